@@ -1,0 +1,2 @@
+//! Linear Counting, Count-Min, heavy hitters and jitter: mergeable, with error bounds.
+#![no_std]

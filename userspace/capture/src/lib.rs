@@ -1,0 +1,1 @@
+//! Sources of frames: capture files, standard input, the generator.

@@ -1,0 +1,2 @@
+//! Every table of the dataset and its columns, once.
+#![no_std]

@@ -1,0 +1,1 @@
+//! The Parquet dataset: write, seal, repair, scan.

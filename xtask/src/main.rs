@@ -1,0 +1,2 @@
+//! rocescope.
+fn main() {}
