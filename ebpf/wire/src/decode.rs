@@ -1,5 +1,7 @@
 //! A frame in, its class out: RoCEv2 with everything read, or the reason why not.
 
+use bytemuck::{Pod, Zeroable};
+
 use crate::bth::Bth;
 use crate::extension::{Aeth, Deth, Reth, Syndrome};
 use crate::ip::{self, Ip, IpError, PROTOCOL_GRE, PROTOCOL_UDP};
@@ -21,8 +23,8 @@ const TUNNELS: usize = 2;
 /// under the hash.
 ///
 /// The source QPN is not on an RC or UC wire, so it is no part of it.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Pod, Zeroable)]
+#[repr(C, align(8))]
 pub struct FlowKey {
     /// Source address; IPv4 as an IPv4-mapped IPv6 address.
     pub src: [u8; 16],
