@@ -1,0 +1,237 @@
+//! The Rust types that may stand in a row, and how each becomes a [`Value`] and comes back from
+//! one.
+//!
+//! The type of a field decides the type of its column and whether it may be null. Counts are `u64`
+//! in rows, because they cannot be negative, and `int64` in files, because Spark reads `u64` as a
+//! decimal: the one conversion is here, and stops at `i64::MAX`.
+
+use crate::{Text, Time, Type, Value};
+use alloc::borrow::Cow;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::net::{IpAddr, Ipv4Addr};
+
+/// A Rust type that may be a field of a row.
+pub trait Cell: Sized {
+    /// Type of its column.
+    const TYPE: Type;
+    /// Whether its column may hold null.
+    const NULLABLE: bool = false;
+
+    /// Zero, empty or null: what a row's `Default` holds.
+    fn empty() -> Self;
+
+    /// The value, borrowed.
+    fn value(&self) -> Value<'_>;
+
+    /// The cell that [`Cell::value`] came from; `None` when the value is of another type or out of
+    /// range.
+    fn read(value: Value<'_>) -> Option<Self>;
+}
+
+macro_rules! integer_cells {
+    ($($integer:ty),+) => {$(
+        impl Cell for $integer {
+            const TYPE: Type = Type::I64;
+
+            fn empty() -> Self {
+                0
+            }
+
+            fn value(&self) -> Value<'_> {
+                Value::I64(i64::try_from(*self).unwrap_or(i64::MAX))
+            }
+
+            fn read(value: Value<'_>) -> Option<Self> {
+                match value {
+                    Value::I64(number) => Self::try_from(number).ok(),
+                    _ => None,
+                }
+            }
+        }
+    )+};
+}
+
+integer_cells!(u8, u16, u32, u64, i64);
+
+impl Cell for f64 {
+    const TYPE: Type = Type::F64;
+
+    fn empty() -> Self {
+        0.0
+    }
+
+    fn value(&self) -> Value<'_> {
+        Value::F64(*self)
+    }
+
+    fn read(value: Value<'_>) -> Option<Self> {
+        match value {
+            Value::F64(number) => Some(number),
+            _ => None,
+        }
+    }
+}
+
+impl Cell for bool {
+    const TYPE: Type = Type::Bool;
+
+    fn empty() -> Self {
+        false
+    }
+
+    fn value(&self) -> Value<'_> {
+        Value::Bool(*self)
+    }
+
+    fn read(value: Value<'_>) -> Option<Self> {
+        match value {
+            Value::Bool(truth) => Some(truth),
+            _ => None,
+        }
+    }
+}
+
+impl Cell for Text {
+    const TYPE: Type = Type::Text;
+
+    fn empty() -> Self {
+        Self::default()
+    }
+
+    fn value(&self) -> Value<'_> {
+        Value::Text(Cow::Borrowed(self.as_str()))
+    }
+
+    fn read(value: Value<'_>) -> Option<Self> {
+        match value {
+            Value::Text(text) => Some(String::from(text).into()),
+            _ => None,
+        }
+    }
+}
+
+/// An address; its cell is text.
+impl Cell for IpAddr {
+    const TYPE: Type = Type::Text;
+
+    fn empty() -> Self {
+        Self::V4(Ipv4Addr::UNSPECIFIED)
+    }
+
+    fn value(&self) -> Value<'_> {
+        Value::Text(Cow::Owned(self.to_string()))
+    }
+
+    fn read(value: Value<'_>) -> Option<Self> {
+        match value {
+            Value::Text(text) => text.parse().ok(),
+            _ => None,
+        }
+    }
+}
+
+impl Cell for Time {
+    const TYPE: Type = Type::Time;
+
+    fn empty() -> Self {
+        Self::default()
+    }
+
+    fn value(&self) -> Value<'_> {
+        Value::Time(*self)
+    }
+
+    fn read(value: Value<'_>) -> Option<Self> {
+        match value {
+            Value::Time(time) => Some(time),
+            _ => None,
+        }
+    }
+}
+
+impl Cell for Vec<u8> {
+    const TYPE: Type = Type::Bytes;
+
+    fn empty() -> Self {
+        Self::new()
+    }
+
+    fn value(&self) -> Value<'_> {
+        Value::Bytes(self)
+    }
+
+    fn read(value: Value<'_>) -> Option<Self> {
+        match value {
+            Value::Bytes(bytes) => Some(bytes.to_vec()),
+            _ => None,
+        }
+    }
+}
+
+impl Cell for Vec<i64> {
+    const TYPE: Type = Type::ListI64;
+
+    fn empty() -> Self {
+        Self::new()
+    }
+
+    fn value(&self) -> Value<'_> {
+        Value::ListI64(self)
+    }
+
+    fn read(value: Value<'_>) -> Option<Self> {
+        match value {
+            Value::ListI64(list) => Some(list.to_vec()),
+            _ => None,
+        }
+    }
+}
+
+impl<C: Cell> Cell for Option<C> {
+    const TYPE: Type = C::TYPE;
+    const NULLABLE: bool = true;
+
+    fn empty() -> Self {
+        None
+    }
+
+    fn value(&self) -> Value<'_> {
+        self.as_ref().map_or(Value::Null, C::value)
+    }
+
+    fn read(value: Value<'_>) -> Option<Self> {
+        match value {
+            Value::Null => Some(None),
+            value => C::read(value).map(Some),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Cell;
+    use crate::Value;
+    use core::net::IpAddr;
+
+    #[test]
+    fn counts_beyond_the_signed_range_stop_at_its_end() {
+        assert_eq!(u64::MAX.value(), Value::I64(i64::MAX));
+        assert_eq!(u64::read(Value::I64(-1)), None);
+        assert_eq!(u16::read(Value::I64(65_536)), None);
+    }
+
+    #[test]
+    fn null_fits_only_options() {
+        assert_eq!(Option::<u64>::read(Value::Null), Some(None));
+        assert_eq!(u64::read(Value::Null), None);
+        assert_eq!(Option::<u64>::read(Value::Bool(true)), None);
+    }
+
+    #[test]
+    fn addresses_come_back_from_their_text() {
+        let address: IpAddr = "fd00::7".parse().unwrap();
+        assert_eq!(IpAddr::read(address.value()), Some(address));
+        assert_eq!(IpAddr::read(Value::Text("rail-3".into())), None);
+    }
+}

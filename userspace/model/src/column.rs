@@ -1,0 +1,231 @@
+//! What the registry says of a table and of each of its columns.
+
+/// A table of the dataset: a directory `<root>/<name>/` of segments that all have these columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Table {
+    /// Name of the table and of its directory.
+    pub name: &'static str,
+    /// What one row is.
+    pub help: &'static str,
+    /// The columns, in the order in which files hold them.
+    pub columns: &'static [Column],
+}
+
+impl Table {
+    /// Position of the column of this name.
+    #[must_use]
+    pub fn position(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|column| column.name == name)
+    }
+
+    /// Position of the column whose time decides the partition of a row: the first of type
+    /// [`Type::Time`].
+    #[must_use]
+    pub fn partition_column(&self) -> Option<usize> {
+        self.columns
+            .iter()
+            .position(|column| column.kind == Type::Time)
+    }
+}
+
+/// One column of a [`Table`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Column {
+    /// Name in files and JSON. Ends in the suffix of its unit, if that has one.
+    pub name: &'static str,
+    /// Type of the cells.
+    pub kind: Type,
+    /// Whether a cell may be null.
+    pub nullable: bool,
+    /// What the numbers count.
+    pub unit: Unit,
+    /// Heading in text output.
+    pub title: &'static str,
+    /// Whether text output shows the column unless told otherwise.
+    pub shown: bool,
+    /// What a cell says, in one or two sentences.
+    pub help: &'static str,
+}
+
+/// Type of a column: the ones that DuckDB, polars, pandas and Spark read at their default settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Type {
+    /// Signed 64-bit integer. There is no unsigned type: Spark reads `u64` as a decimal.
+    I64,
+    /// 64-bit float.
+    F64,
+    /// True or false.
+    Bool,
+    /// UTF-8, dictionary-encoded in files. Addresses and names.
+    Text,
+    /// Instant, UTC, stored in microseconds: Spark refuses nanosecond timestamps.
+    Time,
+    /// Bytes of a sketch.
+    Bytes,
+    /// List of signed 64-bit integers.
+    ListI64,
+}
+
+impl Type {
+    /// Name of the type in documentation, in Arrow's words.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::I64 => "int64",
+            Self::F64 => "float64",
+            Self::Bool => "bool",
+            Self::Text => "utf8",
+            Self::Time => "timestamp[us, UTC]",
+            Self::Bytes => "binary",
+            Self::ListI64 => "list<int64>",
+        }
+    }
+
+    /// Whether text output aligns such cells to the right.
+    #[must_use]
+    pub const fn is_number(self) -> bool {
+        matches!(self, Self::I64 | Self::F64)
+    }
+}
+
+/// What the numbers of a column count. All but [`Unit::None`] are part of the column's name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// A name, an identifier, a state, or a number whose unit depends on the row.
+    None,
+    /// Bytes.
+    Bytes,
+    /// RoCE packets.
+    Packets,
+    /// Ethernet frames, RoCE or not.
+    Frames,
+    /// InfiniBand messages.
+    Messages,
+    /// Flows, one way.
+    Flows,
+    /// Rows of the `events` table.
+    Events,
+    /// A duration in nanoseconds.
+    Nanoseconds,
+    /// An instant in nanoseconds since 1970-01-01 00:00 UTC.
+    UnixNanoseconds,
+    /// Bits a second.
+    BitsPerSecond,
+    /// Packets a second.
+    PacketsPerSecond,
+    /// A share: 1 is all.
+    Ratio,
+}
+
+impl Unit {
+    /// Every unit.
+    pub const ALL: [Self; 12] = [
+        Self::None,
+        Self::Bytes,
+        Self::Packets,
+        Self::Frames,
+        Self::Messages,
+        Self::Flows,
+        Self::Events,
+        Self::Nanoseconds,
+        Self::UnixNanoseconds,
+        Self::BitsPerSecond,
+        Self::PacketsPerSecond,
+        Self::Ratio,
+    ];
+
+    /// The last word of every column's name of this unit, the word alone or after an underscore.
+    #[must_use]
+    pub const fn suffix(self) -> Option<&'static str> {
+        match self {
+            Self::None => None,
+            Self::Bytes => Some("bytes"),
+            Self::Packets => Some("packets"),
+            Self::Frames => Some("frames"),
+            Self::Messages => Some("messages"),
+            Self::Flows => Some("flows"),
+            Self::Events => Some("events"),
+            Self::Nanoseconds | Self::UnixNanoseconds => Some("ns"),
+            Self::BitsPerSecond => Some("bps"),
+            Self::PacketsPerSecond => Some("pps"),
+            Self::Ratio => Some("ratio"),
+        }
+    }
+
+    /// The unit in words, for documentation; empty for [`Unit::None`].
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "",
+            Self::Bytes => "bytes",
+            Self::Packets => "packets",
+            Self::Frames => "frames",
+            Self::Messages => "messages",
+            Self::Flows => "flows",
+            Self::Events => "events",
+            Self::Nanoseconds => "ns",
+            Self::UnixNanoseconds => "ns since 1970 UTC",
+            Self::BitsPerSecond => "bit/s",
+            Self::PacketsPerSecond => "packets/s",
+            Self::Ratio => "ratio",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Type, Unit};
+    use crate::TABLES;
+    use std::vec::Vec;
+
+    fn last_word(name: &str) -> &str {
+        name.rsplit('_').next().unwrap_or(name)
+    }
+
+    #[test]
+    fn names_end_in_their_unit_and_units_in_names_are_true() {
+        for table in TABLES {
+            for column in table.columns {
+                let named = Unit::ALL
+                    .into_iter()
+                    .find(|unit| unit.suffix() == Some(last_word(column.name)));
+                assert_eq!(
+                    column.unit.suffix(),
+                    named.and_then(Unit::suffix),
+                    "{}.{}",
+                    table.name,
+                    column.name
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn every_instant_that_people_query_has_its_nanoseconds_beside_it() {
+        for table in TABLES {
+            let times: Vec<usize> = (0..table.columns.len())
+                .filter(|&i| table.columns[i].kind == Type::Time)
+                .collect();
+            assert_eq!(times.len(), 1, "{} has one partition time", table.name);
+            assert_eq!(table.partition_column(), times.first().copied());
+            for i in times {
+                let (time, nanos) = (&table.columns[i], &table.columns[i + 1]);
+                assert_eq!(nanos.name, std::format!("{}_ns", time.name));
+                assert_eq!(nanos.unit, Unit::UnixNanoseconds);
+                assert_eq!(nanos.kind, Type::I64);
+                assert!(!time.nullable && !nanos.nullable);
+            }
+        }
+    }
+
+    #[test]
+    fn every_column_is_named_once_and_explained() {
+        for table in TABLES {
+            for (i, column) in table.columns.iter().enumerate() {
+                assert_eq!(table.position(column.name), Some(i), "{}", column.name);
+                assert!(column.help.ends_with('.'), "{}.{}", table.name, column.name);
+                assert!(!column.title.is_empty());
+            }
+        }
+    }
+}

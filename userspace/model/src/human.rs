@@ -1,0 +1,123 @@
+//! Cells as people read them: with prefixes and units, or plain.
+
+use crate::{Unit, Value};
+use alloc::format;
+use alloc::string::{String, ToString};
+
+/// A cell with about three digits and its unit: `1.50 MiB`, `12.3 Gbit/s`, `2.40 ms`, `1.20 M`,
+/// `3.1 %`.
+///
+/// Bytes step by 1,024, everything else by 1,000. Values without a unit, and instants, stay as
+/// [`plain`] has them.
+///
+/// ```
+/// use rocescope_model::{Unit, Value, human};
+///
+/// assert_eq!(human::readable(&Value::I64(1_572_864), Unit::Bytes), "1.50 MiB");
+/// assert_eq!(human::readable(&Value::F64(12.3e9), Unit::BitsPerSecond), "12.3 Gbit/s");
+/// ```
+#[must_use]
+pub fn readable(value: &Value<'_>, unit: Unit) -> String {
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "three digits are shown, a float has fifteen"
+    )]
+    let number = match value {
+        Value::I64(number) => *number as f64,
+        Value::F64(number) if number.is_finite() => *number,
+        _ => return plain(value),
+    };
+    match unit {
+        Unit::None | Unit::UnixNanoseconds => plain(value),
+        Unit::Ratio => format!("{:.1} %", number * 100.0),
+        Unit::Bytes => scaled(number, 1024.0, &["B", "KiB", "MiB", "GiB", "TiB", "PiB"]),
+        Unit::Nanoseconds => scaled(number, 1000.0, &["ns", "µs", "ms", "s"]),
+        Unit::BitsPerSecond => scaled(
+            number,
+            1000.0,
+            &["bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s"],
+        ),
+        Unit::PacketsPerSecond => scaled(number, 1000.0, &["pps", "kpps", "Mpps", "Gpps"]),
+        Unit::Packets | Unit::Frames | Unit::Messages | Unit::Flows | Unit::Events => {
+            scaled(number, 1000.0, &["", "k", "M", "G", "T"])
+        }
+    }
+}
+
+/// A cell as text without prefixes: integers in full, floats with three decimals, instants to the
+/// millisecond, `-` for null, the length of sketches.
+#[must_use]
+pub fn plain(value: &Value<'_>) -> String {
+    match value {
+        Value::Null => "-".into(),
+        Value::I64(number) => number.to_string(),
+        Value::F64(number) => format!("{number:.3}"),
+        Value::Bool(true) => "yes".into(),
+        Value::Bool(false) => "no".into(),
+        Value::Text(text) => text.to_string(),
+        Value::Time(time) => format!("{time:.3}"),
+        Value::Bytes(bytes) => format!("<{} bytes>", bytes.len()),
+        Value::ListI64(list) => format!("{list:?}"),
+    }
+}
+
+fn scaled(number: f64, step: f64, units: &[&str]) -> String {
+    let mut number = number;
+    let mut units = units.iter().peekable();
+    let mut whole = number % 1.0 == 0.0;
+    let mut unit = units.next();
+    // 999.5 and more would round to a fourth digit.
+    while number.abs() >= step - 0.5 && units.peek().is_some() {
+        number /= step;
+        whole = false;
+        unit = units.next();
+    }
+    let decimals = match number.abs() {
+        _ if whole => 0,
+        size if size >= 100.0 => 0,
+        size if size >= 10.0 => 1,
+        _ => 2,
+    };
+    let text = format!("{number:.decimals$} {}", unit.unwrap_or(&""));
+    text.trim_end().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{plain, readable};
+    use crate::{Unit, Value};
+
+    #[test]
+    fn three_digits_and_a_prefix() {
+        let cases = [
+            (0, Unit::Packets, "0"),
+            (999, Unit::Packets, "999"),
+            (1_200_000, Unit::Packets, "1.20 M"),
+            (999_999, Unit::Packets, "1.00 M"),
+            (1_023, Unit::Bytes, "1023 B"),
+            (1_024, Unit::Bytes, "1.00 KiB"),
+            (-1_536, Unit::Bytes, "-1.50 KiB"),
+            (2_400_000, Unit::Nanoseconds, "2.40 ms"),
+            (7_200_000_000_000, Unit::Nanoseconds, "7200 s"),
+            (42, Unit::None, "42"),
+        ];
+        for (number, unit, text) in cases {
+            assert_eq!(readable(&Value::I64(number), unit), text);
+        }
+    }
+
+    #[test]
+    fn floats() {
+        assert_eq!(readable(&Value::F64(0.031), Unit::Ratio), "3.1 %");
+        assert_eq!(
+            readable(&Value::F64(f64::INFINITY), Unit::BitsPerSecond),
+            "inf"
+        );
+        assert_eq!(
+            readable(&Value::F64(812.5), Unit::PacketsPerSecond),
+            "812 pps"
+        );
+        assert_eq!(plain(&Value::F64(2.0 / 3.0)), "0.667");
+        assert_eq!(plain(&Value::Null), "-");
+    }
+}

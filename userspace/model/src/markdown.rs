@@ -1,0 +1,219 @@
+//! The page `docs/formats.md`, generated whole: prose here, tables from the registry.
+
+use crate::{Column, FORMAT_VERSION, TABLES, Table, Type, Unit, footer};
+use alloc::string::String;
+use core::fmt::Write;
+
+/// The complete page. Continuous integration fails when the file in `docs/` differs from it.
+#[must_use]
+pub fn page() -> String {
+    let mut page = String::new();
+    // Writing to a string cannot fail.
+    let _ = write_page(&mut page);
+    page
+}
+
+fn write_page(page: &mut String) -> core::fmt::Result {
+    page.push_str(LAYOUT);
+    page.push_str(TYPES);
+    writeln!(page, "| type | Parquet | holds |\n|---|---|---|")?;
+    for (kind, parquet, holds) in STORED {
+        writeln!(page, "| `{}` | {parquet} | {holds} |", kind.name())?;
+    }
+    page.push_str(UNITS);
+    writeln!(page, "| name ends in | unit |\n|---|---|")?;
+    for unit in Unit::ALL {
+        if let Some(suffix) = unit.suffix() {
+            writeln!(page, "| `{suffix}` | {} |", unit.name())?;
+        }
+    }
+    page.push_str("\n## Footer\n\n");
+    page.push_str(FOOTER);
+    writeln!(page, "| key | value |\n|---|---|")?;
+    for (key, help) in footer::KEYS {
+        writeln!(page, "| `{key}` | {help} |")?;
+    }
+    page.push_str(SKETCHES);
+    write!(page, "{VERSIONS_BEFORE}{FORMAT_VERSION}{VERSIONS_AFTER}")?;
+    page.push_str("\n# Tables\n");
+    TABLES.iter().try_for_each(|table| write_table(page, table))
+}
+
+fn write_table(page: &mut String, table: &Table) -> core::fmt::Result {
+    writeln!(page, "\n## `{}`\n\n{}\n", table.name, table.help)?;
+    writeln!(page, "| column | type | unit | null | what it says |")?;
+    writeln!(page, "|---|---|---|---|---|")?;
+    for column in table.columns {
+        let Column {
+            name, kind, help, ..
+        } = column;
+        let null = if column.nullable { "yes" } else { "" };
+        let (kind, unit) = (kind.name(), column.unit.name());
+        writeln!(page, "| `{name}` | {kind} | {unit} | {null} | {help} |")?;
+    }
+    Ok(())
+}
+
+const LAYOUT: &str = "\
+# The dataset
+
+<!-- Generated from the registry in userspace/model. Change it there, then run `cargo xtask docs`. -->
+
+rocescope writes what it measures as a Hive-partitioned Parquet dataset: one directory a table,
+below it one a day and one an hour, UTC.
+
+    <root>/
+      flows/
+        date=2026-11-21/
+          hour=02/
+            rail3-20261121T024300Z-0000.parquet        sealed segment
+            .rail3-20261121T024400Z-0000.arrows.tmp    segment being written
+
+- `date` and `hour` are those of the row's own time (`window_start`, or `time` for events).
+- A segment's name is the observer, the start of its first row's window in UTC, and a number that
+  tells apart segments of the same start. In the name, characters of the observer other than
+  letters, digits, `.`, `_` and `-` become `_`; the column `observer` has it as it is.
+- Several observers may write into one root. A root takes one writer an observer at a time; the
+  empty file `<root>/.<observer>.lock` is what holds it, and stays.
+- A capture that ends writes a segment without rows for every table it had nothing for, so that a
+  query over any table finds a schema.
+- Names that begin with a dot are not part of the dataset: DuckDB, polars, pandas and Spark pass
+  over them.
+
+## Sealing and repair
+
+A Parquet file is readable only once its footer is written, at its end. So while a segment is open,
+each finished window is appended to an Arrow IPC stream, `.<name>.arrows.tmp`, and handed to the
+kernel at once. A segment is sealed after 60 s or 64 MiB, when its hour ends, and when the capture
+ends: the stream is read back and written as `.<name>.parquet.tmp`, which is synced, renamed to
+`<name>.parquet`, and its directory synced. Only then is the stream removed. A file whose name ends
+in `.parquet` is therefore whole.
+
+After `kill -9` the streams are still there. `rocescope repair DIR`, or the next capture of the same
+observer into the same root, seals the whole windows in them; a window cut in the middle is dropped.
+What the kernel had not yet written to disk is lost with the machine's power, sealed segments are
+not. Rows of `windows` are written after all other rows of the same window: a window that is in
+`windows` is whole in every table, one that a kill cut off may be missing there and present in
+others.
+
+A file that is not whole Parquet all the same, because a disk or a copy failed, is named with the
+reason and passed over.
+
+";
+
+const TYPES: &str = "\
+## Types
+
+Only types that DuckDB, polars, pandas and Spark read at their default settings. There is no
+unsigned integer (Spark reads 64-bit ones as decimals), no nanosecond timestamp (Spark refuses
+them), no fixed-size binary and no extension type.
+
+";
+
+const STORED: [(Type, &str, &str); 7] = [
+    (Type::I64, "INT64", "counts, identifiers, nanoseconds"),
+    (Type::F64, "DOUBLE", "rates, shares, estimates"),
+    (Type::Bool, "BOOLEAN", "true or false"),
+    (
+        Type::Text,
+        "BYTE_ARRAY (STRING), dictionary-encoded",
+        "addresses and names",
+    ),
+    (
+        Type::Time,
+        "INT64 (TIMESTAMP, microseconds, adjusted to UTC)",
+        "instants, rounded down; an `int64` column of the same name and `_ns` beside it is exact",
+    ),
+    (Type::Bytes, "BYTE_ARRAY", "sketches"),
+    (Type::ListI64, "LIST of INT64", "rows of counters"),
+];
+
+const UNITS: &str = "
+## Units
+
+The last word of a column's name is its unit. A column whose name ends in none of these words has no
+unit, or one that its description gives.
+
+";
+
+const FOOTER: &str = "\
+Every segment says in its Parquet key-value metadata what made it. All values are text; keys that do
+not apply are absent.
+
+";
+
+const SKETCHES: &str = "
+## Sketches
+
+Sketches of windows and observers can be merged as long as their parameters and hash seed, which are
+in the footer, are equal; a merge across different ones is refused. All of them are keyed by
+`flow_hash`, the 64-bit hash of a flow's key.
+
+**Count-Min** (`count_min_*`): the bytes of Spark's `CountMinSketch`, version 1, so
+`CountMinSketch.readFrom` reads them. All numbers are big-endian:
+
+| field | type | meaning |
+|---|---|---|
+| version | i32 | 1 |
+| total | i64 | sum of all counts added |
+| depth | i32 | rows |
+| width | i32 | counters in a row |
+| hashA | i64 × depth | multiplier of each row |
+| table | i64 × depth × width | counters, row by row |
+
+The counter of a key in a row is found by, in wrapping 64-bit arithmetic with arithmetic shifts,
+
+    h = hashA * key;  h += h >> 32;  h &= 2^31 - 1;  counter = h % width
+
+The estimate of a key is its smallest counter. It is never below the truth.
+
+**Linear Counting** (`linear_counting`): a bitmap of at most 32,768 bits, least significant bit of
+the first byte first. With `m` bits of which `z` are zero the estimate is `-m ln(z / m)`. Bitmaps of
+equal length and seed merge by bitwise or; Spark's `bitmap_or_agg` and `bitmap_count` take them as
+they are (both cut longer bitmaps off without a word, hence the limit).
+
+";
+
+const VERSIONS_BEFORE: &str = "\
+## Versions
+
+This is version ";
+
+const VERSIONS_AFTER: &str = ". A new table, or a new column that may be null, does not change the
+version: readers pass over what they do not know, and take a column that a file lacks as null.
+Everything else does (a column renamed, removed, or of another type, unit or meaning; a new column
+that may not be null; other sketch bytes), and the version in the footer rises by one. rocescope
+reads all versions up to its own and refuses later ones by name.
+";
+
+#[cfg(test)]
+mod tests {
+    use super::{STORED, page};
+    use crate::{TABLES, footer};
+    use std::format;
+
+    #[test]
+    fn the_page_has_every_table_column_type_and_key() {
+        let page = page();
+        for table in TABLES {
+            assert!(page.contains(&format!("## `{}`\n", table.name)));
+            for column in table.columns {
+                let (name, kind) = (column.name, column.kind.name());
+                assert!(page.contains(&format!("| `{name}` | {kind} |")), "{name}");
+                assert!(STORED.iter().any(|(stored, _, _)| *stored == column.kind));
+            }
+        }
+        for (key, _) in footer::KEYS {
+            assert!(page.contains(&format!("| `{key}` |")), "{key}");
+        }
+    }
+
+    #[test]
+    fn no_cell_breaks_its_table() {
+        for table in TABLES {
+            for column in table.columns {
+                assert!(!column.help.contains(['|', '\n']), "{}", column.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Rows as an aligned text table.
+
+use crate::{Cells, Column, Unit, human};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+/// What a text table shows.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Options<'a> {
+    /// Columns by name, in this order; names that the table lacks are passed over. `None`: the
+    /// registry's choice.
+    pub columns: Option<&'a [&'a str]>,
+    /// Numbers with prefixes and units (`1.50 MiB`) instead of in full, with the unit in the
+    /// heading.
+    pub human: bool,
+}
+
+/// A heading and one line a row, columns two spaces apart, numbers to the right, no trailing
+/// spaces.
+///
+/// ```
+/// use rocescope_model::{OpcodeRow, render};
+///
+/// let rows = vec![OpcodeRow { opcode: "CNP".into(), packets: 7, ..OpcodeRow::default() }];
+/// let options = render::Options { columns: Some(&["opcode", "packets"]), human: true };
+/// assert_eq!(render::table(&rows, options), "Opcode  Packets\nCNP           7\n");
+/// ```
+#[must_use]
+pub fn table(cells: &dyn Cells, options: Options<'_>) -> String {
+    let table = cells.table();
+    let chosen: Vec<usize> = match options.columns {
+        Some(names) => names.iter().filter_map(|n| table.position(n)).collect(),
+        None => (0..table.columns.len())
+            .filter(|&i| table.columns[i].shown)
+            .collect(),
+    };
+    let columns: Vec<&Column> = chosen.iter().map(|&i| &table.columns[i]).collect();
+    let mut lines: Vec<Vec<String>> = Vec::with_capacity(cells.rows() + 1);
+    lines.push(columns.iter().map(|c| heading(c, options.human)).collect());
+    for row in 0..cells.rows() {
+        let cell = |(&i, column): (&usize, &&Column)| match cells.value(row, i) {
+            value if options.human => human::readable(&value, column.unit),
+            value => human::plain(&value),
+        };
+        lines.push(chosen.iter().zip(&columns).map(cell).collect());
+    }
+    let right: Vec<bool> = columns.iter().map(|c| c.kind.is_number()).collect();
+    align(&lines, &right)
+}
+
+/// Pads each column of `lines` to its widest cell; `right` says which columns are aligned to the
+/// right.
+pub(crate) fn align(lines: &[Vec<String>], right: &[bool]) -> String {
+    let width = |column: usize| {
+        let widths = lines.iter().filter_map(|l| l.get(column));
+        widths.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..right.len()).map(width).collect();
+    let mut out = String::new();
+    for line in lines {
+        let mut text = String::new();
+        for ((cell, &width), &right) in line.iter().zip(&widths).zip(right) {
+            if !text.is_empty() {
+                text.push_str("  ");
+            }
+            text.push_str(&if right {
+                format!("{cell:>width$}")
+            } else {
+                format!("{cell:<width$}")
+            });
+        }
+        out.push_str(text.trim_end());
+        out.push('\n');
+    }
+    out
+}
+
+/// The title, with the unit where the cells do not carry it and the title does not say it.
+fn heading(column: &Column, human: bool) -> String {
+    let unit = match column.unit {
+        Unit::Nanoseconds | Unit::BitsPerSecond | Unit::PacketsPerSecond if !human => {
+            column.unit.name()
+        }
+        _ => return column.title.to_string(),
+    };
+    format!("{} [{unit}]", column.title)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Options, table};
+    use crate::FlowRow;
+    use std::vec;
+    use std::vec::Vec;
+
+    fn rows() -> Vec<FlowRow> {
+        let small = FlowRow {
+            src: "10.0.0.1".parse().unwrap(),
+            frame_bytes: 512,
+            ..FlowRow::default()
+        };
+        let large = FlowRow {
+            src: "fd00:0:0:1::9".parse().unwrap(),
+            frame_bytes: 5_000_000_000,
+            ..FlowRow::default()
+        };
+        vec![small, large]
+    }
+
+    #[test]
+    fn plain_numbers_to_the_right_and_names_to_the_left() {
+        let options = Options {
+            columns: Some(&["src", "frame_bytes", "no_such_column", "frame_bps"]),
+            human: false,
+        };
+        let expected = [
+            "Source         Frame bytes  Frame rate [bit/s]",
+            "10.0.0.1               512               0.000",
+            "fd00:0:0:1::9   5000000000               0.000",
+            "",
+        ];
+        assert_eq!(table(&rows(), options), expected.join("\n"));
+    }
+
+    #[test]
+    fn the_registry_chooses_the_columns() {
+        let text = table(&rows(), Options::default());
+        let heading = text.lines().next().unwrap();
+        assert!(heading.contains("Destination") && !heading.contains("Hash"));
+    }
+}

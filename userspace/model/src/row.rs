@@ -1,0 +1,210 @@
+//! Rows: one at a time with their type ([`Row`]), or many behind one object ([`Cells`]).
+
+use crate::{Table, Value};
+use alloc::vec::Vec;
+use core::fmt;
+
+/// A typed row of one table. Written by the `table!` macro, never by hand.
+pub trait Row: Sized + Default + 'static {
+    /// The table that this is a row of.
+    const TABLE: &'static Table;
+
+    /// The cell of the column at this position; null beyond the last.
+    fn value(&self, column: usize) -> Value<'_>;
+
+    /// The row whose cells `cell` gives, asked for each position in turn.
+    ///
+    /// # Errors
+    /// [`Mismatch`] names the first column whose value does not fit its field.
+    fn read<'a>(cell: impl FnMut(usize) -> Value<'a>) -> Result<Self, Mismatch>;
+}
+
+/// Rows of one table without their type: what stores and renderers take.
+///
+/// Slices and vectors of rows are such, and so are batches read back from a dataset.
+pub trait Cells {
+    /// The table that these are rows of.
+    fn table(&self) -> &'static Table;
+
+    /// Number of rows.
+    fn rows(&self) -> usize;
+
+    /// The cell of a row and column; null beyond the last of either.
+    fn value(&self, row: usize, column: usize) -> Value<'_>;
+}
+
+impl<R: Row> Cells for [R] {
+    fn table(&self) -> &'static Table {
+        R::TABLE
+    }
+
+    fn rows(&self) -> usize {
+        self.len()
+    }
+
+    fn value(&self, row: usize, column: usize) -> Value<'_> {
+        self.get(row).map_or(Value::Null, |row| row.value(column))
+    }
+}
+
+impl<R: Row> Cells for Vec<R> {
+    fn table(&self) -> &'static Table {
+        R::TABLE
+    }
+
+    fn rows(&self) -> usize {
+        self.len()
+    }
+
+    fn value(&self, row: usize, column: usize) -> Value<'_> {
+        self.as_slice().value(row, column)
+    }
+}
+
+/// A value that does not fit the field of a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mismatch {
+    /// Name of the table.
+    pub table: &'static str,
+    /// Name of the column.
+    pub column: &'static str,
+}
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "column {} of table {} holds a value of another type, out of range, or null",
+            self.column, self.table
+        )
+    }
+}
+
+impl core::error::Error for Mismatch {}
+
+/// Defines a table: its row, its registry entry and the generic access to its cells.
+///
+/// ```text
+/// table! {
+///     /// What one row is.
+///     PortRow = "ports" {
+///         /// What the cell says.
+///         received_bytes: u64, Bytes, show "Received";
+///     }
+/// }
+/// ```
+///
+/// A line is: name, type (see [`Cell`](crate::Cell); an `Option` makes the column nullable),
+/// [`Unit`](crate::Unit), `show` or `hide` in text output, heading. The documentation of the field
+/// is the help of the column.
+macro_rules! table {
+    (
+        $(#[doc = $help:literal])+
+        $row:ident = $name:literal {$(
+            $(#[doc = $column_help:literal])+
+            $field:ident: $cell:ty, $unit:ident, $shown:ident $title:literal;
+        )+}
+    ) => {
+        $(#[doc = $help])+
+        #[derive(Debug, Clone, PartialEq)]
+        pub struct $row {$(
+            $(#[doc = $column_help])+
+            pub $field: $cell,
+        )+}
+
+        impl Default for $row {
+            fn default() -> Self {
+                Self { $($field: $crate::Cell::empty(),)+ }
+            }
+        }
+
+        impl $crate::Row for $row {
+            const TABLE: &'static $crate::Table = &$crate::Table {
+                name: $name,
+                help: concat!($($help),+).trim_ascii(),
+                columns: &[$($crate::Column {
+                    name: stringify!($field),
+                    kind: <$cell as $crate::Cell>::TYPE,
+                    nullable: <$cell as $crate::Cell>::NULLABLE,
+                    unit: $crate::Unit::$unit,
+                    title: $title,
+                    shown: table!(@$shown),
+                    help: concat!($($column_help),+).trim_ascii(),
+                },)+],
+            };
+
+            fn value(&self, column: usize) -> $crate::Value<'_> {
+                const CELLS: &[fn(&$row) -> $crate::Value<'_>] =
+                    &[$(|row| $crate::Cell::value(&row.$field)),+];
+                CELLS.get(column).map_or($crate::Value::Null, |cell| cell(self))
+            }
+
+            fn read<'a>(
+                mut cell: impl FnMut(usize) -> $crate::Value<'a>,
+            ) -> Result<Self, $crate::Mismatch> {
+                let mut columns = 0..;
+                let mut next = || columns.next().map_or($crate::Value::Null, &mut cell);
+                Ok(Self {$(
+                    $field: $crate::Cell::read(next()).ok_or($crate::Mismatch {
+                        table: $name,
+                        column: stringify!($field),
+                    })?,
+                )+})
+            }
+        }
+    };
+    (@show) => { true };
+    (@hide) => { false };
+}
+
+pub(crate) use table;
+
+#[cfg(test)]
+mod tests {
+    use super::{Cells, Mismatch, Row};
+    use crate::{FlowRow, TABLES, Value};
+    use std::vec;
+
+    #[test]
+    fn a_row_comes_back_from_its_values() {
+        let row = FlowRow {
+            observer: "rail-3".into(),
+            packets: 7,
+            vlan: Some(12),
+            ..FlowRow::default()
+        };
+        assert_eq!(FlowRow::read(|column| row.value(column)), Ok(row.clone()));
+        assert_eq!(row.value(usize::MAX), Value::Null);
+    }
+
+    #[test]
+    fn a_value_of_another_type_names_its_column() {
+        let row = FlowRow::default();
+        let packets = FlowRow::TABLE.position("packets").unwrap();
+        let read = FlowRow::read(|column| match column {
+            c if c == packets => Value::Bool(true),
+            c => row.value(c),
+        });
+        assert_eq!(
+            read,
+            Err(Mismatch {
+                table: "flows",
+                column: "packets"
+            })
+        );
+    }
+
+    #[test]
+    fn every_default_row_has_values_of_its_columns_types() {
+        for cells in crate::WindowRows::one_default_row_each().tables() {
+            assert_eq!(cells.rows(), 1);
+            for (i, column) in cells.table().columns.iter().enumerate() {
+                let kind = cells.value(0, i).kind();
+                assert_eq!(kind.is_none(), column.nullable, "{}", column.name);
+                assert!(kind.is_none_or(|kind| kind == column.kind));
+            }
+            assert!(TABLES.contains(&cells.table()));
+        }
+        assert_eq!(vec![FlowRow::default()].value(1, 0), Value::Null);
+    }
+}

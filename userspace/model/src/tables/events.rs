@@ -1,0 +1,43 @@
+//! `events`: what happened at an instant and deserves a line.
+
+use crate::row::table;
+use crate::{Text, Time};
+use core::net::IpAddr;
+
+table! {
+    /// One row an event: a NAK, a sudden change of a flow's rate, a burst of CNPs. `kind` says
+    /// which columns are filled and what `value` and `previous` measure.
+    EventRow = "events" {
+        /// Name of the capture point.
+        observer: Text, None, hide "Observer";
+        /// When it happened; for a change between windows, the start of the later one.
+        time: Time, None, show "Time";
+        /// When it happened, exact.
+        time_ns: i64, UnixNanoseconds, hide "Time exact";
+        /// What happened: `nak`, `rnr_nak`, `jitter`, `elephant`, `cnp_burst`.
+        kind: Text, None, show "Event";
+        /// Source IP address of the flow; null where no flow is concerned.
+        src: Option<IpAddr>, None, show "Source";
+        /// Destination IP address of the flow; null where no flow is concerned.
+        dst: Option<IpAddr>, None, show "Destination";
+        /// UDP source port of the flow; null where no flow is concerned.
+        udp_src_port: Option<u16>, None, hide "Port";
+        /// Destination queue pair number of the flow; null where no flow is concerned.
+        dst_qpn: Option<u32>, None, show "QP";
+        /// VLAN id, the outer of two; null when untagged.
+        vlan: Option<u16>, None, hide "VLAN";
+        /// Packet sequence number: of a NAK, the one it asks for.
+        psn: Option<u32>, None, show "PSN";
+        /// Syndrome of a `nak` or `rnr_nak`, such as `nak_psn_sequence_error`.
+        syndrome: Option<Text>, None, show "Syndrome";
+        /// `jitter` and `elephant`: the flow's frame bits a second in this window. `rnr_nak`: the
+        /// timer it asks for, in nanoseconds. `cnp_burst`: CNPs a second.
+        value: Option<f64>, None, show "Value";
+        /// `jitter` and `elephant`: the flow's frame bits a second in the window before.
+        previous: Option<f64>, None, show "Before";
+        /// How many packets or changes the row stands for; 1 unless it gathers several.
+        count: u64, None, show "Count";
+        /// One sentence for people; not meant to be parsed.
+        detail: Text, None, show "Detail";
+    }
+}

@@ -1,0 +1,66 @@
+//! `flows`: the top flows of each window.
+
+use crate::row::table;
+use crate::{Text, Time};
+use core::net::IpAddr;
+
+table! {
+    /// One row a window and top flow, largest first. A flow is one way: outer identifiers,
+    /// addresses, UDP source port and destination QP. Sizes never fall short of the truth, and
+    /// exceed it by at most their `error_` column.
+    FlowRow = "flows" {
+        /// Name of the capture point.
+        observer: Text, None, hide "Observer";
+        /// Start of the window, included.
+        window_start: Time, None, show "Window";
+        /// Start of the window, exact.
+        window_start_ns: i64, UnixNanoseconds, hide "Window start";
+        /// Length of the window.
+        window_ns: i64, Nanoseconds, hide "Length";
+        /// Place among the flows of the window: 1 is the largest by frame bytes.
+        rank: u32, None, show "#";
+        /// The 64-bit hash of the flow's key that the sketches use, as a signed number.
+        flow_hash: i64, None, hide "Hash";
+        /// Source IP address.
+        src: IpAddr, None, show "Source";
+        /// Destination IP address.
+        dst: IpAddr, None, show "Destination";
+        /// UDP source port.
+        udp_src_port: u16, None, show "Port";
+        /// Destination queue pair number.
+        dst_qpn: u32, None, show "QP";
+        /// VLAN id, the outer of two; null when untagged.
+        vlan: Option<u16>, None, hide "VLAN";
+        /// Inner VLAN id; null unless tagged twice.
+        inner_vlan: Option<u16>, None, hide "Inner VLAN";
+        /// VXLAN network identifier; null when not encapsulated.
+        vni: Option<u32>, None, hide "VNI";
+        /// Transport service: `RC`, `UC`, `RD`, `UD`, `XRC`, `CNP`, or `?` where opcodes are
+        /// unknown.
+        service: Text, None, show "Service";
+        /// Packets.
+        packets: u64, Packets, show "Packets";
+        /// Bytes of the frames, from the Ethernet header to the ICRC.
+        frame_bytes: u64, Bytes, show "Frame bytes";
+        /// Payload bytes: without headers, padding and ICRC.
+        payload_bytes: u64, Bytes, show "Payload";
+        /// Packets that end a message (opcode with LAST or ONLY).
+        messages: u64, Messages, show "Messages";
+        /// Frame bits a second over the length of the window.
+        frame_bps: f64, BitsPerSecond, show "Frame rate";
+        /// Payload bits a second over the length of the window.
+        payload_bps: f64, BitsPerSecond, hide "Payload rate";
+        /// Most by which `packets` may exceed the truth; 0 when exact.
+        error_packets: u64, Packets, hide "Packets error";
+        /// Most by which `frame_bytes` may exceed the truth; 0 when exact.
+        error_frame_bytes: u64, Bytes, hide "Frame bytes error";
+        /// Whether the flow's rate reached the elephant threshold.
+        elephant: bool, None, show "Elephant";
+        /// Packets with ECN congestion experienced (CE) in the IP header.
+        ecn_ce_packets: u64, Packets, hide "ECN CE";
+        /// Time of the flow's first packet in the window.
+        first_ns: i64, UnixNanoseconds, hide "First";
+        /// Time of the flow's last packet in the window.
+        last_ns: i64, UnixNanoseconds, hide "Last";
+    }
+}

@@ -1,0 +1,93 @@
+//! The tables: one file each, and [`WindowRows`], which a finished window hands on.
+
+mod events;
+mod flows;
+mod opcodes;
+mod windows;
+
+pub use events::EventRow;
+pub use flows::FlowRow;
+pub use opcodes::OpcodeRow;
+pub use windows::WindowRow;
+
+use crate::{Cells, Row, Table};
+use alloc::vec::Vec;
+
+/// Every table of the dataset.
+pub const TABLES: &[&Table] = &[
+    WindowRow::TABLE,
+    FlowRow::TABLE,
+    OpcodeRow::TABLE,
+    EventRow::TABLE,
+];
+
+/// The table of this name.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Table> {
+    TABLES.iter().find(|table| table.name == name).copied()
+}
+
+/// Everything that one finished window, or several in order, puts into the dataset.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct WindowRows {
+    /// Totals: one row a window.
+    pub windows: Vec<WindowRow>,
+    /// Top flows of the windows.
+    pub flows: Vec<FlowRow>,
+    /// Opcodes seen in the windows.
+    pub opcodes: Vec<OpcodeRow>,
+    /// Events of the windows.
+    pub events: Vec<EventRow>,
+}
+
+impl WindowRows {
+    /// The rows by table. `windows` comes last: a store that writes in this order leaves a row
+    /// there only when all other rows of that window are written.
+    #[must_use]
+    pub fn tables(&self) -> [&dyn Cells; 4] {
+        [&self.flows, &self.opcodes, &self.events, &self.windows]
+    }
+
+    /// No rows at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.tables().iter().all(|cells| cells.rows() == 0)
+    }
+
+    /// Drops the rows, keeps the memory.
+    pub fn clear(&mut self) {
+        self.windows.clear();
+        self.flows.clear();
+        self.opcodes.clear();
+        self.events.clear();
+    }
+
+    #[cfg(test)]
+    pub(crate) fn one_default_row_each() -> Self {
+        Self {
+            windows: alloc::vec![WindowRow::default()],
+            flows: alloc::vec![FlowRow::default()],
+            opcodes: alloc::vec![OpcodeRow::default()],
+            events: alloc::vec![EventRow::default()],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{TABLES, WindowRows, find};
+
+    #[test]
+    fn the_totals_are_written_last() {
+        let rows = WindowRows::default();
+        assert!(rows.is_empty());
+        let last = rows.tables().last().unwrap().table().name;
+        assert_eq!(last, "windows");
+    }
+
+    #[test]
+    fn tables_are_found_by_name() {
+        assert!(TABLES.iter().all(|table| find(table.name) == Some(table)));
+        assert_eq!(find("windowz"), None);
+    }
+}

@@ -1,0 +1,166 @@
+//! Instants, and the calendar that partitions and text output need.
+//!
+//! Time is always passed in: nothing here reads a clock.
+
+use core::fmt;
+
+const NANOS_A_SECOND: i64 = 1_000_000_000;
+
+/// An instant: nanoseconds since 1970-01-01 00:00 UTC. Reaches from 1677 to 2262.
+///
+/// ```
+/// use rocescope_model::Time;
+///
+/// let time = Time(1_795_228_209_000_000_001);
+/// assert_eq!(time.to_string(), "2026-11-21T02:30:09.000000001Z");
+/// assert_eq!(time.micros(), 1_795_228_209_000_000);
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Time(pub i64);
+
+impl Time {
+    /// Microseconds since 1970, rounded down: what a file keeps.
+    #[must_use]
+    pub const fn micros(self) -> i64 {
+        self.0.div_euclid(1_000)
+    }
+
+    /// The instant of so many microseconds since 1970; the ends of the range where nanoseconds do
+    /// not reach.
+    #[must_use]
+    pub const fn from_micros(micros: i64) -> Self {
+        Self(micros.saturating_mul(1_000))
+    }
+
+    /// Hours since 1970, rounded down: the number of its partition.
+    #[must_use]
+    pub const fn hours(self) -> i64 {
+        self.0.div_euclid(3_600 * NANOS_A_SECOND)
+    }
+
+    /// Date and time of day, UTC.
+    #[must_use]
+    pub const fn civil(self) -> Civil {
+        let seconds = self.0.div_euclid(NANOS_A_SECOND);
+        let (year, month, day) = date(seconds.div_euclid(86_400));
+        let of_day = seconds.rem_euclid(86_400);
+        Civil {
+            year,
+            month,
+            day,
+            hour: of_day / 3_600,
+            minute: of_day / 60 % 60,
+            second: of_day % 60,
+            nanosecond: self.0.rem_euclid(NANOS_A_SECOND),
+        }
+    }
+}
+
+/// RFC 3339 with nine decimals, UTC; with a precision (`{:.3}`) so many decimals, cut off, not
+/// rounded.
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let c = self.civil();
+        write!(f, "{:04}-{:02}-{:02}", c.year, c.month, c.day)?;
+        write!(f, "T{:02}:{:02}:{:02}", c.hour, c.minute, c.second)?;
+        let decimals = f.precision().unwrap_or(9).min(9);
+        if decimals > 0 {
+            let mut fraction = c.nanosecond;
+            for _ in decimals..9 {
+                fraction /= 10;
+            }
+            write!(f, ".{fraction:0decimals$}")?;
+        }
+        f.write_str("Z")
+    }
+}
+
+/// An instant on the calendar, UTC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Civil {
+    /// Year.
+    pub year: i64,
+    /// Month, 1 to 12.
+    pub month: i64,
+    /// Day of the month, 1 to 31.
+    pub day: i64,
+    /// Hour, 0 to 23.
+    pub hour: i64,
+    /// Minute, 0 to 59.
+    pub minute: i64,
+    /// Second, 0 to 59. Leap seconds do not exist in Unix time.
+    pub second: i64,
+    /// Nanosecond of the second.
+    pub nanosecond: i64,
+}
+
+/// Gregorian date of a day counted from 1970-01-01.
+///
+/// `civil_from_days` of Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms" (2013): years
+/// begin in March, so that the leap day is the last of a year; an era is the 400 years after which
+/// the calendar repeats.
+const fn date(days: i64) -> (i64, i64, i64) {
+    let days = days + 719_468; // since 0000-03-01
+    let era = days.div_euclid(146_097);
+    let of_era = days.rem_euclid(146_097);
+    let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let shifted = (5 * of_year + 2) / 153; // 0 is March
+    let day = of_year - (153 * shifted + 2) / 5 + 1;
+    let month = if shifted < 10 {
+        shifted + 3
+    } else {
+        shifted - 9
+    };
+    let january_or_february = if month <= 2 { 1 } else { 0 };
+    (year + era * 400 + january_or_february, month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Time, date};
+    use std::format;
+    use std::string::ToString;
+
+    #[test]
+    fn the_calendar_advances_by_one_day_at_a_time() {
+        let length = |year: i64, month: i64| match month {
+            2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
+            2 => 28,
+            4 | 6 | 9 | 11 => 30,
+            _ => 31,
+        };
+        let (mut year, mut month, mut day) = (1677, 9, 21);
+        for number in -106_752..=106_751 {
+            assert_eq!(date(number), (year, month, day), "day {number}");
+            day += 1;
+            if day > length(year, month) {
+                (month, day) = (month + 1, 1);
+            }
+            if month > 12 {
+                (year, month) = (year + 1, 1);
+            }
+        }
+        assert_eq!((year, month), (2262, 4));
+    }
+
+    #[test]
+    fn times_before_1970_and_the_ends_of_the_range_print() {
+        assert_eq!(Time(-1).to_string(), "1969-12-31T23:59:59.999999999Z");
+        assert_eq!(Time(-1).micros(), -1);
+        assert_eq!(Time(-1).hours(), -1);
+        assert_eq!(Time(i64::MIN).to_string(), "1677-09-21T00:12:43.145224192Z");
+        assert_eq!(Time(i64::MAX).to_string(), "2262-04-11T23:47:16.854775807Z");
+    }
+
+    #[test]
+    fn precision_cuts() {
+        let time = Time(1_700_000_000_987_654_321);
+        assert_eq!(format!("{time:.0}"), "2023-11-14T22:13:20Z");
+        assert_eq!(format!("{time:.3}"), "2023-11-14T22:13:20.987Z");
+        assert_eq!(
+            format!("{:.3}", Time(5_000_000)),
+            "1970-01-01T00:00:00.005Z"
+        );
+    }
+}

@@ -1,0 +1,43 @@
+//! Any cell of any row, borrowed from it.
+
+use crate::{Time, Type};
+use alloc::borrow::Cow;
+
+/// The content of one cell, without the type of its row: what stores, writers of JSON and text
+/// tables read.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value<'a> {
+    /// No value: not measured, not applicable.
+    Null,
+    /// An integer.
+    I64(i64),
+    /// A float. May be infinite or not a number; JSON writes both as null.
+    F64(f64),
+    /// True or false.
+    Bool(bool),
+    /// A name or an address.
+    Text(Cow<'a, str>),
+    /// An instant. Files keep its microseconds.
+    Time(Time),
+    /// A sketch.
+    Bytes(&'a [u8]),
+    /// A list of integers.
+    ListI64(&'a [i64]),
+}
+
+impl Value<'_> {
+    /// Type of a column that holds this value; `None` for null, which fits every nullable column.
+    #[must_use]
+    pub const fn kind(&self) -> Option<Type> {
+        match self {
+            Self::Null => None,
+            Self::I64(_) => Some(Type::I64),
+            Self::F64(_) => Some(Type::F64),
+            Self::Bool(_) => Some(Type::Bool),
+            Self::Text(_) => Some(Type::Text),
+            Self::Time(_) => Some(Type::Time),
+            Self::Bytes(_) => Some(Type::Bytes),
+            Self::ListI64(_) => Some(Type::ListI64),
+        }
+    }
+}
