@@ -102,14 +102,13 @@ impl CountMin {
             _ => return self.add_at_ceiling(flow, weight),
         }
         match self.update {
-            Update::Plain => {
-                self.rows
-                    .for_each_mut(&mut self.counters, flow, |counter| *counter += weight);
-            }
+            Update::Plain => self.change(flow, |counter| counter + weight),
             Update::Conservative => {
                 let raised = self.estimate(flow) + weight;
-                self.rows.for_each_mut(&mut self.counters, flow, |counter| {
-                    *counter = raised.max(*counter);
+                // The larger of both, without a branch: which one it is cannot be predicted.
+                self.change(flow, |counter| {
+                    let lift = raised.cast_signed() - counter.cast_signed();
+                    counter + (lift & !(lift >> 63)).cast_unsigned()
                 });
             }
         }
@@ -118,8 +117,15 @@ impl CountMin {
     #[cold]
     fn add_at_ceiling(&mut self, flow: FlowHash, weight: u64) {
         (self.total, self.saturated) = (CEILING, true);
-        self.rows.for_each_mut(&mut self.counters, flow, |counter| {
-            *counter = counter.saturating_add(weight).min(CEILING);
+        self.change(flow, |counter| counter.saturating_add(weight).min(CEILING));
+    }
+
+    #[inline]
+    fn change(&mut self, flow: FlowHash, change: impl Fn(u64) -> u64) {
+        self.rows.for_each(flow, |at| {
+            if let Some(counter) = self.counters.get_mut(at) {
+                *counter = change(*counter);
+            }
         });
     }
 
@@ -127,7 +133,13 @@ impl CountMin {
     #[inline]
     #[must_use]
     pub fn estimate(&self, flow: FlowHash) -> u64 {
-        self.rows.of(&self.counters, flow).fold(u64::MAX, u64::min)
+        let mut least = u64::MAX;
+        self.rows.for_each(flow, |at| {
+            if let Some(&counter) = self.counters.get(at) {
+                least = least.min(counter);
+            }
+        });
+        least
     }
 
     /// Adds every counter of `other`.

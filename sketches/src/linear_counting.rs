@@ -38,7 +38,7 @@ pub use estimate::{Estimate, rows_for};
 pub use first_flows::FIRST_FLOWS;
 
 use crate::{FlowHash, Mismatch};
-use first_flows::FirstFlows;
+use first_flows::{FirstFlows, Seen};
 
 /// Bits in a row: what one `bitmap_*` value of Spark holds. Longer ones it truncates silently.
 pub const ROW_BITS: u32 = 32_768;
@@ -89,12 +89,14 @@ impl LinearCounting {
     /// Notes that the flow was there. Noting it again changes nothing.
     #[inline]
     pub fn add(&mut self, flow: FlowHash) {
+        if self.first.add(flow) == Seen::Before {
+            return;
+        }
         // The hash as a fraction of 2⁶⁴, times m: its top bits choose, for any number of rows.
         let bit = ((u128::from(flow.0) * u128::from(self.bits())) >> 64) as usize;
         if let Some(word) = self.words.get_mut(bit / 64) {
             *word |= 1 << (bit % 64);
         }
-        self.first.add(flow);
     }
 
     /// The number of flows and how far to trust it.

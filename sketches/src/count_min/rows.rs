@@ -51,29 +51,20 @@ impl Rows {
         self.width
     }
 
-    /// The counters of `flow`, one a row.
+    /// Calls `visit` with where each of the flow's counters lies in the table, row after row.
     #[inline]
-    pub(super) fn of(&self, counters: &[u64], flow: FlowHash) -> impl Iterator<Item = u64> {
-        let rows = counters.chunks_exact(self.width as usize);
-        self.multipliers
-            .iter()
-            .zip(rows)
-            .filter_map(move |(&a, row)| row.get(self.column(a, flow)).copied())
-    }
-
-    /// Calls `change` with each counter of `flow`, one a row.
-    #[inline]
-    pub(super) fn for_each_mut(
-        &self,
-        counters: &mut [u64],
-        flow: FlowHash,
-        mut change: impl FnMut(&mut u64),
-    ) {
-        let rows = counters.chunks_exact_mut(self.width as usize);
-        for (&a, row) in self.multipliers.iter().zip(rows) {
-            if let Some(counter) = row.get_mut(self.column(a, flow)) {
-                change(counter);
-            }
+    pub(super) fn for_each(&self, flow: FlowHash, visit: impl FnMut(usize)) {
+        // The usual depth and width are worth a loop that the compiler can unroll.
+        match (<&[i64; 4]>::try_from(&*self.multipliers), self.mask) {
+            (Ok(four), Some(mask)) => walk(four, self.width, flow, |h| h & mask, visit),
+            (Err(_), Some(mask)) => walk(&self.multipliers, self.width, flow, |h| h & mask, visit),
+            (_, None) => walk(
+                &self.multipliers,
+                self.width,
+                flow,
+                |h| h % self.width,
+                visit,
+            ),
         }
     }
 
@@ -85,15 +76,22 @@ impl Rows {
         }
         Ok(())
     }
+}
 
-    #[inline]
-    fn column(&self, multiplier: i64, flow: FlowHash) -> usize {
+#[inline(always)]
+fn walk<'a>(
+    multipliers: impl IntoIterator<Item = &'a i64>,
+    width: u32,
+    flow: FlowHash,
+    reduce: impl Fn(u32) -> u32,
+    mut visit: impl FnMut(usize),
+) {
+    let mut row = 0;
+    for multiplier in multipliers {
         let product = multiplier.wrapping_mul(flow.0.cast_signed());
         let folded = product.wrapping_add(product >> 32) as u32 & i32::MAX.cast_unsigned();
-        match self.mask {
-            Some(mask) => (folded & mask) as usize,
-            None => (folded % self.width) as usize,
-        }
+        visit(row + reduce(folded) as usize);
+        row += width as usize;
     }
 }
 
@@ -128,8 +126,9 @@ impl JavaRandom {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::vec::Vec;
 
-    /// Drawn by OpenJDK's `java.util.Random`.
+    /// Drawn by `OpenJDK`'s `java.util.Random`.
     #[test]
     fn multipliers_are_javas() {
         let drawn = |seed| Rows::seeded(5, 8, seed).multipliers;
@@ -151,8 +150,12 @@ mod tests {
     #[test]
     fn columns_are_sparks() {
         let columns = |width, key: u64| {
-            let rows = Rows::seeded(4, width, 42);
-            [0, 1, 2, 3].map(|row| rows.column(rows.multipliers[row], FlowHash(key)))
+            let mut at = Vec::new();
+            Rows::seeded(5, width, 42).for_each(FlowHash(key), |position| at.push(position));
+            let mut at_four = Vec::new();
+            Rows::seeded(4, width, 42).for_each(FlowHash(key), |position| at_four.push(position));
+            assert_eq!(at[..4], at_four);
+            [0, 1, 2, 3].map(|row| at[row] - row * width as usize)
         };
         assert_eq!(columns(16_384, 1), [3738, 1403, 7664, 8212]);
         assert_eq!(columns(16_384, u64::MAX), [12645, 14980, 8719, 8171]);

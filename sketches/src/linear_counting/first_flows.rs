@@ -1,6 +1,6 @@
 //! The first flows of a window, kept by their hash: a small count should not be a guess.
 
-use alloc::{boxed::Box, vec};
+use alloc::boxed::Box;
 
 use crate::FlowHash;
 
@@ -16,16 +16,23 @@ const SLOTS: usize = 256;
 #[derive(Debug, Clone)]
 pub(super) struct FirstFlows {
     /// 0 is an empty slot; the flow whose hash is 0 is `zero`.
-    slots: Box<[u64]>,
+    slots: Box<[u64; SLOTS]>,
     zero: bool,
     len: u16,
     open: bool,
 }
 
+/// Whether the set knows that a flow came before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Seen {
+    Before,
+    PerhapsNot,
+}
+
 impl FirstFlows {
     pub(super) fn new() -> Self {
         Self {
-            slots: vec![0; SLOTS].into_boxed_slice(),
+            slots: Box::new([0; SLOTS]),
             zero: false,
             len: 0,
             open: true,
@@ -37,10 +44,13 @@ impl FirstFlows {
         self.open.then(|| u64::from(self.len))
     }
 
+    /// Keeps the flow if there is room. [`Seen::Before`] promises that it was kept already.
     #[inline]
-    pub(super) fn add(&mut self, flow: FlowHash) {
+    pub(super) fn add(&mut self, flow: FlowHash) -> Seen {
         if self.open {
-            self.insert(flow.0);
+            self.insert(flow.0)
+        } else {
+            Seen::PerhapsNot
         }
     }
 
@@ -66,31 +76,31 @@ impl FirstFlows {
     }
 
     #[inline]
-    fn insert(&mut self, hash: u64) {
+    fn insert(&mut self, hash: u64) -> Seen {
         if hash == 0 {
-            if !self.zero {
-                self.zero = true;
-                self.grow();
-            }
-            return;
+            return if self.zero {
+                Seen::Before
+            } else {
+                self.grow(|set| set.zero = true)
+            };
         }
         // The bitmap takes the top bits of the hash, this set the lowest.
         let mut at = hash as u8;
-        while let Some(slot) = self.slots.get_mut(usize::from(at)) {
-            if *slot == hash {
-                return;
+        loop {
+            match self.slots[usize::from(at)] {
+                kept if kept == hash => return Seen::Before,
+                0 => return self.grow(|set| set.slots[usize::from(at)] = hash),
+                _ => at = at.wrapping_add(1),
             }
-            if *slot == 0 {
-                *slot = hash;
-                return self.grow();
-            }
-            at = at.wrapping_add(1);
         }
     }
 
-    fn grow(&mut self) {
+    #[cold]
+    fn grow(&mut self, keep: impl FnOnce(&mut Self)) -> Seen {
+        keep(self);
         self.len += 1;
         self.open = self.len <= FIRST_FLOWS;
+        Seen::PerhapsNot
     }
 }
 
@@ -115,7 +125,9 @@ mod tests {
 
     fn of(hashes: impl IntoIterator<Item = u64>) -> FirstFlows {
         let mut set = FirstFlows::new();
-        hashes.into_iter().for_each(|hash| set.add(FlowHash(hash)));
+        for hash in hashes {
+            set.add(FlowHash(hash));
+        }
         set
     }
 
