@@ -28,10 +28,14 @@ extern crate std;
 
 pub mod count_min;
 pub mod hash;
+pub mod heavy_hitters;
+pub mod jitter;
 pub mod linear_counting;
 mod mismatch;
 
 pub use count_min::CountMin;
 pub use hash::FlowHash;
+pub use heavy_hitters::HeavyHitters;
+pub use jitter::Jitter;
 pub use linear_counting::LinearCounting;
 pub use mismatch::Mismatch;
