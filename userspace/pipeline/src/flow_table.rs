@@ -94,14 +94,30 @@ impl FlowTable {
     /// An empty table that will hold `bound` flows at most. Memory grows with what it holds.
     #[must_use]
     pub fn new(bound: usize) -> Self {
-        Self { index: HashTable::new(), flows: Vec::new(), bound: bound.min(u32::MAX as usize) }
+        Self {
+            index: HashTable::new(),
+            flows: Vec::new(),
+            bound: bound.min(u32::MAX as usize),
+        }
     }
 
     /// Adds counts to a flow; `false` when the flow is new and the table full.
     #[inline]
-    pub fn add(&mut self, hash: FlowHash, key: &FlowKey, opcode: Opcode, counts: &FlowCounts) -> bool {
-        let Self { index, flows, bound } = self;
-        let found = index.find(hash.0, |at| flows.get(*at as usize).is_some_and(|flow| flow.key == *key));
+    pub fn add(
+        &mut self,
+        hash: FlowHash,
+        key: &FlowKey,
+        opcode: Opcode,
+        counts: &FlowCounts,
+    ) -> bool {
+        let Self {
+            index,
+            flows,
+            bound,
+        } = self;
+        let found = index.find(hash.0, |at| {
+            flows.get(*at as usize).is_some_and(|flow| flow.key == *key)
+        });
         if let Some(at) = found {
             if let Some(flow) = flows.get_mut(*at as usize) {
                 flow.counts.add(counts);
@@ -112,7 +128,11 @@ impl FlowTable {
             return false;
         }
         let at = flows.len() as u32;
-        flows.push(Flow { key: *key, counts: *counts, opcode });
+        flows.push(Flow {
+            key: *key,
+            counts: *counts,
+            opcode,
+        });
         index.insert_unique(hash.0, at, |at| {
             flows.get(*at as usize).map_or(0, |flow| flow.hash().0)
         });
@@ -137,7 +157,10 @@ impl FlowTable {
     pub fn top(&self, count: usize) -> Vec<&Flow> {
         let mut flows: Vec<&Flow> = self.flows.iter().collect();
         let order = |a: &&Flow, b: &&Flow| {
-            b.counts.frame_bytes.cmp(&a.counts.frame_bytes).then_with(|| a.key.cmp(&b.key))
+            b.counts
+                .frame_bytes
+                .cmp(&a.counts.frame_bytes)
+                .then_with(|| a.key.cmp(&b.key))
         };
         if count < flows.len() {
             if count > 0 {

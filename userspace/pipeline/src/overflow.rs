@@ -1,9 +1,10 @@
 //! The sketches of a window, and what takes over beyond the bound of exact flows.
 
 use crate::flow_table::{Flow, FlowCounts};
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::num::{NonZeroU16, NonZeroU32};
-use rocescope_sketches::count_min::Update;
+use rocescope_sketches::count_min::{ShapeError, Update};
 use rocescope_sketches::heavy_hitters::{Change, HeavyHitters, Interval};
 use rocescope_sketches::{CountMin, FlowHash, LinearCounting};
 use rocescope_wire::{FlowKey, Opcode};
@@ -32,18 +33,25 @@ pub struct Sketches {
     pub frame_bytes: CountMin,
 }
 
-impl Default for Sketches {
-    fn default() -> Self {
-        let table = || {
-            CountMin::new(COUNT_MIN_DEPTH, COUNT_MIN_WIDTH, COUNT_MIN_SEED, Update::Plain)
-                // The shape is constant, and a test makes it.
-                .unwrap_or_else(|_| unreachable!("4 rows of 16,384 counters are a table"))
-        };
-        Self { flows: LinearCounting::default(), packets: table(), frame_bytes: table() }
-    }
-}
-
 impl Sketches {
+    /// Empty ones, of the shape that all boxes share.
+    ///
+    /// # Errors
+    /// [`ShapeError`], were the constants of this module changed to something without a table.
+    pub fn new() -> Result<Self, ShapeError> {
+        let packets = CountMin::new(
+            COUNT_MIN_DEPTH,
+            COUNT_MIN_WIDTH,
+            COUNT_MIN_SEED,
+            Update::Plain,
+        )?;
+        Ok(Self {
+            flows: LinearCounting::default(),
+            frame_bytes: packets.clone(),
+            packets,
+        })
+    }
+
     /// Adds the counts of a flow.
     #[inline]
     pub fn add(&mut self, hash: FlowHash, counts: &FlowCounts) {
@@ -96,7 +104,11 @@ impl Bounded {
     /// A flow whose counts are exact.
     #[must_use]
     pub const fn exact(flow: Flow) -> Self {
-        Self { flow, error_packets: 0, error_frame_bytes: 0 }
+        Self {
+            flow,
+            error_packets: 0,
+            error_frame_bytes: 0,
+        }
     }
 }
 
@@ -108,7 +120,7 @@ pub struct Overflow {
     /// How many flows, to more digits than the one row of the window can tell.
     pub many: LinearCounting,
     heavy: HeavyHitters<LANES>,
-    /// Key, service and times of the tracked flows, by slot.
+    /// Key and service of the tracked flows, by slot.
     tracked: Vec<Option<Tracked>>,
     first_ns: u64,
     last_ns: u64,
@@ -120,20 +132,14 @@ struct Tracked {
     opcode: Opcode,
 }
 
-impl Default for Overflow {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl Overflow {
-    /// Nothing yet.
+    /// Nothing yet. `empty` gives the shape of the sketches.
     #[must_use]
-    pub fn new() -> Self {
+    pub fn new(empty: &Sketches) -> Self {
         let heavy = HeavyHitters::new(HEAVY_BUCKETS);
         let tracked = alloc::vec![None; heavy.capacity()];
         Self {
-            sketches: Sketches::default(),
+            sketches: empty.clone(),
             many: LinearCounting::new(MANY_ROWS),
             heavy,
             tracked,
@@ -154,11 +160,7 @@ impl Overflow {
         self.many.add(hash);
         self.first_ns = self.first_ns.min(counts.first_ns);
         self.last_ns = self.last_ns.max(counts.last_ns);
-        self.track(hash, key, opcode, lanes(counts));
-    }
-
-    fn track(&mut self, hash: FlowHash, key: &FlowKey, opcode: Opcode, weights: [u64; LANES]) {
-        let placed = self.heavy.add(hash, weights);
+        let placed = self.heavy.add(hash, lanes(counts));
         if placed.change != Change::Kept
             && let Some(tracked) = self.tracked.get_mut(placed.slot.index())
         {
@@ -166,19 +168,29 @@ impl Overflow {
         }
     }
 
-    /// Adds the flows of a window to those of the capture.
-    ///
-    /// The counts of its tracked flows are added one by one, upper bounds and all, so that an upper
-    /// bound stays one; the lower bound of a merged flow is that of its exact part.
+    /// Adds the flows of a window to those of the capture. Every bound still holds.
     pub fn merge(&mut self, other: &Self) {
         self.sketches.merge(&other.sketches);
+        // Both are made by `new`, so neither can differ.
         let _ = self.many.merge(&other.many);
         self.first_ns = self.first_ns.min(other.first_ns);
         self.last_ns = self.last_ns.max(other.last_ns);
-        for bounded in other.flows() {
-            let flow = bounded.flow;
-            self.track(flow.hash(), &flow.key, flow.opcode, lanes(&flow.counts));
+        // A merge moves flows between slots: their keys are found again by hash.
+        let keys: BTreeMap<FlowHash, Tracked> = self.keys().chain(other.keys()).collect();
+        let _ = self.heavy.merge(&other.heavy);
+        self.tracked.fill(None);
+        for hitter in self.heavy.iter() {
+            if let Some(tracked) = self.tracked.get_mut(hitter.slot.index()) {
+                *tracked = keys.get(&hitter.flow).copied();
+            }
         }
+    }
+
+    fn keys(&self) -> impl Iterator<Item = (FlowHash, Tracked)> {
+        self.heavy.iter().filter_map(|hitter| {
+            let tracked = self.tracked.get(hitter.slot.index()).copied().flatten()?;
+            Some((hitter.flow, tracked))
+        })
     }
 
     /// The tracked flows, in no order.
@@ -189,21 +201,39 @@ impl Overflow {
         })
     }
 
-    fn bounded(&self, tracked: Tracked, weights: [Interval; LANES]) -> Bounded {
+    /// The largest counts a flow can have here, and how many packets and frame bytes fewer there
+    /// may be, whether it is tracked or not.
+    #[must_use]
+    pub fn bounds(&self, hash: FlowHash) -> (FlowCounts, u64, u64) {
+        let weights = self.heavy.bounds(hash);
+        let [frame_bytes, packets, ..] = weights;
+        let errors = (
+            packets.upper - packets.lower,
+            frame_bytes.upper - frame_bytes.lower,
+        );
+        (self.counts(weights), errors.0, errors.1)
+    }
+
+    fn counts(&self, weights: [Interval; LANES]) -> FlowCounts {
         let [frame_bytes, packets, payload_bytes, messages, congestion] = weights;
+        FlowCounts {
+            packets: packets.upper,
+            frame_bytes: frame_bytes.upper,
+            payload_bytes: payload_bytes.upper,
+            messages: messages.upper,
+            congestion_experienced: congestion.upper,
+            first_ns: self.first_ns,
+            last_ns: self.last_ns,
+        }
+    }
+
+    fn bounded(&self, tracked: Tracked, weights: [Interval; LANES]) -> Bounded {
+        let [frame_bytes, packets, ..] = weights;
         Bounded {
             flow: Flow {
                 key: tracked.key,
                 opcode: tracked.opcode,
-                counts: FlowCounts {
-                    packets: packets.upper,
-                    frame_bytes: frame_bytes.upper,
-                    payload_bytes: payload_bytes.upper,
-                    messages: messages.upper,
-                    congestion_experienced: congestion.upper,
-                    first_ns: self.first_ns,
-                    last_ns: self.last_ns,
-                },
+                counts: self.counts(weights),
             },
             error_packets: packets.upper - packets.lower,
             error_frame_bytes: frame_bytes.upper - frame_bytes.lower,

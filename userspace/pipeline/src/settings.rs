@@ -25,6 +25,8 @@ pub struct Settings {
     pub jitter: Jitter,
     /// Whether the bitmap and the Count-Min tables become part of the rows.
     pub sketches: bool,
+    /// Whether ICRCs are verified, so that their counts mean something.
+    pub verify_icrc: bool,
     /// How many events of a window become rows; the others are only counted.
     pub event_rows: usize,
 }
@@ -50,8 +52,12 @@ impl Default for Settings {
             top: 20,
             flow_rows: 1_000,
             elephant_bps: 1e9,
-            jitter: Jitter { relative: Some(0.5), absolute_bps: Some(0.5e9) },
+            jitter: Jitter {
+                relative: Some(0.5),
+                absolute_bps: Some(0.5e9),
+            },
             sketches: true,
+            verify_icrc: false,
             event_rows: 10_000,
         }
     }
@@ -63,6 +69,9 @@ pub enum SettingsError {
     /// A window has no length, or more than a year.
     #[error("a window must last between 1 ns and 366 days")]
     Window,
+    /// The sketches have no shape.
+    #[error("the sketches have no shape")]
+    Sketches,
     /// Nothing could be counted.
     #[error("at least one flow must be counted exactly")]
     ExactFlows,

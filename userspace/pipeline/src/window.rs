@@ -1,7 +1,7 @@
 //! What one window adds up.
 
 use crate::flow_table::{FlowCounts, FlowTable, flow_hash};
-use crate::overflow::Overflow;
+use crate::overflow::{Overflow, Sketches};
 use crate::settings::Settings;
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -113,7 +113,8 @@ impl Totals {
         self.late_packets += other.late_packets;
         self.icrc_bad += other.icrc_bad;
         self.icrc_unverifiable += other.icrc_unverifiable;
-        self.frames.add_between(&FrameCounts::default(), &other.frames);
+        self.frames
+            .add_between(&FrameCounts::default(), &other.frames);
     }
 
     fn clear(&mut self) {
@@ -130,10 +131,12 @@ impl Totals {
     /// Sum over all opcodes.
     #[must_use]
     pub fn all(&self) -> OpcodeTotals {
-        self.opcodes.iter().fold(OpcodeTotals::default(), |mut sum, totals| {
-            sum.add(*totals);
-            sum
-        })
+        self.opcodes
+            .iter()
+            .fold(OpcodeTotals::default(), |mut sum, totals| {
+                sum.add(*totals);
+                sum
+            })
     }
 
     /// ACKNOWLEDGE packets that are neither positive nor RNR.
@@ -190,13 +193,13 @@ impl Window {
     }
 
     #[inline]
-    pub(crate) fn add(&mut self, run: &RunRecord, settings: &Settings) {
+    pub(crate) fn add(&mut self, run: &RunRecord, settings: &Settings, empty: &Sketches) {
         self.totals.add_run(run);
         let hash = flow_hash(&run.flow);
         let counts = FlowCounts::of(run);
         if !self.flows.add(hash, &run.flow, run.opcode(), &counts) {
             self.overflow
-                .get_or_insert_with(|| Box::new(Overflow::new()))
+                .get_or_insert_with(|| Box::new(Overflow::new(empty)))
                 .add(hash, &run.flow, run.opcode(), &counts);
         }
         let syndrome = match run.stream() {
@@ -210,13 +213,19 @@ impl Window {
     #[cold]
     fn happen(&mut self, run: &RunRecord, syndrome: Option<u8>, settings: &Settings) {
         let room = self.happenings.len() < settings.event_rows;
-        let seen = Happening { time_ns: run.first_ns, psn: run.first_psn, count: 0 };
+        let seen = Happening {
+            time_ns: run.first_ns,
+            psn: run.first_psn,
+            count: 0,
+        };
         let key = (run.flow, syndrome);
         let happening = if room {
             self.happenings.entry(key).or_insert(seen)
         } else {
             // The totals still count it.
-            let Some(happening) = self.happenings.get_mut(&key) else { return };
+            let Some(happening) = self.happenings.get_mut(&key) else {
+                return;
+            };
             happening
         };
         happening.count += u64::from(run.packets);
