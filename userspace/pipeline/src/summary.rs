@@ -1,7 +1,7 @@
 //! The whole capture: what is printed at the end, and the JSON of `-o json`.
 
 use crate::flow_table::flow_hash;
-use crate::overflow::Bounded;
+use crate::overflow::{Bounded, Overflow};
 use crate::window::Totals;
 use crate::windows::Pipeline;
 use alloc::collections::BTreeMap;
@@ -88,7 +88,7 @@ fn bounded_top(pipeline: &Pipeline, count: usize) -> Vec<TopFlow> {
         }
         flows.insert(exact.flow.key, bounded);
     }
-    for bounded in overflow.into_iter().flat_map(|overflow| overflow.flows()) {
+    for bounded in overflow.into_iter().flat_map(Overflow::flows) {
         flows.entry(bounded.flow.key).or_insert(bounded);
     }
     let mut top: Vec<TopFlow> = flows.into_values().collect();

@@ -1,0 +1,38 @@
+//! Makes names survive a loss of power: a rename is on disk only when its directory is.
+
+use crate::Error;
+use std::fs::{self, File};
+use std::path::Path;
+
+/// Gives a synced file its final name and syncs every directory between it and `root`, included:
+/// any of them may be new.
+pub(crate) fn publish(from: &Path, to: &Path, root: &Path) -> Result<(), Error> {
+    fs::rename(from, to).map_err(|source| {
+        // The first error is the one to tell.
+        let _ = remove(from);
+        Error::io("rename to", to, source)
+    })?;
+    for directory in to.ancestors().skip(1) {
+        sync_directory(directory)?;
+        if directory == root {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn sync_directory(path: &Path) -> Result<(), Error> {
+    File::open(path)
+        .and_then(|directory| directory.sync_all())
+        .map_err(|source| Error::io("sync directory", path, source))
+}
+
+/// Removes a file, if it is there.
+pub(crate) fn remove(path: &Path) -> Result<(), Error> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(Error::io("remove", path, error))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,81 @@
+//! Rows of the model to Arrow arrays.
+
+use crate::schema;
+use arrow_array::builder::{
+    BinaryBuilder, BooleanBuilder, Float64Builder, Int64Builder, ListBuilder, StringBuilder,
+    TimestampMicrosecondBuilder,
+};
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::{ArrowError, SchemaRef};
+use rocescope_model::{Cells, Column, Type, Value};
+use std::sync::Arc;
+
+/// The rows at `picked` of `cells` as a batch of `schema`.
+///
+/// # Errors
+/// A value of another type than its column's, or null in a column that may not be.
+pub(crate) fn batch(
+    cells: &dyn Cells,
+    picked: &[usize],
+    schema: &SchemaRef,
+) -> Result<RecordBatch, ArrowError> {
+    let columns = cells.table().columns.iter().enumerate();
+    let arrays = columns
+        .map(|(i, column)| array(column, picked.iter().map(|&row| cells.value(row, i))))
+        .collect::<Result<Vec<ArrayRef>, ArrowError>>()?;
+    RecordBatch::try_new(Arc::clone(schema), arrays)
+}
+
+/// Builds one column: `$take` says which values the builder takes, and as what.
+macro_rules! build {
+    ($builder:expr, $column:ident, $values:ident, $pattern:pat => $take:expr) => {{
+        let mut builder = $builder;
+        for value in $values {
+            match value {
+                Value::Null => builder.append_null(),
+                $pattern => builder.append_value($take),
+                other => return Err(misfit($column, &other)),
+            }
+        }
+        Arc::new(builder.finish())
+    }};
+}
+
+fn array<'a>(
+    column: &Column,
+    values: impl ExactSizeIterator<Item = Value<'a>>,
+) -> Result<ArrayRef, ArrowError> {
+    let rows = values.len();
+    Ok(match column.kind {
+        Type::I64 => {
+            build!(Int64Builder::with_capacity(rows), column, values, Value::I64(n) => n)
+        }
+        Type::F64 => {
+            build!(Float64Builder::with_capacity(rows), column, values, Value::F64(n) => n)
+        }
+        Type::Bool => {
+            build!(BooleanBuilder::with_capacity(rows), column, values, Value::Bool(b) => b)
+        }
+        Type::Text => {
+            let builder = StringBuilder::with_capacity(rows, rows * 16);
+            build!(builder, column, values, Value::Text(text) => text)
+        }
+        Type::Time => {
+            let builder = TimestampMicrosecondBuilder::with_capacity(rows).with_timezone("UTC");
+            build!(builder, column, values, Value::Time(time) => time.micros())
+        }
+        Type::Bytes => {
+            build!(BinaryBuilder::with_capacity(rows, 0), column, values, Value::Bytes(b) => b)
+        }
+        Type::ListI64 => {
+            let builder = ListBuilder::new(Int64Builder::new()).with_field(schema::list_element());
+            build!(builder, column, values, Value::ListI64(l) => l.iter().map(|&n| Some(n)))
+        }
+    })
+}
+
+fn misfit(column: &Column, value: &Value<'_>) -> ArrowError {
+    let (name, kind) = (column.name, column.kind.name());
+    let found = value.kind().map_or("null", Type::name);
+    ArrowError::InvalidArgumentError(format!("column {name} takes {kind}, not {found}"))
+}

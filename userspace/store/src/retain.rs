@@ -1,0 +1,72 @@
+//! Deletes the oldest segments.
+
+use crate::name::{FileKind, Partition};
+use crate::walk::walk;
+use crate::{Error, durable};
+use rocescope_model::Time;
+use std::path::Path;
+
+/// What may stay. Without either limit, everything.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// Segments whose hour ends at or before this instant go.
+    pub older_than: Option<Time>,
+    /// The oldest hours go, segment by segment, until all that remain have no more bytes than this.
+    pub max_bytes: Option<u64>,
+}
+
+/// What was deleted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Retained {
+    /// Segments deleted.
+    pub deleted_segments: u64,
+    /// Their bytes.
+    pub deleted_bytes: u64,
+    /// Bytes of the segments that stay.
+    pub kept_bytes: u64,
+}
+
+/// Deletes sealed segments beyond the limits, oldest hour first whatever their table or observer,
+/// and the directories that this empties. Files that rocescope did not name, and open segments,
+/// stay.
+///
+/// # Errors
+/// The directories cannot be read or a file cannot be deleted.
+pub fn retain(root: &Path, limits: Limits) -> Result<Retained, Error> {
+    let mut segments = walk(root)?;
+    segments.retain(|found| matches!(found.kind, FileKind::Sealed(Some(_))));
+    segments.sort_by(|a, b| (&a.partition, &a.path).cmp(&(&b.partition, &b.path)));
+    let oldest_kept = limits.older_than.map(|time| Partition::of(time).path());
+    let mut retained = Retained {
+        kept_bytes: segments.iter().map(|found| found.bytes).sum(),
+        ..Retained::default()
+    };
+    for found in segments {
+        let partition = Path::new(&found.partition);
+        let too_old = oldest_kept
+            .as_deref()
+            .is_some_and(|oldest| partition < oldest);
+        let too_many = limits
+            .max_bytes
+            .is_some_and(|max| retained.kept_bytes > max);
+        if !too_old && !too_many {
+            // Sorted by hour: nothing behind is older, and fewer bytes are no longer needed.
+            break;
+        }
+        durable::remove(&found.path)?;
+        retained.deleted_segments += 1;
+        retained.deleted_bytes += found.bytes;
+        retained.kept_bytes = retained.kept_bytes.saturating_sub(found.bytes);
+        remove_empty_directories(&found.path, root);
+    }
+    Ok(retained)
+}
+
+/// The hour, day and table of a deleted segment, as far as they are empty now.
+fn remove_empty_directories(segment: &Path, root: &Path) {
+    for directory in segment.ancestors().skip(1) {
+        if directory == root || std::fs::remove_dir(directory).is_err() {
+            return;
+        }
+    }
+}

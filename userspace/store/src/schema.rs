@@ -1,0 +1,71 @@
+//! The model's columns as an Arrow schema, and how Parquet stores them.
+
+use arrow_schema::{DataType, Field, Schema, TimeUnit};
+use parquet::basic::Compression;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::schema::types::ColumnPath;
+use rocescope_model::{Column, Table, Type, footer};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The schema of a table. The footer travels as its metadata, so that a journal carries it too.
+pub(crate) fn arrow(table: &Table, footer: &[(String, String)]) -> Schema {
+    let fields: Vec<Field> = table.columns.iter().map(field).collect();
+    let mut metadata: HashMap<String, String> = footer.iter().cloned().collect();
+    metadata.insert(footer::TABLE.into(), table.name.into());
+    Schema::new_with_metadata(fields, metadata)
+}
+
+fn field(column: &Column) -> Field {
+    Field::new(column.name, data_type(column.kind), column.nullable)
+}
+
+/// The Arrow type of a column's type.
+///
+/// Text is plain here: it is the Parquet writer that dictionary-encodes it. An Arrow dictionary
+/// would come out as a categorical in polars and pandas.
+pub(crate) fn data_type(kind: Type) -> DataType {
+    match kind {
+        Type::I64 => DataType::Int64,
+        Type::F64 => DataType::Float64,
+        Type::Bool => DataType::Boolean,
+        Type::Text => DataType::Utf8,
+        Type::Time => DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())),
+        Type::Bytes => DataType::Binary,
+        Type::ListI64 => DataType::List(list_element()),
+    }
+}
+
+/// The element of a list column, under the name that Parquet's own specification gives it.
+pub(crate) fn list_element() -> Arc<Field> {
+    Arc::new(Field::new("element", DataType::Int64, false))
+}
+
+/// How Parquet stores a schema: Snappy everywhere, dictionaries for text, and no statistics where
+/// no reader can use them.
+pub(crate) fn parquet(schema: &Schema) -> WriterProperties {
+    let mut pairs: Vec<KeyValue> = schema
+        .metadata()
+        .iter()
+        .map(|(key, value)| KeyValue::new(key.clone(), value.clone()))
+        .collect();
+    pairs.sort_by(|a, b| a.key.cmp(&b.key));
+    let mut properties = WriterProperties::builder()
+        .set_created_by(concat!("rocescope ", env!("CARGO_PKG_VERSION")).into())
+        .set_compression(Compression::SNAPPY)
+        .set_statistics_enabled(EnabledStatistics::Chunk)
+        .set_dictionary_enabled(false)
+        .set_key_value_metadata(Some(pairs));
+    for field in schema.fields() {
+        let path = ColumnPath::from(field.name().as_str());
+        properties = match field.data_type() {
+            DataType::Utf8 => properties.set_column_dictionary_enabled(path, true),
+            DataType::Binary => {
+                properties.set_column_statistics_enabled(path, EnabledStatistics::None)
+            }
+            _ => properties,
+        };
+    }
+    properties.build()
+}

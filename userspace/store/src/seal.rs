@@ -1,0 +1,146 @@
+//! A journal becomes a sealed segment: the one path, for a living writer and for repair.
+//!
+//! Journals are read batch by batch, so that sealing holds one window in memory besides the encoded
+//! pages. Every step may be the last: the journal goes only when the segment has its final name on
+//! disk, and the segment's name follows from the journal's, so that doing it again ends the same.
+
+use crate::name::SegmentName;
+use crate::{Error, durable, schema};
+use arrow_array::RecordBatch;
+use arrow_ipc::reader::StreamReader;
+use arrow_schema::{ArrowError, SchemaRef};
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_writer::ArrowWriterOptions;
+use std::fs::File;
+use std::io::{self, BufReader, Seek};
+use std::path::{Path, PathBuf};
+
+/// A segment that was sealed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Sealed {
+    pub(crate) path: PathBuf,
+    pub(crate) rows: u64,
+    pub(crate) bytes: u64,
+    /// Bytes at the end of the journal that are no whole batch.
+    pub(crate) torn_bytes: u64,
+}
+
+/// Seals the journal of this name in `directory` and removes it.
+///
+/// # Errors
+/// The journal stays, the unfinished segment goes if it can.
+pub(crate) fn seal(root: &Path, directory: &Path, name: &SegmentName) -> Result<Sealed, Error> {
+    let (journal, unfinished) = (name.journal(directory), name.unfinished(directory));
+    let sealed = name.sealed(directory);
+    let mut batches = Batches::open(&journal)?;
+    let written = write_segment(&unfinished, batches.schema(), &mut batches);
+    let written = match batches.failure.take() {
+        Some(error) => Err(error),
+        None => written,
+    };
+    let (rows, bytes) = written.inspect_err(|_| {
+        // The first error is the one to tell.
+        let _ = durable::remove(&unfinished);
+    })?;
+    durable::publish(&unfinished, &sealed, root)?;
+    durable::remove(&journal)?;
+    Ok(Sealed {
+        path: sealed,
+        rows,
+        bytes,
+        torn_bytes: batches.torn_bytes(),
+    })
+}
+
+/// Writes batches as a Parquet file and syncs it. Returns rows and bytes.
+pub(crate) fn write_segment(
+    path: &Path,
+    schema: SchemaRef,
+    batches: impl IntoIterator<Item = RecordBatch>,
+) -> Result<(u64, u64), Error> {
+    let file = File::create(path).map_err(|source| Error::io("create", path, source))?;
+    let failed = |error| Error::parquet("write", path, error);
+    // The Arrow schema in the footer would say nothing that Parquet's own does not.
+    let options = ArrowWriterOptions::new()
+        .with_properties(schema::parquet(&schema))
+        .with_skip_arrow_metadata(true);
+    let mut writer = ArrowWriter::try_new_with_options(file, schema, options).map_err(failed)?;
+    let mut rows = 0;
+    for batch in batches {
+        writer.write(&batch).map_err(failed)?;
+        rows += batch.num_rows() as u64;
+    }
+    let file = writer.into_inner().map_err(failed)?;
+    let failed = |source| Error::io("write", path, source);
+    file.sync_all().map_err(failed)?;
+    let bytes = file.metadata().map_err(failed)?.len();
+    Ok((rows, bytes))
+}
+
+/// The whole batches of a journal. Ends at the first that is not: everything behind it is torn.
+pub(crate) struct Batches {
+    path: PathBuf,
+    reader: StreamReader<BufReader<File>>,
+    /// Why reading stopped, where the file is not to blame.
+    failure: Option<Error>,
+    len: u64,
+    whole: u64,
+}
+
+impl Batches {
+    /// # Errors
+    /// The file cannot be opened, or ends before its schema does ([`Error::Content`]).
+    pub(crate) fn open(path: &Path) -> Result<Self, Error> {
+        let file = File::open(path).map_err(|source| Error::io("open", path, source))?;
+        let metadata = file.metadata();
+        let len = metadata
+            .map_err(|source| Error::io("read", path, source))?
+            .len();
+        let reader = StreamReader::try_new(BufReader::new(file), None)
+            .map_err(|error| Error::content("read", path, &error))?;
+        let mut batches = Self {
+            path: path.to_owned(),
+            reader,
+            failure: None,
+            len,
+            whole: 0,
+        };
+        batches.mark();
+        Ok(batches)
+    }
+
+    pub(crate) fn schema(&self) -> SchemaRef {
+        self.reader.schema()
+    }
+
+    /// Bytes behind the last whole batch read.
+    pub(crate) fn torn_bytes(&self) -> u64 {
+        self.len.saturating_sub(self.whole)
+    }
+
+    fn mark(&mut self) {
+        if let Ok(position) = self.reader.get_mut().stream_position() {
+            self.whole = position;
+        }
+    }
+}
+
+impl Iterator for Batches {
+    type Item = RecordBatch;
+
+    fn next(&mut self) -> Option<RecordBatch> {
+        match self.reader.next()? {
+            Ok(batch) => {
+                self.mark();
+                return Some(batch);
+            }
+            Err(ArrowError::IoError(_, source))
+                if source.kind() != io::ErrorKind::UnexpectedEof =>
+            {
+                self.failure = Some(Error::io("read", &self.path, source));
+            }
+            Err(_torn) => {}
+        }
+        None
+    }
+}

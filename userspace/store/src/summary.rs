@@ -1,0 +1,54 @@
+//! The figures of a writer.
+
+use crate::repair::Repaired;
+use crate::seal::Sealed;
+use std::path::PathBuf;
+
+/// What a writer has put on disk.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Sealed so far, a table, in the order of first use.
+    pub tables: Vec<TableSummary>,
+    /// Windows refused since the disk was full.
+    pub refused_windows: u64,
+    /// Journals that could not be sealed; a repair will, once it can.
+    pub unsealed: Vec<PathBuf>,
+    /// What an earlier writer of the same observer had left and this one sealed when it began.
+    pub repaired: Repaired,
+}
+
+impl Summary {
+    /// The figures of one table; zeros for one without segments.
+    #[must_use]
+    pub fn table(&self, name: &str) -> TableSummary {
+        let found = self.tables.iter().find(|summary| summary.table == name);
+        found.copied().unwrap_or_default()
+    }
+
+    pub(crate) fn count(&mut self, table: &'static str, sealed: &Sealed) {
+        if self.tables.iter().all(|summary| summary.table != table) {
+            self.tables.push(TableSummary {
+                table,
+                ..TableSummary::default()
+            });
+        }
+        for summary in self.tables.iter_mut().filter(|s| s.table == table) {
+            summary.segments += 1;
+            summary.rows += sealed.rows;
+            summary.bytes += sealed.bytes;
+        }
+    }
+}
+
+/// What a writer has put on disk of one table.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TableSummary {
+    /// Name of the table.
+    pub table: &'static str,
+    /// Sealed segments.
+    pub segments: u64,
+    /// Rows in them.
+    pub rows: u64,
+    /// Their bytes as files.
+    pub bytes: u64,
+}

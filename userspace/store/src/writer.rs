@@ -1,0 +1,342 @@
+//! Rows in, segments out.
+//!
+//! A [`Writer`] has at most one open segment a table, whatever span of time its rows cover: a
+//! capture file of many days costs four descriptors.
+
+use crate::journal::Journal;
+use crate::lock::ObserverLock;
+use crate::name::{Observer, Partition, SegmentName};
+use crate::repair::repair_observer;
+use crate::seal::{Sealed, write_segment};
+use crate::split::{Part, split};
+use crate::{Error, Summary, durable, encode, schema};
+use arrow_schema::SchemaRef;
+use rocescope_model::{Cells, FORMAT_VERSION, TABLES, Table, Time, WindowRows, footer};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How a dataset is written.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Name of the capture point. One living writer an observer and root.
+    pub observer: String,
+    /// Further footer pairs, keys from [`footer`]; format, table and observer are added.
+    pub metadata: Vec<(String, String)>,
+    /// A segment is sealed when its first rows are this old: 60 s.
+    pub max_age: Duration,
+    /// A segment is sealed when its journal has this many bytes: 64 MiB.
+    pub max_bytes: u64,
+}
+
+impl Options {
+    /// The defaults, for this observer.
+    #[must_use]
+    pub fn new(observer: impl Into<String>) -> Self {
+        Self {
+            observer: observer.into(),
+            metadata: Vec::new(),
+            max_age: Duration::from_secs(60),
+            max_bytes: 64 << 20,
+        }
+    }
+}
+
+/// Writes one observer's rows into a dataset.
+///
+/// Every [`append`](Self::append) hands its rows to the kernel before it returns: a `kill -9` after
+/// it loses none of them, only their sealing, which [`repair`](crate::repair()) or the next
+/// writer of the observer makes up for. Dropping a writer seals what it can and tells nobody how
+/// that went; [`finish`](Self::finish) tells.
+#[derive(Debug)]
+pub struct Writer {
+    root: PathBuf,
+    observer: Observer,
+    options: Options,
+    footer: Vec<(String, String)>,
+    tables: Vec<Open>,
+    summary: Summary,
+    /// Time of the last row appended.
+    last: Option<Time>,
+    /// Where the disk was found full. Nothing is written after that.
+    full: Option<PathBuf>,
+    _lock: ObserverLock,
+}
+
+/// A table that has had rows.
+#[derive(Debug)]
+struct Open {
+    table: &'static Table,
+    schema: SchemaRef,
+    segment: Option<OpenSegment>,
+}
+
+#[derive(Debug)]
+struct OpenSegment {
+    journal: Journal,
+    partition: Partition,
+    opened: Instant,
+    /// Bytes and rows before the append that is under way.
+    mark: (u64, u64),
+}
+
+impl Writer {
+    /// Makes the root if need be, locks the observer, seals what an earlier writer of it left.
+    ///
+    /// # Errors
+    /// The root cannot be made or written, the observer is [`Error::Busy`], or leftovers cannot be
+    /// sealed.
+    pub fn create(root: &Path, options: Options) -> Result<Self, Error> {
+        std::fs::create_dir_all(root).map_err(|source| Error::io("create", root, source))?;
+        let observer = Observer::new(&options.observer);
+        let lock = ObserverLock::acquire(root, &observer)?.ok_or_else(|| Error::Busy {
+            observer: observer.as_str().into(),
+            root: root.to_owned(),
+        })?;
+        let repaired = repair_observer(root, &observer)?;
+        let mut footer = vec![
+            (footer::FORMAT.into(), FORMAT_VERSION.to_string()),
+            (footer::OBSERVER.into(), options.observer.clone()),
+        ];
+        footer.extend(options.metadata.iter().cloned());
+        Ok(Self {
+            root: root.to_owned(),
+            observer,
+            options,
+            footer,
+            tables: Vec::new(),
+            summary: Summary {
+                repaired,
+                ..Summary::default()
+            },
+            last: None,
+            full: None,
+            _lock: lock,
+        })
+    }
+
+    /// Appends the rows of finished windows, all or none of them.
+    ///
+    /// `now` judges the age of segments; it need only advance.
+    ///
+    /// # Errors
+    /// With [`Error::NoSpace`] writing ends: what was appended before is sealed as far as the disk
+    /// lets it, and later rows are refused with the same error and counted in the [`Summary`]. Rows
+    /// of this call that belong into several segments of a table may then be there in part.
+    pub fn append(&mut self, rows: &WindowRows, now: Instant) -> Result<(), Error> {
+        let appended = self.append_all(&rows.tables(), now);
+        if self.full.is_some() {
+            self.summary.refused_windows += rows.windows.len() as u64;
+        }
+        appended
+    }
+
+    /// Appends rows of any one table, all or none of them.
+    ///
+    /// # Errors
+    /// As [`append`](Self::append); and a value that does not fit its column.
+    pub fn append_cells(&mut self, cells: &dyn Cells, now: Instant) -> Result<(), Error> {
+        self.append_all(&[cells], now)
+    }
+
+    /// Seals the segments that are due by age: for a capture that is idle. Appending does it too.
+    ///
+    /// # Errors
+    /// As [`append`](Self::append).
+    pub fn rotate(&mut self, now: Instant) -> Result<(), Error> {
+        let rotated = self.seal_where(|segment, options| {
+            now.saturating_duration_since(segment.opened) >= options.max_age
+        });
+        self.stop_if_full(rotated)
+    }
+
+    /// What is sealed so far.
+    #[must_use]
+    pub const fn summary(&self) -> &Summary {
+        &self.summary
+    }
+
+    /// Seals every open segment and writes an empty one for each table that had no rows.
+    ///
+    /// # Errors
+    /// The first; the other segments are sealed all the same, and the journals of those that could
+    /// not be stay for [`repair`](crate::repair()). A disk found full by an append is no error here.
+    pub fn finish(mut self) -> Result<Summary, Error> {
+        self.seal_where(|_, _| true)?;
+        self.seal_empty_tables()?;
+        Ok(std::mem::take(&mut self.summary))
+    }
+
+    fn append_all(&mut self, tables: &[&dyn Cells], now: Instant) -> Result<(), Error> {
+        if let Some(path) = &self.full {
+            return Err(Error::NoSpace {
+                action: "write",
+                path: path.clone(),
+            });
+        }
+        self.rotate(now)?;
+        for open in &mut self.tables {
+            if let Some(segment) = &mut open.segment {
+                segment.mark = segment.journal.position();
+            }
+        }
+        let appended = tables
+            .iter()
+            .try_for_each(|cells| self.append_table(*cells, now));
+        if appended.is_err() {
+            self.undo();
+        }
+        self.stop_if_full(appended)
+    }
+
+    fn append_table(&mut self, cells: &dyn Cells, now: Instant) -> Result<(), Error> {
+        let index = self.open(cells.table());
+        for part in split(cells) {
+            let max_bytes = self.options.max_bytes;
+            let due = |s: &OpenSegment| {
+                s.partition != part.partition || s.journal.position().0 >= max_bytes
+            };
+            if self.tables[index].segment.as_ref().is_some_and(due) {
+                self.seal(index)?;
+            }
+            self.append_part(index, cells, &part, now)?;
+            self.last = self.last.max(Some(part.start));
+        }
+        Ok(())
+    }
+
+    fn append_part(
+        &mut self,
+        index: usize,
+        cells: &dyn Cells,
+        part: &Part,
+        now: Instant,
+    ) -> Result<(), Error> {
+        let directory = self.directory(cells.table(), part.partition);
+        let open = &mut self.tables[index];
+        let batch = encode::batch(cells, &part.rows, &open.schema)
+            .map_err(|error| Error::content("encode rows for", &directory, &error))?;
+        let segment = match &mut open.segment {
+            Some(segment) => segment,
+            closed => {
+                let name = free_name(&self.observer, &directory, part.start);
+                let journal = Journal::create(&directory, name, &open.schema)?;
+                closed.insert(OpenSegment {
+                    mark: journal.position(),
+                    journal,
+                    partition: part.partition,
+                    opened: now,
+                })
+            }
+        };
+        segment.journal.append(&batch)
+    }
+
+    /// Position of the table among the open ones.
+    fn open(&mut self, table: &'static Table) -> usize {
+        let found = self.tables.iter().position(|open| open.table == table);
+        found.unwrap_or_else(|| {
+            self.tables.push(Open {
+                table,
+                schema: Arc::new(schema::arrow(table, &self.footer)),
+                segment: None,
+            });
+            self.tables.len() - 1
+        })
+    }
+
+    /// Takes back what the append under way has written.
+    fn undo(&mut self) {
+        for segment in self.tables.iter_mut().filter_map(|o| o.segment.as_mut()) {
+            let (whole, rows) = segment.mark;
+            segment.journal.cut_to(whole, rows);
+        }
+    }
+
+    fn stop_if_full(&mut self, result: Result<(), Error>) -> Result<(), Error> {
+        if let Err(Error::NoSpace { path, .. }) = &result {
+            self.full = Some(path.clone());
+            // A journal that finds no room to be sealed stays, for a repair once there is some.
+            let _ = self.seal_where(|_, _| true);
+        }
+        result
+    }
+
+    /// Seals every open segment that is due; goes on after an error and returns the first.
+    fn seal_where(&mut self, due: impl Fn(&OpenSegment, &Options) -> bool) -> Result<(), Error> {
+        let mut first = Ok(());
+        for index in 0..self.tables.len() {
+            let segment = &self.tables[index].segment;
+            if segment.as_ref().is_some_and(|s| due(s, &self.options)) {
+                first = first.and(self.seal(index));
+            }
+        }
+        first
+    }
+
+    fn seal(&mut self, index: usize) -> Result<(), Error> {
+        let open = &mut self.tables[index];
+        let Some(OpenSegment { journal, .. }) = open.segment.take() else {
+            return Ok(());
+        };
+        let path = journal.path().to_owned();
+        match journal.seal(&self.root) {
+            Ok(Some(sealed)) => self.summary.count(open.table.name, &sealed),
+            Ok(None) => {}
+            Err(error) => {
+                self.summary.unsealed.push(path);
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// A query over a table without any segment fails, where "no events" is the right answer.
+    fn seal_empty_tables(&mut self) -> Result<(), Error> {
+        let Some(last) = self.last else {
+            return Ok(());
+        };
+        for table in TABLES {
+            if self.full.is_some() || self.summary.table(table.name).segments > 0 {
+                continue;
+            }
+            let directory = self.directory(table, Partition::of(last));
+            std::fs::create_dir_all(&directory)
+                .map_err(|source| Error::io("create", &directory, source))?;
+            let name = free_name(&self.observer, &directory, last);
+            let (unfinished, path) = (name.unfinished(&directory), name.sealed(&directory));
+            let schema = Arc::new(schema::arrow(table, &self.footer));
+            let (rows, bytes) = write_segment(&unfinished, schema, None)?;
+            durable::publish(&unfinished, &path, &self.root)?;
+            let sealed = Sealed {
+                path,
+                rows,
+                bytes,
+                torn_bytes: 0,
+            };
+            self.summary.count(table.name, &sealed);
+        }
+        Ok(())
+    }
+
+    fn directory(&self, table: &Table, partition: Partition) -> PathBuf {
+        self.root.join(table.name).join(partition.path())
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            let _ = self.seal_where(|_, _| true);
+        }
+    }
+}
+
+/// The first name of this observer and start that no file has.
+fn free_name(observer: &Observer, directory: &Path, start: Time) -> SegmentName {
+    let mut names = (0..).map(|seq| SegmentName::new(observer, start, seq));
+    let free = |n: &SegmentName| !n.sealed(directory).exists() && !n.journal(directory).exists();
+    names
+        .find(free)
+        .unwrap_or_else(|| SegmentName::new(observer, start, u32::MAX))
+}
