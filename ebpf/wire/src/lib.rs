@@ -15,6 +15,7 @@
 //! | [`extension`] | DETH, RETH, AETH and the other headers behind the BTH |
 //! | [`opcode`] | what each of the 256 opcodes means and is called |
 //! | [`mod@decode`] | all of the above: a frame in, its [`Class`] out |
+//! | `icrc` | the invariant CRC, computed and verified (feature `icrc`, user space) |
 //!
 //! Nothing here keeps state between frames: that begins in `rocescope-record`.
 #![no_std]
@@ -22,6 +23,8 @@
 pub mod bth;
 pub mod decode;
 pub mod extension;
+#[cfg(feature = "icrc")]
+pub mod icrc;
 pub mod ip;
 pub mod link;
 pub mod number;
