@@ -297,6 +297,8 @@ fn a_request_needs_few_words() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     /// Reserved bits fall away at the first reading; all else survives any number of them.
     #[test]
     fn whatever_is_read_is_written_back(
