@@ -64,6 +64,15 @@ impl Bth {
         }
     }
 
+    /// The header of a congestion notification to `dst_qpn`: BECN set, PSN 0 (A17.9.3).
+    #[must_use]
+    pub const fn cnp(dst_qpn: Qpn) -> Self {
+        Self {
+            becn: true,
+            ..Self::new(Opcode::CNP, dst_qpn, Psn::new(0))
+        }
+    }
+
     /// Reads a header; every bit pattern is one.
     #[must_use]
     #[inline(always)]

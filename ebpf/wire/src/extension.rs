@@ -286,6 +286,23 @@ impl AtomicAckEth {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ImmDt(pub [u8; 4]);
 
+impl ImmDt {
+    /// Bytes on the wire.
+    pub const LEN: usize = 4;
+
+    /// Reads the header.
+    #[must_use]
+    pub const fn read(bytes: [u8; Self::LEN]) -> Self {
+        Self(bytes)
+    }
+
+    /// The header's bytes.
+    #[must_use]
+    pub const fn write(&self) -> [u8; Self::LEN] {
+        self.0
+    }
+}
+
 /// Invalidate extended transport header: the remote key to invalidate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ieth {
@@ -365,6 +382,22 @@ impl Feth {
     #[must_use]
     pub const fn write(&self) -> [u8; Self::LEN] {
         [0, 0, 0, (self.selectivity & 3) << 4 | self.placement & 0x0f]
+    }
+}
+
+/// What stands behind the BTH of a congestion notification: 16 reserved bytes (A17.9.3). The
+/// message itself is the BECN bit of [`Bth::cnp`](crate::Bth::cnp).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Cnp;
+
+impl Cnp {
+    /// Bytes on the wire.
+    pub const LEN: usize = 16;
+
+    /// The header's bytes: zeros.
+    #[must_use]
+    pub const fn write(&self) -> [u8; Self::LEN] {
+        [0; Self::LEN]
     }
 }
 

@@ -118,7 +118,8 @@ pub fn v6<O: Octets + ?Sized>(frame: &O, at: usize) -> Result<Ip, IpError> {
         payload_at: at + 40,
         payload_bytes: u32::from(u16::from_be_bytes([l1, l0])),
     };
-    for _ in 0..IPV6_EXTENSIONS {
+    // Once more than there are headers: the last turn is for what follows them.
+    for _ in 0..=IPV6_EXTENSIONS {
         let bytes = match ip.protocol {
             // Hop-by-hop, routing, destination options, mobility, HIP, shim6.
             0 | 43 | 60 | 135 | 139 | 140 => {

@@ -14,14 +14,19 @@
 //! | [`bth`] | the InfiniBand base transport header |
 //! | [`extension`] | DETH, RETH, AETH and the other headers behind the BTH |
 //! | [`opcode`] | what each of the 256 opcodes means and is called |
+//! | [`cm`] | connection management datagrams on QP 1 |
 //! | [`mod@decode`] | all of the above: a frame in, its [`Class`] out |
+//! | `icrc` | the invariant CRC, computed and verified (feature `icrc`, user space) |
 //!
 //! Nothing here keeps state between frames: that begins in `rocescope-record`.
 #![no_std]
 
 pub mod bth;
+pub mod cm;
 pub mod decode;
 pub mod extension;
+#[cfg(feature = "icrc")]
+pub mod icrc;
 pub mod ip;
 pub mod link;
 pub mod number;

@@ -70,6 +70,80 @@ pub struct Tunnel {
     pub truncated: bool,
 }
 
+/// The bytes of a tunnel's headers, from the GRE or VXLAN header to the inner frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TunnelBytes {
+    bytes: [u8; Self::MAX],
+    len: usize,
+}
+
+impl TunnelBytes {
+    /// The longest there are: GRE with a sequence number, and ERSPAN III.
+    pub const MAX: usize = 20;
+
+    fn extend<const N: usize>(mut self, bytes: [u8; N]) -> Self {
+        if let Some(place) = self.bytes.get_mut(self.len..self.len + N) {
+            place.copy_from_slice(&bytes);
+            self.len += N;
+        }
+        self
+    }
+}
+
+impl AsRef<[u8]> for TunnelBytes {
+    fn as_ref(&self) -> &[u8] {
+        self.bytes.get(..self.len).unwrap_or(&[])
+    }
+}
+
+impl Tunnel {
+    /// The headers that read as this tunnel. Fields that [`Tunnel`] does not have are 0; `inner_at`
+    /// is not looked at.
+    ///
+    /// ERSPAN I has no sequence number, ERSPAN II and III always one (0 where `sequence` is none).
+    #[must_use]
+    pub fn write(&self) -> TunnelBytes {
+        let bytes = TunnelBytes {
+            bytes: [0; TunnelBytes::MAX],
+            len: 0,
+        };
+        let gre = |protocol: u16, sequence: Option<u32>| {
+            let flags = if sequence.is_some() { GRE_SEQUENCE } else { 0 };
+            let bytes = bytes
+                .extend(flags.to_be_bytes())
+                .extend(protocol.to_be_bytes());
+            match sequence {
+                Some(sequence) => bytes.extend(sequence.to_be_bytes()),
+                None => bytes,
+            }
+        };
+        // Version in the top four bits; the VLAN id, the class and the encapsulation bits stay 0.
+        let session = |version: u32| {
+            version << 28 | u32::from(self.truncated) << 10 | u32::from(self.session & 0x03ff)
+        };
+        match self.kind {
+            Encapsulation::None => bytes,
+            Encapsulation::Gre => gre(GRE_ETHERNET, self.sequence),
+            Encapsulation::ErspanI => gre(GRE_ERSPAN_I_II, None),
+            Encapsulation::ErspanII => {
+                let sequence = Some(self.sequence.unwrap_or_default());
+                gre(GRE_ERSPAN_I_II, sequence)
+                    .extend(session(1).to_be_bytes())
+                    .extend([0; 4])
+            }
+            Encapsulation::ErspanIII => {
+                let sequence = Some(self.sequence.unwrap_or_default());
+                gre(GRE_ERSPAN_III, sequence)
+                    .extend(session(2).to_be_bytes())
+                    .extend([0; 8])
+            }
+            Encapsulation::Vxlan => bytes
+                .extend([0x08, 0, 0, 0])
+                .extend((self.vni << 8).to_be_bytes()),
+        }
+    }
+}
+
 /// Reads the GRE header at `at`. `Ok(None)` when it carries something else than an Ethernet frame.
 ///
 /// # Errors
@@ -161,4 +235,55 @@ pub fn vxlan<O: Octets + ?Sized>(frame: &O, at: usize) -> Result<Option<Tunnel>,
         vni: word >> 8,
         truncated: false,
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn every_tunnel_comes_back(
+            kind in 1u8..6,
+            session in 0u16..0x0400,
+            sequence: u32,
+            vni in 0u32..1 << 24,
+            numbered: bool,
+            truncated: bool,
+        ) {
+            let kind = [
+                Encapsulation::None,
+                Encapsulation::ErspanI,
+                Encapsulation::ErspanII,
+                Encapsulation::ErspanIII,
+                Encapsulation::Gre,
+                Encapsulation::Vxlan,
+            ][usize::from(kind)];
+            let erspan = matches!(kind, Encapsulation::ErspanII | Encapsulation::ErspanIII);
+            let tunnel = Tunnel {
+                kind,
+                inner_at: 0,
+                session: if erspan { session } else { 0 },
+                sequence: (erspan || kind == Encapsulation::Gre && numbered).then_some(sequence),
+                vni: if kind == Encapsulation::Vxlan { vni } else { NO_VNI },
+                truncated: erspan && truncated,
+            };
+            let written = tunnel.write();
+            let bytes = written.as_ref();
+            let read = if kind == Encapsulation::Vxlan {
+                vxlan(bytes, 0)
+            } else {
+                gre(bytes, 0)
+            };
+            let expected = Tunnel { inner_at: bytes.len(), ..tunnel };
+            prop_assert_eq!(read, Ok(Some(expected)));
+        }
+
+        #[test]
+        fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..32)) {
+            let _ = gre(&bytes[..], 0);
+            let _ = vxlan(&bytes[..], 0);
+        }
+    }
 }
