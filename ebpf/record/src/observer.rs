@@ -55,6 +55,11 @@ impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
         &self.counters
     }
 
+    /// Counts a frame that was classed elsewhere and is no RoCEv2 packet.
+    pub fn count(&mut self, class: &Class) {
+        self.counters.count(class);
+    }
+
     /// Takes a frame and answers its class. Runs that end go to `sink`.
     #[inline]
     pub fn observe<C: Clock, S: Sink>(

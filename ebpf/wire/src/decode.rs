@@ -190,6 +190,8 @@ reasons! {
         RoceV1 = 3 "roce_v1",
         /// A tunnel inside a tunnel inside a tunnel.
         DeepTunnel = 4 "deep_tunnel",
+        /// Of a link layer that we do not read, on one interface of several.
+        LinkType = 5 "link_type",
     }
 }
 

@@ -30,6 +30,9 @@ pub mod summary;
 pub mod window;
 pub mod windows;
 
+/// Bits of the Linear Counting bitmap in every row of `windows`.
+pub const LINEAR_COUNTING_BITS: u32 = rocescope_sketches::linear_counting::ROW_BITS;
+
 pub use settings::{Settings, SettingsError};
 pub use summary::{Summary, TopFlow};
 pub use windows::Pipeline;
