@@ -3,7 +3,7 @@
 use crate::run::{Cut, OpcodeTotals};
 use bytemuck::{Pod, Zeroable};
 use rocescope_wire::tunnel::Encapsulation;
-use rocescope_wire::{Class, Malformed, NotRoce, Opcode};
+use rocescope_wire::{Class, Malformed, NotRoce, Opcode, Packet};
 
 /// Room for reasons: a power of two, so that an index can be masked for the verifier.
 const REASONS: usize = 16;
@@ -63,7 +63,7 @@ impl Default for Counters {
 impl Counters {
     /// Counts a frame by its class.
     #[inline(always)]
-    pub fn count(&mut self, class: &Class) {
+    pub fn count(&mut self, class: &Class<&Packet>) {
         self.frames += 1;
         let encapsulation = match class {
             Class::Roce(packet) => {
