@@ -16,8 +16,12 @@ pub struct Batch {
     pub lost_runs: u64,
     /// Packets in those.
     pub lost_packets: u64,
+    /// The CPU.
+    pub cpu: u32,
     /// Runs in this batch.
-    pub runs_held: u32,
+    pub held_runs: u32,
+    /// Packets in those.
+    pub held_packets: u32,
     /// Where the next flush goes on.
     pub cursor: u32,
     /// The runs.

@@ -37,9 +37,9 @@ pub struct Counters {
     pub encapsulated: [u64; REASONS],
     /// Published runs by [`Cut`].
     pub published: [u64; REASONS],
-    /// RoCEv2 packets in published runs.
+    /// RoCEv2 packets in published runs: all that are no longer in the cache.
     pub published_packets: u64,
-    /// Runs that found the ring full.
+    /// Published runs that found the ring full.
     pub lost_runs: u64,
     /// RoCEv2 packets in those.
     pub lost_packets: u64,
@@ -119,6 +119,12 @@ impl Counters {
             .filter(|(number, _)| !Opcode(*number).is_known())
             .map(|(_, totals)| totals.packets)
             .sum()
+    }
+
+    /// RoCEv2 packets in runs that reached the other side.
+    #[must_use]
+    pub const fn delivered_packets(&self) -> u64 {
+        self.published_packets.saturating_sub(self.lost_packets)
     }
 
     /// The right side of the identity: equals [`frames`](Self::frames).

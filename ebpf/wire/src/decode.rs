@@ -428,37 +428,41 @@ fn layer<O: Octets + ?Sized>(
     let bytes = frame
         .read::<{ Bth::LEN }>(bth_at)
         .ok_or(Other::Class(Class::Snapped(outer.kind)))?;
-    let bth = Bth::read(bytes);
-    let headers = UDP_BYTES + BTH_BYTES + bth.opcode.extension_bytes();
-    let trailer = u32::from(bth.pad_bytes) + ICRC_BYTES;
+    // Each field goes to its place at once: what is carried along costs the kernel's stack.
+    packet.bth = Bth::read(bytes);
+    packet.bth_at = bth_at;
+    packet.network_at = network.at;
+    packet.ttl = ip.ttl;
+    packet.congestion_experienced = ip.traffic_class & 3 == 3;
+    packet.truncated = missing | outer.truncated;
+    packet.encapsulation = outer.kind;
+    packet.frame_bytes = frame_bytes(lengths, outer, &ip);
+    let opcode = packet.bth.opcode;
+    let headers = UDP_BYTES + BTH_BYTES + opcode.extension_bytes();
+    let trailer = u32::from(packet.bth.pad_bytes) + ICRC_BYTES;
     if udp_bytes < headers + trailer {
         return wrong(Malformed::Extension);
     }
-    let extension = extension(frame, bth_at + Bth::LEN, bth.opcode);
-    packet.snapped = extension.is_none() || lengths.captured < lengths.original;
-    let extension = extension.unwrap_or(NOTHING);
+    packet.payload_bytes = udp_bytes - headers - trailer;
+    let (src, dst) = ip
+        .addresses(frame)
+        .ok_or_else(|| short(Malformed::IpShort))?;
     packet.flow = FlowKey {
-        src: ip.src,
-        dst: ip.dst,
+        src,
+        dst,
         vni: outer.vni,
-        dst_qpn: bth.dst_qpn.get(),
+        dst_qpn: packet.bth.dst_qpn.get(),
         udp_src_port: u16::from_be_bytes([s1, s0]),
         vlan: network.vlan,
         inner_vlan: network.inner_vlan,
         reserved: 0,
     };
-    packet.bth = bth;
+    let extension = extension(frame, bth_at + Bth::LEN, opcode);
+    packet.snapped = extension.is_none() || lengths.captured < lengths.original;
+    let extension = extension.unwrap_or(NOTHING);
     packet.src_qpn = extension.src_qpn;
     packet.syndrome = extension.syndrome;
     packet.msn_or_dma_length = extension.word;
-    packet.frame_bytes = frame_bytes(lengths, outer, &ip);
-    packet.payload_bytes = udp_bytes - headers - trailer;
-    packet.ttl = ip.ttl;
-    packet.congestion_experienced = ip.traffic_class & 3 == 3;
-    packet.truncated = missing | outer.truncated;
-    packet.encapsulation = outer.kind;
-    packet.network_at = network.at;
-    packet.bth_at = bth_at;
     Ok(())
 }
 
