@@ -1,0 +1,101 @@
+//! This project's sketches.
+
+use std::error::Error;
+use std::num::NonZeroU16;
+
+use rocescope_sketches::{
+    CountMin, FlowHash, HeavyHitters, LinearCounting, count_min::Update, hash::hash_words,
+};
+
+use crate::contender::{Contender, Key};
+
+const SEED: u64 = 0;
+
+pub fn linear_counting<const ROWS: u16>() -> Result<Box<dyn Contender>, Box<dyn Error>> {
+    Ok(Box::new(LinearCounting::new(
+        NonZeroU16::new(ROWS).ok_or("no rows")?,
+    )))
+}
+
+impl Contender for LinearCounting {
+    fn feed(&mut self, hashes: &[u64]) {
+        for &hash in hashes {
+            self.add(FlowHash(hash));
+        }
+    }
+
+    fn feed_keys(&mut self, keys: &[Key]) -> bool {
+        for key in keys {
+            self.add(hash_words(key, SEED));
+        }
+        true
+    }
+
+    fn flows(&self) -> f64 {
+        self.estimate().flows
+    }
+}
+
+pub fn count_min_plain() -> Result<Box<dyn Contender>, Box<dyn Error>> {
+    Ok(Box::new(CountMin::new(4, 16_384, 42, Update::Plain)?))
+}
+
+pub fn count_min_conservative() -> Result<Box<dyn Contender>, Box<dyn Error>> {
+    Ok(Box::new(CountMin::new(
+        4,
+        16_384,
+        42,
+        Update::Conservative,
+    )?))
+}
+
+impl Contender for CountMin {
+    fn feed(&mut self, hashes: &[u64]) {
+        for &hash in hashes {
+            self.add(FlowHash(hash), 1);
+        }
+    }
+
+    fn feed_keys(&mut self, keys: &[Key]) -> bool {
+        for key in keys {
+            self.add(hash_words(key, SEED), 1);
+        }
+        true
+    }
+
+    fn size(&self, hash: u64) -> u64 {
+        self.estimate(FlowHash(hash))
+    }
+}
+
+pub fn heavy_hitters<const LANES: usize>() -> Result<Box<dyn Contender>, Box<dyn Error>> {
+    Ok(Box::new(
+        HeavyHitters::<LANES>::within_bytes(super::TOP_BYTES).ok_or("no bucket fits")?,
+    ))
+}
+
+/// The second lane, if any, counts as many bytes as a full RoCE segment has.
+impl<const LANES: usize> Contender for HeavyHitters<LANES> {
+    fn feed(&mut self, hashes: &[u64]) {
+        let weights = std::array::from_fn(|lane| if lane == 0 { 1 } else { 4_096 });
+        for &hash in hashes {
+            self.add(FlowHash(hash), weights);
+        }
+    }
+
+    fn feed_keys(&mut self, keys: &[Key]) -> bool {
+        let weights = std::array::from_fn(|lane| if lane == 0 { 1 } else { 4_096 });
+        for key in keys {
+            self.add(hash_words(key, SEED), weights);
+        }
+        true
+    }
+
+    fn top(&self, k: usize) -> Vec<(u64, u64)> {
+        let mut top = Vec::new();
+        self.top_into(k, &mut top);
+        top.iter()
+            .map(|hitter| (hitter.flow.0, hitter.weights[0].estimate()))
+            .collect()
+    }
+}
