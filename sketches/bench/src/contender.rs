@@ -2,13 +2,15 @@
 
 use std::error::Error;
 
+use rocescope_sketches::FlowHash;
+
 /// A flow key as the pipeline makes it: 48 bytes.
 pub type Key = [u64; 6];
 
 /// One that takes part. It answers the question of its group and no other.
 pub trait Contender {
     /// Feeds flows by their 64-bit hash, weight 1 each.
-    fn feed(&mut self, hashes: &[u64]);
+    fn feed(&mut self, hashes: &[FlowHash]);
 
     /// Feeds flows by their key: what a caller without a hash pays. `false` when not offered.
     fn feed_keys(&mut self, _keys: &[Key]) -> bool {

@@ -5,20 +5,21 @@
 //! - *roce*: 2,048 flows between 64 hosts. 512 carry messages in bursts of up to 64 packets, each
 //!   answered by its own flow of acknowledgements (1 in 8); 1,024 are mice. Locality, few flows.
 
-use rocescope_sketches::hash::hash_words;
+use rocescope_sketches::{FlowHash, hash::hash_words};
 
 use crate::contender::Key;
 
 /// Flows of the Zipf stream.
 pub const ZIPF_FLOWS: usize = 100_000;
 const EXPONENT: f64 = 1.1;
-/// Packets fed by key: 96 MB of keys.
-const KEYED: usize = 2_000_000;
+/// Packets fed by key: 1.5 MB of keys, fed again and again, since a capture has its key in
+/// registers and does not read it from memory.
+const KEYED: usize = 32_768;
 
 /// Packets of known flows.
 pub struct Stream {
     /// One hash a packet.
-    pub hashes: Vec<u64>,
+    pub hashes: Vec<FlowHash>,
     /// The keys of the first packets.
     pub keys: Vec<Key>,
     /// Every flow that occurs and its packets, largest first.
@@ -74,7 +75,7 @@ impl Stream {
         };
         for flow in order {
             counts[flow] += 1;
-            stream.hashes.push(hashes[flow]);
+            stream.hashes.push(FlowHash(hashes[flow]));
             if stream.keys.len() < KEYED {
                 stream.keys.push(keys[flow]);
             }

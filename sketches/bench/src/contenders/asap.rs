@@ -7,6 +7,8 @@ use asap_sketchlib::{
     SpaceSaving, Vector2D,
 };
 
+use rocescope_sketches::FlowHash;
+
 use crate::contender::{Contender, Key};
 
 /// The key's bytes, copied: the crate takes byte slices only.
@@ -23,8 +25,10 @@ pub fn hll() -> Result<Box<dyn Contender>, Box<dyn Error>> {
 }
 
 impl Contender for HyperLogLogHipP12 {
-    fn feed(&mut self, hashes: &[u64]) {
-        self.update_batch_with_hashes(hashes);
+    fn feed(&mut self, hashes: &[FlowHash]) {
+        for &FlowHash(hash) in hashes {
+            self.update_with_hash(hash);
+        }
     }
 
     fn feed_keys(&mut self, keys: &[Key]) -> bool {
@@ -46,8 +50,8 @@ pub fn count_min() -> Result<Box<dyn Contender>, Box<dyn Error>> {
 }
 
 impl Contender for CountMin {
-    fn feed(&mut self, hashes: &[u64]) {
-        for &hash in hashes {
+    fn feed(&mut self, hashes: &[FlowHash]) {
+        for &FlowHash(hash) in hashes {
             self.update_with_hash(&MatrixHash::Packed64(hash));
         }
     }
@@ -73,8 +77,8 @@ pub fn space_saving() -> Result<Box<dyn Contender>, Box<dyn Error>> {
 }
 
 impl Contender for SpaceSaving {
-    fn feed(&mut self, hashes: &[u64]) {
-        for &hash in hashes {
+    fn feed(&mut self, hashes: &[FlowHash]) {
+        for &FlowHash(hash) in hashes {
             self.update(&DataInput::U64(hash));
         }
     }

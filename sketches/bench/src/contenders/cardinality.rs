@@ -4,6 +4,8 @@ use std::error::Error;
 
 use cardinality_estimator::CardinalityEstimator;
 
+use rocescope_sketches::FlowHash;
+
 use crate::contender::{Contender, Key};
 
 pub fn estimator() -> Result<Box<dyn Contender>, Box<dyn Error>> {
@@ -11,8 +13,8 @@ pub fn estimator() -> Result<Box<dyn Contender>, Box<dyn Error>> {
 }
 
 impl Contender for CardinalityEstimator<Key> {
-    fn feed(&mut self, hashes: &[u64]) {
-        for &hash in hashes {
+    fn feed(&mut self, hashes: &[FlowHash]) {
+        for &FlowHash(hash) in hashes {
             self.insert_hash(hash);
         }
     }

@@ -8,6 +8,8 @@
 
 use std::error::Error;
 
+use rocescope_sketches::FlowHash;
+
 use crate::contender::{Contender, largest};
 
 const HEAVY: usize = 7;
@@ -124,8 +126,8 @@ impl CuckooHeavyKeeper {
 }
 
 impl Contender for CuckooHeavyKeeper {
-    fn feed(&mut self, hashes: &[u64]) {
-        for &hash in hashes {
+    fn feed(&mut self, hashes: &[FlowHash]) {
+        for &FlowHash(hash) in hashes {
             self.add(hash);
         }
     }

@@ -6,6 +6,8 @@ use datasketches::countmin::CountMinSketch;
 use datasketches::frequencies::{ErrorType, FrequentItemsSketch};
 use datasketches::hll::{HllSketch, HllType};
 
+use rocescope_sketches::FlowHash;
+
 use crate::contender::{Contender, Key, largest};
 
 pub fn hll() -> Result<Box<dyn Contender>, Box<dyn Error>> {
@@ -13,8 +15,8 @@ pub fn hll() -> Result<Box<dyn Contender>, Box<dyn Error>> {
 }
 
 impl Contender for HllSketch {
-    fn feed(&mut self, hashes: &[u64]) {
-        for &hash in hashes {
+    fn feed(&mut self, hashes: &[FlowHash]) {
+        for &FlowHash(hash) in hashes {
             self.update(hash);
         }
     }
@@ -36,8 +38,8 @@ pub fn count_min() -> Result<Box<dyn Contender>, Box<dyn Error>> {
 }
 
 impl Contender for CountMinSketch<i64> {
-    fn feed(&mut self, hashes: &[u64]) {
-        for hash in hashes {
+    fn feed(&mut self, hashes: &[FlowHash]) {
+        for FlowHash(hash) in hashes {
             self.update(hash);
         }
     }
@@ -60,8 +62,8 @@ pub fn frequent_items() -> Result<Box<dyn Contender>, Box<dyn Error>> {
 }
 
 impl Contender for FrequentItemsSketch<u64> {
-    fn feed(&mut self, hashes: &[u64]) {
-        for &hash in hashes {
+    fn feed(&mut self, hashes: &[FlowHash]) {
+        for &FlowHash(hash) in hashes {
             self.update(hash);
         }
     }

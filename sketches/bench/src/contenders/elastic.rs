@@ -5,6 +5,8 @@
 
 use std::error::Error;
 
+use rocescope_sketches::FlowHash;
+
 use crate::contender::{Contender, largest};
 
 const WAYS: usize = 7;
@@ -74,8 +76,8 @@ impl Elastic {
 }
 
 impl Contender for Elastic {
-    fn feed(&mut self, hashes: &[u64]) {
-        for &hash in hashes {
+    fn feed(&mut self, hashes: &[FlowHash]) {
+        for &FlowHash(hash) in hashes {
             self.add(hash);
         }
     }

@@ -1,8 +1,11 @@
-//! Exact answers: sets and maps, with and without a hasher of their own.
+//! Exact answers: sets and maps. Those of `hashbrown` take a hash for what it is; those of `std`
+//! hash it again, as they come.
 
 use std::collections::{HashMap, HashSet};
 use std::error::Error;
-use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher};
+use std::hash::{BuildHasherDefault, Hasher};
+
+use rocescope_sketches::FlowHash;
 
 use crate::contender::{Contender, Key, largest};
 
@@ -23,14 +26,14 @@ impl Hasher for Identity {
     fn write(&mut self, _: &[u8]) {}
 }
 
-struct Set<S> {
-    hashes: HashSet<u64, S>,
+struct Set {
+    hashes: HashSet<u64>,
     keys: HashSet<Key>,
 }
 
-impl<S: BuildHasher> Contender for Set<S> {
-    fn feed(&mut self, hashes: &[u64]) {
-        for &hash in hashes {
+impl Contender for Set {
+    fn feed(&mut self, hashes: &[FlowHash]) {
+        for &FlowHash(hash) in hashes {
             self.hashes.insert(hash);
         }
     }
@@ -53,8 +56,8 @@ struct FastSet {
 }
 
 impl Contender for FastSet {
-    fn feed(&mut self, hashes: &[u64]) {
-        for &hash in hashes {
+    fn feed(&mut self, hashes: &[FlowHash]) {
+        for &FlowHash(hash) in hashes {
             self.hashes.insert(hash);
         }
     }
@@ -79,9 +82,8 @@ pub fn fast_set() -> Result<Box<dyn Contender>, Box<dyn Error>> {
 }
 
 pub fn std_set() -> Result<Box<dyn Contender>, Box<dyn Error>> {
-    let hashes: HashSet<u64> = HashSet::new();
     Ok(Box::new(Set {
-        hashes,
+        hashes: HashSet::new(),
         keys: HashSet::new(),
     }))
 }
@@ -92,8 +94,8 @@ struct FastMap {
 }
 
 impl Contender for FastMap {
-    fn feed(&mut self, hashes: &[u64]) {
-        for &hash in hashes {
+    fn feed(&mut self, hashes: &[FlowHash]) {
+        for &FlowHash(hash) in hashes {
             *self.hashes.entry(hash).or_default() += 1;
         }
     }
@@ -132,19 +134,17 @@ struct Map {
     keys: HashMap<Key, u64>,
 }
 
-fn count<K: Hash + Eq + Copy>(map: &mut HashMap<K, u64>, keys: &[K]) {
-    for key in keys {
-        *map.entry(*key).or_default() += 1;
-    }
-}
-
 impl Contender for Map {
-    fn feed(&mut self, hashes: &[u64]) {
-        count(&mut self.hashes, hashes);
+    fn feed(&mut self, hashes: &[FlowHash]) {
+        for &FlowHash(hash) in hashes {
+            *self.hashes.entry(hash).or_default() += 1;
+        }
     }
 
     fn feed_keys(&mut self, keys: &[Key]) -> bool {
-        count(&mut self.keys, keys);
+        for key in keys {
+            *self.keys.entry(*key).or_default() += 1;
+        }
         true
     }
 

@@ -6,6 +6,8 @@ use std::error::Error;
 
 use heavykeeper::{BucketedTopK, CuckooTopK};
 
+use rocescope_sketches::FlowHash;
+
 use crate::contender::{Contender, largest};
 
 const DECAY: f64 = 0.9;
@@ -15,8 +17,8 @@ pub fn bucketed() -> Result<Box<dyn Contender>, Box<dyn Error>> {
 }
 
 impl Contender for BucketedTopK<u64> {
-    fn feed(&mut self, hashes: &[u64]) {
-        for hash in hashes {
+    fn feed(&mut self, hashes: &[FlowHash]) {
+        for FlowHash(hash) in hashes {
             self.add(hash, 1);
         }
     }
@@ -37,8 +39,8 @@ pub fn cuckoo() -> Result<Box<dyn Contender>, Box<dyn Error>> {
 }
 
 impl Contender for CuckooTopK<u64> {
-    fn feed(&mut self, hashes: &[u64]) {
-        for hash in hashes {
+    fn feed(&mut self, hashes: &[FlowHash]) {
+        for FlowHash(hash) in hashes {
             self.add(hash, 1);
         }
     }

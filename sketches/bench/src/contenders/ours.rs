@@ -10,6 +10,8 @@ use rocescope_sketches::{
 use crate::contender::{Contender, Key};
 
 const SEED: u64 = 0;
+/// The weights of a batch: what the pipeline has beside its hashes.
+const ONES: [u64; 1024] = [1; 1024];
 
 pub fn linear_counting<const ROWS: u16>() -> Result<Box<dyn Contender>, Box<dyn Error>> {
     Ok(Box::new(LinearCounting::new(
@@ -18,10 +20,8 @@ pub fn linear_counting<const ROWS: u16>() -> Result<Box<dyn Contender>, Box<dyn 
 }
 
 impl Contender for LinearCounting {
-    fn feed(&mut self, hashes: &[u64]) {
-        for &hash in hashes {
-            self.add(FlowHash(hash));
-        }
+    fn feed(&mut self, hashes: &[FlowHash]) {
+        self.add_batch(hashes);
     }
 
     fn feed_keys(&mut self, keys: &[Key]) -> bool {
@@ -50,9 +50,9 @@ pub fn count_min_conservative() -> Result<Box<dyn Contender>, Box<dyn Error>> {
 }
 
 impl Contender for CountMin {
-    fn feed(&mut self, hashes: &[u64]) {
-        for &hash in hashes {
-            self.add(FlowHash(hash), 1);
+    fn feed(&mut self, hashes: &[FlowHash]) {
+        for batch in hashes.chunks(ONES.len()) {
+            self.add_batch(batch, &ONES);
         }
     }
 
@@ -76,10 +76,10 @@ pub fn heavy_hitters<const LANES: usize>() -> Result<Box<dyn Contender>, Box<dyn
 
 /// The second lane, if any, counts as many bytes as a full RoCE segment has.
 impl<const LANES: usize> Contender for HeavyHitters<LANES> {
-    fn feed(&mut self, hashes: &[u64]) {
+    fn feed(&mut self, hashes: &[FlowHash]) {
         let weights = std::array::from_fn(|lane| if lane == 0 { 1 } else { 4_096 });
         for &hash in hashes {
-            self.add(FlowHash(hash), weights);
+            self.add(hash, weights);
         }
     }
 

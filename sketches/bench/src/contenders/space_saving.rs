@@ -6,6 +6,8 @@
 
 use std::error::Error;
 
+use rocescope_sketches::FlowHash;
+
 use crate::contender::{Contender, largest};
 
 const NONE: u16 = u16::MAX;
@@ -191,8 +193,8 @@ impl SpaceSaving {
 }
 
 impl Contender for SpaceSaving {
-    fn feed(&mut self, hashes: &[u64]) {
-        for &hash in hashes {
+    fn feed(&mut self, hashes: &[FlowHash]) {
+        for &FlowHash(hash) in hashes {
             self.add(hash);
         }
     }
