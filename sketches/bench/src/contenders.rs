@@ -86,6 +86,10 @@ pub const TOP: &[Entry] = &[
         make: ours::heavy_hitters::<2>,
     },
     Entry {
+        name: "**HeavyHitters, 1 lane, 4 shards merged**",
+        make: ours::heavy_hitters_in_shards,
+    },
+    Entry {
         name: "Space-Saving, stream summary",
         make: space_saving::contender,
     },

@@ -69,10 +69,10 @@ impl Contender for CountMin {
     }
 }
 
-/// As many counters as the memory allows at about 113 bytes each, measured.
+/// As few counters as can hold the answer; their memory is measured.
 pub fn space_saving() -> Result<Box<dyn Contender>, Box<dyn Error>> {
     Ok(Box::new(
-        SpaceSaving::<asap_sketchlib::DefaultXxHasher>::with_capacity(1_790),
+        SpaceSaving::<asap_sketchlib::DefaultXxHasher>::with_capacity(1_000),
     ))
 }
 

@@ -1,9 +1,9 @@
 //! Cuckoo HeavyKeeper (Ngo, Papatriantafilou 2024), with whole keys in place of fingerprints.
 //!
 //! Two candidate buckets a flow. A bucket has one lobby entry, which decays, and heavy entries,
-//! which do not. A flow that reaches [`PROMOTION`] in a lobby moves to a heavy entry, at the
-//! expense of the smallest one there, which is kicked to its other bucket while there is room.
-//! Counts are 32 bits: 12 bytes an entry, 16,640 entries in 200 kB. Never above the truth, and no
+//! which do not. A flow takes a free heavy entry at once; when there is none it waits in a lobby,
+//! and from [`PROMOTION`] on it moves to a heavy entry, at the expense of the smallest one there,
+//! which is kicked to its other bucket while there is room. Counts are 32 bits: 12 bytes an entry, 16,640 entries in 200 kB. Never above the truth, and no
 //! bound says how far below.
 
 use std::error::Error;
@@ -62,6 +62,12 @@ impl CuckooHeavyKeeper {
             let keys = &self.keys[bucket];
             if let Some(at) = (1..=HEAVY).find(|&at| keys[at] == key) {
                 self.counts[bucket][at] += 1;
+                return;
+            }
+        }
+        for bucket in buckets {
+            if let Some(at) = (1..=HEAVY).find(|&at| self.counts[bucket][at] == 0) {
+                (self.keys[bucket][at], self.counts[bucket][at]) = (key, 1);
                 return;
             }
         }

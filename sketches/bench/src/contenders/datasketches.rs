@@ -56,7 +56,7 @@ impl Contender for CountMinSketch<i64> {
     }
 }
 
-/// A map of 8,192: the largest power of two that stays below the memory allowed.
+/// A map of 8,192: the power of two nearest to the memory allowed, and a little above it.
 pub fn frequent_items() -> Result<Box<dyn Contender>, Box<dyn Error>> {
     Ok(Box::new(FrequentItemsSketch::<u64>::new(8_192)?))
 }

@@ -1,6 +1,6 @@
 //! The crate `heavykeeper`: two of its variants, sized to the memory allowed.
 //!
-//! 1,000 keys in its queue leave room for about 8,192 cells of 16 bytes.
+//! 1,000 keys in its queue leave room for about 6,200 cells of 16 bytes.
 
 use std::error::Error;
 
@@ -13,7 +13,7 @@ use crate::contender::{Contender, largest};
 const DECAY: f64 = 0.9;
 
 pub fn bucketed() -> Result<Box<dyn Contender>, Box<dyn Error>> {
-    Ok(Box::new(BucketedTopK::<u64>::new(1_000, 2_048, 4, DECAY)))
+    Ok(Box::new(BucketedTopK::<u64>::new(1_000, 1_550, 4, DECAY)))
 }
 
 impl Contender for BucketedTopK<u64> {
@@ -35,7 +35,7 @@ impl Contender for BucketedTopK<u64> {
 }
 
 pub fn cuckoo() -> Result<Box<dyn Contender>, Box<dyn Error>> {
-    Ok(Box::new(CuckooTopK::<u64>::new(1_000, 2_048, 3, DECAY)))
+    Ok(Box::new(CuckooTopK::<u64>::new(1_000, 1_550, 3, DECAY)))
 }
 
 impl Contender for CuckooTopK<u64> {
