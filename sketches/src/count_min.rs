@@ -114,9 +114,9 @@ impl CountMin {
         }
     }
 
-    /// Adds one weight a flow, as [`add`](Self::add) does one after the other. Half as
-    /// fast again for plain tables of four rows and a power of two of counters. What is left over
-    /// of the longer slice is ignored.
+    /// Adds one weight a flow, as [`add`](Self::add) does one after the other: a third faster for
+    /// plain tables of four rows whose width is a power of two. What is left over of the longer
+    /// slice is ignored.
     pub fn add_batch(&mut self, flows: &[FlowHash], weights: &[u64]) {
         let updates = flows.len().min(weights.len());
         let (flows, weights) = (&flows[..updates], &weights[..updates]);

@@ -95,8 +95,8 @@ impl LinearCounting {
         }
     }
 
-    /// Notes every flow, as [`add`](Self::add) does one after the other. Half as fast again once
-    /// there are more than [`FIRST_FLOWS`].
+    /// Notes every flow, as [`add`](Self::add) does one after the other: twice as fast once there
+    /// are more than [`FIRST_FLOWS`].
     pub fn add_batch(&mut self, flows: &[FlowHash]) {
         let mut flows = flows.iter();
         while self.first.is_open()
