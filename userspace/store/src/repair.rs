@@ -92,7 +92,20 @@ fn repair_journal(
     // Killed between giving the segment its name and removing the journal.
     let sealed = scan::read_footer(&name.sealed(directory)).is_ok();
     let holds_rows = match Batches::open(&found.path) {
-        Ok(mut batches) => batches.any(|batch| batch.num_rows() > 0),
+        Ok(mut batches) => {
+            let holds_rows = batches.any(|batch| batch.num_rows() > 0);
+            if let Some(error) = batches.failure.take() {
+                return Err(error);
+            }
+            if !holds_rows && !batches.at_end() {
+                repaired.unreadable.push(Unreadable {
+                    path: found.path.clone(),
+                    reason: "its first window is damaged".into(),
+                });
+                return Ok(());
+            }
+            holds_rows
+        }
         Err(Error::Content { reason, .. }) if found.bytes > SCHEMA_BYTES => {
             repaired.unreadable.push(Unreadable {
                 path: found.path.clone(),

@@ -13,6 +13,7 @@ use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_writer::ArrowWriterOptions;
 use std::fs::File;
 use std::io::{self, BufReader, Seek};
+use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 
 /// A segment that was sealed.
@@ -70,10 +71,12 @@ pub(crate) fn write_segment(
         writer.write(&batch).map_err(failed)?;
         rows += batch.num_rows() as u64;
     }
-    let file = writer.into_inner().map_err(failed)?;
+    writer.finish().map_err(failed)?;
     let failed = |source| Error::io("write", path, source);
-    file.sync_all().map_err(failed)?;
-    let bytes = file.metadata().map_err(failed)?.len();
+    // `into_inner` would flush too, but turns the reason of a failure into text.
+    writer.sync().map_err(failed)?;
+    writer.inner().sync_all().map_err(failed)?;
+    let bytes = writer.inner().metadata().map_err(failed)?.len();
     Ok((rows, bytes))
 }
 
@@ -81,8 +84,8 @@ pub(crate) fn write_segment(
 pub(crate) struct Batches {
     path: PathBuf,
     reader: StreamReader<BufReader<File>>,
-    /// Why reading stopped, where the file is not to blame.
-    failure: Option<Error>,
+    /// Why reading stopped, where the content of the file is not to blame.
+    pub(crate) failure: Option<Error>,
     len: u64,
     whole: u64,
 }
@@ -105,7 +108,7 @@ impl Batches {
             len,
             whole: 0,
         };
-        batches.mark();
+        batches.whole = batches.position();
         Ok(batches)
     }
 
@@ -118,10 +121,15 @@ impl Batches {
         self.len.saturating_sub(self.whole)
     }
 
-    fn mark(&mut self) {
-        if let Ok(position) = self.reader.get_mut().stream_position() {
-            self.whole = position;
-        }
+    /// Whether reading has come to the end of the file: what is torn is a window that was cut, not
+    /// a damaged one with others behind it.
+    pub(crate) fn at_end(&mut self) -> bool {
+        self.position() >= self.len
+    }
+
+    fn position(&mut self) -> u64 {
+        let position = self.reader.get_mut().stream_position();
+        position.unwrap_or(self.whole)
     }
 }
 
@@ -129,9 +137,12 @@ impl Iterator for Batches {
     type Item = RecordBatch;
 
     fn next(&mut self) -> Option<RecordBatch> {
-        match self.reader.next()? {
+        // The decoder checks what it reads, but not all of it: the wrong bit flipped by a disk makes
+        // it index out of bounds.
+        let next = panic::catch_unwind(AssertUnwindSafe(|| self.reader.next()));
+        match next.ok()?? {
             Ok(batch) => {
-                self.mark();
+                self.whole = self.position();
                 return Some(batch);
             }
             Err(ArrowError::IoError(_, source))

@@ -9,6 +9,7 @@ use crate::name::{Observer, Partition, SegmentName};
 use crate::repair::repair_observer;
 use crate::seal::{Sealed, write_segment};
 use crate::split::{Part, split};
+use crate::together::seal_together;
 use crate::{Error, Summary, durable, encode, schema};
 use arrow_schema::SchemaRef;
 use rocescope_model::{Cells, FORMAT_VERSION, TABLES, Table, Time, WindowRows, footer};
@@ -73,6 +74,7 @@ struct Open {
 
 #[derive(Debug)]
 struct OpenSegment {
+    table: &'static Table,
     journal: Journal,
     partition: Partition,
     opened: Instant,
@@ -192,13 +194,14 @@ impl Writer {
     fn append_table(&mut self, cells: &dyn Cells, now: Instant) -> Result<(), Error> {
         let index = self.open(cells.table());
         for part in split(cells) {
-            let max_bytes = self.options.max_bytes;
-            let due = |s: &OpenSegment| {
-                s.partition != part.partition || s.journal.position().0 >= max_bytes
-            };
-            if self.tables[index].segment.as_ref().is_some_and(due) {
-                self.seal(index)?;
-            }
+            // Usually all tables come to the end of an hour at once, and wait together.
+            self.seal_where(|segment, options| {
+                let full = segment.journal.position().0 >= options.max_bytes;
+                full || segment.partition < part.partition
+            })?;
+            self.seal_where(|segment, _| {
+                segment.table == cells.table() && segment.partition != part.partition
+            })?;
             self.append_part(index, cells, &part, now)?;
             self.last = self.last.max(Some(part.start));
         }
@@ -222,6 +225,7 @@ impl Writer {
                 let name = free_name(&self.observer, &directory, part.start);
                 let journal = Journal::create(&directory, name, &open.schema)?;
                 closed.insert(OpenSegment {
+                    table: open.table,
                     mark: journal.position(),
                     journal,
                     partition: part.partition,
@@ -264,31 +268,26 @@ impl Writer {
 
     /// Seals every open segment that is due; goes on after an error and returns the first.
     fn seal_where(&mut self, due: impl Fn(&OpenSegment, &Options) -> bool) -> Result<(), Error> {
+        let (mut tables, mut journals) = (Vec::new(), Vec::new());
+        for open in &mut self.tables {
+            if let Some(segment) = open.segment.take_if(|s| due(s, &self.options)) {
+                tables.push((open.table.name, segment.journal.path().to_owned()));
+                journals.push(segment.journal);
+            }
+        }
         let mut first = Ok(());
-        for index in 0..self.tables.len() {
-            let segment = &self.tables[index].segment;
-            if segment.as_ref().is_some_and(|s| due(s, &self.options)) {
-                first = first.and(self.seal(index));
+        let results = seal_together(&self.root, journals);
+        for ((table, journal), result) in tables.into_iter().zip(results) {
+            match result {
+                Ok(Some(sealed)) => self.summary.count(table, &sealed),
+                Ok(None) => {}
+                Err(error) => {
+                    self.summary.unsealed.push(journal);
+                    first = first.and(Err(error));
+                }
             }
         }
         first
-    }
-
-    fn seal(&mut self, index: usize) -> Result<(), Error> {
-        let open = &mut self.tables[index];
-        let Some(OpenSegment { journal, .. }) = open.segment.take() else {
-            return Ok(());
-        };
-        let path = journal.path().to_owned();
-        match journal.seal(&self.root) {
-            Ok(Some(sealed)) => self.summary.count(open.table.name, &sealed),
-            Ok(None) => {}
-            Err(error) => {
-                self.summary.unsealed.push(path);
-                return Err(error);
-            }
-        }
-        Ok(())
     }
 
     /// A query over a table without any segment fails, where "no events" is the right answer.
