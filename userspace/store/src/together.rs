@@ -7,21 +7,17 @@ use crate::Error;
 use crate::journal::Journal;
 use crate::seal::Sealed;
 use std::io;
-use std::path::Path;
 use std::thread::Builder;
 
 /// Seals every journal; the results are in their order.
-pub(crate) fn seal_together(
-    root: &Path,
-    journals: Vec<Journal>,
-) -> Vec<Result<Option<Sealed>, Error>> {
+pub(crate) fn seal_together(journals: Vec<Journal>) -> Vec<Result<Option<Sealed>, Error>> {
     std::thread::scope(|scope| {
         let threads: Vec<_> = journals
             .into_iter()
             .map(|journal| {
                 let path = journal.path().to_owned();
                 let name = Builder::new().name("seal".into());
-                let thread = name.spawn_scoped(scope, move || journal.seal(root));
+                let thread = name.spawn_scoped(scope, move || journal.seal());
                 (path, thread)
             })
             .collect();

@@ -24,7 +24,7 @@ fn every_table_comes_back_as_it_was() {
     };
     let segment = "rail3-20261121T023000Z-0000.parquet";
     let tables = ["events", "flows", "opcodes", "windows"];
-    let mut expected = vec![Path::new(".rail3.lock").to_owned()];
+    let mut expected = vec![Path::new(".open/rail3.lock").to_owned()];
     expected.extend(tables.map(|table| below(table, segment)));
     assert_eq!(files(root.path()), expected);
 }
@@ -87,7 +87,7 @@ fn a_writer_without_rows_leaves_no_segment() {
     let root = tempfile::tempdir().unwrap();
     let writer = Writer::create(root.path(), Options::new("rail3")).unwrap();
     assert_eq!(writer.finish().unwrap().tables, []);
-    assert_eq!(files(root.path()), [Path::new(".rail3.lock")]);
+    assert_eq!(files(root.path()), [Path::new(".open/rail3.lock")]);
 }
 
 #[test]
