@@ -87,7 +87,7 @@ fn rows(window: u32, sketch_bytes: usize, flows: u32) -> WindowRows {
         last_ns: start + SECOND - 1,
         ..FlowRow::default()
     };
-    let flows = (1..=flows.min(100)).map(flow).collect();
+    let flows = (1..=flows.min(1000)).map(flow).collect();
     let opcode = |number| OpcodeRow {
         observer: observer.clone(),
         window_start: Time(start),
