@@ -1,2 +1,32 @@
-//! Run records: what crosses from the capture to the pipeline, and the cache that makes them.
+//! What crosses from the capture to the pipeline: run records, counters, configuration; and the
+//! cache that joins packets into runs.
+//!
+//! The kernel program and the readers of capture files call the same functions, so that both
+//! publish the same records for the same frames and times. Hence `no_std`, no allocation, no
+//! clock: time comes in through [`Clock`], records leave through [`Sink`], and the slots of the
+//! cache are the caller's memory.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`run`] | [`RunRecord`]: consecutive packets of one stream of one flow, in 128 bytes |
+//! | [`cache`] | the rules by which packets join a run, and when it is published |
+//! | [`counters`] | exact counts beside the records: nothing is lost silently |
+//! | [`config`] | what user space may set, also while the program runs |
+//! | [`observer`] | all of it together, for user space |
+//!
+//! The invariant that everything above stands on: the packets and bytes of every opcode, summed
+//! over published and lost runs, equal the counters.
 #![no_std]
+
+pub mod batch;
+pub mod cache;
+pub mod config;
+pub mod counters;
+pub mod observer;
+pub mod run;
+
+pub use cache::{Clock, Set, Sink, Slot};
+pub use config::Config;
+pub use counters::Counters;
+pub use observer::Observer;
+pub use run::{Cut, OpcodeTotals, RunRecord};

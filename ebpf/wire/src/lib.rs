@@ -1,2 +1,45 @@
-//! RoCEv2 headers, decode and encode, for the kernel and for user space.
+//! RoCEv2 on the wire: what a frame says, read without allocation, I/O or panics.
+//!
+//! The same code runs in the kernel (XDP, behind the verifier) and in user space (capture files,
+//! `AF_PACKET`), so it stays `no_std`, reads through [`Octets`] and bounds every loop.
+//!
+//! The way down a frame, one file a layer:
+//!
+//! | module | what it reads |
+//! |---|---|
+//! | [`octets`] | the bytes themselves, checked |
+//! | [`link`] | Ethernet, VLAN, QinQ, Linux cooked captures |
+//! | [`ip`] | IPv4 with options, IPv6 with extension headers, fragments |
+//! | [`tunnel`] | ERSPAN I/II/III and VXLAN around a mirrored frame |
+//! | [`bth`] | the InfiniBand base transport header |
+//! | [`extension`] | DETH, RETH, AETH and the other headers behind the BTH |
+//! | [`opcode`] | what each of the 256 opcodes means and is called |
+//! | [`cm`] | connection management datagrams on QP 1 |
+//! | [`mod@decode`] | all of the above: a frame in, its [`Class`] out |
+//! | `icrc` | the invariant CRC, computed and verified (feature `icrc`, user space) |
+//!
+//! Nothing here keeps state between frames: that begins in `rocescope-record`.
 #![no_std]
+
+pub mod bth;
+pub mod cm;
+pub mod decode;
+pub mod extension;
+#[cfg(feature = "icrc")]
+pub mod icrc;
+pub mod ip;
+pub mod link;
+pub mod number;
+pub mod octets;
+pub mod opcode;
+pub mod tunnel;
+
+pub use bth::Bth;
+pub use decode::{Class, FlowKey, FrameLengths, Malformed, NotRoce, Packet, decode, decode_into};
+pub use link::LinkType;
+pub use number::{Psn, Qpn};
+pub use octets::Octets;
+pub use opcode::{Opcode, Operation, Position, Stream, Suffix, Transport};
+
+/// The UDP destination port of RoCEv2 (IANA `roce`, IBTA Annex A17.9).
+pub const ROCE_UDP_PORT: u16 = 4791;

@@ -1,1 +1,10 @@
-//! Sources of frames: capture files, standard input, the generator.
+//! Sources of frames, and the I/O around them.
+//!
+//! | module | what it yields |
+//! |---|---|
+//! | [`file`](mod@file) | the frames of pcap and pcapng files, compressed or piped |
+//!
+//! Frames go through `rocescope-record` and leave as run records; what they mean is decided in
+//! `rocescope-pipeline`.
+
+pub mod file;

@@ -1,2 +1,38 @@
-//! Event-time windows over run records: totals, flows, opcodes, events.
+//! Run records in, rows of finished windows out.
+//!
+//! Everything here is a pure function of the records and times passed in: no clock, file, socket
+//! or thread can be reached (`no_std`), so a test runs an hour of traffic in milliseconds, and a
+//! capture file gives the same rows on every machine.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`settings`] | window length, bounds and thresholds |
+//! | [`windows`] | which window a run belongs to, and when a window is finished |
+//! | [`window`] | what one window adds up |
+//! | [`flow_table`] | exact counts a flow, up to a bound |
+//! | [`overflow`] | the sketches that take over beyond the bound |
+//! | [`rows`] | a finished window as rows of the dataset |
+//! | [`change`] | elephants, and flows whose rate jumps between windows |
+//! | [`summary`] | the whole capture |
+//!
+//! The invariant: sums over all windows, and the summary, equal the counters of the capture, packet
+//! by packet and byte by byte, whatever the order of arrival.
 #![no_std]
+
+extern crate alloc;
+
+pub mod change;
+pub mod flow_table;
+pub mod overflow;
+pub mod rows;
+pub mod settings;
+pub mod summary;
+pub mod window;
+pub mod windows;
+
+/// Bits of the Linear Counting bitmap in every row of `windows`.
+pub const LINEAR_COUNTING_BITS: u32 = rocescope_sketches::linear_counting::ROW_BITS;
+
+pub use settings::{Settings, SettingsError};
+pub use summary::{Summary, TopFlow};
+pub use windows::Pipeline;

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 table! {
     /// One row a window of event time: totals, where every frame went, how many flows, and the
     /// mergeable sketches. `frames` = `roce_packets` + `not_roce_frames` + `malformed_frames` +
-    /// `fragment_frames` + `filtered_frames`.
+    /// `fragment_frames` + `filtered_frames` + `snapped_frames`.
     WindowRow = "windows" {
         /// Name of the capture point.
         observer: Text, None, show "Observer";
@@ -29,6 +29,8 @@ table! {
         fragment_frames: u64, Frames, hide "Fragments";
         /// Frames that the filter turned away.
         filtered_frames: u64, Frames, hide "Filtered";
+        /// Frames that the capture cut before they could be told apart.
+        snapped_frames: u64, Frames, hide "Snapped";
         /// RoCE v1 frames (Ethernet type 0x8915); they are among `not_roce_frames`.
         roce_v1_frames: u64, Frames, hide "RoCE v1";
         /// Bytes of the frames of the RoCE packets, from the Ethernet header to the ICRC.

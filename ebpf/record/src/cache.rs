@@ -1,0 +1,683 @@
+//! The run cache: which packets join a run, and when a run is published.
+//!
+//! Two slots a set. A packet looks for its stream in the set its key hashes to; it joins the run
+//! it finds there when the rules allow, else it ends it and starts another. Runs of one stream are
+//! published in the order of their first packets.
+
+use crate::config::Config;
+use crate::counters::Counters;
+use crate::run::{Cut, RunRecord};
+use bytemuck::{Pod, Zeroable};
+use rocescope_wire::{Operation, Packet, Position, Psn, Stream, Suffix};
+
+/// Time, as the caller knows it.
+pub trait Clock {
+    /// A cheap count that never stands still for longer than [`Config::tick_ns`]: asked for at
+    /// every packet.
+    fn tick(&self) -> u64;
+    /// Nanoseconds since the epoch, exact: asked for when a run starts or a marked packet passes.
+    fn now(&self) -> u64;
+}
+
+/// Where runs go.
+pub trait Sink {
+    /// Takes a run; `false` when there was no room and it is lost.
+    fn publish(&mut self, run: &RunRecord) -> bool;
+}
+
+/// One run in the making.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub struct Slot {
+    /// The run so far; without packets the slot is free.
+    pub run: RunRecord,
+    /// Tick of its first packet.
+    first_tick: u64,
+    /// Ticks from the first packet to the end of its slice.
+    slice_ticks: u64,
+    /// Tick of its last packet: the older run of a full set gives way.
+    last_tick: u64,
+    /// The PSN that continues the run.
+    next_psn: u32,
+    /// Frame bytes of FIRST and MIDDLE packets beside extension headers and payload.
+    overhead_bytes: u32,
+}
+
+/// The slots a key may live in.
+pub type Set = [Slot; 2];
+
+/// A run ends before any of its sums or counts can overflow.
+const MOST_PACKETS: u16 = u16::MAX;
+const MOST_BYTES: u32 = 1 << 31;
+
+/// A hash of what a run is matched by, to choose its set.
+#[must_use]
+#[inline(always)]
+pub fn set_hash(packet: &Packet, interface: u32) -> u32 {
+    let [a, b, c, d, e, f] = packet.flow.words();
+    let g = packet.stream() as u64
+        | u64::from(packet.ttl) << 8
+        | u64::from(interface) << 16
+        | u64::from(packet.src_qpn.get()) << 40;
+    // Independent products that the machine overlaps, then one more to bring every bit up.
+    let sum = a
+        .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        .wrapping_add(b.wrapping_mul(0xbf58_476d_1ce4_e5b9))
+        .wrapping_add(c.wrapping_mul(0x94d0_49bb_1331_11eb))
+        .wrapping_add(d.wrapping_mul(0xd6e8_feb8_6659_fd93))
+        .wrapping_add(e.wrapping_mul(0xa076_1d64_78bd_642f))
+        .wrapping_add(f.wrapping_mul(0xe703_7ed1_a0b4_28db))
+        .wrapping_add(g.wrapping_mul(0x8ebc_6af0_9c88_c6e3));
+    ((sum ^ sum >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32
+}
+
+/// Takes a packet into its set; runs that end are handed to `sink` and counted.
+#[inline(always)]
+pub fn observe<C: Clock, S: Sink>(
+    set: &mut Set,
+    packet: &Packet,
+    interface: u32,
+    clock: &C,
+    config: &Config,
+    counters: &mut Counters,
+    sink: &mut S,
+) {
+    let tick = clock.tick();
+    let stream = packet.stream();
+    let [one, two] = set;
+    let slot = if one.is_of(packet, stream, interface) {
+        one
+    } else if two.is_of(packet, stream, interface) {
+        two
+    } else {
+        let slot =
+            if one.run.packets == 0 || (two.run.packets != 0 && one.last_tick <= two.last_tick) {
+                one
+            } else {
+                two
+            };
+        slot.publish(Cut::Key, counters, sink);
+        slot.start(packet, stream, interface, tick, clock, config);
+        slot.finish_if_marked(packet, stream, clock, config, counters, sink);
+        return;
+    };
+    match slot.obstacle(packet, stream, tick, config) {
+        None => {}
+        Some(cut) => {
+            slot.publish(cut, counters, sink);
+            slot.start(packet, stream, interface, tick, clock, config);
+            slot.finish_if_marked(packet, stream, clock, config, counters, sink);
+            return;
+        }
+    }
+    slot.join(packet, tick, config);
+    slot.finish_if_marked(packet, stream, clock, config, counters, sink);
+}
+
+/// Publishes the runs of a set whose slice has ended at `tick`, or all when `tick` is `None`.
+pub fn flush<S: Sink>(set: &mut Set, tick: Option<u64>, counters: &mut Counters, sink: &mut S) {
+    for slot in set {
+        match tick {
+            None => slot.publish(Cut::Flush, counters, sink),
+            Some(tick) if slot.is_over(tick) => slot.publish(Cut::Slice, counters, sink),
+            Some(_) => {}
+        }
+    }
+}
+
+impl Slot {
+    #[inline(always)]
+    fn is_of(&self, packet: &Packet, stream: Stream, interface: u32) -> bool {
+        let (a, b) = (self.run.flow.words(), packet.flow.words());
+        // One branch for the six words.
+        let difference = (a[0] ^ b[0])
+            | (a[1] ^ b[1])
+            | (a[2] ^ b[2])
+            | (a[3] ^ b[3])
+            | (a[4] ^ b[4])
+            | (a[5] ^ b[5]);
+        self.run.packets != 0
+            && difference == 0
+            && self.run.stream == stream as u8
+            && self.run.ttl == packet.ttl
+            && self.run.interface == interface
+            && self.run.src_qpn == packet.src_qpn.get()
+    }
+
+    /// Whether the slice of the run is over. Time that runs backwards ends it too.
+    #[inline(always)]
+    fn is_over(&self, tick: u64) -> bool {
+        tick.wrapping_sub(self.first_tick) >= self.slice_ticks
+    }
+
+    /// Why `packet` cannot join, though it is of the same stream.
+    #[inline(always)]
+    fn obstacle(&self, packet: &Packet, stream: Stream, tick: u64, config: &Config) -> Option<Cut> {
+        let run = &self.run;
+        let opcode = packet.bth.opcode;
+        if self.is_over(tick) {
+            return Some(Cut::Slice);
+        }
+        if run.packets == MOST_PACKETS || run.frame_bytes >= MOST_BYTES {
+            return Some(Cut::Count);
+        }
+        match stream {
+            Stream::Cnp | Stream::Unknown => return Some(Cut::Solo),
+            Stream::Datagram => {
+                if !packet.psn().is_after(run.last_psn()) {
+                    return Some(Cut::Psn);
+                }
+            }
+            Stream::Acknowledge => {
+                if !packet.syndrome.is_ack() || !run.syndrome().is_ack() {
+                    return Some(Cut::Solo);
+                }
+                if config.is_marked(packet.psn()) {
+                    return Some(Cut::Mark);
+                }
+                if !packet.psn().is_after(run.last_psn()) {
+                    return Some(Cut::Psn);
+                }
+            }
+            Stream::Request | Stream::Response => {
+                if packet.psn().get() != self.next_psn {
+                    return Some(Cut::Psn);
+                }
+            }
+        }
+        // A read request is a run of its own, for its length decides the next PSN.
+        if opcode.operation() != run.opcode().operation()
+            || opcode.transport() != run.opcode().transport()
+            || opcode.operation() == Operation::RdmaReadRequest
+        {
+            return Some(Cut::Operation);
+        }
+        match opcode.position() {
+            Position::First | Position::Middle => {
+                if stream == Stream::Response
+                    && opcode.position() == Position::First
+                    && config.is_marked(packet.psn())
+                {
+                    return Some(Cut::Mark);
+                }
+                if run.packets > run.last + run.only
+                    && (u32::from(run.segment_bytes) != packet.payload_bytes
+                        || self.overhead_bytes != overhead_bytes(packet))
+                {
+                    return Some(Cut::Segment);
+                }
+            }
+            Position::Last | Position::Only => {
+                if stream == Stream::Response
+                    && opcode.position() == Position::Only
+                    && config.is_marked(packet.psn())
+                {
+                    return Some(Cut::Mark);
+                }
+                if run.last + run.only > 0 && run.suffix != opcode.suffix() as u8 {
+                    return Some(Cut::Suffix);
+                }
+            }
+        }
+        None
+    }
+
+    #[inline(always)]
+    fn start<C: Clock>(
+        &mut self,
+        packet: &Packet,
+        stream: Stream,
+        interface: u32,
+        tick: u64,
+        clock: &C,
+        config: &Config,
+    ) {
+        let now = clock.now();
+        self.run = RunRecord {
+            flow: packet.flow,
+            first_ns: now,
+            interface,
+            src_qpn: packet.src_qpn.get(),
+            first_psn: packet.psn().get(),
+            opcode: packet.bth.opcode.0,
+            stream: stream as u8,
+            ttl: packet.ttl,
+            encapsulation: packet.encapsulation as u8,
+            ..RunRecord::zeroed()
+        };
+        self.first_tick = tick;
+        self.slice_ticks = config.ticks_left(now);
+        self.join(packet, tick, config);
+    }
+
+    #[inline(always)]
+    fn join(&mut self, packet: &Packet, tick: u64, config: &Config) {
+        let run = &mut self.run;
+        let opcode = packet.bth.opcode;
+        // A slice is at most 100 ms, so the offset fits.
+        let offset_ns = (tick
+            .wrapping_sub(self.first_tick)
+            .wrapping_mul(config.tick_ns)) as u32;
+        run.packets += 1;
+        run.last_psn = packet.psn().get();
+        run.frame_bytes += packet.frame_bytes;
+        run.last_offset_ns = offset_ns;
+        run.congestion_experienced += u16::from(packet.congestion_experienced);
+        match opcode.position() {
+            Position::First => {
+                run.first += 1;
+                run.message_offset_ns = offset_ns;
+                run.msn_or_dma_length = packet.msn_or_dma_length;
+            }
+            Position::Middle => {}
+            Position::Last => {
+                run.last += 1;
+                run.last_frame_bytes += packet.frame_bytes;
+                run.last_payload_bytes += packet.payload_bytes;
+                run.suffix = opcode.suffix() as u8;
+            }
+            Position::Only => {
+                run.only += 1;
+                run.only_frame_bytes += packet.frame_bytes;
+                run.only_payload_bytes += packet.payload_bytes;
+                run.suffix = opcode.suffix() as u8;
+                run.message_offset_ns = offset_ns;
+                run.msn_or_dma_length = packet.msn_or_dma_length;
+            }
+        }
+        if matches!(opcode.position(), Position::First | Position::Middle) {
+            run.segment_bytes = packet.payload_bytes as u16;
+            self.overhead_bytes = overhead_bytes(packet);
+        }
+        if matches!(
+            opcode.operation(),
+            Operation::Acknowledge | Operation::AtomicAcknowledge
+        ) || (opcode.operation() == Operation::RdmaReadResponse
+            && opcode.position() != Position::Middle)
+        {
+            run.syndrome = packet.syndrome.0;
+            run.msn_or_dma_length = packet.msn_or_dma_length;
+        }
+        run.flags = run.flags & !RunRecord::ACK_REQUESTED
+            | flag(packet.bth.ack_request, RunRecord::ACK_REQUESTED)
+            | flag(packet.bth.becn, RunRecord::BECN)
+            | flag(packet.bth.solicited_event, RunRecord::SOLICITED)
+            | flag(packet.snapped | packet.truncated, RunRecord::CUT_SHORT);
+        self.last_tick = tick;
+        self.next_psn = packet.psn().plus(1).get();
+    }
+
+    /// Publishes the run at once when the packet that just joined is the last it may hold.
+    #[inline(always)]
+    fn finish_if_marked<C: Clock, S: Sink>(
+        &mut self,
+        packet: &Packet,
+        stream: Stream,
+        clock: &C,
+        config: &Config,
+        counters: &mut Counters,
+        sink: &mut S,
+    ) {
+        let opcode = packet.bth.opcode;
+        let cut = match stream {
+            Stream::Cnp | Stream::Unknown => Cut::Solo,
+            Stream::Acknowledge if !packet.syndrome.is_ack() => Cut::Solo,
+            Stream::Acknowledge if config.is_marked(packet.psn()) => Cut::Mark,
+            Stream::Request if opcode.operation() == Operation::RdmaReadRequest => Cut::Solo,
+            Stream::Request
+                if packet.bth.ack_request
+                    && matches!(opcode.position(), Position::Last | Position::Only)
+                    && config.is_marked(packet.psn()) =>
+            {
+                Cut::Mark
+            }
+            _ => return,
+        };
+        if self.run.packets > 1 {
+            // Where it is the first, its time has just been taken.
+            self.run.last_offset_ns = clock.now().wrapping_sub(self.run.first_ns) as u32;
+            if opcode.position() == Position::Only {
+                self.run.message_offset_ns = self.run.last_offset_ns;
+            }
+        }
+        self.run.flags |= RunRecord::EXACT_END;
+        self.publish(cut, counters, sink);
+    }
+
+    /// Hands the run to `sink` and frees the slot; nothing when it is free.
+    #[inline(always)]
+    fn publish<S: Sink>(&mut self, cut: Cut, counters: &mut Counters, sink: &mut S) {
+        if self.run.packets == 0 {
+            return;
+        }
+        self.run.cut = cut as u8;
+        let packets = u64::from(self.run.packets);
+        if sink.publish(&self.run) {
+            counters.published[cut as usize & 15] += 1;
+            counters.published_packets += packets;
+        } else {
+            counters.lost_runs += 1;
+            counters.lost_packets += packets;
+        }
+        self.run.packets = 0;
+    }
+}
+
+/// What a frame weighs beside its extension headers and its payload.
+#[inline(always)]
+fn overhead_bytes(packet: &Packet) -> u32 {
+    packet
+        .frame_bytes
+        .wrapping_sub(packet.bth.opcode.extension_bytes())
+        .wrapping_sub(packet.payload_bytes)
+}
+
+#[inline(always)]
+const fn flag(set: bool, bit: u8) -> u8 {
+    if set { bit } else { 0 }
+}
+
+/// The PSN that continues a run, for tests and for who reads records.
+#[must_use]
+pub fn psn_after(run: &RunRecord, path_mtu: u32) -> Psn {
+    if run.opcode().operation() == Operation::RdmaReadRequest {
+        rocescope_wire::extension::psn_after_read(run.last_psn(), run.msn_or_dma_length, path_mtu)
+    } else {
+        run.last_psn().plus(1)
+    }
+}
+
+const _: () = assert!(Suffix::None as u8 == 0 && core::mem::size_of::<Set>() == 320);
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use crate::observer::FrameTime;
+    use crate::run::OpcodeTotals;
+    use proptest::prelude::*;
+    use rocescope_wire::extension::Syndrome;
+    use rocescope_wire::tunnel::{Encapsulation, NO_VNI};
+    use rocescope_wire::{Bth, FlowKey, Opcode, Qpn};
+    use std::collections::BTreeMap;
+    use std::vec::Vec;
+
+    impl Sink for Vec<RunRecord> {
+        fn publish(&mut self, run: &RunRecord) -> bool {
+            self.push(*run);
+            true
+        }
+    }
+
+    const MTU: u32 = 1024;
+
+    fn packet(opcode: u8, qpn: u32, psn: u32, payload_bytes: u32) -> Packet {
+        let opcode = Opcode(opcode);
+        Packet {
+            flow: FlowKey {
+                src: [1; 16],
+                dst: [2; 16],
+                vni: NO_VNI,
+                dst_qpn: qpn,
+                udp_src_port: 50_000,
+                vlan: 0xffff,
+                inner_vlan: 0xffff,
+                reserved: 0,
+            },
+            bth: Bth::new(opcode, Qpn::new(qpn), Psn::new(psn)),
+            src_qpn: Qpn::new(0),
+            syndrome: Syndrome(0),
+            msn_or_dma_length: 0,
+            frame_bytes: 58 + opcode.extension_bytes() + payload_bytes,
+            payload_bytes,
+            ttl: 64,
+            congestion_experienced: false,
+            snapped: false,
+            truncated: false,
+            encapsulation: Encapsulation::None,
+            network_at: 14,
+            bth_at: 42,
+        }
+    }
+
+    /// Runs of `packets`, one a microsecond, in one set.
+    fn runs(config: Config, packets: &[Packet]) -> (Vec<RunRecord>, Counters) {
+        let mut set = [Slot::zeroed(); 2];
+        let (mut counters, mut published) = (Counters::default(), Vec::new());
+        for (index, packet) in packets.iter().enumerate() {
+            let clock = FrameTime(1_000 * index as u64);
+            observe(
+                &mut set,
+                packet,
+                0,
+                &clock,
+                &config,
+                &mut counters,
+                &mut published,
+            );
+        }
+        flush(&mut set, None, &mut counters, &mut published);
+        (published, counters)
+    }
+
+    /// Windows of a second, nothing marked.
+    fn unmarked() -> Config {
+        Config {
+            mark_mask: u32::MAX,
+            ..Config::exact(1_000_000_000)
+        }
+    }
+
+    #[test]
+    fn a_message_is_one_run() {
+        let write = [
+            packet(0x06, 7, 0x00ff_ffff, MTU),
+            packet(0x07, 7, 0, MTU),
+            packet(0x08, 7, 1, 10),
+            packet(0x0a, 7, 2, 5),
+        ];
+        let (runs, _) = runs(unmarked(), &write);
+        assert_eq!(runs.len(), 1);
+        let run = &runs[0];
+        assert_eq!(
+            (run.first_psn, run.last_psn, run.packets),
+            (0x00ff_ffff, 2, 4)
+        );
+        assert_eq!((run.messages(), run.payload_bytes()), (2, 2 * 1024 + 15));
+        assert_eq!((run.last_offset_ns, run.message_offset_ns), (3_000, 3_000));
+    }
+
+    #[test]
+    fn what_breaks_a_run() {
+        let ack = |psn, syndrome| Packet {
+            syndrome: Syndrome(syndrome),
+            ..packet(0x11, 7, psn, 0)
+        };
+        let cuts = |packets: &[Packet]| -> Vec<u8> {
+            runs(unmarked(), packets)
+                .0
+                .iter()
+                .map(|run| run.cut)
+                .collect()
+        };
+        let flush = Cut::Flush as u8;
+        // A PSN that does not continue; one that repeats.
+        assert_eq!(
+            cuts(&[packet(4, 7, 1, 8), packet(4, 7, 3, 8)]),
+            [Cut::Psn as u8, flush]
+        );
+        assert_eq!(
+            cuts(&[packet(4, 7, 1, 8), packet(4, 7, 1, 8)]),
+            [Cut::Psn as u8, flush]
+        );
+        // Another operation, another suffix, another segment size.
+        assert_eq!(
+            cuts(&[packet(4, 7, 1, 8), packet(10, 7, 2, 8)]),
+            [Cut::Operation as u8, flush]
+        );
+        assert_eq!(
+            cuts(&[packet(4, 7, 1, 8), packet(5, 7, 2, 8)]),
+            [Cut::Suffix as u8, flush]
+        );
+        assert_eq!(
+            cuts(&[packet(0, 7, 1, 256), packet(1, 7, 2, 512)]),
+            [Cut::Segment as u8, flush]
+        );
+        // A read request, a NAK and a CNP stand alone; acknowledgements join over holes.
+        assert_eq!(
+            cuts(&[packet(12, 7, 1, 0), packet(12, 7, 2, 0)]),
+            [Cut::Solo as u8; 2]
+        );
+        assert_eq!(
+            cuts(&[ack(1, 0), ack(5, 0x1f), ack(6, 0x60), ack(6, 0)]),
+            [Cut::Solo as u8, Cut::Solo as u8, flush]
+        );
+        assert_eq!(
+            cuts(&[packet(0x81, 7, 0, 0), packet(0x81, 7, 0, 0)]),
+            [Cut::Solo as u8; 2]
+        );
+        // Another stream of the same flow takes the other slot, a third the older one.
+        assert_eq!(
+            cuts(&[
+                packet(4, 7, 1, 8),
+                ack(1, 0),
+                packet(0x10, 7, 9, 8),
+                packet(4, 7, 2, 8)
+            ]),
+            [Cut::Key as u8, Cut::Key as u8, flush, flush]
+        );
+    }
+
+    #[test]
+    fn a_marked_end_of_message_keeps_its_time() {
+        let mut packets = [
+            packet(6, 7, 1, MTU),
+            packet(8, 7, 2, 1),
+            packet(6, 7, 3, MTU),
+        ];
+        packets[1].bth.ack_request = true;
+        let (runs, counters) = runs(Config::exact(1_000_000_000), &packets);
+        assert_eq!(runs.len(), 2);
+        assert_eq!((runs[0].cut, runs[0].last_ns()), (Cut::Mark as u8, 1_000));
+        assert_eq!(runs[0].flags & RunRecord::EXACT_END, RunRecord::EXACT_END);
+        assert_eq!(counters.published[Cut::Mark as usize], 1);
+    }
+
+    #[test]
+    fn a_run_ends_with_its_slice_and_with_time_that_runs_backwards() {
+        let config = Config {
+            mark_mask: u32::MAX,
+            ..Config::exact(10_000)
+        };
+        let packets: Vec<_> = (0..20).map(|psn| packet(4, 7, psn, 8)).collect();
+        // 20 microseconds in slices of one.
+        assert_eq!(runs(config, &packets).0.len(), 20);
+        let mut set = [Slot::zeroed(); 2];
+        let (mut counters, mut published) = (Counters::default(), Vec::new());
+        for (psn, time) in [(0, 5_000_000), (1, 4_999_999)] {
+            let packet = packet(4, 7, psn, 8);
+            let clock = FrameTime(time);
+            observe(
+                &mut set,
+                &packet,
+                0,
+                &clock,
+                &unmarked(),
+                &mut counters,
+                &mut published,
+            );
+        }
+        assert_eq!(published.len(), 1);
+    }
+
+    #[test]
+    fn a_full_count_starts_a_new_run() {
+        let config = Config {
+            slice_ns: u64::MAX,
+            ..unmarked()
+        };
+        let packets: Vec<_> = (0..70_000).map(|psn| packet(4, 7, psn, 8)).collect();
+        let (runs, _) = runs(config, &packets);
+        assert_eq!(
+            runs.iter().map(|run| u64::from(run.packets)).sum::<u64>(),
+            70_000
+        );
+        assert_eq!((runs.len(), runs[0].cut), (2, Cut::Count as u8));
+    }
+
+    #[test]
+    fn a_sink_that_is_full_loses_nothing_silently() {
+        struct Full;
+        impl Sink for Full {
+            fn publish(&mut self, _: &RunRecord) -> bool {
+                false
+            }
+        }
+        let mut set = [Slot::zeroed(); 2];
+        let mut counters = Counters::default();
+        for psn in 0..10 {
+            let packet = packet(4, 7, psn * 2, 8);
+            observe(
+                &mut set,
+                &packet,
+                0,
+                &FrameTime(0),
+                &unmarked(),
+                &mut counters,
+                &mut Full,
+            );
+        }
+        flush(&mut set, None, &mut counters, &mut Full);
+        assert_eq!((counters.lost_runs, counters.lost_packets), (10, 10));
+        assert_eq!(counters.published_packets, 0);
+    }
+
+    proptest! {
+        /// The invariant of the crate: opcode totals follow exactly from the published runs.
+        #[test]
+        fn runs_sum_up_to_the_packets(
+            packets in proptest::collection::vec(
+                (any::<u8>(), 0..3u32, 0..4u32, prop_oneof![Just(256u32), Just(1024), 0..64u32],
+                 any::<bool>(), any::<bool>()),
+                0..200,
+            ),
+            mark_mask in prop_oneof![Just(0u32), Just(15), Just(u32::MAX)],
+        ) {
+            let packets: Vec<_> = packets
+                .into_iter()
+                .scan(0u32, |psn, (opcode, qpn, step, bytes, ack_request, padded)| {
+                    *psn += step;
+                    let mut packet = packet(opcode, qpn, *psn, bytes);
+                    packet.bth.ack_request = ack_request;
+                    packet.frame_bytes += u32::from(padded) * 4;
+                    Some(packet)
+                })
+                .collect();
+            let mut expected = BTreeMap::<Opcode, OpcodeTotals>::new();
+            let mut counters_of_packets = Counters::default();
+            for packet in &packets {
+                counters_of_packets.count(&rocescope_wire::Class::Roce(packet));
+                expected.entry(packet.bth.opcode).or_default().add(OpcodeTotals {
+                    packets: 1,
+                    frame_bytes: u64::from(packet.frame_bytes),
+                    payload_bytes: u64::from(packet.payload_bytes),
+                });
+            }
+            let config = Config { mark_mask, ..unmarked() };
+            let (runs, counters) = runs(config, &packets);
+            let mut sums = BTreeMap::<Opcode, OpcodeTotals>::new();
+            for (opcode, totals) in runs.iter().flat_map(RunRecord::opcodes) {
+                sums.entry(opcode).or_default().add(totals);
+            }
+            prop_assert_eq!(&sums, &expected);
+            prop_assert_eq!(counters.published_packets, packets.len() as u64);
+            for (opcode, totals) in &expected {
+                prop_assert_eq!(&counters_of_packets.opcodes[usize::from(opcode.0)], totals);
+            }
+            for run in &runs {
+                let payload: u64 = run.opcodes().map(|(_, totals)| totals.payload_bytes).sum();
+                prop_assert_eq!(run.payload_bytes(), payload);
+            }
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! What user space may set, also while the kernel program runs.
+
+use bytemuck::{Pod, Zeroable};
+use rocescope_wire::{Psn, ROCE_UDP_PORT};
+
+/// The configuration block.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub struct Config {
+    /// Length of a window in nanoseconds. Windows are cut from the epoch on.
+    pub window_ns: u64,
+    /// Length of a slice in nanoseconds: how long a run may last. Window edges are slice edges.
+    pub slice_ns: u64,
+    /// Nanoseconds in one tick of the cheap clock.
+    pub tick_ns: u64,
+    /// What to add to the clock of the kernel to get nanoseconds since the epoch.
+    pub epoch_offset_ns: u64,
+    /// UDP destination ports that carry RoCEv2; 0 stands for none.
+    pub udp_ports: [u16; 4],
+    /// A PSN is marked when its hash has none of these bits: 0 marks all.
+    pub mark_mask: u32,
+    /// What becomes of a frame: 0 it passes on to the kernel, else it is dropped.
+    pub verdict: u32,
+    /// Not 0: a flush publishes every run, whether its slice is over or not.
+    pub draining: u32,
+    /// Always 0.
+    pub reserved: u32,
+}
+
+impl Config {
+    /// Slices are no longer than this, so that a quiet flow is still published in time.
+    const LONGEST_SLICE_NS: u64 = 100_000_000;
+
+    /// For captures whose every frame carries its exact time: one tick is a nanosecond and every
+    /// PSN is marked. `window_ns` of 0 is taken as 1.
+    #[must_use]
+    pub const fn exact(window_ns: u64) -> Self {
+        let window_ns = if window_ns == 0 { 1 } else { window_ns };
+        let tenth = window_ns.div_ceil(10);
+        Self {
+            window_ns,
+            slice_ns: if tenth < Self::LONGEST_SLICE_NS {
+                tenth
+            } else {
+                Self::LONGEST_SLICE_NS
+            },
+            tick_ns: 1,
+            udp_ports: [ROCE_UDP_PORT, 0, 0, 0],
+            mark_mask: 0,
+            epoch_offset_ns: 0,
+            verdict: 0,
+            draining: 0,
+            reserved: 0,
+        }
+    }
+
+    /// Whether round trips are measured at this PSN. Both directions choose the same ones.
+    #[must_use]
+    #[inline(always)]
+    pub const fn is_marked(&self, psn: Psn) -> bool {
+        mix32(psn.get()) & self.mark_mask == 0
+    }
+
+    /// How many ticks are left from `now_ns` to the end of its slice, at least 1.
+    #[must_use]
+    #[inline(always)]
+    pub const fn ticks_left(&self, now_ns: u64) -> u64 {
+        // The divisors come from user space; 0 must not reach a division.
+        let (window, slice, tick) = (
+            if self.window_ns == 0 {
+                1
+            } else {
+                self.window_ns
+            },
+            if self.slice_ns == 0 { 1 } else { self.slice_ns },
+            if self.tick_ns == 0 { 1 } else { self.tick_ns },
+        );
+        let in_window = now_ns % window;
+        let to_slice = slice - in_window % slice;
+        let to_window = window - in_window;
+        let left = if to_slice < to_window {
+            to_slice
+        } else {
+            to_window
+        };
+        let ticks = left / tick;
+        if ticks == 0 { 1 } else { ticks }
+    }
+}
+
+/// Spreads neighbouring PSNs over all bits: the finaliser of `MurmurHash3`.
+const fn mix32(mut value: u32) -> u32 {
+    value ^= value >> 16;
+    value = value.wrapping_mul(0x85eb_ca6b);
+    value ^= value >> 13;
+    value = value.wrapping_mul(0xc2b2_ae35);
+    value ^ value >> 16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slice_never_crosses_a_window() {
+        // 333 ns windows have slices of 34 ns; the last one is 27 ns.
+        let config = Config::exact(333);
+        assert_eq!(config.ticks_left(0), 34);
+        assert_eq!(config.ticks_left(306), 27);
+        assert_eq!(config.ticks_left(332), 1);
+        assert_eq!(config.ticks_left(333), 34);
+        assert_eq!(Config::exact(10_000_000_000).slice_ns, 100_000_000);
+    }
+
+    #[test]
+    fn one_psn_in_sixteen_is_marked_by_a_mask_of_fifteen() {
+        let config = Config {
+            mark_mask: 15,
+            ..Config::exact(1)
+        };
+        let marked = (0..160_000)
+            .filter(|psn| config.is_marked(Psn::new(*psn)))
+            .count();
+        assert!((9_500..10_500).contains(&marked), "{marked}");
+        assert!((0..1000).all(|psn| Config::exact(1).is_marked(Psn::new(psn))));
+    }
+}

@@ -1,0 +1,159 @@
+//! Exact counts, one block a CPU: what every frame was, and what became of every run.
+
+use crate::run::{Cut, OpcodeTotals};
+use bytemuck::{Pod, Zeroable};
+use rocescope_wire::tunnel::Encapsulation;
+use rocescope_wire::{Class, Malformed, NotRoce, Opcode, Packet};
+
+/// Room for reasons: a power of two, so that an index can be masked for the verifier.
+const REASONS: usize = 16;
+
+/// Counts since the capture began.
+///
+/// The identity that every capture ends with (see [`frames_accounted`](Self::frames_accounted)):
+/// frames = RoCE + not RoCE + malformed + fragments + filtered + snapped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub struct Counters {
+    /// Frames seen.
+    pub frames: u64,
+    /// Frames that are RoCEv2.
+    pub roce_packets: u64,
+    /// Frames that are something else, by [`NotRoce`].
+    pub not_roce: [u64; REASONS],
+    /// Frames that are damaged, by [`Malformed`].
+    pub malformed: [u64; REASONS],
+    /// Pieces of fragmented UDP packets.
+    pub fragments: u64,
+    /// Frames left out by a filter.
+    pub filtered: u64,
+    /// Frames that the capture cut before they could be classed.
+    pub snapped: u64,
+    /// RoCEv2 packets whose extension headers or payload the capture cut; they count as RoCEv2.
+    pub snapped_packets: u64,
+    /// RoCEv2 packets that a mirror cut; they count as RoCEv2.
+    pub truncated_packets: u64,
+    /// Frames by what a mirror put around them, by [`Encapsulation`].
+    pub encapsulated: [u64; REASONS],
+    /// Published runs by [`Cut`].
+    pub published: [u64; REASONS],
+    /// RoCEv2 packets in published runs.
+    pub published_packets: u64,
+    /// Runs that found the ring full.
+    pub lost_runs: u64,
+    /// RoCEv2 packets in those.
+    pub lost_packets: u64,
+    /// What each opcode sums up to.
+    pub opcodes: [OpcodeTotals; 256],
+}
+
+const _: () = assert!(
+    NotRoce::NAMES.len() <= REASONS
+        && Malformed::NAMES.len() <= REASONS
+        && Encapsulation::COUNT <= REASONS
+        && Cut::COUNT <= REASONS
+);
+
+impl Default for Counters {
+    fn default() -> Self {
+        Self::zeroed()
+    }
+}
+
+impl Counters {
+    /// Counts a frame by its class.
+    #[inline(always)]
+    pub fn count(&mut self, class: &Class<&Packet>) {
+        self.frames += 1;
+        let encapsulation = match class {
+            Class::Roce(packet) => {
+                self.roce_packets += 1;
+                self.snapped_packets += u64::from(packet.snapped);
+                self.truncated_packets += u64::from(packet.truncated);
+                self.opcodes[usize::from(packet.bth.opcode.0)].add(OpcodeTotals {
+                    packets: 1,
+                    frame_bytes: u64::from(packet.frame_bytes),
+                    payload_bytes: u64::from(packet.payload_bytes),
+                });
+                packet.encapsulation
+            }
+            Class::NotRoce(reason, encapsulation) => {
+                self.not_roce[*reason as usize & (REASONS - 1)] += 1;
+                *encapsulation
+            }
+            Class::Malformed(reason, encapsulation) => {
+                self.malformed[*reason as usize & (REASONS - 1)] += 1;
+                *encapsulation
+            }
+            Class::Fragment(encapsulation) => {
+                self.fragments += 1;
+                *encapsulation
+            }
+            Class::Snapped(encapsulation) => {
+                self.snapped += 1;
+                *encapsulation
+            }
+        };
+        if encapsulation != Encapsulation::None {
+            self.encapsulated[encapsulation as usize & (REASONS - 1)] += 1;
+        }
+    }
+
+    /// Frames that are something else than RoCEv2.
+    #[must_use]
+    pub fn not_roce(&self) -> u64 {
+        self.not_roce.iter().sum()
+    }
+
+    /// Frames that are damaged.
+    #[must_use]
+    pub fn malformed(&self) -> u64 {
+        self.malformed.iter().sum()
+    }
+
+    /// Packets whose opcode the specification does not define.
+    #[must_use]
+    pub fn unknown_opcode_packets(&self) -> u64 {
+        (0..=255u8)
+            .zip(&self.opcodes)
+            .filter(|(number, _)| !Opcode(*number).is_known())
+            .map(|(_, totals)| totals.packets)
+            .sum()
+    }
+
+    /// The right side of the identity: equals [`frames`](Self::frames).
+    #[must_use]
+    pub fn frames_accounted(&self) -> u64 {
+        self.roce_packets
+            + self.not_roce()
+            + self.malformed()
+            + self.fragments
+            + self.filtered
+            + self.snapped
+    }
+
+    /// All counts in the order of the fields.
+    #[must_use]
+    pub fn words(&self) -> &[u64] {
+        bytemuck::cast_slice(core::slice::from_ref(self))
+    }
+
+    /// Adds the counts of another CPU.
+    pub fn add(&mut self, other: &Self) {
+        let words: &mut [u64] = bytemuck::cast_slice_mut(core::slice::from_mut(self));
+        for (sum, count) in words.iter_mut().zip(other.words()) {
+            *sum = sum.wrapping_add(*count);
+        }
+    }
+
+    /// What has been counted since `earlier`.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        let mut delta = *self;
+        let words: &mut [u64] = bytemuck::cast_slice_mut(core::slice::from_mut(&mut delta));
+        for (count, before) in words.iter_mut().zip(earlier.words()) {
+            *count = count.wrapping_sub(*before);
+        }
+        delta
+    }
+}

@@ -1,0 +1,100 @@
+//! Frames in, runs out: decoder, counters and cache together, for user space.
+
+use crate::cache::{self, Clock, Set, Sink};
+use crate::config::Config;
+use crate::counters::Counters;
+use rocescope_wire::{Class, FrameLengths, LinkType, Packet, decode_into};
+
+/// One frame's own time is both clocks of a capture file.
+#[derive(Clone, Copy, Debug)]
+pub struct FrameTime(
+    /// Nanoseconds since the epoch.
+    pub u64,
+);
+
+impl Clock for FrameTime {
+    #[inline(always)]
+    fn tick(&self) -> u64 {
+        self.0
+    }
+
+    #[inline(always)]
+    fn now(&self) -> u64 {
+        self.0
+    }
+}
+
+/// Decoder, counters and run cache over memory of the caller.
+#[derive(Debug)]
+pub struct Observer<M> {
+    config: Config,
+    counters: Counters,
+    sets: M,
+    packet: Packet,
+}
+
+impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
+    /// An observer over `sets`, which must be zeroed and a power of two in number; of another
+    /// number only the largest power of two in it is used.
+    pub fn new(config: Config, sets: M) -> Self {
+        Self {
+            config,
+            counters: Counters::default(),
+            sets,
+            packet: Packet::zeroed(),
+        }
+    }
+
+    /// What it was made with.
+    #[must_use]
+    pub const fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// What has been counted so far.
+    #[must_use]
+    pub const fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// Counts a frame that was classed elsewhere and is no RoCEv2 packet.
+    pub fn count(&mut self, class: &Class<&Packet>) {
+        self.counters.count(class);
+    }
+
+    /// Takes a frame and answers its class. Runs that end go to `sink`.
+    #[inline]
+    pub fn observe<C: Clock, S: Sink>(
+        &mut self,
+        frame: &[u8],
+        link: LinkType,
+        lengths: FrameLengths,
+        interface: u32,
+        clock: &C,
+        sink: &mut S,
+    ) -> Class<&Packet> {
+        let Self {
+            config,
+            counters,
+            sets,
+            packet,
+        } = self;
+        let class = decode_into(frame, link, lengths, config.udp_ports, packet);
+        counters.count(&class);
+        if let Class::Roce(packet) = &class {
+            let sets = sets.as_mut();
+            let mask = (1usize << sets.len().max(1).ilog2()) - 1;
+            if let Some(set) = sets.get_mut(cache::set_hash(packet, interface) as usize & mask) {
+                cache::observe(set, packet, interface, clock, config, counters, sink);
+            }
+        }
+        class
+    }
+
+    /// Publishes the runs whose slice has ended at `tick`, or all when `tick` is `None`.
+    pub fn flush<S: Sink>(&mut self, tick: Option<u64>, sink: &mut S) {
+        for set in self.sets.as_mut() {
+            cache::flush(set, tick, &mut self.counters, sink);
+        }
+    }
+}

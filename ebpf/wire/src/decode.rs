@@ -1,0 +1,756 @@
+//! A frame in, its class out: RoCEv2 with everything read, or the reason why not.
+
+use bytemuck::{Pod, Zeroable};
+
+use crate::bth::Bth;
+use crate::extension::{Aeth, Deth, Reth, Syndrome};
+use crate::ip::{self, Ip, IpError, PROTOCOL_GRE, PROTOCOL_UDP};
+use crate::link::{self, ETHERTYPE_IPV4, ETHERTYPE_IPV6, ETHERTYPE_ROCE_V1, LinkType};
+use crate::number::{Psn, Qpn};
+use crate::octets::Octets;
+use crate::opcode::{Opcode, Operation, Position, Stream, Transport};
+use crate::tunnel::{self, Encapsulation, NO_VNI, Tunnel, VXLAN_UDP_PORT};
+
+/// Bytes of the invariant CRC behind every payload.
+pub const ICRC_BYTES: u32 = 4;
+
+const UDP_BYTES: u32 = 8;
+const BTH_BYTES: u32 = Bth::LEN as u32;
+/// A mirrored frame may itself carry an overlay; nobody nests deeper.
+const TUNNELS: usize = 2;
+
+/// What tells one flow from another, one way: 48 bytes, the same in the kernel, in records and
+/// under the hash.
+///
+/// The source QPN is not on an RC or UC wire, so it is no part of it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Pod, Zeroable)]
+#[repr(C, align(8))]
+pub struct FlowKey {
+    /// Source address; IPv4 as an IPv4-mapped IPv6 address.
+    pub src: [u8; 16],
+    /// Destination address, likewise.
+    pub dst: [u8; 16],
+    /// VXLAN network identifier, [`NO_VNI`] where there is none.
+    pub vni: u32,
+    /// Destination queue pair, 24 bits.
+    pub dst_qpn: u32,
+    /// UDP source port, in host order.
+    pub udp_src_port: u16,
+    /// VLAN id of the outer tag, [`NO_VLAN`](link::NO_VLAN) where there is none.
+    pub vlan: u16,
+    /// VLAN id of the inner tag of QinQ.
+    pub inner_vlan: u16,
+    /// Always 0.
+    pub reserved: u16,
+}
+
+impl FlowKey {
+    /// The key as six 64-bit words, little-endian, in the order of its fields: what is hashed.
+    #[must_use]
+    #[inline(always)]
+    pub const fn words(&self) -> [u64; 6] {
+        const fn word(bytes: &[u8; 16], at: usize) -> u64 {
+            u64::from_le_bytes([
+                bytes[at],
+                bytes[at + 1],
+                bytes[at + 2],
+                bytes[at + 3],
+                bytes[at + 4],
+                bytes[at + 5],
+                bytes[at + 6],
+                bytes[at + 7],
+            ])
+        }
+        [
+            word(&self.src, 0),
+            word(&self.src, 8),
+            word(&self.dst, 0),
+            word(&self.dst, 8),
+            self.vni as u64 | (self.dst_qpn as u64) << 32,
+            self.udp_src_port as u64
+                | (self.vlan as u64) << 16
+                | (self.inner_vlan as u64) << 32
+                | (self.reserved as u64) << 48,
+        ]
+    }
+}
+
+/// How long a frame was on the wire, and how much of it was kept, in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FrameLengths {
+    /// Bytes that can be read.
+    pub captured: u32,
+    /// Bytes on the wire.
+    pub original: u32,
+}
+
+impl FrameLengths {
+    /// A frame that was kept whole.
+    #[must_use]
+    pub const fn whole(bytes: u32) -> Self {
+        Self {
+            captured: bytes,
+            original: bytes,
+        }
+    }
+}
+
+/// A RoCEv2 packet, read down to the headers behind the BTH.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Packet {
+    /// Which flow it belongs to.
+    pub flow: FlowKey,
+    /// The base transport header.
+    pub bth: Bth,
+    /// Source queue pair of a datagram; 0 elsewhere, for the wire does not say.
+    pub src_qpn: Qpn,
+    /// The syndrome, where there is an AETH.
+    pub syndrome: Syndrome,
+    /// MSN where there is an AETH, DMALen in bytes where there is a RETH, else 0.
+    pub msn_or_dma_length: u32,
+    /// Bytes of the frame on the wire, without what a mirror put around it.
+    pub frame_bytes: u32,
+    /// Bytes of payload, without extension headers, pad and ICRC.
+    pub payload_bytes: u32,
+    /// TTL or hop limit.
+    pub ttl: u8,
+    /// ECN congestion experienced.
+    pub congestion_experienced: bool,
+    /// The extension headers or the payload's end were not captured.
+    pub snapped: bool,
+    /// A mirror cut the frame, so that its ICRC is gone.
+    pub truncated: bool,
+    /// What a mirror put around the frame.
+    pub encapsulation: Encapsulation,
+    /// Offset of the IP header in the captured bytes.
+    pub network_at: usize,
+    /// Offset of the BTH in the captured bytes.
+    pub bth_at: usize,
+}
+
+impl Packet {
+    /// A packet without anything in it, to be decoded into.
+    #[must_use]
+    pub const fn zeroed() -> Self {
+        Self {
+            flow: FlowKey {
+                src: [0; 16],
+                dst: [0; 16],
+                vni: 0,
+                dst_qpn: 0,
+                udp_src_port: 0,
+                vlan: 0,
+                inner_vlan: 0,
+                reserved: 0,
+            },
+            bth: Bth::read([0; Bth::LEN]),
+            src_qpn: Qpn::new(0),
+            syndrome: Syndrome(0),
+            msn_or_dma_length: 0,
+            frame_bytes: 0,
+            payload_bytes: 0,
+            ttl: 0,
+            congestion_experienced: false,
+            snapped: false,
+            truncated: false,
+            encapsulation: Encapsulation::None,
+            network_at: 0,
+            bth_at: 0,
+        }
+    }
+
+    /// The opcode.
+    #[must_use]
+    #[inline(always)]
+    pub const fn opcode(&self) -> Opcode {
+        self.bth.opcode
+    }
+
+    /// The packet sequence number.
+    #[must_use]
+    #[inline(always)]
+    pub const fn psn(&self) -> Psn {
+        self.bth.psn
+    }
+
+    /// The PSN space the packet counts in.
+    #[must_use]
+    #[inline(always)]
+    pub fn stream(&self) -> Stream {
+        self.bth.opcode.stream()
+    }
+
+    /// Offset of the payload in the captured bytes.
+    #[must_use]
+    pub fn payload_at(&self) -> usize {
+        self.bth_at + Bth::LEN + self.bth.opcode.extension_bytes() as usize
+    }
+}
+
+macro_rules! reasons {
+    ($(#[$doc:meta])* $name:ident { $($(#[$help:meta])* $variant:ident = $number:literal $text:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        #[repr(u8)]
+        pub enum $name { $($(#[$help])* $variant = $number,)* }
+
+        impl $name {
+            /// The name of each reason, in the order of their numbers.
+            pub const NAMES: [&str; [$($text),*].len()] = [$($text),*];
+
+            /// The name, as counters and JSON show it.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                Self::NAMES[self as usize]
+            }
+        }
+    };
+}
+
+reasons! {
+    /// Why a frame is not RoCEv2, though nothing is wrong with it.
+    NotRoce {
+        /// ARP, LLDP and the like.
+        NotIp = 0 "not_ip",
+        /// TCP, ICMP and the like.
+        NotUdp = 1 "not_udp",
+        /// UDP to another port.
+        OtherPort = 2 "other_udp_port",
+        /// RoCE v1, which has no IP header.
+        RoceV1 = 3 "roce_v1",
+        /// A tunnel inside a tunnel inside a tunnel.
+        DeepTunnel = 4 "deep_tunnel",
+        /// Of a link layer that we do not read, on one interface of several.
+        LinkType = 5 "link_type",
+    }
+}
+
+reasons! {
+    /// What is wrong with a frame.
+    Malformed {
+        /// The frame ends inside the Ethernet header or a VLAN tag.
+        Link = 0 "link_header",
+        /// The frame ends inside the IP header.
+        IpShort = 1 "ip_short",
+        /// A field of the IP header contradicts another.
+        IpHeader = 2 "ip_header",
+        /// The IP header promises more bytes than the frame has.
+        IpLength = 3 "ip_length",
+        /// The chain of IPv6 extension headers is too long or wrong.
+        Ipv6Extension = 4 "ipv6_extension",
+        /// The frame ends inside the UDP header.
+        UdpShort = 5 "udp_short",
+        /// The UDP length disagrees with the IP header.
+        UdpLength = 6 "udp_length",
+        /// The frame ends inside a tunnel header.
+        Tunnel = 7 "tunnel_header",
+        /// Too short for a BTH and an ICRC.
+        Bth = 8 "bth_short",
+        /// Too short for the headers, the pad and the ICRC its opcode calls for.
+        Extension = 9 "extension_short",
+    }
+}
+
+/// What a frame is. `P` is what is known of a RoCEv2 packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Class<P = Packet> {
+    /// A RoCEv2 packet.
+    Roce(P),
+    /// Something else.
+    NotRoce(NotRoce, Encapsulation),
+    /// Damaged, or not what it says it is.
+    Malformed(Malformed, Encapsulation),
+    /// A piece of a fragmented UDP packet: RoCEv2 forbids fragments, so it is none (A17.9.1).
+    Fragment(Encapsulation),
+    /// Cut by the capture before it could be classed.
+    Snapped(Encapsulation),
+}
+
+impl<P> Class<P> {
+    /// The same class around `f` of the packet.
+    #[inline(always)]
+    pub fn map<Q>(self, f: impl FnOnce(P) -> Q) -> Class<Q> {
+        match self {
+            Self::Roce(packet) => Class::Roce(f(packet)),
+            Self::NotRoce(reason, outer) => Class::NotRoce(reason, outer),
+            Self::Malformed(reason, outer) => Class::Malformed(reason, outer),
+            Self::Fragment(outer) => Class::Fragment(outer),
+            Self::Snapped(outer) => Class::Snapped(outer),
+        }
+    }
+}
+
+/// Reads a frame.
+///
+/// `ports` are the UDP destination ports that carry RoCEv2; 0 stands for none.
+#[must_use]
+#[inline]
+pub fn decode<O: Octets + ?Sized>(
+    frame: &O,
+    link: LinkType,
+    lengths: FrameLengths,
+    ports: [u16; 4],
+) -> Class {
+    let mut packet = Packet::zeroed();
+    decode_into(frame, link, lengths, ports, &mut packet).map(|packet| *packet)
+}
+
+/// Reads a frame; a RoCEv2 packet is left in `packet`, which is the caller's memory, for the stack
+/// of the kernel's programs is 512 bytes.
+#[inline(always)]
+pub fn decode_into<'p, O: Octets + ?Sized>(
+    frame: &O,
+    link: LinkType,
+    lengths: FrameLengths,
+    ports: [u16; 4],
+    packet: &'p mut Packet,
+) -> Class<&'p Packet> {
+    let mut outer = Outer {
+        kind: Encapsulation::None,
+        at: 0,
+        vni: NO_VNI,
+        truncated: false,
+    };
+    let mut link = link;
+    for _ in 0..=TUNNELS {
+        match layer(frame, link, lengths, ports, outer, packet) {
+            Ok(()) => return Class::Roce(packet),
+            Err(Other::Class(class)) => return class.map(|never| match never {}),
+            Err(Other::Tunnel(tunnel)) => {
+                outer = Outer {
+                    kind: tunnel.kind,
+                    at: tunnel.inner_at,
+                    vni: if tunnel.vni == NO_VNI {
+                        outer.vni
+                    } else {
+                        tunnel.vni
+                    },
+                    truncated: outer.truncated | tunnel.truncated,
+                };
+                link = LinkType::Ethernet;
+            }
+        }
+    }
+    Class::NotRoce(NotRoce::DeepTunnel, outer.kind)
+}
+
+/// What is known of the headers outside the ones being read.
+#[derive(Clone, Copy)]
+struct Outer {
+    kind: Encapsulation,
+    at: usize,
+    vni: u32,
+    truncated: bool,
+}
+
+/// What a layer is when it is no RoCEv2 packet.
+enum Other {
+    Class(Class<core::convert::Infallible>),
+    Tunnel(Tunnel),
+}
+
+/// One frame, from its link header to the headers behind the BTH or to the tunnel it carries.
+#[inline(always)]
+fn layer<O: Octets + ?Sized>(
+    frame: &O,
+    link: LinkType,
+    lengths: FrameLengths,
+    ports: [u16; 4],
+    outer: Outer,
+    packet: &mut Packet,
+) -> Result<(), Other> {
+    // A frame that ends too soon was cut by the capture, or else is wrong.
+    let short = |reason| {
+        Other::Class(if lengths.captured < lengths.original {
+            Class::Snapped(outer.kind)
+        } else {
+            Class::Malformed(reason, outer.kind)
+        })
+    };
+    let wrong = |reason| Err(Other::Class(Class::Malformed(reason, outer.kind)));
+    let other = |reason| Err(Other::Class(Class::NotRoce(reason, outer.kind)));
+
+    let network = link::read(frame, outer.at, link).ok_or_else(|| short(Malformed::Link))?;
+    let read = match network.ethertype {
+        ETHERTYPE_IPV4 => ip::v4(frame, network.at),
+        ETHERTYPE_IPV6 => ip::v6(frame, network.at),
+        ETHERTYPE_ROCE_V1 => return other(NotRoce::RoceV1),
+        _ => return other(NotRoce::NotIp),
+    };
+    let ip = match read {
+        Ok(ip) => ip,
+        Err(IpError::Short) => return Err(short(Malformed::IpShort)),
+        Err(IpError::Header) => return wrong(Malformed::IpHeader),
+        Err(IpError::Extension) => return wrong(Malformed::Ipv6Extension),
+    };
+    match ip.protocol {
+        PROTOCOL_UDP => {}
+        PROTOCOL_GRE if !ip.fragment => {
+            return match tunnel::gre(frame, ip.payload_at) {
+                Ok(Some(tunnel)) => Err(Other::Tunnel(tunnel)),
+                Ok(None) => other(NotRoce::NotUdp),
+                Err(()) => Err(short(Malformed::Tunnel)),
+            };
+        }
+        _ => return other(NotRoce::NotUdp),
+    }
+    if ip.fragment {
+        return Err(Other::Class(Class::Fragment(outer.kind)));
+    }
+    let [s1, s0, d1, d0, l1, l0, _, _] = frame
+        .read::<8>(ip.payload_at)
+        .ok_or_else(|| short(Malformed::UdpShort))?;
+    let port = u16::from_be_bytes([d1, d0]);
+    if !is_roce_port(port, ports) {
+        if port == VXLAN_UDP_PORT {
+            match tunnel::vxlan(frame, ip.payload_at + UDP_BYTES as usize) {
+                Ok(Some(tunnel)) => return Err(Other::Tunnel(tunnel)),
+                Ok(None) => {}
+                Err(()) => return Err(short(Malformed::Tunnel)),
+            }
+        }
+        return other(NotRoce::OtherPort);
+    }
+    let udp_bytes = u32::from(u16::from_be_bytes([l1, l0]));
+    if udp_bytes > ip.payload_bytes {
+        return wrong(Malformed::UdpLength);
+    }
+    // Where the IP packet ends, by its own word, against where the frame ends.
+    let missing = ip.payload_at as u64 + u64::from(udp_bytes) > u64::from(lengths.original);
+    if missing && outer.kind == Encapsulation::None {
+        return wrong(Malformed::IpLength);
+    }
+    if udp_bytes < UDP_BYTES + BTH_BYTES + ICRC_BYTES {
+        return wrong(Malformed::Bth);
+    }
+    let bth_at = ip.payload_at + UDP_BYTES as usize;
+    // Only a capture or a mirror that cut the frame can have lost it.
+    let bytes = frame
+        .read::<{ Bth::LEN }>(bth_at)
+        .ok_or(Other::Class(Class::Snapped(outer.kind)))?;
+    let bth = Bth::read(bytes);
+    let headers = UDP_BYTES + BTH_BYTES + bth.opcode.extension_bytes();
+    let trailer = u32::from(bth.pad_bytes) + ICRC_BYTES;
+    if udp_bytes < headers + trailer {
+        return wrong(Malformed::Extension);
+    }
+    let extension = extension(frame, bth_at + Bth::LEN, bth.opcode);
+    packet.snapped = extension.is_none() || lengths.captured < lengths.original;
+    let extension = extension.unwrap_or(NOTHING);
+    packet.flow = FlowKey {
+        src: ip.src,
+        dst: ip.dst,
+        vni: outer.vni,
+        dst_qpn: bth.dst_qpn.get(),
+        udp_src_port: u16::from_be_bytes([s1, s0]),
+        vlan: network.vlan,
+        inner_vlan: network.inner_vlan,
+        reserved: 0,
+    };
+    packet.bth = bth;
+    packet.src_qpn = extension.src_qpn;
+    packet.syndrome = extension.syndrome;
+    packet.msn_or_dma_length = extension.word;
+    packet.frame_bytes = frame_bytes(lengths, outer, &ip);
+    packet.payload_bytes = udp_bytes - headers - trailer;
+    packet.ttl = ip.ttl;
+    packet.congestion_experienced = ip.traffic_class & 3 == 3;
+    packet.truncated = missing | outer.truncated;
+    packet.encapsulation = outer.kind;
+    packet.network_at = network.at;
+    packet.bth_at = bth_at;
+    Ok(())
+}
+
+/// Length of the frame on the wire. A mirror may have cut the inner frame: then the IP header
+/// knows better than what is left.
+#[inline(always)]
+fn frame_bytes(lengths: FrameLengths, outer: Outer, ip: &Ip) -> u32 {
+    if outer.kind == Encapsulation::None {
+        return lengths.original;
+    }
+    let header_bytes = ip.payload_at.saturating_sub(outer.at) as u32;
+    let left = lengths.original.saturating_sub(outer.at as u32);
+    left.max(header_bytes.saturating_add(ip.payload_bytes))
+}
+
+#[inline(always)]
+const fn is_roce_port(port: u16, ports: [u16; 4]) -> bool {
+    let [a, b, c, d] = ports;
+    port != 0 && (port == a || port == b || port == c || port == d)
+}
+
+/// What a record keeps of the headers behind the BTH.
+#[derive(Clone, Copy)]
+struct Extension {
+    src_qpn: Qpn,
+    syndrome: Syndrome,
+    word: u32,
+}
+
+const NOTHING: Extension = Extension {
+    src_qpn: Qpn::new(0),
+    syndrome: RESERVED_SYNDROME,
+    word: 0,
+};
+/// Stands where an AETH was expected and not captured: it must not count as an acknowledgement.
+const RESERVED_SYNDROME: Syndrome = Syndrome(0xff);
+
+/// Reads what stands at `at`; `None` when it was not captured.
+#[inline(always)]
+fn extension<O: Octets + ?Sized>(frame: &O, at: usize, opcode: Opcode) -> Option<Extension> {
+    let none = Extension {
+        src_qpn: Qpn::new(0),
+        syndrome: Syndrome(0),
+        word: 0,
+    };
+    // XRC requests carry the XRCETH in front of their other headers.
+    let prefix = if opcode.transport() == Transport::Xrc {
+        4
+    } else {
+        0
+    };
+    match (opcode.operation(), opcode.position()) {
+        (Operation::Send, _) if opcode.stream() == Stream::Datagram => {
+            let deth = Deth::read(frame.read::<{ Deth::LEN }>(at)?);
+            Some(Extension {
+                src_qpn: deth.src_qpn,
+                ..none
+            })
+        }
+        (Operation::Acknowledge | Operation::AtomicAcknowledge, _)
+        | (Operation::RdmaReadResponse, Position::First | Position::Last | Position::Only) => {
+            let aeth = Aeth::read(frame.read::<{ Aeth::LEN }>(at)?);
+            Some(Extension {
+                syndrome: aeth.syndrome,
+                word: aeth.msn,
+                ..none
+            })
+        }
+        (Operation::RdmaWrite, Position::First | Position::Only)
+        | (Operation::RdmaReadRequest | Operation::AtomicWrite, _) => {
+            let reth = Reth::read(frame.read::<{ Reth::LEN }>(at + prefix)?);
+            Some(Extension {
+                word: reth.dma_length,
+                ..none
+            })
+        }
+        (Operation::Flush, _) => {
+            let reth = Reth::read(frame.read::<{ Reth::LEN }>(at + prefix + 4)?);
+            Some(Extension {
+                word: reth.dma_length,
+                ..none
+            })
+        }
+        _ => Some(none),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use crate::link::NO_VLAN;
+    use std::vec::Vec;
+
+    const PORTS: [u16; 4] = [crate::ROCE_UDP_PORT, 0, 0, 0];
+
+    /// An IPv4 packet from 10.0.0.1 to 10.0.0.2 with `udp_payload` to `port`.
+    fn ipv4(port: u16, udp_payload: &[u8]) -> Vec<u8> {
+        let udp_bytes = 8 + udp_payload.len() as u16;
+        let mut packet = std::vec![0x45, 2];
+        packet.extend((20 + udp_bytes).to_be_bytes());
+        packet.extend([0, 0, 0x40, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
+        packet.extend(0xc123u16.to_be_bytes());
+        packet.extend(port.to_be_bytes());
+        packet.extend(udp_bytes.to_be_bytes());
+        packet.extend([0, 0]);
+        packet.extend(udp_payload);
+        packet
+    }
+
+    fn ethernet(tags: &[u16], ethertype: u16, payload: &[u8]) -> Vec<u8> {
+        let mut frame = std::vec![0; 12];
+        for tag in tags {
+            frame.extend([0x81, 0, 0xe0 | (tag >> 8) as u8, *tag as u8]);
+        }
+        frame.extend(ethertype.to_be_bytes());
+        frame.extend(payload);
+        frame
+    }
+
+    fn acknowledge() -> Vec<u8> {
+        let mut bytes = Bth::new(Opcode::RC_ACKNOWLEDGE, Qpn::new(0x11), Psn::new(7))
+            .write()
+            .to_vec();
+        bytes.extend(
+            Aeth {
+                syndrome: Syndrome::ACK,
+                msn: 3,
+            }
+            .write(),
+        );
+        bytes.extend([0; 4]);
+        bytes
+    }
+
+    fn class_of(frame: &[u8]) -> Class {
+        decode(
+            frame,
+            LinkType::Ethernet,
+            FrameLengths::whole(frame.len() as u32),
+            PORTS,
+        )
+    }
+
+    fn roce(frame: &[u8]) -> Packet {
+        match class_of(frame) {
+            Class::Roce(packet) => packet,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn an_acknowledge_says_everything() {
+        let frame = ethernet(&[], ETHERTYPE_IPV4, &ipv4(4791, &acknowledge()));
+        let packet = roce(&frame);
+        assert_eq!(packet.opcode(), Opcode::RC_ACKNOWLEDGE);
+        assert_eq!(packet.flow.src[12..], [10, 0, 0, 1]);
+        assert_eq!(packet.flow.udp_src_port, 0xc123);
+        assert_eq!((packet.flow.dst_qpn, packet.psn().get()), (0x11, 7));
+        assert_eq!((packet.flow.vlan, packet.flow.vni), (NO_VLAN, NO_VNI));
+        assert_eq!(
+            (packet.frame_bytes, packet.payload_bytes),
+            (frame.len() as u32, 0)
+        );
+        assert_eq!(
+            (packet.syndrome, packet.msn_or_dma_length),
+            (Syndrome::ACK, 3)
+        );
+        assert!(!packet.congestion_experienced && !packet.snapped);
+    }
+
+    #[test]
+    fn vlan_ids_lose_their_priority_bits() {
+        let packet = roce(&ethernet(
+            &[100, 7],
+            ETHERTYPE_IPV4,
+            &ipv4(4791, &acknowledge()),
+        ));
+        assert_eq!((packet.flow.vlan, packet.flow.inner_vlan), (100, 7));
+    }
+
+    #[test]
+    fn a_mirrored_frame_is_classed_by_its_inner_frame() {
+        let inner = ethernet(&[], ETHERTYPE_IPV4, &ipv4(4791, &acknowledge()));
+        let mut vxlan = std::vec![8, 0, 0, 0, 0, 0x12, 0x34, 0];
+        vxlan.extend(&inner);
+        let packet = roce(&ethernet(&[], ETHERTYPE_IPV4, &ipv4(4789, &vxlan)));
+        assert_eq!(
+            (packet.flow.vni, packet.encapsulation),
+            (0x1234, Encapsulation::Vxlan)
+        );
+        assert_eq!(packet.frame_bytes, inner.len() as u32);
+
+        for (gre, kind) in [
+            (&[0, 0, 0x88, 0xbe][..], Encapsulation::ErspanI),
+            (
+                &[0x10, 0, 0x88, 0xbe, 0, 0, 0, 9, 0x10, 0, 0, 5, 0, 0, 0, 0],
+                Encapsulation::ErspanII,
+            ),
+            (
+                &[
+                    0x10, 0, 0x22, 0xeb, 0, 0, 0, 9, 0x20, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0,
+                ],
+                Encapsulation::ErspanIII,
+            ),
+        ] {
+            let mut packet = std::vec![0x45, 0];
+            packet.extend(((20 + gre.len() + inner.len()) as u16).to_be_bytes());
+            packet.extend([0, 0, 0, 0, 64, 47, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2]);
+            packet.extend(gre);
+            packet.extend(&inner);
+            let packet = roce(&ethernet(&[], ETHERTYPE_IPV4, &packet));
+            assert_eq!(
+                (packet.encapsulation, packet.frame_bytes),
+                (kind, inner.len() as u32)
+            );
+        }
+    }
+
+    #[test]
+    fn a_mirror_may_cut_the_frame_and_the_headers_tell_its_length() {
+        let mut write = Bth::new(Opcode(0x07), Qpn::new(1), Psn::new(1))
+            .write()
+            .to_vec();
+        write.extend([0; 1024 + 4]);
+        let inner = ethernet(&[], ETHERTYPE_IPV4, &ipv4(4791, &write));
+        let mut vxlan = std::vec![8, 0, 0, 0, 0, 0, 1, 0];
+        vxlan.extend(&inner[..100]);
+        let packet = roce(&ethernet(&[], ETHERTYPE_IPV4, &ipv4(4789, &vxlan)));
+        assert_eq!(
+            (packet.frame_bytes, packet.payload_bytes),
+            (inner.len() as u32, 1024)
+        );
+        assert!(packet.truncated);
+    }
+
+    #[test]
+    fn fragments_snapped_and_foreign_frames_have_their_own_classes() {
+        let mut fragment = ipv4(4791, &acknowledge());
+        fragment[6] = 0x20;
+        assert_eq!(
+            class_of(&ethernet(&[], ETHERTYPE_IPV4, &fragment)),
+            Class::Fragment(Encapsulation::None)
+        );
+        assert_eq!(
+            class_of(&ethernet(&[], ETHERTYPE_ROCE_V1, &[0; 60])),
+            Class::NotRoce(NotRoce::RoceV1, Encapsulation::None)
+        );
+        let frame = ethernet(&[], ETHERTYPE_IPV4, &ipv4(4791, &acknowledge()));
+        let snap = |bytes: usize| {
+            let lengths = FrameLengths {
+                captured: bytes as u32,
+                original: frame.len() as u32,
+            };
+            decode(&frame[..bytes], LinkType::Ethernet, lengths, PORTS)
+        };
+        assert_eq!(snap(50), Class::Snapped(Encapsulation::None));
+        let Class::Roce(packet) = snap(54) else {
+            panic!("the BTH is there")
+        };
+        assert!(packet.snapped && !packet.syndrome.is_ack());
+    }
+
+    #[test]
+    fn ip_options_and_extension_headers_are_stepped_over() {
+        let mut packet = ipv4(4791, &acknowledge());
+        packet[0] = 0x46;
+        let total = u16::from_be_bytes([packet[2], packet[3]]) + 4;
+        packet[2..4].copy_from_slice(&total.to_be_bytes());
+        packet.splice(20..20, [1, 1, 1, 1]);
+        assert_eq!(roce(&ethernet(&[], ETHERTYPE_IPV4, &packet)).psn().get(), 7);
+
+        let udp = ipv4(4791, &acknowledge()).split_off(20);
+        let mut packet = std::vec![0x60, 0x30, 0, 0];
+        packet.extend((udp.len() as u16 + 16).to_be_bytes());
+        packet.extend([60, 64]);
+        packet.extend([0xfe; 32]);
+        packet.extend([44, 0, 1, 4, 0, 0, 0, 0, 17, 0, 0, 0, 0, 0, 0, 1]);
+        packet.extend(&udp);
+        let packet = roce(&ethernet(&[], ETHERTYPE_IPV6, &packet));
+        assert_eq!(packet.psn().get(), 7);
+        assert!(packet.congestion_experienced);
+    }
+
+    #[test]
+    fn every_cut_of_a_frame_has_a_reason() {
+        let frame = ethernet(&[5], ETHERTYPE_IPV4, &ipv4(4791, &acknowledge()));
+        for bytes in 0..frame.len() {
+            assert!(
+                matches!(class_of(&frame[..bytes]), Class::Malformed(..)),
+                "{bytes}"
+            );
+        }
+    }
+}

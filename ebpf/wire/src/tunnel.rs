@@ -1,0 +1,289 @@
+//! Headers that a mirror puts around the frame it copies: ERSPAN over GRE, and VXLAN.
+//!
+//! ERSPAN type I is bare GRE around the frame; types II and III add a header with the session
+//! (draft-foschiano-erspan-03). VXLAN is RFC 7348.
+
+use crate::octets::Octets;
+
+/// UDP destination port of VXLAN.
+pub const VXLAN_UDP_PORT: u16 = 4789;
+/// Stands where a frame has no VXLAN network identifier.
+pub const NO_VNI: u32 = 0xffff_ffff;
+
+const GRE_ERSPAN_I_II: u16 = 0x88be;
+const GRE_ERSPAN_III: u16 = 0x22eb;
+/// Transparent Ethernet bridging: GRE taps and NVGRE.
+const GRE_ETHERNET: u16 = 0x6558;
+const GRE_CHECKSUM: u16 = 0x8000;
+const GRE_ROUTING: u16 = 0x4000;
+const GRE_KEY: u16 = 0x2000;
+const GRE_SEQUENCE: u16 = 0x1000;
+
+/// What surrounds a mirrored frame. The numbers stand in counters and records.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[repr(u8)]
+pub enum Encapsulation {
+    /// Nothing: the frame is as it was on the wire.
+    #[default]
+    None = 0,
+    /// ERSPAN type I: GRE without a sequence number.
+    ErspanI = 1,
+    /// ERSPAN type II.
+    ErspanII = 2,
+    /// ERSPAN type III.
+    ErspanIII = 3,
+    /// GRE around an Ethernet frame.
+    Gre = 4,
+    /// VXLAN.
+    Vxlan = 5,
+}
+
+impl Encapsulation {
+    /// How many kinds there are, [`None`](Self::None) included.
+    pub const COUNT: usize = 6;
+
+    /// The name of each kind, in the order of their numbers.
+    pub const NAMES: [&str; Self::COUNT] = [
+        "none",
+        "erspan_i",
+        "erspan_ii",
+        "erspan_iii",
+        "gre",
+        "vxlan",
+    ];
+}
+
+/// The outer headers of a mirrored frame, read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Tunnel {
+    /// What they are.
+    pub kind: Encapsulation,
+    /// Offset of the inner Ethernet header.
+    pub inner_at: usize,
+    /// Session id of ERSPAN (10 bits), else 0.
+    pub session: u16,
+    /// GRE sequence number, where there is one.
+    pub sequence: Option<u32>,
+    /// VXLAN network identifier, [`NO_VNI`] where there is none.
+    pub vni: u32,
+    /// Whether the switch says that it cut the inner frame (the T bit of ERSPAN II and III).
+    pub truncated: bool,
+}
+
+/// The bytes of a tunnel's headers, from the GRE or VXLAN header to the inner frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TunnelBytes {
+    bytes: [u8; Self::MAX],
+    len: usize,
+}
+
+impl TunnelBytes {
+    /// The longest there are: GRE with a sequence number, and ERSPAN III.
+    pub const MAX: usize = 20;
+
+    fn extend<const N: usize>(mut self, bytes: [u8; N]) -> Self {
+        if let Some(place) = self.bytes.get_mut(self.len..self.len + N) {
+            place.copy_from_slice(&bytes);
+            self.len += N;
+        }
+        self
+    }
+}
+
+impl AsRef<[u8]> for TunnelBytes {
+    fn as_ref(&self) -> &[u8] {
+        self.bytes.get(..self.len).unwrap_or(&[])
+    }
+}
+
+impl Tunnel {
+    /// The headers that read as this tunnel. Fields that [`Tunnel`] does not have are 0; `inner_at`
+    /// is not looked at.
+    ///
+    /// ERSPAN I has no sequence number, ERSPAN II and III always one (0 where `sequence` is none).
+    #[must_use]
+    pub fn write(&self) -> TunnelBytes {
+        let bytes = TunnelBytes {
+            bytes: [0; TunnelBytes::MAX],
+            len: 0,
+        };
+        let gre = |protocol: u16, sequence: Option<u32>| {
+            let flags = if sequence.is_some() { GRE_SEQUENCE } else { 0 };
+            let bytes = bytes
+                .extend(flags.to_be_bytes())
+                .extend(protocol.to_be_bytes());
+            match sequence {
+                Some(sequence) => bytes.extend(sequence.to_be_bytes()),
+                None => bytes,
+            }
+        };
+        // Version in the top four bits; the VLAN id, the class and the encapsulation bits stay 0.
+        let session = |version: u32| {
+            version << 28 | u32::from(self.truncated) << 10 | u32::from(self.session & 0x03ff)
+        };
+        match self.kind {
+            Encapsulation::None => bytes,
+            Encapsulation::Gre => gre(GRE_ETHERNET, self.sequence),
+            Encapsulation::ErspanI => gre(GRE_ERSPAN_I_II, None),
+            Encapsulation::ErspanII => {
+                let sequence = Some(self.sequence.unwrap_or_default());
+                gre(GRE_ERSPAN_I_II, sequence)
+                    .extend(session(1).to_be_bytes())
+                    .extend([0; 4])
+            }
+            Encapsulation::ErspanIII => {
+                let sequence = Some(self.sequence.unwrap_or_default());
+                gre(GRE_ERSPAN_III, sequence)
+                    .extend(session(2).to_be_bytes())
+                    .extend([0; 8])
+            }
+            Encapsulation::Vxlan => bytes
+                .extend([0x08, 0, 0, 0])
+                .extend((self.vni << 8).to_be_bytes()),
+        }
+    }
+}
+
+/// Reads the GRE header at `at`. `Ok(None)` when it carries something else than an Ethernet frame.
+///
+/// # Errors
+/// `Err(())` when the frame ends inside the headers.
+#[inline(always)]
+#[expect(
+    clippy::result_unit_err,
+    reason = "the one thing that can be wrong is that it ends"
+)]
+pub fn gre<O: Octets + ?Sized>(frame: &O, at: usize) -> Result<Option<Tunnel>, ()> {
+    let (Some(flags), Some(protocol)) = (frame.be16(at), frame.be16(at + 2)) else {
+        return Err(());
+    };
+    // Version 0 alone; source routing has been gone since RFC 2784.
+    if flags & 7 != 0 || flags & GRE_ROUTING != 0 {
+        return Ok(None);
+    }
+    let mut next = at + 4;
+    if flags & GRE_CHECKSUM != 0 {
+        next += 4;
+    }
+    if flags & GRE_KEY != 0 {
+        next += 4;
+    }
+    let mut sequence = None;
+    if flags & GRE_SEQUENCE != 0 {
+        let Some(number) = frame.be32(next) else {
+            return Err(());
+        };
+        sequence = Some(number);
+        next += 4;
+    }
+    let mut tunnel = Tunnel {
+        kind: Encapsulation::Gre,
+        inner_at: next,
+        session: 0,
+        sequence,
+        vni: NO_VNI,
+        truncated: false,
+    };
+    match protocol {
+        GRE_ETHERNET => {}
+        GRE_ERSPAN_I_II if sequence.is_none() => tunnel.kind = Encapsulation::ErspanI,
+        GRE_ERSPAN_I_II => {
+            let Some(word) = frame.be32(next) else {
+                return Err(());
+            };
+            tunnel.kind = Encapsulation::ErspanII;
+            tunnel.session = (word & 0x03ff) as u16;
+            tunnel.truncated = word & 0x0400 != 0;
+            tunnel.inner_at = next + 8;
+        }
+        GRE_ERSPAN_III => {
+            let (Some(word), Some(flags)) = (frame.be32(next), frame.be16(next + 10)) else {
+                return Err(());
+            };
+            tunnel.kind = Encapsulation::ErspanIII;
+            tunnel.session = (word & 0x03ff) as u16;
+            tunnel.truncated = word & 0x0400 != 0;
+            // The O bit announces a platform subheader of eight bytes.
+            tunnel.inner_at = next + if flags & 1 != 0 { 20 } else { 12 };
+        }
+        _ => return Ok(None),
+    }
+    Ok(Some(tunnel))
+}
+
+/// Reads the VXLAN header at `at`. `Ok(None)` when it does not carry a valid identifier.
+///
+/// # Errors
+/// `Err(())` when the frame ends inside the header.
+#[inline(always)]
+#[expect(
+    clippy::result_unit_err,
+    reason = "the one thing that can be wrong is that it ends"
+)]
+pub fn vxlan<O: Octets + ?Sized>(frame: &O, at: usize) -> Result<Option<Tunnel>, ()> {
+    let (Some(flags), Some(word)) = (frame.u8(at), frame.be32(at + 4)) else {
+        return Err(());
+    };
+    if flags & 0x08 == 0 {
+        return Ok(None);
+    }
+    Ok(Some(Tunnel {
+        kind: Encapsulation::Vxlan,
+        inner_at: at + 8,
+        session: 0,
+        sequence: None,
+        vni: word >> 8,
+        truncated: false,
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn every_tunnel_comes_back(
+            kind in 1u8..6,
+            session in 0u16..0x0400,
+            sequence: u32,
+            vni in 0u32..1 << 24,
+            numbered: bool,
+            truncated: bool,
+        ) {
+            let kind = [
+                Encapsulation::None,
+                Encapsulation::ErspanI,
+                Encapsulation::ErspanII,
+                Encapsulation::ErspanIII,
+                Encapsulation::Gre,
+                Encapsulation::Vxlan,
+            ][usize::from(kind)];
+            let erspan = matches!(kind, Encapsulation::ErspanII | Encapsulation::ErspanIII);
+            let tunnel = Tunnel {
+                kind,
+                inner_at: 0,
+                session: if erspan { session } else { 0 },
+                sequence: (erspan || kind == Encapsulation::Gre && numbered).then_some(sequence),
+                vni: if kind == Encapsulation::Vxlan { vni } else { NO_VNI },
+                truncated: erspan && truncated,
+            };
+            let written = tunnel.write();
+            let bytes = written.as_ref();
+            let read = if kind == Encapsulation::Vxlan {
+                vxlan(bytes, 0)
+            } else {
+                gre(bytes, 0)
+            };
+            let expected = Tunnel { inner_at: bytes.len(), ..tunnel };
+            prop_assert_eq!(read, Ok(Some(expected)));
+        }
+
+        #[test]
+        fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..32)) {
+            let _ = gre(&bytes[..], 0);
+            let _ = vxlan(&bytes[..], 0);
+        }
+    }
+}

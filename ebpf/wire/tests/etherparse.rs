@@ -1,0 +1,493 @@
+//! Generated frames against etherparse, an independent parser: both must agree from the first byte
+//! to the UDP payload, and `wire` must read behind it what was written there.
+#![expect(clippy::unwrap_used, reason = "it is a test")]
+
+use etherparse::{
+    EtherType, Ethernet2Header, IpAuthHeader, IpFragOffset, IpHeaders, IpNumber, Ipv4Extensions,
+    Ipv4Header, Ipv6Extensions, Ipv6FragmentHeader, Ipv6Header, Ipv6RawExtHeader,
+    Ipv6RoutingExtensions, LinkExtSlice, NetSlice, SlicedPacket, TransportSlice, UdpHeader,
+};
+use proptest::collection::vec;
+use proptest::option::of;
+use proptest::prelude::*;
+use rocescope_wire::extension::{
+    Aeth, AtomicAckEth, AtomicEth, Cnp, Deth, Feth, Ieth, ImmDt, Reth, Syndrome, XrcEth,
+};
+use rocescope_wire::link::NO_VLAN;
+use rocescope_wire::tunnel::{Encapsulation, NO_VNI, Tunnel};
+use rocescope_wire::{
+    Bth, Class, FrameLengths, LinkType, NotRoce, Opcode, Operation, Packet, Position, Psn, Qpn,
+    ROCE_UDP_PORT, Stream, Suffix, Transport, decode,
+};
+
+const PORTS: [u16; 4] = [ROCE_UDP_PORT, 0, 0, 0];
+
+fn class_of(frame: &[u8]) -> Class {
+    let lengths = FrameLengths::whole(frame.len() as u32);
+    decode(frame, LinkType::Ethernet, lengths, PORTS)
+}
+
+/// What stands behind the UDP header, written with `wire`.
+#[derive(Clone, Debug)]
+struct Transported {
+    bth: Bth,
+    queue: (u32, u32),
+    reth: (u64, u32, u32),
+    aeth: (u8, u32),
+    payload_bytes: usize,
+}
+
+impl Transported {
+    /// The headers between BTH and payload, in the order of the specification.
+    fn extension(&self) -> Vec<u8> {
+        let opcode = self.bth.opcode;
+        let mut bytes = Vec::new();
+        if opcode.transport() == Transport::Xrc && opcode.stream() == Stream::Request {
+            let srqn = Qpn::new(self.queue.1);
+            bytes.extend(XrcEth { srqn }.write());
+        }
+        if opcode.stream() == Stream::Datagram {
+            let (queue_key, src_qpn) = self.queue;
+            bytes.extend(
+                Deth {
+                    queue_key,
+                    src_qpn: Qpn::new(src_qpn),
+                }
+                .write(),
+            );
+        }
+        let (virtual_address, remote_key, dma_length) = self.reth;
+        let reth = Reth {
+            virtual_address,
+            remote_key,
+            dma_length,
+        }
+        .write();
+        let (syndrome, msn) = self.aeth;
+        let aeth = Aeth {
+            syndrome: Syndrome(syndrome),
+            msn,
+        }
+        .write();
+        match (opcode.operation(), opcode.position()) {
+            (Operation::RdmaWrite, Position::First | Position::Only)
+            | (Operation::RdmaReadRequest | Operation::AtomicWrite, _) => bytes.extend(reth),
+            (Operation::Flush, _) => {
+                bytes.extend(
+                    Feth {
+                        placement: 1,
+                        selectivity: 2,
+                    }
+                    .write(),
+                );
+                bytes.extend(reth);
+            }
+            (Operation::CompareSwap | Operation::FetchAdd, _) => bytes.extend(
+                AtomicEth {
+                    virtual_address,
+                    remote_key,
+                    swap_or_add: 1,
+                    compare: 2,
+                }
+                .write(),
+            ),
+            (Operation::Acknowledge, _)
+            | (Operation::RdmaReadResponse, Position::First | Position::Last | Position::Only) => {
+                bytes.extend(aeth);
+            }
+            (Operation::AtomicAcknowledge, _) => {
+                bytes.extend(aeth);
+                bytes.extend(
+                    AtomicAckEth {
+                        original: virtual_address,
+                    }
+                    .write(),
+                );
+            }
+            (Operation::Cnp, _) => bytes.extend(Cnp.write()),
+            _ => {}
+        }
+        match opcode.suffix() {
+            Suffix::None => {}
+            Suffix::Immediate => bytes.extend(ImmDt([1, 2, 3, 4]).write()),
+            Suffix::Invalidate => bytes.extend(Ieth { remote_key }.write()),
+        }
+        bytes
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        let mut bytes = self.bth.write().to_vec();
+        bytes.extend(self.extension());
+        bytes.extend(vec![
+            0x5a;
+            self.payload_bytes + usize::from(self.bth.pad_bytes) + 4
+        ]);
+        bytes
+    }
+
+    /// That `packet` is this.
+    fn check(&self, packet: &Packet) {
+        let opcode = self.bth.opcode;
+        assert_eq!(packet.bth, self.bth);
+        assert_eq!(packet.flow.dst_qpn, self.bth.dst_qpn.get());
+        assert_eq!(packet.payload_bytes as usize, self.payload_bytes);
+        assert_eq!(self.extension().len() as u32, opcode.extension_bytes());
+        let has_aeth = matches!(
+            opcode.operation(),
+            Operation::Acknowledge | Operation::AtomicAcknowledge | Operation::RdmaReadResponse
+        ) && opcode.position() != Position::Middle;
+        let has_reth = matches!(
+            opcode.operation(),
+            Operation::RdmaReadRequest | Operation::AtomicWrite | Operation::Flush
+        ) || opcode.operation() == Operation::RdmaWrite
+            && matches!(opcode.position(), Position::First | Position::Only);
+        if has_aeth {
+            assert_eq!(packet.syndrome, Syndrome(self.aeth.0));
+            assert_eq!(packet.msn_or_dma_length, self.aeth.1);
+        } else if has_reth {
+            assert_eq!(packet.msn_or_dma_length, self.reth.2);
+        } else {
+            assert_eq!((packet.syndrome.0, packet.msn_or_dma_length), (0, 0));
+        }
+        let datagram = opcode.stream() == Stream::Datagram;
+        let src_qpn = if datagram { self.queue.1 } else { 0 };
+        assert_eq!(packet.src_qpn, Qpn::new(src_qpn));
+    }
+}
+
+prop_compose! {
+    fn transported()(
+        opcode in prop_oneof![Just(0x81u8), any::<u8>()],
+        flags: u16,
+        numbers: (u32, u32),
+        queue: (u32, u32),
+        reth: (u64, u32, u32),
+        aeth in (any::<u8>(), 0u32..1 << 24),
+        payload_bytes in 0usize..200,
+    ) -> Transported {
+        let mut bth = Bth::new(Opcode(opcode), Qpn::new(numbers.0), Psn::new(numbers.1));
+        bth.solicited_event = flags & 1 != 0;
+        bth.migrated = flags & 2 != 0;
+        bth.becn = flags & 4 != 0;
+        bth.fecn = flags & 8 != 0;
+        bth.ack_request = flags & 16 != 0;
+        bth.partition_key = flags;
+        bth.pad_bytes = (payload_bytes.next_multiple_of(4) - payload_bytes) as u8;
+        Transported { bth, queue, reth, aeth, payload_bytes }
+    }
+}
+
+/// An IP header with all that may follow it.
+fn ip() -> impl Strategy<Value = IpHeaders> {
+    let raw = |bytes: usize| vec(any::<u8>(), bytes * 8 + 6);
+    let raw = move || of((0usize..4).prop_flat_map(raw));
+    let v4 = (any::<(u8, u8)>(), any::<([u8; 4], [u8; 4])>(), 0usize..=10).prop_map(
+        |((ttl, traffic_class), (source, destination), option_words)| {
+            let mut header = Ipv4Header {
+                time_to_live: ttl,
+                dscp: (traffic_class >> 2).try_into().unwrap(),
+                ecn: (traffic_class & 3).try_into().unwrap(),
+                source,
+                destination,
+                ..Default::default()
+            };
+            header.options = vec![1; option_words * 4][..].try_into().unwrap();
+            IpHeaders::Ipv4(header, Ipv4Extensions::default())
+        },
+    );
+    let v6 = (
+        any::<(u8, u8)>(),
+        any::<([u8; 16], [u8; 16])>(),
+        (raw(), raw(), raw(), raw()),
+        of((0u16..4, any::<bool>())),
+        any::<bool>(),
+    )
+        .prop_map(
+            |((hop_limit, traffic_class), (source, destination), raws, fragment, auth)| {
+                let header = Ipv6Header {
+                    traffic_class,
+                    hop_limit,
+                    source,
+                    destination,
+                    ..Default::default()
+                };
+                let raw = |payload: Option<Vec<u8>>| {
+                    payload
+                        .map(|payload| Ipv6RawExtHeader::new_raw(IpNumber::UDP, &payload).unwrap())
+                };
+                let (hop_by_hop, destination, routing, last) = raws;
+                let extensions = Ipv6Extensions {
+                    hop_by_hop_options: raw(hop_by_hop),
+                    destination_options: raw(destination),
+                    routing: raw(routing).map(|routing| Ipv6RoutingExtensions {
+                        routing,
+                        final_destination_options: raw(last),
+                    }),
+                    fragment: fragment.map(|(offset, more)| {
+                        let offset = IpFragOffset::try_from(offset).unwrap();
+                        Ipv6FragmentHeader::new(IpNumber::UDP, offset, more, 7)
+                    }),
+                    auth: auth.then(|| IpAuthHeader::new(IpNumber::UDP, 1, 2, &[3; 8]).unwrap()),
+                };
+                IpHeaders::Ipv6(header, extensions)
+            },
+        );
+    prop_oneof![v4, v6]
+}
+
+fn ethernet(tags: &[(u8, u16)], ip: &IpHeaders, src_port: u16, payload: &[u8]) -> Vec<u8> {
+    let mut ip = ip.clone();
+    let udp = UdpHeader::without_ipv4_checksum(src_port, ROCE_UDP_PORT, payload.len()).unwrap();
+    // Behind the headers the length counts, and the extensions are in it.
+    ip.set_payload_len(8 + payload.len()).unwrap();
+    // What this answers is IPv4 for both in etherparse 0.21.
+    ip.set_next_headers(IpNumber::UDP);
+    let network = match ip {
+        IpHeaders::Ipv4(..) => EtherType::IPV4,
+        IpHeaders::Ipv6(..) => EtherType::IPV6,
+    };
+    let mut types: Vec<EtherType> = tags
+        .iter()
+        .map(|(kind, _)| {
+            [
+                EtherType::VLAN_TAGGED_FRAME,
+                EtherType::PROVIDER_BRIDGING,
+                EtherType::VLAN_DOUBLE_TAGGED_FRAME,
+            ][usize::from(kind % 3)]
+        })
+        .collect();
+    types.push(network);
+    let mut frame = Vec::new();
+    let link = Ethernet2Header {
+        source: [2; 6],
+        destination: [4; 6],
+        ether_type: types[0],
+    };
+    link.write(&mut frame).unwrap();
+    for ((_, tag), next) in tags.iter().zip(&types[1..]) {
+        frame.extend(tag.to_be_bytes());
+        frame.extend(next.0.to_be_bytes());
+    }
+    ip.write(&mut frame).unwrap();
+    udp.write(&mut frame).unwrap();
+    frame.extend(payload);
+    frame
+}
+
+/// What both parsers say down to UDP: tags, addresses, hop limit, ECN, source port, and where the
+/// IP header and the UDP payload begin.
+type Agreed = ([u16; 2], [u8; 16], [u8; 16], u8, bool, u16, usize, usize);
+
+fn ours(packet: &Packet) -> Agreed {
+    let flow = packet.flow;
+    (
+        [flow.vlan, flow.inner_vlan],
+        flow.src,
+        flow.dst,
+        packet.ttl,
+        packet.congestion_experienced,
+        flow.udp_src_port,
+        packet.network_at,
+        packet.bth_at,
+    )
+}
+
+fn theirs(frame: &[u8], sliced: &SlicedPacket<'_>) -> Option<Agreed> {
+    let mut tags = [NO_VLAN; 2];
+    for (tag, slice) in tags.iter_mut().zip(&sliced.link_exts) {
+        let LinkExtSlice::Vlan(vlan) = slice else {
+            return None;
+        };
+        *tag = vlan.vlan_identifier().value();
+    }
+    let Some(TransportSlice::Udp(udp)) = &sliced.transport else {
+        return None;
+    };
+    let mapped = |[a, b, c, d]: [u8; 4]| [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, a, b, c, d];
+    let at = |part: &[u8]| part.as_ptr() as usize - frame.as_ptr() as usize;
+    let (src, dst, ttl, ecn, network) = match sliced.net.as_ref()? {
+        NetSlice::Ipv4(ip) => {
+            let header = ip.header();
+            let (src, dst) = (mapped(header.source()), mapped(header.destination()));
+            (src, dst, header.ttl(), header.ecn().value(), header.slice())
+        }
+        NetSlice::Ipv6(ip) => {
+            let header = ip.header();
+            let ecn = header.traffic_class() & 3;
+            (
+                header.source(),
+                header.destination(),
+                header.hop_limit(),
+                ecn,
+                header.slice(),
+            )
+        }
+        NetSlice::Arp(_) => return None,
+    };
+    if udp.destination_port() != ROCE_UDP_PORT {
+        return None;
+    }
+    let (network, payload) = (at(network), at(udp.slice()) + 8);
+    Some((
+        tags,
+        src,
+        dst,
+        ttl,
+        ecn == 3,
+        udp.source_port(),
+        network,
+        payload,
+    ))
+}
+
+fn check_cuts(frame: &[u8]) {
+    for captured in 0..frame.len() {
+        let cut = &frame[..captured];
+        assert!(
+            matches!(
+                class_of(cut),
+                Class::Malformed(..) | Class::Fragment(_) | Class::NotRoce(..)
+            ),
+            "cut at {captured}: {:?}",
+            class_of(cut)
+        );
+        let lengths = FrameLengths {
+            captured: captured as u32,
+            original: frame.len() as u32,
+        };
+        let class = decode(cut, LinkType::Ethernet, lengths, PORTS);
+        assert!(
+            !matches!(class, Class::Malformed(..)),
+            "snapped at {captured}: {class:?}"
+        );
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn etherparse_agrees_down_to_udp(
+        tags in vec(any::<(u8, u16)>(), 0..=2),
+        ip in ip(),
+        src_port: u16,
+        transported in transported(),
+    ) {
+        let frame = ethernet(&tags, &ip, src_port, &transported.bytes());
+        let sliced = SlicedPacket::from_ethernet(&frame).unwrap();
+        match class_of(&frame) {
+            Class::Roce(packet) => {
+                prop_assert_eq!(Some(ours(&packet)), theirs(&frame, &sliced));
+                prop_assert_eq!(packet.frame_bytes as usize, frame.len());
+                transported.check(&packet);
+            }
+            // A piece whose first header is not UDP is not known to carry UDP.
+            Class::Fragment(Encapsulation::None)
+            | Class::NotRoce(NotRoce::NotUdp, Encapsulation::None) => {
+                prop_assert!(ip.is_fragmenting_payload());
+                prop_assert!(sliced.transport.is_none());
+            }
+            other => panic!("{other:?}"),
+        }
+        check_cuts(&frame);
+    }
+
+    /// Wherever both still find a RoCEv2 packet in a damaged frame, they find the same one.
+    #[test]
+    fn etherparse_agrees_on_damaged_frames(
+        tags in vec(any::<(u8, u16)>(), 0..=2),
+        ip in ip(),
+        transported in transported(),
+        damage in vec(any::<(prop::sample::Index, u8)>(), 1..6),
+    ) {
+        let mut frame = ethernet(&tags, &ip, 7, &transported.bytes());
+        for (at, byte) in damage {
+            let at = at.index(frame.len().min(120));
+            frame[at] = byte;
+        }
+        if let (Class::Roce(packet), Ok(sliced)) =
+            (class_of(&frame), SlicedPacket::from_ethernet(&frame))
+        {
+            let theirs = theirs(&frame, &sliced);
+            // etherparse takes one length from the IP header where the UDP length is 0, and stops
+            // at header chains that are out of order.
+            if theirs.is_some() && packet.encapsulation == Encapsulation::None {
+                prop_assert_eq!(Some(ours(&packet)), theirs);
+            }
+        }
+    }
+
+    #[test]
+    fn a_mirrored_frame_is_the_frame_that_was_mirrored(
+        tags in vec(any::<(u8, u16)>(), 0..=2),
+        inner_ip in ip(),
+        transported in transported(),
+        kind in 0usize..5,
+        number in 0u32..0x0400,
+        truncated: bool,
+    ) {
+        let kind = [
+            Encapsulation::ErspanI,
+            Encapsulation::ErspanII,
+            Encapsulation::ErspanIII,
+            Encapsulation::Gre,
+            Encapsulation::Vxlan,
+        ][kind];
+        let tunnel = Tunnel {
+            kind,
+            inner_at: 0,
+            session: number as u16,
+            sequence: Some(number),
+            vni: number,
+            truncated,
+        };
+        let inner = ethernet(&tags, &inner_ip, 7, &transported.bytes());
+        let header = tunnel.write();
+        let mut outer_ip = Ipv4Header {
+            protocol: if kind == Encapsulation::Vxlan { IpNumber::UDP } else { IpNumber::GRE },
+            time_to_live: 9,
+            ..Default::default()
+        };
+        let mut payload = Vec::new();
+        if kind == Encapsulation::Vxlan {
+            let bytes = header.as_ref().len() + inner.len();
+            UdpHeader::without_ipv4_checksum(1, 4789, bytes).unwrap().write(&mut payload).unwrap();
+        }
+        payload.extend(header.as_ref());
+        payload.extend(&inner);
+        outer_ip.set_payload_len(payload.len()).unwrap();
+        let mut frame = vec![0; 12];
+        frame.extend([8, 0]);
+        outer_ip.write(&mut frame).unwrap();
+        frame.extend(&payload);
+        match (class_of(&frame), class_of(&inner)) {
+            (Class::Roce(found), Class::Roce(plain)) => {
+                let before = frame.len() - inner.len();
+                let mut expected = Packet {
+                    encapsulation: kind,
+                    network_at: plain.network_at + before,
+                    bth_at: plain.bth_at + before,
+                    truncated: truncated
+                        && matches!(kind, Encapsulation::ErspanII | Encapsulation::ErspanIII),
+                    ..plain
+                };
+                expected.flow.vni = if kind == Encapsulation::Vxlan { number } else { NO_VNI };
+                prop_assert_eq!(found, expected);
+            }
+            (Class::Fragment(found), Class::Fragment(_)) => prop_assert_eq!(found, kind),
+            (Class::NotRoce(found, outer), Class::NotRoce(plain, _)) => {
+                prop_assert_eq!((found, outer), (plain, kind));
+            }
+            other => panic!("{other:?}"),
+        }
+        for captured in 0..frame.len() {
+            let lengths = FrameLengths {
+                captured: captured as u32,
+                original: frame.len() as u32,
+            };
+            class_of(&frame[..captured]);
+            let class = decode(&frame[..captured], LinkType::Ethernet, lengths, PORTS);
+            prop_assert!(!matches!(class, Class::Malformed(..)), "{captured}: {class:?}");
+        }
+    }
+}

@@ -1,0 +1,381 @@
+//! Jitter: elephants whose rate changed from one window to the next, one event a change.
+//!
+//! The Fudan system compares the rates of a large flow in adjacent windows, as a difference or as a
+//! share of the earlier one (§4 (3); its scenario 5.2 (3): elephants above 5 Gbit/s, 2.5 Gbit/s
+//! between windows of 1 s). Taken literally that rule misses what falls on a window's edge: a drop
+//! from 6 to 3 Gbit/s half way through a window is seen as 6, 4.5, 3. It also reports a slow drop
+//! twice, and the part-filled first and last window of every flow as a change.
+//!
+//! So windows are joined into *moves* (submodule `movement`): steps in one direction that each
+//! make at least half a threshold. A move ends with the first window that no longer continues it.
+//! Then its ends are compared with the thresholds, and at most one event comes out. The price is
+//! one window of delay; what it buys is the true height of the change, no second event while it
+//! goes on, and the difference between a change, a start and a stop.
+//!
+//! Rates are bits per second. Time is a window's number; nobody asks a clock. A flow without a rate
+//! in a window had rate 0 in it, and so had all flows in windows that were never closed.
+
+mod movement;
+
+use alloc::vec::Vec;
+
+use crate::FlowHash;
+use movement::Movement;
+
+/// What counts as a change. A change must pass every threshold that is set.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Thresholds {
+    /// A flow is an elephant in a change when it has at least this rate before or after it.
+    pub elephant_bps: u64,
+    /// Least difference of rates, in bits per second.
+    pub absolute_bps: Option<u64>,
+    /// Least difference as a share of the rate before: 0.5 is half of it. Any rate after none
+    /// passes.
+    pub relative: Option<f64>,
+}
+
+impl Thresholds {
+    /// The paper's scenario 5.2 (3): elephants of 5 Gbit/s, changes of 2.5 Gbit/s.
+    pub const FUDAN: Self = Self {
+        elephant_bps: 5_000_000_000,
+        absolute_bps: Some(2_500_000_000),
+        relative: None,
+    };
+
+    /// Whether going from one rate to the other passes `share` of every threshold. No change does
+    /// not, whatever the thresholds.
+    fn passed(&self, from: u64, to: u64, share: f64) -> bool {
+        let difference = from.abs_diff(to) as f64;
+        let least = |threshold: f64| difference >= share * threshold;
+        difference > 0.0
+            && self.absolute_bps.is_none_or(|bps| least(bps as f64))
+            && self.relative.is_none_or(|ratio| least(ratio * from as f64))
+    }
+
+    fn elephant(&self, from: u64, to: u64) -> bool {
+        from.max(to) >= self.elephant_bps
+    }
+}
+
+/// What a change was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// An elephant's rate changed.
+    Jitter,
+    /// A flow that was not tracked became an elephant.
+    Start,
+    /// An elephant fell to 0 and was still at 0 a window later. When it comes back before it is
+    /// forgotten, that is [`Kind::Jitter`].
+    Stop,
+}
+
+/// One change of one elephant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Event {
+    /// The elephant.
+    pub flow: FlowHash,
+    /// The first window whose rate differs.
+    pub window: u64,
+    /// The window in which the change was complete; equal to [`window`](Self::window) for a sharp
+    /// one.
+    pub settled: u64,
+    /// Rate before, in bits per second.
+    pub from_bps: u64,
+    /// Rate after, in bits per second.
+    pub to_bps: u64,
+    /// Jitter, or a start or stop.
+    pub kind: Kind,
+}
+
+/// Follows the rates of flows from window to window.
+///
+/// ```
+/// use rocescope_sketches::{FlowHash, Jitter, jitter::{Kind, Thresholds}};
+///
+/// let mut jitter = Jitter::new(Thresholds::FUDAN, 1000, 10);
+/// let mut events = Vec::new();
+/// for (window, gbps) in [6.0, 6.1, 4.5, 3.0, 3.0].into_iter().enumerate() {
+///     let rates = [(FlowHash(1), (gbps * 1e9) as u64)];
+///     jitter.close_window(window as u64, rates, |event| events.push(event));
+/// }
+/// let [start, drop] = events[..] else { panic!("{events:?}") };
+/// assert_eq!((start.kind, drop.kind), (Kind::Start, Kind::Jitter));
+/// assert_eq!((drop.window, drop.settled), (2, 3));
+/// assert_eq!((drop.from_bps, drop.to_bps), (6_100_000_000, 3_000_000_000));
+/// ```
+#[derive(Debug, Clone)]
+pub struct Jitter {
+    thresholds: Thresholds,
+    /// Sorted by flow between calls; flows met for the first time wait at the end meanwhile.
+    flows: Vec<(FlowHash, Movement)>,
+    capacity: usize,
+    forget_after: u64,
+    /// The window that comes next.
+    next: Option<u64>,
+    refused: u64,
+}
+
+impl Jitter {
+    /// Tracks up to `capacity` flows (64 bytes each), elephants or not; a flow is forgotten after
+    /// `forget_after` windows at rate 0.
+    #[must_use]
+    pub fn new(thresholds: Thresholds, capacity: usize, forget_after: u64) -> Self {
+        let flows = Vec::with_capacity(capacity);
+        Self {
+            thresholds,
+            flows,
+            capacity,
+            forget_after,
+            next: None,
+            refused: 0,
+        }
+    }
+
+    /// Takes the rates of a window, in bits per second, at most one a flow, and calls `emit` with
+    /// every change that it completes. Windows come in ascending order; an earlier one is ignored.
+    ///
+    /// The flows to feed are the heavy hitters: an elephant needs its rate from before it was one.
+    pub fn close_window(
+        &mut self,
+        window: u64,
+        rates: impl IntoIterator<Item = (FlowHash, u64)>,
+        mut emit: impl FnMut(Event),
+    ) {
+        let next = *self.next.get_or_insert(window);
+        if window < next {
+            return;
+        }
+        // Two empty windows settle every flow at 0; however many more there were, only how long
+        // ago it was heard still changes.
+        for empty in next..window.min(next.saturating_add(2)) {
+            self.step(empty, &mut emit);
+        }
+        self.forget(window.saturating_sub(1));
+        let tracked = self.flows.len();
+        for (flow, bps) in rates {
+            let known = self.flows.get_mut(..tracked).unwrap_or_default();
+            match known.binary_search_by_key(&flow, |(flow, _)| *flow) {
+                Ok(at) => known[at].1.current_bps = bps,
+                Err(_) if self.flows.len() < self.capacity => {
+                    self.flows.push((flow, Movement::begun(window, bps)));
+                }
+                Err(_) => self.refused += 1,
+            }
+        }
+        self.step(window, &mut emit);
+        self.forget(window);
+        self.flows.sort_unstable_by_key(|(flow, _)| *flow);
+        self.next = window.checked_add(1);
+    }
+
+    /// Ends every move under way, at the end of a capture: what comes after it is not known, so a
+    /// fall in the last window counts as complete.
+    pub fn finish(&mut self, mut emit: impl FnMut(Event)) {
+        for (flow, movement) in &mut self.flows {
+            movement.end(*flow, &self.thresholds).map(&mut emit);
+        }
+        self.flows.clear();
+        self.next = None;
+    }
+
+    /// Flows tracked now.
+    #[must_use]
+    pub fn tracked(&self) -> usize {
+        self.flows.len()
+    }
+
+    /// Rates that were not followed because the table was full, ever.
+    #[must_use]
+    pub fn refused(&self) -> u64 {
+        self.refused
+    }
+
+    fn step(&mut self, window: u64, emit: &mut impl FnMut(Event)) {
+        for (flow, movement) in &mut self.flows {
+            movement
+                .step(*flow, window, &self.thresholds)
+                .map(&mut *emit);
+        }
+    }
+
+    fn forget(&mut self, window: u64) {
+        let forget_after = self.forget_after;
+        self.flows
+            .retain(|(_, movement)| !movement.quiet_for(window, forget_after));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const GBPS: u64 = 1_000_000_000;
+
+    /// Feeds rates of one flow, in tenths of Gbit/s, one a window, and two silent windows.
+    fn fed(thresholds: Thresholds, tenths: &[u64]) -> Vec<Event> {
+        let mut jitter = Jitter::new(thresholds, 4, 5);
+        let mut events = Vec::new();
+        let windows = (0..).zip(tenths);
+        for (window, rate) in windows.filter(|(_, rate)| **rate > 0) {
+            let rates = [(FlowHash(7), rate * GBPS / 10)];
+            jitter.close_window(window, rates, |event| events.push(event));
+        }
+        jitter.close_window(tenths.len() as u64 + 1, [], |event| events.push(event));
+        events
+    }
+
+    /// Each event as (kind, window, from, to), rates in tenths of Gbit/s.
+    fn events_of(thresholds: Thresholds, tenths: &[u64]) -> Vec<(Kind, u64, u64, u64)> {
+        let tenths_of = |bps| bps * 10 / GBPS;
+        let seen = |e: &Event| (e.kind, e.window, tenths_of(e.from_bps), tenths_of(e.to_bps));
+        fed(thresholds, tenths).iter().map(seen).collect()
+    }
+
+    /// The changes between the start and the stop that frame them.
+    fn jitter_of(tenths: &[u64]) -> Vec<(u64, u64, u64)> {
+        let events = events_of(Thresholds::FUDAN, tenths);
+        let jitter = events
+            .into_iter()
+            .filter(|(kind, ..)| *kind == Kind::Jitter);
+        jitter
+            .map(|(_, window, from, to)| (window, from, to))
+            .collect()
+    }
+
+    #[test]
+    fn a_steady_elephant_starts_and_stops() {
+        let steady = [60, 61, 59, 60];
+        let start_and_stop = [(Kind::Start, 0, 0, 60), (Kind::Stop, 4, 60, 0)];
+        assert_eq!(events_of(Thresholds::FUDAN, &steady), start_and_stop);
+    }
+
+    #[test]
+    fn part_filled_first_and_last_windows_are_no_change() {
+        let edges = [30, 60, 60, 60, 30];
+        let start_and_stop = [(Kind::Start, 0, 0, 60), (Kind::Stop, 4, 60, 0)];
+        assert_eq!(events_of(Thresholds::FUDAN, &edges), start_and_stop);
+    }
+
+    #[test]
+    fn each_of_four_changes_is_one_event() {
+        let rates = [60, 60, 30, 30, 60, 60, 90, 90, 60, 60];
+        let changes = [(2, 60, 30), (4, 30, 60), (6, 60, 90), (8, 90, 60)];
+        assert_eq!(jitter_of(&rates), changes);
+    }
+
+    #[test]
+    fn changes_in_every_window_are_events_in_every_window() {
+        let changes = [(2, 60, 30), (3, 30, 60), (4, 60, 30)];
+        assert_eq!(jitter_of(&[60, 60, 30, 60, 30, 30]), changes);
+    }
+
+    #[test]
+    fn a_change_on_a_windows_edge_has_its_full_height() {
+        assert_eq!(jitter_of(&[60, 60, 45, 30, 30]), [(2, 60, 30)]);
+        assert_eq!(jitter_of(&[80, 80, 50, 20, 20]), [(2, 80, 20)]);
+    }
+
+    #[test]
+    fn small_changes_slow_drifts_and_mice_are_no_events() {
+        assert_eq!(jitter_of(&[60, 60, 36, 36, 60, 60]), []);
+        assert_eq!(jitter_of(&[90, 80, 70, 60, 50, 40, 30]), []);
+        assert_eq!(jitter_of(&[49, 49, 10, 10, 49, 49]), []);
+    }
+
+    #[test]
+    fn a_mouse_that_grows_is_compared_with_what_it_was() {
+        assert_eq!(jitter_of(&[20, 20, 60, 60]), [(2, 20, 60)]);
+    }
+
+    #[test]
+    fn an_empty_window_between_is_rate_zero() {
+        assert_eq!(jitter_of(&[60, 60, 0, 60, 60]), [(2, 60, 0), (3, 0, 60)]);
+        let stall = events_of(Thresholds::FUDAN, &[60, 60, 0, 0, 60, 60]);
+        assert_eq!(
+            stall[1..3],
+            [(Kind::Stop, 2, 60, 0), (Kind::Jitter, 4, 0, 60)]
+        );
+    }
+
+    #[test]
+    fn a_flow_is_forgotten_and_starts_anew() {
+        let gap = events_of(Thresholds::FUDAN, &[60, 60, 0, 0, 0, 0, 0, 0, 0, 0, 60, 60]);
+        let kinds: Vec<_> = gap.iter().map(|event| event.0).collect();
+        assert_eq!(kinds, [Kind::Start, Kind::Stop, Kind::Start, Kind::Stop]);
+    }
+
+    #[test]
+    fn relative_thresholds_are_shares_of_the_rate_before() {
+        let half = Thresholds {
+            relative: Some(0.5),
+            absolute_bps: None,
+            ..Thresholds::FUDAN
+        };
+        let rates = [60, 60, 31, 31, 60, 60, 90, 90];
+        let jitter = [(Kind::Jitter, 4, 31, 60), (Kind::Jitter, 6, 60, 90)];
+        assert_eq!(events_of(half, &rates)[1..3], jitter);
+        let both = Thresholds {
+            relative: Some(0.6),
+            ..Thresholds::FUDAN
+        };
+        assert_eq!(events_of(both, &rates)[1..2], [(Kind::Jitter, 4, 31, 60)]);
+    }
+
+    #[test]
+    fn the_end_of_a_capture_ends_the_moves() {
+        let mut jitter = Jitter::new(Thresholds::FUDAN, 4, 5);
+        let mut events = Vec::new();
+        for (window, gbps) in [6, 6, 3].into_iter().enumerate() {
+            let rates = [(FlowHash(7), gbps * GBPS)];
+            jitter.close_window(window as u64, rates, |event| events.push(event));
+        }
+        jitter.finish(|event| events.push(event));
+        assert_eq!(
+            events.last().map(|event| (event.kind, event.window)),
+            Some((Kind::Jitter, 2))
+        );
+        assert_eq!(jitter.tracked(), 0);
+    }
+
+    #[test]
+    fn a_full_table_refuses_and_counts() {
+        let mut jitter = Jitter::new(Thresholds::FUDAN, 2, 5);
+        let rates = [1, 2, 3].map(|flow| (FlowHash(flow), GBPS));
+        jitter.close_window(0, rates, |_| ());
+        assert_eq!((jitter.tracked(), jitter.refused()), (2, 1));
+    }
+
+    #[test]
+    fn a_window_that_was_closed_is_ignored() {
+        let mut jitter = Jitter::new(Thresholds::FUDAN, 2, 5);
+        jitter.close_window(5, [(FlowHash(1), GBPS)], |_| ());
+        jitter.close_window(5, [(FlowHash(2), GBPS)], |_| ());
+        assert_eq!(jitter.tracked(), 1);
+        jitter.close_window(u64::MAX, [(FlowHash(2), GBPS)], |_| ());
+        assert_eq!(jitter.tracked(), 1, "flow 1 was forgotten in the gap");
+    }
+
+    proptest! {
+        /// Whatever the rates: an event passes its thresholds, events of a flow do not overlap,
+        /// and a change between adjacent windows, taken literally, is part of one.
+        #[test]
+        fn events_are_changes_and_changes_are_events(
+            tenths in prop::collection::vec(1u64..100, 1..40),
+        ) {
+            let events = fed(Thresholds::FUDAN, &tenths);
+            for event in &events {
+                let height = event.from_bps.abs_diff(event.to_bps);
+                prop_assert!(height >= 25 * GBPS / 10);
+                prop_assert!(event.from_bps.max(event.to_bps) >= 5 * GBPS);
+                prop_assert!(event.window <= event.settled);
+            }
+            prop_assert!(events.windows(2).all(|pair| pair[0].settled < pair[1].window));
+            for (window, pair) in (1..).zip(tenths.windows(2)) {
+                let change = pair[0].abs_diff(pair[1]) >= 25 && pair[0].max(pair[1]) >= 50;
+                let covered = events.iter().any(|e| (e.window..=e.settled).contains(&window));
+                prop_assert!(!change || covered, "window {window} of {tenths:?}: {events:?}");
+            }
+        }
+    }
+}

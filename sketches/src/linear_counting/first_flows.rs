@@ -1,0 +1,159 @@
+//! The first flows of a window, kept by their hash: a small count should not be a guess.
+
+use alloc::boxed::Box;
+
+use crate::FlowHash;
+
+/// Up to so many flows are counted exactly.
+///
+/// 128 flows in 256 slots of 8 bytes: 2 KiB, half full at most, so that a probe ends at once.
+pub const FIRST_FLOWS: u16 = 128;
+/// Slots are chosen by a byte of the hash.
+const SLOTS: usize = 256;
+
+/// A set of at most [`FIRST_FLOWS`] hashes by open addressing. One more and it closes for good:
+/// whether it is open depends only on the set of flows, never on their order or their shards.
+#[derive(Debug, Clone)]
+pub(super) struct FirstFlows {
+    /// 0 is an empty slot; the flow whose hash is 0 is `zero`.
+    slots: Box<[u64; SLOTS]>,
+    zero: bool,
+    len: u16,
+    open: bool,
+}
+
+/// Whether the set knows that a flow came before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Seen {
+    Before,
+    PerhapsNot,
+}
+
+impl FirstFlows {
+    pub(super) fn new() -> Self {
+        Self {
+            slots: Box::new([0; SLOTS]),
+            zero: false,
+            len: 0,
+            open: true,
+        }
+    }
+
+    /// How many flows, or `None` when there were too many to keep.
+    pub(super) fn count(&self) -> Option<u64> {
+        self.open.then(|| u64::from(self.len))
+    }
+
+    /// Keeps the flow if there is room. [`Seen::Before`] promises that it was kept already.
+    #[inline]
+    pub(super) fn add(&mut self, flow: FlowHash) -> Seen {
+        if self.open {
+            self.insert(flow.0)
+        } else {
+            Seen::PerhapsNot
+        }
+    }
+
+    pub(super) fn merge(&mut self, other: &Self) {
+        if !other.open {
+            return self.close();
+        }
+        if other.zero {
+            self.add(FlowHash(0));
+        }
+        for &hash in other.slots.iter().filter(|&&hash| hash != 0) {
+            self.add(FlowHash(hash));
+        }
+    }
+
+    pub(super) fn close(&mut self) {
+        self.open = false;
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.slots.fill(0);
+        (self.zero, self.len, self.open) = (false, 0, true);
+    }
+
+    #[inline]
+    fn insert(&mut self, hash: u64) -> Seen {
+        if hash == 0 {
+            return if self.zero {
+                Seen::Before
+            } else {
+                self.grow(|set| set.zero = true)
+            };
+        }
+        // The bitmap takes the top bits of the hash, this set the lowest.
+        let mut at = hash as u8;
+        loop {
+            match self.slots[usize::from(at)] {
+                kept if kept == hash => return Seen::Before,
+                0 => return self.grow(|set| set.slots[usize::from(at)] = hash),
+                _ => at = at.wrapping_add(1),
+            }
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self, keep: impl FnOnce(&mut Self)) -> Seen {
+        keep(self);
+        self.len += 1;
+        self.open = self.len <= FIRST_FLOWS;
+        Seen::PerhapsNot
+    }
+}
+
+/// Two sets are equal when they hold the same flows; where a flow lies depends on its arrival.
+impl PartialEq for FirstFlows {
+    fn eq(&self, other: &Self) -> bool {
+        match (self.open, other.open) {
+            (true, true) => {
+                let holds = |hash: &u64| *hash == 0 || other.slots.contains(hash);
+                (self.zero, self.len) == (other.zero, other.len) && self.slots.iter().all(holds)
+            }
+            (ours, theirs) => ours == theirs,
+        }
+    }
+}
+
+impl Eq for FirstFlows {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(hashes: impl IntoIterator<Item = u64>) -> FirstFlows {
+        let mut set = FirstFlows::new();
+        for hash in hashes {
+            set.add(FlowHash(hash));
+        }
+        set
+    }
+
+    #[test]
+    fn counts_each_flow_once_and_the_zero_hash_too() {
+        assert_eq!(of([0, 5, 5, 261, 0, 517]).count(), Some(4));
+    }
+
+    #[test]
+    fn closes_with_the_flow_that_is_one_too_many() {
+        assert_eq!(of(0..128).count(), Some(128));
+        assert_eq!(of(0..129).count(), None);
+        assert_eq!(of((0..128).map(|i| i << 8 | 255)).count(), Some(128));
+    }
+
+    #[test]
+    fn order_does_not_matter() {
+        assert_eq!(of([1, 257, 513, 0]), of([513, 0, 257, 1]));
+        assert_ne!(of([1, 257]), of([1, 513]));
+        assert_eq!(of(0..300), of(200..900));
+    }
+
+    #[test]
+    fn clears_to_new() {
+        let mut set = of(0..300);
+        set.clear();
+        assert_eq!(set, FirstFlows::new());
+    }
+}

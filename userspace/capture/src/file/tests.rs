@@ -1,0 +1,238 @@
+use super::*;
+use std::io::{self, Write};
+
+/// Two frames of 4 bytes, one and two seconds after the epoch plus a fraction.
+const FRAMES: [([u8; 4], u64); 2] = [([1, 2, 3, 4], 1_000_007_000), ([5, 6, 7, 8], 2_000_009_000)];
+
+fn bytes32(value: u32, big_endian: bool) -> [u8; 4] {
+    if big_endian {
+        value.to_be_bytes()
+    } else {
+        value.to_le_bytes()
+    }
+}
+
+fn pcap(big_endian: bool, nanoseconds: bool, link: u32) -> Vec<u8> {
+    let word = |value| bytes32(value, big_endian);
+    let mut file = Vec::new();
+    file.extend(word(if nanoseconds {
+        0xa1b2_3c4d
+    } else {
+        0xa1b2_c3d4
+    }));
+    file.extend(if big_endian {
+        [0, 2, 0, 4]
+    } else {
+        [2, 0, 4, 0]
+    });
+    for value in [0, 0, 65_535, link] {
+        file.extend(word(value));
+    }
+    for (frame, time_ns) in FRAMES {
+        let fraction = (time_ns % 1_000_000_000) as u32 / if nanoseconds { 1 } else { 1_000 };
+        for value in [(time_ns / 1_000_000_000) as u32, fraction, 4, 60] {
+            file.extend(word(value));
+        }
+        file.extend(frame);
+    }
+    file
+}
+
+fn block(kind: u32, body: &[u8], big_endian: bool) -> Vec<u8> {
+    let length = bytes32(12 + body.len() as u32, big_endian);
+    let mut block = bytes32(kind, big_endian).to_vec();
+    block.extend(length);
+    block.extend(body);
+    block.extend(length);
+    block
+}
+
+/// A section with an unread block, two interfaces (microseconds, nanoseconds) and a frame of each.
+fn pcapng(big_endian: bool) -> Vec<u8> {
+    let word = |value| bytes32(value, big_endian);
+    let half = |value: u16| {
+        if big_endian {
+            value.to_be_bytes()
+        } else {
+            value.to_le_bytes()
+        }
+    };
+    let mut body = word(0x1a2b_3c4d).to_vec();
+    body.extend(half(1));
+    body.extend(half(0));
+    body.extend([0xff; 8]);
+    let mut file = block(0x0a0d_0d0a, &body, big_endian);
+    file.extend(block(0x0000_0bad, &[0; 8], big_endian));
+    let mut interface = half(1).to_vec();
+    interface.extend([0, 0, 0, 0, 1, 0]);
+    file.extend(block(1, &interface, big_endian));
+    interface.extend(half(9));
+    interface.extend(half(1));
+    interface.extend([9, 0, 0, 0, 0, 0, 0, 0]);
+    file.extend(block(1, &interface, big_endian));
+    for (index, (frame, time_ns)) in FRAMES.iter().enumerate() {
+        let units = if index == 0 {
+            time_ns / 1_000
+        } else {
+            *time_ns
+        };
+        let mut body = Vec::new();
+        for value in [index as u32, (units >> 32) as u32, units as u32, 4, 60] {
+            body.extend(word(value));
+        }
+        body.extend(frame);
+        file.extend(block(6, &body, big_endian));
+    }
+    file
+}
+
+fn every_variant() -> Vec<Vec<u8>> {
+    let mut files = vec![pcapng(false), pcapng(true)];
+    for big_endian in [false, true] {
+        for nanoseconds in [false, true] {
+            files.push(pcap(big_endian, nanoseconds, 1));
+        }
+    }
+    files
+}
+
+/// Hands out one byte at a time, and an interruption now and then.
+struct Trickle<'a>(&'a [u8], bool);
+
+impl Read for Trickle<'_> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        self.1 = !self.1;
+        if self.1 {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        self.0.read(&mut buf[..1])
+    }
+}
+
+/// Bytes, time and interface of each frame.
+type Frames = Vec<(Vec<u8>, u64, u32)>;
+
+fn read_all(input: impl Read) -> (Frames, Option<FileError>) {
+    let mut frames = Vec::new();
+    let mut reader = match FrameReader::new(input) {
+        Ok(reader) => reader,
+        Err(error) => return (frames, Some(error)),
+    };
+    loop {
+        match reader.next_frame() {
+            Ok(Some(frame)) => {
+                assert_eq!((frame.lengths.captured, frame.lengths.original), (4, 60));
+                frames.push((frame.bytes.to_vec(), frame.time_ns, frame.interface));
+            }
+            Ok(None) => return (frames, None),
+            Err(error) => return (frames, Some(error)),
+        }
+    }
+}
+
+#[test]
+fn every_variant_yields_the_same_frames() {
+    for file in every_variant() {
+        for frames in [read_all(file.as_slice()), read_all(Trickle(&file, false))] {
+            assert!(frames.1.is_none(), "{:?}", frames.1);
+            let frames: Vec<_> = frames
+                .0
+                .iter()
+                .map(|(bytes, time_ns, _)| (bytes.as_slice(), *time_ns))
+                .collect();
+            assert_eq!(
+                frames,
+                FRAMES
+                    .each_ref()
+                    .map(|(bytes, time)| (bytes.as_slice(), *time))
+            );
+        }
+    }
+}
+
+#[test]
+fn interfaces_of_all_sections_are_told_apart() {
+    let twice = [pcapng(false), pcapng(true)].concat();
+    let (frames, error) = read_all(twice.as_slice());
+    assert!(error.is_none());
+    let interfaces: Vec<_> = frames.iter().map(|(_, _, interface)| *interface).collect();
+    assert_eq!(interfaces, [0, 1, 2, 3]);
+}
+
+#[test]
+fn a_file_cut_at_any_byte_yields_what_is_whole_and_says_so() {
+    for file in every_variant() {
+        for cut in 0..file.len() {
+            let (frames, error) = read_all(&file[..cut]);
+            assert!(frames.len() <= FRAMES.len());
+            match error {
+                None | Some(FileError::CutShort { .. } | FileError::Empty) => {}
+                Some(FileError::NotACapture(_)) => assert!(cut < 4),
+                Some(other) => panic!("cut at {cut}: {other}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn damage_is_an_error_behind_the_whole_frames() {
+    let mut file = pcap(false, false, 1);
+    let second = 24 + 20;
+    file[second + 8..second + 12].copy_from_slice(&u32::MAX.to_le_bytes());
+    let (frames, error) = read_all(file.as_slice());
+    assert_eq!(frames.len(), 1);
+    assert!(
+        matches!(
+            error,
+            Some(FileError::Corrupt {
+                frames: 1,
+                at: 44,
+                ..
+            })
+        ),
+        "{error:?}"
+    );
+}
+
+#[test]
+fn what_is_no_capture_is_said_at_once() {
+    let error = |bytes: &[u8]| read_all(bytes).1.expect("an error").to_string();
+    assert_eq!(error(b""), "the file is empty");
+    assert!(error(b"hello, this is text\n").starts_with("not a capture file"));
+    assert!(error(&pcap(false, false, 147)).starts_with("link type 147 is not supported"));
+}
+
+#[test]
+fn compressed_files_are_told_by_their_first_bytes() {
+    let plain = pcap(false, true, 1);
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(&plain[..30]).unwrap();
+    let mut gzip_twice = gzip.finish().unwrap();
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(&plain[30..]).unwrap();
+    gzip_twice.extend(gzip.finish().unwrap());
+    let zstd = |bytes: &[u8]| {
+        ruzstd::encoding::compress_to_vec(bytes, ruzstd::encoding::CompressionLevel::Fastest)
+    };
+    let mut zstd_frames = vec![0x50, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 0xaa, 0xaa];
+    zstd_frames.extend(zstd(&plain[..50]));
+    zstd_frames.extend(zstd(&plain[50..]));
+    let folder = tempfile::tempdir().unwrap();
+    for (name, bytes) in [
+        ("a.pcap", plain.clone()),
+        ("b", gzip_twice),
+        ("c.gz", zstd_frames),
+    ] {
+        let path = folder.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        let input = open(&path).unwrap();
+        let (frames, error) = read_all(input);
+        assert!(error.is_none(), "{name}: {error:?}");
+        assert_eq!(frames.len(), 2, "{name}");
+    }
+    assert!(matches!(
+        open(&folder.path().join("none")),
+        Err(FileError::Io(_))
+    ));
+    assert!(matches!(open(folder.path()), Err(FileError::Io(_))));
+}

@@ -1,0 +1,148 @@
+//! The command line.
+
+use crate::units::{bits_per_second, duration, positive_duration};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Watches RoCEv2 fabrics from the outside: flows, opcodes, retransmissions, round trips.
+#[derive(Debug, Parser)]
+#[command(name = "rocescope", version, propagate_version = true)]
+pub struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Read a capture file: top flows, opcode mix, and a Parquet dataset
+    Capture(Box<CaptureArguments>),
+    /// Seal what a killed capture left in a dataset, and name what does not read
+    Repair(RepairArguments),
+    /// Print the tables of the dataset and their columns
+    Schema(SchemaArguments),
+}
+
+/// How results are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Output {
+    /// For people
+    Table,
+    /// One JSON object
+    Json,
+}
+
+/// `rocescope capture`.
+#[derive(Debug, Args)]
+pub struct CaptureArguments {
+    /// Capture file to read: pcap or pcapng, plain, gzip or zstd; `-` for standard input
+    #[arg(short, long, value_name = "FILE")]
+    pub read: PathBuf,
+    /// Write a Parquet dataset into this directory
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// How the summary is printed
+    #[arg(short, long, value_enum, default_value_t = Output::Table)]
+    pub output: Output,
+    /// What is measured, and how finely
+    #[command(flatten)]
+    pub measure: MeasureArguments,
+    /// Verify the ICRC of every packet
+    #[arg(long)]
+    pub verify_icrc: bool,
+    /// UDP destination port that carries RoCEv2; up to four
+    #[arg(long = "udp-port", value_name = "PORT", default_value = "4791")]
+    pub udp_ports: Vec<u16>,
+    /// No progress bar
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// What is measured, and how finely.
+#[derive(Clone, Debug, Args)]
+pub struct MeasureArguments {
+    /// Name of this capture point, in every row and file name
+    #[arg(long, value_name = "NAME", default_value = "local")]
+    pub observer: String,
+    /// Length of a window of event time
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = positive_duration)]
+    pub window: Duration,
+    /// How long a window waits for frames that come out of order
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = duration)]
+    pub lateness: Duration,
+    /// Top flows in the summary
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub top: usize,
+    /// Top flows of each window in the dataset
+    #[arg(long, value_name = "N", default_value_t = 1_000)]
+    pub flow_rows: usize,
+    /// Flows counted exactly, a window and in all; sketches take over beyond it
+    #[arg(long, value_name = "N", default_value_t = 131_072)]
+    pub exact_flows: usize,
+    /// Rate from which a flow is an elephant, in bits a second
+    #[arg(long, value_name = "RATE", default_value = "1G", value_parser = bits_per_second)]
+    pub elephant: f64,
+    /// Change between windows that is jitter, as a share of the rate before
+    #[arg(long, value_name = "SHARE", default_value_t = 0.5)]
+    pub jitter_relative: f64,
+    /// Change between windows that is jitter, in bits a second
+    #[arg(long, value_name = "RATE", default_value = "500M", value_parser = bits_per_second)]
+    pub jitter_absolute: f64,
+    /// Leave bitmaps and Count-Min tables out of the dataset
+    #[arg(long)]
+    pub no_sketches: bool,
+}
+
+/// `rocescope demo`.
+#[derive(Debug, Args)]
+pub struct DemoArguments {
+    /// Where the dataset goes; what an earlier demo left there is replaced
+    #[arg(long, value_name = "DIR", default_value = "rocescope-demo")]
+    pub out: PathBuf,
+}
+
+/// `rocescope generate`.
+#[derive(Debug, Args)]
+pub struct GenerateArguments {
+    /// Scenario file (TOML); `docs/scenarios.md` explains every key
+    #[arg(value_name = "SCENARIO")]
+    pub scenario: PathBuf,
+    /// Capture file to write (pcap, nanoseconds); the truth goes to `FILE.truth.json`
+    #[arg(short, long, value_name = "FILE")]
+    pub write: PathBuf,
+    /// Seed: the same one gives the same bytes
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Bytes kept of each frame
+    #[arg(long, value_name = "BYTES")]
+    pub snaplen: Option<u32>,
+}
+
+/// `rocescope repair`.
+#[derive(Debug, Args)]
+pub struct RepairArguments {
+    /// The dataset
+    #[arg(value_name = "DIR")]
+    pub dataset: PathBuf,
+}
+
+/// `rocescope schema`.
+#[derive(Debug, Args)]
+pub struct SchemaArguments {
+    /// How it is printed
+    #[arg(short, long, value_enum, default_value_t = SchemaOutput::Table)]
+    pub output: SchemaOutput,
+}
+
+/// How the schema is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SchemaOutput {
+    /// For people
+    Table,
+    /// For programs
+    Json,
+    /// The page `docs/formats.md`
+    Markdown,
+}

@@ -1,0 +1,182 @@
+//! `rocescope capture`: frames in, sketches and a dataset out.
+
+use crate::arguments::{CaptureArguments, MeasureArguments, Output};
+use crate::output::{Source, json, text};
+use crate::progress::Progress;
+use crate::session::{Outcome, Session};
+use anyhow::{Context, Result, bail, ensure};
+use rocescope_capture::file::{self, FileError, FrameReader};
+use rocescope_model::footer;
+use rocescope_pipeline::Settings;
+use rocescope_pipeline::flow_table::FLOW_HASH_SEED;
+use rocescope_pipeline::overflow::{COUNT_MIN_DEPTH, COUNT_MIN_WIDTH};
+use rocescope_pipeline::settings::Jitter;
+use rocescope_record::Config;
+use rocescope_store::{Options, Writer};
+use std::io::Read;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Frames between two looks at the progress bar and at the signals: a tenth of a millisecond each.
+const STRIDE: u32 = 4_096;
+
+pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
+    let path = &arguments.read;
+    let input = file::open(path).with_context(|| path.display().to_string())?;
+    let length = input.length;
+    let mut reader = FrameReader::new(input).with_context(|| path.display().to_string())?;
+    let settings = settings(&arguments.measure, arguments.verify_icrc);
+    let mut config = Config::exact(settings.window_ns);
+    config.udp_ports = ports(&arguments.udp_ports)?;
+    let writer = match &arguments.out {
+        Some(root) => Some(writer(root, path, &settings)?),
+        None => None,
+    };
+    let mut session = Session::new(settings, config, writer)?;
+    let progress = Progress::new(length, arguments.quiet);
+    let ended = drive(&mut reader, &mut session, &progress);
+    progress.done();
+    // What was counted before the input broke is worth as much as ever.
+    let input_error = match ended {
+        Ok(()) => None,
+        Err(error) => match error.downcast::<FileError>() {
+            Ok(error) => Some(error),
+            Err(error) => return Err(error),
+        },
+    };
+    let outcome = session.finish()?;
+    let source = Source {
+        name: path.display().to_string(),
+        out: arguments.out.as_deref(),
+        window: arguments.measure.window,
+        verify_icrc: arguments.verify_icrc,
+        input_error: input_error.as_ref().map(ToString::to_string),
+    };
+    super::print(&match arguments.output {
+        Output::Json => json::summary(&source, &outcome),
+        Output::Table => text::summary(&source, &outcome),
+    })?;
+    verdict(path, &outcome, input_error)
+}
+
+/// Whether all went well: after the results, for nothing of them is lost.
+fn verdict(path: &Path, outcome: &Outcome, input: Option<FileError>) -> Result<ExitCode> {
+    let counters = &outcome.counters;
+    ensure!(
+        counters.frames == counters.frames_accounted()
+            && counters.roce_packets == counters.published_packets + counters.lost_packets,
+        "the loss identity does not hold: this is a defect, please report it with the capture"
+    );
+    if let Some(error) = &outcome.store_error {
+        bail!("the dataset: {error}");
+    }
+    if let Some(store) = &outcome.store
+        && store.refused_windows > 0
+    {
+        bail!(
+            "the disk is full: {} windows were not written; the segments sealed before are whole",
+            store.refused_windows
+        );
+    }
+    match input {
+        Some(error) => Err(error).with_context(|| path.display().to_string()),
+        None => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// Takes every frame of `reader`, until a signal asks to end.
+pub(super) fn drive<R: Read>(
+    reader: &mut FrameReader<R>,
+    session: &mut Session,
+    progress: &Progress,
+) -> Result<()> {
+    let ended = stop_signals()?;
+    while !ended.load(Ordering::Relaxed) {
+        for _ in 0..STRIDE {
+            match reader.next_frame()? {
+                Some(frame) => session.frame(&frame)?,
+                None => return Ok(()),
+            }
+        }
+        progress.at(reader.consumed_bytes());
+    }
+    Ok(())
+}
+
+/// A flag that SIGINT and SIGTERM raise; a second one ends the process at once.
+fn stop_signals() -> Result<Arc<AtomicBool>> {
+    use signal_hook::consts::{SIGINT, SIGTERM};
+    use signal_hook::flag;
+    let ended = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        // In this order: the first signal finds the flag down, raises it, and goes on.
+        flag::register_conditional_default(signal, Arc::clone(&ended))
+            .and_then(|_| flag::register(signal, Arc::clone(&ended)))
+            .context("signals")?;
+    }
+    Ok(ended)
+}
+
+pub(super) fn settings(measure: &MeasureArguments, verify_icrc: bool) -> Settings {
+    let nanoseconds =
+        |duration: std::time::Duration| u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
+    Settings {
+        observer: measure.observer.clone().into(),
+        window_ns: nanoseconds(measure.window),
+        lateness_ns: nanoseconds(measure.lateness),
+        exact_flows: measure.exact_flows,
+        top: measure.top,
+        flow_rows: measure.flow_rows,
+        elephant_bps: measure.elephant,
+        jitter: Jitter {
+            relative: Some(measure.jitter_relative),
+            absolute_bps: Some(measure.jitter_absolute),
+        },
+        sketches: !measure.no_sketches,
+        verify_icrc,
+        ..Settings::default()
+    }
+}
+
+fn ports(given: &[u16]) -> Result<[u16; 4]> {
+    let mut ports = [0; 4];
+    ensure!(
+        given.len() <= ports.len(),
+        "at most four UDP ports can carry RoCEv2"
+    );
+    ensure!(!given.contains(&0), "0 is no UDP port");
+    for (port, given) in ports.iter_mut().zip(given) {
+        *port = *given;
+    }
+    Ok(ports)
+}
+
+pub(super) fn writer(root: &Path, source: &Path, settings: &Settings) -> Result<Writer> {
+    let mode = if source == Path::new("-") {
+        "stdin"
+    } else {
+        "file"
+    };
+    let pair = |key: &str, value: String| (key.to_owned(), value);
+    let options = Options {
+        metadata: vec![
+            pair(footer::SOURCE, source.display().to_string()),
+            pair(footer::MODE, mode.into()),
+            pair(footer::CLOCK_SOURCE, "file".into()),
+            pair(footer::WINDOW_NS, settings.window_ns.to_string()),
+            pair(footer::ELEPHANT_BPS, settings.elephant_bps.to_string()),
+            pair(footer::FLOW_HASH_SEED, FLOW_HASH_SEED.to_string()),
+            pair(
+                footer::LINEAR_COUNTING_BITS,
+                rocescope_pipeline::LINEAR_COUNTING_BITS.to_string(),
+            ),
+            pair(footer::COUNT_MIN_DEPTH, COUNT_MIN_DEPTH.to_string()),
+            pair(footer::COUNT_MIN_WIDTH, COUNT_MIN_WIDTH.to_string()),
+            pair(footer::COUNT_MIN_CONSERVATIVE, "false".into()),
+        ],
+        ..Options::new(&*settings.observer)
+    };
+    Ok(Writer::create(root, options)?)
+}

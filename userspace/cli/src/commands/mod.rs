@@ -1,0 +1,31 @@
+//! One file a subcommand.
+
+mod capture;
+mod repair;
+mod schema;
+
+use crate::arguments::{Arguments, Command};
+use anyhow::{Context, Result};
+use std::io::{ErrorKind, Write};
+use std::process::ExitCode;
+
+/// Runs what the command line asks for.
+///
+/// # Errors
+/// What the user has to know, in one line.
+pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+    match &arguments.command {
+        Command::Capture(arguments) => capture::run(arguments),
+        Command::Repair(arguments) => repair::run(arguments),
+        Command::Schema(arguments) => schema::run(arguments),
+    }
+}
+
+/// Writes to standard output; that the reader has gone is no error.
+fn print(text: &str) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        written => written.context("standard output"),
+    }
+}

@@ -1,0 +1,40 @@
+//! `rocescope repair`: seals what a killed capture left.
+
+use crate::arguments::RepairArguments;
+use anyhow::{Result, ensure};
+use std::fmt::Write;
+use std::process::ExitCode;
+
+pub(super) fn run(arguments: &RepairArguments) -> Result<ExitCode> {
+    let root = &arguments.dataset;
+    ensure!(root.is_dir(), "{} is not a directory", root.display());
+    let repaired = rocescope_store::repair(root)?;
+    let mut text = String::new();
+    for segment in &repaired.segments {
+        let (path, rows) = (segment.path.display(), segment.rows);
+        writeln!(
+            text,
+            "sealed   {path}: {rows} rows, {} torn bytes dropped",
+            segment.torn_bytes
+        )?;
+    }
+    for path in &repaired.removed {
+        writeln!(text, "removed  {}: no whole window in it", path.display())?;
+    }
+    for observer in &repaired.busy {
+        writeln!(text, "left     what a living process writes as {observer}")?;
+    }
+    for unreadable in &repaired.unreadable {
+        writeln!(
+            text,
+            "skipped  {}: {}",
+            unreadable.path.display(),
+            unreadable.reason
+        )?;
+    }
+    if text.is_empty() {
+        text.push_str("nothing to repair\n");
+    }
+    super::print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,19 @@
+//! What the `rocescope` binary does: arguments, wiring, output.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`arguments`] | the command line |
+//! | [`commands`] | one file a subcommand |
+//! | [`session`] | a source of frames, driven through observer, pipeline and store |
+//! | [`output`] | the summary of a capture as text and as JSON |
+//! | [`progress`] | the bar on a terminal |
+
+pub mod arguments;
+pub mod commands;
+pub mod output;
+pub mod progress;
+pub mod session;
+pub mod units;
+
+pub use arguments::Arguments;
+pub use commands::run;

@@ -1,0 +1,101 @@
+//! The summary of a capture.
+//!
+//! [`text`] is for people, [`mod@json`] for programs; both say the same.
+
+pub mod json;
+pub mod text;
+
+use rocescope_model::{FlowRow, OpcodeRow, Text, Time};
+use rocescope_pipeline::Summary;
+use rocescope_pipeline::rows::{address, opcode_name, vlan, vni};
+use rocescope_wire::Opcode;
+use rocescope_wire::extension::Syndrome;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+/// What was captured, and how.
+#[derive(Clone, Debug)]
+pub struct Source<'a> {
+    /// Name of the file.
+    pub name: String,
+    /// Where the dataset went.
+    pub out: Option<&'a Path>,
+    /// Length of a window.
+    pub window: Duration,
+    /// Whether ICRCs were verified.
+    pub verify_icrc: bool,
+    /// Why the input ended early.
+    pub input_error: Option<String>,
+}
+
+/// ACKNOWLEDGE packets by the name of their syndrome; those that the specification names first.
+fn aeth(summary: &Summary) -> BTreeMap<&'static str, u64> {
+    let mut counts = BTreeMap::new();
+    for (syndrome, count) in (0..=255u8).zip(summary.totals.syndromes.iter()) {
+        if *count > 0 {
+            *counts.entry(Syndrome(syndrome).name()).or_default() += count;
+        }
+    }
+    counts
+}
+
+/// The totals of the capture as rows of `opcodes`, whose window is the whole capture.
+fn opcode_rows(summary: &Summary) -> Vec<OpcodeRow> {
+    let mut rows: Vec<OpcodeRow> = (0..=255u8)
+        .zip(summary.totals.opcodes.iter())
+        .filter(|(_, totals)| totals.packets > 0)
+        .map(|(number, totals)| OpcodeRow {
+            opcode: opcode_name(Opcode(number)),
+            opcode_number: number,
+            packets: totals.packets,
+            frame_bytes: totals.frame_bytes,
+            payload_bytes: totals.payload_bytes,
+            messages: if Opcode(number).ends_message() {
+                totals.packets
+            } else {
+                0
+            },
+            ..OpcodeRow::default()
+        })
+        .collect();
+    rows.sort_by_key(|row| std::cmp::Reverse(row.frame_bytes));
+    rows
+}
+
+/// The top flows of the capture as rows of `flows`, whose window is the whole capture.
+fn flow_rows(summary: &Summary) -> Vec<FlowRow> {
+    let (start, end) = summary.span_ns.unwrap_or_default();
+    let flows = summary.top_flows.iter().zip(1..);
+    flows
+        .map(|(bounded, rank)| {
+            let (key, counts) = (&bounded.flow.key, &bounded.flow.counts);
+            FlowRow {
+                window_start: Time(start as i64),
+                window_start_ns: start as i64,
+                window_ns: (end - start) as i64,
+                rank,
+                flow_hash: bounded.flow.hash().0.cast_signed(),
+                src: address(key.src),
+                dst: address(key.dst),
+                udp_src_port: key.udp_src_port,
+                dst_qpn: key.dst_qpn,
+                vlan: vlan(key.vlan),
+                inner_vlan: vlan(key.inner_vlan),
+                vni: vni(key.vni),
+                service: Text::from_static(bounded.flow.opcode.transport().name()),
+                packets: counts.packets,
+                frame_bytes: counts.frame_bytes,
+                payload_bytes: counts.payload_bytes,
+                messages: counts.messages,
+                error_packets: bounded.error_packets,
+                error_frame_bytes: bounded.error_frame_bytes,
+                frame_bps: counts.frame_bytes as f64 * 8e9 / (end - start).max(1) as f64,
+                ecn_ce_packets: counts.congestion_experienced,
+                first_ns: counts.first_ns as i64,
+                last_ns: counts.last_ns as i64,
+                ..FlowRow::default()
+            }
+        })
+        .collect()
+}

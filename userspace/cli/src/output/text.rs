@@ -1,0 +1,218 @@
+//! The summary as text.
+
+use super::{Source, aeth, flow_rows, opcode_rows};
+use crate::session::Outcome;
+use rocescope_model::human::readable;
+use rocescope_model::render::{self, Options};
+use rocescope_model::{Time, Unit, Value};
+use rocescope_wire::{Malformed, NotRoce};
+use std::fmt::Write;
+
+const OPCODE_COLUMNS: [&str; 4] = ["opcode", "packets", "frame_bytes", "payload_bytes"];
+const FLOW_COLUMNS: [&str; 10] = [
+    "rank",
+    "src",
+    "dst",
+    "udp_src_port",
+    "dst_qpn",
+    "service",
+    "packets",
+    "frame_bytes",
+    "frame_bps",
+    "messages",
+];
+
+/// The summary, with a newline at its end.
+#[must_use]
+pub fn summary(source: &Source<'_>, outcome: &Outcome) -> String {
+    let mut text = String::new();
+    // Writing into a string does not fail.
+    let _ = write_summary(&mut text, source, outcome);
+    text
+}
+
+fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome) -> std::fmt::Result {
+    let (summary, counters) = (&outcome.summary, &outcome.counters);
+    let totals = &summary.totals;
+    write!(out, "{}", source.name)?;
+    if let Some((start, end)) = summary.span_ns {
+        let time = |ns: u64| Time(ns.min(i64::MAX as u64) as i64);
+        write!(
+            out,
+            "  {:.0} to {:.0}, {} windows of {}",
+            time(start),
+            time(end),
+            count(summary.windows),
+            humantime::format_duration(source.window)
+        )?;
+    }
+    writeln!(out, "\n")?;
+
+    writeln!(
+        out,
+        "Frames    {} = {} RoCEv2 + {} other + {} malformed + {} fragments + {} filtered + {} snapped",
+        count(counters.frames),
+        count(counters.roce_packets),
+        count(counters.not_roce()),
+        count(counters.malformed()),
+        count(counters.fragments),
+        count(counters.filtered),
+        count(counters.snapped),
+    )?;
+    writeln!(
+        out,
+        "RoCEv2    {} = {} in runs + {} lost",
+        count(counters.roce_packets),
+        count(counters.published_packets),
+        count(counters.lost_packets),
+    )?;
+    reasons(out, "Other     ", &NotRoce::NAMES, &counters.not_roce)?;
+    reasons(out, "Malformed ", &Malformed::NAMES, &counters.malformed)?;
+    if source.verify_icrc {
+        writeln!(
+            out,
+            "ICRC      {} wrong, {} not verifiable",
+            count(totals.icrc_bad),
+            count(totals.icrc_unverifiable)
+        )?;
+    }
+    if totals.late_packets > 0 {
+        writeln!(
+            out,
+            "Late      {} packets came after their window was closed and count in the next",
+            count(totals.late_packets)
+        )?;
+    }
+    let all = totals.all();
+    writeln!(
+        out,
+        "Bytes     {} in frames, {} payload",
+        readable(&integer(all.frame_bytes), Unit::Bytes),
+        readable(&integer(all.payload_bytes), Unit::Bytes)
+    )?;
+    if summary.exact {
+        writeln!(out, "Flows     {} (exact)", count(summary.flows))?;
+    } else {
+        writeln!(
+            out,
+            "Flows     {} ± {} (estimated: more than could be counted exactly)",
+            count(summary.flows),
+            count(summary.flows_standard_error.ceil() as u64)
+        )?;
+    }
+    writeln!(out, "Messages  {}", count(totals.messages))?;
+    let acknowledges: Vec<String> = aeth(summary)
+        .iter()
+        .map(|(kind, number)| format!("{kind} {}", count(*number)))
+        .collect();
+    if !acknowledges.is_empty() {
+        writeln!(out, "AETH      {}", acknowledges.join(", "))?;
+    }
+    if totals.congestion_experienced > 0 {
+        writeln!(
+            out,
+            "ECN CE    {} packets",
+            count(totals.congestion_experienced)
+        )?;
+    }
+
+    let opcodes = opcode_rows(summary);
+    if !opcodes.is_empty() {
+        let columns = Options {
+            columns: Some(&OPCODE_COLUMNS),
+            human: true,
+        };
+        write!(
+            out,
+            "\nOpcodes\n{}",
+            indented(&render::table(&opcodes, columns))
+        )?;
+    }
+    let flows = flow_rows(summary);
+    if !flows.is_empty() {
+        let mut columns = FLOW_COLUMNS.to_vec();
+        if flows.iter().any(|flow| flow.vlan.is_some()) {
+            columns.insert(5, "vlan");
+        }
+        if !summary.exact {
+            columns.push("error_frame_bytes");
+        }
+        let options = Options {
+            columns: Some(&columns),
+            human: true,
+        };
+        let shown = if (flows.len() as u64) < summary.flows {
+            format!("Top {} of {} flows", flows.len(), count(summary.flows))
+        } else {
+            "Flows".into()
+        };
+        write!(
+            out,
+            "\n{shown}\n{}",
+            indented(&render::table(&flows, options))
+        )?;
+    }
+    if let (Some(path), Some(store)) = (source.out, &outcome.store) {
+        writeln!(out, "\nDataset   {}", path.display())?;
+        for table in &store.tables {
+            writeln!(
+                out,
+                "  {:<8}  {} rows in {} segments, {}",
+                table.table,
+                count(table.rows),
+                count(table.segments),
+                readable(&integer(table.bytes), Unit::Bytes)
+            )?;
+        }
+    }
+    Ok(())
+}
+
+fn integer(number: u64) -> Value<'static> {
+    Value::I64(i64::try_from(number).unwrap_or(i64::MAX))
+}
+
+/// A number in groups of three digits.
+fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+fn indented(table: &str) -> String {
+    table.lines().map(|line| format!("  {line}\n")).collect()
+}
+
+/// The reasons that were met, by name; nothing when there are none.
+fn reasons(out: &mut String, title: &str, names: &[&str], counts: &[u64]) -> std::fmt::Result {
+    let met: Vec<String> = names
+        .iter()
+        .zip(counts)
+        .filter(|(_, number)| **number > 0)
+        .map(|(name, number)| format!("{name} {}", count(*number)))
+        .collect();
+    if met.is_empty() {
+        Ok(())
+    } else {
+        writeln!(out, "{title}{}", met.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::count;
+
+    #[test]
+    fn digits_come_in_threes() {
+        assert_eq!(count(0), "0");
+        assert_eq!(count(999), "999");
+        assert_eq!(count(1_000), "1,000");
+        assert_eq!(count(1_234_567), "1,234,567");
+    }
+}

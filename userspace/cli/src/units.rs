@@ -1,0 +1,64 @@
+//! Rates and lengths as people write them.
+
+use std::time::Duration;
+
+/// Reads bits a second: `2.5G`, `400M`, `64k`, `1e9`.
+///
+/// # Errors
+/// A sentence for the user.
+pub fn bits_per_second(text: &str) -> Result<f64, String> {
+    let text = text.trim();
+    let (number, factor) = match text.char_indices().next_back() {
+        Some((at, 'k' | 'K')) => (&text[..at], 1e3),
+        Some((at, 'M')) => (&text[..at], 1e6),
+        Some((at, 'G')) => (&text[..at], 1e9),
+        Some((at, 'T')) => (&text[..at], 1e12),
+        _ => (text, 1.0),
+    };
+    match number.parse::<f64>() {
+        Ok(rate) if rate >= 0.0 && rate.is_finite() => Ok(rate * factor),
+        _ => Err("expected bits a second, such as 2.5G, 400M or 64k".into()),
+    }
+}
+
+/// Reads a length of time: `1s`, `100ms`, `5m`.
+///
+/// # Errors
+/// A sentence for the user.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    humantime::parse_duration(text)
+        .map_err(|error| format!("expected a length of time, such as 1s or 100ms ({error})"))
+}
+
+/// Reads a length of time that is not nothing.
+///
+/// # Errors
+/// A sentence for the user.
+pub fn positive_duration(text: &str) -> Result<Duration, String> {
+    match duration(text)? {
+        Duration::ZERO => Err("it must be longer than nothing".into()),
+        duration => Ok(duration),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_carry_decimal_prefixes() {
+        assert_eq!(bits_per_second("2.5G"), Ok(2.5e9));
+        assert_eq!(bits_per_second("64k"), Ok(64e3));
+        assert_eq!(bits_per_second("1e9"), Ok(1e9));
+        for wrong in ["", "G", "-1M", "fast", "nan", "infG"] {
+            assert!(bits_per_second(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn lengths_of_time_carry_units() {
+        assert_eq!(duration("100ms"), Ok(Duration::from_millis(100)));
+        assert!(duration("100").is_err());
+        assert!(positive_duration("0s").is_err());
+    }
+}

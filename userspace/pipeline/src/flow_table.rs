@@ -1,0 +1,174 @@
+//! Exact counts a flow, up to a bound.
+
+use alloc::vec::Vec;
+use hashbrown::HashTable;
+use rocescope_record::RunRecord;
+use rocescope_sketches::FlowHash;
+use rocescope_sketches::hash::hash_words;
+use rocescope_wire::{FlowKey, Opcode};
+
+/// The seed of every flow hash: part of the dataset's format, for sketches are merged across boxes.
+pub const FLOW_HASH_SEED: u64 = 0;
+
+/// The one hash of a flow that every table and sketch shares.
+#[must_use]
+#[inline]
+pub fn flow_hash(key: &FlowKey) -> FlowHash {
+    hash_words(&key.words(), FLOW_HASH_SEED)
+}
+
+/// What a flow adds up to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowCounts {
+    /// Packets.
+    pub packets: u64,
+    /// Bytes on the wire.
+    pub frame_bytes: u64,
+    /// Payload bytes.
+    pub payload_bytes: u64,
+    /// Messages: LAST and ONLY packets.
+    pub messages: u64,
+    /// Packets with ECN congestion experienced.
+    pub congestion_experienced: u64,
+    /// Time of the first packet, nanoseconds since the epoch.
+    pub first_ns: u64,
+    /// Time of the last packet.
+    pub last_ns: u64,
+}
+
+impl FlowCounts {
+    /// The counts of one run.
+    #[must_use]
+    pub fn of(run: &RunRecord) -> Self {
+        Self {
+            packets: u64::from(run.packets),
+            frame_bytes: u64::from(run.frame_bytes),
+            payload_bytes: run.payload_bytes(),
+            messages: run.messages(),
+            congestion_experienced: u64::from(run.congestion_experienced),
+            first_ns: run.first_ns,
+            last_ns: run.last_ns(),
+        }
+    }
+
+    /// Adds `other` to this.
+    pub fn add(&mut self, other: &Self) {
+        self.packets += other.packets;
+        self.frame_bytes += other.frame_bytes;
+        self.payload_bytes += other.payload_bytes;
+        self.messages += other.messages;
+        self.congestion_experienced += other.congestion_experienced;
+        self.first_ns = self.first_ns.min(other.first_ns);
+        self.last_ns = self.last_ns.max(other.last_ns);
+    }
+}
+
+/// A flow and its counts.
+#[derive(Clone, Copy, Debug)]
+pub struct Flow {
+    /// Which one.
+    pub key: FlowKey,
+    /// What it adds up to.
+    pub counts: FlowCounts,
+    /// Opcode of its first packet, which tells the service.
+    pub opcode: Opcode,
+}
+
+impl Flow {
+    /// The flow's hash.
+    #[must_use]
+    pub fn hash(&self) -> FlowHash {
+        flow_hash(&self.key)
+    }
+}
+
+/// Flows by key; full at its bound, never beyond it.
+#[derive(Debug)]
+pub struct FlowTable {
+    index: HashTable<u32>,
+    flows: Vec<Flow>,
+    bound: usize,
+}
+
+impl FlowTable {
+    /// An empty table that will hold `bound` flows at most. Memory grows with what it holds.
+    #[must_use]
+    pub fn new(bound: usize) -> Self {
+        Self {
+            index: HashTable::new(),
+            flows: Vec::new(),
+            bound: bound.min(u32::MAX as usize),
+        }
+    }
+
+    /// Adds counts to a flow; `false` when the flow is new and the table full.
+    #[inline]
+    pub fn add(
+        &mut self,
+        hash: FlowHash,
+        key: &FlowKey,
+        opcode: Opcode,
+        counts: &FlowCounts,
+    ) -> bool {
+        let Self {
+            index,
+            flows,
+            bound,
+        } = self;
+        let found = index.find(hash.0, |at| {
+            flows.get(*at as usize).is_some_and(|flow| flow.key == *key)
+        });
+        if let Some(at) = found {
+            if let Some(flow) = flows.get_mut(*at as usize) {
+                flow.counts.add(counts);
+            }
+            return true;
+        }
+        if flows.len() >= *bound {
+            return false;
+        }
+        let at = flows.len() as u32;
+        flows.push(Flow {
+            key: *key,
+            counts: *counts,
+            opcode,
+        });
+        index.insert_unique(hash.0, at, |at| {
+            flows.get(*at as usize).map_or(0, |flow| flow.hash().0)
+        });
+        true
+    }
+
+    /// The flows, in the order in which they were first seen.
+    #[must_use]
+    pub fn flows(&self) -> &[Flow] {
+        &self.flows
+    }
+
+    /// Forgets every flow; keeps the memory.
+    pub fn clear(&mut self) {
+        self.index.clear();
+        self.flows.clear();
+    }
+
+    /// The `count` largest flows by frame bytes, largest first; equal ones in the order of their
+    /// keys.
+    #[must_use]
+    pub fn top(&self, count: usize) -> Vec<&Flow> {
+        let mut flows: Vec<&Flow> = self.flows.iter().collect();
+        let order = |a: &&Flow, b: &&Flow| {
+            b.counts
+                .frame_bytes
+                .cmp(&a.counts.frame_bytes)
+                .then_with(|| a.key.cmp(&b.key))
+        };
+        if count < flows.len() {
+            if count > 0 {
+                flows.select_nth_unstable_by(count - 1, order);
+            }
+            flows.truncate(count);
+        }
+        flows.sort_unstable_by(order);
+        flows
+    }
+}

@@ -1,0 +1,242 @@
+//! The sketches of a window, and what takes over beyond the bound of exact flows.
+
+use crate::flow_table::{Flow, FlowCounts};
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use core::num::{NonZeroU16, NonZeroU32};
+use rocescope_sketches::count_min::{ShapeError, Update};
+use rocescope_sketches::heavy_hitters::{Change, HeavyHitters, Interval};
+use rocescope_sketches::{CountMin, FlowHash, LinearCounting};
+use rocescope_wire::{FlowKey, Opcode};
+
+/// Rows and counters of the Count-Min tables, and their seed: 512 KiB each. Every box uses the
+/// same, for tables merge only then.
+pub const COUNT_MIN_DEPTH: u32 = 4;
+/// Counters in a row.
+pub const COUNT_MIN_WIDTH: u32 = 16_384;
+/// Seed of the row hashes, as Spark takes it.
+pub const COUNT_MIN_SEED: i32 = 42;
+
+/// 524,288 bits, 64 KiB: within 1 % up to three million flows.
+const MANY_ROWS: NonZeroU16 = NonZeroU16::MIN.saturating_add(15);
+/// 4,096 tracked flows; the top 1,000 of a heavy-tailed mix need about seven times their number.
+const HEAVY_BUCKETS: NonZeroU32 = NonZeroU32::MIN.saturating_add(511);
+
+/// The mergeable sketches that a window hands on.
+#[derive(Clone, Debug)]
+pub struct Sketches {
+    /// Which flows.
+    pub flows: LinearCounting,
+    /// Packets of each.
+    pub packets: CountMin,
+    /// Frame bytes of each.
+    pub frame_bytes: CountMin,
+}
+
+impl Sketches {
+    /// Empty ones, of the shape that all boxes share.
+    ///
+    /// # Errors
+    /// [`ShapeError`], were the constants of this module changed to something without a table.
+    pub fn new() -> Result<Self, ShapeError> {
+        let packets = CountMin::new(
+            COUNT_MIN_DEPTH,
+            COUNT_MIN_WIDTH,
+            COUNT_MIN_SEED,
+            Update::Plain,
+        )?;
+        Ok(Self {
+            flows: LinearCounting::default(),
+            frame_bytes: packets.clone(),
+            packets,
+        })
+    }
+
+    /// Adds the counts of a flow.
+    #[inline]
+    pub fn add(&mut self, hash: FlowHash, counts: &FlowCounts) {
+        self.flows.add(hash);
+        self.packets.add(hash, counts.packets);
+        self.frame_bytes.add(hash, counts.frame_bytes);
+    }
+
+    /// Adds the flows of `other`, which has the same shape.
+    pub fn merge(&mut self, other: &Self) {
+        // All are made by `default`, so none can differ.
+        let _ = self.flows.merge(&other.flows);
+        let _ = self.packets.merge(&other.packets);
+        let _ = self.frame_bytes.merge(&other.frame_bytes);
+    }
+
+    /// Forgets everything; keeps the memory.
+    pub fn clear(&mut self) {
+        self.flows.clear();
+        self.packets.clear();
+        self.frame_bytes.clear();
+    }
+}
+
+/// The weights by which flows beyond the bound are followed; frame bytes rank.
+const LANES: usize = 5;
+
+fn lanes(counts: &FlowCounts) -> [u64; LANES] {
+    [
+        counts.frame_bytes,
+        counts.packets,
+        counts.payload_bytes,
+        counts.messages,
+        counts.congestion_experienced,
+    ]
+}
+
+/// A flow that is only known between bounds.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounded {
+    /// Which one, with the largest counts that it can have.
+    pub flow: Flow,
+    /// How many packets fewer there may be.
+    pub error_packets: u64,
+    /// How many frame bytes fewer there may be.
+    pub error_frame_bytes: u64,
+}
+
+impl Bounded {
+    /// A flow whose counts are exact.
+    #[must_use]
+    pub const fn exact(flow: Flow) -> Self {
+        Self {
+            flow,
+            error_packets: 0,
+            error_frame_bytes: 0,
+        }
+    }
+}
+
+/// Flows that found the table full.
+#[derive(Debug)]
+pub struct Overflow {
+    /// Everything, flow by flow, as the window hands it on.
+    pub sketches: Sketches,
+    /// How many flows, to more digits than the one row of the window can tell.
+    pub many: LinearCounting,
+    heavy: HeavyHitters<LANES>,
+    /// Key and service of the tracked flows, by slot.
+    tracked: Vec<Option<Tracked>>,
+    first_ns: u64,
+    last_ns: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Tracked {
+    key: FlowKey,
+    opcode: Opcode,
+}
+
+impl Overflow {
+    /// Nothing yet. `empty` gives the shape of the sketches.
+    #[must_use]
+    pub fn new(empty: &Sketches) -> Self {
+        let heavy = HeavyHitters::new(HEAVY_BUCKETS);
+        let tracked = alloc::vec![None; heavy.capacity()];
+        Self {
+            sketches: empty.clone(),
+            many: LinearCounting::new(MANY_ROWS),
+            heavy,
+            tracked,
+            first_ns: u64::MAX,
+            last_ns: 0,
+        }
+    }
+
+    /// An empty bitmap that merges with [`many`](Self::many).
+    #[must_use]
+    pub fn empty_many() -> LinearCounting {
+        LinearCounting::new(MANY_ROWS)
+    }
+
+    /// Adds counts to a flow.
+    pub fn add(&mut self, hash: FlowHash, key: &FlowKey, opcode: Opcode, counts: &FlowCounts) {
+        self.sketches.add(hash, counts);
+        self.many.add(hash);
+        self.first_ns = self.first_ns.min(counts.first_ns);
+        self.last_ns = self.last_ns.max(counts.last_ns);
+        let placed = self.heavy.add(hash, lanes(counts));
+        if placed.change != Change::Kept
+            && let Some(tracked) = self.tracked.get_mut(placed.slot.index())
+        {
+            *tracked = Some(Tracked { key: *key, opcode });
+        }
+    }
+
+    /// Adds the flows of a window to those of the capture. Every bound still holds.
+    pub fn merge(&mut self, other: &Self) {
+        self.sketches.merge(&other.sketches);
+        // Both are made by `new`, so neither can differ.
+        let _ = self.many.merge(&other.many);
+        self.first_ns = self.first_ns.min(other.first_ns);
+        self.last_ns = self.last_ns.max(other.last_ns);
+        // A merge moves flows between slots: their keys are found again by hash.
+        let keys: BTreeMap<FlowHash, Tracked> = self.keys().chain(other.keys()).collect();
+        let _ = self.heavy.merge(&other.heavy);
+        self.tracked.fill(None);
+        for hitter in self.heavy.iter() {
+            if let Some(tracked) = self.tracked.get_mut(hitter.slot.index()) {
+                *tracked = keys.get(&hitter.flow).copied();
+            }
+        }
+    }
+
+    fn keys(&self) -> impl Iterator<Item = (FlowHash, Tracked)> {
+        self.heavy.iter().filter_map(|hitter| {
+            let tracked = self.tracked.get(hitter.slot.index()).copied().flatten()?;
+            Some((hitter.flow, tracked))
+        })
+    }
+
+    /// The tracked flows, in no order.
+    pub fn flows(&self) -> impl Iterator<Item = Bounded> {
+        self.heavy.iter().filter_map(|hitter| {
+            let tracked = self.tracked.get(hitter.slot.index()).copied().flatten()?;
+            Some(self.bounded(tracked, hitter.weights))
+        })
+    }
+
+    /// The largest counts a flow can have here, and how many packets and frame bytes fewer there
+    /// may be, whether it is tracked or not.
+    #[must_use]
+    pub fn bounds(&self, hash: FlowHash) -> (FlowCounts, u64, u64) {
+        let weights = self.heavy.bounds(hash);
+        let [frame_bytes, packets, ..] = weights;
+        let errors = (
+            packets.upper - packets.lower,
+            frame_bytes.upper - frame_bytes.lower,
+        );
+        (self.counts(weights), errors.0, errors.1)
+    }
+
+    fn counts(&self, weights: [Interval; LANES]) -> FlowCounts {
+        let [frame_bytes, packets, payload_bytes, messages, congestion] = weights;
+        FlowCounts {
+            packets: packets.upper,
+            frame_bytes: frame_bytes.upper,
+            payload_bytes: payload_bytes.upper,
+            messages: messages.upper,
+            congestion_experienced: congestion.upper,
+            first_ns: self.first_ns,
+            last_ns: self.last_ns,
+        }
+    }
+
+    fn bounded(&self, tracked: Tracked, weights: [Interval; LANES]) -> Bounded {
+        let [frame_bytes, packets, ..] = weights;
+        Bounded {
+            flow: Flow {
+                key: tracked.key,
+                opcode: tracked.opcode,
+                counts: self.counts(weights),
+            },
+            error_packets: packets.upper - packets.lower,
+            error_frame_bytes: frame_bytes.upper - frame_bytes.lower,
+        }
+    }
+}

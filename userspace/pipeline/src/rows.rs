@@ -1,0 +1,307 @@
+//! A finished window as rows of the dataset.
+
+use crate::change::Changed;
+use crate::overflow::{Bounded, Sketches};
+use crate::settings::Settings;
+use crate::window::{Happening, Window};
+use alloc::format;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+use core::net::{IpAddr, Ipv6Addr};
+use rocescope_model::{EventRow, FlowRow, OpcodeRow, Text, Time, WindowRow, WindowRows};
+use rocescope_sketches::jitter::Kind;
+use rocescope_wire::extension::{Acknowledgement, Syndrome, rnr_timer_us};
+use rocescope_wire::link::NO_VLAN;
+use rocescope_wire::tunnel::NO_VNI;
+use rocescope_wire::{FlowKey, Opcode};
+
+/// The address in a flow key, IPv4 where it is mapped.
+#[must_use]
+pub fn address(bytes: [u8; 16]) -> IpAddr {
+    Ipv6Addr::from(bytes).to_canonical()
+}
+
+/// The VLAN id, where there is one.
+#[must_use]
+pub fn vlan(id: u16) -> Option<u16> {
+    (id != NO_VLAN).then_some(id)
+}
+
+/// The VXLAN network identifier, where there is one.
+#[must_use]
+pub fn vni(id: u32) -> Option<u32> {
+    (id != NO_VNI).then_some(id)
+}
+
+/// The name of an opcode, shared where it has one.
+#[must_use]
+pub fn opcode_name(opcode: Opcode) -> Text {
+    opcode
+        .name()
+        .map_or_else(|| opcode.to_string().into(), Text::from_static)
+}
+
+/// One window on its way into rows.
+pub(crate) struct Closing<'a> {
+    pub(crate) settings: &'a Settings,
+    pub(crate) start_ns: u64,
+    pub(crate) window: &'a Window,
+    /// The window's flows, largest first, as many as are shown or followed.
+    pub(crate) top: &'a [Bounded],
+    pub(crate) changes: &'a [Changed],
+    pub(crate) sketches: &'a Sketches,
+    /// How many flows reached the elephant threshold.
+    pub(crate) elephants: u64,
+}
+
+impl Closing<'_> {
+    fn start(&self) -> Time {
+        Time(self.start_ns.min(i64::MAX as u64) as i64)
+    }
+
+    fn window_ns(&self) -> i64 {
+        self.settings.window_ns as i64
+    }
+
+    pub(crate) fn rows(&self, rows: &mut WindowRows) {
+        rows.windows.push(self.window_row());
+        rows.opcodes.extend(self.opcode_rows());
+        let top = self.top.iter().take(self.settings.flow_rows);
+        rows.flows.extend(
+            top.zip(1..)
+                .map(|(bounded, rank)| self.flow_row(bounded, rank)),
+        );
+        let mut events: Vec<EventRow> = self
+            .window
+            .happenings
+            .iter()
+            .map(|((key, syndrome), happening)| self.happening_row(key, *syndrome, happening))
+            .chain(
+                self.changes
+                    .iter()
+                    .map(|changed| change_row(self.settings, changed)),
+            )
+            .collect();
+        events.sort_by_key(|event| event.time_ns);
+        rows.events.append(&mut events);
+    }
+
+    fn window_row(&self) -> WindowRow {
+        let totals = &self.window.totals;
+        let all = totals.all();
+        let frames = &totals.frames;
+        let estimate = self.sketches.flows.estimate();
+        let exact = self.window.overflow.is_none();
+        let flows = match &self.window.overflow {
+            None => self.window.flows.flows().len() as u64,
+            Some(overflow) => {
+                let mut many = overflow.many.clone();
+                for flow in self.window.flows.flows() {
+                    many.add(flow.hash());
+                }
+                many.estimate().rounded()
+            }
+        };
+        let sketches = self.settings.sketches.then_some(self.sketches);
+        WindowRow {
+            observer: self.settings.observer.clone(),
+            window_start: self.start(),
+            window_start_ns: self.start().0,
+            window_ns: self.window_ns(),
+            frames: frames.frames,
+            roce_packets: all.packets,
+            not_roce_frames: frames.not_roce,
+            malformed_frames: frames.malformed,
+            fragment_frames: frames.fragments,
+            filtered_frames: frames.filtered,
+            snapped_frames: frames.snapped,
+            roce_v1_frames: frames.roce_v1,
+            frame_bytes: all.frame_bytes,
+            payload_bytes: all.payload_bytes,
+            messages: totals.messages,
+            flows,
+            flows_exact: exact,
+            estimated_flows: estimate.flows,
+            estimated_flows_stderr_ratio: estimate.relative_error(),
+            elephant_flows: self.elephants,
+            mouse_flows: flows.saturating_sub(self.elephants),
+            ecn_ce_packets: totals.congestion_experienced,
+            cnp_packets: totals.opcodes[usize::from(Opcode::CNP.0)].packets,
+            nak_packets: totals.naks(),
+            rnr_nak_packets: totals.rnr_naks(),
+            icrc_bad_packets: self.settings.verify_icrc.then_some(totals.icrc_bad),
+            icrc_unverifiable_packets: self
+                .settings
+                .verify_icrc
+                .then_some(totals.icrc_unverifiable),
+            unknown_opcode_packets: unknown_opcode_packets(&totals.opcodes),
+            lost_packets: frames.lost_packets,
+            late_packets: totals.late_packets,
+            mirror_lost_packets: None,
+            mirror_loss_ratio: None,
+            boundary_slack_ns: 0,
+            jitter_events: self
+                .changes
+                .iter()
+                .filter(|changed| changed.event.kind == Kind::Jitter)
+                .count() as u64,
+            linear_counting: sketches.map(|all| all.flows.row_bytes().flatten().collect()),
+            count_min_packets: sketches.map(|all| all.packets.to_spark()),
+            count_min_bytes: sketches.map(|all| all.frame_bytes.to_spark()),
+        }
+    }
+
+    fn opcode_rows(&self) -> impl Iterator<Item = OpcodeRow> {
+        let seconds = self.settings.window_ns as f64 / 1e9;
+        (0..=255u8)
+            .zip(self.window.totals.opcodes.iter())
+            .filter(|(_, totals)| totals.packets > 0)
+            .map(move |(number, totals)| OpcodeRow {
+                observer: self.settings.observer.clone(),
+                window_start: self.start(),
+                window_start_ns: self.start().0,
+                window_ns: self.window_ns(),
+                opcode: opcode_name(Opcode(number)),
+                opcode_number: number,
+                packets: totals.packets,
+                frame_bytes: totals.frame_bytes,
+                payload_bytes: totals.payload_bytes,
+                messages: if Opcode(number).ends_message() {
+                    totals.packets
+                } else {
+                    0
+                },
+                frame_bps: self.settings.bps(totals.frame_bytes),
+                rate_pps: totals.packets as f64 / seconds,
+            })
+    }
+
+    fn flow_row(&self, bounded: &Bounded, rank: u32) -> FlowRow {
+        let Bounded {
+            flow,
+            error_packets,
+            error_frame_bytes,
+        } = bounded;
+        let (key, counts) = (&flow.key, &flow.counts);
+        FlowRow {
+            observer: self.settings.observer.clone(),
+            window_start: self.start(),
+            window_start_ns: self.start().0,
+            window_ns: self.window_ns(),
+            rank,
+            flow_hash: flow.hash().0.cast_signed(),
+            src: address(key.src),
+            dst: address(key.dst),
+            udp_src_port: key.udp_src_port,
+            dst_qpn: key.dst_qpn,
+            vlan: vlan(key.vlan),
+            inner_vlan: vlan(key.inner_vlan),
+            vni: vni(key.vni),
+            service: Text::from_static(flow.opcode.transport().name()),
+            packets: counts.packets,
+            frame_bytes: counts.frame_bytes,
+            payload_bytes: counts.payload_bytes,
+            messages: counts.messages,
+            frame_bps: self.settings.bps(counts.frame_bytes),
+            payload_bps: self.settings.bps(counts.payload_bytes),
+            error_packets: *error_packets,
+            error_frame_bytes: *error_frame_bytes,
+            elephant: is_elephant(self.settings, bounded),
+            ecn_ce_packets: counts.congestion_experienced,
+            first_ns: counts.first_ns as i64,
+            last_ns: counts.last_ns as i64,
+        }
+    }
+
+    fn happening_row(
+        &self,
+        key: &FlowKey,
+        syndrome: Option<u8>,
+        happening: &Happening,
+    ) -> EventRow {
+        let seconds = self.settings.window_ns as f64 / 1e9;
+        let syndrome = syndrome.map(Syndrome);
+        let (kind, value, detail) = match syndrome.map(Syndrome::meaning) {
+            None => (
+                "cnp_burst",
+                Some(happening.count as f64 / seconds),
+                format!("{} CNPs in the window", happening.count),
+            ),
+            Some(Acknowledgement::RnrNak { timer }) => {
+                let timer_us = rnr_timer_us(timer);
+                (
+                    "rnr_nak",
+                    Some(f64::from(timer_us) * 1_000.0),
+                    format!("receiver not ready, asks to wait {timer_us} µs"),
+                )
+            }
+            Some(_) => (
+                "nak",
+                None,
+                format!("negative acknowledgement at PSN {}", happening.psn),
+            ),
+        };
+        EventRow {
+            kind: Text::from_static(kind),
+            psn: Some(happening.psn),
+            syndrome: syndrome.map(|syndrome| Text::from_static(syndrome.name())),
+            value,
+            count: happening.count,
+            detail: detail.into(),
+            ..event_row(self.settings, key, happening.time_ns)
+        }
+    }
+}
+
+/// Whether the flow's rate reaches the elephant threshold; of a bounded one, the middle of its
+/// bounds counts.
+pub(crate) fn is_elephant(settings: &Settings, bounded: &Bounded) -> bool {
+    let bytes = bounded.flow.counts.frame_bytes - bounded.error_frame_bytes / 2;
+    settings.bps(bytes) >= settings.elephant_bps
+}
+
+fn unknown_opcode_packets(opcodes: &[rocescope_record::OpcodeTotals; 256]) -> u64 {
+    (0..=255u8)
+        .zip(opcodes)
+        .filter(|(number, _)| !Opcode(*number).is_known())
+        .map(|(_, totals)| totals.packets)
+        .sum()
+}
+
+fn event_row(settings: &Settings, key: &FlowKey, time_ns: u64) -> EventRow {
+    let time = Time(time_ns.min(i64::MAX as u64) as i64);
+    EventRow {
+        observer: settings.observer.clone(),
+        time,
+        time_ns: time.0,
+        src: Some(address(key.src)),
+        dst: Some(address(key.dst)),
+        udp_src_port: Some(key.udp_src_port),
+        dst_qpn: Some(key.dst_qpn),
+        vlan: vlan(key.vlan),
+        count: 1,
+        ..EventRow::default()
+    }
+}
+
+/// A change of rate as a row; its time is the start of the window in which the change began.
+pub(crate) fn change_row(settings: &Settings, changed: &Changed) -> EventRow {
+    let event = &changed.event;
+    let (from, to) = (event.from_bps as f64, event.to_bps as f64);
+    let (kind, what) = match event.kind {
+        Kind::Jitter => ("jitter", "changed"),
+        Kind::Start => ("elephant", "started"),
+        Kind::Stop => ("elephant_end", "stopped"),
+    };
+    EventRow {
+        kind: Text::from_static(kind),
+        value: Some(to),
+        previous: Some(from),
+        detail: format!("{what}: {:.3} to {:.3} Gbit/s", from / 1e9, to / 1e9).into(),
+        ..event_row(
+            settings,
+            &changed.key,
+            event.window.saturating_mul(settings.window_ns),
+        )
+    }
+}

@@ -1,0 +1,104 @@
+//! The whole capture: what is printed at the end, and the JSON of `-o json`.
+
+use crate::flow_table::flow_hash;
+use crate::overflow::{Bounded, Overflow};
+use crate::window::Totals;
+use crate::windows::Pipeline;
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use rocescope_wire::FlowKey;
+
+/// What a capture adds up to.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    /// Totals by opcode, syndrome and class.
+    pub totals: Totals,
+    /// Windows that held a frame.
+    pub windows: u64,
+    /// Rows of `events`.
+    pub events: u64,
+    /// Start of the first window and end of the last, nanoseconds since the epoch.
+    pub span_ns: Option<(u64, u64)>,
+    /// Distinct flows: exact where [`exact`](Self::exact), else the Linear Counting estimate.
+    pub flows: u64,
+    /// Standard error of `flows`; 0 where it is exact.
+    pub flows_standard_error: f64,
+    /// Whether flows and top flows are exact. Totals always are.
+    pub exact: bool,
+    /// The largest flows by frame bytes, largest first.
+    pub top_flows: Vec<TopFlow>,
+}
+
+/// A flow of the whole capture.
+pub type TopFlow = Bounded;
+
+impl Summary {
+    pub(crate) fn of(pipeline: &Pipeline) -> Self {
+        let total = &pipeline.total;
+        let top = pipeline.settings().top;
+        let estimate = total.many.estimate();
+        let (flows, flows_standard_error, top_flows) = match &total.overflow {
+            None => {
+                let flows = total.flows.flows().len() as u64;
+                let top = total
+                    .flows
+                    .top(top)
+                    .into_iter()
+                    .copied()
+                    .map(Bounded::exact)
+                    .collect();
+                (flows, 0.0, top)
+            }
+            Some(_) => (
+                estimate.rounded(),
+                estimate.standard_error,
+                bounded_top(pipeline, top),
+            ),
+        };
+        Self {
+            totals: total.totals.clone(),
+            windows: total.windows,
+            events: total.events,
+            span_ns: total.span_ns,
+            flows,
+            flows_standard_error,
+            exact: total.overflow.is_none(),
+            top_flows,
+        }
+    }
+}
+
+/// A flow may have an exact part, from windows in which the table had room, and a bounded one.
+fn bounded_top(pipeline: &Pipeline, count: usize) -> Vec<TopFlow> {
+    let total = &pipeline.total;
+    let mut flows: BTreeMap<FlowKey, TopFlow> = BTreeMap::new();
+    let candidates = total.flows.flows().iter().copied().map(Bounded::exact);
+    let overflow = total.overflow.as_deref();
+    for exact in candidates {
+        let rest = overflow.map(|overflow| overflow.bounds(flow_hash(&exact.flow.key)));
+        let mut bounded = exact;
+        if let Some((most, error_packets, error_frame_bytes)) = rest {
+            bounded.flow.counts.packets += most.packets;
+            bounded.flow.counts.frame_bytes += most.frame_bytes;
+            bounded.flow.counts.payload_bytes += most.payload_bytes;
+            bounded.flow.counts.messages += most.messages;
+            bounded.flow.counts.congestion_experienced += most.congestion_experienced;
+            bounded.error_packets += error_packets;
+            bounded.error_frame_bytes += error_frame_bytes;
+        }
+        flows.insert(exact.flow.key, bounded);
+    }
+    for bounded in overflow.into_iter().flat_map(Overflow::flows) {
+        flows.entry(bounded.flow.key).or_insert(bounded);
+    }
+    let mut top: Vec<TopFlow> = flows.into_values().collect();
+    top.sort_by(|a, b| {
+        // By the middle of the bounds: a wide one must not push out a certain one.
+        let middle = |flow: &TopFlow| flow.flow.counts.frame_bytes - flow.error_frame_bytes / 2;
+        middle(b)
+            .cmp(&middle(a))
+            .then_with(|| a.flow.key.cmp(&b.flow.key))
+    });
+    top.truncate(count);
+    top
+}

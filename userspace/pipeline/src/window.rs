@@ -1,0 +1,245 @@
+//! What one window adds up.
+
+use crate::flow_table::{FlowCounts, FlowTable, flow_hash};
+use crate::overflow::{Overflow, Sketches};
+use crate::settings::Settings;
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use rocescope_record::{Counters, OpcodeTotals, RunRecord};
+use rocescope_wire::extension::{Acknowledgement, Syndrome};
+use rocescope_wire::{FlowKey, NotRoce, Operation, Stream};
+
+/// Totals by opcode and syndrome, of a window or of the whole capture.
+#[derive(Clone, Debug)]
+pub struct Totals {
+    /// By opcode number.
+    pub opcodes: Box<[OpcodeTotals; 256]>,
+    /// ACKNOWLEDGE packets by syndrome.
+    pub syndromes: Box<[u64; 256]>,
+    /// LAST and ONLY packets.
+    pub messages: u64,
+    /// Packets with ECN congestion experienced.
+    pub congestion_experienced: u64,
+    /// Packets behind the lateness bound, counted in a later window than their own.
+    pub late_packets: u64,
+    /// Packets whose ICRC is wrong.
+    pub icrc_bad: u64,
+    /// Packets whose ICRC could not be verified.
+    pub icrc_unverifiable: u64,
+    /// What was counted frame by frame.
+    pub frames: FrameCounts,
+}
+
+/// Frames by class, as far as rows tell them apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names are those of the counters")]
+pub struct FrameCounts {
+    pub frames: u64,
+    pub not_roce: u64,
+    pub roce_v1: u64,
+    pub malformed: u64,
+    pub fragments: u64,
+    pub filtered: u64,
+    pub snapped: u64,
+    pub lost_packets: u64,
+}
+
+impl FrameCounts {
+    /// The counts in `counters`.
+    #[must_use]
+    pub fn of(counters: &Counters) -> Self {
+        Self {
+            frames: counters.frames,
+            not_roce: counters.not_roce(),
+            roce_v1: counters.not_roce[NotRoce::RoceV1 as usize],
+            malformed: counters.malformed(),
+            fragments: counters.fragments,
+            filtered: counters.filtered,
+            snapped: counters.snapped,
+            lost_packets: counters.lost_packets,
+        }
+    }
+
+    /// Adds what was counted between `earlier` and `later`.
+    pub fn add_between(&mut self, earlier: &Self, later: &Self) {
+        self.frames += later.frames - earlier.frames;
+        self.not_roce += later.not_roce - earlier.not_roce;
+        self.roce_v1 += later.roce_v1 - earlier.roce_v1;
+        self.malformed += later.malformed - earlier.malformed;
+        self.fragments += later.fragments - earlier.fragments;
+        self.filtered += later.filtered - earlier.filtered;
+        self.snapped += later.snapped - earlier.snapped;
+        self.lost_packets += later.lost_packets - earlier.lost_packets;
+    }
+}
+
+impl Default for Totals {
+    fn default() -> Self {
+        Self {
+            opcodes: Box::new([OpcodeTotals::default(); 256]),
+            syndromes: Box::new([0; 256]),
+            messages: 0,
+            congestion_experienced: 0,
+            late_packets: 0,
+            icrc_bad: 0,
+            icrc_unverifiable: 0,
+            frames: FrameCounts::default(),
+        }
+    }
+}
+
+impl Totals {
+    fn add_run(&mut self, run: &RunRecord) {
+        for (opcode, totals) in run.opcodes() {
+            self.opcodes[usize::from(opcode.0)].add(totals);
+        }
+        if run.opcode().operation() == Operation::Acknowledge {
+            self.syndromes[usize::from(run.syndrome)] += u64::from(run.packets);
+        }
+        self.messages += run.messages();
+        self.congestion_experienced += u64::from(run.congestion_experienced);
+    }
+
+    /// Adds the totals of a window.
+    pub fn add(&mut self, other: &Self) {
+        for (sum, totals) in self.opcodes.iter_mut().zip(other.opcodes.iter()) {
+            sum.add(*totals);
+        }
+        for (sum, count) in self.syndromes.iter_mut().zip(other.syndromes.iter()) {
+            *sum += count;
+        }
+        self.messages += other.messages;
+        self.congestion_experienced += other.congestion_experienced;
+        self.late_packets += other.late_packets;
+        self.icrc_bad += other.icrc_bad;
+        self.icrc_unverifiable += other.icrc_unverifiable;
+        self.frames
+            .add_between(&FrameCounts::default(), &other.frames);
+    }
+
+    fn clear(&mut self) {
+        self.opcodes.fill(OpcodeTotals::default());
+        self.syndromes.fill(0);
+        self.messages = 0;
+        self.congestion_experienced = 0;
+        self.late_packets = 0;
+        self.icrc_bad = 0;
+        self.icrc_unverifiable = 0;
+        self.frames = FrameCounts::default();
+    }
+
+    /// Sum over all opcodes.
+    #[must_use]
+    pub fn all(&self) -> OpcodeTotals {
+        self.opcodes
+            .iter()
+            .fold(OpcodeTotals::default(), |mut sum, totals| {
+                sum.add(*totals);
+                sum
+            })
+    }
+
+    /// ACKNOWLEDGE packets that are neither positive nor RNR.
+    #[must_use]
+    pub fn naks(&self) -> u64 {
+        self.acknowledges(|meaning| matches!(meaning, Acknowledgement::Nak(_)))
+    }
+
+    /// Receiver-not-ready NAKs.
+    #[must_use]
+    pub fn rnr_naks(&self) -> u64 {
+        self.acknowledges(|meaning| matches!(meaning, Acknowledgement::RnrNak { .. }))
+    }
+
+    fn acknowledges(&self, wanted: impl Fn(Acknowledgement) -> bool) -> u64 {
+        (0..=255u8)
+            .zip(self.syndromes.iter())
+            .filter(|(syndrome, _)| wanted(Syndrome(*syndrome).meaning()))
+            .map(|(_, count)| count)
+            .sum()
+    }
+}
+
+/// Something that happened to a flow, gathered over the window.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Happening {
+    /// When it first happened.
+    pub(crate) time_ns: u64,
+    /// PSN of the first packet.
+    pub(crate) psn: u32,
+    /// How often.
+    pub(crate) count: u64,
+}
+
+/// A window that is still open.
+#[derive(Debug)]
+pub(crate) struct Window {
+    pub(crate) totals: Totals,
+    pub(crate) flows: FlowTable,
+    /// Flows beyond the bound of the table.
+    pub(crate) overflow: Option<Box<Overflow>>,
+    /// NAKs and CNPs by flow and syndrome; a CNP has none.
+    pub(crate) happenings: BTreeMap<(FlowKey, Option<u8>), Happening>,
+}
+
+impl Window {
+    pub(crate) fn new(settings: &Settings) -> Self {
+        Self {
+            totals: Totals::default(),
+            flows: FlowTable::new(settings.exact_flows),
+            overflow: None,
+            happenings: BTreeMap::new(),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn add(&mut self, run: &RunRecord, settings: &Settings, empty: &Sketches) {
+        self.totals.add_run(run);
+        let hash = flow_hash(&run.flow);
+        let counts = FlowCounts::of(run);
+        if !self.flows.add(hash, &run.flow, run.opcode(), &counts) {
+            self.overflow
+                .get_or_insert_with(|| Box::new(Overflow::new(empty)))
+                .add(hash, &run.flow, run.opcode(), &counts);
+        }
+        let syndrome = match run.stream() {
+            Stream::Acknowledge if !run.syndrome().is_ack() => Some(run.syndrome),
+            Stream::Cnp => None,
+            _ => return,
+        };
+        self.happen(run, syndrome, settings);
+    }
+
+    #[cold]
+    fn happen(&mut self, run: &RunRecord, syndrome: Option<u8>, settings: &Settings) {
+        let room = self.happenings.len() < settings.event_rows;
+        let seen = Happening {
+            time_ns: run.first_ns,
+            psn: run.first_psn,
+            count: 0,
+        };
+        let key = (run.flow, syndrome);
+        let happening = if room {
+            self.happenings.entry(key).or_insert(seen)
+        } else {
+            // The totals still count it.
+            let Some(happening) = self.happenings.get_mut(&key) else {
+                return;
+            };
+            happening
+        };
+        happening.count += u64::from(run.packets);
+        if run.first_ns < happening.time_ns {
+            happening.time_ns = run.first_ns;
+            happening.psn = run.first_psn;
+        }
+    }
+
+    /// Empties the window for the next one; keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        self.totals.clear();
+        self.flows.clear();
+        self.overflow = None;
+        self.happenings.clear();
+    }
+}

@@ -1,0 +1,343 @@
+//! Which window a run belongs to, and when a window is finished.
+
+use crate::change::{Changed, Changes};
+use crate::flow_table::{Flow, FlowTable};
+use crate::overflow::{Bounded, Overflow, Sketches};
+use crate::rows::{Closing, change_row, is_elephant};
+use crate::settings::{Settings, SettingsError};
+use crate::summary::Summary;
+use crate::window::{FrameCounts, Totals, Window};
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use rocescope_model::WindowRows;
+use rocescope_record::{Counters, RunRecord, Sink};
+use rocescope_sketches::LinearCounting;
+
+/// Runs in, rows of finished windows out.
+///
+/// Time is what the frames say: [`turn`](Self::turn) moves it on, and closes every window whose end
+/// lies further back than the lateness bound. A run that comes too late for its own window is
+/// counted in the oldest one that is open, so that nothing is lost, and as late.
+#[derive(Debug)]
+pub struct Pipeline {
+    settings: Settings,
+    /// Open windows by start, ascending: seldom more than two.
+    open: VecDeque<(u64, Window)>,
+    /// A closed window whose memory is used again.
+    spare: Option<Window>,
+    /// Start of the first window that may still be opened.
+    floor_ns: u64,
+    /// The latest time seen.
+    newest_ns: u64,
+    /// Start of the window in which the capture's clock stands.
+    clock_ns: Option<u64>,
+    /// What had been counted when that window began.
+    counted: FrameCounts,
+    empty: Sketches,
+    sketches: Sketches,
+    changes: Changes,
+    rows: WindowRows,
+    pub(crate) total: Total,
+}
+
+/// What all closed windows add up to.
+#[derive(Debug)]
+pub(crate) struct Total {
+    pub(crate) totals: Totals,
+    pub(crate) flows: FlowTable,
+    pub(crate) overflow: Option<Box<Overflow>>,
+    pub(crate) many: LinearCounting,
+    pub(crate) windows: u64,
+    pub(crate) events: u64,
+    /// Start of the first window and end of the last.
+    pub(crate) span_ns: Option<(u64, u64)>,
+}
+
+impl Sink for Pipeline {
+    fn publish(&mut self, run: &RunRecord) -> bool {
+        self.ingest(run);
+        true
+    }
+}
+
+impl Pipeline {
+    /// A pipeline without windows yet.
+    ///
+    /// # Errors
+    /// [`SettingsError`] when the settings make no sense.
+    pub fn new(settings: Settings) -> Result<Self, SettingsError> {
+        settings.check()?;
+        let empty = Sketches::new().map_err(|_| SettingsError::Sketches)?;
+        Ok(Self {
+            open: VecDeque::new(),
+            spare: None,
+            floor_ns: 0,
+            newest_ns: 0,
+            clock_ns: None,
+            counted: FrameCounts::default(),
+            sketches: empty.clone(),
+            empty,
+            changes: Changes::new(&settings),
+            rows: WindowRows::default(),
+            total: Total {
+                totals: Totals::default(),
+                flows: FlowTable::new(settings.exact_flows),
+                overflow: None,
+                many: Overflow::empty_many(),
+                windows: 0,
+                events: 0,
+                span_ns: None,
+            },
+            settings,
+        })
+    }
+
+    /// What it was made with.
+    #[must_use]
+    pub const fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Whether `time_ns` lies in the window in which the clock stands: when it does not,
+    /// [`turn`](Self::turn) has to be called before the frame of that time is observed.
+    #[must_use]
+    #[inline(always)]
+    pub fn is_current(&self, time_ns: u64) -> bool {
+        match self.clock_ns {
+            Some(start) => time_ns.wrapping_sub(start) < self.settings.window_ns,
+            None => false,
+        }
+    }
+
+    /// Moves the clock to `time_ns`. What `counters` have counted since the last turn belongs to
+    /// the window the clock stood in. Closes the windows that are over; their rows wait in
+    /// [`rows`](Self::rows).
+    ///
+    /// Runs that began before `time_ns` must have been published, the open ones flushed.
+    pub fn turn(&mut self, time_ns: u64, counters: &Counters) {
+        self.attribute(counters);
+        self.clock_ns = Some(time_ns - time_ns % self.settings.window_ns);
+        self.newest_ns = self.newest_ns.max(time_ns);
+        let watermark = self.newest_ns.saturating_sub(self.settings.lateness_ns);
+        let floor = watermark - watermark % self.settings.window_ns;
+        if floor > self.floor_ns {
+            self.close_before(floor);
+            self.floor_ns = floor;
+        }
+    }
+
+    /// Closes all windows: the capture is over.
+    pub fn finish(&mut self, counters: &Counters) {
+        self.attribute(counters);
+        self.close_before(u64::MAX);
+        let Self {
+            changes,
+            rows,
+            settings,
+            ..
+        } = self;
+        let before = rows.events.len();
+        changes.finish(|changed| rows.events.push(change_row(settings, &changed)));
+        self.total.events += (rows.events.len() - before) as u64;
+    }
+
+    /// Rows of the windows closed since they were last taken; the caller clears them.
+    pub fn rows(&mut self) -> &mut WindowRows {
+        &mut self.rows
+    }
+
+    /// The whole capture so far, as far as windows are closed.
+    #[must_use]
+    pub fn summary(&self) -> Summary {
+        Summary::of(self)
+    }
+
+    /// Adds a run to its window.
+    #[inline]
+    pub fn ingest(&mut self, run: &RunRecord) {
+        let Self {
+            open,
+            settings,
+            empty,
+            ..
+        } = self;
+        // Most runs belong to the youngest window.
+        if let Some((start, window)) = open.back_mut()
+            && run.first_ns.wrapping_sub(*start) < settings.window_ns
+        {
+            window.add(run, settings, empty);
+            return;
+        }
+        self.ingest_elsewhere(run);
+    }
+
+    fn ingest_elsewhere(&mut self, run: &RunRecord) {
+        let late = run.first_ns < self.floor_ns;
+        let at = self.window_at(run.first_ns);
+        let Self {
+            open,
+            settings,
+            empty,
+            ..
+        } = self;
+        if let Some((_, window)) = open.get_mut(at) {
+            window.add(run, settings, empty);
+            if late {
+                window.totals.late_packets += u64::from(run.packets);
+            }
+        }
+    }
+
+    /// Counts a packet whose ICRC was looked at: wrong, or not to be verified.
+    pub fn count_icrc(&mut self, time_ns: u64, wrong: bool) {
+        let at = self.window_at(time_ns);
+        if let Some((_, window)) = self.open.get_mut(at) {
+            if wrong {
+                window.totals.icrc_bad += 1;
+            } else {
+                window.totals.icrc_unverifiable += 1;
+            }
+        }
+    }
+
+    /// Index of the window that holds `time_ns`, or of the oldest that may be opened when that is
+    /// over; opens it where it is missing.
+    fn window_at(&mut self, time_ns: u64) -> usize {
+        let time_ns = time_ns.max(self.floor_ns);
+        let start = time_ns - time_ns % self.settings.window_ns;
+        match self.open.binary_search_by_key(&start, |(start, _)| *start) {
+            Ok(at) => at,
+            Err(at) => {
+                let window = self
+                    .spare
+                    .take()
+                    .unwrap_or_else(|| Window::new(&self.settings));
+                self.open.insert(at, (start, window));
+                at
+            }
+        }
+    }
+
+    fn attribute(&mut self, counters: &Counters) {
+        let counted = FrameCounts::of(counters);
+        if counted != self.counted {
+            let at = self.window_at(self.clock_ns.unwrap_or(0));
+            if let Some((_, window)) = self.open.get_mut(at) {
+                window.totals.frames.add_between(&self.counted, &counted);
+            }
+            self.counted = counted;
+        }
+    }
+
+    fn close_before(&mut self, floor_ns: u64) {
+        while let Some((start, window)) = self
+            .open
+            .pop_front_if(|(start, _)| start.saturating_add(self.settings.window_ns) <= floor_ns)
+        {
+            self.close(start, window);
+        }
+    }
+
+    fn close(&mut self, start_ns: u64, mut window: Window) {
+        let Self {
+            settings,
+            sketches,
+            changes,
+            rows,
+            total,
+            ..
+        } = self;
+        sketches.clear();
+        for flow in window.flows.flows() {
+            sketches.add(flow.hash(), &flow.counts);
+        }
+        if let Some(overflow) = &window.overflow {
+            sketches.merge(&overflow.sketches);
+        }
+        let top = largest(&window.flows, window.overflow.as_deref(), settings);
+        let elephants = top
+            .iter()
+            .filter(|bounded| is_elephant(settings, bounded))
+            .count();
+        let mut changed: Vec<Changed> = Vec::new();
+        let number = start_ns / settings.window_ns;
+        changes.close_window(number, top.iter(), settings, |change| changed.push(change));
+        let events = rows.events.len();
+        Closing {
+            settings,
+            start_ns,
+            window: &window,
+            top: &top,
+            changes: &changed,
+            sketches,
+            elephants: elephants as u64,
+        }
+        .rows(rows);
+        total.events += (rows.events.len() - events) as u64;
+        total.add(&window, start_ns, settings, &self.empty);
+        window.clear();
+        self.spare = Some(window);
+    }
+}
+
+impl Total {
+    fn add(&mut self, window: &Window, start_ns: u64, settings: &Settings, empty: &Sketches) {
+        self.totals.add(&window.totals);
+        for Flow {
+            key,
+            counts,
+            opcode,
+        } in window.flows.flows()
+        {
+            let hash = crate::flow_table::flow_hash(key);
+            self.many.add(hash);
+            if !self.flows.add(hash, key, *opcode, counts) {
+                self.overflow
+                    .get_or_insert_with(|| Box::new(Overflow::new(empty)))
+                    .add(hash, key, *opcode, counts);
+            }
+        }
+        if let Some(overflow) = &window.overflow {
+            // All bitmaps of this kind have one shape.
+            let _ = self.many.merge(&overflow.many);
+            self.overflow
+                .get_or_insert_with(|| Box::new(Overflow::new(empty)))
+                .merge(overflow);
+        }
+        self.windows += 1;
+        let end_ns = start_ns.saturating_add(settings.window_ns);
+        self.span_ns = Some(match self.span_ns {
+            None => (start_ns, end_ns),
+            Some((first, last)) => (first.min(start_ns), last.max(end_ns)),
+        });
+    }
+}
+
+/// The largest flows, exact and bounded ones together, largest first: as many as become rows or
+/// could be elephants.
+fn largest(flows: &FlowTable, overflow: Option<&Overflow>, settings: &Settings) -> Vec<Bounded> {
+    let wanted = settings.flow_rows.max(FOLLOWED_FLOWS);
+    let mut top: Vec<Bounded> = flows
+        .top(wanted)
+        .into_iter()
+        .copied()
+        .map(Bounded::exact)
+        .collect();
+    if let Some(overflow) = overflow {
+        top.extend(overflow.flows());
+        top.sort_by(|a, b| {
+            let (a, b) = (&a.flow, &b.flow);
+            b.counts
+                .frame_bytes
+                .cmp(&a.counts.frame_bytes)
+                .then_with(|| a.key.cmp(&b.key))
+        });
+        top.truncate(wanted);
+    }
+    top
+}
+
+/// Flows looked at when a window closes. An elephant beyond them would need a fabric that carries
+/// more than 4,096 elephants a window past one port.
+const FOLLOWED_FLOWS: usize = 4_096;
