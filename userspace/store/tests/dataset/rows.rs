@@ -46,6 +46,7 @@ fn totals(observer: &Text, start: i64) -> WindowRow {
         malformed_frames: 1,
         fragment_frames: 0,
         filtered_frames: 0,
+        snapped_frames: 2,
         roce_v1_frames: 1,
         frame_bytes: 10_640,
         payload_bytes: u64::MAX >> 1,
