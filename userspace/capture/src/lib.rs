@@ -1,1 +1,3 @@
 //! Sources of frames: capture files, standard input, the generator.
+
+pub mod generate;
