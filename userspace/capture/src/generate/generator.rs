@@ -1,17 +1,17 @@
 //! The generator: one event after another, in the order of time.
 
+use super::account::{Account, Arrival};
 use super::background::Source;
-use super::connection::Content;
 use super::fabric::{Fabric, GSI_PORT};
+use super::frame::Outer;
 use super::packet::{Numbers, Packet};
 use super::random::Random;
+use super::report;
 use super::requester::NEVER;
 use super::scenario::Scenario;
 use super::scenario::units::Probability;
-use super::tally::Totals;
-use super::truth::{
-    ConnectionTruth, EndTruth, FlowTruth, Losses, Series, SeriesWindow, Truth, Window, service_name,
-};
+use super::tapped::Content;
+use super::truth::Truth;
 use rocescope_wire::tunnel::Encapsulation;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -70,9 +70,7 @@ pub struct Generator {
     start_ns: u64,
     mirror_loss: Probability,
     mirror: Random,
-    totals: Totals,
-    windows: Vec<Window>,
-    encapsulated: [u64; Encapsulation::COUNT],
+    account: Account,
 }
 
 impl Generator {
@@ -110,9 +108,7 @@ impl Generator {
             start_ns: scenario.start_unix_s.saturating_mul(1_000_000_000),
             mirror_loss: scenario.mirror.loss,
             mirror: Random::new(seed, MIRROR),
-            totals: Totals::default(),
-            windows: Vec::new(),
-            encapsulated: [0; Encapsulation::COUNT],
+            account: Account::new(scenario),
             fabric,
         }
     }
@@ -122,7 +118,7 @@ impl Generator {
         if self
             .scenario
             .frames
-            .is_some_and(|frames| self.totals.frames >= frames)
+            .is_some_and(|frames| self.account.frames >= frames)
         {
             return None;
         }
@@ -147,9 +143,6 @@ impl Generator {
             }
             if let Some(original_bytes) = original_bytes {
                 let at_ns = self.start_ns.saturating_add(self.now);
-                self.totals.frames += 1;
-                self.totals.first_ns.get_or_insert(at_ns);
-                self.totals.last_ns = at_ns;
                 return Some(Frame {
                     at_ns,
                     original_bytes,
@@ -196,26 +189,24 @@ impl Generator {
                 let outer = layout.outer.as_ref();
                 let mirrored = outer.is_none_or(|outer| frame_bytes <= outer.truncate);
                 let whole = frame.len() == original as usize && mirrored;
-                self.totals.count(&packet, frame_bytes, whole);
-                let kind = outer.map_or(Encapsulation::None, super::frame::Outer::kind);
-                if let Some(count) = self.encapsulated.get_mut(kind as usize) {
-                    *count += 1;
-                }
                 let flows = if is_session {
                     &link.gsi_flows
                 } else {
                     &link.flows
                 };
-                let flow = *flows.get(from)?;
-                written = Some((
-                    original,
-                    flow,
+                let flow = *flows.get(from)? as usize;
+                let arrival = Arrival {
+                    at_ns: self.start_ns.saturating_add(now),
                     frame_bytes,
-                    packet.payload_bytes,
-                    packet.ends_message,
-                ));
+                    whole,
+                    encapsulation: outer.map_or(Encapsulation::None, Outer::kind),
+                    series: flow < self.scenario.truth.series,
+                };
+                let flow = self.fabric.flows.get_mut(flow)?;
+                self.account.packet(&packet, arrival, flow);
+                written = Some(original);
             } else {
-                self.totals.lost_by_mirror += 1;
+                self.account.lost_by_mirror += 1;
                 ledger.directions.get_mut(from)?.lost_by_mirror += 1;
             }
             if is_session {
@@ -225,12 +216,6 @@ impl Generator {
         }
         connection.close(now, rules);
         let next_at = connection.due(rules);
-        let written = written.map(
-            |(original, flow, frame_bytes, payload_bytes, ends_message)| {
-                self.count_flow(flow as usize, frame_bytes, payload_bytes, ends_message);
-                original
-            },
-        );
         Some((next_at, written))
     }
 
@@ -239,189 +224,19 @@ impl Generator {
         source.write(frame);
         let next_at = source.due().unwrap_or(NEVER);
         if self.mirror_loss.hits(self.mirror.next()) {
-            self.totals.lost_by_mirror += 1;
+            self.account.lost_by_mirror += 1;
             return Some((next_at, None));
         }
         let original = frame.len() as u32;
         frame.truncate(self.scenario.snaplen as usize);
-        self.totals.not_roce += 1;
-        self.window().frames += 1;
+        self.account
+            .background(self.start_ns.saturating_add(self.now));
         Some((next_at, Some(original)))
-    }
-
-    fn count_flow(
-        &mut self,
-        flow: usize,
-        frame_bytes: u32,
-        payload_bytes: u32,
-        ends_message: bool,
-    ) {
-        let series = flow < self.scenario.truth.series;
-        let window = self.window();
-        window.frames += 1;
-        window.volume.add(frame_bytes, payload_bytes);
-        window.messages += u64::from(ends_message);
-        let number = self.windows.len() as u64;
-        let Some(flow) = self.fabric.flows.get_mut(flow) else {
-            return;
-        };
-        flow.volume.add(frame_bytes, payload_bytes);
-        flow.messages += u64::from(ends_message);
-        if flow.window != number {
-            flow.window = number;
-            if series {
-                flow.series.push((number, Default::default()));
-            }
-            if let Some(window) = self.windows.last_mut() {
-                window.flows += 1;
-            }
-        }
-        if series && let Some((_, volume)) = flow.series.last_mut() {
-            volume.add(frame_bytes, payload_bytes);
-        }
-    }
-
-    /// The window of this moment.
-    fn window(&mut self) -> &mut Window {
-        let length = self.scenario.truth.window.0.max(1);
-        let at_ns = self.start_ns.saturating_add(self.now);
-        let start_ns = at_ns - at_ns % length;
-        if self
-            .windows
-            .last()
-            .is_none_or(|window| window.start_ns != start_ns)
-        {
-            self.windows.push(Window {
-                start_ns,
-                ..Window::default()
-            });
-        }
-        let last = self.windows.len() - 1;
-        &mut self.windows[last]
     }
 
     /// The truth about all frames so far.
     #[must_use]
     pub fn truth(&self) -> Truth {
-        let options = &self.scenario.truth;
-        let mut losses = Losses::default();
-        let mut repeated = 0;
-        let mut connections = Vec::new();
-        for (index, ledger) in self.fabric.ledgers.iter().enumerate() {
-            let directions = ledger.finished();
-            for direction in &directions {
-                losses.add(direction);
-                repeated += direction.repeated_request_psns;
-            }
-            if index < options.connections {
-                connections.extend(self.connection_truth(index, directions));
-            }
-        }
-        let mut flows: Vec<_> = self
-            .fabric
-            .flows
-            .iter()
-            .filter(|flow| flow.volume.packets > 0)
-            .collect();
-        let series = self
-            .fabric
-            .flows
-            .iter()
-            .take(options.series)
-            .map(|flow| Series {
-                id: flow.id,
-                windows: flow
-                    .series
-                    .iter()
-                    .filter_map(|(number, volume)| {
-                        let window = self.windows.get(*number as usize - 1)?;
-                        Some(SeriesWindow {
-                            start_ns: window.start_ns,
-                            volume: *volume,
-                            frame_bps: volume.frame_bytes as f64 * 8e9 / options.window.0 as f64,
-                        })
-                    })
-                    .collect(),
-            })
-            .collect();
-        let flow_count = flows.len() as u64;
-        flows.sort_by_key(|flow| Reverse(flow.volume.frame_bytes));
-        flows.truncate(options.top_flows);
-        let totals = &self.totals;
-        Truth {
-            scenario: self.scenario.name.clone(),
-            seed: self.seed,
-            frames: totals.frames,
-            roce_packets: totals.frames - totals.not_roce,
-            not_roce: totals.not_roce,
-            icrc_bad: totals.icrc_bad,
-            icrc_unverifiable: totals.icrc_unverifiable,
-            messages: totals.messages,
-            flows: flow_count,
-            repeated_request_psns: repeated,
-            opcodes: Truth::opcodes(totals),
-            aeth: totals.aeth.clone(),
-            rnr_timers: totals
-                .rnr_timers
-                .iter()
-                .map(|(timer, count)| (timer.to_string(), *count))
-                .collect(),
-            top_flows: flows
-                .into_iter()
-                .map(|flow| FlowTruth {
-                    id: flow.id,
-                    volume: flow.volume,
-                    messages: flow.messages,
-                })
-                .collect(),
-            first_ns: totals.first_ns.unwrap_or(self.start_ns),
-            last_ns: totals.last_ns,
-            losses,
-            encapsulations: Encapsulation::NAMES
-                .into_iter()
-                .zip(self.encapsulated)
-                .filter(|(_, count)| *count > 0)
-                .collect(),
-            window_ns: options.window.0,
-            windows: self.windows.clone(),
-            series,
-            connections_total: self.fabric.links.len() as u64,
-            connections,
-        }
-    }
-
-    fn connection_truth(
-        &self,
-        index: usize,
-        directions: [super::tally::Direction; 2],
-    ) -> Option<ConnectionTruth> {
-        let link = self.fabric.links.get(index)?;
-        let group = self.fabric.groups.get(link.group)?;
-        let end = |side: usize| {
-            let flow = self.fabric.flows.get(*link.flows.get(side)? as usize)?;
-            let asks = side == 0 || group.bidirectional;
-            Some(EndTruth {
-                ip: flow.id.src,
-                qpn: *link.ends.qpns.get(side)?,
-                udp_src_port: flow.id.udp_src_port,
-                start_psn: if asks {
-                    link.ends.start_psns.get(side).copied()
-                } else {
-                    None
-                },
-            })
-        };
-        let [a_to_b, b_to_a] = directions;
-        Some(ConnectionTruth {
-            group: group.name.clone(),
-            service: service_name(group.service),
-            cm: group.cm,
-            path_mtu: group.mtu,
-            vlan: group.vlan.clone(),
-            a: end(0)?,
-            b: end(1)?,
-            a_to_b,
-            b_to_a,
-        })
+        report::truth(&self.scenario, self.seed, &self.fabric, &self.account)
     }
 }

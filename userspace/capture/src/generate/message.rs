@@ -115,6 +115,30 @@ impl Message {
     }
 }
 
+impl Request {
+    /// Bytes of headers between BTH and payload.
+    pub(super) const fn extension_bytes(&self, service: Service) -> u32 {
+        let place = match self.operation {
+            Operation::Write | Operation::WriteWithImmediate if self.position.is_first() => 16,
+            Operation::Read => 16,
+            Operation::FetchAdd | Operation::CompareSwap => 28,
+            _ => 0,
+        };
+        let suffix = match self.operation {
+            Operation::SendWithImmediate
+            | Operation::WriteWithImmediate
+            | Operation::SendWithInvalidate
+                if self.position.is_last() =>
+            {
+                4
+            }
+            _ => 0,
+        };
+        let datagram = if matches!(service, Service::Ud) { 8 } else { 0 };
+        place + suffix + datagram
+    }
+}
+
 /// The opcode of a request (IBTA volume 1, table 38).
 pub(super) const fn request_opcode(
     service: Service,

@@ -16,15 +16,20 @@
 //! | `rules` | a group of flows, made ready |
 //! | `message`, `requester`, `responder` | the transport: messages, sender, receiver |
 //! | `fate` | what the network does to a packet |
-//! | `connection`, `session` | the way between both sides; CM |
+//! | `channel`, `connection`, `session` | the way between both sides; CM |
 //! | `packet`, `frame`, `background` | bytes |
-//! | `seen`, `tally`, [`truth`] | the truth |
+//! | `tapped`, `seen`, `tally`, `account` | what passes the tap, counted |
+//! | `report`, [`truth`] | the truth file |
 //! | [`generator`] | the agenda |
 //! | `pcap` | the file |
 //! | `random` | chance |
 
+mod account;
 mod background;
+mod channel;
 mod connection;
+#[cfg(test)]
+mod crosscheck;
 mod fabric;
 mod fate;
 mod frame;
@@ -33,6 +38,7 @@ mod message;
 mod packet;
 mod pcap;
 mod random;
+mod report;
 mod requester;
 mod responder;
 mod rules;
@@ -40,6 +46,7 @@ pub mod scenario;
 mod seen;
 mod session;
 mod tally;
+mod tapped;
 pub mod truth;
 
 pub use generator::{Frame, Generator};

@@ -1,6 +1,5 @@
 //! A packet from the BTH to the pad, written with `wire`.
 
-use super::connection::{Content, Tapped};
 use super::message::{
     ACKNOWLEDGE, ATOMIC_ACKNOWLEDGE, Position, Request, UD_SEND_ONLY, read_response_opcode,
     request_opcode,
@@ -9,6 +8,7 @@ use super::responder::{Replied, RepliedKind};
 use super::rules::Rules;
 use super::scenario::group::{Operation, Service};
 use super::session::Ends;
+use super::tapped::{Content, Tapped};
 use rocescope_wire::cm::MAD_BYTES;
 use rocescope_wire::extension::{
     Aeth, AtomicAckEth, AtomicEth, Cnp, Deth, Ieth, ImmDt, Reth, Syndrome,

@@ -53,6 +53,8 @@ pub(super) struct Requester {
     timer_at: u64,
     expiries: u8,
     dead: bool,
+    /// Messages that are acknowledged, or sent where nothing is acknowledged.
+    pub(super) completed: u64,
 }
 
 /// What a requester makes of an acknowledgement.
@@ -94,6 +96,7 @@ impl Requester {
             timer_at: NEVER,
             expiries: 0,
             dead: false,
+            completed: 0,
         }
     }
 
@@ -159,6 +162,7 @@ impl Requester {
             self.unacknowledged = self.next;
             if request.position.is_last() {
                 self.messages.pop_front();
+                self.completed += 1;
             }
         }
         Some((request, number))
@@ -172,7 +176,8 @@ impl Requester {
         if rules.line_rate.is_some() {
             let overhead = u64::from(rules.header_bytes + TRANSPORT_BYTES) * message.packets;
             let interval = picoseconds(overhead + u64::from(bytes), rate);
-            self.message_due = self.message_due.max(now.saturating_mul(1000)) + interval;
+            let earliest = self.message_due.max(now.saturating_mul(1000));
+            self.message_due = earliest.saturating_add(interval);
         }
         self.messages.push_back(message);
     }
@@ -184,10 +189,11 @@ impl Requester {
         let bytes = if request.operation == Operation::Read && rules.line_rate.is_none() {
             overhead * request.span + u64::from(request.message_bytes)
         } else {
-            overhead + u64::from(request.payload_bytes)
+            overhead + u64::from(request.payload_bytes + request.extension_bytes(rules.service))
         };
         let interval = picoseconds(bytes, rules.line_rate.unwrap_or(rate));
-        self.packet_due = self.packet_due.max(now.saturating_mul(1000)) + interval;
+        let earliest = self.packet_due.max(now.saturating_mul(1000));
+        self.packet_due = earliest.saturating_add(interval);
     }
 
     fn rate(&mut self, now: u64, rules: &Rules) -> f64 {
@@ -301,6 +307,7 @@ impl Requester {
                 break;
             }
             self.messages.pop_front();
+            self.completed += 1;
         }
         if self.unacknowledged == before {
             return;

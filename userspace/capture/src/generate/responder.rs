@@ -16,6 +16,9 @@ const ACK: u8 = 0x1f;
 const NAK_SEQUENCE: u8 = 0x60;
 /// Not ready; the timer stands in the low bits.
 const RNR: u8 = 0x20;
+/// Responses leave at line rate, in bits a second where the scenario names none: the requester
+/// paces READs by asking.
+const RESPONSE_RATE: f64 = 100e9;
 /// Bytes of BTH, AETH and ICRC.
 const RESPONSE_BYTES: u32 = 20;
 
@@ -314,7 +317,7 @@ impl Responder {
                 let position = Position::of(*first, *left == 0);
                 *first = false;
                 let took = rules.header_bytes + RESPONSE_BYTES + bytes;
-                let rate = rules.line_rate.unwrap_or_else(|| rules.rate(now));
+                let rate = rules.line_rate.unwrap_or(RESPONSE_RATE);
                 self.free_at = now + picoseconds(took.into(), rate) / 1000;
                 (RepliedKind::Read(position, bytes), *left > 0)
             }

@@ -1,14 +1,12 @@
 //! Counting while generating: the numbers of the truth, taken from what was meant, never from what
 //! a decoder reads.
 
-use super::connection::{Cause, Content, Tapped};
-use super::message::ACKNOWLEDGE;
 use super::packet::Packet;
 use super::responder::RepliedKind;
 use super::scenario::group::Service;
 use super::seen::Seen;
+use super::tapped::{Cause, Content, Tapped};
 use serde::Serialize;
-use std::collections::BTreeMap;
 
 /// Packets and bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
@@ -70,6 +68,9 @@ pub struct Direction {
     pub messages: u64,
     /// Those of them whose PSN had not passed before.
     pub unique_messages: u64,
+    /// Messages that this side knows to have arrived; where nothing is acknowledged, those sent.
+    /// READs and atomics count as well.
+    pub completed_messages: u64,
     /// Packets that the sender had sent before.
     pub retransmitted_packets: u64,
     /// Packets that passed behind a later one, though sent before it and for the first time.
@@ -208,71 +209,5 @@ impl Ledger {
             direction.lost_gap_psns = requests.missing();
         }
         directions
-    }
-}
-
-/// Totals of the capture.
-#[derive(Clone, Debug)]
-pub(super) struct Totals {
-    pub(super) opcodes: [Volume; 256],
-    pub(super) aeth: BTreeMap<&'static str, u64>,
-    pub(super) rnr_timers: BTreeMap<u8, u64>,
-    pub(super) messages: u64,
-    pub(super) frames: u64,
-    pub(super) not_roce: u64,
-    pub(super) icrc_bad: u64,
-    pub(super) icrc_unverifiable: u64,
-    pub(super) lost_by_mirror: u64,
-    pub(super) first_ns: Option<u64>,
-    pub(super) last_ns: u64,
-}
-
-impl Default for Totals {
-    fn default() -> Self {
-        Self {
-            opcodes: [Volume::default(); 256],
-            aeth: BTreeMap::new(),
-            rnr_timers: BTreeMap::new(),
-            messages: 0,
-            frames: 0,
-            not_roce: 0,
-            icrc_bad: 0,
-            icrc_unverifiable: 0,
-            lost_by_mirror: 0,
-            first_ns: None,
-            last_ns: 0,
-        }
-    }
-}
-
-impl Totals {
-    /// Counts a packet; `whole` if its ICRC was kept.
-    pub(super) fn count(&mut self, packet: &Packet, frame_bytes: u32, whole: bool) {
-        let opcode = packet.bth.opcode.0;
-        if let Some(volume) = self.opcodes.get_mut(usize::from(opcode)) {
-            volume.add(frame_bytes, packet.payload_bytes);
-        }
-        self.messages += u64::from(packet.ends_message);
-        if !whole {
-            self.icrc_unverifiable += 1;
-        } else if packet.damaged {
-            self.icrc_bad += 1;
-        }
-        if opcode == ACKNOWLEDGE
-            && let [syndrome, ..] = packet.extension()
-        {
-            let name = match (syndrome >> 5, syndrome & 0x1f) {
-                (0, _) => "ack",
-                (1, timer) => {
-                    *self.rnr_timers.entry(timer).or_default() += 1;
-                    "rnr_nak"
-                }
-                (_, 0) => "nak_psn_sequence_error",
-                (_, 1) => "nak_invalid_request",
-                (_, 2) => "nak_remote_access_error",
-                _ => "nak_remote_operational_error",
-            };
-            *self.aeth.entry(name).or_default() += 1;
-        }
     }
 }

@@ -1,8 +1,7 @@
 //! The truth file: what was generated, with the keys of the recorded captures' truth and more.
 
 use super::scenario::group::Service;
-use super::tally::{Direction, Totals, Volume};
-use rocescope_wire::Opcode;
+use super::tally::{Direction, Volume};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -196,17 +195,6 @@ pub struct EndTruth {
     pub udp_src_port: u16,
     /// First PSN of its requests, none where it sends none.
     pub start_psn: Option<u32>,
-}
-
-impl Truth {
-    /// The totals, in the form of the file.
-    pub(super) fn opcodes(totals: &Totals) -> BTreeMap<String, Volume> {
-        (0..=u8::MAX)
-            .zip(&totals.opcodes)
-            .filter(|(_, volume)| volume.packets > 0)
-            .map(|(opcode, volume)| (Opcode(opcode).to_string(), *volume))
-            .collect()
-    }
 }
 
 /// The name of a service.

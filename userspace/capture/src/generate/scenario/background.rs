@@ -38,7 +38,7 @@ pub enum Kind {
     Tcp,
     /// UDP datagrams to port 53.
     Udp,
-    /// Echo requests, of ICMP or ICMPv6.
+    /// Echo requests, of ICMP or `ICMPv6`.
     Icmp,
 }
 

@@ -34,6 +34,11 @@ pub(super) fn scenario(text: &str, scenario: &Scenario) -> Result<(), ScenarioEr
         "snaplen",
         "at least 64 bytes, the headers",
     )?;
+    whole.must(
+        scenario.start_unix_s <= 4_000_000_000,
+        "start_unix_s",
+        "at most 4,000,000,000: a pcap file counts seconds with 32 bits",
+    )?;
     if scenario.truth.window.0 == 0 {
         return Err(ScenarioError::Whole("truth.window: longer than 0".into()));
     }

@@ -170,9 +170,9 @@ pub enum Operation {
     WriteWithImmediate,
     /// RDMA READ.
     Read,
-    /// Atomic FETCH_ADD.
+    /// Atomic `FETCH_ADD`.
     FetchAdd,
-    /// Atomic CMP_SWAP.
+    /// Atomic `CMP_SWAP`.
     CompareSwap,
 }
 

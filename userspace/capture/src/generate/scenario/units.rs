@@ -30,8 +30,11 @@ fn scaled(thousandths: u64, unit: u64) -> Option<u64> {
     u64::try_from(u128::from(thousandths) * u128::from(unit) / 1000).ok()
 }
 
+/// 30 days: sums of a few times fit 64 bits, in picoseconds too.
+const NANOS_MAX: u64 = 30 * 86_400 * 1_000_000_000;
+
 macro_rules! quantity {
-    ($(#[$doc:meta])* $name:ident, $expects:literal, $plain:literal, { $($unit:literal => $scale:expr,)* }) => {
+    ($(#[$doc:meta])* $name:ident, $max:expr, $expects:literal, $plain:literal, { $($unit:literal => $scale:expr,)* }) => {
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
         pub struct $name(pub u64);
@@ -43,7 +46,7 @@ macro_rules! quantity {
                     $($unit => $scale,)*
                     _ => return None,
                 };
-                scaled(number, unit).map(Self)
+                scaled(number, unit).filter(|value| *value <= $max).map(Self)
             }
         }
 
@@ -74,7 +77,7 @@ macro_rules! quantity {
 
 quantity!(
     /// A time or a point in time since the scenario began, in nanoseconds.
-    Nanos, "a time such as \"1.5s\", \"20ms\", \"10us\" or \"500ns\"", false, {
+    Nanos, NANOS_MAX, "a time of at most 30 days such as \"1.5s\", \"20ms\", \"10us\" or \"500ns\"", false, {
         "ns" => 1,
         "us" => 1_000,
         "ms" => 1_000_000,
@@ -85,7 +88,7 @@ quantity!(
 
 quantity!(
     /// A rate in bits a second.
-    Rate, "a rate such as \"10Gbit/s\", \"2.5Mbit/s\", \"64kbit/s\" or \"800bit/s\"", false, {
+    Rate, u64::MAX, "a rate such as \"10Gbit/s\", \"2.5Mbit/s\", \"64kbit/s\" or \"800bit/s\"", false, {
         "bit/s" => 1,
         "kbit/s" => 1_000,
         "Mbit/s" => 1_000_000,
@@ -96,7 +99,7 @@ quantity!(
 
 quantity!(
     /// A size in bytes.
-    Size, "a size such as 4096, \"64KiB\" or \"1MiB\"", true, {
+    Size, u64::MAX, "a size such as 4096, \"64KiB\" or \"1MiB\"", true, {
         "B" => 1,
         "kB" => 1_000,
         "MB" => 1_000_000,
@@ -170,6 +173,7 @@ mod tests {
             "1h",
             "1",
             "1.2.3s",
+            "31000000s",
             "99999999999999999999s",
         ] {
             assert_eq!(Nanos::parse(text), None, "{text}");
