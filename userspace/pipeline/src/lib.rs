@@ -10,6 +10,7 @@
 //! | [`windows`] | which window a run belongs to, and when a window is finished |
 //! | [`window`] | what one window adds up |
 //! | [`flow_table`] | exact counts a flow, up to a bound |
+//! | [`flow_estimate`] | how many flows the sketches say there were |
 //! | [`overflow`] | the sketches that take over beyond the bound |
 //! | [`rows`] | a finished window as rows of the dataset |
 //! | [`change`] | elephants, and flows whose rate jumps between windows |
@@ -22,6 +23,7 @@
 extern crate alloc;
 
 pub mod change;
+pub mod flow_estimate;
 pub mod flow_table;
 pub mod overflow;
 pub mod rows;
