@@ -1,14 +1,14 @@
 //! HyperLogLog: how many different flows, where a bitmap has filled up.
 //!
 //! [`REGISTERS`] registers; a flow names one and raises it to the number of leading zeros of the
-//! rest of its hash, plus one (Flajolet, Fusy, Gandouet, Meunier, *HyperLogLog*, AofA 2007). The
-//! estimate is that of Ertl, *New cardinality estimation algorithms for HyperLogLog sketches*,
+//! rest of its hash, plus one (Flajolet, Fusy, Gandouet, Meunier, *HyperLogLog*, Analysis of
+//! Algorithms 2007). The estimate is that of Ertl, *New cardinality estimation algorithms for HyperLogLog sketches*,
 //! arXiv:1702.01284, algorithm 6: one formula for every number of flows, no table.
 //!
-//! Registers and bytes are those of Apache `DataSketches` (HLL_8, `lgK` 14), fed with the flow hash
+//! Registers and bytes are those of Apache DataSketches (`HLL_8`, `lgK` 14), fed with the flow hash
 //! as a signed long: its libraries and Spark's `hll_sketch_estimate` and `hll_union_agg` take
 //! [`to_datasketches`](HyperLogLog::to_datasketches) as it is. Unlike theirs, these bytes depend
-//! only on which flows there were: `DataSketches` also keeps an estimate that depends on the order
+//! only on which flows there were: DataSketches also keeps an estimate that depends on the order
 //! of arrival and is lost in a merge, and here its flag always says that it is lost. So shards merge
 //! to the bytes of one sketch fed with everything.
 //!
@@ -28,7 +28,7 @@ pub const LG_K: u8 = 14;
 pub const REGISTERS: usize = 1 << LG_K;
 /// The largest value of a register: 62 leading zeros and one.
 const HIGHEST: usize = 63;
-/// `DataSketches` hashes everything it is fed under this seed.
+/// DataSketches hashes everything it is fed under this seed.
 const SEED: u64 = 9001;
 
 /// 16,384 registers, 16 KiB: a relative standard error of 0.81 %, for any number of flows.

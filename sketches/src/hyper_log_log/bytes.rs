@@ -1,4 +1,4 @@
-//! `HllSketch` of Apache `DataSketches` as bytes, type HLL_8 in its register mode. Everything is
+//! `HllSketch` of Apache DataSketches as bytes, type `HLL_8` in its register mode. Everything is
 //! little-endian.
 //!
 //! | bytes | field |
@@ -9,8 +9,8 @@
 //! | 1 | `lgK`, 14 |
 //! | 1 | unused, 0 |
 //! | 1 | flags: 16, order of arrival unknown |
-//! | 1 | lowest register value, 0 by convention of HLL_8 |
-//! | 1 | mode: 2 (registers) and type 2 (HLL_8) four times as high, 10 |
+//! | 1 | lowest register value, 0 by convention of `HLL_8` |
+//! | 1 | mode: 2 (registers) and type 2 (`HLL_8`) four times as high, 10 |
 //! | 8 | estimate by order of arrival, 0: not kept |
 //! | 8 | Σ 2^−register over registers below 32, a double |
 //! | 8 | the same over registers from 32 on |
@@ -54,7 +54,7 @@ impl HyperLogLog {
         bytes
     }
 
-    /// Reads what [`to_datasketches`](Self::to_datasketches) wrote, or `DataSketches` in the same
+    /// Reads what [`to_datasketches`](Self::to_datasketches) wrote, or DataSketches in the same
     /// type and mode with the same `lgK`.
     ///
     /// # Errors

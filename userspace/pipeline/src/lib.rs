@@ -14,6 +14,7 @@
 //! | [`overflow`] | the sketches that take over beyond the bound |
 //! | [`rows`] | a finished window as rows of the dataset |
 //! | [`change`] | elephants, and flows whose rate jumps between windows |
+//! | [`merge`] | the rows of several capture points as those of one |
 //! | [`summary`] | the whole capture |
 //!
 //! The invariant: sums over all windows, and the summary, equal the counters of the capture, packet
@@ -25,6 +26,7 @@ extern crate alloc;
 pub mod change;
 pub mod flow_estimate;
 pub mod flow_table;
+pub mod merge;
 pub mod overflow;
 pub mod rows;
 pub mod settings;

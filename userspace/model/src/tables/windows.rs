@@ -84,7 +84,7 @@ table! {
         jitter_events: u64, Events, hide "Jitter";
         /// Linear Counting bitmap over flow hashes; null when left out.
         linear_counting: Option<Vec<u8>>, None, hide "Linear Counting";
-        /// HyperLogLog over flow hashes, DataSketches HLL_8 bytes; null up to 32,768 flows, and when
+        /// HyperLogLog over flow hashes, DataSketches `HLL_8` bytes; null up to 32,768 flows, and when
         /// left out.
         hll_flows: Option<Vec<u8>>, Flows, hide "HyperLogLog";
         /// Count-Min sketch of packets by flow hash, Spark V1 bytes; null when left out.
