@@ -3,20 +3,21 @@
 use crate::bytes::Bytes;
 use rocescope_record::observer::FrameTime;
 use rocescope_record::run::OpcodeTotals;
-use rocescope_record::{Config, Observer, RunRecord, Sink, Slot};
+use rocescope_record::{Config, Counters, Observer, RunRecord, Sink, Slot};
 use rocescope_wire::{Class, FrameLengths, LinkType};
 
-/// Adds up the runs it is given, and refuses some as a full ring would.
+/// Adds up the runs it is given, and loses some as a full ring would.
 struct Ledger {
     opcodes: [OpcodeTotals; 256],
     packets: u64,
     offered: u64,
-    /// Every run of this number is refused; 0 for none.
-    refuse: u64,
+    /// Every run of this number is lost; 0 for none.
+    lose: u64,
+    lost_packets: u64,
 }
 
 impl Sink for Ledger {
-    fn publish(&mut self, run: &RunRecord) -> bool {
+    fn publish(&mut self, run: &RunRecord, counters: &mut Counters) {
         assert!(run.packets > 0);
         assert_eq!(
             u32::from(run.packets),
@@ -30,11 +31,15 @@ impl Sink for Ledger {
         }
         self.packets += u64::from(run.packets);
         self.offered += 1;
-        self.refuse == 0 || self.offered % self.refuse != 0
+        if self.lose != 0 && self.offered % self.lose == 0 {
+            self.lost_packets += u64::from(run.packets);
+            counters.lost_runs += 1;
+            counters.lost_packets += u64::from(run.packets);
+        }
     }
 }
 
-/// Input: window, mark mask, sets, refusals (8 bytes), then for each frame its length, the steps of
+/// Input: window, mark mask, sets, losses (8 bytes), then for each frame its length, the steps of
 /// time before it, its interface, a length on the wire (8 bytes) and its bytes.
 pub fn run(input: &[u8]) {
     let mut bytes = Bytes(input);
@@ -42,14 +47,15 @@ pub fn run(input: &[u8]) {
     let mut config = Config::exact(window_ns);
     config.mark_mask = u32::from(bytes.u8());
     let sets = 1 << (bytes.u8() % 4);
-    let refuse = u64::from(bytes.u16() % 8);
+    let lose = u64::from(bytes.u16() % 8);
     let slot: Slot = bytemuck::Zeroable::zeroed();
     let mut observer = Observer::new(config, vec![[slot; 2]; sets]);
     let mut ledger = Ledger {
         opcodes: [OpcodeTotals::default(); 256],
         packets: 0,
         offered: 0,
-        refuse,
+        lose,
+        lost_packets: 0,
     };
     let mut time_ns = 1_795_228_209_000_000_000u64;
     let mut frames = 0;
@@ -91,11 +97,13 @@ pub fn run(input: &[u8]) {
     let counters = observer.counters();
     assert_eq!(counters.frames, frames);
     assert_eq!(counters.frames, counters.frames_accounted());
-    assert_eq!(
-        counters.roce_packets,
-        counters.published_packets + counters.lost_packets
-    );
+    assert_eq!(counters.roce_packets, counters.published_packets);
     assert_eq!(counters.roce_packets, ledger.packets);
+    assert_eq!(counters.lost_packets, ledger.lost_packets);
+    assert_eq!(
+        counters.delivered_packets() + counters.lost_packets,
+        counters.roce_packets
+    );
     for (opcode, (runs, counted)) in ledger.opcodes.iter().zip(&counters.opcodes).enumerate() {
         assert_eq!(runs, counted, "opcode {opcode:#04x}");
     }

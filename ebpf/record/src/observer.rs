@@ -3,7 +3,7 @@
 use crate::cache::{self, Clock, Set, Sink};
 use crate::config::Config;
 use crate::counters::Counters;
-use rocescope_wire::{Class, FrameLengths, LinkType, decode};
+use rocescope_wire::{Class, FrameLengths, LinkType, Packet, decode_into};
 
 /// One frame's own time is both clocks of a capture file.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +30,7 @@ pub struct Observer<M> {
     config: Config,
     counters: Counters,
     sets: M,
+    packet: Packet,
 }
 
 impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
@@ -40,6 +41,7 @@ impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
             config,
             counters: Counters::default(),
             sets,
+            packet: Packet::zeroed(),
         }
     }
 
@@ -56,7 +58,7 @@ impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
     }
 
     /// Counts a frame that was classed elsewhere and is no RoCEv2 packet.
-    pub fn count(&mut self, class: &Class) {
+    pub fn count(&mut self, class: &Class<&Packet>) {
         self.counters.count(class);
     }
 
@@ -70,22 +72,20 @@ impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
         interface: u32,
         clock: &C,
         sink: &mut S,
-    ) -> Class {
-        let class = decode(frame, link, lengths, self.config.udp_ports);
-        self.counters.count(&class);
+    ) -> Class<&Packet> {
+        let Self {
+            config,
+            counters,
+            sets,
+            packet,
+        } = self;
+        let class = decode_into(frame, link, lengths, config.udp_ports, packet);
+        counters.count(&class);
         if let Class::Roce(packet) = &class {
-            let sets = self.sets.as_mut();
+            let sets = sets.as_mut();
             let mask = (1usize << sets.len().max(1).ilog2()) - 1;
             if let Some(set) = sets.get_mut(cache::set_hash(packet, interface) as usize & mask) {
-                cache::observe(
-                    set,
-                    packet,
-                    interface,
-                    clock,
-                    &self.config,
-                    &mut self.counters,
-                    sink,
-                );
+                cache::observe(set, packet, interface, clock, config, counters, sink);
             }
         }
         class

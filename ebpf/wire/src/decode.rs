@@ -129,6 +129,36 @@ pub struct Packet {
 }
 
 impl Packet {
+    /// A packet without anything in it, to be decoded into.
+    #[must_use]
+    pub const fn zeroed() -> Self {
+        Self {
+            flow: FlowKey {
+                src: [0; 16],
+                dst: [0; 16],
+                vni: 0,
+                dst_qpn: 0,
+                udp_src_port: 0,
+                vlan: 0,
+                inner_vlan: 0,
+                reserved: 0,
+            },
+            bth: Bth::read([0; Bth::LEN]),
+            src_qpn: Qpn::new(0),
+            syndrome: Syndrome(0),
+            msn_or_dma_length: 0,
+            frame_bytes: 0,
+            payload_bytes: 0,
+            ttl: 0,
+            congestion_experienced: false,
+            snapped: false,
+            truncated: false,
+            encapsulation: Encapsulation::None,
+            network_at: 0,
+            bth_at: 0,
+        }
+    }
+
     /// The opcode.
     #[must_use]
     #[inline(always)]
@@ -221,11 +251,11 @@ reasons! {
     }
 }
 
-/// What a frame is.
+/// What a frame is. `P` is what is known of a RoCEv2 packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Class {
+pub enum Class<P = Packet> {
     /// A RoCEv2 packet.
-    Roce(Packet),
+    Roce(P),
     /// Something else.
     NotRoce(NotRoce, Encapsulation),
     /// Damaged, or not what it says it is.
@@ -236,9 +266,24 @@ pub enum Class {
     Snapped(Encapsulation),
 }
 
+impl<P> Class<P> {
+    /// The same class around `f` of the packet.
+    #[inline(always)]
+    pub fn map<Q>(self, f: impl FnOnce(P) -> Q) -> Class<Q> {
+        match self {
+            Self::Roce(packet) => Class::Roce(f(packet)),
+            Self::NotRoce(reason, outer) => Class::NotRoce(reason, outer),
+            Self::Malformed(reason, outer) => Class::Malformed(reason, outer),
+            Self::Fragment(outer) => Class::Fragment(outer),
+            Self::Snapped(outer) => Class::Snapped(outer),
+        }
+    }
+}
+
 /// Reads a frame.
 ///
 /// `ports` are the UDP destination ports that carry RoCEv2; 0 stands for none.
+#[must_use]
 #[inline]
 pub fn decode<O: Octets + ?Sized>(
     frame: &O,
@@ -246,6 +291,20 @@ pub fn decode<O: Octets + ?Sized>(
     lengths: FrameLengths,
     ports: [u16; 4],
 ) -> Class {
+    let mut packet = Packet::zeroed();
+    decode_into(frame, link, lengths, ports, &mut packet).map(|packet| *packet)
+}
+
+/// Reads a frame; a RoCEv2 packet is left in `packet`, which is the caller's memory, for the stack
+/// of the kernel's programs is 512 bytes.
+#[inline(always)]
+pub fn decode_into<'p, O: Octets + ?Sized>(
+    frame: &O,
+    link: LinkType,
+    lengths: FrameLengths,
+    ports: [u16; 4],
+    packet: &'p mut Packet,
+) -> Class<&'p Packet> {
     let mut outer = Outer {
         kind: Encapsulation::None,
         at: 0,
@@ -254,9 +313,10 @@ pub fn decode<O: Octets + ?Sized>(
     };
     let mut link = link;
     for _ in 0..=TUNNELS {
-        match layer(frame, link, lengths, ports, outer) {
-            Layer::Class(class) => return class,
-            Layer::Tunnel(tunnel) => {
+        match layer(frame, link, lengths, ports, outer, packet) {
+            Ok(()) => return Class::Roce(packet),
+            Err(Other::Class(class)) => return class.map(|never| match never {}),
+            Err(Other::Tunnel(tunnel)) => {
                 outer = Outer {
                     kind: tunnel.kind,
                     at: tunnel.inner_at,
@@ -283,12 +343,13 @@ struct Outer {
     truncated: bool,
 }
 
-enum Layer {
-    Class(Class),
+/// What a layer is when it is no RoCEv2 packet.
+enum Other {
+    Class(Class<core::convert::Infallible>),
     Tunnel(Tunnel),
 }
 
-/// One frame, from its link header to the BTH or to the tunnel it carries.
+/// One frame, from its link header to the headers behind the BTH or to the tunnel it carries.
 #[inline(always)]
 fn layer<O: Octets + ?Sized>(
     frame: &O,
@@ -296,21 +357,20 @@ fn layer<O: Octets + ?Sized>(
     lengths: FrameLengths,
     ports: [u16; 4],
     outer: Outer,
-) -> Layer {
+    packet: &mut Packet,
+) -> Result<(), Other> {
     // A frame that ends too soon was cut by the capture, or else is wrong.
     let short = |reason| {
-        Layer::Class(if lengths.captured < lengths.original {
+        Other::Class(if lengths.captured < lengths.original {
             Class::Snapped(outer.kind)
         } else {
             Class::Malformed(reason, outer.kind)
         })
     };
-    let wrong = |reason| Layer::Class(Class::Malformed(reason, outer.kind));
-    let other = |reason| Layer::Class(Class::NotRoce(reason, outer.kind));
+    let wrong = |reason| Err(Other::Class(Class::Malformed(reason, outer.kind)));
+    let other = |reason| Err(Other::Class(Class::NotRoce(reason, outer.kind)));
 
-    let Some(network) = link::read(frame, outer.at, link) else {
-        return short(Malformed::Link);
-    };
+    let network = link::read(frame, outer.at, link).ok_or_else(|| short(Malformed::Link))?;
     let read = match network.ethertype {
         ETHERTYPE_IPV4 => ip::v4(frame, network.at),
         ETHERTYPE_IPV6 => ip::v6(frame, network.at),
@@ -319,7 +379,7 @@ fn layer<O: Octets + ?Sized>(
     };
     let ip = match read {
         Ok(ip) => ip,
-        Err(IpError::Short) => return short(Malformed::IpShort),
+        Err(IpError::Short) => return Err(short(Malformed::IpShort)),
         Err(IpError::Header) => return wrong(Malformed::IpHeader),
         Err(IpError::Extension) => return wrong(Malformed::Ipv6Extension),
     };
@@ -327,26 +387,26 @@ fn layer<O: Octets + ?Sized>(
         PROTOCOL_UDP => {}
         PROTOCOL_GRE if !ip.fragment => {
             return match tunnel::gre(frame, ip.payload_at) {
-                Ok(Some(tunnel)) => Layer::Tunnel(tunnel),
+                Ok(Some(tunnel)) => Err(Other::Tunnel(tunnel)),
                 Ok(None) => other(NotRoce::NotUdp),
-                Err(()) => short(Malformed::Tunnel),
+                Err(()) => Err(short(Malformed::Tunnel)),
             };
         }
         _ => return other(NotRoce::NotUdp),
     }
     if ip.fragment {
-        return Layer::Class(Class::Fragment(outer.kind));
+        return Err(Other::Class(Class::Fragment(outer.kind)));
     }
-    let Some([s1, s0, d1, d0, l1, l0, _, _]) = frame.read::<8>(ip.payload_at) else {
-        return short(Malformed::UdpShort);
-    };
+    let [s1, s0, d1, d0, l1, l0, _, _] = frame
+        .read::<8>(ip.payload_at)
+        .ok_or_else(|| short(Malformed::UdpShort))?;
     let port = u16::from_be_bytes([d1, d0]);
     if !is_roce_port(port, ports) {
         if port == VXLAN_UDP_PORT {
             match tunnel::vxlan(frame, ip.payload_at + UDP_BYTES as usize) {
-                Ok(Some(tunnel)) => return Layer::Tunnel(tunnel),
+                Ok(Some(tunnel)) => return Err(Other::Tunnel(tunnel)),
                 Ok(None) => {}
-                Err(()) => return short(Malformed::Tunnel),
+                Err(()) => return Err(short(Malformed::Tunnel)),
             }
         }
         return other(NotRoce::OtherPort);
@@ -364,44 +424,46 @@ fn layer<O: Octets + ?Sized>(
         return wrong(Malformed::Bth);
     }
     let bth_at = ip.payload_at + UDP_BYTES as usize;
-    let Some(bytes) = frame.read::<{ Bth::LEN }>(bth_at) else {
-        // Only a capture or a mirror that cut the frame can have lost it.
-        return Layer::Class(Class::Snapped(outer.kind));
-    };
-    let bth = Bth::read(bytes);
-    let headers = UDP_BYTES + BTH_BYTES + bth.opcode.extension_bytes();
-    let trailer = u32::from(bth.pad_bytes) + ICRC_BYTES;
+    // Only a capture or a mirror that cut the frame can have lost it.
+    let bytes = frame
+        .read::<{ Bth::LEN }>(bth_at)
+        .ok_or(Other::Class(Class::Snapped(outer.kind)))?;
+    // Each field goes to its place at once: what is carried along costs the kernel's stack.
+    packet.bth = Bth::read(bytes);
+    packet.bth_at = bth_at;
+    packet.network_at = network.at;
+    packet.ttl = ip.ttl;
+    packet.congestion_experienced = ip.traffic_class & 3 == 3;
+    packet.truncated = missing | outer.truncated;
+    packet.encapsulation = outer.kind;
+    packet.frame_bytes = frame_bytes(lengths, outer, &ip);
+    let opcode = packet.bth.opcode;
+    let headers = UDP_BYTES + BTH_BYTES + opcode.extension_bytes();
+    let trailer = u32::from(packet.bth.pad_bytes) + ICRC_BYTES;
     if udp_bytes < headers + trailer {
         return wrong(Malformed::Extension);
     }
-    let extension = extension(frame, bth_at + Bth::LEN, bth.opcode);
-    let snapped = extension.is_none() || lengths.captured < lengths.original;
+    packet.payload_bytes = udp_bytes - headers - trailer;
+    let (src, dst) = ip
+        .addresses(frame)
+        .ok_or_else(|| short(Malformed::IpShort))?;
+    packet.flow = FlowKey {
+        src,
+        dst,
+        vni: outer.vni,
+        dst_qpn: packet.bth.dst_qpn.get(),
+        udp_src_port: u16::from_be_bytes([s1, s0]),
+        vlan: network.vlan,
+        inner_vlan: network.inner_vlan,
+        reserved: 0,
+    };
+    let extension = extension(frame, bth_at + Bth::LEN, opcode);
+    packet.snapped = extension.is_none() || lengths.captured < lengths.original;
     let extension = extension.unwrap_or(NOTHING);
-    Layer::Class(Class::Roce(Packet {
-        flow: FlowKey {
-            src: ip.src,
-            dst: ip.dst,
-            vni: outer.vni,
-            dst_qpn: bth.dst_qpn.get(),
-            udp_src_port: u16::from_be_bytes([s1, s0]),
-            vlan: network.vlan,
-            inner_vlan: network.inner_vlan,
-            reserved: 0,
-        },
-        bth,
-        src_qpn: extension.src_qpn,
-        syndrome: extension.syndrome,
-        msn_or_dma_length: extension.word,
-        frame_bytes: frame_bytes(lengths, outer, &ip),
-        payload_bytes: udp_bytes - headers - trailer,
-        ttl: ip.ttl,
-        congestion_experienced: ip.traffic_class & 3 == 3,
-        snapped,
-        truncated: missing | outer.truncated,
-        encapsulation: outer.kind,
-        network_at: network.at,
-        bth_at,
-    }))
+    packet.src_qpn = extension.src_qpn;
+    packet.syndrome = extension.syndrome;
+    packet.msn_or_dma_length = extension.word;
+    Ok(())
 }
 
 /// Length of the frame on the wire. A mirror may have cut the inner frame: then the IP header

@@ -14,10 +14,10 @@ const IPV6_EXTENSIONS: usize = 6;
 /// An IP header, read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ip {
-    /// Source address; IPv4 as an IPv4-mapped IPv6 address (RFC 4291, 2.5.5.2).
-    pub src: [u8; 16],
-    /// Destination address, likewise.
-    pub dst: [u8; 16],
+    /// Offset of the header.
+    at: usize,
+    /// Whether it is an IPv6 header.
+    v6: bool,
     /// Protocol of what follows.
     pub protocol: u8,
     /// TTL or hop limit.
@@ -43,6 +43,29 @@ pub enum IpError {
     Extension,
 }
 
+impl Ip {
+    /// Source and destination address; IPv4 as IPv4-mapped IPv6 addresses (RFC 4291, 2.5.5.2).
+    ///
+    /// Read when they are needed: 32 bytes that are carried along would not fit the stack of the
+    /// kernel's programs.
+    #[inline(always)]
+    pub fn addresses<O: Octets + ?Sized>(&self, frame: &O) -> Option<([u8; 16], [u8; 16])> {
+        if self.v6 {
+            Some((
+                frame.read::<16>(self.at + 8)?,
+                frame.read::<16>(self.at + 24)?,
+            ))
+        } else {
+            let mapped =
+                |[a, b, c, d]: [u8; 4]| [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, a, b, c, d];
+            Some((
+                mapped(frame.read::<4>(self.at + 12)?),
+                mapped(frame.read::<4>(self.at + 16)?),
+            ))
+        }
+    }
+}
+
 /// Reads the IPv4 header at `at`.
 ///
 /// # Errors
@@ -52,36 +75,15 @@ pub fn v4<O: Octets + ?Sized>(frame: &O, at: usize) -> Result<Ip, IpError> {
     let Some(head) = frame.read::<20>(at) else {
         return Err(IpError::Short);
     };
-    let [
-        first,
-        tos,
-        l1,
-        l0,
-        _,
-        _,
-        f1,
-        f0,
-        ttl,
-        protocol,
-        _,
-        _,
-        s3,
-        s2,
-        s1,
-        s0,
-        d3,
-        d2,
-        d1,
-        d0,
-    ] = head;
+    let [first, tos, l1, l0, _, _, f1, f0, ttl, protocol, ..] = head;
     let header_bytes = u32::from(first & 0x0f) * 4;
     let total_bytes = u32::from(u16::from_be_bytes([l1, l0]));
     if first >> 4 != 4 || header_bytes < 20 || total_bytes < header_bytes {
         return Err(IpError::Header);
     }
     Ok(Ip {
-        src: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, s3, s2, s1, s0],
-        dst: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, d3, d2, d1, d0],
+        at,
+        v6: false,
         protocol,
         ttl,
         traffic_class: tos,
@@ -98,19 +100,18 @@ pub fn v4<O: Octets + ?Sized>(frame: &O, at: usize) -> Result<Ip, IpError> {
 /// [`IpError`], each of its kinds.
 #[inline(always)]
 pub fn v6<O: Octets + ?Sized>(frame: &O, at: usize) -> Result<Ip, IpError> {
-    let (Some([first, second, _, _, l1, l0, next, ttl]), Some(src), Some(dst)) = (
-        frame.read::<8>(at),
-        frame.read::<16>(at + 8),
-        frame.read::<16>(at + 24),
-    ) else {
+    // The last byte of the addresses stands for all of them.
+    let (Some([first, second, _, _, l1, l0, next, ttl]), Some(_)) =
+        (frame.read::<8>(at), frame.u8(at + 39))
+    else {
         return Err(IpError::Short);
     };
     if first >> 4 != 6 {
         return Err(IpError::Header);
     }
     let mut ip = Ip {
-        src,
-        dst,
+        at,
+        v6: true,
         protocol: next,
         ttl,
         traffic_class: first << 4 | second >> 4,

@@ -35,7 +35,7 @@ pub mod opcode;
 pub mod tunnel;
 
 pub use bth::Bth;
-pub use decode::{Class, FlowKey, FrameLengths, Malformed, NotRoce, Packet, decode};
+pub use decode::{Class, FlowKey, FrameLengths, Malformed, NotRoce, Packet, decode, decode_into};
 pub use link::LinkType;
 pub use number::{Psn, Qpn};
 pub use octets::Octets;
