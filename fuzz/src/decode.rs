@@ -1,6 +1,6 @@
 //! One frame through the decoder, and what it found through ICRC and connection management.
 
-use crate::bytes::Bytes;
+use super::bytes::Bytes;
 use rocescope_wire::cm::Mad;
 use rocescope_wire::{
     Class, FrameLengths, LinkType, Packet, Qpn, ROCE_UDP_PORT, decode as decode_frame, icrc,

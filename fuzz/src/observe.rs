@@ -1,6 +1,6 @@
 //! Frames with times through the run cache: nothing may be lost without being counted.
 
-use crate::bytes::Bytes;
+use super::bytes::Bytes;
 use rocescope_record::observer::FrameTime;
 use rocescope_record::run::OpcodeTotals;
 use rocescope_record::{Config, Counters, Observer, RunRecord, Sink, Slot};
