@@ -1,5 +1,6 @@
 //! `cargo xtask`: the developer's one entry point, one file a task.
 
+mod bench;
 mod captures;
 mod fuzz;
 mod pcap;
@@ -11,6 +12,7 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 cargo xtask <task>
 
+  bench sketches [OPTION...]    the sketches beside their rivals
   fuzz --seconds N [TARGET...]  arbitrary bytes against decoder, readers and run cache
 ";
 
@@ -28,6 +30,7 @@ fn main() -> ExitCode {
 
 fn run(arguments: &[&str]) -> Result<()> {
     match arguments {
+        ["bench", rest @ ..] => bench::run(rest),
         ["fuzz", rest @ ..] => fuzz::run(rest),
         [] | ["help" | "--help" | "-h"] => {
             print!("{USAGE}");

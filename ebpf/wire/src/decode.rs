@@ -5,7 +5,7 @@ use bytemuck::{Pod, Zeroable};
 use crate::bth::Bth;
 use crate::extension::{Aeth, Deth, Reth, Syndrome};
 use crate::ip::{self, Ip, IpError, PROTOCOL_GRE, PROTOCOL_UDP};
-use crate::link::{self, ETHERTYPE_IPV4, ETHERTYPE_IPV6, ETHERTYPE_ROCE_V1, LinkType};
+use crate::link::{self, ETHERTYPE_IPV4, ETHERTYPE_IPV6, ETHERTYPE_ROCE_V1, LinkType, Network};
 use crate::number::{Psn, Qpn};
 use crate::octets::Octets;
 use crate::opcode::{Opcode, Operation, Position, Stream, Transport};
@@ -305,111 +305,59 @@ pub fn decode_into<'p, O: Octets + ?Sized>(
     ports: [u16; 4],
     packet: &'p mut Packet,
 ) -> Class<&'p Packet> {
-    let mut outer = Outer {
-        kind: Encapsulation::None,
-        at: 0,
-        vni: NO_VNI,
-        truncated: false,
-    };
-    let mut link = link;
-    for _ in 0..=TUNNELS {
-        match layer(frame, link, lengths, ports, outer, packet) {
-            Ok(()) => return Class::Roce(packet),
-            Err(Other::Class(class)) => return class.map(|never| match never {}),
-            Err(Other::Tunnel(tunnel)) => {
-                outer = Outer {
-                    kind: tunnel.kind,
-                    at: tunnel.inner_at,
-                    vni: if tunnel.vni == NO_VNI {
-                        outer.vni
-                    } else {
-                        tunnel.vni
-                    },
-                    truncated: outer.truncated | tunnel.truncated,
-                };
-                link = LinkType::Ethernet;
-            }
-        }
+    packet.encapsulation = Encapsulation::None;
+    packet.truncated = false;
+    packet.flow.vni = NO_VNI;
+    match read_into(frame, link, lengths, ports, packet) {
+        Ok(()) => Class::Roce(packet),
+        Err(Other::NotRoce(reason)) => Class::NotRoce(reason, packet.encapsulation),
+        Err(Other::Malformed(reason)) => Class::Malformed(reason, packet.encapsulation),
+        Err(Other::Fragment) => Class::Fragment(packet.encapsulation),
+        Err(Other::Snapped) => Class::Snapped(packet.encapsulation),
     }
-    Class::NotRoce(NotRoce::DeepTunnel, outer.kind)
 }
 
-/// What is known of the headers outside the ones being read.
-#[derive(Clone, Copy)]
-struct Outer {
-    kind: Encapsulation,
-    at: usize,
-    vni: u32,
-    truncated: bool,
-}
-
-/// What a layer is when it is no RoCEv2 packet.
+/// What a frame is when it is no RoCEv2 packet.
 enum Other {
-    Class(Class<core::convert::Infallible>),
-    Tunnel(Tunnel),
+    NotRoce(NotRoce),
+    Malformed(Malformed),
+    Fragment,
+    Snapped,
 }
 
-/// One frame, from its link header to the headers behind the BTH or to the tunnel it carries.
+/// Where the innermost IP packet lies.
+struct Inner {
+    /// Offset of its frame, behind all that mirrors put in front.
+    frame_at: usize,
+    network: Network,
+    ip: Ip,
+}
+
 #[inline(always)]
-fn layer<O: Octets + ?Sized>(
+fn read_into<O: Octets + ?Sized>(
     frame: &O,
     link: LinkType,
     lengths: FrameLengths,
     ports: [u16; 4],
-    outer: Outer,
     packet: &mut Packet,
 ) -> Result<(), Other> {
-    // A frame that ends too soon was cut by the capture, or else is wrong.
-    let short = |reason| {
-        Other::Class(if lengths.captured < lengths.original {
-            Class::Snapped(outer.kind)
-        } else {
-            Class::Malformed(reason, outer.kind)
-        })
-    };
-    let wrong = |reason| Err(Other::Class(Class::Malformed(reason, outer.kind)));
-    let other = |reason| Err(Other::Class(Class::NotRoce(reason, outer.kind)));
-
-    let network = link::read(frame, outer.at, link).ok_or_else(|| short(Malformed::Link))?;
-    let read = match network.ethertype {
-        ETHERTYPE_IPV4 => ip::v4(frame, network.at),
-        ETHERTYPE_IPV6 => ip::v6(frame, network.at),
-        ETHERTYPE_ROCE_V1 => return other(NotRoce::RoceV1),
-        _ => return other(NotRoce::NotIp),
-    };
-    let ip = match read {
-        Ok(ip) => ip,
-        Err(IpError::Short) => return Err(short(Malformed::IpShort)),
-        Err(IpError::Header) => return wrong(Malformed::IpHeader),
-        Err(IpError::Extension) => return wrong(Malformed::Ipv6Extension),
-    };
-    match ip.protocol {
-        PROTOCOL_UDP => {}
-        PROTOCOL_GRE if !ip.fragment => {
-            return match tunnel::gre(frame, ip.payload_at) {
-                Ok(Some(tunnel)) => Err(Other::Tunnel(tunnel)),
-                Ok(None) => other(NotRoce::NotUdp),
-                Err(()) => Err(short(Malformed::Tunnel)),
-            };
-        }
-        _ => return other(NotRoce::NotUdp),
+    let Inner {
+        frame_at,
+        network,
+        ip,
+    } = unwrap(frame, link, lengths, ports, packet)?;
+    let wrong = |reason| Err(Other::Malformed(reason));
+    if ip.protocol != PROTOCOL_UDP {
+        return Err(Other::NotRoce(NotRoce::NotUdp));
     }
     if ip.fragment {
-        return Err(Other::Class(Class::Fragment(outer.kind)));
+        return Err(Other::Fragment);
     }
     let [s1, s0, d1, d0, l1, l0, _, _] = frame
         .read::<8>(ip.payload_at)
-        .ok_or_else(|| short(Malformed::UdpShort))?;
-    let port = u16::from_be_bytes([d1, d0]);
-    if !is_roce_port(port, ports) {
-        if port == VXLAN_UDP_PORT {
-            match tunnel::vxlan(frame, ip.payload_at + UDP_BYTES as usize) {
-                Ok(Some(tunnel)) => return Err(Other::Tunnel(tunnel)),
-                Ok(None) => {}
-                Err(()) => return Err(short(Malformed::Tunnel)),
-            }
-        }
-        return other(NotRoce::OtherPort);
+        .ok_or_else(|| lengths.short(Malformed::UdpShort))?;
+    if !is_roce_port(u16::from_be_bytes([d1, d0]), ports) {
+        return Err(Other::NotRoce(NotRoce::OtherPort));
     }
     let udp_bytes = u32::from(u16::from_be_bytes([l1, l0]));
     if udp_bytes > ip.payload_bytes {
@@ -417,7 +365,7 @@ fn layer<O: Octets + ?Sized>(
     }
     // Where the IP packet ends, by its own word, against where the frame ends.
     let missing = ip.payload_at as u64 + u64::from(udp_bytes) > u64::from(lengths.original);
-    if missing && outer.kind == Encapsulation::None {
+    if missing && packet.encapsulation == Encapsulation::None {
         return wrong(Malformed::IpLength);
     }
     if udp_bytes < UDP_BYTES + BTH_BYTES + ICRC_BYTES {
@@ -425,18 +373,19 @@ fn layer<O: Octets + ?Sized>(
     }
     let bth_at = ip.payload_at + UDP_BYTES as usize;
     // Only a capture or a mirror that cut the frame can have lost it.
-    let bytes = frame
-        .read::<{ Bth::LEN }>(bth_at)
-        .ok_or(Other::Class(Class::Snapped(outer.kind)))?;
+    let bytes = frame.read::<{ Bth::LEN }>(bth_at).ok_or(Other::Snapped)?;
     // Each field goes to its place at once: what is carried along costs the kernel's stack.
     packet.bth = Bth::read(bytes);
     packet.bth_at = bth_at;
     packet.network_at = network.at;
     packet.ttl = ip.ttl;
     packet.congestion_experienced = ip.traffic_class & 3 == 3;
-    packet.truncated = missing | outer.truncated;
-    packet.encapsulation = outer.kind;
-    packet.frame_bytes = frame_bytes(lengths, outer, &ip);
+    packet.truncated |= missing;
+    packet.frame_bytes = if packet.encapsulation == Encapsulation::None {
+        lengths.original
+    } else {
+        inner_frame_bytes(lengths, frame_at, &ip)
+    };
     let opcode = packet.bth.opcode;
     let headers = UDP_BYTES + BTH_BYTES + opcode.extension_bytes();
     let trailer = u32::from(packet.bth.pad_bytes) + ICRC_BYTES;
@@ -444,13 +393,13 @@ fn layer<O: Octets + ?Sized>(
         return wrong(Malformed::Extension);
     }
     packet.payload_bytes = udp_bytes - headers - trailer;
-    let (src, dst) = ip
+    let (src, dst) = network
         .addresses(frame)
-        .ok_or_else(|| short(Malformed::IpShort))?;
+        .ok_or_else(|| lengths.short(Malformed::IpShort))?;
     packet.flow = FlowKey {
         src,
         dst,
-        vni: outer.vni,
+        vni: packet.flow.vni,
         dst_qpn: packet.bth.dst_qpn.get(),
         udp_src_port: u16::from_be_bytes([s1, s0]),
         vlan: network.vlan,
@@ -466,15 +415,93 @@ fn layer<O: Octets + ?Sized>(
     Ok(())
 }
 
-/// Length of the frame on the wire. A mirror may have cut the inner frame: then the IP header
+/// Steps into the frame that mirrors carry, down to its IP header; what they are goes to `packet`.
+///
+/// Apart from what follows, so that the kernel's verifier walks the headers of RoCEv2 once and not
+/// at every depth.
+#[inline(always)]
+fn unwrap<O: Octets + ?Sized>(
+    frame: &O,
+    link: LinkType,
+    lengths: FrameLengths,
+    ports: [u16; 4],
+    packet: &mut Packet,
+) -> Result<Inner, Other> {
+    let (mut link, mut frame_at) = (link, 0);
+    for _ in 0..=TUNNELS {
+        let network =
+            link::read(frame, frame_at, link).ok_or_else(|| lengths.short(Malformed::Link))?;
+        let ip = match network.ethertype {
+            ETHERTYPE_IPV4 => ip::v4(frame, network.at),
+            ETHERTYPE_IPV6 => ip::v6(frame, network.at),
+            ETHERTYPE_ROCE_V1 => return Err(Other::NotRoce(NotRoce::RoceV1)),
+            _ => return Err(Other::NotRoce(NotRoce::NotIp)),
+        }
+        .map_err(|error| match error {
+            IpError::Short => lengths.short(Malformed::IpShort),
+            IpError::Header => Other::Malformed(Malformed::IpHeader),
+            IpError::Extension => Other::Malformed(Malformed::Ipv6Extension),
+        })?;
+        let Some(tunnel) = tunnel_in(frame, &ip, lengths, ports)? else {
+            return Ok(Inner {
+                frame_at,
+                network,
+                ip,
+            });
+        };
+        packet.encapsulation = tunnel.kind;
+        packet.truncated |= tunnel.truncated;
+        if tunnel.vni != NO_VNI {
+            packet.flow.vni = tunnel.vni;
+        }
+        frame_at = frame.settle(tunnel.inner_at);
+        link = LinkType::Ethernet;
+    }
+    Err(Other::NotRoce(NotRoce::DeepTunnel))
+}
+
+/// The tunnel that an IP packet carries, if it does.
+#[inline(always)]
+fn tunnel_in<O: Octets + ?Sized>(
+    frame: &O,
+    ip: &Ip,
+    lengths: FrameLengths,
+    ports: [u16; 4],
+) -> Result<Option<Tunnel>, Other> {
+    if ip.fragment {
+        return Ok(None);
+    }
+    let tunnel = match ip.protocol {
+        PROTOCOL_GRE => tunnel::gre(frame, ip.payload_at),
+        PROTOCOL_UDP => match frame.be16(ip.payload_at + 2) {
+            Some(VXLAN_UDP_PORT) if !is_roce_port(VXLAN_UDP_PORT, ports) => {
+                tunnel::vxlan(frame, ip.payload_at + UDP_BYTES as usize)
+            }
+            _ => Ok(None),
+        },
+        _ => Ok(None),
+    };
+    tunnel.map_err(|()| lengths.short(Malformed::Tunnel))
+}
+
+impl FrameLengths {
+    /// A frame that ends too soon was cut by the capture, or else is wrong.
+    #[inline(always)]
+    fn short(self, reason: Malformed) -> Other {
+        if self.captured < self.original {
+            Other::Snapped
+        } else {
+            Other::Malformed(reason)
+        }
+    }
+}
+
+/// Length on the wire of a frame that a mirror carries. It may have been cut: then its IP header
 /// knows better than what is left.
 #[inline(always)]
-fn frame_bytes(lengths: FrameLengths, outer: Outer, ip: &Ip) -> u32 {
-    if outer.kind == Encapsulation::None {
-        return lengths.original;
-    }
-    let header_bytes = ip.payload_at.saturating_sub(outer.at) as u32;
-    let left = lengths.original.saturating_sub(outer.at as u32);
+fn inner_frame_bytes(lengths: FrameLengths, frame_at: usize, ip: &Ip) -> u32 {
+    let header_bytes = ip.payload_at.saturating_sub(frame_at) as u32;
+    let left = lengths.original.saturating_sub(frame_at as u32);
     left.max(header_bytes.saturating_add(ip.payload_bytes))
 }
 

@@ -14,10 +14,6 @@ const IPV6_EXTENSIONS: usize = 6;
 /// An IP header, read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ip {
-    /// Offset of the header.
-    at: usize,
-    /// Whether it is an IPv6 header.
-    v6: bool,
     /// Protocol of what follows.
     pub protocol: u8,
     /// TTL or hop limit.
@@ -43,29 +39,6 @@ pub enum IpError {
     Extension,
 }
 
-impl Ip {
-    /// Source and destination address; IPv4 as IPv4-mapped IPv6 addresses (RFC 4291, 2.5.5.2).
-    ///
-    /// Read when they are needed: 32 bytes that are carried along would not fit the stack of the
-    /// kernel's programs.
-    #[inline(always)]
-    pub fn addresses<O: Octets + ?Sized>(&self, frame: &O) -> Option<([u8; 16], [u8; 16])> {
-        if self.v6 {
-            Some((
-                frame.read::<16>(self.at + 8)?,
-                frame.read::<16>(self.at + 24)?,
-            ))
-        } else {
-            let mapped =
-                |[a, b, c, d]: [u8; 4]| [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, a, b, c, d];
-            Some((
-                mapped(frame.read::<4>(self.at + 12)?),
-                mapped(frame.read::<4>(self.at + 16)?),
-            ))
-        }
-    }
-}
-
 /// Reads the IPv4 header at `at`.
 ///
 /// # Errors
@@ -82,14 +55,12 @@ pub fn v4<O: Octets + ?Sized>(frame: &O, at: usize) -> Result<Ip, IpError> {
         return Err(IpError::Header);
     }
     Ok(Ip {
-        at,
-        v6: false,
         protocol,
         ttl,
         traffic_class: tos,
         // More fragments, or an offset: all but the don't-fragment and reserved bits.
         fragment: u16::from_be_bytes([f1, f0]) & 0x3fff != 0,
-        payload_at: at + header_bytes as usize,
+        payload_at: frame.settle(at + header_bytes as usize),
         payload_bytes: total_bytes - header_bytes,
     })
 }
@@ -100,23 +71,19 @@ pub fn v4<O: Octets + ?Sized>(frame: &O, at: usize) -> Result<Ip, IpError> {
 /// [`IpError`], each of its kinds.
 #[inline(always)]
 pub fn v6<O: Octets + ?Sized>(frame: &O, at: usize) -> Result<Ip, IpError> {
-    // The last byte of the addresses stands for all of them.
-    let (Some([first, second, _, _, l1, l0, next, ttl]), Some(_)) =
-        (frame.read::<8>(at), frame.u8(at + 39))
-    else {
+    let Some(head) = frame.read::<40>(at) else {
         return Err(IpError::Short);
     };
+    let [first, second, _, _, l1, l0, next, ttl, ..] = head;
     if first >> 4 != 6 {
         return Err(IpError::Header);
     }
     let mut ip = Ip {
-        at,
-        v6: true,
         protocol: next,
         ttl,
         traffic_class: first << 4 | second >> 4,
         fragment: false,
-        payload_at: at + 40,
+        payload_at: frame.settle(at + 40),
         payload_bytes: u32::from(u16::from_be_bytes([l1, l0])),
     };
     // Once more than there are headers: the last turn is for what follows them.
@@ -152,7 +119,7 @@ pub fn v6<O: Octets + ?Sized>(frame: &O, at: usize) -> Result<Ip, IpError> {
         if bytes > ip.payload_bytes {
             return Err(IpError::Extension);
         }
-        ip.payload_at += bytes as usize;
+        ip.payload_at = frame.settle(ip.payload_at + bytes as usize);
         ip.payload_bytes -= bytes;
         if ip.fragment {
             // What follows a later piece is not a header.

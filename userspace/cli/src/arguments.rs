@@ -19,6 +19,10 @@ pub struct Arguments {
 pub enum Command {
     /// Read a capture file: top flows, opcode mix, and a Parquet dataset
     Capture(Box<CaptureArguments>),
+    /// Show the whole path at work, without privileges or input
+    Demo(DemoArguments),
+    /// Write deterministic RoCEv2 traffic from a scenario, with its truth beside it
+    Generate(GenerateArguments),
     /// Seal what a killed capture left in a dataset, and name what does not read
     Repair(RepairArguments),
     /// Print the tables of the dataset and their columns
@@ -98,7 +102,7 @@ pub struct MeasureArguments {
 /// `rocescope demo`.
 #[derive(Debug, Args)]
 pub struct DemoArguments {
-    /// Where the dataset goes; what an earlier demo left there is replaced
+    /// Where the dataset goes; the tables of an earlier demo there are replaced
     #[arg(long, value_name = "DIR", default_value = "rocescope-demo")]
     pub out: PathBuf,
 }

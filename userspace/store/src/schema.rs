@@ -42,8 +42,8 @@ pub(crate) fn list_element() -> Arc<Field> {
     Arc::new(Field::new("element", DataType::Int64, false))
 }
 
-/// How Parquet stores a schema: Snappy everywhere, dictionaries for text, and no statistics where
-/// no reader can use them.
+/// How Parquet stores a schema: Snappy and dictionaries, but neither dictionaries nor statistics for
+/// sketches, no two of which are equal.
 pub(crate) fn parquet(schema: &Schema) -> WriterProperties {
     let mut pairs: Vec<KeyValue> = schema
         .metadata()
@@ -55,17 +55,14 @@ pub(crate) fn parquet(schema: &Schema) -> WriterProperties {
         .set_created_by(concat!("rocescope ", env!("CARGO_PKG_VERSION")).into())
         .set_compression(Compression::SNAPPY)
         .set_statistics_enabled(EnabledStatistics::Chunk)
-        .set_dictionary_enabled(false)
         .set_key_value_metadata(Some(pairs));
     for field in schema.fields() {
-        let path = ColumnPath::from(field.name().as_str());
-        properties = match field.data_type() {
-            DataType::Utf8 => properties.set_column_dictionary_enabled(path, true),
-            DataType::Binary => {
-                properties.set_column_statistics_enabled(path, EnabledStatistics::None)
-            }
-            _ => properties,
-        };
+        if *field.data_type() == DataType::Binary {
+            let path = ColumnPath::from(field.name().as_str());
+            properties = properties
+                .set_column_dictionary_enabled(path.clone(), false)
+                .set_column_statistics_enabled(path, EnabledStatistics::None);
+        }
     }
     properties.build()
 }

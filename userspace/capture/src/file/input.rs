@@ -30,14 +30,11 @@ impl Read for Input {
     }
 }
 
-/// Opens a capture; `-` is standard input. Compression is told by the first bytes, not the name.
+/// Opens a capture. Compression is told by the first bytes, not the name.
 ///
 /// # Errors
 /// [`FileError::Io`], [`FileError::Empty`].
 pub fn open(path: &Path) -> Result<Input, FileError> {
-    if path == Path::new("-") {
-        return Input::new(Box::new(io::stdin()));
-    }
     let file = File::open(path)?;
     let metadata = file.metadata()?;
     if metadata.is_dir() {

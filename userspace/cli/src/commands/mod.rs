@@ -1,6 +1,8 @@
 //! One file a subcommand.
 
 mod capture;
+mod demo;
+mod generate;
 mod repair;
 mod schema;
 
@@ -16,6 +18,8 @@ use std::process::ExitCode;
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     match &arguments.command {
         Command::Capture(arguments) => capture::run(arguments),
+        Command::Demo(arguments) => demo::run(arguments),
+        Command::Generate(arguments) => generate::run(arguments),
         Command::Repair(arguments) => repair::run(arguments),
         Command::Schema(arguments) => schema::run(arguments),
     }
