@@ -4,6 +4,7 @@ use super::scenario::group::Service;
 use super::tally::{Direction, Volume};
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::io::{self, Write};
 use std::net::IpAddr;
 
 /// What a capture holds, counted while it was generated.
@@ -58,6 +59,17 @@ pub struct Truth {
     pub connections_total: u64,
     /// Some connections: as many as `truth.connections` says, the first to be made.
     pub connections: Vec<ConnectionTruth>,
+}
+
+impl Truth {
+    /// Writes the truth file.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write_json(&self, mut out: impl Write) -> io::Result<()> {
+        serde_json::to_writer_pretty(&mut out, self)?;
+        writeln!(out)
+    }
 }
 
 /// What went wrong, over all directions: see [`Direction`].
