@@ -31,7 +31,7 @@ pub struct Truth {
     pub messages: u64,
     /// Distinct VLAN ids, VNI, addresses, UDP source port and destination queue pair.
     pub flows: u64,
-    /// Request packets all of whose PSNs had passed before.
+    /// Request packets with a PSN that a request packet had shown before.
     pub repeated_request_psns: u64,
     /// Packets of each opcode.
     pub opcodes: BTreeMap<String, Volume>,
