@@ -3,14 +3,13 @@
 #![expect(clippy::unwrap_used, reason = "it is a test")]
 
 mod frames;
+mod oracle;
 
-use etherparse::{
-    IpNumber, Ipv4Header, LinkExtSlice, NetSlice, SlicedPacket, TransportSlice, UdpHeader,
-};
+use etherparse::{IpNumber, Ipv4Header, SlicedPacket, UdpHeader};
 use frames::{ethernet, ip, transported};
+use oracle::{ours, theirs};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use rocescope_wire::link::NO_VLAN;
 use rocescope_wire::tunnel::{Encapsulation, NO_VNI, Tunnel};
 use rocescope_wire::{Class, FrameLengths, LinkType, NotRoce, Packet, ROCE_UDP_PORT, decode};
 
@@ -19,72 +18,6 @@ const PORTS: [u16; 4] = [ROCE_UDP_PORT, 0, 0, 0];
 fn class_of(frame: &[u8]) -> Class {
     let lengths = FrameLengths::whole(frame.len() as u32);
     decode(frame, LinkType::Ethernet, lengths, PORTS)
-}
-
-/// What both parsers say down to UDP: tags, addresses, hop limit, ECN, source port, and where the
-/// IP header and the UDP payload begin.
-type Agreed = ([u16; 2], [u8; 16], [u8; 16], u8, bool, u16, usize, usize);
-
-fn ours(packet: &Packet) -> Agreed {
-    let flow = packet.flow;
-    (
-        [flow.vlan, flow.inner_vlan],
-        flow.src,
-        flow.dst,
-        packet.ttl,
-        packet.congestion_experienced,
-        flow.udp_src_port,
-        packet.network_at,
-        packet.bth_at,
-    )
-}
-
-fn theirs(frame: &[u8], sliced: &SlicedPacket<'_>) -> Option<Agreed> {
-    let mut tags = [NO_VLAN; 2];
-    for (tag, slice) in tags.iter_mut().zip(&sliced.link_exts) {
-        let LinkExtSlice::Vlan(vlan) = slice else {
-            return None;
-        };
-        *tag = vlan.vlan_identifier().value();
-    }
-    let Some(TransportSlice::Udp(udp)) = &sliced.transport else {
-        return None;
-    };
-    let mapped = |[a, b, c, d]: [u8; 4]| [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, a, b, c, d];
-    let at = |part: &[u8]| part.as_ptr() as usize - frame.as_ptr() as usize;
-    let (src, dst, ttl, ecn, network) = match sliced.net.as_ref()? {
-        NetSlice::Ipv4(ip) => {
-            let header = ip.header();
-            let (src, dst) = (mapped(header.source()), mapped(header.destination()));
-            (src, dst, header.ttl(), header.ecn().value(), header.slice())
-        }
-        NetSlice::Ipv6(ip) => {
-            let header = ip.header();
-            let ecn = header.traffic_class() & 3;
-            (
-                header.source(),
-                header.destination(),
-                header.hop_limit(),
-                ecn,
-                header.slice(),
-            )
-        }
-        NetSlice::Arp(_) => return None,
-    };
-    if udp.destination_port() != ROCE_UDP_PORT {
-        return None;
-    }
-    let (network, payload) = (at(network), at(udp.slice()) + 8);
-    Some((
-        tags,
-        src,
-        dst,
-        ttl,
-        ecn == 3,
-        udp.source_port(),
-        network,
-        payload,
-    ))
 }
 
 fn check_cuts(frame: &[u8]) {
