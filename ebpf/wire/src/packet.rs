@@ -19,13 +19,13 @@ pub struct FlowKey {
     pub src: [u8; 16],
     /// Destination address, likewise.
     pub dst: [u8; 16],
-    /// VXLAN network identifier, [`NO_VNI`] where there is none.
+    /// VXLAN network identifier, [`NO_VNI`](crate::tunnel::NO_VNI) where there is none.
     pub vni: u32,
     /// Destination queue pair, 24 bits.
     pub dst_qpn: u32,
     /// UDP source port, in host order.
     pub udp_src_port: u16,
-    /// VLAN id of the outer tag, [`NO_VLAN`](link::NO_VLAN) where there is none.
+    /// VLAN id of the outer tag, [`NO_VLAN`](crate::link::NO_VLAN) where there is none.
     pub vlan: u16,
     /// VLAN id of the inner tag of QinQ.
     pub inner_vlan: u16,
