@@ -2,7 +2,9 @@
 
 mod bench;
 mod captures;
+mod docs;
 mod fuzz;
+mod graph;
 mod pcap;
 mod process;
 
@@ -12,6 +14,8 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 cargo xtask <task>
 
+  docs [--check]                write the generated pages, or fail when one is stale
+  graph                         hold the crates against the table in ARCHITECTURE.md
   bench sketches [OPTION...]    the sketches beside their rivals
   fuzz --seconds N [TARGET...]  arbitrary bytes against decoder, readers and run cache
 ";
@@ -30,6 +34,9 @@ fn main() -> ExitCode {
 
 fn run(arguments: &[&str]) -> Result<()> {
     match arguments {
+        ["docs"] => docs::write(),
+        ["docs", "--check"] => docs::check(),
+        ["graph"] => graph::run(),
         ["bench", rest @ ..] => bench::run(rest),
         ["fuzz", rest @ ..] => fuzz::run(rest),
         [] | ["help" | "--help" | "-h"] => {
