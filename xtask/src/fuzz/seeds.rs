@@ -1,0 +1,107 @@
+//! What the fuzzer begins with: frames of the captures, in the form that each target takes.
+
+use super::mirrored;
+use crate::captures;
+use crate::pcap::Pcap;
+use anyhow::Result;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use std::collections::HashSet;
+use std::io::Write;
+
+/// Frames of each capture.
+const FRAMES: usize = 24;
+/// A frame that is longer adds payload, and payload is never looked at.
+const LONGEST_FRAME: usize = 400;
+
+/// Seeds of a target by file name.
+pub(super) fn of(target: &str) -> Result<Vec<(String, Vec<u8>)>> {
+    let captures = captures::ours()?;
+    let mut seeds = Vec::new();
+    let mut seen = HashSet::new();
+    for (name, capture) in &captures {
+        match target {
+            "decode" => {
+                for (at, frame) in short(capture).enumerate() {
+                    // One of each length and opcode; where the opcode lies over IPv4 is enough.
+                    if seen.insert((frame.len(), frame.get(42).copied())) {
+                        seeds.push((format!("{name}-{at}"), decodable(frame)));
+                    }
+                }
+                if let Some(frame) = short(capture).last() {
+                    let mirrored = mirrored::all(frame).into_iter();
+                    seeds.extend(
+                        mirrored.map(|(kind, frame)| (format!("{name}-{kind}"), decodable(&frame))),
+                    );
+                }
+            }
+            "reader" => {
+                let file = capture.first(6);
+                seeds.push((name.clone(), file.to_vec()));
+                let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
+                gzip.write_all(file)?;
+                seeds.push((format!("{name}-gz"), gzip.finish()?));
+                for big_endian in [false, true] {
+                    let file = next_generation(short(capture).take(6), big_endian);
+                    seeds.push((format!("{name}-ng-{big_endian}"), file));
+                }
+            }
+            _ => {
+                // Windows of a second, all PSNs marked, two sets, nothing refused.
+                let mut seed = vec![0x00, 0xca, 0x9a, 0x3b, 0, 1, 0, 0];
+                for frame in short(capture) {
+                    let length = u16::try_from(frame.len())?.to_le_bytes();
+                    seed.extend([length[0], length[1], 100, 0, 0, 0, 0, 0]);
+                    seed.extend(frame);
+                }
+                seeds.push((name.clone(), seed));
+            }
+        }
+    }
+    Ok(seeds)
+}
+
+/// Ethernet, whole, no further ports.
+fn decodable(frame: &[u8]) -> Vec<u8> {
+    [&[0; 10], frame].concat()
+}
+
+fn short(capture: &Pcap) -> impl Iterator<Item = &[u8]> {
+    capture
+        .frames()
+        .filter(|frame| frame.len() <= LONGEST_FRAME)
+        .take(FRAMES)
+}
+
+/// Frames as pcapng: a section, an interface in nanoseconds, enhanced and simple packets in turn.
+fn next_generation<'a>(frames: impl Iterator<Item = &'a [u8]>, big_endian: bool) -> Vec<u8> {
+    let word = |value: u32| match big_endian {
+        true => value.to_be_bytes(),
+        false => value.to_le_bytes(),
+    };
+    let half = |value: u16| match big_endian {
+        true => value.to_be_bytes(),
+        false => value.to_le_bytes(),
+    };
+    let block = |kind: u32, parts: &[&[u8]]| {
+        let mut body = parts.concat();
+        body.resize(body.len().next_multiple_of(4), 0);
+        let length = word(12 + body.len() as u32);
+        [&word(kind), &length, body.as_slice(), &length].concat()
+    };
+    let mut file = block(
+        0x0a0d_0d0a,
+        &[&word(0x1a2b_3c4d), &half(1), &half(0), &[0xff; 8]],
+    );
+    let resolution = [&half(9)[..], &half(1), &[9, 0, 0, 0], &[0; 4]].concat();
+    file.extend(block(1, &[&half(1), &[0; 6], &resolution]));
+    for (at, frame) in (0..).zip(frames) {
+        let length = word(frame.len() as u32);
+        let enhanced = [word(0), word(0x18a0_0000), word(at), length, length].concat();
+        file.extend(match at % 2 {
+            0 => block(6, &[&enhanced, frame]),
+            _ => block(3, &[&length, frame]),
+        });
+    }
+    file
+}
