@@ -17,6 +17,7 @@ cargo xtask <task>
   docs [--check]                write the generated pages, or fail when one is stale
   graph                         hold the crates against the table in ARCHITECTURE.md
   bench sketches [OPTION...]    the sketches beside their rivals
+  bench paper [SECONDS]         the evaluation of the Fudan system's paper, repeated
   fuzz --seconds N [TARGET...]  arbitrary bytes against decoder, readers and run cache
 ";
 

@@ -1,5 +1,6 @@
 //! `cargo xtask bench`: one file a benchmark.
 
+mod paper;
 mod sketches;
 
 use anyhow::{Result, bail};
@@ -7,6 +8,7 @@ use anyhow::{Result, bail};
 pub(crate) fn run(arguments: &[&str]) -> Result<()> {
     match arguments {
         ["sketches", options @ ..] => sketches::run(options),
-        _ => bail!("which? cargo xtask bench sketches"),
+        ["paper", options @ ..] => paper::run(options),
+        _ => bail!("which? cargo xtask bench sketches, or paper"),
     }
 }
