@@ -2,7 +2,9 @@
 
 use crate::replay::{Replay, Window, replay};
 use crate::truth;
-use crate::workload::{CHANGES_MS, CHANGING_SECONDS, RATES_MBPS, changing, elephant_qpn};
+use crate::workload::{
+    CHANGING_SECONDS, RATES_MBPS, SHIFTS_MS, changes_ms, changing, elephant_qpn,
+};
 use rocescope_model::EventRow;
 use rocescope_pipeline::Settings;
 use rocescope_pipeline::settings;
@@ -45,27 +47,38 @@ pub(crate) fn recognition() -> Result<Vec<String>, Box<dyn Error>> {
             },
             ..Settings::default()
         };
-        let replayed = replay(&changing(), 1, CHANGING_SECONDS as f64, &settings)?;
-        let (sketched, listed) = elephants(&replayed.windows, elephant_bps)?;
+        let mut flows = (Found::default(), Found::default());
+        let mut changes = flows;
+        for (seed, shift_ms) in (1..).zip(SHIFTS_MS) {
+            let scenario = changing(shift_ms);
+            let replayed = replay(&scenario, seed, CHANGING_SECONDS as f64, &settings)?;
+            add(&mut flows, elephants(&replayed.windows, elephant_bps)?);
+            add(&mut changes, jitter(&replayed, elephant_bps, shift_ms)?);
+        }
         let gbps = elephant_bps as f64 / 1e9;
         lines.push(line(
             &format!("elephants above {gbps} Gbit/s"),
-            sketched,
-            listed,
+            flows,
             "flows in windows of 1 s",
         ));
-        let (sketched, listed) = jitter(&replayed, elephant_bps)?;
         lines.push(line(
             &format!("changes above 2 Gbit/s of elephants above {gbps} Gbit/s"),
-            sketched,
-            listed,
+            changes,
             "changes",
         ));
     }
     Ok(lines)
 }
 
-fn line(what: &str, sketched: Found, listed: Found, things: &str) -> String {
+fn add(sum: &mut (Found, Found), run: (Found, Found)) {
+    for (sum, run) in [(&mut sum.0, run.0), (&mut sum.1, run.1)] {
+        sum.there += run.there;
+        sum.found += run.found;
+        sum.false_alarms += run.false_alarms;
+    }
+}
+
+fn line(what: &str, (sketched, listed): (Found, Found), things: &str) -> String {
     format!(
         "| {what} | 95 % | {} | {} | {} | {} | {} {things} |",
         sketched.recall(),
@@ -113,10 +126,10 @@ fn elephants(windows: &[Window], threshold: u64) -> Result<(Found, Found), Box<d
 type Change = (u32, u64, bool);
 
 /// The changes that the scenario makes and that pass the thresholds.
-fn changes(threshold: u64) -> Vec<Change> {
+fn changes(threshold: u64, shift_ms: u64) -> Vec<Change> {
     let mut changes = Vec::new();
     for (flow, rates) in RATES_MBPS.iter().enumerate() {
-        for (pair, at_ms) in rates.windows(2).zip(CHANGES_MS) {
+        for (pair, at_ms) in rates.windows(2).zip(changes_ms(shift_ms)) {
             if let [from, to] = pair
                 && from.max(to) * 1_000_000 >= threshold
                 && from.abs_diff(*to) * 1_000_000 >= JITTER_BPS
@@ -129,7 +142,11 @@ fn changes(threshold: u64) -> Vec<Change> {
 }
 
 /// By the jitter sketch over rates that the Count-Min table gives, and by the rows of `events`.
-fn jitter(replayed: &Replay, threshold: u64) -> Result<(Found, Found), Box<dyn Error>> {
+fn jitter(
+    replayed: &Replay,
+    threshold: u64,
+    shift_ms: u64,
+) -> Result<(Found, Found), Box<dyn Error>> {
     let thresholds = Thresholds {
         elephant_bps: threshold,
         absolute_bps: Some(JITTER_BPS),
@@ -157,7 +174,7 @@ fn jitter(replayed: &Replay, threshold: u64) -> Result<(Found, Found), Box<dyn E
             reported.push((*qpn, event.window, event.to_bps > event.from_bps));
         }
     }
-    let there = changes(threshold);
+    let there = changes(threshold, shift_ms);
     let sketched = compare(&there, &reported);
     let start_ns = replayed
         .windows

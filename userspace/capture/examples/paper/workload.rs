@@ -54,8 +54,16 @@ pub(crate) fn growing() -> String {
 /// How long [`changing`] lasts, with windows of 1 s.
 pub(crate) const CHANGING_SECONDS: u64 = 21;
 
-/// When the rates of [`changing`] change: at a window's edge, and within one.
-pub(crate) const CHANGES_MS: [u64; 4] = [5_000, 9_000, 13_300, 17_600];
+/// When the rates of [`changing`] change, from its beginning.
+const CHANGES_MS: [u64; 4] = [5_000, 9_000, 13_300, 17_600];
+
+/// How much later, one run each: so that changes fall on edges of windows and everywhere within them.
+pub(crate) const SHIFTS_MS: [u64; 5] = [0, 130, 340, 500, 810];
+
+/// When the rates change in the run of this shift.
+pub(crate) fn changes_ms(shift_ms: u64) -> [u64; 4] {
+    CHANGES_MS.map(|at| at + shift_ms)
+}
 
 /// The rates of the elephants of [`changing`] in Mbit/s: at first, and after each change. In each line
 /// are changes above and below 2 Gbit/s.
@@ -69,7 +77,7 @@ pub(crate) const RATES_MBPS: [[u64; 5]; 5] = [
 
 /// Section 5.4 (3): five background flows below 0.5 Gbit/s and five RC SEND flows of 1 to 5 Gbit/s
 /// that change four times.
-pub(crate) fn changing() -> String {
+pub(crate) fn changing(shift_ms: u64) -> String {
     let mut text = format!("duration = \"{CHANGING_SECONDS}s\"\nsnaplen = 128\n");
     text.push_str(
         "\n[[flows]]\ncount = 5\nsrc = \"192.168.2.201\"\ndst = \"192.168.2.202\"\nmessage = 4096\n\
@@ -77,7 +85,7 @@ pub(crate) fn changing() -> String {
     );
     for (flow, [first, later @ ..]) in RATES_MBPS.iter().enumerate() {
         let (src, dst) = (201 + flow % 3, 201 + (flow + 1) % 3);
-        let changes: Vec<String> = CHANGES_MS
+        let changes: Vec<String> = changes_ms(shift_ms)
             .iter()
             .zip(later)
             .map(|(at, rate)| format!("{{ at = \"{at}ms\", rate = \"{rate}Mbit/s\" }}"))
