@@ -134,7 +134,7 @@ fn side(frame: &[u8]) -> bool {
         .flat_map(|f| f.iter())
         .map(|b| u32::from(*b))
         .sum();
-    sum % 2 == 0
+    sum.is_multiple_of(2)
 }
 
 #[test]
