@@ -1,11 +1,11 @@
 //! The command line.
 
-use crate::units::{bits_per_second, duration, positive_duration};
+use crate::units::{bits_per_second, duration, name, positive_duration, share};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Watches RoCEv2 fabrics from the outside: flows, opcodes, retransmissions, round trips.
+/// Watches RoCEv2 fabrics from the outside: flows, opcodes, messages, NAKs, congestion.
 #[derive(Debug, Parser)]
 #[command(name = "rocescope", version, propagate_version = true)]
 pub struct Arguments {
@@ -70,7 +70,7 @@ pub struct CaptureArguments {
 #[derive(Clone, Debug, Args)]
 pub struct MeasureArguments {
     /// Name of this capture point, in every row and file name
-    #[arg(long, value_name = "NAME", default_value = "local")]
+    #[arg(long, value_name = "NAME", default_value = "local", value_parser = name)]
     pub observer: String,
     /// Length of a window of event time
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = positive_duration)]
@@ -91,7 +91,7 @@ pub struct MeasureArguments {
     #[arg(long, value_name = "RATE", default_value = "1G", value_parser = bits_per_second)]
     pub elephant: f64,
     /// Change between windows that is jitter, as a share of the rate before
-    #[arg(long, value_name = "SHARE", default_value_t = 0.5)]
+    #[arg(long, value_name = "SHARE", default_value = "0.5", value_parser = share)]
     pub jitter_relative: f64,
     /// Change between windows that is jitter, in bits a second
     #[arg(long, value_name = "RATE", default_value = "500M", value_parser = bits_per_second)]
@@ -104,7 +104,7 @@ pub struct MeasureArguments {
 /// `rocescope demo`.
 #[derive(Debug, Args)]
 pub struct DemoArguments {
-    /// Where the dataset goes; the tables of an earlier demo there are replaced
+    /// Where the dataset goes; what an earlier demo wrote there is replaced
     #[arg(long, value_name = "DIR", default_value = "rocescope-demo")]
     pub out: PathBuf,
 }
