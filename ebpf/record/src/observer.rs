@@ -3,7 +3,14 @@
 use crate::cache::{self, Clock, Set, Sink};
 use crate::config::Config;
 use crate::counters::Counters;
-use rocescope_wire::{Class, FrameLengths, LinkType, decode};
+use crate::handshake::{self, HalfOpen, HalfOpenSet};
+use crate::whole::{self, MadRecord, Whole};
+use bytemuck::Zeroable;
+use rocescope_wire::{Class, FrameLengths, LinkType, NotRoce, decode, tcp};
+
+/// Sets of half-open TCP connections: 256 places of 96 bytes, 24 KiB. A handshake is lost when
+/// more than four others of its set begin before it ends.
+const HALF_OPEN_SETS: usize = 64;
 
 /// One frame's own time is both clocks of a capture file.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +37,7 @@ pub struct Observer<M> {
     config: Config,
     counters: Counters,
     sets: M,
+    half_open: [HalfOpenSet; HALF_OPEN_SETS],
 }
 
 impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
@@ -40,6 +48,7 @@ impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
             config,
             counters: Counters::default(),
             sets,
+            half_open: [[HalfOpen::zeroed(); 4]; HALF_OPEN_SETS],
         }
     }
 
@@ -60,7 +69,7 @@ impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
         self.counters.count(class);
     }
 
-    /// Takes a frame and answers its class. Runs that end go to `sink`.
+    /// Takes a frame and answers its class. Runs that end go to `sink`, and what crosses whole.
     #[inline]
     pub fn observe<C: Clock, S: Sink>(
         &mut self,
@@ -74,6 +83,11 @@ impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
         let class = decode(frame, link, lengths, self.config.udp_ports);
         self.counters.count(&class);
         if let Class::Roce(packet) = &class {
+            if whole::is_management(packet) {
+                let mut record = MadRecord::zeroed();
+                record.fill(frame, packet, interface, clock.now());
+                sink.whole(Whole::Mad(&record));
+            }
             let sets = self.sets.as_mut();
             let mask = (1usize << sets.len().max(1).ilog2()) - 1;
             if let Some(set) = sets.get_mut(cache::set_hash(packet, interface) as usize & mask) {
@@ -87,6 +101,14 @@ impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
                     sink,
                 );
             }
+        } else if let Class::NotRoce(NotRoce::NotUdp, _) = &class
+            && let Some(segment) = tcp::segment(frame, link)
+            && let Some(set) = self
+                .half_open
+                .get_mut(handshake::set_hash(&segment) as usize % HALF_OPEN_SETS)
+            && let Some(record) = handshake::observe(set, &segment, interface, clock.now())
+        {
+            sink.whole(Whole::Handshake(&record));
         }
         class
     }
