@@ -13,6 +13,7 @@
 //! | [`overflow`] | the sketches that take over beyond the bound |
 //! | [`rows`] | a finished window as rows of the dataset |
 //! | [`change`] | elephants, and flows whose rate jumps between windows |
+//! | [`connections`] | queue pairs: loss, order, latency, congestion |
 //! | [`summary`] | the whole capture |
 //!
 //! The invariant: sums over all windows, and the summary, equal the counters of the capture, packet
@@ -22,6 +23,7 @@
 extern crate alloc;
 
 pub mod change;
+pub mod connections;
 pub mod flow_table;
 pub mod overflow;
 pub mod rows;

@@ -1,6 +1,7 @@
 //! One file a subcommand.
 
 mod capture;
+mod connections;
 mod repair;
 mod schema;
 
@@ -16,6 +17,7 @@ use std::process::ExitCode;
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     match &arguments.command {
         Command::Capture(arguments) => capture::run(arguments),
+        Command::Connections(arguments) => connections::run(arguments),
         Command::Repair(arguments) => repair::run(arguments),
         Command::Schema(arguments) => schema::run(arguments),
     }
