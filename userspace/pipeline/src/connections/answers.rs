@@ -49,12 +49,12 @@ impl Direction {
                         latency.completion.add(since(request.begun_ns));
                     }
                 });
-                self.progress(place, around);
+                self.progress(place, now_ns, around);
             }
             Acknowledgement::RnrNak { timer } => self.not_ready(run, place, timer, around),
             Acknowledgement::Nak(NakCode::PsnSequenceError) => self.refused(run, place, around),
             Acknowledgement::Nak(_) => {
-                self.progress(place.saturating_sub(1), around);
+                self.progress(place.saturating_sub(1), run.first_ns, around);
                 let (psn, syndrome) = (run.last_psn(), run.syndrome);
                 (around.tell)(run.first_ns, What::Fatal { psn, syndrome });
                 self.closed = true;
@@ -65,7 +65,8 @@ impl Direction {
     }
 
     /// The peer has all up to `place`.
-    fn progress(&mut self, place: Place, around: &mut Surroundings<'_>) {
+    fn progress(&mut self, place: Place, now_ns: u64, around: &mut Surroundings<'_>) {
+        self.settle_doubt(Some((place, now_ns)), around.tell);
         if place > self.acked {
             self.acked = place;
             self.tries = 0;
@@ -94,7 +95,7 @@ impl Direction {
 
     /// A NAK for a PSN out of sequence: the peer waits for it.
     fn refused(&mut self, run: &RunRecord, place: Place, around: &mut Surroundings<'_>) {
-        self.progress(place.saturating_sub(1), around);
+        self.progress(place.saturating_sub(1), run.first_ns, around);
         if self.start_is_open && place < self.requests.low() {
             // What began the direction was lost before the tap.
             self.start = Some(place);
@@ -102,6 +103,16 @@ impl Direction {
         }
         self.requests.refuse(place);
         let passed_ns = self.recent.time_of(place);
+        if let Some(doubt) = self.doubt.filter(|doubt| doubt.place == place) {
+            // What was sent first is lost; of what was sent again the NAK tells only if it had the
+            // time to arrive.
+            self.doubt = None;
+            self.lose(doubt, Evidence::Nak, around.tell);
+            let soon = run.first_ns.saturating_sub(doubt.resent_ns);
+            if self.latencies.min_rtt_ns().is_some_and(|rtt| soon < rtt) {
+                self.last_loss = Some((place, run.first_ns));
+            }
+        }
         let overtaken = self
             .overtaken
             .is_some_and(|(first, last)| (first..=last).contains(&place));
@@ -129,7 +140,7 @@ impl Direction {
 
     /// The peer has no receive buffer for a message.
     fn not_ready(&mut self, run: &RunRecord, place: Place, timer: u8, around: &mut Surroundings<'_>) {
-        self.progress(place.saturating_sub(1), around);
+        self.progress(place.saturating_sub(1), run.first_ns, around);
         match &mut self.rnr {
             Some(rnr) if rnr.place == place => {
                 rnr.naks += 1;
@@ -223,7 +234,7 @@ impl Direction {
             let completion = &mut latencies.get().completion;
             completion.add(now_ns.saturating_sub(request.begun_ns));
         });
-        self.progress(last, around);
+        self.progress(last, now_ns, around);
         self.start_is_open = false;
     }
 

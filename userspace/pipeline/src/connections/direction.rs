@@ -1,7 +1,7 @@
 //! The state of one direction: what was sent that way, and what is still open.
 
 use super::congestion::{Notifications, Rate};
-use super::episode::{Episode, Refusal, RnrEpisode};
+use super::episode::{Doubt, Episode, Refusal, RnrEpisode};
 use super::key::Key;
 use super::latency::Latencies;
 use super::recent::Recent;
@@ -119,6 +119,7 @@ pub(crate) struct Direction {
     pub(crate) refusal: Option<Refusal>,
     pub(crate) rnr: Option<RnrEpisode>,
     pub(crate) episode: Option<Episode>,
+    pub(crate) doubt: Option<Doubt>,
     /// Retransmissions of the oldest open request without an answer in between.
     pub(crate) tries: u32,
     pub(crate) try_interval_ns: u64,
@@ -169,6 +170,7 @@ impl Direction {
             refusal: None,
             rnr: None,
             episode: None,
+            doubt: None,
             tries: 0,
             try_interval_ns: 0,
             last_loss: None,

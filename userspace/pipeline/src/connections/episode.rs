@@ -56,3 +56,14 @@ pub(crate) struct RnrEpisode {
     pub(crate) naks: u32,
     pub(crate) timer: u8,
 }
+
+/// A request that was sent again though nothing asked for it: lost, or only slow to be answered.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Doubt {
+    pub(crate) place: Place,
+    /// When it was sent again last, and how often.
+    pub(crate) resent_ns: u64,
+    pub(crate) times: u32,
+    /// How long its answer had been out by then, as far as is known.
+    pub(crate) waited_ns: u64,
+}

@@ -3,7 +3,7 @@
 use super::direction::{Direction, PairedBy};
 use super::event::{Event, What};
 use super::key::Key;
-use super::pairing::Found;
+use super::pairing::{Found, Refused};
 use super::requests::Surroundings;
 use super::setup::{Setup, Step};
 use super::{ConnectionSummary, Connections};
@@ -128,6 +128,9 @@ impl Connections {
         // UC is not answered.
         if direction.peer.is_none() && direction.transport != Transport::Uc {
             let hosts = direction.key.hosts();
+            if direction.counts.request_packets == u64::from(run.packets) {
+                self.open.begin(hosts, at);
+            }
             self.open.enter(hosts, run.first_psn, at);
             if run.last_psn != run.first_psn {
                 self.open.enter(hosts, run.last_psn, at);
@@ -213,7 +216,21 @@ impl Connections {
                     .is_some_and(|d| d.peer.is_none() && !d.is_datagrams())
         };
         let mut candidates = self.candidates.get(&at).copied();
-        let found = self.open.answer(&mut candidates, hosts, run.first_psn, is_open);
+        let mut found = self.open.answer(&mut candidates, hosts, run.first_psn, is_open);
+        if found == Found::Nothing && candidates.is_none() && !run.syndrome().is_ack() {
+            found = self.open.refusal(hosts, |other| match directions.get(other) {
+                Some(other) if other.peer.is_none() => {
+                    let place = other.requests.place(psn);
+                    let low = other.requests.low();
+                    if other.requests.has(place) && place - low < u64::from(PLAUSIBLE) {
+                        Refused::Sent
+                    } else {
+                        Refused::Other
+                    }
+                }
+                _ => Refused::Paired,
+            });
+        }
         match found {
             Found::Peer(peer) => {
                 self.candidates.remove(&at);
@@ -372,6 +389,7 @@ impl Connections {
     pub(super) fn end_open(&mut self, at: u32) {
         let now_ns = self.now_ns;
         self.with(at, |direction, around| {
+            direction.settle_doubt(None, around.tell);
             direction.end_episode(around.tell);
             direction.look_for_exhaustion(now_ns, around);
             if let Some(rnr) = direction.rnr.take() {

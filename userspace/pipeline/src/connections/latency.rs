@@ -34,4 +34,9 @@ impl Latencies {
     pub(crate) fn min_rtt_ns(&self) -> Option<u64> {
         self.0.as_ref().and_then(|latency| latency.rtt.min())
     }
+
+    /// The largest round trip seen.
+    pub(crate) fn max_rtt_ns(&self) -> Option<u64> {
+        self.0.as_ref().and_then(|latency| latency.rtt.max())
+    }
 }

@@ -6,13 +6,16 @@
 //! make a pair; one is enough while so few PSNs are entered that a chance hit is rarer than one in
 //! a thousand. A UDP source port is never looked at.
 
-use alloc::collections::VecDeque;
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::vec::Vec;
 use hashbrown::HashTable;
 
 /// PSNs entered at once; the oldest gives way. 48 bytes each: 12 MiB at most.
 const MOST_ENTRIES: usize = 262_144;
 /// Directions kept under one PSN: queue pairs that all begin at PSN 0 share theirs.
 const MOST_ALIKE: usize = 8;
+/// Directions without a peer looked through when a NAK names a PSN inside a run.
+const MOST_LOOKED_AT: usize = 64;
 /// Up to here a chance hit has a probability below 2^14 / 2^24, a thousandth.
 const FEW_ENTRIES: usize = 1 << 14;
 
@@ -36,6 +39,8 @@ pub(crate) struct Candidates {
 pub(crate) struct OpenRequests {
     table: HashTable<Entry>,
     order: VecDeque<u64>,
+    /// Directions that may still lack a peer, by hosts.
+    hosts: BTreeMap<u64, Vec<u32>>,
 }
 
 /// What an answer tells of the direction that carries it.
@@ -45,6 +50,17 @@ pub(crate) enum Found {
     Nothing,
     /// It answers this direction.
     Peer(u32),
+}
+
+/// Whether a direction can be what a NAK is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refused {
+    /// It has a peer already, or is gone.
+    Paired,
+    /// It sent the PSN.
+    Sent,
+    /// It did not.
+    Other,
 }
 
 fn key(hosts: u64, psn: u32) -> u64 {
@@ -79,6 +95,28 @@ impl OpenRequests {
         };
         self.table.insert_unique(key, entry, |entry| entry.key);
         self.order.push_back(key);
+    }
+
+    /// `direction`, from one host to another, began to send requests.
+    pub(crate) fn begin(&mut self, hosts: u64, direction: u32) {
+        let directions = self.hosts.entry(hosts).or_default();
+        if directions.len() < MOST_LOOKED_AT {
+            directions.push(direction);
+        }
+    }
+
+    /// A NAK names a PSN inside a run, which is not entered: the only direction between the hosts
+    /// that `sent` it.
+    pub(crate) fn refusal(&mut self, hosts: u64, sent: impl Fn(u32) -> Refused) -> Found {
+        let Some(directions) = self.hosts.get_mut(&hosts) else {
+            return Found::Nothing;
+        };
+        directions.retain(|direction| sent(*direction) != Refused::Paired);
+        let mut hits = directions.iter().filter(|d| sent(**d) == Refused::Sent);
+        match (hits.next(), hits.next()) {
+            (Some(direction), None) => Found::Peer(*direction),
+            _ => Found::Nothing,
+        }
     }
 
     /// An answer with this PSN passed. `hosts` are those of the requests; `is_open` tells whether a

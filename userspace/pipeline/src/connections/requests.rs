@@ -1,7 +1,7 @@
 //! A run of requests: what it repeats, what it fills, what it leaves open.
 
 use super::direction::Direction;
-use super::episode::{Episode, Trigger};
+use super::episode::{Doubt, Episode, Trigger};
 use super::event::{Evidence, What, Where};
 use super::sequence::{Place, Shown};
 use super::waiting::{Answer, Request};
@@ -79,6 +79,7 @@ impl Direction {
         self.episode = None;
         self.rnr = None;
         self.tries = 0;
+        self.doubt = None;
         self.gave_up = false;
     }
 
@@ -184,11 +185,13 @@ impl Direction {
             };
             (around.tell)(run.first_ns, what);
         }
+        let sent_ns = self.waiting.sent_ns(first);
         if repeated > 0 || recovered > 0 {
             self.waiting.again(first, last, run.last_ns());
         }
         if again > 0 {
-            self.went_back(run, first, last, again, around);
+            let waited_ns = sent_ns.map_or(0, |ns| run.first_ns.saturating_sub(ns));
+            self.went_back(run, (first, last), again, waited_ns, around);
         } else if shown.fresh > 0 {
             self.end_episode(around.tell);
         }
@@ -210,9 +213,9 @@ impl Direction {
     fn went_back(
         &mut self,
         run: &RunRecord,
-        first: Place,
-        last: Place,
+        (first, last): (Place, Place),
         packets: u64,
+        waited_ns: u64,
         around: &mut Surroundings<'_>,
     ) {
         if let Some(episode) = &mut self.episode
@@ -245,7 +248,7 @@ impl Direction {
             Trigger::Rnr => self.counts.rnr_episodes += 1,
             Trigger::Timeout => {
                 self.counts.timeouts += 1;
-                self.timed_out(run, first, around);
+                self.timed_out(run, first, waited_ns, around);
             }
         }
         self.episode = Some(Episode {
@@ -259,25 +262,72 @@ impl Direction {
     }
 
     /// The sender's timer ran out: what it sends again had passed and was not acknowledged.
-    fn timed_out(&mut self, run: &RunRecord, first: Place, around: &mut Surroundings<'_>) {
-        let oldest_ns = self.recent.time_of(first).unwrap_or(self.first_request_ns);
+    fn timed_out(
+        &mut self,
+        run: &RunRecord,
+        first: Place,
+        waited_ns: u64,
+        around: &mut Surroundings<'_>,
+    ) {
         self.tries += 1;
-        self.try_interval_ns = self.try_interval_ns.max(run.first_ns.saturating_sub(oldest_ns));
+        self.try_interval_ns = self.try_interval_ns.max(waited_ns);
         if first <= self.acked {
             return;
         }
-        let told = self.last_loss.is_some_and(|(place, ns)| place == first && ns >= oldest_ns);
-        if !told {
-            self.last_loss = Some((first, run.first_ns));
-            self.counts.lost_after_tap += 1;
-            let what = What::Loss {
-                psn: run.first_psn(),
-                packets: 1,
-                place: Where::AfterTap,
-                evidence: Evidence::Timeout,
-            };
-            (around.tell)(run.first_ns, what);
+        // Whether it was lost, the next answer tells.
+        let times = match self.doubt {
+            Some(doubt) if doubt.place == first => doubt.times + 1,
+            _ => {
+                self.settle_doubt(None, around.tell);
+                1
+            }
+        };
+        self.doubt = Some(Doubt {
+            place: first,
+            resent_ns: run.first_ns,
+            times,
+            waited_ns,
+        });
+    }
+
+    /// The answer for all up to `answered` passed at its time, or none will any more.
+    ///
+    /// An answer that comes tells nothing of which copy it answers, but for one thing: when the
+    /// sender had waited more than twice the longest round trip before it sent again, the first
+    /// copy (or its answer) was lost. Else the answer may just have been slow.
+    pub(crate) fn settle_doubt(
+        &mut self,
+        answered: Option<(Place, u64)>,
+        tell: &mut dyn FnMut(u64, What),
+    ) {
+        let Some(doubt) = self.doubt else {
+            return;
+        };
+        if let Some((place, now_ns)) = answered {
+            if place < doubt.place {
+                return;
+            }
+            self.doubt = None;
+            let longest_ns = self.latencies.max_rtt_ns().unwrap_or(u64::MAX / 2);
+            let soonest_ns = doubt.resent_ns + self.latencies.min_rtt_ns().unwrap_or(0);
+            if doubt.waited_ns <= 2 * longest_ns || now_ns < soonest_ns {
+                return;
+            }
         }
+        self.doubt = None;
+        self.lose(doubt, Evidence::Timeout, tell);
+    }
+
+    /// What was in doubt is lost.
+    pub(crate) fn lose(&mut self, doubt: Doubt, evidence: Evidence, tell: &mut dyn FnMut(u64, What)) {
+        self.counts.lost_after_tap += u64::from(doubt.times);
+        let what = What::Loss {
+            psn: Psn::new(doubt.place as u32),
+            packets: u64::from(doubt.times),
+            place: Where::AfterTap,
+            evidence,
+        };
+        tell(doubt.resent_ns, what);
     }
 
     pub(crate) fn end_episode(&mut self, tell: &mut dyn FnMut(u64, What)) {

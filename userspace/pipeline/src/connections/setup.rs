@@ -25,8 +25,8 @@ pub(crate) struct CmTimes {
     pub(crate) request_ns: u64,
     pub(crate) reply_ns: Option<u64>,
     pub(crate) ready_ns: Option<u64>,
-    pub(crate) active_start: u32,
-    pub(crate) passive_start: u32,
+    pub(crate) in_request: u32,
+    pub(crate) in_reply: u32,
     pub(crate) service: Option<Transport>,
 }
 
@@ -94,7 +94,7 @@ impl Requests {
                     mtu: request.path_mtu_bytes().unwrap_or(0) as u16,
                     times: CmTimes {
                         request_ns: record.time_ns,
-                        active_start: request.starting_psn.get(),
+                        in_request: request.starting_psn.get(),
                         service: match request.transport_service {
                             TransportService::Rc => Some(Transport::Rc),
                             TransportService::Uc => Some(Transport::Uc),
@@ -127,7 +127,7 @@ impl Requests {
                 }
                 pending.passive_qpn = Some(reply.local_qpn.get());
                 pending.times.reply_ns = Some(record.time_ns);
-                pending.times.passive_start = reply.starting_psn.get();
+                pending.times.in_reply = reply.starting_psn.get();
                 let there = pending.key.towards(reply.local_qpn);
                 let back = pending.key.reversed(pending.active_qpn);
                 Some(Step::Paired {
@@ -172,9 +172,10 @@ impl Key {
 }
 
 impl CmTimes {
-    /// First PSN of the active side, and of the passive one.
+    /// First PSN that the active side sends, and the passive one: each side names the PSN it
+    /// expects of the other, the REP the active side's and the REQ the passive side's.
     pub(crate) const fn starts(&self) -> (Psn, Psn) {
-        (Psn::new(self.active_start), Psn::new(self.passive_start))
+        (Psn::new(self.in_reply), Psn::new(self.in_request))
     }
 }
 
