@@ -113,9 +113,10 @@ impl Direction {
                 self.last_loss = Some((place, run.first_ns));
             }
         }
-        let overtaken = self
-            .overtaken
-            .is_some_and(|(first, last)| (first..=last).contains(&place));
+        let holds = |range: Option<(Place, Place)>| {
+            range.is_some_and(|(first, last)| (first..=last).contains(&place))
+        };
+        let overtaken = holds(self.overtaken) || holds(self.skipped);
         let told = self
             .last_loss
             .is_some_and(|(told, ns)| told == place && passed_ns.is_none_or(|passed| passed <= ns));

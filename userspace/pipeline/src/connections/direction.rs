@@ -127,6 +127,9 @@ pub(crate) struct Direction {
     pub(crate) last_loss: Option<(Place, u64)>,
     /// PSNs that came too late last, overtaken by others: a NAK for them is no loss.
     pub(crate) overtaken: Option<(Place, Place)>,
+    /// PSNs that did not pass again when the sender went through them: a NAK for them tells
+    /// nothing of what lies behind the tap.
+    pub(crate) skipped: Option<(Place, Place)>,
     pub(crate) latencies: Latencies,
     pub(crate) rate: Rate,
     pub(crate) notifications: Option<Box<Notifications>>,
@@ -175,6 +178,7 @@ impl Direction {
             try_interval_ns: 0,
             last_loss: None,
             overtaken: None,
+            skipped: None,
             latencies: Latencies::default(),
             rate: Rate::default(),
             notifications: None,

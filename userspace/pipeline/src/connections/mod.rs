@@ -13,6 +13,7 @@
 //! | `sequence` | the highest PSN, the gaps below it, what fills them |
 //! | `recent` | when a PSN passed last: a copy or a retransmission |
 //! | `requests`, `answers` | what a run of requests, ACKs or responses does to that state |
+//! | `retransmission` | overtaken, copied or sent again, and why |
 //! | `waiting`, `latency` | requests on their way, and how long their answers took |
 //! | [`congestion`] | ECN, CNPs, and the rate before and after one |
 //! | [`episode`], [`event`] | retransmissions in one go, and all else that deserves a line |
@@ -48,6 +49,7 @@ mod pairing;
 mod recent;
 mod report;
 mod requests;
+mod retransmission;
 mod sequence;
 mod setup;
 mod table;

@@ -41,6 +41,15 @@ impl Recent {
         }
     }
 
+    /// The last PSN of the run seen last, and when it passed.
+    pub(crate) const fn last(&self) -> Place {
+        self.last
+    }
+
+    pub(crate) const fn last_ns(&self) -> u64 {
+        self.last_ns
+    }
+
     /// About when the PSN passed last; `None` when that is longer ago than is remembered.
     pub(crate) fn time_of(&self, place: Place) -> Option<u64> {
         if (self.first..=self.last).contains(&place) {

@@ -1,8 +1,7 @@
 //! A run of requests: what it repeats, what it fills, what it leaves open.
 
 use super::direction::Direction;
-use super::episode::{Doubt, Episode, Trigger};
-use super::event::{Evidence, What, Where};
+use super::event::What;
 use super::sequence::{Place, Shown};
 use super::waiting::{Answer, Request};
 use rocescope_record::RunRecord;
@@ -58,7 +57,7 @@ impl Direction {
         }
         self.last_request_ns = run.last_ns();
         self.count_new(run, &shown, is_read);
-        self.classify(run, first, last, &shown, is_read, around);
+        self.classify(run, (first, last), &shown, is_read, around);
         self.count_messages(run, first, last, &shown);
         self.recent
             .pass(first, last, run.first_ns, run.last_ns(), self.requests.high());
@@ -132,208 +131,6 @@ impl Direction {
             }
             _ => 0,
         };
-    }
-
-    /// Overtaken, copied or sent again.
-    fn classify(
-        &mut self,
-        run: &RunRecord,
-        first: Place,
-        last: Place,
-        shown: &Shown,
-        is_read: bool,
-        around: &mut Surroundings<'_>,
-    ) {
-        // A READ is one packet, though it takes many PSNs.
-        let packets = |psns: u64| if is_read { psns.min(1) } else { psns };
-        let is_new = is_read && shown.fresh + shown.below + shown.out_of_order + shown.recovered > 0;
-        let repeated = if is_new { 0 } else { packets(shown.repeated) };
-        let recovered = packets(shown.recovered);
-        let mut again = recovered;
-        self.counts.out_of_order += packets(shown.out_of_order);
-        if shown.out_of_order > 0 {
-            self.overtaken = Some((first, last));
-        }
-        if shown.below > 0 {
-            if self.start_is_open {
-                self.counts.out_of_order += packets(shown.below);
-            } else {
-                again += packets(shown.below);
-            }
-        }
-        self.counts.lost_before_tap += recovered;
-        self.counts.repeated += repeated;
-        if repeated > 0 {
-            let place = shown.first_repeated.unwrap_or(first);
-            if self.is_copy(place, run.first_ns, around.duplicate_ns) {
-                self.counts.duplicate += repeated;
-            } else {
-                again += repeated;
-            }
-        }
-        self.counts.retransmitted += again;
-        if recovered > 0 {
-            let what = What::Loss {
-                psn: Psn::new(first as u32),
-                packets: recovered,
-                place: Where::BeforeTap,
-                evidence: if self.refusal.is_some_and(|r| r.place <= last && !r.used) {
-                    Evidence::Nak
-                } else {
-                    Evidence::Timeout
-                },
-            };
-            (around.tell)(run.first_ns, what);
-        }
-        let sent_ns = self.waiting.sent_ns(first);
-        if repeated > 0 || recovered > 0 {
-            self.waiting.again(first, last, run.last_ns());
-        }
-        if again > 0 {
-            let waited_ns = sent_ns.map_or(0, |ns| run.first_ns.saturating_sub(ns));
-            self.went_back(run, (first, last), again, waited_ns, around);
-        } else if shown.fresh > 0 {
-            self.end_episode(around.tell);
-        }
-    }
-
-    /// Whether the second packet at `place` is a copy of the first: soon behind it, and nothing
-    /// asked for it.
-    fn is_copy(&self, place: Place, now_ns: u64, duplicate_ns: u64) -> bool {
-        let Some(shown_ns) = self.recent.time_of(place) else {
-            return false;
-        };
-        let asked = self
-            .refusal
-            .is_some_and(|refusal| refusal.place <= place && refusal.time_ns >= shown_ns);
-        !asked && now_ns.saturating_sub(shown_ns) <= duplicate_ns
-    }
-
-    /// Packets were sent again: a new episode, or more of the one under way.
-    fn went_back(
-        &mut self,
-        run: &RunRecord,
-        (first, last): (Place, Place),
-        packets: u64,
-        waited_ns: u64,
-        around: &mut Surroundings<'_>,
-    ) {
-        if let Some(episode) = &mut self.episode
-            && episode.next == first
-        {
-            episode.next = last + 1;
-            episode.packets += packets;
-            return;
-        }
-        self.end_episode(around.tell);
-        let refusal = self
-            .refusal
-            .as_mut()
-            .filter(|refusal| !refusal.used && refusal.place >= first && refusal.place <= last);
-        let (trigger, reaction_ns) = match refusal {
-            Some(refusal) => {
-                refusal.used = true;
-                let waited = run.first_ns.saturating_sub(refusal.time_ns);
-                (refusal.trigger, (refusal.place == first).then_some(waited))
-            }
-            None => (Trigger::Timeout, None),
-        };
-        match trigger {
-            Trigger::Nak => {
-                self.counts.nak_episodes += 1;
-                if let Some(ns) = reaction_ns {
-                    self.latencies.get().reaction.add(ns);
-                }
-            }
-            Trigger::Rnr => self.counts.rnr_episodes += 1,
-            Trigger::Timeout => {
-                self.counts.timeouts += 1;
-                self.timed_out(run, first, waited_ns, around);
-            }
-        }
-        self.episode = Some(Episode {
-            trigger,
-            first,
-            next: last + 1,
-            begun_ns: run.first_ns,
-            packets,
-            reaction_ns,
-        });
-    }
-
-    /// The sender's timer ran out: what it sends again had passed and was not acknowledged.
-    fn timed_out(
-        &mut self,
-        run: &RunRecord,
-        first: Place,
-        waited_ns: u64,
-        around: &mut Surroundings<'_>,
-    ) {
-        self.tries += 1;
-        self.try_interval_ns = self.try_interval_ns.max(waited_ns);
-        if first <= self.acked {
-            return;
-        }
-        // Whether it was lost, the next answer tells.
-        let times = match self.doubt {
-            Some(doubt) if doubt.place == first => doubt.times + 1,
-            _ => {
-                self.settle_doubt(None, around.tell);
-                1
-            }
-        };
-        self.doubt = Some(Doubt {
-            place: first,
-            resent_ns: run.first_ns,
-            times,
-            waited_ns,
-        });
-    }
-
-    /// The answer for all up to `answered` passed at its time, or none will any more.
-    ///
-    /// An answer that comes tells nothing of which copy it answers, but for one thing: when the
-    /// sender had waited more than twice the longest round trip before it sent again, the first
-    /// copy (or its answer) was lost. Else the answer may just have been slow.
-    pub(crate) fn settle_doubt(
-        &mut self,
-        answered: Option<(Place, u64)>,
-        tell: &mut dyn FnMut(u64, What),
-    ) {
-        let Some(doubt) = self.doubt else {
-            return;
-        };
-        if let Some((place, now_ns)) = answered {
-            if place < doubt.place {
-                return;
-            }
-            self.doubt = None;
-            let longest_ns = self.latencies.max_rtt_ns().unwrap_or(u64::MAX / 2);
-            let soonest_ns = doubt.resent_ns + self.latencies.min_rtt_ns().unwrap_or(0);
-            if doubt.waited_ns <= 2 * longest_ns || now_ns < soonest_ns {
-                return;
-            }
-        }
-        self.doubt = None;
-        self.lose(doubt, Evidence::Timeout, tell);
-    }
-
-    /// What was in doubt is lost.
-    pub(crate) fn lose(&mut self, doubt: Doubt, evidence: Evidence, tell: &mut dyn FnMut(u64, What)) {
-        self.counts.lost_after_tap += u64::from(doubt.times);
-        let what = What::Loss {
-            psn: Psn::new(doubt.place as u32),
-            packets: u64::from(doubt.times),
-            place: Where::AfterTap,
-            evidence,
-        };
-        tell(doubt.resent_ns, what);
-    }
-
-    pub(crate) fn end_episode(&mut self, tell: &mut dyn FnMut(u64, What)) {
-        if let Some(episode) = self.episode.take() {
-            tell(episode.begun_ns, What::Retransmission(episode));
-        }
     }
 
     /// Sizes and waiting requests, from where messages begin and end.
