@@ -8,11 +8,11 @@
 //!
 //! - a tracked flow sent at most its count (floor at admission included) and at least its count
 //!   without that floor;
-//! - a flow that is not tracked sent at most the floor of its bucket, and the floor is at most a
-//!   [`WAYS`]th of what the bucket's flows sent together.
+//! - a flow that is not tracked sent at most the floor of its bucket, and the floor of the ranking
+//!   weight is at most a [`WAYS`]th of what the bucket's flows sent together.
 //!
 //! Buckets replace the linked lists and the hash index of the original: an update is a search in
-//! 256 bytes, whatever its weight, and memory holds nothing but keys, counts and errors. Measured
+//! one bucket, whatever its weight, and memory holds nothing but keys, counts and errors. Measured
 //! against Space-Saving proper, Cuckoo `HeavyKeeper` and an Elastic heavy part in
 //! `docs/journal/2026-11-21-heavy-hitters.md`.
 //!
@@ -22,16 +22,18 @@
 //!
 //! | lanes | bytes a flow | flows in 200 kB |
 //! |---|---|---|
-//! | 1 | 18.5 | 10,784 |
-//! | 2 | 28.75 | 6,944 |
+//! | 1 | 19.5 | 10,240 |
+//! | 2 | 29.75 | 6,720 |
 //!
 //! Buckets are chosen by the hash's top bits: shard flows by its lowest ones.
 //!
-//! Submodules: `bucket`, one bucket and its invariant; `overcount`, an error in 16 bits; `merge`.
+//! Submodules: `bucket`, one bucket and its invariant; `tags`, how a bucket is searched;
+//! `overcount`, an error in 16 bits; `merge`.
 
 mod bucket;
 mod merge;
 mod overcount;
+mod tags;
 
 use alloc::{boxed::Box, vec, vec::Vec};
 use core::num::NonZeroU32;
@@ -240,7 +242,7 @@ mod tests {
             HeavyHitters::<2>::within_bytes(200_000).unwrap(),
         );
         assert!(one.bytes() <= 200_000 && two.bytes() <= 200_000);
-        assert_eq!((one.capacity(), two.capacity()), (10_784, 6_944));
+        assert_eq!((one.capacity(), two.capacity()), (10_240, 6_720));
         assert_eq!(HeavyHitters::<1>::within_bytes(100), None);
     }
 

@@ -22,6 +22,7 @@
 //! - Counters never wrap. What can overflow stops at its ceiling and says so.
 //! - A merge of sketches with different parameters is refused with [`Mismatch`].
 #![no_std]
+#![forbid(unsafe_code)]
 
 extern crate alloc;
 

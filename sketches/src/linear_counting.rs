@@ -89,14 +89,31 @@ impl LinearCounting {
     /// Notes that the flow was there. Noting it again changes nothing.
     #[inline]
     pub fn add(&mut self, flow: FlowHash) {
-        if self.first.add(flow) == Seen::Before {
-            return;
+        if self.first.add(flow) != Seen::Before {
+            let bits = self.bits();
+            mark(&mut self.words, bits, flow);
         }
-        // The hash as a fraction of 2⁶⁴, times m: its top bits choose, for any number of rows.
-        let bit = ((u128::from(flow.0) * u128::from(self.bits())) >> 64) as usize;
-        if let Some(word) = self.words.get_mut(bit / 64) {
-            *word |= 1 << (bit % 64);
+    }
+
+    /// Notes every flow, as [`add`](Self::add) does one after the other: twice as fast once there
+    /// are more than [`FIRST_FLOWS`].
+    pub fn add_batch(&mut self, flows: &[FlowHash]) {
+        let mut flows = flows.iter();
+        while self.first.is_open()
+            && let Some(flow) = flows.next()
+        {
+            self.add(*flow);
         }
+        let (bits, words) = (self.bits(), &mut *self.words);
+        // Four at a time: the loop around a mark costs nearly as much as the mark.
+        let (fours, rest) = flows.as_slice().as_chunks::<4>();
+        for [a, b, c, d] in fours {
+            mark(words, bits, *a);
+            mark(words, bits, *b);
+            mark(words, bits, *c);
+            mark(words, bits, *d);
+        }
+        rest.iter().for_each(|flow| mark(words, bits, *flow));
     }
 
     /// The number of flows and how far to trust it.
@@ -180,6 +197,26 @@ impl LinearCounting {
         sketch.first.close();
         Ok(sketch)
     }
+}
+
+/// Sets the bit that the hash names among `bits`.
+#[inline]
+fn mark(words: &mut [u64], bits: u64, flow: FlowHash) {
+    // The hash as a fraction of 2⁶⁴, times m: its top bits choose, for any number of rows.
+    let bit = ((u128::from(flow.0) * u128::from(bits)) >> 64) as usize;
+    if let Some(word) = words.get_mut(bit / 64) {
+        // Most packets are of flows met before: asking is cheaper than storing.
+        if (*word >> (bit % 64)) & 1 == 0 {
+            set(word, bit % 64);
+        }
+    }
+}
+
+/// Out of line, so that nothing of it is computed for a bit that is set already.
+#[cold]
+#[inline(never)]
+fn set(word: &mut u64, bit: usize) {
+    *word |= 1 << bit;
 }
 
 /// Bytes that are not the rows of a bitmap.
@@ -314,7 +351,7 @@ mod tests {
     }
 
     proptest! {
-        /// Fed in four shards and merged, or fed in one: the same bytes, the same estimate.
+        /// Fed in four shards and merged, one by one or at once: the same bytes, the same estimate.
         #[test]
         fn shards_merge_to_the_byte(
             flows in prop::collection::vec((0u64..400, 0usize..4), 0..600),
@@ -322,8 +359,10 @@ mod tests {
         ) {
             let mut whole = LinearCounting::new(rows(row_count));
             let mut shards: Vec<_> = (0..4).map(|_| LinearCounting::new(rows(row_count))).collect();
+            let mut order = Vec::new();
             for (flow, shard) in flows {
                 let hash = hash_words(&[flow], 7);
+                order.push(hash);
                 whole.add(hash);
                 shards[shard].add(hash);
             }
@@ -331,6 +370,9 @@ mod tests {
             for shard in &shards {
                 merged.merge(shard).unwrap();
             }
+            let mut batched = LinearCounting::new(rows(row_count));
+            batched.add_batch(&order);
+            prop_assert_eq!(&batched, &whole);
             prop_assert!(merged.row_bytes().eq(whole.row_bytes()));
             prop_assert_eq!(merged.estimate(), whole.estimate());
         }

@@ -1,2 +1,41 @@
-//! rocescope.
-fn main() {}
+//! `cargo xtask`: the developer's one entry point, one file a task.
+
+mod bench;
+mod captures;
+mod fuzz;
+mod pcap;
+mod process;
+
+use anyhow::{Result, bail};
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+cargo xtask <task>
+
+  bench sketches [OPTION...]    the sketches beside their rivals
+  fuzz --seconds N [TARGET...]  arbitrary bytes against decoder, readers and run cache
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match run(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &[&str]) -> Result<()> {
+    match arguments {
+        ["bench", rest @ ..] => bench::run(rest),
+        ["fuzz", rest @ ..] => fuzz::run(rest),
+        [] | ["help" | "--help" | "-h"] => {
+            print!("{USAGE}");
+            Ok(())
+        }
+        unknown => bail!("no such task: {}\n\n{USAGE}", unknown.join(" ")),
+    }
+}

@@ -13,10 +13,16 @@ pub struct Config {
     pub slice_ns: u64,
     /// Nanoseconds in one tick of the cheap clock.
     pub tick_ns: u64,
+    /// What to add to the clock of the kernel to get nanoseconds since the epoch.
+    pub epoch_offset_ns: u64,
     /// UDP destination ports that carry RoCEv2; 0 stands for none.
     pub udp_ports: [u16; 4],
     /// A PSN is marked when its hash has none of these bits: 0 marks all.
     pub mark_mask: u32,
+    /// What becomes of a frame: 0 it passes on to the kernel, else it is dropped.
+    pub verdict: u32,
+    /// Not 0: a flush publishes every run, whether its slice is over or not.
+    pub draining: u32,
     /// Always 0.
     pub reserved: u32,
 }
@@ -41,6 +47,9 @@ impl Config {
             tick_ns: 1,
             udp_ports: [ROCE_UDP_PORT, 0, 0, 0],
             mark_mask: 0,
+            epoch_offset_ns: 0,
+            verdict: 0,
+            draining: 0,
             reserved: 0,
         }
     }

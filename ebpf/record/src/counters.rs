@@ -3,7 +3,7 @@
 use crate::run::{Cut, OpcodeTotals};
 use bytemuck::{Pod, Zeroable};
 use rocescope_wire::tunnel::Encapsulation;
-use rocescope_wire::{Class, Malformed, NotRoce, Opcode};
+use rocescope_wire::{Class, Malformed, NotRoce, Opcode, Packet};
 
 /// Room for reasons: a power of two, so that an index can be masked for the verifier.
 const REASONS: usize = 16;
@@ -37,9 +37,9 @@ pub struct Counters {
     pub encapsulated: [u64; REASONS],
     /// Published runs by [`Cut`].
     pub published: [u64; REASONS],
-    /// RoCEv2 packets in published runs.
+    /// RoCEv2 packets in published runs: all that are no longer in the cache.
     pub published_packets: u64,
-    /// Runs that found the ring full.
+    /// Published runs that found the ring full.
     pub lost_runs: u64,
     /// RoCEv2 packets in those.
     pub lost_packets: u64,
@@ -63,7 +63,7 @@ impl Default for Counters {
 impl Counters {
     /// Counts a frame by its class.
     #[inline(always)]
-    pub fn count(&mut self, class: &Class) {
+    pub fn count(&mut self, class: &Class<&Packet>) {
         self.frames += 1;
         let encapsulation = match class {
             Class::Roce(packet) => {
@@ -119,6 +119,12 @@ impl Counters {
             .filter(|(number, _)| !Opcode(*number).is_known())
             .map(|(_, totals)| totals.packets)
             .sum()
+    }
+
+    /// RoCEv2 packets in runs that reached the other side.
+    #[must_use]
+    pub const fn delivered_packets(&self) -> u64 {
+        self.published_packets.saturating_sub(self.lost_packets)
     }
 
     /// The right side of the identity: equals [`frames`](Self::frames).

@@ -20,6 +20,7 @@
 //! over published and lost runs, equal the counters.
 #![no_std]
 
+pub mod batch;
 pub mod cache;
 pub mod config;
 pub mod counters;

@@ -6,7 +6,7 @@ use crate::counters::Counters;
 use crate::handshake::{self, HalfOpen, HalfOpenSet};
 use crate::whole::{self, MadRecord, Whole};
 use bytemuck::Zeroable;
-use rocescope_wire::{Class, FrameLengths, LinkType, NotRoce, decode, tcp};
+use rocescope_wire::{Class, FrameLengths, LinkType, NotRoce, Packet, decode_into, tcp};
 
 /// Sets of half-open TCP connections: 256 places of 96 bytes, 24 KiB. A handshake is lost when
 /// more than four others of its set begin before it ends.
@@ -38,6 +38,7 @@ pub struct Observer<M> {
     counters: Counters,
     sets: M,
     half_open: [HalfOpenSet; HALF_OPEN_SETS],
+    packet: Packet,
 }
 
 impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
@@ -49,6 +50,7 @@ impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
             counters: Counters::default(),
             sets,
             half_open: [[HalfOpen::zeroed(); 4]; HALF_OPEN_SETS],
+            packet: Packet::zeroed(),
         }
     }
 
@@ -65,7 +67,7 @@ impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
     }
 
     /// Counts a frame that was classed elsewhere and is no RoCEv2 packet.
-    pub fn count(&mut self, class: &Class) {
+    pub fn count(&mut self, class: &Class<&Packet>) {
         self.counters.count(class);
     }
 
@@ -79,32 +81,30 @@ impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
         interface: u32,
         clock: &C,
         sink: &mut S,
-    ) -> Class {
-        let class = decode(frame, link, lengths, self.config.udp_ports);
-        self.counters.count(&class);
+    ) -> Class<&Packet> {
+        let Self {
+            config,
+            counters,
+            sets,
+            packet,
+            half_open,
+        } = self;
+        let class = decode_into(frame, link, lengths, config.udp_ports, packet);
+        counters.count(&class);
         if let Class::Roce(packet) = &class {
             if whole::is_management(packet) {
                 let mut record = MadRecord::zeroed();
                 record.fill(frame, packet, interface, clock.now());
                 sink.whole(Whole::Mad(&record));
             }
-            let sets = self.sets.as_mut();
+            let sets = sets.as_mut();
             let mask = (1usize << sets.len().max(1).ilog2()) - 1;
             if let Some(set) = sets.get_mut(cache::set_hash(packet, interface) as usize & mask) {
-                cache::observe(
-                    set,
-                    packet,
-                    interface,
-                    clock,
-                    &self.config,
-                    &mut self.counters,
-                    sink,
-                );
+                cache::observe(set, packet, interface, clock, config, counters, sink);
             }
         } else if let Class::NotRoce(NotRoce::NotUdp, _) = &class
             && let Some(segment) = tcp::segment(frame, link)
-            && let Some(set) = self
-                .half_open
+            && let Some(set) = half_open
                 .get_mut(handshake::set_hash(&segment) as usize % HALF_OPEN_SETS)
             && let Some(record) = handshake::observe(set, &segment, interface, clock.now())
         {

@@ -1,14 +1,14 @@
 //! A frame in, its class out: RoCEv2 with everything read, or the reason why not.
 
-use bytemuck::{Pod, Zeroable};
-
 use crate::bth::Bth;
+use crate::class::{Class, Malformed, NotRoce};
 use crate::extension::{Aeth, Deth, Reth, Syndrome};
 use crate::ip::{self, Ip, IpError, PROTOCOL_GRE, PROTOCOL_UDP};
-use crate::link::{self, ETHERTYPE_IPV4, ETHERTYPE_IPV6, ETHERTYPE_ROCE_V1, LinkType};
-use crate::number::{Psn, Qpn};
+use crate::link::{self, ETHERTYPE_IPV4, ETHERTYPE_IPV6, ETHERTYPE_ROCE_V1, LinkType, Network};
+use crate::number::Qpn;
 use crate::octets::Octets;
 use crate::opcode::{Opcode, Operation, Position, Stream, Transport};
+use crate::packet::{FlowKey, FrameLengths, Packet};
 use crate::tunnel::{self, Encapsulation, NO_VNI, Tunnel, VXLAN_UDP_PORT};
 
 /// Bytes of the invariant CRC behind every payload.
@@ -19,226 +19,10 @@ const BTH_BYTES: u32 = Bth::LEN as u32;
 /// A mirrored frame may itself carry an overlay; nobody nests deeper.
 const TUNNELS: usize = 2;
 
-/// What tells one flow from another, one way: 48 bytes, the same in the kernel, in records and
-/// under the hash.
-///
-/// The source QPN is not on an RC or UC wire, so it is no part of it.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Pod, Zeroable)]
-#[repr(C, align(8))]
-pub struct FlowKey {
-    /// Source address; IPv4 as an IPv4-mapped IPv6 address.
-    pub src: [u8; 16],
-    /// Destination address, likewise.
-    pub dst: [u8; 16],
-    /// VXLAN network identifier, [`NO_VNI`] where there is none.
-    pub vni: u32,
-    /// Destination queue pair, 24 bits.
-    pub dst_qpn: u32,
-    /// UDP source port, in host order.
-    pub udp_src_port: u16,
-    /// VLAN id of the outer tag, [`NO_VLAN`](link::NO_VLAN) where there is none.
-    pub vlan: u16,
-    /// VLAN id of the inner tag of QinQ.
-    pub inner_vlan: u16,
-    /// Always 0.
-    pub reserved: u16,
-}
-
-impl FlowKey {
-    /// The key as six 64-bit words, little-endian, in the order of its fields: what is hashed.
-    #[must_use]
-    #[inline(always)]
-    pub const fn words(&self) -> [u64; 6] {
-        const fn word(bytes: &[u8; 16], at: usize) -> u64 {
-            u64::from_le_bytes([
-                bytes[at],
-                bytes[at + 1],
-                bytes[at + 2],
-                bytes[at + 3],
-                bytes[at + 4],
-                bytes[at + 5],
-                bytes[at + 6],
-                bytes[at + 7],
-            ])
-        }
-        [
-            word(&self.src, 0),
-            word(&self.src, 8),
-            word(&self.dst, 0),
-            word(&self.dst, 8),
-            self.vni as u64 | (self.dst_qpn as u64) << 32,
-            self.udp_src_port as u64
-                | (self.vlan as u64) << 16
-                | (self.inner_vlan as u64) << 32
-                | (self.reserved as u64) << 48,
-        ]
-    }
-}
-
-/// How long a frame was on the wire, and how much of it was kept, in bytes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct FrameLengths {
-    /// Bytes that can be read.
-    pub captured: u32,
-    /// Bytes on the wire.
-    pub original: u32,
-}
-
-impl FrameLengths {
-    /// A frame that was kept whole.
-    #[must_use]
-    pub const fn whole(bytes: u32) -> Self {
-        Self {
-            captured: bytes,
-            original: bytes,
-        }
-    }
-}
-
-/// A RoCEv2 packet, read down to the headers behind the BTH.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Packet {
-    /// Which flow it belongs to.
-    pub flow: FlowKey,
-    /// The base transport header.
-    pub bth: Bth,
-    /// Source queue pair of a datagram; 0 elsewhere, for the wire does not say.
-    pub src_qpn: Qpn,
-    /// The syndrome, where there is an AETH.
-    pub syndrome: Syndrome,
-    /// MSN where there is an AETH, DMALen in bytes where there is a RETH, else 0.
-    pub msn_or_dma_length: u32,
-    /// Bytes of the frame on the wire, without what a mirror put around it.
-    pub frame_bytes: u32,
-    /// Bytes of payload, without extension headers, pad and ICRC.
-    pub payload_bytes: u32,
-    /// TTL or hop limit.
-    pub ttl: u8,
-    /// ECN congestion experienced.
-    pub congestion_experienced: bool,
-    /// The extension headers or the payload's end were not captured.
-    pub snapped: bool,
-    /// A mirror cut the frame, so that its ICRC is gone.
-    pub truncated: bool,
-    /// What a mirror put around the frame.
-    pub encapsulation: Encapsulation,
-    /// Offset of the IP header in the captured bytes.
-    pub network_at: usize,
-    /// Offset of the BTH in the captured bytes.
-    pub bth_at: usize,
-}
-
-impl Packet {
-    /// The opcode.
-    #[must_use]
-    #[inline(always)]
-    pub const fn opcode(&self) -> Opcode {
-        self.bth.opcode
-    }
-
-    /// The packet sequence number.
-    #[must_use]
-    #[inline(always)]
-    pub const fn psn(&self) -> Psn {
-        self.bth.psn
-    }
-
-    /// The PSN space the packet counts in.
-    #[must_use]
-    #[inline(always)]
-    pub fn stream(&self) -> Stream {
-        self.bth.opcode.stream()
-    }
-
-    /// Offset of the payload in the captured bytes.
-    #[must_use]
-    pub fn payload_at(&self) -> usize {
-        self.bth_at + Bth::LEN + self.bth.opcode.extension_bytes() as usize
-    }
-}
-
-macro_rules! reasons {
-    ($(#[$doc:meta])* $name:ident { $($(#[$help:meta])* $variant:ident = $number:literal $text:literal,)* }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-        #[repr(u8)]
-        pub enum $name { $($(#[$help])* $variant = $number,)* }
-
-        impl $name {
-            /// The name of each reason, in the order of their numbers.
-            pub const NAMES: [&str; [$($text),*].len()] = [$($text),*];
-
-            /// The name, as counters and JSON show it.
-            #[must_use]
-            pub const fn name(self) -> &'static str {
-                Self::NAMES[self as usize]
-            }
-        }
-    };
-}
-
-reasons! {
-    /// Why a frame is not RoCEv2, though nothing is wrong with it.
-    NotRoce {
-        /// ARP, LLDP and the like.
-        NotIp = 0 "not_ip",
-        /// TCP, ICMP and the like.
-        NotUdp = 1 "not_udp",
-        /// UDP to another port.
-        OtherPort = 2 "other_udp_port",
-        /// RoCE v1, which has no IP header.
-        RoceV1 = 3 "roce_v1",
-        /// A tunnel inside a tunnel inside a tunnel.
-        DeepTunnel = 4 "deep_tunnel",
-        /// Of a link layer that we do not read, on one interface of several.
-        LinkType = 5 "link_type",
-    }
-}
-
-reasons! {
-    /// What is wrong with a frame.
-    Malformed {
-        /// The frame ends inside the Ethernet header or a VLAN tag.
-        Link = 0 "link_header",
-        /// The frame ends inside the IP header.
-        IpShort = 1 "ip_short",
-        /// A field of the IP header contradicts another.
-        IpHeader = 2 "ip_header",
-        /// The IP header promises more bytes than the frame has.
-        IpLength = 3 "ip_length",
-        /// The chain of IPv6 extension headers is too long or wrong.
-        Ipv6Extension = 4 "ipv6_extension",
-        /// The frame ends inside the UDP header.
-        UdpShort = 5 "udp_short",
-        /// The UDP length disagrees with the IP header.
-        UdpLength = 6 "udp_length",
-        /// The frame ends inside a tunnel header.
-        Tunnel = 7 "tunnel_header",
-        /// Too short for a BTH and an ICRC.
-        Bth = 8 "bth_short",
-        /// Too short for the headers, the pad and the ICRC its opcode calls for.
-        Extension = 9 "extension_short",
-    }
-}
-
-/// What a frame is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Class {
-    /// A RoCEv2 packet.
-    Roce(Packet),
-    /// Something else.
-    NotRoce(NotRoce, Encapsulation),
-    /// Damaged, or not what it says it is.
-    Malformed(Malformed, Encapsulation),
-    /// A piece of a fragmented UDP packet: RoCEv2 forbids fragments, so it is none (A17.9.1).
-    Fragment(Encapsulation),
-    /// Cut by the capture before it could be classed.
-    Snapped(Encapsulation),
-}
-
 /// Reads a frame.
 ///
 /// `ports` are the UDP destination ports that carry RoCEv2; 0 stands for none.
+#[must_use]
 #[inline]
 pub fn decode<O: Octets + ?Sized>(
     frame: &O,
@@ -246,110 +30,73 @@ pub fn decode<O: Octets + ?Sized>(
     lengths: FrameLengths,
     ports: [u16; 4],
 ) -> Class {
-    let mut outer = Outer {
-        kind: Encapsulation::None,
-        at: 0,
-        vni: NO_VNI,
-        truncated: false,
-    };
-    let mut link = link;
-    for _ in 0..=TUNNELS {
-        match layer(frame, link, lengths, ports, outer) {
-            Layer::Class(class) => return class,
-            Layer::Tunnel(tunnel) => {
-                outer = Outer {
-                    kind: tunnel.kind,
-                    at: tunnel.inner_at,
-                    vni: if tunnel.vni == NO_VNI {
-                        outer.vni
-                    } else {
-                        tunnel.vni
-                    },
-                    truncated: outer.truncated | tunnel.truncated,
-                };
-                link = LinkType::Ethernet;
-            }
-        }
-    }
-    Class::NotRoce(NotRoce::DeepTunnel, outer.kind)
+    let mut packet = Packet::zeroed();
+    decode_into(frame, link, lengths, ports, &mut packet).map(|packet| *packet)
 }
 
-/// What is known of the headers outside the ones being read.
-#[derive(Clone, Copy)]
-struct Outer {
-    kind: Encapsulation,
-    at: usize,
-    vni: u32,
-    truncated: bool,
-}
-
-enum Layer {
-    Class(Class),
-    Tunnel(Tunnel),
-}
-
-/// One frame, from its link header to the BTH or to the tunnel it carries.
+/// Reads a frame; a RoCEv2 packet is left in `packet`, which is the caller's memory, for the stack
+/// of the kernel's programs is 512 bytes.
 #[inline(always)]
-fn layer<O: Octets + ?Sized>(
+pub fn decode_into<'p, O: Octets + ?Sized>(
     frame: &O,
     link: LinkType,
     lengths: FrameLengths,
     ports: [u16; 4],
-    outer: Outer,
-) -> Layer {
-    // A frame that ends too soon was cut by the capture, or else is wrong.
-    let short = |reason| {
-        Layer::Class(if lengths.captured < lengths.original {
-            Class::Snapped(outer.kind)
-        } else {
-            Class::Malformed(reason, outer.kind)
-        })
-    };
-    let wrong = |reason| Layer::Class(Class::Malformed(reason, outer.kind));
-    let other = |reason| Layer::Class(Class::NotRoce(reason, outer.kind));
+    packet: &'p mut Packet,
+) -> Class<&'p Packet> {
+    packet.encapsulation = Encapsulation::None;
+    packet.truncated = false;
+    packet.flow.vni = NO_VNI;
+    match read_into(frame, link, lengths, ports, packet) {
+        Ok(()) => Class::Roce(packet),
+        Err(Other::NotRoce(reason)) => Class::NotRoce(reason, packet.encapsulation),
+        Err(Other::Malformed(reason)) => Class::Malformed(reason, packet.encapsulation),
+        Err(Other::Fragment) => Class::Fragment(packet.encapsulation),
+        Err(Other::Snapped) => Class::Snapped(packet.encapsulation),
+    }
+}
 
-    let Some(network) = link::read(frame, outer.at, link) else {
-        return short(Malformed::Link);
-    };
-    let read = match network.ethertype {
-        ETHERTYPE_IPV4 => ip::v4(frame, network.at),
-        ETHERTYPE_IPV6 => ip::v6(frame, network.at),
-        ETHERTYPE_ROCE_V1 => return other(NotRoce::RoceV1),
-        _ => return other(NotRoce::NotIp),
-    };
-    let ip = match read {
-        Ok(ip) => ip,
-        Err(IpError::Short) => return short(Malformed::IpShort),
-        Err(IpError::Header) => return wrong(Malformed::IpHeader),
-        Err(IpError::Extension) => return wrong(Malformed::Ipv6Extension),
-    };
-    match ip.protocol {
-        PROTOCOL_UDP => {}
-        PROTOCOL_GRE if !ip.fragment => {
-            return match tunnel::gre(frame, ip.payload_at) {
-                Ok(Some(tunnel)) => Layer::Tunnel(tunnel),
-                Ok(None) => other(NotRoce::NotUdp),
-                Err(()) => short(Malformed::Tunnel),
-            };
-        }
-        _ => return other(NotRoce::NotUdp),
+/// What a frame is when it is no RoCEv2 packet.
+enum Other {
+    NotRoce(NotRoce),
+    Malformed(Malformed),
+    Fragment,
+    Snapped,
+}
+
+/// Where the innermost IP packet lies.
+struct Inner {
+    /// Offset of its frame, behind all that mirrors put in front.
+    frame_at: usize,
+    network: Network,
+    ip: Ip,
+}
+
+#[inline(always)]
+fn read_into<O: Octets + ?Sized>(
+    frame: &O,
+    link: LinkType,
+    lengths: FrameLengths,
+    ports: [u16; 4],
+    packet: &mut Packet,
+) -> Result<(), Other> {
+    let Inner {
+        frame_at,
+        network,
+        ip,
+    } = unwrap(frame, link, lengths, ports, packet)?;
+    let wrong = |reason| Err(Other::Malformed(reason));
+    if ip.protocol != PROTOCOL_UDP {
+        return Err(Other::NotRoce(NotRoce::NotUdp));
     }
     if ip.fragment {
-        return Layer::Class(Class::Fragment(outer.kind));
+        return Err(Other::Fragment);
     }
-    let Some([s1, s0, d1, d0, l1, l0, _, _]) = frame.read::<8>(ip.payload_at) else {
-        return short(Malformed::UdpShort);
-    };
-    let port = u16::from_be_bytes([d1, d0]);
-    if !is_roce_port(port, ports) {
-        if port == VXLAN_UDP_PORT {
-            match tunnel::vxlan(frame, ip.payload_at + UDP_BYTES as usize) {
-                Ok(Some(tunnel)) => return Layer::Tunnel(tunnel),
-                Ok(None) => {}
-                Err(()) => return short(Malformed::Tunnel),
-            }
-        }
-        return other(NotRoce::OtherPort);
+    let [s1, s0, d1, d0, l1, l0, _, _] = frame
+        .read::<8>(ip.payload_at)
+        .ok_or_else(|| lengths.short(Malformed::UdpShort))?;
+    if !is_roce_port(u16::from_be_bytes([d1, d0]), ports) {
+        return Err(Other::NotRoce(NotRoce::OtherPort));
     }
     let udp_bytes = u32::from(u16::from_be_bytes([l1, l0]));
     if udp_bytes > ip.payload_bytes {
@@ -357,62 +104,143 @@ fn layer<O: Octets + ?Sized>(
     }
     // Where the IP packet ends, by its own word, against where the frame ends.
     let missing = ip.payload_at as u64 + u64::from(udp_bytes) > u64::from(lengths.original);
-    if missing && outer.kind == Encapsulation::None {
+    if missing && packet.encapsulation == Encapsulation::None {
         return wrong(Malformed::IpLength);
     }
     if udp_bytes < UDP_BYTES + BTH_BYTES + ICRC_BYTES {
         return wrong(Malformed::Bth);
     }
     let bth_at = ip.payload_at + UDP_BYTES as usize;
-    let Some(bytes) = frame.read::<{ Bth::LEN }>(bth_at) else {
-        // Only a capture or a mirror that cut the frame can have lost it.
-        return Layer::Class(Class::Snapped(outer.kind));
+    // Only a capture or a mirror that cut the frame can have lost it.
+    let bytes = frame.read::<{ Bth::LEN }>(bth_at).ok_or(Other::Snapped)?;
+    // Each field goes to its place at once: what is carried along costs the kernel's stack.
+    packet.bth = Bth::read(bytes);
+    packet.bth_at = bth_at;
+    packet.network_at = network.at;
+    packet.ttl = ip.ttl;
+    packet.congestion_experienced = ip.traffic_class & 3 == 3;
+    packet.truncated |= missing;
+    packet.frame_bytes = if packet.encapsulation == Encapsulation::None {
+        lengths.original
+    } else {
+        inner_frame_bytes(lengths, frame_at, &ip)
     };
-    let bth = Bth::read(bytes);
-    let headers = UDP_BYTES + BTH_BYTES + bth.opcode.extension_bytes();
-    let trailer = u32::from(bth.pad_bytes) + ICRC_BYTES;
+    let opcode = packet.bth.opcode;
+    let headers = UDP_BYTES + BTH_BYTES + opcode.extension_bytes();
+    let trailer = u32::from(packet.bth.pad_bytes) + ICRC_BYTES;
     if udp_bytes < headers + trailer {
         return wrong(Malformed::Extension);
     }
-    let extension = extension(frame, bth_at + Bth::LEN, bth.opcode);
-    let snapped = extension.is_none() || lengths.captured < lengths.original;
+    packet.payload_bytes = udp_bytes - headers - trailer;
+    let (src, dst) = network
+        .addresses(frame)
+        .ok_or_else(|| lengths.short(Malformed::IpShort))?;
+    packet.flow = FlowKey {
+        src,
+        dst,
+        vni: packet.flow.vni,
+        dst_qpn: packet.bth.dst_qpn.get(),
+        udp_src_port: u16::from_be_bytes([s1, s0]),
+        vlan: network.vlan,
+        inner_vlan: network.inner_vlan,
+        reserved: 0,
+    };
+    let extension = extension(frame, bth_at + Bth::LEN, opcode);
+    packet.snapped = extension.is_none() || lengths.captured < lengths.original;
     let extension = extension.unwrap_or(NOTHING);
-    Layer::Class(Class::Roce(Packet {
-        flow: FlowKey {
-            src: ip.src,
-            dst: ip.dst,
-            vni: outer.vni,
-            dst_qpn: bth.dst_qpn.get(),
-            udp_src_port: u16::from_be_bytes([s1, s0]),
-            vlan: network.vlan,
-            inner_vlan: network.inner_vlan,
-            reserved: 0,
-        },
-        bth,
-        src_qpn: extension.src_qpn,
-        syndrome: extension.syndrome,
-        msn_or_dma_length: extension.word,
-        frame_bytes: frame_bytes(lengths, outer, &ip),
-        payload_bytes: udp_bytes - headers - trailer,
-        ttl: ip.ttl,
-        congestion_experienced: ip.traffic_class & 3 == 3,
-        snapped,
-        truncated: missing | outer.truncated,
-        encapsulation: outer.kind,
-        network_at: network.at,
-        bth_at,
-    }))
+    packet.src_qpn = extension.src_qpn;
+    packet.syndrome = extension.syndrome;
+    packet.msn_or_dma_length = extension.word;
+    Ok(())
 }
 
-/// Length of the frame on the wire. A mirror may have cut the inner frame: then the IP header
+/// Steps into the frame that mirrors carry, down to its IP header; what they are goes to `packet`.
+///
+/// Apart from what follows, so that the kernel's verifier walks the headers of RoCEv2 once and not
+/// at every depth.
+#[inline(always)]
+fn unwrap<O: Octets + ?Sized>(
+    frame: &O,
+    link: LinkType,
+    lengths: FrameLengths,
+    ports: [u16; 4],
+    packet: &mut Packet,
+) -> Result<Inner, Other> {
+    let (mut link, mut frame_at) = (link, 0);
+    for _ in 0..=TUNNELS {
+        let network =
+            link::read(frame, frame_at, link).ok_or_else(|| lengths.short(Malformed::Link))?;
+        let ip = match network.ethertype {
+            ETHERTYPE_IPV4 => ip::v4(frame, network.at),
+            ETHERTYPE_IPV6 => ip::v6(frame, network.at),
+            ETHERTYPE_ROCE_V1 => return Err(Other::NotRoce(NotRoce::RoceV1)),
+            _ => return Err(Other::NotRoce(NotRoce::NotIp)),
+        }
+        .map_err(|error| match error {
+            IpError::Short => lengths.short(Malformed::IpShort),
+            IpError::Header => Other::Malformed(Malformed::IpHeader),
+            IpError::Extension => Other::Malformed(Malformed::Ipv6Extension),
+        })?;
+        let Some(tunnel) = tunnel_in(frame, &ip, lengths, ports)? else {
+            return Ok(Inner {
+                frame_at,
+                network,
+                ip,
+            });
+        };
+        packet.encapsulation = tunnel.kind;
+        packet.truncated |= tunnel.truncated;
+        if tunnel.vni != NO_VNI {
+            packet.flow.vni = tunnel.vni;
+        }
+        frame_at = frame.settle(tunnel.inner_at);
+        link = LinkType::Ethernet;
+    }
+    Err(Other::NotRoce(NotRoce::DeepTunnel))
+}
+
+/// The tunnel that an IP packet carries, if it does.
+#[inline(always)]
+fn tunnel_in<O: Octets + ?Sized>(
+    frame: &O,
+    ip: &Ip,
+    lengths: FrameLengths,
+    ports: [u16; 4],
+) -> Result<Option<Tunnel>, Other> {
+    if ip.fragment {
+        return Ok(None);
+    }
+    let tunnel = match ip.protocol {
+        PROTOCOL_GRE => tunnel::gre(frame, ip.payload_at),
+        PROTOCOL_UDP => match frame.be16(ip.payload_at + 2) {
+            Some(VXLAN_UDP_PORT) if !is_roce_port(VXLAN_UDP_PORT, ports) => {
+                tunnel::vxlan(frame, ip.payload_at + UDP_BYTES as usize)
+            }
+            _ => Ok(None),
+        },
+        _ => Ok(None),
+    };
+    tunnel.map_err(|()| lengths.short(Malformed::Tunnel))
+}
+
+impl FrameLengths {
+    /// A frame that ends too soon was cut by the capture, or else is wrong.
+    #[inline(always)]
+    fn short(self, reason: Malformed) -> Other {
+        if self.captured < self.original {
+            Other::Snapped
+        } else {
+            Other::Malformed(reason)
+        }
+    }
+}
+
+/// Length on the wire of a frame that a mirror carries. It may have been cut: then its IP header
 /// knows better than what is left.
 #[inline(always)]
-fn frame_bytes(lengths: FrameLengths, outer: Outer, ip: &Ip) -> u32 {
-    if outer.kind == Encapsulation::None {
-        return lengths.original;
-    }
-    let header_bytes = ip.payload_at.saturating_sub(outer.at) as u32;
-    let left = lengths.original.saturating_sub(outer.at as u32);
+fn inner_frame_bytes(lengths: FrameLengths, frame_at: usize, ip: &Ip) -> u32 {
+    let header_bytes = ip.payload_at.saturating_sub(frame_at) as u32;
+    let left = lengths.original.saturating_sub(frame_at as u32);
     left.max(header_bytes.saturating_add(ip.payload_bytes))
 }
 
@@ -493,6 +321,7 @@ mod tests {
     extern crate std;
     use super::*;
     use crate::link::NO_VLAN;
+    use crate::number::Psn;
     use std::vec::Vec;
 
     const PORTS: [u16; 4] = [crate::ROCE_UDP_PORT, 0, 0, 0];

@@ -14,10 +14,6 @@ const IPV6_EXTENSIONS: usize = 6;
 /// An IP header, read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ip {
-    /// Source address; IPv4 as an IPv4-mapped IPv6 address (RFC 4291, 2.5.5.2).
-    pub src: [u8; 16],
-    /// Destination address, likewise.
-    pub dst: [u8; 16],
     /// Protocol of what follows.
     pub protocol: u8,
     /// TTL or hop limit.
@@ -52,42 +48,19 @@ pub fn v4<O: Octets + ?Sized>(frame: &O, at: usize) -> Result<Ip, IpError> {
     let Some(head) = frame.read::<20>(at) else {
         return Err(IpError::Short);
     };
-    let [
-        first,
-        tos,
-        l1,
-        l0,
-        _,
-        _,
-        f1,
-        f0,
-        ttl,
-        protocol,
-        _,
-        _,
-        s3,
-        s2,
-        s1,
-        s0,
-        d3,
-        d2,
-        d1,
-        d0,
-    ] = head;
+    let [first, tos, l1, l0, _, _, f1, f0, ttl, protocol, ..] = head;
     let header_bytes = u32::from(first & 0x0f) * 4;
     let total_bytes = u32::from(u16::from_be_bytes([l1, l0]));
     if first >> 4 != 4 || header_bytes < 20 || total_bytes < header_bytes {
         return Err(IpError::Header);
     }
     Ok(Ip {
-        src: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, s3, s2, s1, s0],
-        dst: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, d3, d2, d1, d0],
         protocol,
         ttl,
         traffic_class: tos,
         // More fragments, or an offset: all but the don't-fragment and reserved bits.
         fragment: u16::from_be_bytes([f1, f0]) & 0x3fff != 0,
-        payload_at: at + header_bytes as usize,
+        payload_at: frame.settle(at + header_bytes as usize),
         payload_bytes: total_bytes - header_bytes,
     })
 }
@@ -98,24 +71,19 @@ pub fn v4<O: Octets + ?Sized>(frame: &O, at: usize) -> Result<Ip, IpError> {
 /// [`IpError`], each of its kinds.
 #[inline(always)]
 pub fn v6<O: Octets + ?Sized>(frame: &O, at: usize) -> Result<Ip, IpError> {
-    let (Some([first, second, _, _, l1, l0, next, ttl]), Some(src), Some(dst)) = (
-        frame.read::<8>(at),
-        frame.read::<16>(at + 8),
-        frame.read::<16>(at + 24),
-    ) else {
+    let Some(head) = frame.read::<40>(at) else {
         return Err(IpError::Short);
     };
+    let [first, second, _, _, l1, l0, next, ttl, ..] = head;
     if first >> 4 != 6 {
         return Err(IpError::Header);
     }
     let mut ip = Ip {
-        src,
-        dst,
         protocol: next,
         ttl,
         traffic_class: first << 4 | second >> 4,
         fragment: false,
-        payload_at: at + 40,
+        payload_at: frame.settle(at + 40),
         payload_bytes: u32::from(u16::from_be_bytes([l1, l0])),
     };
     // Once more than there are headers: the last turn is for what follows them.
@@ -151,7 +119,7 @@ pub fn v6<O: Octets + ?Sized>(frame: &O, at: usize) -> Result<Ip, IpError> {
         if bytes > ip.payload_bytes {
             return Err(IpError::Extension);
         }
-        ip.payload_at += bytes as usize;
+        ip.payload_at = frame.settle(ip.payload_at + bytes as usize);
         ip.payload_bytes -= bytes;
         if ip.fragment {
             // What follows a later piece is not a header.

@@ -16,6 +16,7 @@
 //! | [`opcode`] | what each of the 256 opcodes means and is called |
 //! | [`tcp`] | the three segments that open a TCP connection |
 //! | [`cm`] | connection management datagrams on QP 1 |
+//! | [`packet`], [`class`] | what a frame turns out to be: a packet, or the reason why not |
 //! | [`mod@decode`] | all of the above: a frame in, its [`Class`] out |
 //! | `icrc` | the invariant CRC, computed and verified (feature `icrc`, user space) |
 //!
@@ -23,6 +24,7 @@
 #![no_std]
 
 pub mod bth;
+pub mod class;
 pub mod cm;
 pub mod decode;
 pub mod extension;
@@ -33,15 +35,18 @@ pub mod link;
 pub mod number;
 pub mod octets;
 pub mod opcode;
+pub mod packet;
 pub mod tcp;
 pub mod tunnel;
 
 pub use bth::Bth;
-pub use decode::{Class, FlowKey, FrameLengths, Malformed, NotRoce, Packet, decode};
+pub use class::{Class, Malformed, NotRoce};
+pub use decode::{decode, decode_into};
 pub use link::LinkType;
 pub use number::{Psn, Qpn};
 pub use octets::Octets;
 pub use opcode::{Opcode, Operation, Position, Stream, Suffix, Transport};
+pub use packet::{FlowKey, FrameLengths, Packet};
 
 /// The UDP destination port of RoCEv2 (IANA `roce`, IBTA Annex A17.9).
 pub const ROCE_UDP_PORT: u16 = 4791;

@@ -59,6 +59,29 @@ pub struct Network {
     pub inner_vlan: u16,
 }
 
+impl Network {
+    /// Source and destination address; IPv4 as IPv4-mapped IPv6 addresses (RFC 4291, 2.5.5.2).
+    /// `None` when they were not captured.
+    ///
+    /// Read when they are needed: 32 bytes that are carried along would not fit the stack of the
+    /// kernel's programs.
+    #[inline(always)]
+    pub fn addresses<O: Octets + ?Sized>(&self, frame: &O) -> Option<([u8; 16], [u8; 16])> {
+        if frame.be16(self.at)? >> 12 == 6 {
+            return Some((
+                frame.read::<16>(self.at + 8)?,
+                frame.read::<16>(self.at + 24)?,
+            ));
+        }
+        let mapped = |[a, b, c, d]: [u8; 4]| [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, a, b, c, d];
+        let (src, dst) = (
+            frame.read::<4>(self.at + 12)?,
+            frame.read::<4>(self.at + 16)?,
+        );
+        Some((mapped(src), mapped(dst)))
+    }
+}
+
 /// Reads the link layer of a frame that begins at `at`. `None` when it ends too soon.
 #[inline(always)]
 pub fn read<O: Octets + ?Sized>(frame: &O, at: usize, link: LinkType) -> Option<Network> {
@@ -107,6 +130,7 @@ fn tagged<O: Octets + ?Sized>(frame: &O, at: usize, ethertype: u16) -> Option<Ne
             network.at += 4;
         }
     }
+    network.at = frame.settle(network.at);
     Some(network)
 }
 

@@ -8,6 +8,16 @@ pub trait Octets {
     /// `N` bytes from offset `at`.
     fn read<const N: usize>(&self, at: usize) -> Option<[u8; N]>;
 
+    /// The same offset, about which nothing is known any more.
+    ///
+    /// The kernel's verifier walks every path with every offset that it can tell apart: three ways
+    /// to the network header, a dozen through it, and each again inside a tunnel. Where paths meet,
+    /// this makes them one to it. Everywhere else it does nothing.
+    #[inline(always)]
+    fn settle(&self, at: usize) -> usize {
+        at
+    }
+
     /// One byte at offset `at`.
     #[inline(always)]
     fn u8(&self, at: usize) -> Option<u8> {

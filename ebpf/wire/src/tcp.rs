@@ -62,7 +62,10 @@ pub fn segment<O: Octets + ?Sized>(frame: &O, link: LinkType) -> Option<Segment>
         }
         let tunnel = match ip.protocol {
             PROTOCOL_TCP => {
+                let (src, dst) = network.addresses(frame)?;
                 return read(frame, &ip).map(|segment| Segment {
+                    src,
+                    dst,
                     vni,
                     vlan: network.vlan,
                     inner_vlan: network.inner_vlan,
@@ -88,8 +91,8 @@ pub fn segment<O: Octets + ?Sized>(frame: &O, link: LinkType) -> Option<Segment>
 fn read<O: Octets + ?Sized>(frame: &O, ip: &Ip) -> Option<Segment> {
     let at = ip.payload_at;
     Some(Segment {
-        src: ip.src,
-        dst: ip.dst,
+        src: [0; 16],
+        dst: [0; 16],
         src_port: frame.be16(at)?,
         dst_port: frame.be16(at + 2)?,
         vni: NO_VNI,

@@ -154,9 +154,10 @@ impl Tunnel {
     reason = "the one thing that can be wrong is that it ends"
 )]
 pub fn gre<O: Octets + ?Sized>(frame: &O, at: usize) -> Result<Option<Tunnel>, ()> {
-    let (Some(flags), Some(protocol)) = (frame.be16(at), frame.be16(at + 2)) else {
+    let Some([f1, f0, p1, p0]) = frame.read::<4>(at) else {
         return Err(());
     };
+    let (flags, protocol) = (u16::from_be_bytes([f1, f0]), u16::from_be_bytes([p1, p0]));
     // Version 0 alone; source routing has been gone since RFC 2784.
     if flags & 7 != 0 || flags & GRE_ROUTING != 0 {
         return Ok(None);
@@ -197,9 +198,12 @@ pub fn gre<O: Octets + ?Sized>(frame: &O, at: usize) -> Result<Option<Tunnel>, (
             tunnel.inner_at = next + 8;
         }
         GRE_ERSPAN_III => {
-            let (Some(word), Some(flags)) = (frame.be32(next), frame.be16(next + 10)) else {
+            // In one read: of two, the kernel's verifier does not see that the second implies the
+            // first.
+            let Some([a, b, c, d, _, _, _, _, _, _, _, flags]) = frame.read::<12>(next) else {
                 return Err(());
             };
+            let word = u32::from_be_bytes([a, b, c, d]);
             tunnel.kind = Encapsulation::ErspanIII;
             tunnel.session = (word & 0x03ff) as u16;
             tunnel.truncated = word & 0x0400 != 0;
@@ -221,9 +225,10 @@ pub fn gre<O: Octets + ?Sized>(frame: &O, at: usize) -> Result<Option<Tunnel>, (
     reason = "the one thing that can be wrong is that it ends"
 )]
 pub fn vxlan<O: Octets + ?Sized>(frame: &O, at: usize) -> Result<Option<Tunnel>, ()> {
-    let (Some(flags), Some(word)) = (frame.u8(at), frame.be32(at + 4)) else {
+    let Some([flags, _, _, _, a, b, c, d]) = frame.read::<8>(at) else {
         return Err(());
     };
+    let word = u32::from_be_bytes([a, b, c, d]);
     if flags & 0x08 == 0 {
         return Ok(None);
     }

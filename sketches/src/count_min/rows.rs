@@ -17,6 +17,8 @@ use crate::{FlowHash, Mismatch};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Rows {
     multipliers: Box<[i64]>,
+    /// [`folded`] of each multiplier.
+    folded: Box<[u64]>,
     width: u32,
     /// `width − 1` when the width is a power of two: a remainder costs more than the rest.
     mask: Option<u32>,
@@ -32,8 +34,10 @@ impl Rows {
     }
 
     pub(super) fn new(multipliers: Box<[i64]>, width: u32) -> Self {
+        let folded = multipliers.iter().map(|a| folded(*a)).collect();
         Self {
             multipliers,
+            folded,
             width,
             mask: width.is_power_of_two().then(|| width - 1),
         }
@@ -55,16 +59,25 @@ impl Rows {
     #[inline]
     pub(super) fn for_each(&self, flow: FlowHash, visit: impl FnMut(usize)) {
         // The usual depth and width are worth a loop that the compiler can unroll.
-        match (<&[i64; 4]>::try_from(&*self.multipliers), self.mask) {
+        match (<&[u64; 4]>::try_from(&*self.folded), self.mask) {
             (Ok(four), Some(mask)) => walk(four, self.width, flow, |h| h & mask, visit),
-            (Err(_), Some(mask)) => walk(&self.multipliers, self.width, flow, |h| h & mask, visit),
-            (_, None) => walk(
-                &self.multipliers,
-                self.width,
-                flow,
-                |h| h % self.width,
-                visit,
-            ),
+            (Err(_), Some(mask)) => walk(&self.folded, self.width, flow, |h| h & mask, visit),
+            (_, None) => walk(&self.folded, self.width, flow, |h| h % self.width, visit),
+        }
+    }
+
+    /// Adds each weight to the counters of its flow.
+    pub(super) fn add_all(&self, counters: &mut [u64], flows: &[FlowHash], weights: &[u64]) {
+        let updates = flows.iter().zip(weights);
+        match (<&[u64; 4]>::try_from(&*self.folded), self.mask) {
+            (Ok(four), Some(_)) => add_all_to_four(four, counters, updates),
+            _ => updates.for_each(|(flow, weight)| {
+                self.for_each(*flow, |at| {
+                    if let Some(counter) = counters.get_mut(at) {
+                        *counter += weight;
+                    }
+                });
+            }),
         }
     }
 
@@ -78,9 +91,44 @@ impl Rows {
     }
 }
 
+/// A multiplier that adds both halves of the product by itself: `a · (2³² + 1) · key` is
+/// `h + (h << 32)`, and its upper half is the lower half of `h + (h >> 32)`.
+fn folded(multiplier: i64) -> u64 {
+    multiplier.cast_unsigned().wrapping_mul(0x1_0000_0001)
+}
+
+/// Spark's hash before the remainder: 31 bits.
+#[inline(always)]
+fn hash(folded: u64, flow: FlowHash) -> u32 {
+    (folded.wrapping_mul(flow.0) >> 32) as u32 & i32::MAX.cast_unsigned()
+}
+
+/// Four rows of a power of two of counters: everything that the loop needs is in registers, and a
+/// mask taken from the rows' own length needs no check that it stays inside.
+fn add_all_to_four<'a>(
+    folded: &[u64; 4],
+    counters: &mut [u64],
+    updates: impl Iterator<Item = (&'a FlowHash, &'a u64)>,
+) {
+    let width = counters.len() / 4;
+    let Some(last) = width.checked_sub(1) else {
+        return;
+    };
+    let (upper, lower) = counters.split_at_mut(2 * width);
+    let ((row0, row1), (row2, row3)) = (upper.split_at_mut(width), lower.split_at_mut(width));
+    let (row1, row3) = (&mut row1[..width], &mut row3[..width]);
+    let [a0, a1, a2, a3] = *folded;
+    for (flow, weight) in updates {
+        row0[hash(a0, *flow) as usize & last] += weight;
+        row1[hash(a1, *flow) as usize & last] += weight;
+        row2[hash(a2, *flow) as usize & last] += weight;
+        row3[hash(a3, *flow) as usize & last] += weight;
+    }
+}
+
 #[inline(always)]
 fn walk<'a>(
-    multipliers: impl IntoIterator<Item = &'a i64>,
+    multipliers: impl IntoIterator<Item = &'a u64>,
     width: u32,
     flow: FlowHash,
     reduce: impl Fn(u32) -> u32,
@@ -88,9 +136,7 @@ fn walk<'a>(
 ) {
     let mut row = 0;
     for multiplier in multipliers {
-        let product = multiplier.wrapping_mul(flow.0.cast_signed());
-        let folded = product.wrapping_add(product >> 32) as u32 & i32::MAX.cast_unsigned();
-        visit(row + reduce(folded) as usize);
+        visit(row + reduce(hash(*multiplier, flow)) as usize);
         row += width as usize;
     }
 }

@@ -5,7 +5,7 @@
 //! [`Bucket::add`] keeps it: whoever leaves raises the floor to its own upper bound, and whoever
 //! enters starts from the floor.
 
-use super::{Interval, overcount::Overcount};
+use super::{Interval, overcount::Overcount, tags::Tags};
 use crate::FlowHash;
 
 /// Flows in a bucket. With fewer, buckets that happen to hold several heavy flows lose some of
@@ -25,6 +25,7 @@ pub enum Change {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Bucket<const LANES: usize> {
+    tags: Tags,
     pub(super) keys: [u64; WAYS],
     pub(super) upper: [[u64; WAYS]; LANES],
     pub(super) over: [[Overcount; WAYS]; LANES],
@@ -35,6 +36,7 @@ pub(super) struct Bucket<const LANES: usize> {
 
 impl<const LANES: usize> Bucket<LANES> {
     pub(super) const EMPTY: Self = Self {
+        tags: Tags::EMPTY,
         keys: [0; WAYS],
         upper: [[0; WAYS]; LANES],
         over: [[Overcount::ZERO; WAYS]; LANES],
@@ -87,10 +89,9 @@ impl<const LANES: usize> Bucket<LANES> {
     /// Ways beyond `len` hold key 0, which may also be a flow's.
     #[inline]
     fn find(&self, key: u64) -> Option<usize> {
-        self.keys
-            .iter()
-            .position(|&kept| kept == key)
-            .filter(|&way| way < self.len)
+        self.tags
+            .candidates(key as u8)
+            .find(|&way| self.keys[way] == key && way < self.len)
     }
 
     fn admit(&mut self, key: u64, weights: [u64; LANES]) -> (usize, Change) {
@@ -107,7 +108,7 @@ impl<const LANES: usize> Bucket<LANES> {
                 (free, Change::Admitted)
             }
         };
-        self.keys[way] = key;
+        self.set_key(way, key);
         for (lane, weight) in weights.into_iter().enumerate() {
             self.upper[lane][way] = self.floor[lane].saturating_add(weight);
             self.over[lane][way] = Overcount::at_least(self.floor[lane]);
@@ -115,17 +116,22 @@ impl<const LANES: usize> Bucket<LANES> {
         (way, change)
     }
 
+    pub(super) fn set_key(&mut self, way: usize, key: u64) {
+        self.tags.set(way, key as u8);
+        self.keys[way] = key;
+    }
+
     fn lightest(&self) -> usize {
-        let [ranks, ..] = self.upper.as_slice() else {
-            return 0;
-        };
-        let mut lightest = (u64::MAX, 0);
-        for (way, &rank) in ranks.iter().enumerate() {
-            if rank < lightest.0 {
-                lightest = (rank, way);
+        // Four searches side by side: one alone would wait for each comparison in turn.
+        let ranks = &self.upper[0];
+        let mut lightest = [0, 1, 2, 3].map(|way| (ranks[way], way));
+        for way in (4..WAYS).step_by(4) {
+            for (lane, lightest) in lightest.iter_mut().enumerate() {
+                *lightest = (*lightest).min((ranks[way + lane], way + lane));
             }
         }
-        lightest.1
+        let [a, b, c, d] = lightest;
+        a.min(b).min(c.min(d)).1
     }
 }
 

@@ -74,7 +74,7 @@ impl<const LANES: usize> Bucket<LANES> {
         });
         bucket.len = stay.len();
         for (way, candidate) in stay.iter().enumerate() {
-            bucket.keys[way] = candidate.key;
+            bucket.set_key(way, candidate.key);
             for (lane, weight) in candidate.weights.iter().enumerate() {
                 bucket.upper[lane][way] = weight.upper;
                 bucket.over[lane][way] = Overcount::at_least(weight.upper - weight.lower);

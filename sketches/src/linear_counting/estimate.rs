@@ -13,7 +13,7 @@ pub struct Estimate {
     pub standard_error: f64,
     /// The count is no estimate: every flow was still kept by its hash.
     pub exact: bool,
-    /// So few bits are zero that the bitmap may have filled up; see [`fills_up`].
+    /// So few bits are zero that the bitmap may have filled up (condition of Whang et al., with √5).
     pub saturated: bool,
 }
 

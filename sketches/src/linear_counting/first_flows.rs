@@ -44,6 +44,11 @@ impl FirstFlows {
         self.open.then(|| u64::from(self.len))
     }
 
+    #[inline]
+    pub(super) fn is_open(&self) -> bool {
+        self.open
+    }
+
     /// Keeps the flow if there is room. [`Seen::Before`] promises that it was kept already.
     #[inline]
     pub(super) fn add(&mut self, flow: FlowHash) -> Seen {

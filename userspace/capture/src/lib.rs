@@ -3,8 +3,10 @@
 //! | module | what it yields |
 //! |---|---|
 //! | [`file`](mod@file) | the frames of pcap and pcapng files, compressed or piped |
+//! | [`generate`] | deterministic traffic from a scenario, with its truth |
 //!
 //! Frames go through `rocescope-record` and leave as run records; what they mean is decided in
 //! `rocescope-pipeline`.
 
 pub mod file;
+pub mod generate;

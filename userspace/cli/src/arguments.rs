@@ -21,6 +21,10 @@ pub enum Command {
     Capture(Box<CaptureArguments>),
     /// Print what each queue pair did: loss, order, latency, congestion
     Connections(Box<ConnectionsArguments>),
+    /// Show the whole path at work, without privileges or input
+    Demo(DemoArguments),
+    /// Write deterministic RoCEv2 traffic from a scenario, with its truth beside it
+    Generate(GenerateArguments),
     /// Seal what a killed capture left in a dataset, and name what does not read
     Repair(RepairArguments),
     /// Print the tables of the dataset and their columns
@@ -126,7 +130,7 @@ pub struct ConnectionsArguments {
 /// `rocescope demo`.
 #[derive(Debug, Args)]
 pub struct DemoArguments {
-    /// Where the dataset goes; what an earlier demo left there is replaced
+    /// Where the dataset goes; the tables of an earlier demo there are replaced
     #[arg(long, value_name = "DIR", default_value = "rocescope-demo")]
     pub out: PathBuf,
 }

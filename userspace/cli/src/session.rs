@@ -26,6 +26,8 @@ pub struct Session {
     /// The disk is full: what is counted still is, what is written no longer.
     disk_full: bool,
     verify_icrc: bool,
+    /// Time of the latest frame: silence before the end of a capture tells something too.
+    latest_ns: u64,
     /// Rows of connections and events kept in memory, where they are asked for.
     kept: Option<(Vec<ConnectionRow>, Vec<EventRow>)>,
 }
@@ -61,6 +63,7 @@ impl Session {
             writer,
             disk_full: false,
             verify_icrc,
+            latest_ns: 0,
             kept: None,
         })
     }
@@ -79,6 +82,7 @@ impl Session {
         if !self.pipeline.is_current(frame.time_ns) {
             self.turn(frame.time_ns)?;
         }
+        self.latest_ns = frame.time_ns;
         let Some(link) = frame.link else {
             self.observer
                 .count(&Class::NotRoce(NotRoce::LinkType, Encapsulation::None));
@@ -137,6 +141,9 @@ impl Session {
     /// The dataset cannot be written, for another reason than a full disk.
     pub fn finish(mut self) -> Result<Outcome> {
         self.observer.flush(None, &mut self.pipeline);
+        if self.latest_ns > 0 {
+            self.pipeline.turn(self.latest_ns, self.observer.counters());
+        }
         self.pipeline.finish(self.observer.counters());
         self.write()?;
         let store = self.writer.take().map(Writer::finish);

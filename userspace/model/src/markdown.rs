@@ -66,35 +66,41 @@ below it one a day and one an hour, UTC.
       flows/
         date=2026-11-21/
           hour=02/
-            rail3-20261121T024300Z-0000.parquet        sealed segment
-            .rail3-20261121T024400Z-0000.arrows.tmp    segment being written
+            rail3-20261121T024300Z-0000.parquet     a sealed segment
+      .open/
+        rail3.lock                                  one living writer an observer
+        flows/
+          rail3-20261121T024400Z-0000.arrows.tmp    a segment being written
 
-- `date` and `hour` are those of the row's own time (`window_start`, or `time` for events).
-- A segment's name is the observer, the start of its first row's window in UTC, and a number that
-  tells apart segments of the same start. In the name, characters of the observer other than
-  letters, digits, `.`, `_` and `-` become `_`; the column `observer` has it as it is.
-- Several observers may write into one root. A root takes one writer an observer at a time; the
-  empty file `<root>/.<observer>.lock` is what holds it, and stays.
-- A capture that ends writes a segment without rows for every table it had nothing for, so that a
-  query over any table finds a schema.
-- Names that begin with a dot are not part of the dataset: DuckDB, polars, pandas and Spark pass
-  over them.
+- `date` and `hour` are those of the row's own time (`window_start`, or `time` for events). DuckDB
+  takes `hour` as text (`'02'`), polars, pandas and Spark as a number.
+- A segment's name is the observer, the time of its first row in UTC, and a number that tells apart
+  segments of the same time. In the name, characters of the observer other than letters, digits,
+  `.`, `_` and `-` become `_`; the column `observer` has it as it is.
+- Several observers may write into one root; an observer is written by one process at a time.
+- When a capture ends it writes a segment without rows for every table it had nothing for, so that
+  a query over any table finds a schema.
+- Whatever is not a whole segment lies below `.open`, where no reader looks: the directory of a
+  table can be read while it is being written.
 
 ## Sealing and repair
 
 A Parquet file is readable only once its footer is written, at its end. So while a segment is open,
-each finished window is appended to an Arrow IPC stream, `.<name>.arrows.tmp`, and handed to the
-kernel at once. A segment is sealed after 60 s or 64 MiB, when its hour ends, and when the capture
-ends: the stream is read back and written as `.<name>.parquet.tmp`, which is synced, renamed to
-`<name>.parquet`, and its directory synced. Only then is the stream removed. A file whose name ends
+each finished window is appended to a journal, an Arrow IPC stream, and handed to the kernel at
+once. A segment is sealed after 60 s or 64 MiB, when its hour ends, and when the capture ends: the
+journal is read back and written as `.parquet.tmp` beside it, which is synced, renamed to its place
+in the table, and the directories synced. Only then is the journal removed. A file whose name ends
 in `.parquet` is therefore whole.
 
-After `kill -9` the streams are still there. `rocescope repair DIR`, or the next capture of the same
+After `kill -9` the journals are still there. `rocescope repair DIR`, or the next capture of the same
 observer into the same root, seals the whole windows in them; a window cut in the middle is dropped.
-What the kernel had not yet written to disk is lost with the machine's power, sealed segments are
+What the kernel had not yet written to disk is lost with the machine's power; sealed segments are
 not. Rows of `windows` are written after all other rows of the same window: a window that is in
 `windows` is whole in every table, one that a kill cut off may be missing there and present in
 others.
+
+When the disk is full, writing ends: what was appended before is sealed if there is room for it,
+and stays in its journal for `repair` if not.
 
 A file that is not whole Parquet all the same, because a disk or a copy failed, is named with the
 reason and passed over.
@@ -106,7 +112,8 @@ const TYPES: &str = "\
 
 Only types that DuckDB, polars, pandas and Spark read at their default settings. There is no
 unsigned integer (Spark reads 64-bit ones as decimals), no nanosecond timestamp (Spark refuses
-them), no fixed-size binary and no extension type.
+them), no fixed-size binary and no extension type. Pages are compressed with LZ4 (`LZ4_RAW`), and
+everything but sketches is dictionary-encoded where that is smaller.
 
 ";
 
@@ -114,11 +121,7 @@ const STORED: [(Type, &str, &str); 7] = [
     (Type::I64, "INT64", "counts, identifiers, nanoseconds"),
     (Type::F64, "DOUBLE", "rates, shares, estimates"),
     (Type::Bool, "BOOLEAN", "true or false"),
-    (
-        Type::Text,
-        "BYTE_ARRAY (STRING), dictionary-encoded",
-        "addresses and names",
-    ),
+    (Type::Text, "BYTE_ARRAY (STRING)", "addresses and names"),
     (
         Type::Time,
         "INT64 (TIMESTAMP, microseconds, adjusted to UTC)",

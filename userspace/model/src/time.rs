@@ -38,6 +38,25 @@ impl Time {
         self.0.div_euclid(3_600 * NANOS_A_SECOND)
     }
 
+    /// Midnight of a Gregorian date; `None` beyond the range of nanoseconds.
+    ///
+    /// A day that its month does not have counts on into the next month.
+    #[must_use]
+    pub const fn from_date(year: i64, month: i64, day: i64) -> Option<Self> {
+        if year < 1677 || year > 2262 || month < 1 || month > 12 || day < 1 || day > 31 {
+            return None;
+        }
+        // `days_from_civil`, the inverse of `date` below.
+        let year = if month <= 2 { year - 1 } else { year };
+        let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+        let of_era = year % 400 * 365 + year % 400 / 4 - year % 400 / 100 + of_year;
+        let days = year / 400 * 146_097 + of_era - 719_468;
+        match days.checked_mul(86_400 * NANOS_A_SECOND) {
+            Some(nanos) => Some(Self(nanos)),
+            None => None,
+        }
+    }
+
     /// Date and time of day, UTC.
     #[must_use]
     pub const fn civil(self) -> Civil {
@@ -133,6 +152,8 @@ mod tests {
         let (mut year, mut month, mut day) = (1677, 9, 21);
         for number in -106_752..=106_751 {
             assert_eq!(date(number), (year, month, day), "day {number}");
+            let midnight = number.checked_mul(86_400_000_000_000).map(Time);
+            assert_eq!(Time::from_date(year, month, day), midnight);
             day += 1;
             if day > length(year, month) {
                 (month, day) = (month + 1, 1);

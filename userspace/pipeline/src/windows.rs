@@ -59,9 +59,8 @@ pub(crate) struct Total {
 }
 
 impl Sink for Pipeline {
-    fn publish(&mut self, run: &RunRecord) -> bool {
+    fn publish(&mut self, run: &RunRecord, _: &mut Counters) {
         self.ingest(run);
-        true
     }
 
     fn whole(&mut self, event: Whole<'_>) -> bool {

@@ -2,16 +2,23 @@
 
 use crate::Error;
 use std::fs::{self, File};
+use std::io;
 use std::path::Path;
 
 /// Gives a synced file its final name and syncs every directory between it and `root`, included:
 /// any of them may be new.
 pub(crate) fn publish(from: &Path, to: &Path, root: &Path) -> Result<(), Error> {
-    fs::rename(from, to).map_err(|source| {
-        // The first error is the one to tell.
-        let _ = remove(from);
-        Error::io("rename to", to, source)
-    })?;
+    rename(from, to)
+        // Somebody retained in between, and the directory was empty.
+        .or_else(|error| match error.kind() {
+            io::ErrorKind::NotFound => rename(from, to),
+            _ => Err(error),
+        })
+        .map_err(|source| {
+            // The first error is the one to tell.
+            let _ = remove(from);
+            Error::io("rename to", to, source)
+        })?;
     for directory in to.ancestors().skip(1) {
         sync_directory(directory)?;
         if directory == root {
@@ -19,6 +26,13 @@ pub(crate) fn publish(from: &Path, to: &Path, root: &Path) -> Result<(), Error> 
         }
     }
     Ok(())
+}
+
+fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    if let Some(directory) = to.parent() {
+        fs::create_dir_all(directory)?;
+    }
+    fs::rename(from, to)
 }
 
 fn sync_directory(path: &Path) -> Result<(), Error> {
@@ -30,7 +44,7 @@ fn sync_directory(path: &Path) -> Result<(), Error> {
 /// Removes a file, if it is there.
 pub(crate) fn remove(path: &Path) -> Result<(), Error> {
     match fs::remove_file(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
             Err(Error::io("remove", path, error))
         }
         _ => Ok(()),

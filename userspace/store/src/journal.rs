@@ -4,7 +4,7 @@
 //! cannot be read. Why not rows in memory: a `kill -9` would cost a minute of them, and their
 //! sketches alone are some 60 MiB.
 
-use crate::name::SegmentName;
+use crate::name::Place;
 use crate::seal::{Sealed, seal};
 use crate::{Error, durable};
 use arrow_array::RecordBatch;
@@ -20,8 +20,7 @@ const GATHER_BYTES: usize = 64 << 10;
 
 /// An open segment. Dropping it leaves the file, for a repair to seal.
 pub(crate) struct Journal {
-    directory: PathBuf,
-    name: SegmentName,
+    place: Place,
     path: PathBuf,
     stream: StreamWriter<Tail>,
     rows: u64,
@@ -30,20 +29,16 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    /// A new journal; its name must be free.
-    pub(crate) fn create(
-        directory: &Path,
-        name: SegmentName,
-        schema: &Schema,
-    ) -> Result<Self, Error> {
-        let path = name.journal(directory);
-        let file = create(directory, &path)
-            // Somebody retained in between, and the directory was empty.
-            .or_else(|error| match error.kind() {
-                io::ErrorKind::NotFound => create(directory, &path),
-                _ => Err(error),
-            })
-            .map_err(|source| Error::io("create", &path, source))?;
+    /// A new journal; its place must be free.
+    pub(crate) fn create(place: Place, schema: &Schema) -> Result<Self, Error> {
+        let path = place.journal();
+        let failed = |source| Error::io("create", &path, source);
+        if let Some(directory) = path.parent() {
+            std::fs::create_dir_all(directory).map_err(failed)?;
+        }
+        let mut options = OpenOptions::new();
+        let file = options.write(true).create_new(true).open(&path);
+        let file = file.map_err(failed)?;
         let tail = Tail::new(file);
         let started = StreamWriter::try_new(tail, schema)
             .map_err(|error| Error::arrow("write", &path, error))
@@ -57,8 +52,7 @@ impl Journal {
             let _ = std::fs::remove_file(&path);
         })?;
         Ok(Self {
-            directory: directory.to_owned(),
-            name,
+            place,
             path,
             stream,
             rows: 0,
@@ -109,11 +103,11 @@ impl Journal {
     }
 
     /// Makes it a sealed segment, or nothing if it has no rows.
-    pub(crate) fn seal(self, root: &Path) -> Result<Option<Sealed>, Error> {
+    pub(crate) fn seal(self) -> Result<Option<Sealed>, Error> {
         if self.rows == 0 {
             return durable::remove(&self.path).map(|()| None);
         }
-        let sealed = seal(root, &self.directory, &self.name)?;
+        let sealed = seal(&self.place)?;
         if sealed.rows != self.rows {
             let reason = format!("{} of {} rows came back", sealed.rows, self.rows);
             return Err(Error::content("seal", &self.path, &reason));
@@ -129,12 +123,6 @@ impl fmt::Debug for Journal {
             .field("rows", &self.rows)
             .finish_non_exhaustive()
     }
-}
-
-fn create(directory: &Path, path: &Path) -> io::Result<File> {
-    std::fs::create_dir_all(directory)?;
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true).open(path)
 }
 
 /// The end of the file: like a `BufWriter`, but one whose pending bytes can be thrown away.

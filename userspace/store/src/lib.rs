@@ -18,7 +18,7 @@
 //! | [`mod@repair`] | [`repair`](repair()): seals what a killed writer left |
 //! | [`mod@retain`] | [`retain`](retain()): deletes the oldest segments |
 //! | [`error`] | [`Error`] |
-//! | `journal`, `seal` | the open segment, and how it becomes a sealed one |
+//! | `journal`, `seal`, `together` | the open segment, and how one or several become sealed ones |
 //! | `encode`, `decode`, `schema` | rows to Arrow and back, by the model's column types |
 //! | `split` | rows into batches of one partition |
 //! | `name`, `walk`, `durable`, `lock` | file names, directory walks, syncing, one writer an observer |
@@ -60,6 +60,7 @@ mod name;
 mod schema;
 mod seal;
 mod split;
+mod together;
 mod walk;
 
 pub mod error;

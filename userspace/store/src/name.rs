@@ -1,14 +1,19 @@
-//! Names of partitions and of the files in them.
+//! Names of partitions, segments and the files behind them.
+//!
+//! Everything that is not a whole segment lies below `<root>/.open`: not one reader looks there,
+//! while a stray file in a table's directory keeps polars, pandas and Spark from reading the table.
 
 use rocescope_model::Time;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+/// Directory of locks, journals and unfinished segments, below the root.
+pub(crate) const OPEN: &str = ".open";
 /// End of the name of a sealed segment.
 const SEALED: &str = ".parquet";
-/// End of the name of a segment that is being sealed; the name begins with a dot.
+/// End of the name of a segment that is being sealed.
 const UNFINISHED: &str = ".parquet.tmp";
-/// End of the name of a journal; the name begins with a dot.
+/// End of the name of a journal.
 const JOURNAL: &str = ".arrows.tmp";
 /// Longest form of an observer's name in a file name: leaves room for the rest in 255 bytes.
 const OBSERVER_MAX: usize = 100;
@@ -61,90 +66,121 @@ impl Partition {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SegmentName {
     pub(crate) observer: Observer,
-    /// Start of the first row's window, `YYYYMMDDTHHMMSSZ`.
-    start: String,
+    /// Time of the first row, to the second.
+    start: Time,
     seq: u32,
 }
 
 impl SegmentName {
     pub(crate) fn new(observer: &Observer, start: Time, seq: u32) -> Self {
-        let c = start.civil();
+        let observer = observer.clone();
+        let start = Time(start.0 - start.0.rem_euclid(1_000_000_000));
         Self {
-            observer: observer.clone(),
-            start: format!(
-                "{:04}{:02}{:02}T{:02}{:02}{:02}Z",
-                c.year, c.month, c.day, c.hour, c.minute, c.second
-            ),
+            observer,
+            start,
             seq,
         }
     }
 
-    pub(crate) fn sealed(&self, directory: &Path) -> PathBuf {
-        directory.join(format!("{self}{SEALED}"))
-    }
-
-    pub(crate) fn unfinished(&self, directory: &Path) -> PathBuf {
-        directory.join(format!(".{self}{UNFINISHED}"))
-    }
-
-    pub(crate) fn journal(&self, directory: &Path) -> PathBuf {
-        directory.join(format!(".{self}{JOURNAL}"))
-    }
-
+    /// The name before one of our endings.
     fn parse(stem: &str) -> Option<Self> {
         let (rest, seq) = stem.rsplit_once('-')?;
         let (observer, start) = rest.rsplit_once('-')?;
-        let digits = start.strip_suffix('Z')?.replacen('T', "", 1);
-        let observer = Some(Observer(observer.into())).filter(|o| Observer::new(observer) == *o)?;
-        (digits.len() == 14 && digits.bytes().all(|b| b.is_ascii_digit())).then_some(())?;
-        Some(Self {
-            observer,
-            start: start.into(),
+        let name = Self {
+            observer: Observer(observer.into()),
+            start: parse_start(start)?,
             seq: seq.parse().ok()?,
-        })
+        };
+        let ours = Observer::new(observer) == name.observer && name.to_string() == stem;
+        ours.then_some(name)
     }
+
+    /// The segment that a sealed file is by its name; `None` when rocescope did not name it.
+    pub(crate) fn of_sealed(file_name: &str) -> Option<Self> {
+        Self::parse(file_name.strip_suffix(SEALED)?)
+    }
+}
+
+/// Whether a file is a sealed segment by its name, whoever gave it.
+pub(crate) fn is_sealed(file_name: &str) -> bool {
+    file_name.ends_with(SEALED) && !file_name.starts_with(['.', '_'])
 }
 
 impl fmt::Display for SegmentName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (observer, start, seq) = (self.observer.as_str(), &self.start, self.seq);
-        write!(f, "{observer}-{start}-{seq:04}")
+        let c = self.start.civil();
+        let (observer, year, seq) = (self.observer.as_str(), c.year, self.seq);
+        write!(f, "{observer}-{year:04}{:02}{:02}", c.month, c.day)?;
+        write!(f, "T{:02}{:02}{:02}Z-{seq:04}", c.hour, c.minute, c.second)
     }
 }
 
-/// What a file in a partition is, by its name.
+/// `YYYYMMDDTHHMMSSZ`.
+fn parse_start(text: &str) -> Option<Time> {
+    let digits = text.strip_suffix('Z')?.replacen('T', "", 1);
+    let all = digits.len() == 14 && digits.bytes().all(|b| b.is_ascii_digit());
+    let number = |from, to| digits.get(from..to)?.parse::<i64>().ok();
+    let day = all.then(|| Time::from_date(number(0, 4)?, number(4, 6)?, number(6, 8)?))??;
+    let seconds = number(8, 10)? * 3_600 + number(10, 12)? * 60 + number(12, 14)?;
+    Some(Time(day.0.checked_add(seconds * 1_000_000_000)?))
+}
+
+/// Where the files of a segment are, in each of its states.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum FileKind {
-    /// A sealed segment of any name.
-    Sealed(Option<SegmentName>),
+pub(crate) struct Place {
+    pub(crate) root: PathBuf,
+    pub(crate) table: String,
+    pub(crate) name: SegmentName,
+}
+
+impl Place {
+    pub(crate) fn sealed(&self) -> PathBuf {
+        let partition = Partition::of(self.name.start).path();
+        let file = format!("{}{SEALED}", self.name);
+        self.root.join(&self.table).join(partition).join(file)
+    }
+
+    pub(crate) fn unfinished(&self) -> PathBuf {
+        self.open(UNFINISHED)
+    }
+
+    pub(crate) fn journal(&self) -> PathBuf {
+        self.open(JOURNAL)
+    }
+
+    fn open(&self, end: &str) -> PathBuf {
+        let file = format!("{}{end}", self.name);
+        self.root.join(OPEN).join(&self.table).join(file)
+    }
+}
+
+/// What a file below [`OPEN`] is, by its name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum OpenFile {
     /// A segment that was being sealed.
     Unfinished(SegmentName),
     /// A segment that was being written.
     Journal(SegmentName),
 }
 
-impl FileKind {
+impl OpenFile {
     pub(crate) fn of(file_name: &str) -> Option<Self> {
-        if let Some(hidden) = file_name.strip_prefix('.') {
-            let part = |end| hidden.strip_suffix(end).and_then(SegmentName::parse);
-            return match (part(UNFINISHED), part(JOURNAL)) {
-                (Some(name), _) => Some(Self::Unfinished(name)),
-                (None, name) => name.map(Self::Journal),
-            };
+        let part = |end| file_name.strip_suffix(end).and_then(SegmentName::parse);
+        match (part(UNFINISHED), part(JOURNAL)) {
+            (Some(name), _) => Some(Self::Unfinished(name)),
+            (None, name) => name.map(Self::Journal),
         }
-        let stem = file_name.strip_suffix(SEALED)?;
-        Some(Self::Sealed(SegmentName::parse(stem)))
     }
 }
 
-/// The lock file of an observer in the root of a dataset.
+/// The lock file of an observer.
 pub(crate) fn lock_path(root: &Path, observer: &Observer) -> PathBuf {
-    root.join(format!(".{}.lock", observer.as_str()))
+    root.join(OPEN).join(format!("{}.lock", observer.as_str()))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{FileKind, Observer, Partition, SegmentName};
+    use super::{Observer, OpenFile, Partition, Place, SegmentName, is_sealed};
     use rocescope_model::Time;
     use std::path::Path;
 
@@ -152,31 +188,50 @@ mod tests {
 
     #[test]
     fn names_say_observer_start_and_number() {
-        let name = SegmentName::new(&Observer::new("rail-3"), START, 7);
-        let directory = Path::new("");
-        let (sealed, journal) = (name.sealed(directory), name.journal(directory));
-        assert_eq!(sealed, Path::new("rail-3-20261121T023009Z-0007.parquet"));
+        let place = Place {
+            root: "data".into(),
+            table: "flows".into(),
+            name: SegmentName::new(&Observer::new("rail-3"), START, 7),
+        };
+        let stem = "rail-3-20261121T023009Z-0007";
+        let sealed = format!("data/flows/date=2026-11-21/hour=02/{stem}.parquet");
+        assert_eq!(place.sealed(), Path::new(&sealed));
+        let journal = format!("data/.open/flows/{stem}.arrows.tmp");
+        assert_eq!(place.journal(), Path::new(&journal));
+
+        let name = place.name;
+        let file = |end| format!("{stem}{end}");
         assert_eq!(
-            journal,
-            Path::new(".rail-3-20261121T023009Z-0007.arrows.tmp")
+            SegmentName::of_sealed(&file(".parquet")),
+            Some(name.clone())
         );
-        let kind = |path: &Path| FileKind::of(path.to_str().unwrap());
-        assert_eq!(kind(&sealed), Some(FileKind::Sealed(Some(name.clone()))));
-        assert_eq!(kind(&journal), Some(FileKind::Journal(name.clone())));
-        let unfinished = name.unfinished(directory);
-        assert_eq!(kind(&unfinished), Some(FileKind::Unfinished(name)));
+        let journal = OpenFile::of(&file(".arrows.tmp"));
+        assert_eq!(journal, Some(OpenFile::Journal(name.clone())));
+        let unfinished = OpenFile::of(&file(".parquet.tmp"));
+        assert_eq!(unfinished, Some(OpenFile::Unfinished(name)));
     }
 
     #[test]
     fn other_files_are_not_ours() {
-        assert_eq!(FileKind::of("part-0.parquet"), Some(FileKind::Sealed(None)));
-        assert_eq!(FileKind::of(".a-b-c.arrows.tmp"), None);
-        assert_eq!(FileKind::of("_SUCCESS"), None);
+        assert_eq!(SegmentName::of_sealed("part-0.parquet"), None);
+        assert!(is_sealed("part-0.parquet") && !is_sealed("_part-0.parquet"));
+        for start in [
+            "20260230T000000Z",
+            "20261121T240000Z",
+            "2026-11-21",
+            "T\u{e9}Z",
+        ] {
+            let name = format!("rail3-{start}-0000.arrows.tmp");
+            assert_eq!(OpenFile::of(&name), None, "{name}");
+        }
     }
 
     #[test]
     fn observers_become_file_names() {
-        assert_eq!(Observer::new("eth0/mirror é").as_str(), "eth0_mirror__");
+        assert_eq!(
+            Observer::new("eth0/mirror \u{e9}").as_str(),
+            "eth0_mirror__"
+        );
         assert_eq!(Observer::new("../x").as_str(), "x.._x");
         assert_eq!(Observer::new("").as_str(), "x");
         assert_eq!(Observer::new(&"a".repeat(500)).as_str().len(), 100);

@@ -1,12 +1,12 @@
 //! Seals what a killed writer left.
 
-use crate::error::Error;
 use crate::lock::ObserverLock;
-use crate::name::{FileKind, Observer, SegmentName};
+use crate::name::Observer;
+use crate::scan::{read_footer, scan};
 use crate::seal::{Batches, seal};
-use crate::walk::{Found, walk};
-use crate::{Unreadable, durable, scan};
-use std::collections::BTreeMap;
+use crate::walk::{self, Leftover};
+use crate::{Error, Unreadable, durable};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Longest journal without a whole schema that a kill can leave; a longer one was damaged.
@@ -43,17 +43,12 @@ pub struct RepairedSegment {
 /// The directories cannot be read or written, or the disk is full. What is sealed by then is sealed;
 /// repairing again goes on.
 pub fn repair(root: &Path) -> Result<Repaired, Error> {
-    let mut observers: BTreeMap<Observer, Vec<Found>> = BTreeMap::new();
-    for found in walk(root)? {
-        if let FileKind::Unfinished(name) | FileKind::Journal(name) = &found.kind {
-            let observer = name.observer.clone();
-            observers.entry(observer).or_default().push(found);
-        }
-    }
+    let leftovers = walk::leftovers(root)?.into_iter();
+    let observers: BTreeSet<Observer> = leftovers.map(|l| l.place.name.observer).collect();
     let mut repaired = Repaired::default();
-    for (observer, _) in observers {
+    for observer in observers {
         match ObserverLock::acquire(root, &observer)? {
-            // The list is older than the lock: walk again.
+            // The list is older than the lock: look again.
             Some(_lock) => repaired.join(repair_observer(root, &observer)?),
             None => repaired.busy.push(observer.as_str().into()),
         }
@@ -65,56 +60,59 @@ pub fn repair(root: &Path) -> Result<Repaired, Error> {
 /// Repairs the leftovers of one observer, whose lock the caller holds.
 pub(crate) fn repair_observer(root: &Path, observer: &Observer) -> Result<Repaired, Error> {
     let mut repaired = Repaired::default();
-    for found in walk(root)? {
-        match &found.kind {
-            FileKind::Unfinished(name) if name.observer == *observer => {
-                durable::remove(&found.path)?;
-                repaired.removed.push(found.path);
+    for leftover in walk::leftovers(root)? {
+        if leftover.place.name.observer != *observer {
+            continue;
+        }
+        match look(&leftover)? {
+            State::Whole => {
+                let sealed = seal(&leftover.place)?;
+                repaired.segments.push(RepairedSegment {
+                    path: sealed.path,
+                    rows: sealed.rows,
+                    torn_bytes: sealed.torn_bytes,
+                });
             }
-            FileKind::Journal(name) if name.observer == *observer => {
-                repair_journal(root, &found, name, &mut repaired)?;
+            State::Done => {
+                durable::remove(&leftover.path)?;
+                repaired.removed.push(leftover.path);
             }
-            _ => {}
+            State::Damaged(reason) => repaired.unreadable.push(Unreadable {
+                path: leftover.path,
+                reason,
+            }),
         }
     }
     Ok(repaired)
 }
 
-fn repair_journal(
-    root: &Path,
-    found: &Found,
-    name: &SegmentName,
-    repaired: &mut Repaired,
-) -> Result<(), Error> {
-    let Some(directory) = found.path.parent() else {
-        return Ok(());
-    };
+enum State {
+    /// It holds whole windows that are nowhere else.
+    Whole,
+    /// There is nothing in it, or nothing that is not elsewhere.
+    Done,
+    /// Something is in it that a kill cannot have left.
+    Damaged(String),
+}
+
+fn look(leftover: &Leftover) -> Result<State, Error> {
     // Killed between giving the segment its name and removing the journal.
-    let sealed = scan::read_footer(&name.sealed(directory)).is_ok();
-    let holds_rows = match Batches::open(&found.path) {
-        Ok(mut batches) => batches.any(|batch| batch.num_rows() > 0),
-        Err(Error::Content { reason, .. }) if found.bytes > SCHEMA_BYTES => {
-            repaired.unreadable.push(Unreadable {
-                path: found.path.clone(),
-                reason,
-            });
-            return Ok(());
+    if !leftover.journal || read_footer(&leftover.place.sealed()).is_ok() {
+        return Ok(State::Done);
+    }
+    let mut batches = match Batches::open(&leftover.path) {
+        Ok(batches) => batches,
+        Err(Error::Content { reason, .. }) if leftover.bytes > SCHEMA_BYTES => {
+            return Ok(State::Damaged(reason));
         }
-        Err(Error::Content { .. }) => false,
+        Err(Error::Content { .. }) => return Ok(State::Done),
         Err(error) => return Err(error),
     };
-    if sealed || !holds_rows {
-        durable::remove(&found.path)?;
-        repaired.removed.push(found.path.clone());
-        return Ok(());
-    }
-    let sealed = seal(root, directory, name)?;
-    repaired.segments.push(RepairedSegment {
-        path: sealed.path,
-        rows: sealed.rows,
-        torn_bytes: sealed.torn_bytes,
-    });
-    Ok(())
+    Ok(match batches.next().transpose()? {
+        Some(_) => State::Whole,
+        None if batches.at_end() => State::Done,
+        None => State::Damaged("its first window is damaged".into()),
+    })
 }
 
 impl Repaired {

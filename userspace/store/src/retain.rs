@@ -1,7 +1,7 @@
 //! Deletes the oldest segments.
 
-use crate::name::{FileKind, Partition};
-use crate::walk::walk;
+use crate::name::Partition;
+use crate::walk;
 use crate::{Error, durable};
 use rocescope_model::Time;
 use std::path::Path;
@@ -33,8 +33,8 @@ pub struct Retained {
 /// # Errors
 /// The directories cannot be read or a file cannot be deleted.
 pub fn retain(root: &Path, limits: Limits) -> Result<Retained, Error> {
-    let mut segments = walk(root)?;
-    segments.retain(|found| matches!(found.kind, FileKind::Sealed(Some(_))));
+    let mut segments = walk::segments(root)?;
+    segments.retain(|found| found.name.is_some());
     segments.sort_by(|a, b| (&a.partition, &a.path).cmp(&(&b.partition, &b.path)));
     let oldest_kept = limits.older_than.map(|time| Partition::of(time).path());
     let mut retained = Retained {

@@ -1,8 +1,7 @@
 //! What a dataset holds, and what in it does not read.
 
 use crate::error::Error;
-use crate::name::FileKind;
-use crate::walk::walk;
+use crate::walk;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use rocescope_model::{FORMAT_VERSION, footer};
 use std::fs::File;
@@ -75,28 +74,26 @@ impl Scan {
 /// Only if directories cannot be read: a file that does not read is listed, not an error.
 pub fn scan(root: &Path) -> Result<Scan, Error> {
     let mut scan = Scan::default();
-    for found in walk(root)? {
-        match found.kind {
-            FileKind::Journal(_) => scan.open.push(found.path),
-            FileKind::Unfinished(_) => {}
-            FileKind::Sealed(_) => match read_footer(&found.path) {
-                Ok((rows, footer)) => scan.segments.push(Segment {
-                    table: found.table,
-                    partition: found.partition,
-                    path: found.path,
-                    bytes: found.bytes,
-                    rows,
-                    footer,
-                }),
-                // Retained between the two looks.
-                Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => scan.unreadable.push(Unreadable {
-                    path: found.path,
-                    reason: error.to_string(),
-                }),
-            },
+    for found in walk::segments(root)? {
+        match read_footer(&found.path) {
+            Ok((rows, footer)) => scan.segments.push(Segment {
+                table: found.table,
+                partition: found.partition,
+                path: found.path,
+                bytes: found.bytes,
+                rows,
+                footer,
+            }),
+            // Retained between the two looks.
+            Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => scan.unreadable.push(Unreadable {
+                path: found.path,
+                reason: error.to_string(),
+            }),
         }
     }
+    let leftovers = walk::leftovers(root)?.into_iter();
+    scan.open = leftovers.filter(|l| l.journal).map(|l| l.path).collect();
     Ok(scan)
 }
 

@@ -4,7 +4,7 @@
 //! pages. Every step may be the last: the journal goes only when the segment has its final name on
 //! disk, and the segment's name follows from the journal's, so that doing it again ends the same.
 
-use crate::name::SegmentName;
+use crate::name::Place;
 use crate::{Error, durable, schema};
 use arrow_array::RecordBatch;
 use arrow_ipc::reader::StreamReader;
@@ -13,6 +13,8 @@ use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_writer::ArrowWriterOptions;
 use std::fs::File;
 use std::io::{self, BufReader, Seek};
+use std::iter;
+use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 
 /// A segment that was sealed.
@@ -25,38 +27,52 @@ pub(crate) struct Sealed {
     pub(crate) torn_bytes: u64,
 }
 
-/// Seals the journal of this name in `directory` and removes it.
+/// Seals the journal at this place and removes it.
 ///
 /// # Errors
 /// The journal stays, the unfinished segment goes if it can.
-pub(crate) fn seal(root: &Path, directory: &Path, name: &SegmentName) -> Result<Sealed, Error> {
-    let (journal, unfinished) = (name.journal(directory), name.unfinished(directory));
-    let sealed = name.sealed(directory);
+pub(crate) fn seal(place: &Place) -> Result<Sealed, Error> {
+    let journal = place.journal();
     let mut batches = Batches::open(&journal)?;
-    let written = write_segment(&unfinished, batches.schema(), &mut batches);
-    let written = match batches.failure.take() {
-        Some(error) => Err(error),
-        None => written,
-    };
-    let (rows, bytes) = written.inspect_err(|_| {
+    let mut sealed = seal_batches(place, batches.schema(), &mut batches)?;
+    sealed.torn_bytes = batches.torn_bytes();
+    durable::remove(&journal)?;
+    Ok(sealed)
+}
+
+/// Seals a segment without rows.
+pub(crate) fn seal_empty(place: &Place, schema: SchemaRef) -> Result<Sealed, Error> {
+    seal_batches(place, schema, iter::empty())
+}
+
+fn seal_batches(
+    place: &Place,
+    schema: SchemaRef,
+    batches: impl Iterator<Item = Result<RecordBatch, Error>>,
+) -> Result<Sealed, Error> {
+    let (unfinished, path) = (place.unfinished(), place.sealed());
+    if let Some(directory) = unfinished.parent() {
+        let made = std::fs::create_dir_all(directory);
+        made.map_err(|source| Error::io("create", directory, source))?;
+    }
+    let (rows, bytes) = write_segment(&unfinished, schema, batches).inspect_err(|_| {
         // The first error is the one to tell.
         let _ = durable::remove(&unfinished);
     })?;
-    durable::publish(&unfinished, &sealed, root)?;
-    durable::remove(&journal)?;
+    durable::publish(&unfinished, &path, &place.root)?;
     Ok(Sealed {
-        path: sealed,
+        path,
         rows,
         bytes,
-        torn_bytes: batches.torn_bytes(),
+        torn_bytes: 0,
     })
 }
 
 /// Writes batches as a Parquet file and syncs it. Returns rows and bytes.
-pub(crate) fn write_segment(
+fn write_segment(
     path: &Path,
     schema: SchemaRef,
-    batches: impl IntoIterator<Item = RecordBatch>,
+    batches: impl Iterator<Item = Result<RecordBatch, Error>>,
 ) -> Result<(u64, u64), Error> {
     let file = File::create(path).map_err(|source| Error::io("create", path, source))?;
     let failed = |error| Error::parquet("write", path, error);
@@ -67,22 +83,24 @@ pub(crate) fn write_segment(
     let mut writer = ArrowWriter::try_new_with_options(file, schema, options).map_err(failed)?;
     let mut rows = 0;
     for batch in batches {
+        let batch = batch?;
         writer.write(&batch).map_err(failed)?;
         rows += batch.num_rows() as u64;
     }
-    let file = writer.into_inner().map_err(failed)?;
+    writer.finish().map_err(failed)?;
     let failed = |source| Error::io("write", path, source);
-    file.sync_all().map_err(failed)?;
-    let bytes = file.metadata().map_err(failed)?.len();
+    // `into_inner` would flush too, but turns the reason of a failure into text.
+    writer.sync().map_err(failed)?;
+    writer.inner().sync_all().map_err(failed)?;
+    let bytes = writer.inner().metadata().map_err(failed)?.len();
     Ok((rows, bytes))
 }
 
-/// The whole batches of a journal. Ends at the first that is not: everything behind it is torn.
+/// The whole batches of a journal. Ends at the first that is not: everything behind it is torn. An
+/// error is one of reading, not of what was read.
 pub(crate) struct Batches {
     path: PathBuf,
     reader: StreamReader<BufReader<File>>,
-    /// Why reading stopped, where the file is not to blame.
-    failure: Option<Error>,
     len: u64,
     whole: u64,
 }
@@ -101,11 +119,10 @@ impl Batches {
         let mut batches = Self {
             path: path.to_owned(),
             reader,
-            failure: None,
             len,
             whole: 0,
         };
-        batches.mark();
+        batches.whole = batches.position();
         Ok(batches)
     }
 
@@ -118,29 +135,36 @@ impl Batches {
         self.len.saturating_sub(self.whole)
     }
 
-    fn mark(&mut self) {
-        if let Ok(position) = self.reader.get_mut().stream_position() {
-            self.whole = position;
-        }
+    /// Whether reading has come to the end of the file: what is torn is a window that was cut, not
+    /// a damaged one with others behind it.
+    pub(crate) fn at_end(&mut self) -> bool {
+        self.position() >= self.len
+    }
+
+    fn position(&mut self) -> u64 {
+        let position = self.reader.get_mut().stream_position();
+        position.unwrap_or(self.whole)
     }
 }
 
 impl Iterator for Batches {
-    type Item = RecordBatch;
+    type Item = Result<RecordBatch, Error>;
 
-    fn next(&mut self) -> Option<RecordBatch> {
-        match self.reader.next()? {
+    fn next(&mut self) -> Option<Self::Item> {
+        // The decoder checks what it reads, but not all of it: the wrong bit flipped by a disk makes
+        // it index out of bounds.
+        let next = panic::catch_unwind(AssertUnwindSafe(|| self.reader.next()));
+        match next.ok()?? {
             Ok(batch) => {
-                self.mark();
-                return Some(batch);
+                self.whole = self.position();
+                Some(Ok(batch))
             }
             Err(ArrowError::IoError(_, source))
                 if source.kind() != io::ErrorKind::UnexpectedEof =>
             {
-                self.failure = Some(Error::io("read", &self.path, source));
+                Some(Err(Error::io("read", &self.path, source)))
             }
-            Err(_torn) => {}
+            Err(_torn) => None,
         }
-        None
     }
 }

@@ -1,34 +1,78 @@
 //! Walks the directories of a dataset.
 
 use crate::Error;
-use crate::name::FileKind;
+use crate::name::{OPEN, OpenFile, Place, SegmentName, is_sealed};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A file of a dataset, by its place and name.
+/// A sealed segment, by its place and name.
 #[derive(Debug, Clone)]
 pub(crate) struct Found {
     /// Name of the table's directory.
     pub(crate) table: String,
     /// `date=…/hour=…`: sorts by time.
     pub(crate) partition: String,
-    pub(crate) kind: FileKind,
+    /// `None` when rocescope did not name it.
+    pub(crate) name: Option<SegmentName>,
     pub(crate) path: PathBuf,
     pub(crate) bytes: u64,
 }
 
-/// Every sealed segment, unfinished segment and journal under `root`, by table, hour and name.
-///
-/// Files that vanish meanwhile, because a writer seals or somebody retains, are passed over.
-pub(crate) fn walk(root: &Path) -> Result<Vec<Found>, Error> {
+/// Every sealed segment under `root`, by table, hour and name.
+pub(crate) fn segments(root: &Path) -> Result<Vec<Found>, Error> {
     let mut found = Vec::new();
     for table in directories(root, |name| !name.starts_with(['.', '_']))? {
         for date in directories(&table.path, |name| name.starts_with("date="))? {
             for hour in directories(&date.path, |name| name.starts_with("hour="))? {
-                let partition = format!("{}/{}", date.name, hour.name);
-                files(&hour.path, &table.name, &partition, &mut found)?;
+                let files = files(&hour.path)?.into_iter();
+                found.extend(files.filter(|f| is_sealed(&f.name)).map(|file| Found {
+                    table: table.name.clone(),
+                    partition: format!("{}/{}", date.name, hour.name),
+                    name: SegmentName::of_sealed(&file.name),
+                    path: file.path,
+                    bytes: file.bytes,
+                }));
             }
+        }
+    }
+    Ok(found)
+}
+
+/// A journal or unfinished segment.
+#[derive(Debug, Clone)]
+pub(crate) struct Leftover {
+    pub(crate) place: Place,
+    /// Whether it is the journal.
+    pub(crate) journal: bool,
+    pub(crate) path: PathBuf,
+    pub(crate) bytes: u64,
+}
+
+/// Every journal and unfinished segment under `root`: of living writers, or left by killed ones.
+pub(crate) fn leftovers(root: &Path) -> Result<Vec<Leftover>, Error> {
+    let open = root.join(OPEN);
+    let mut found = Vec::new();
+    if !open.is_dir() {
+        return Ok(found);
+    }
+    for table in directories(&open, |_| true)? {
+        for file in files(&table.path)? {
+            let (name, journal) = match OpenFile::of(&file.name) {
+                Some(OpenFile::Journal(name)) => (name, true),
+                Some(OpenFile::Unfinished(name)) => (name, false),
+                None => continue,
+            };
+            found.push(Leftover {
+                place: Place {
+                    root: root.to_owned(),
+                    table: table.name.clone(),
+                    name,
+                },
+                journal,
+                path: file.path,
+                bytes: file.bytes,
+            });
         }
     }
     Ok(found)
@@ -47,21 +91,14 @@ fn directories(path: &Path, wanted: impl Fn(&str) -> bool) -> Result<Vec<Entry>,
     Ok(entries)
 }
 
-fn files(path: &Path, table: &str, partition: &str, found: &mut Vec<Found>) -> Result<(), Error> {
-    let entries = entries(path)?.into_iter().filter(|entry| !entry.directory);
-    found.extend(entries.filter_map(|entry| {
-        Some(Found {
-            table: table.into(),
-            partition: partition.into(),
-            kind: FileKind::of(&entry.name)?,
-            path: entry.path,
-            bytes: entry.bytes,
-        })
-    }));
-    Ok(())
+fn files(path: &Path) -> Result<Vec<Entry>, Error> {
+    let mut entries = entries(path)?;
+    entries.retain(|entry| !entry.directory);
+    Ok(entries)
 }
 
-/// The entries of a directory by name; names that are not UTF-8 are none of ours.
+/// The entries of a directory by name; names that are not UTF-8 are none of ours. Files that vanish
+/// meanwhile, because a writer seals or somebody retains, are passed over.
 fn entries(path: &Path) -> Result<Vec<Entry>, Error> {
     let failed = |source| Error::io("read directory", path, source);
     let mut entries = Vec::new();

@@ -5,11 +5,12 @@
 
 use crate::journal::Journal;
 use crate::lock::ObserverLock;
-use crate::name::{Observer, Partition, SegmentName};
+use crate::name::{Observer, Partition, Place, SegmentName};
 use crate::repair::repair_observer;
-use crate::seal::{Sealed, write_segment};
+use crate::seal::seal_empty;
 use crate::split::{Part, split};
-use crate::{Error, Summary, durable, encode, schema};
+use crate::together::seal_together;
+use crate::{Error, Summary, encode, schema};
 use arrow_schema::SchemaRef;
 use rocescope_model::{Cells, FORMAT_VERSION, TABLES, Table, Time, WindowRows, footer};
 use std::path::{Path, PathBuf};
@@ -73,6 +74,7 @@ struct Open {
 
 #[derive(Debug)]
 struct OpenSegment {
+    table: &'static Table,
     journal: Journal,
     partition: Partition,
     opened: Instant,
@@ -144,9 +146,7 @@ impl Writer {
     /// # Errors
     /// As [`append`](Self::append).
     pub fn rotate(&mut self, now: Instant) -> Result<(), Error> {
-        let rotated = self.seal_where(|segment, options| {
-            now.saturating_duration_since(segment.opened) >= options.max_age
-        });
+        let rotated = self.seal_where(|segment, options| segment.is_due(options, now));
         self.stop_if_full(rotated)
     }
 
@@ -174,7 +174,13 @@ impl Writer {
                 path: path.clone(),
             });
         }
-        self.rotate(now)?;
+        let parts: Vec<Vec<Part>> = tables.iter().map(|cells| split(*cells)).collect();
+        let earliest = parts.iter().flatten().map(|part| part.partition).min();
+        // All tables come to the end of an hour at once, and wait for the disk together.
+        let rotated = self.seal_where(|segment, options| {
+            segment.is_due(options, now) || earliest.is_some_and(|hour| segment.partition < hour)
+        });
+        self.stop_if_full(rotated)?;
         for open in &mut self.tables {
             if let Some(segment) = &mut open.segment {
                 segment.mark = segment.journal.position();
@@ -182,24 +188,27 @@ impl Writer {
         }
         let appended = tables
             .iter()
-            .try_for_each(|cells| self.append_table(*cells, now));
+            .zip(&parts)
+            .try_for_each(|(cells, parts)| self.append_table(*cells, parts, now));
         if appended.is_err() {
             self.undo();
         }
         self.stop_if_full(appended)
     }
 
-    fn append_table(&mut self, cells: &dyn Cells, now: Instant) -> Result<(), Error> {
+    fn append_table(
+        &mut self,
+        cells: &dyn Cells,
+        parts: &[Part],
+        now: Instant,
+    ) -> Result<(), Error> {
         let index = self.open(cells.table());
-        for part in split(cells) {
-            let max_bytes = self.options.max_bytes;
-            let due = |s: &OpenSegment| {
-                s.partition != part.partition || s.journal.position().0 >= max_bytes
-            };
-            if self.tables[index].segment.as_ref().is_some_and(due) {
-                self.seal(index)?;
-            }
-            self.append_part(index, cells, &part, now)?;
+        for part in parts {
+            self.seal_where(|segment, options| {
+                let ends = segment.partition != part.partition || segment.is_due(options, now);
+                segment.table == cells.table() && ends
+            })?;
+            self.append_part(index, cells, part, now)?;
             self.last = self.last.max(Some(part.start));
         }
         Ok(())
@@ -212,23 +221,23 @@ impl Writer {
         part: &Part,
         now: Instant,
     ) -> Result<(), Error> {
-        let directory = self.directory(cells.table(), part.partition);
-        let open = &mut self.tables[index];
-        let batch = encode::batch(cells, &part.rows, &open.schema)
-            .map_err(|error| Error::content("encode rows for", &directory, &error))?;
-        let segment = match &mut open.segment {
+        let (table, schema) = (cells.table(), Arc::clone(&self.tables[index].schema));
+        let batch = encode::batch(cells, &part.rows, &schema)
+            .map_err(|error| Error::content("encode rows for", &self.root, &error))?;
+        let opened = match self.tables[index].segment.take() {
             Some(segment) => segment,
-            closed => {
-                let name = free_name(&self.observer, &directory, part.start);
-                let journal = Journal::create(&directory, name, &open.schema)?;
-                closed.insert(OpenSegment {
+            None => {
+                let journal = Journal::create(self.free_place(table, part.start), &schema)?;
+                OpenSegment {
+                    table,
                     mark: journal.position(),
                     journal,
                     partition: part.partition,
                     opened: now,
-                })
+                }
             }
         };
+        let segment = self.tables[index].segment.insert(opened);
         segment.journal.append(&batch)
     }
 
@@ -264,31 +273,26 @@ impl Writer {
 
     /// Seals every open segment that is due; goes on after an error and returns the first.
     fn seal_where(&mut self, due: impl Fn(&OpenSegment, &Options) -> bool) -> Result<(), Error> {
+        let (mut tables, mut journals) = (Vec::new(), Vec::new());
+        for open in &mut self.tables {
+            if let Some(segment) = open.segment.take_if(|s| due(s, &self.options)) {
+                tables.push((open.table.name, segment.journal.path().to_owned()));
+                journals.push(segment.journal);
+            }
+        }
         let mut first = Ok(());
-        for index in 0..self.tables.len() {
-            let segment = &self.tables[index].segment;
-            if segment.as_ref().is_some_and(|s| due(s, &self.options)) {
-                first = first.and(self.seal(index));
+        let results = seal_together(journals);
+        for ((table, journal), result) in tables.into_iter().zip(results) {
+            match result {
+                Ok(Some(sealed)) => self.summary.count(table, &sealed),
+                Ok(None) => {}
+                Err(error) => {
+                    self.summary.unsealed.push(journal);
+                    first = first.and(Err(error));
+                }
             }
         }
         first
-    }
-
-    fn seal(&mut self, index: usize) -> Result<(), Error> {
-        let open = &mut self.tables[index];
-        let Some(OpenSegment { journal, .. }) = open.segment.take() else {
-            return Ok(());
-        };
-        let path = journal.path().to_owned();
-        match journal.seal(&self.root) {
-            Ok(Some(sealed)) => self.summary.count(open.table.name, &sealed),
-            Ok(None) => {}
-            Err(error) => {
-                self.summary.unsealed.push(path);
-                return Err(error);
-            }
-        }
-        Ok(())
     }
 
     /// A query over a table without any segment fails, where "no events" is the right answer.
@@ -300,27 +304,32 @@ impl Writer {
             if self.full.is_some() || self.summary.table(table.name).segments > 0 {
                 continue;
             }
-            let directory = self.directory(table, Partition::of(last));
-            std::fs::create_dir_all(&directory)
-                .map_err(|source| Error::io("create", &directory, source))?;
-            let name = free_name(&self.observer, &directory, last);
-            let (unfinished, path) = (name.unfinished(&directory), name.sealed(&directory));
             let schema = Arc::new(schema::arrow(table, &self.footer));
-            let (rows, bytes) = write_segment(&unfinished, schema, None)?;
-            durable::publish(&unfinished, &path, &self.root)?;
-            let sealed = Sealed {
-                path,
-                rows,
-                bytes,
-                torn_bytes: 0,
-            };
+            let sealed = seal_empty(&self.free_place(table, last), schema)?;
             self.summary.count(table.name, &sealed);
         }
         Ok(())
     }
 
-    fn directory(&self, table: &Table, partition: Partition) -> PathBuf {
-        self.root.join(table.name).join(partition.path())
+    /// The first place of this table and start that no segment has.
+    fn free_place(&self, table: &Table, start: Time) -> Place {
+        let at = |seq| Place {
+            root: self.root.clone(),
+            table: table.name.into(),
+            name: SegmentName::new(&self.observer, start, seq),
+        };
+        let mut seq = 0;
+        while seq < u32::MAX && (at(seq).sealed().exists() || at(seq).journal().exists()) {
+            seq += 1;
+        }
+        at(seq)
+    }
+}
+
+impl OpenSegment {
+    fn is_due(&self, options: &Options, now: Instant) -> bool {
+        let age = now.saturating_duration_since(self.opened);
+        age >= options.max_age || self.journal.position().0 >= options.max_bytes
     }
 }
 
@@ -330,13 +339,4 @@ impl Drop for Writer {
             let _ = self.seal_where(|_, _| true);
         }
     }
-}
-
-/// The first name of this observer and start that no file has.
-fn free_name(observer: &Observer, directory: &Path, start: Time) -> SegmentName {
-    let mut names = (0..).map(|seq| SegmentName::new(observer, start, seq));
-    let free = |n: &SegmentName| !n.sealed(directory).exists() && !n.journal(directory).exists();
-    names
-        .find(free)
-        .unwrap_or_else(|| SegmentName::new(observer, start, u32::MAX))
 }

@@ -4,8 +4,9 @@ use crate::arguments::{CaptureArguments, MeasureArguments, Output};
 use crate::output::{Source, json, text};
 use crate::progress::Progress;
 use crate::session::{Outcome, Session};
+use crate::signals::Signals;
 use anyhow::{Context, Result, bail, ensure};
-use rocescope_capture::file::{self, FileError, FrameReader};
+use rocescope_capture::file::{self, FileError, FrameReader, Input};
 use rocescope_model::footer;
 use rocescope_pipeline::Settings;
 use rocescope_pipeline::connections::ConnectionSettings;
@@ -17,15 +18,14 @@ use rocescope_store::{Options, Writer};
 use std::io::Read;
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Frames between two looks at the progress bar and at the signals: a tenth of a millisecond each.
 const STRIDE: u32 = 4_096;
 
 pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
     let path = &arguments.read;
-    let input = file::open(path).with_context(|| path.display().to_string())?;
+    let signals = Signals::install()?;
+    let input = open(path, &signals).with_context(|| path.display().to_string())?;
     let length = input.length;
     let mut reader = FrameReader::new(input).with_context(|| path.display().to_string())?;
     let settings = settings(&arguments.measure, arguments.verify_icrc);
@@ -37,7 +37,7 @@ pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
     };
     let mut session = Session::new(settings, config, writer)?;
     let progress = Progress::new(length, arguments.quiet);
-    let ended = drive(&mut reader, &mut session, &progress);
+    let ended = drive(&mut reader, &mut session, &progress, &signals);
     progress.done();
     // What was counted before the input broke is worth as much as ever.
     let input_error = match ended {
@@ -67,7 +67,7 @@ fn verdict(path: &Path, outcome: &Outcome, input: Option<FileError>) -> Result<E
     let counters = &outcome.counters;
     ensure!(
         counters.frames == counters.frames_accounted()
-            && counters.roce_packets == counters.published_packets + counters.lost_packets,
+            && counters.roce_packets == counters.published_packets,
         "the loss identity does not hold: this is a defect, please report it with the capture"
     );
     if let Some(error) = &outcome.store_error {
@@ -87,37 +87,34 @@ fn verdict(path: &Path, outcome: &Outcome, input: Option<FileError>) -> Result<E
     }
 }
 
+pub(super) fn open(path: &Path, signals: &Signals) -> Result<Input> {
+    Ok(if path == Path::new("-") {
+        Input::new(Box::new(signals.stdin()?))?
+    } else {
+        file::open(path)?
+    })
+}
+
 /// Takes every frame of `reader`, until a signal asks to end.
 pub(super) fn drive<R: Read>(
     reader: &mut FrameReader<R>,
     session: &mut Session,
     progress: &Progress,
+    signals: &Signals,
 ) -> Result<()> {
-    let ended = stop_signals()?;
-    while !ended.load(Ordering::Relaxed) {
+    while !signals.ended() {
         for _ in 0..STRIDE {
-            match reader.next_frame()? {
-                Some(frame) => session.frame(&frame)?,
-                None => return Ok(()),
+            match reader.next_frame() {
+                Ok(Some(frame)) => session.frame(&frame)?,
+                Ok(None) => return Ok(()),
+                // It ended where we stopped reading.
+                Err(_) if signals.ended() => return Ok(()),
+                Err(error) => return Err(error.into()),
             }
         }
         progress.at(reader.consumed_bytes());
     }
     Ok(())
-}
-
-/// A flag that SIGINT and SIGTERM raise; a second one ends the process at once.
-fn stop_signals() -> Result<Arc<AtomicBool>> {
-    use signal_hook::consts::{SIGINT, SIGTERM};
-    use signal_hook::flag;
-    let ended = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
-        // In this order: the first signal finds the flag down, raises it, and goes on.
-        flag::register_conditional_default(signal, Arc::clone(&ended))
-            .and_then(|_| flag::register(signal, Arc::clone(&ended)))
-            .context("signals")?;
-    }
-    Ok(ended)
 }
 
 pub(super) fn settings(measure: &MeasureArguments, verify_icrc: bool) -> Settings {

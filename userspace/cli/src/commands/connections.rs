@@ -4,8 +4,9 @@ use crate::arguments::{ConnectionsArguments, Output};
 use crate::output::connections::{Report, gather, json, text};
 use crate::progress::Progress;
 use crate::session::Session;
+use crate::signals::Signals;
 use anyhow::{Context, Result, bail};
-use rocescope_capture::file::{self, FileError, FrameReader};
+use rocescope_capture::file::{FileError, FrameReader};
 use rocescope_model::{ConnectionRow, EventRow};
 use rocescope_pipeline::connections::ConnectionSummary;
 use rocescope_record::Config;
@@ -61,7 +62,8 @@ pub(super) fn run(arguments: &ConnectionsArguments) -> Result<ExitCode> {
 }
 
 fn of_file(path: &Path, arguments: &ConnectionsArguments) -> Result<Found> {
-    let input = file::open(path).with_context(|| path.display().to_string())?;
+    let signals = Signals::install()?;
+    let input = super::capture::open(path, &signals).with_context(|| path.display().to_string())?;
     let progress = Progress::new(input.length, arguments.quiet);
     let mut reader = FrameReader::new(input).with_context(|| path.display().to_string())?;
     let settings = super::capture::settings(&arguments.measure, false);
@@ -69,7 +71,7 @@ fn of_file(path: &Path, arguments: &ConnectionsArguments) -> Result<Found> {
     config.udp_ports = super::capture::ports(&arguments.udp_ports)?;
     let mut session = Session::new(settings, config, None)?;
     session.keep_connections();
-    let ended = super::capture::drive(&mut reader, &mut session, &progress);
+    let ended = super::capture::drive(&mut reader, &mut session, &progress, &signals);
     progress.done();
     let error = match ended {
         Ok(()) => None,

@@ -2,6 +2,8 @@
 
 mod capture;
 mod connections;
+mod demo;
+mod generate;
 mod repair;
 mod schema;
 
@@ -18,6 +20,8 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     match &arguments.command {
         Command::Capture(arguments) => capture::run(arguments),
         Command::Connections(arguments) => connections::run(arguments),
+        Command::Demo(arguments) => demo::run(arguments),
+        Command::Generate(arguments) => generate::run(arguments),
         Command::Repair(arguments) => repair::run(arguments),
         Command::Schema(arguments) => schema::run(arguments),
     }

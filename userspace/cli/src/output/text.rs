@@ -63,7 +63,7 @@ fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome) -> st
         out,
         "RoCEv2    {} = {} in runs + {} lost",
         count(counters.roce_packets),
-        count(counters.published_packets),
+        count(counters.delivered_packets()),
         count(counters.lost_packets),
     )?;
     reasons(out, "Other     ", &NotRoce::NAMES, &counters.not_roce)?;

@@ -4,7 +4,7 @@ use super::{events, kept, pairs, sum};
 
 #[test]
 fn cm_names_both_qpns_and_both_first_psns() {
-    let report = kept("ipv6_cm_rping.pcap");
+    let report = kept("ipv6_cm_rping.pcap.gz");
     assert_eq!(pairs(&report, "cm").len(), 1);
     let connection = &report["connections"][0];
     assert_eq!(connection["state"], "gone");
@@ -17,7 +17,7 @@ fn cm_names_both_qpns_and_both_first_psns() {
 
 #[test]
 fn a_first_psn_told_by_cm_opens_no_gap() {
-    let report = kept("cm_write_bw_R.pcap");
+    let report = kept("cm_write_bw_R.pcap.gz");
     let mut found = pairs(&report, "cm");
     found.sort_unstable();
     assert_eq!(found, [(167, 163), (168, 164), (169, 165), (170, 166), (171, 167)]);
@@ -26,7 +26,7 @@ fn a_first_psn_told_by_cm_opens_no_gap() {
 
 #[test]
 fn receivers_that_are_not_ready() {
-    let report = kept("rnr_nak.pcap");
+    let report = kept("rnr_nak.pcap.gz");
     assert_eq!(sum(&report, "rnr_nak"), 55);
     assert_eq!(sum(&report, "nak_psn_sequence"), 13);
     assert_eq!(sum(&report, "repeated_packets"), 147);
@@ -39,7 +39,7 @@ fn receivers_that_are_not_ready() {
 
 #[test]
 fn nobody_answers() {
-    let report = kept("blackhole_retry_exceeded.pcap");
+    let report = kept("blackhole_retry_exceeded.pcap.gz");
     let exhausted = events(&report, "retry_exhausted");
     assert_eq!(exhausted.len(), 1);
     assert_eq!((&exhausted[0]["psn"], &exhausted[0]["count"]), (&256.into(), &3.into()));
@@ -51,7 +51,7 @@ fn nobody_answers() {
 
 #[test]
 fn fatal_naks_pair_and_are_told() {
-    let report = kept("error_naks.pcap");
+    let report = kept("error_naks.pcap.gz");
     assert_eq!(sum(&report, "nak_fatal"), 4);
     assert_eq!(events(&report, "fatal_nak").len(), 4);
     let mut found = pairs(&report, "ack");
@@ -61,7 +61,7 @@ fn fatal_naks_pair_and_are_told() {
 
 #[test]
 fn every_operation_of_a_reliable_connection() {
-    let report = kept("opmix_rc_all.pcap");
+    let report = kept("opmix_rc_all.pcap.gz");
     assert_eq!(pairs(&report, "ack").len(), 3);
     assert_eq!(sum(&report, "repeated_packets"), 0);
     assert_eq!(sum(&report, "lost_gaps") + sum(&report, "lost_response_gaps"), 0);

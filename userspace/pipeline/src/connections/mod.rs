@@ -179,6 +179,7 @@ impl Connections {
     /// All runs that ended their slice before `time_ns` have come: takes what began before the
     /// slice under way.
     pub fn turn(&mut self, time_ns: u64) {
+        self.now_ns = self.now_ns.max(time_ns);
         let in_window = time_ns % self.window_ns;
         self.release(time_ns - in_window % self.slice_ns);
         if self.order.is_full() {

@@ -1,0 +1,63 @@
+//! The maps, and access to the one entry that each has on this CPU.
+
+use aya_ebpf::btf_maps::{Array, ArrayOfMaps, PerCpuArray, RingBuf};
+use aya_ebpf::macros::btf_map;
+use rocescope_record::batch::Batch;
+use rocescope_record::{Config, Counters, Set};
+use rocescope_wire::Packet;
+
+/// Sets of the run cache a CPU, two slots each: a power of two. User space may set another at load.
+pub const SETS: usize = 8_192;
+/// Sets that one call of the flush program looks at: few enough for the verifier to walk through.
+pub const SETS_A_FLUSH: u32 = 128;
+/// Bytes of a ring: user space chooses when it makes them.
+const RING_BYTES: usize = 8 << 20;
+/// The most CPUs; user space sets how many there are.
+const CPUS: usize = 1_024;
+
+/// Per CPU, beside the counters.
+#[repr(C)]
+pub struct State {
+    /// Runs on their way out.
+    pub batch: Batch,
+    /// The packet being looked at: the stack is too small for it.
+    pub packet: Packet,
+}
+
+#[btf_map]
+static CONFIG: Array<Config, 1> = Array::new();
+#[btf_map]
+static COUNTERS: PerCpuArray<Counters, 1> = PerCpuArray::new();
+#[btf_map]
+static RUNS: PerCpuArray<Set, SETS> = PerCpuArray::new();
+/// What the programs keep to themselves.
+#[btf_map]
+static STATE: PerCpuArray<State, 1> = PerCpuArray::new();
+#[btf_map]
+pub static RINGS: ArrayOfMaps<RingBuf<Batch, RING_BYTES>, CPUS> = ArrayOfMaps::new();
+
+#[inline(always)]
+pub fn config() -> Option<&'static Config> {
+    CONFIG.get(0)
+}
+
+#[inline(always)]
+pub fn counters() -> Option<&'static mut Counters> {
+    // SAFETY: this CPU's own entry, and nothing else on it runs meanwhile.
+    COUNTERS
+        .get_ptr_mut(0)
+        .map(|counters| unsafe { &mut *counters })
+}
+
+#[inline(always)]
+pub fn set(hash: u32) -> Option<&'static mut Set> {
+    // SAFETY: as above.
+    RUNS.get_ptr_mut(hash & (SETS as u32 - 1))
+        .map(|set| unsafe { &mut *set })
+}
+
+#[inline(always)]
+pub fn state() -> Option<&'static mut State> {
+    // SAFETY: as above.
+    STATE.get_ptr_mut(0).map(|state| unsafe { &mut *state })
+}

@@ -1,0 +1,47 @@
+//! Published runs leave in batches, over the ring of their CPU.
+
+use crate::maps::RINGS;
+use aya_ebpf::helpers::bpf_get_smp_processor_id;
+use rocescope_record::batch::{Batch, RUNS_A_BATCH};
+use rocescope_record::{Counters, RunRecord, Sink};
+
+/// Never wake the reader: it looks by itself, often enough for the size of the ring.
+const BPF_RB_NO_WAKEUP: u64 = 1;
+
+pub struct Rings<'a> {
+    pub batch: &'a mut Batch,
+}
+
+impl Sink for Rings<'_> {
+    #[inline(always)]
+    fn publish(&mut self, run: &RunRecord, counters: &mut Counters) {
+        let batch = &mut *self.batch;
+        batch.runs[batch.held_runs as usize & (RUNS_A_BATCH - 1)] = *run;
+        batch.held_runs += 1;
+        batch.held_packets += u32::from(run.packets);
+        if batch.held_runs as usize >= RUNS_A_BATCH {
+            send(batch, counters);
+        }
+    }
+}
+
+/// Hands the batch over, full or not; when the ring is full, its runs are lost and counted.
+#[inline(always)]
+pub fn send(batch: &mut Batch, counters: &mut Counters) {
+    // SAFETY: the helper takes nothing.
+    let cpu = unsafe { bpf_get_smp_processor_id() };
+    batch.cpu = cpu;
+    let sent = match RINGS.get(cpu) {
+        Some(ring) => ring.output(&*batch, BPF_RB_NO_WAKEUP).is_ok(),
+        None => false,
+    };
+    if !sent {
+        batch.lost_runs += u64::from(batch.held_runs);
+        batch.lost_packets += u64::from(batch.held_packets);
+        counters.lost_runs = batch.lost_runs;
+        counters.lost_packets = batch.lost_packets;
+    }
+    batch.sequence += 1;
+    batch.held_runs = 0;
+    batch.held_packets = 0;
+}

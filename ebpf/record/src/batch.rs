@@ -1,0 +1,29 @@
+//! How runs travel from the kernel: a few dozen at a time, with what was lost before them.
+
+use crate::run::RunRecord;
+use bytemuck::{Pod, Zeroable};
+
+/// Runs in a batch, a power of two: 4 KiB, so that a ring of 8 MiB holds 2,000 of them.
+pub const RUNS_A_BATCH: usize = 32;
+
+/// Runs of one CPU, and the state that the kernel keeps between them.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub struct Batch {
+    /// Counts the batches of this CPU, sent or lost.
+    pub sequence: u64,
+    /// Runs lost on this CPU so far, because the ring was full.
+    pub lost_runs: u64,
+    /// Packets in those.
+    pub lost_packets: u64,
+    /// The CPU.
+    pub cpu: u32,
+    /// Runs in this batch.
+    pub held_runs: u32,
+    /// Packets in those.
+    pub held_packets: u32,
+    /// Where the next flush goes on.
+    pub cursor: u32,
+    /// The runs.
+    pub runs: [RunRecord; RUNS_A_BATCH],
+}

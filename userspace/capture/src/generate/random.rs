@@ -1,0 +1,64 @@
+//! Chance that is the same on every machine, for ever.
+//!
+//! `SplitMix64` (Steele, Lea, Flood 2014): eight bytes of state, so that each flow has its own and no
+//! flow's fate depends on how many others there are.
+
+/// A stream of random numbers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Random(u64);
+
+impl Random {
+    /// The stream with the number `stream` of a seed.
+    pub(super) fn new(seed: u64, stream: u64) -> Self {
+        let mut seeded = Self(seed);
+        let mut random = Self(seeded.next() ^ stream.wrapping_mul(0xd134_2543_de82_ef95));
+        random.next();
+        random
+    }
+
+    /// 64 random bits.
+    pub(super) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut bits = self.0;
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        bits ^ (bits >> 31)
+    }
+
+    /// A number below `bound`; 0 where that is 0.
+    pub(super) fn below(&mut self, bound: u64) -> u64 {
+        // The bias of a product is below 2^-32 for every bound in use.
+        ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
+    }
+
+    /// A number from `low` to `high`, both included.
+    pub(super) fn between(&mut self, low: u64, high: u64) -> u64 {
+        low + self.below((high - low).saturating_add(1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A change here changes every generated file in the world.
+    #[test]
+    fn the_numbers_are_those_they_always_were() {
+        let mut random = Random(0);
+        assert_eq!(random.next(), 0xe220_a839_7b1d_cdaf);
+        assert_eq!(random.next(), 0x6e78_9e6a_a1b9_65f4);
+        let mut random = Random::new(1, 2);
+        assert_eq!(random.next(), 15_287_607_234_741_920_061);
+    }
+
+    #[test]
+    fn numbers_stay_within_their_bounds() {
+        let mut random = Random::new(7, 7);
+        for _ in 0..1000 {
+            assert!((3..=5).contains(&random.between(3, 5)));
+            assert!(random.below(7) < 7);
+        }
+        assert_eq!(random.below(0), 0);
+        assert_eq!(random.between(9, 9), 9);
+    }
+}

@@ -1,0 +1,134 @@
+//! The truth, put together from what was counted.
+
+use super::account::Account;
+use super::fabric::{Fabric, Flow, Link};
+use super::scenario::Scenario;
+use super::tally::Direction;
+use super::truth::{
+    ConnectionTruth, EndTruth, FlowTruth, Losses, Series, SeriesWindow, Truth, service_name,
+};
+use rocescope_wire::Opcode;
+use rocescope_wire::tunnel::Encapsulation;
+use std::cmp::Reverse;
+
+/// The truth about all that was generated so far.
+pub(super) fn truth(scenario: &Scenario, seed: u64, fabric: &Fabric, account: &Account) -> Truth {
+    let options = &scenario.truth;
+    let mut losses = Losses::default();
+    let mut repeated_request_psns = 0;
+    let mut connections = Vec::new();
+    let links = fabric
+        .links
+        .iter()
+        .zip(&fabric.ledgers)
+        .zip(&fabric.connections);
+    for (index, ((link, ledger), connection)) in links.enumerate() {
+        let mut directions = ledger.finished();
+        for (direction, completed) in directions.iter_mut().zip(connection.completed()) {
+            direction.completed_messages = completed;
+            losses.add(direction);
+            repeated_request_psns += direction.repeated_request_psns;
+        }
+        if index < options.connections {
+            connections.extend(connection_truth(fabric, link, directions));
+        }
+    }
+    losses.lost_by_mirror = account.lost_by_mirror;
+    let seen = fabric.flows.iter().filter(|flow| flow.volume.packets > 0);
+    let mut flows: Vec<&Flow> = seen.collect();
+    let flow_count = flows.len() as u64;
+    flows.sort_by_key(|flow| Reverse(flow.volume.frame_bytes));
+    flows.truncate(options.top_flows);
+    let opcodes = (0..=u8::MAX)
+        .zip(&account.opcodes)
+        .filter(|(_, volume)| volume.packets > 0)
+        .map(|(opcode, volume)| (Opcode(opcode).to_string(), *volume));
+    let rnr_timers = account.rnr_timers.iter();
+    let encapsulations = Encapsulation::NAMES.into_iter().zip(account.encapsulations);
+    Truth {
+        scenario: scenario.name.clone(),
+        seed,
+        frames: account.frames,
+        roce_packets: account.frames - account.not_roce,
+        not_roce: account.not_roce,
+        icrc_bad: account.icrc_bad,
+        icrc_unverifiable: account.icrc_unverifiable,
+        messages: account.messages,
+        flows: flow_count,
+        repeated_request_psns,
+        opcodes: opcodes.collect(),
+        aeth: account.aeth.clone(),
+        rnr_timers: rnr_timers
+            .map(|(timer, count)| (timer.to_string(), *count))
+            .collect(),
+        top_flows: flows.into_iter().map(flow_truth).collect(),
+        first_ns: account.first_ns.unwrap_or_default(),
+        last_ns: account.last_ns,
+        losses,
+        encapsulations: encapsulations.filter(|(_, frames)| *frames > 0).collect(),
+        window_ns: options.window.0,
+        windows: account.windows.clone(),
+        series: fabric
+            .flows
+            .iter()
+            .take(options.series)
+            .map(|flow| series(flow, account, options.window.0))
+            .collect(),
+        connections_total: fabric.links.len() as u64,
+        connections,
+    }
+}
+
+fn flow_truth(flow: &Flow) -> FlowTruth {
+    FlowTruth {
+        id: flow.id,
+        volume: flow.volume,
+        messages: flow.messages,
+    }
+}
+
+fn series(flow: &Flow, account: &Account, window_ns: u64) -> Series {
+    let windows = flow.series.iter().filter_map(|(number, volume)| {
+        // Windows are numbered from 1.
+        let window = account.windows.get((*number as usize).checked_sub(1)?)?;
+        Some(SeriesWindow {
+            start_ns: window.start_ns,
+            volume: *volume,
+            frame_bps: volume.frame_bytes as f64 * 8e9 / window_ns as f64,
+        })
+    });
+    Series {
+        id: flow.id,
+        windows: windows.collect(),
+    }
+}
+
+fn connection_truth(
+    fabric: &Fabric,
+    link: &Link,
+    directions: [Direction; 2],
+) -> Option<ConnectionTruth> {
+    let group = fabric.groups.get(link.group)?;
+    let end = |side: usize| {
+        let flow = fabric.flows.get(*link.flows.get(side)? as usize)?;
+        let asks = side == 0 || group.bidirectional;
+        Some(EndTruth {
+            ip: flow.id.src,
+            qpn: *link.ends.qpns.get(side)?,
+            udp_src_port: flow.id.udp_src_port,
+            start_psn: link.ends.start_psns.get(side).copied().filter(|_| asks),
+        })
+    };
+    let [a_to_b, b_to_a] = directions;
+    Some(ConnectionTruth {
+        group: group.name.clone(),
+        service: service_name(group.service),
+        cm: group.cm,
+        path_mtu: group.mtu,
+        vlan: group.vlan.clone(),
+        a: end(0)?,
+        b: end(1)?,
+        a_to_b,
+        b_to_a,
+    })
+}

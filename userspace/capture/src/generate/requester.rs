@@ -1,0 +1,335 @@
+//! The side that sends requests: when it sends which packet, and what it does about answers.
+//!
+//! Its clock is the tap's: a request "is sent" when it passes the tap, and what an answer causes
+//! shows there `near_delay` after the answer passed.
+
+use super::message::{Message, Request};
+use super::random::Random;
+use super::rules::{Rules, picoseconds};
+use super::scenario::group::{Operation, Service};
+use std::collections::VecDeque;
+
+/// Never.
+pub(super) const NEVER: u64 = u64::MAX;
+/// Bytes of BTH and ICRC.
+const TRANSPORT_BYTES: u32 = 16;
+/// A sender that was cut again and again keeps this part of its rate.
+const CUT_FLOOR: f64 = 0.001;
+
+#[derive(Clone, Debug)]
+pub(super) struct Requester {
+    random: Random,
+    /// Messages that are not acknowledged, and the one being sent.
+    messages: VecDeque<Message>,
+    /// What is sent next.
+    next: u64,
+    /// What was not acknowledged yet, the lowest.
+    unacknowledged: u64,
+    /// Behind the highest ever sent.
+    sent: u64,
+    /// Behind the last message begun.
+    end: u64,
+    begun: u64,
+    /// Packets sent, again or not.
+    transmissions: u64,
+    /// Earliest time of the next packet and of the next message, in picoseconds.
+    packet_due: u64,
+    message_due: u64,
+    /// The flow's part of the rate of its group.
+    weight: f64,
+    /// What congestion left of the rate, and when some of it comes back.
+    cut: f64,
+    cut_until: u64,
+    /// When to go back, where to, and how long to wait then.
+    back_at: u64,
+    back_to: u64,
+    back_wait: u64,
+    /// The lost response that was last asked for again: those behind it, still under way, say the
+    /// same once more.
+    missed: u64,
+    /// Behind the last packet that asks for an answer, and when the timer for it runs out (IBTA
+    /// volume 1, 9.7.6.1.3: packets that ask for none do not start it).
+    asked: u64,
+    timer_at: u64,
+    expiries: u8,
+    dead: bool,
+    /// Messages that are acknowledged, or sent where nothing is acknowledged.
+    pub(super) completed: u64,
+}
+
+/// What a requester makes of an acknowledgement.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Answer {
+    /// All up to a packet has arrived.
+    Ack,
+    /// READ response packet or atomic response with this sequence number.
+    Response,
+    /// Resend from here.
+    NakSequence,
+    /// Wait so long, then resend from here.
+    Rnr(u64),
+    /// It is over.
+    Fatal,
+}
+
+impl Requester {
+    pub(super) fn new(random: Random, weight: f64, open_at: u64) -> Self {
+        Self {
+            random,
+            messages: VecDeque::new(),
+            next: 0,
+            unacknowledged: 0,
+            sent: 0,
+            end: 0,
+            begun: 0,
+            transmissions: 0,
+            packet_due: open_at.saturating_mul(1000),
+            message_due: 0,
+            weight,
+            cut: 1.0,
+            cut_until: 0,
+            back_at: NEVER,
+            back_to: 0,
+            back_wait: 0,
+            missed: NEVER,
+            asked: 0,
+            timer_at: NEVER,
+            expiries: 0,
+            dead: false,
+            completed: 0,
+        }
+    }
+
+    /// When it does something next: the time, and what.
+    pub(super) fn due(&self, rules: &Rules) -> (u64, Act) {
+        if self.dead {
+            return (NEVER, Act::Send);
+        }
+        let send = self.send_at(rules);
+        let mut first = (send, Act::Send);
+        // At the same time going back comes first.
+        for other in [(self.back_at, Act::Back), (self.timer_at, Act::Expire)] {
+            if other.0 <= first.0 && other.0 != NEVER {
+                first = other;
+            }
+        }
+        first
+    }
+
+    fn send_at(&self, rules: &Rules) -> u64 {
+        if self.next < self.end {
+            return self.packet_due / 1000;
+        }
+        if self.begun >= rules.messages || self.messages.len() >= rules.depth {
+            return NEVER;
+        }
+        let at = self.packet_due.max(self.message_due) / 1000;
+        if at < rules.stop { at } else { NEVER }
+    }
+
+    /// Sends the next packet; its number among all transmissions stands beside it.
+    pub(super) fn send(&mut self, now: u64, rules: &Rules) -> Option<(Request, u64)> {
+        let rate = self.rate(now, rules);
+        if self.next == self.end {
+            self.begin(now, rate, rules);
+        }
+        let at = self
+            .messages
+            .partition_point(|message| message.end() <= self.next);
+        // The next packet always belongs to a message: `begin` has just made one otherwise.
+        let message = self.messages.get(at).copied()?;
+        let mut request = message.request(self.next, rules.mtu);
+        request.again = self.next < self.sent;
+        let number = self.transmissions;
+        self.transmissions += 1;
+        request.ack_request = rules.service == Service::Rc
+            && (request.position.is_last() || (number + 1).is_multiple_of(rules.ack_every));
+        if let Some(ecn) = &rules.ecn {
+            let hit = ecn.mark.hits(self.random.next());
+            request.congested = hit && ecn.from <= now && now < ecn.until;
+        }
+        self.next += request.span;
+        self.sent = self.sent.max(self.next);
+        self.pace(now, &request, rate, rules);
+        if rules.service == Service::Rc {
+            if request.ack_request || request.operation.has_response() {
+                self.asked = self.next;
+                if self.timer_at == NEVER {
+                    self.timer_at = now.saturating_add(rules.timeout);
+                }
+            }
+        } else {
+            self.unacknowledged = self.next;
+            if request.position.is_last() {
+                self.messages.pop_front();
+                self.completed += 1;
+            }
+        }
+        Some((request, number))
+    }
+
+    fn begin(&mut self, now: u64, rate: f64, rules: &Rules) {
+        let (operation, bytes) = rules.draw_message(&mut self.random);
+        let message = Message::new(self.end, self.begun, operation, bytes, rules.mtu);
+        self.end = message.end();
+        self.begun += 1;
+        if rules.line_rate.is_some() {
+            let overhead = u64::from(rules.header_bytes + TRANSPORT_BYTES) * message.packets;
+            let interval = picoseconds(overhead + u64::from(bytes), rate);
+            let earliest = self.message_due.max(now.saturating_mul(1000));
+            self.message_due = earliest.saturating_add(interval);
+        }
+        self.messages.push_back(message);
+    }
+
+    /// Puts the next packet where the rate allows it.
+    fn pace(&mut self, now: u64, request: &Request, rate: f64, rules: &Rules) {
+        let overhead = u64::from(rules.header_bytes + TRANSPORT_BYTES);
+        // A READ takes the time of its response, unless that is sent at line rate anyway.
+        let bytes = if request.operation == Operation::Read && rules.line_rate.is_none() {
+            overhead * request.span + u64::from(request.message_bytes)
+        } else {
+            overhead + u64::from(request.payload_bytes + request.extension_bytes(rules.service))
+        };
+        let interval = picoseconds(bytes, rules.line_rate.unwrap_or(rate));
+        let earliest = self.packet_due.max(now.saturating_mul(1000));
+        self.packet_due = earliest.saturating_add(interval);
+    }
+
+    fn rate(&mut self, now: u64, rules: &Rules) -> f64 {
+        if self.cut < 1.0 {
+            let recovery = rules.ecn.as_ref().map_or(1, |ecn| ecn.recovery);
+            while self.cut < 1.0 && now >= self.cut_until {
+                self.cut = (1.0 + self.cut) / 2.0;
+                self.cut_until += recovery;
+                if self.cut > 0.999 {
+                    self.cut = 1.0;
+                }
+            }
+        }
+        rules.rate(now) * self.weight * self.cut
+    }
+
+    /// A CNP has come.
+    pub(super) fn slow_down(&mut self, now: u64, rules: &Rules) {
+        if let Some(ecn) = rules.ecn.as_ref().filter(|ecn| ecn.cut > 0.0) {
+            self.cut = (self.cut * (1.0 - ecn.cut)).max(CUT_FLOOR);
+            self.cut_until = now + ecn.recovery;
+        }
+    }
+
+    /// Goes back as a NAK has asked for.
+    pub(super) fn go_back(&mut self, now: u64) {
+        self.next = self.back_to.max(self.unacknowledged);
+        self.packet_due = self
+            .packet_due
+            .max(now.saturating_add(self.back_wait).saturating_mul(1000));
+        self.back_at = NEVER;
+        self.ask_again();
+    }
+
+    /// What was asked will be asked again: until then no timer runs.
+    fn ask_again(&mut self) {
+        self.asked = self.unacknowledged;
+        self.timer_at = NEVER;
+    }
+
+    /// The timer has run out. Whether something is sent again.
+    pub(super) fn expire(&mut self, now: u64, rules: &Rules) -> bool {
+        if self.expiries >= rules.retries {
+            self.dead = true;
+            return false;
+        }
+        self.expiries += 1;
+        self.next = self.unacknowledged;
+        self.packet_due = self.packet_due.max(now.saturating_mul(1000));
+        self.ask_again();
+        true
+    }
+
+    /// What becomes of the packet just sent is up to chance of the requester's own.
+    pub(super) fn random(&mut self) -> &mut Random {
+        &mut self.random
+    }
+
+    /// An answer passes the tap.
+    pub(super) fn answer(&mut self, now: u64, sequence: u64, answer: Answer, rules: &Rules) {
+        match answer {
+            Answer::Ack => self.acknowledge(now, sequence + 1, false, rules),
+            Answer::Response => self.acknowledge(now, sequence + 1, true, rules),
+            Answer::NakSequence => {
+                self.acknowledge(now, sequence, false, rules);
+                self.plan_back(now, sequence, 0, rules);
+            }
+            Answer::Rnr(wait) => {
+                self.acknowledge(now, sequence, false, rules);
+                self.expiries = 0;
+                self.ask_again();
+                self.plan_back(now, sequence, wait, rules);
+            }
+            Answer::Fatal => self.dead = true,
+        }
+    }
+
+    fn plan_back(&mut self, now: u64, to: u64, wait: u64, rules: &Rules) {
+        // One at a time: a second NAK for the same gap says nothing new.
+        if self.back_at == NEVER && to >= self.unacknowledged && to < self.sent {
+            self.back_at = now + rules.near_delay;
+            self.back_to = to;
+            self.back_wait = wait;
+        }
+    }
+
+    /// All below `upto` has arrived, as far as the responses that were asked for have come too.
+    fn acknowledge(&mut self, now: u64, upto: u64, response: bool, rules: &Rules) {
+        if upto <= self.unacknowledged || upto > self.sent {
+            return;
+        }
+        let before = self.unacknowledged;
+        let waited = self.send_at(rules) == NEVER;
+        while let Some(front) = self.messages.front() {
+            if front.first >= upto {
+                break;
+            }
+            let here = self.unacknowledged.max(front.first);
+            let is_this = response && upto == here + 1;
+            if front.operation.has_response() && !is_this {
+                // Something was answered behind a response that has not come: it is lost.
+                self.unacknowledged = here;
+                if self.missed != here {
+                    self.missed = here;
+                    self.plan_back(now, here, 0, rules);
+                }
+                break;
+            }
+            self.unacknowledged = front.end().min(upto);
+            if front.end() > upto {
+                break;
+            }
+            self.messages.pop_front();
+            self.completed += 1;
+        }
+        if self.unacknowledged == before {
+            return;
+        }
+        self.next = self.next.max(self.unacknowledged);
+        self.expiries = 0;
+        self.timer_at = if self.unacknowledged < self.asked {
+            now.saturating_add(rules.timeout)
+        } else {
+            NEVER
+        };
+        if waited {
+            let at = now.saturating_add(rules.near_delay).saturating_mul(1000);
+            self.packet_due = self.packet_due.max(at);
+        }
+    }
+}
+
+/// What a requester does next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Act {
+    Send,
+    Back,
+    Expire,
+}

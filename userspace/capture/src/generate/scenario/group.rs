@@ -1,0 +1,362 @@
+//! A group of flows that differ in addresses and numbers alone.
+
+use super::impairment::{Ecn, Impairment, Refuse, Rnr};
+use super::pool::Pool;
+use super::units::{Nanos, Rate, Size};
+use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserializer, Error, MapAccess, Visitor};
+use std::fmt;
+use std::net::IpAddr;
+
+/// A group of flows: each is one requester and one responder, with what comes back.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Group {
+    /// A name for the truth file.
+    #[serde(default)]
+    pub name: String,
+    /// How many flows.
+    #[serde(default = "one")]
+    pub count: usize,
+    /// Where the requesters are.
+    pub src: Pool,
+    /// Where the responders are.
+    pub dst: Pool,
+    /// VLAN ids, the outer one first.
+    #[serde(default)]
+    pub vlan: Vec<u16>,
+    /// Priority bits of every VLAN tag.
+    #[serde(default)]
+    pub vlan_priority: u8,
+    /// What the mirror puts around the frames.
+    pub encapsulation: Option<Encapsulated>,
+    /// Differentiated services code point.
+    #[serde(default)]
+    pub dscp: u8,
+    /// TTL or hop limit.
+    #[serde(default = "ttl")]
+    pub ttl: u8,
+    /// Lowest and highest UDP source port.
+    #[serde(default = "src_ports")]
+    pub src_ports: [u16; 2],
+    /// Queue pair of the first responder; the others follow.
+    pub qpn: Option<u32>,
+    /// Queue pair of the first requester; the others follow.
+    pub src_qpn: Option<u32>,
+    /// The transport service.
+    #[serde(default)]
+    pub service: Service,
+    /// What the requests do.
+    #[serde(default)]
+    pub operation: Operation,
+    /// Several kinds of requests, drawn by weight, instead of `operation` and `message`.
+    #[serde(default)]
+    pub operations: Vec<Share>,
+    /// How long a message is.
+    #[serde(default)]
+    pub message: Length,
+    /// Path MTU.
+    #[serde(default = "mtu")]
+    pub mtu: u32,
+    /// Rate of each flow, in bits of frames.
+    pub rate: Option<Rate>,
+    /// Rate of all flows of the group together.
+    pub group_rate: Option<Rate>,
+    /// Exponent of a Zipf distribution of the flows' rates; 0 gives all the same.
+    #[serde(default)]
+    pub zipf: f64,
+    /// Other rates from given times on.
+    #[serde(default)]
+    pub rate_changes: Vec<RateChange>,
+    /// Send the packets of a message at this rate, and wait between messages.
+    pub line_rate: Option<Rate>,
+    /// When the flows begin.
+    #[serde(default)]
+    pub start: Nanos,
+    /// Each flow begins at a random time within this span behind `start`.
+    pub spread: Option<Nanos>,
+    /// When no further message is begun.
+    pub stop: Option<Nanos>,
+    /// How many messages each flow sends.
+    pub messages: Option<u64>,
+    /// How many messages may be unacknowledged.
+    #[serde(default = "depth")]
+    pub depth: usize,
+    /// Both sides send requests.
+    #[serde(default)]
+    pub bidirectional: bool,
+    /// First PSN of the requesters, random where it is not given.
+    pub start_psn: Option<u32>,
+    /// Time from a request at the tap to its answer at the tap.
+    #[serde(default = "delay")]
+    pub delay: Nanos,
+    /// A random part of `delay` on top, up to this.
+    #[serde(default)]
+    pub delay_jitter: Nanos,
+    /// Time from an answer at the tap to what the requester does about it, at the tap.
+    #[serde(default = "near_delay")]
+    pub near_delay: Nanos,
+    /// Ask for an acknowledgement every so many packets too, not at message ends alone.
+    pub ack_every: Option<u64>,
+    /// Acknowledge up to so many requests with one packet.
+    #[serde(default = "one_u8")]
+    pub ack_coalesce: u8,
+    /// How long the responder waits for more to acknowledge.
+    #[serde(default)]
+    pub ack_delay: Nanos,
+    /// What the responder does with packets behind a gap.
+    #[serde(default)]
+    pub receiver: Receiver,
+    /// After which time without progress the requester resends.
+    #[serde(default = "timeout")]
+    pub timeout: Nanos,
+    /// After how many timeouts without progress it gives up.
+    #[serde(default = "retries")]
+    pub retries: u8,
+    /// Set the connection up and take it down with CM datagrams.
+    #[serde(default)]
+    pub cm: bool,
+    /// Port of the service that CM names.
+    #[serde(default = "service_port")]
+    pub service_port: u16,
+    /// Packets that get lost.
+    #[serde(default)]
+    pub loss: Vec<Impairment>,
+    /// Packets that come twice.
+    #[serde(default)]
+    pub duplicate: Vec<Impairment>,
+    /// Packets that come late.
+    #[serde(default)]
+    pub reorder: Vec<Impairment>,
+    /// Packets that come damaged.
+    #[serde(default)]
+    pub corrupt: Vec<Impairment>,
+    /// Congestion.
+    pub ecn: Option<Ecn>,
+    /// Receivers that are not ready.
+    pub rnr: Option<Rnr>,
+    /// A message that is refused.
+    pub refuse: Option<Refuse>,
+}
+
+/// A transport service.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Service {
+    /// Reliable connection.
+    #[default]
+    Rc,
+    /// Unreliable connection.
+    Uc,
+    /// Unreliable datagram.
+    Ud,
+}
+
+/// What a request does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Operation {
+    /// SEND.
+    Send,
+    /// SEND with immediate data.
+    SendWithImmediate,
+    /// SEND with invalidate.
+    SendWithInvalidate,
+    /// RDMA WRITE.
+    #[default]
+    Write,
+    /// RDMA WRITE with immediate data.
+    WriteWithImmediate,
+    /// RDMA READ.
+    Read,
+    /// Atomic `FETCH_ADD`.
+    FetchAdd,
+    /// Atomic `CMP_SWAP`.
+    CompareSwap,
+}
+
+impl Operation {
+    /// Whether the responder answers with data.
+    #[must_use]
+    pub const fn has_response(self) -> bool {
+        matches!(self, Self::Read | Self::FetchAdd | Self::CompareSwap)
+    }
+
+    /// Whether it is an atomic operation: eight bytes, in headers.
+    #[must_use]
+    pub const fn is_atomic(self) -> bool {
+        matches!(self, Self::FetchAdd | Self::CompareSwap)
+    }
+}
+
+/// One of several kinds of requests.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Share {
+    /// What it does.
+    pub operation: Operation,
+    /// How often, against the others.
+    #[serde(default = "one_u32")]
+    pub weight: u32,
+    /// How long a message is.
+    #[serde(default)]
+    pub message: Length,
+}
+
+/// How long messages are, in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Length {
+    /// All the same.
+    Fixed(u32),
+    /// Between two lengths, both included.
+    Uniform(u32, u32),
+}
+
+impl Default for Length {
+    fn default() -> Self {
+        Self::Fixed(65_536)
+    }
+}
+
+impl Length {
+    /// The longest there can be.
+    #[must_use]
+    pub const fn max(self) -> u32 {
+        match self {
+            Self::Fixed(bytes) | Self::Uniform(_, bytes) => bytes,
+        }
+    }
+}
+
+/// What a responder does with packets behind a gap.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Receiver {
+    /// Sends a NAK and drops them, as adapters without selective repeat do.
+    #[default]
+    Strict,
+    /// Keeps up to 63 of them and waits for what is missing.
+    Tolerant,
+}
+
+/// A new rate.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RateChange {
+    /// From when on.
+    pub at: Nanos,
+    /// Of each flow, or of the group where `group_rate` is given.
+    pub rate: Rate,
+}
+
+/// What the mirror puts around the frames.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Encapsulated {
+    /// What it is.
+    pub kind: Tunnel,
+    /// Where the mirror sends from.
+    pub src: IpAddr,
+    /// Where it sends to.
+    pub dst: IpAddr,
+    /// VXLAN network identifier.
+    #[serde(default)]
+    pub vni: u32,
+    /// Session of ERSPAN II and III.
+    #[serde(default)]
+    pub session: u16,
+    /// Cut the mirrored frame behind so many bytes.
+    pub truncate: Option<u32>,
+}
+
+/// Kinds of encapsulation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tunnel {
+    /// GRE around the frame.
+    ErspanI,
+    /// With sequence number and session.
+    ErspanIi,
+    /// With a time as well.
+    ErspanIii,
+    /// VXLAN.
+    Vxlan,
+}
+
+impl<'de> Deserialize<'de> for Length {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Range {
+            uniform: [Size; 2],
+        }
+        fn bytes<E: Error>(size: Size) -> Result<u32, E> {
+            match u32::try_from(size.0) {
+                Ok(bytes) if bytes <= 1 << 31 => Ok(bytes),
+                _ => Err(E::custom("a message has at most 2 GiB")),
+            }
+        }
+        struct Lengths;
+        impl<'de> Visitor<'de> for Lengths {
+            type Value = Length;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a size such as 4096 or \"64KiB\", or { uniform = [64, 4096] }")
+            }
+            fn visit_str<E: Error>(self, text: &str) -> Result<Length, E> {
+                let size = Size::deserialize(serde::de::value::StrDeserializer::new(text))?;
+                bytes(size).map(Length::Fixed)
+            }
+            fn visit_i64<E: Error>(self, number: i64) -> Result<Length, E> {
+                let size = Size::deserialize(serde::de::value::I64Deserializer::new(number))?;
+                bytes(size).map(Length::Fixed)
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Length, A::Error> {
+                let [low, high] = Range::deserialize(MapAccessDeserializer::new(map))?.uniform;
+                if low > high {
+                    return Err(A::Error::custom("the first length is above the second"));
+                }
+                Ok(Length::Uniform(bytes(low)?, bytes(high)?))
+            }
+        }
+        deserializer.deserialize_any(Lengths)
+    }
+}
+
+const fn one() -> usize {
+    1
+}
+const fn one_u8() -> u8 {
+    1
+}
+const fn one_u32() -> u32 {
+    1
+}
+const fn ttl() -> u8 {
+    64
+}
+const fn src_ports() -> [u16; 2] {
+    [49_152, 65_535]
+}
+const fn mtu() -> u32 {
+    1024
+}
+const fn depth() -> usize {
+    64
+}
+const fn delay() -> Nanos {
+    Nanos(10_000)
+}
+const fn near_delay() -> Nanos {
+    Nanos(2_000)
+}
+/// 4.096 µs × 2^10: short, for files are small; adapters take 67 ms and more.
+const fn timeout() -> Nanos {
+    Nanos(4_194_304)
+}
+const fn retries() -> u8 {
+    7
+}
+const fn service_port() -> u16 {
+    18_515
+}

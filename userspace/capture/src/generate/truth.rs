@@ -1,0 +1,219 @@
+//! The truth file: what was generated, with the keys of the recorded captures' truth and more.
+
+use super::scenario::group::Service;
+use super::tally::{Direction, Volume};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::net::IpAddr;
+
+/// What a capture holds, counted while it was generated.
+///
+/// Times are in nanoseconds since 1970. Bytes of frames do not include what a mirror puts around
+/// them. A packet counts where the tap saw it and the mirror kept it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Truth {
+    /// Name of the scenario.
+    pub scenario: String,
+    /// The seed.
+    pub seed: u64,
+    /// Frames of any kind.
+    pub frames: u64,
+    /// RoCEv2 packets.
+    pub roce_packets: u64,
+    /// Other frames.
+    pub not_roce: u64,
+    /// Packets with a wrong ICRC, as far as it was kept.
+    pub icrc_bad: u64,
+    /// Packets whose ICRC was not kept.
+    pub icrc_unverifiable: u64,
+    /// Packets whose name has LAST or ONLY in it.
+    pub messages: u64,
+    /// Distinct VLAN ids, VNI, addresses, UDP source port and destination queue pair.
+    pub flows: u64,
+    /// Request packets with a PSN that a request packet had shown before.
+    pub repeated_request_psns: u64,
+    /// Packets of each opcode.
+    pub opcodes: BTreeMap<String, Volume>,
+    /// Acknowledgements of each kind.
+    pub aeth: BTreeMap<&'static str, u64>,
+    /// RNR NAKs of each encoded timer.
+    pub rnr_timers: BTreeMap<String, u64>,
+    /// The flows with the most frame bytes, the greatest first.
+    pub top_flows: Vec<FlowTruth>,
+    /// Time of the first frame.
+    pub first_ns: u64,
+    /// Time of the last frame.
+    pub last_ns: u64,
+    /// All directions together.
+    pub losses: Losses,
+    /// Frames of each encapsulation.
+    pub encapsulations: BTreeMap<&'static str, u64>,
+    /// Length of a window.
+    pub window_ns: u64,
+    /// Windows that hold frames.
+    pub windows: Vec<Window>,
+    /// The windows of some flows: as many as `truth.series` says, the first to be made.
+    pub series: Vec<Series>,
+    /// How many connections were made, packets or not.
+    pub connections_total: u64,
+    /// Some connections: as many as `truth.connections` says, the first to be made.
+    pub connections: Vec<ConnectionTruth>,
+}
+
+impl Truth {
+    /// Writes the truth file.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write_json(&self, mut out: impl Write) -> io::Result<()> {
+        serde_json::to_writer_pretty(&mut out, self)?;
+        writeln!(out)
+    }
+}
+
+/// What went wrong, over all directions: see [`Direction`].
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+#[expect(missing_docs, reason = "the fields are those of Direction, added up")]
+pub struct Losses {
+    pub retransmitted_packets: u64,
+    pub out_of_order_packets: u64,
+    pub duplicate_packets: u64,
+    pub lost_before_tap: u64,
+    pub lost_after_tap: u64,
+    pub lost_by_mirror: u64,
+    pub lost_gap_psns: u64,
+    pub timeouts: u64,
+    pub ce_packets: u64,
+    pub cnps: u64,
+}
+
+impl Losses {
+    pub(super) fn add(&mut self, direction: &Direction) {
+        self.retransmitted_packets += direction.retransmitted_packets;
+        self.out_of_order_packets += direction.out_of_order_packets;
+        self.duplicate_packets += direction.duplicate_packets;
+        self.lost_before_tap += direction.lost_before_tap;
+        self.lost_after_tap += direction.lost_after_tap;
+        self.lost_by_mirror += direction.lost_by_mirror;
+        self.lost_gap_psns += direction.lost_gap_psns;
+        self.timeouts += direction.timeouts;
+        self.ce_packets += direction.ce_packets;
+        self.cnps += direction.cnps;
+    }
+}
+
+/// What tells a flow from another.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+pub struct FlowId {
+    /// Source address.
+    pub src: IpAddr,
+    /// Destination address.
+    pub dst: IpAddr,
+    /// UDP source port.
+    pub udp_src_port: u16,
+    /// Destination queue pair.
+    pub dst_qpn: u32,
+    /// VLAN id of the outer tag.
+    pub vlan: Option<u16>,
+    /// VLAN id of the inner tag.
+    pub inner_vlan: Option<u16>,
+    /// VXLAN network identifier.
+    pub vni: Option<u32>,
+}
+
+/// A flow and how much of it there is.
+#[derive(Clone, Debug, Serialize)]
+pub struct FlowTruth {
+    /// Which flow.
+    #[serde(flatten)]
+    pub id: FlowId,
+    /// All of it.
+    #[serde(flatten)]
+    pub volume: Volume,
+    /// Packets whose name has LAST or ONLY in it.
+    pub messages: u64,
+}
+
+/// A window and what it holds.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Window {
+    /// When it begins.
+    pub start_ns: u64,
+    /// Frames of any kind.
+    pub frames: u64,
+    /// RoCEv2 packets.
+    #[serde(flatten)]
+    pub volume: Volume,
+    /// Packets whose name has LAST or ONLY in it.
+    pub messages: u64,
+    /// Flows that have a packet in it.
+    pub flows: u64,
+}
+
+/// A flow, window by window.
+#[derive(Clone, Debug, Serialize)]
+pub struct Series {
+    /// Which flow.
+    #[serde(flatten)]
+    pub id: FlowId,
+    /// The windows in which it has packets.
+    pub windows: Vec<SeriesWindow>,
+}
+
+/// A flow in a window.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct SeriesWindow {
+    /// When the window begins.
+    pub start_ns: u64,
+    /// The flow's part.
+    #[serde(flatten)]
+    pub volume: Volume,
+    /// Its frame bytes as a rate over the window, in bits a second.
+    pub frame_bps: f64,
+}
+
+/// A connection.
+#[derive(Clone, Debug, Serialize)]
+pub struct ConnectionTruth {
+    /// Name of its group.
+    pub group: String,
+    /// Its transport service.
+    pub service: &'static str,
+    /// Whether CM datagrams set it up.
+    pub cm: bool,
+    /// Path MTU in bytes.
+    pub path_mtu: u32,
+    /// VLAN ids.
+    pub vlan: Vec<u16>,
+    /// The side that sends requests.
+    pub a: EndTruth,
+    /// The side that answers; in a bidirectional group it sends requests as well.
+    pub b: EndTruth,
+    /// What `a` sent.
+    pub a_to_b: Direction,
+    /// What `b` sent.
+    pub b_to_a: Direction,
+}
+
+/// One side of a connection.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct EndTruth {
+    /// Its address.
+    pub ip: IpAddr,
+    /// Its queue pair.
+    pub qpn: u32,
+    /// The UDP source port of what it sends.
+    pub udp_src_port: u16,
+    /// First PSN of its requests, none where it sends none.
+    pub start_psn: Option<u32>,
+}
+
+/// The name of a service.
+pub(super) const fn service_name(service: Service) -> &'static str {
+    match service {
+        Service::Rc => "RC",
+        Service::Uc => "UC",
+        Service::Ud => "UD",
+    }
+}

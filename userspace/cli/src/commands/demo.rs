@@ -1,0 +1,120 @@
+//! `rocescope demo`: the whole path at work, without privileges or input.
+
+use super::capture::{drive, writer};
+use crate::arguments::DemoArguments;
+use crate::output::{Source, text};
+use crate::progress::Progress;
+use crate::session::Session;
+use crate::signals::Signals;
+use anyhow::{Context, Result};
+use rocescope_capture::file::{self, FrameReader};
+use rocescope_capture::generate::{self, Generator, Scenario};
+use rocescope_model::TABLES;
+use rocescope_pipeline::Settings;
+use rocescope_pipeline::settings::Jitter;
+use rocescope_record::Config;
+use rocescope_wire::{FrameLengths, LinkType};
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// Recorded from the soft-RoCE driver of Linux: a server that posts its receives late, so that it
+/// answers RNR NAKs, and a client that goes back and gives up.
+const CAPTURE: &[u8] = include_bytes!("../../assets/rnr_nak.pcap");
+const CAPTURE_NAME: &str = "rnr_nak.pcap";
+const SCENARIO_NAME: &str = "demo.toml";
+const SEED: u64 = 1;
+
+pub(super) fn run(arguments: &DemoArguments) -> Result<ExitCode> {
+    let out = &arguments.out;
+    remove_tables(out)?;
+
+    super::print("A capture of real traffic: a receiver that is not ready\n\n")?;
+    let mut session = session(out, "soft-roce", CAPTURE_NAME)?;
+    let mut reader = FrameReader::new(CAPTURE).context(CAPTURE_NAME)?;
+    let progress = Progress::new(None, true);
+    drive(&mut reader, &mut session, &progress, &Signals::install()?)?;
+    finish(session, CAPTURE_NAME, out)?;
+
+    super::print("\nA generated scenario: elephants, mice, some loss, some congestion\n\n")?;
+    let scenario = Scenario::parse(generate::DEMO).context(SCENARIO_NAME)?;
+    let mut session = self::session(out, "scenario", SCENARIO_NAME)?;
+    play(&scenario, &mut session)?;
+    finish(session, SCENARIO_NAME, out)?;
+
+    super::print(&format!(
+        "\nBoth are in {0} now. DuckDB reads it:\n\n  \
+         duckdb -c \"SELECT observer, opcode, sum(packets) AS packets FROM \
+         read_parquet('{0}/opcodes/**/*.parquet') GROUP BY ALL ORDER BY packets DESC\"\n\n\
+         Next: `rocescope capture -r FILE --out DIR` with a capture of yours.\n",
+        out.display()
+    ))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A rail of the demo carries 100 Mbit/s, not 400 Gbit/s: the thresholds are set to match.
+fn session(out: &Path, observer: &'static str, source: &str) -> Result<Session> {
+    let settings = Settings {
+        observer: observer.into(),
+        top: 10,
+        elephant_bps: 10e6,
+        jitter: Jitter {
+            relative: Some(0.2),
+            absolute_bps: Some(2e6),
+        },
+        ..Settings::default()
+    };
+    let config = Config::exact(settings.window_ns);
+    let writer = writer(out, Path::new(source), &settings)?;
+    Session::new(settings, config, Some(writer))
+}
+
+fn play(scenario: &Scenario, session: &mut Session) -> Result<()> {
+    let mut generator = Generator::new(scenario, SEED);
+    let mut bytes = Vec::new();
+    while let Some(made) = generator.next_frame(&mut bytes) {
+        let lengths = FrameLengths {
+            captured: bytes.len() as u32,
+            original: made.original_bytes,
+        };
+        session.frame(&file::Frame {
+            bytes: &bytes,
+            link: Some(LinkType::Ethernet),
+            lengths,
+            time_ns: made.at_ns,
+            interface: 0,
+        })?;
+    }
+    Ok(())
+}
+
+fn finish(session: Session, name: &str, out: &Path) -> Result<()> {
+    let outcome = session.finish()?;
+    if let Some(error) = &outcome.store_error {
+        anyhow::bail!("{}: {error}", out.display());
+    }
+    let source = Source {
+        name: name.into(),
+        out: Some(out),
+        window: Duration::from_secs(1),
+        verify_icrc: false,
+        input_error: None,
+    };
+    super::print(&text::summary(&source, &outcome))
+}
+
+/// Removes the tables of an earlier demo, and nothing else that may lie there.
+fn remove_tables(out: &Path) -> Result<()> {
+    for table in TABLES {
+        let path = out.join(table.name);
+        match fs::remove_dir_all(&path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                return Err(error).with_context(|| path.display().to_string());
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}

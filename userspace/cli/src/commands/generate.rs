@@ -1,0 +1,40 @@
+//! `rocescope generate`: a scenario in, a capture file and its truth out.
+
+use crate::arguments::GenerateArguments;
+use anyhow::{Context, Result};
+use rocescope_capture::generate::{self, Scenario};
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+pub(super) fn run(arguments: &GenerateArguments) -> Result<ExitCode> {
+    let path = &arguments.scenario;
+    let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
+    let mut scenario = Scenario::parse(&text).with_context(|| path.display().to_string())?;
+    if let Some(snaplen) = arguments.snaplen {
+        scenario.snaplen = snaplen;
+    }
+    let out = &arguments.write;
+    let file = File::create(out).with_context(|| out.display().to_string())?;
+    let truth = generate::write(&scenario, arguments.seed, file)
+        .with_context(|| out.display().to_string())?;
+    let beside = truth_path(out);
+    let truth_json = serde_json::to_string_pretty(&truth).context("the truth")?;
+    fs::write(&beside, truth_json).with_context(|| beside.display().to_string())?;
+    super::print(&format!(
+        "{}: {} frames, {} of them RoCEv2\n{}: the truth about them\n",
+        out.display(),
+        truth.frames,
+        truth.roce_packets,
+        beside.display()
+    ))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// `FILE.truth.json`.
+fn truth_path(capture: &Path) -> PathBuf {
+    let mut name = OsString::from(capture);
+    name.push(".truth.json");
+    name.into()
+}

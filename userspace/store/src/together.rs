@@ -1,0 +1,31 @@
+//! Seals several journals at a time.
+//!
+//! Sealing is mostly waiting for the disk: a file and a rename, each a commit of the file system's
+//! log. Commits asked for at the same moment become one, so four tables wait about as long as one.
+
+use crate::Error;
+use crate::journal::Journal;
+use crate::seal::Sealed;
+use std::io;
+use std::thread::Builder;
+
+/// Seals every journal; the results are in their order.
+pub(crate) fn seal_together(journals: Vec<Journal>) -> Vec<Result<Option<Sealed>, Error>> {
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = journals
+            .into_iter()
+            .map(|journal| {
+                let path = journal.path().to_owned();
+                let name = Builder::new().name("seal".into());
+                let thread = name.spawn_scoped(scope, move || journal.seal());
+                (path, thread)
+            })
+            .collect();
+        let joined = threads.into_iter().map(|(path, thread)| {
+            let failed = |source| Error::io("seal", &path, source);
+            let sealed = thread.map_err(failed)?.join();
+            sealed.unwrap_or_else(|_| Err(failed(io::Error::other("its thread panicked"))))
+        });
+        joined.collect()
+    })
+}

@@ -1,0 +1,101 @@
+//! Files that are not what their names say.
+
+use crate::rows::{scratch, window};
+use rocescope_model::footer;
+use rocescope_store::{Error, Options, Writer, repair, scan};
+use std::fs;
+use std::path::Path;
+use std::time::Instant;
+
+fn dataset(root: &Path) {
+    let mut writer = Writer::create(root, Options::new("rail3")).unwrap();
+    writer.append(&window(0), Instant::now()).unwrap();
+    writer.finish().unwrap();
+}
+
+#[test]
+fn a_segment_cut_anywhere_is_named_and_the_others_read() {
+    let root = scratch();
+    dataset(root.path());
+    let path = scan(root.path()).unwrap().segments[1].path.clone();
+    let whole = fs::read(&path).unwrap();
+    let cuts = (0..64).chain((64..whole.len()).step_by(37));
+    for cut in cuts.chain(whole.len() - 16..whole.len()) {
+        fs::write(&path, &whole[..cut]).unwrap();
+        let found = scan(root.path()).unwrap();
+        assert_eq!(found.segments.len(), 3, "cut at {cut}");
+        assert_eq!(found.unreadable.len(), 1, "cut at {cut}");
+        assert_eq!(found.unreadable[0].path, path);
+        assert!(!found.unreadable[0].reason.contains('\n'));
+        assert_eq!(repair(root.path()).unwrap().unreadable, found.unreadable);
+    }
+}
+
+/// The footer reads and the pages do not: an error that names the file, no panic.
+#[test]
+fn a_segment_with_damaged_pages_is_an_error_of_its_reader() {
+    let root = scratch();
+    dataset(root.path());
+    let path = scan(root.path()).unwrap().segments[3].path.clone();
+    let whole = fs::read(&path).unwrap();
+    let mut failed = 0;
+    for at in (4..whole.len()).step_by(11) {
+        let mut damaged = whole.clone();
+        for byte in damaged.iter_mut().skip(at).take(8) {
+            *byte ^= 0x5a;
+        }
+        fs::write(&path, damaged).unwrap();
+        let found = scan(root.path()).unwrap();
+        if let Err(error) = found.rows::<rocescope_model::WindowRow>() {
+            failed += 1;
+            let name = path.to_str().unwrap();
+            assert!(error.to_string().contains(name), "{error}");
+        }
+    }
+    assert!(failed > 0, "no damage was noticed");
+}
+
+#[test]
+fn other_files_are_passed_over() {
+    let root = tempfile::tempdir().unwrap();
+    dataset(root.path());
+    let before = scan(root.path()).unwrap();
+    let hour = before.segments[0].path.parent().unwrap();
+    for path in [
+        root.path().join("README"),
+        root.path().join("flows/_SUCCESS"),
+        hour.join("notes.txt"),
+        hour.join(".hidden.parquet"),
+    ] {
+        fs::write(path, "not a segment").unwrap();
+    }
+    fs::create_dir_all(root.path().join("flows/date=never/hour=x/deeper")).unwrap();
+    assert_eq!(scan(root.path()).unwrap(), before);
+    assert_eq!(repair(root.path()).unwrap().removed.len(), 0);
+}
+
+#[test]
+fn a_segment_of_a_later_format_is_refused_by_name() {
+    let root = tempfile::tempdir().unwrap();
+    let mut options = Options::new("rail3");
+    options.metadata = vec![(footer::FORMAT.into(), "2".into())];
+    let mut writer = Writer::create(root.path(), options).unwrap();
+    writer.append(&window(0), Instant::now()).unwrap();
+    writer.finish().unwrap();
+    let found = scan(root.path()).unwrap();
+    assert_eq!(found.segments.len(), 0);
+    let reason = &found.unreadable[0].reason;
+    assert!(
+        reason.ends_with("is of format version 2, this program reads up to 1"),
+        "{reason}"
+    );
+}
+
+#[test]
+fn a_dataset_that_is_not_there_is_one_clear_error() {
+    let root = tempfile::tempdir().unwrap();
+    let missing = root.path().join("missing");
+    let error = scan(&missing).unwrap_err();
+    assert!(matches!(error, Error::Io { .. }));
+    assert!(error.to_string().contains("missing"), "{error}");
+}

@@ -1,0 +1,15 @@
+//! The store from outside: rows in, files on disk, rows out, and everything that can go wrong
+//! between.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot set itself up has failed"
+)]
+
+mod damage;
+mod full_disk;
+mod kill;
+mod retention;
+mod rotation;
+mod roundtrip;
+mod rows;

@@ -1,0 +1,90 @@
+//! What is deleted, in which order, and what never is.
+
+use crate::rows::{HOUR, START, files, window};
+use rocescope_model::Time;
+use rocescope_store::{Limits, Options, Retained, Writer, retain, scan};
+use std::path::Path;
+use std::time::Instant;
+
+/// Three hours of two observers: 24 segments.
+fn dataset(root: &Path) {
+    for observer in ["rail3", "rail4"] {
+        let mut writer = Writer::create(root, Options::new(observer)).unwrap();
+        for hour in 0..3 {
+            writer.append(&window(hour * HOUR), Instant::now()).unwrap();
+        }
+        writer.finish().unwrap();
+    }
+}
+
+#[test]
+fn whole_hours_go_by_age() {
+    let root = tempfile::tempdir().unwrap();
+    dataset(root.path());
+    let bytes: u64 = scan(root.path())
+        .unwrap()
+        .segments
+        .iter()
+        .map(|s| s.bytes)
+        .sum();
+    let limits = Limits {
+        // 03:30: the hour of 02:30 has ended, that of 03:30 has not.
+        older_than: Some(Time(START + HOUR)),
+        max_bytes: None,
+    };
+    let retained = retain(root.path(), limits).unwrap();
+    assert_eq!(retained.deleted_segments, 8);
+    assert_eq!(retained.deleted_bytes + retained.kept_bytes, bytes);
+    let left = scan(root.path()).unwrap();
+    assert_eq!(left.row_count("windows"), 4);
+    assert!(
+        left.segments
+            .iter()
+            .all(|s| *s.partition > *"date=2026-11-21/hour=02")
+    );
+    assert!(!root.path().join("flows/date=2026-11-21/hour=02").exists());
+}
+
+#[test]
+fn the_oldest_go_until_the_rest_fits() {
+    let root = tempfile::tempdir().unwrap();
+    dataset(root.path());
+    let segments = scan(root.path()).unwrap().segments;
+    let bytes: u64 = segments.iter().map(|s| s.bytes).sum();
+    let limits = Limits {
+        older_than: None,
+        max_bytes: Some(bytes - 1),
+    };
+    let retained = retain(root.path(), limits).unwrap();
+    assert_eq!(retained.deleted_segments, 1);
+    assert_eq!(scan(root.path()).unwrap().segments, segments[1..]);
+    let none = Limits {
+        older_than: None,
+        max_bytes: Some(0),
+    };
+    assert_eq!(retain(root.path(), none).unwrap().deleted_segments, 23);
+    assert_eq!(files(root.path()).len(), 2, "the locks");
+    assert!(!root.path().join("flows").exists());
+}
+
+#[test]
+fn without_limits_and_without_our_names_everything_stays() {
+    let root = tempfile::tempdir().unwrap();
+    dataset(root.path());
+    let foreign = root
+        .path()
+        .join("flows/date=2026-11-21/hour=02/part-0.parquet");
+    std::fs::write(&foreign, "somebody's").unwrap();
+    let before = files(root.path());
+    let kept = retain(root.path(), Limits::default()).unwrap();
+    assert_eq!(kept.deleted_segments, 0);
+    assert_eq!(files(root.path()), before);
+    let none = Limits {
+        older_than: Some(Time(i64::MAX)),
+        max_bytes: Some(0),
+    };
+    let retained = retain(root.path(), none).unwrap();
+    assert_eq!(retained.kept_bytes, 0);
+    assert_ne!(retained, Retained::default());
+    assert!(foreign.exists());
+}
