@@ -42,5 +42,5 @@ pub use hash::FlowHash;
 pub use heavy_hitters::HeavyHitters;
 pub use jitter::Jitter;
 pub use linear_counting::LinearCounting;
-pub use quantiles::Quantiles;
 pub use mismatch::Mismatch;
+pub use quantiles::Quantiles;

@@ -175,7 +175,10 @@ mod tests {
         assert!(take(SYN, 7, 0, 100).is_none());
         assert!(take(SYN_ACK, 90, 8, 130).is_none());
         let record = take(ACK, 8, 91, 150).unwrap();
-        assert_eq!((record.syn_ns, record.syn_ack_ns, record.ack_ns), (100, 130, 150));
+        assert_eq!(
+            (record.syn_ns, record.syn_ack_ns, record.ack_ns),
+            (100, 130, 150)
+        );
         assert_eq!((record.client_port, record.repeats), (4_000, 0));
         // The next ACK of the connection is no handshake.
         assert!(take(ACK, 8, 91, 160).is_none());

@@ -104,8 +104,8 @@ impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
             }
         } else if let Class::NotRoce(NotRoce::NotUdp, _) = &class
             && let Some(segment) = tcp::segment(frame, link)
-            && let Some(set) = half_open
-                .get_mut(handshake::set_hash(&segment) as usize % HALF_OPEN_SETS)
+            && let Some(set) =
+                half_open.get_mut(handshake::set_hash(&segment) as usize % HALF_OPEN_SETS)
             && let Some(record) = handshake::observe(set, &segment, interface, clock.now())
         {
             sink.whole(Whole::Handshake(&record));

@@ -108,7 +108,11 @@ pub struct MeasureArguments {
 #[derive(Debug, Args)]
 pub struct ConnectionsArguments {
     /// Dataset to read
-    #[arg(value_name = "DATASET", conflicts_with = "read", required_unless_present = "read")]
+    #[arg(
+        value_name = "DATASET",
+        conflicts_with = "read",
+        required_unless_present = "read"
+    )]
     pub dataset: Option<PathBuf>,
     /// Capture file to read: pcap or pcapng, plain, gzip or zstd; `-` for standard input
     #[arg(short, long, value_name = "FILE")]

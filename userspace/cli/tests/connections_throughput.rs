@@ -16,7 +16,12 @@ use std::time::Instant;
 fn frame(capture: &mut Vec<u8>, time_ns: u64, back: bool, qp: u32, bth: Bth, rest: &[u8]) {
     let bytes = 14 + 20 + 8 + Bth::LEN + rest.len() + 4;
     let (seconds, nanoseconds) = (time_ns / 1_000_000_000, time_ns % 1_000_000_000);
-    for word in [seconds as u32, nanoseconds as u32, bytes as u32, bytes as u32] {
+    for word in [
+        seconds as u32,
+        nanoseconds as u32,
+        bytes as u32,
+        bytes as u32,
+    ] {
         capture.extend(word.to_le_bytes());
     }
     capture.extend([2; 12]);
@@ -54,7 +59,11 @@ fn capture(qps: u32, segments: u32, messages: u32) -> (Vec<u8>, u64) {
                 (at, of) if at + 1 == of => 0x02,
                 _ => 0x01,
             };
-            let mut bth = Bth::new(Opcode(opcode), Qpn::new(0x1000 + qp), Psn::new(start + segment));
+            let mut bth = Bth::new(
+                Opcode(opcode),
+                Qpn::new(0x1000 + qp),
+                Psn::new(start + segment),
+            );
             bth.ack_request = segment + 1 == segments;
             time_ns += 200;
             frame(&mut capture, time_ns, false, qp, bth, &payload);

@@ -35,7 +35,10 @@ impl Connection {
     /// Packets that should not have been needed.
     fn trouble(&self) -> u64 {
         let of = |row: &ConnectionRow| {
-            row.retransmitted_packets + row.lost_gap_packets + row.lost_after_tap_packets + row.nak_fatal
+            row.retransmitted_packets
+                + row.lost_gap_packets
+                + row.lost_after_tap_packets
+                + row.nak_fatal
         };
         self.directions().map(of).sum()
     }
@@ -55,7 +58,10 @@ pub fn gather(rows: Vec<ConnectionRow>) -> Vec<Connection> {
         } else {
             &mut connection.a_to_b
         };
-        if place.as_ref().is_none_or(|known| known.time_ns <= row.time_ns) {
+        if place
+            .as_ref()
+            .is_none_or(|known| known.time_ns <= row.time_ns)
+        {
             *place = Some(row);
         }
     }
@@ -81,12 +87,33 @@ pub struct Report<'a> {
 
 /// Columns that stand in the JSON object of the connection, not of each direction.
 const SHARED: [&str; 17] = [
-    "observer", "time", "time_ns", "connection", "role", "state", "service", "paired_by", "vlan",
-    "inner_vlan", "vni", "path_mtu_bytes", "clock_error_ns", "tcp_rtt_ns", "tcp_candidates",
-    "request_to_reply_ns", "reply_to_ready_ns",
+    "observer",
+    "time",
+    "time_ns",
+    "connection",
+    "role",
+    "state",
+    "service",
+    "paired_by",
+    "vlan",
+    "inner_vlan",
+    "vni",
+    "path_mtu_bytes",
+    "clock_error_ns",
+    "tcp_rtt_ns",
+    "tcp_candidates",
+    "request_to_reply_ns",
+    "reply_to_ready_ns",
 ];
 /// Columns that stand in `a` and `b`.
-const ENDS: [&str; 6] = ["src", "dst", "src_qpn", "dst_qpn", "udp_src_port", "start_psn"];
+const ENDS: [&str; 6] = [
+    "src",
+    "dst",
+    "src_qpn",
+    "dst_qpn",
+    "udp_src_port",
+    "start_psn",
+];
 
 /// One JSON object.
 #[must_use]
@@ -144,11 +171,13 @@ fn write_connection(json: &mut Writer, connection: &Connection) {
             (None, None) => (None, None),
         };
         let ip = ip.map(|ip| ip.to_string());
-        json.key("ip").value(&ip.map_or(Value::Null, |ip| Value::Text(ip.into())));
+        json.key("ip")
+            .value(&ip.map_or(Value::Null, |ip| Value::Text(ip.into())));
         json.key("qpn").value(&number(qpn));
         json.key("udp_src_port")
             .value(&number(sends.and_then(|row| row.udp_src_port)));
-        json.key("start_psn").value(&number(sends.and_then(|row| row.start_psn)));
+        json.key("start_psn")
+            .value(&number(sends.and_then(|row| row.start_psn)));
         json.end_object();
     }
     for (at, column) in ConnectionRow::TABLE.columns.iter().enumerate() {
@@ -181,7 +210,13 @@ fn write_row<R: Row>(json: &mut Writer, row: &R, hidden: &[&str]) {
 
 /// Columns that are always shown, and those that are when any row has something in them.
 const ALWAYS: [&str; 7] = [
-    "service", "src", "src_qpn", "dst", "dst_qpn", "packets", "payload_bytes",
+    "service",
+    "src",
+    "src_qpn",
+    "dst",
+    "dst_qpn",
+    "packets",
+    "payload_bytes",
 ];
 const SOMETIMES: [&str; 16] = [
     "messages",

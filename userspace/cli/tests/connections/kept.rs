@@ -20,8 +20,14 @@ fn a_first_psn_told_by_cm_opens_no_gap() {
     let report = kept("cm_write_bw_R.pcap.gz");
     let mut found = pairs(&report, "cm");
     found.sort_unstable();
-    assert_eq!(found, [(167, 163), (168, 164), (169, 165), (170, 166), (171, 167)]);
-    assert_eq!((sum(&report, "lost_gaps"), sum(&report, "repeated_packets")), (0, 0));
+    assert_eq!(
+        found,
+        [(167, 163), (168, 164), (169, 165), (170, 166), (171, 167)]
+    );
+    assert_eq!(
+        (sum(&report, "lost_gaps"), sum(&report, "repeated_packets")),
+        (0, 0)
+    );
 }
 
 #[test]
@@ -42,7 +48,10 @@ fn nobody_answers() {
     let report = kept("blackhole_retry_exceeded.pcap.gz");
     let exhausted = events(&report, "retry_exhausted");
     assert_eq!(exhausted.len(), 1);
-    assert_eq!((&exhausted[0]["psn"], &exhausted[0]["count"]), (&256.into(), &3.into()));
+    assert_eq!(
+        (&exhausted[0]["psn"], &exhausted[0]["count"]),
+        (&256.into(), &3.into())
+    );
     let direction = &report["connections"][0]["a_to_b"];
     assert_eq!(direction["retransmitted_packets"], 3);
     assert_eq!(direction["timeouts"], 3);
@@ -56,7 +65,10 @@ fn fatal_naks_pair_and_are_told() {
     assert_eq!(events(&report, "fatal_nak").len(), 4);
     let mut found = pairs(&report, "ack");
     found.sort_unstable();
-    assert_eq!(found, [(226, 221), (227, 222), (228, 223), (229, 224), (230, 225)]);
+    assert_eq!(
+        found,
+        [(226, 221), (227, 222), (228, 223), (229, 224), (230, 225)]
+    );
 }
 
 #[test]
@@ -64,8 +76,14 @@ fn every_operation_of_a_reliable_connection() {
     let report = kept("opmix_rc_all.pcap.gz");
     assert_eq!(pairs(&report, "ack").len(), 3);
     assert_eq!(sum(&report, "repeated_packets"), 0);
-    assert_eq!(sum(&report, "lost_gaps") + sum(&report, "lost_response_gaps"), 0);
-    assert_eq!(sum(&report, "response_samples"), sum(&report, "read_packets") + sum(&report, "atomic_packets"));
+    assert_eq!(
+        sum(&report, "lost_gaps") + sum(&report, "lost_response_gaps"),
+        0
+    );
+    assert_eq!(
+        sum(&report, "response_samples"),
+        sum(&report, "read_packets") + sum(&report, "atomic_packets")
+    );
 }
 
 /// What the receiver waited for when it was lost behind the tap, derived from what it received:
@@ -91,7 +109,10 @@ fn losses_behind_the_tap() {
     let report = kept("loss2_after_tap_node2.pcap.gz");
     let mut found: Vec<(u64, u64)> = Vec::new();
     for event in events(&report, "loss") {
-        assert!(event["detail"].as_str().unwrap().contains("behind"), "{event}");
+        assert!(
+            event["detail"].as_str().unwrap().contains("behind"),
+            "{event}"
+        );
         let number = |key: &str| event[key].as_u64().unwrap();
         for _ in 0..number("count") {
             found.push((number("dst_qpn"), number("psn")));
@@ -110,6 +131,9 @@ fn losses_behind_the_tap() {
     let right = reported - found.len();
     println!("recall {right}/11 of those awaited, {right}/23 of all; precision {right}/{reported}");
     assert_eq!(wanted, []);
-    assert!(right * 10 >= reported * 9, "reported and not lost: {found:?}");
+    assert!(
+        right * 10 >= reported * 9,
+        "reported and not lost: {found:?}"
+    );
     assert_eq!(sum(&report, "repeated_packets"), 637);
 }

@@ -5,8 +5,8 @@
 //! only when it acknowledges something new.
 
 use rocescope_capture::file::{FrameReader, open};
-use rocescope_wire::icrc::{self, Icrc};
 use rocescope_wire::extension::{Acknowledgement, NakCode, psn_after_read};
+use rocescope_wire::icrc::{self, Icrc};
 use rocescope_wire::{Class, Operation, Packet, Psn, ROCE_UDP_PORT, Stream, decode};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -28,7 +28,12 @@ impl Request {
     }
 }
 
-const PATH_MTU: u32 = 1024;
+/// The largest payload in a capture: the path MTU of its READs.
+fn path_mtu(path: &Path) -> u32 {
+    let mut mtu = 256;
+    packets(path, |packet| mtu = mtu.max(packet.payload_bytes));
+    mtu
+}
 
 /// All packets that arrive whole.
 fn packets(path: &Path, mut take: impl FnMut(&Packet)) {
@@ -44,9 +49,9 @@ fn packets(path: &Path, mut take: impl FnMut(&Packet)) {
     }
 }
 
-fn psns(packet: &Packet) -> u32 {
+fn psns(packet: &Packet, mtu: u32) -> u32 {
     if packet.opcode().operation() == Operation::RdmaReadRequest {
-        psn_after_read(Psn::new(0), packet.msn_or_dma_length, PATH_MTU).get()
+        psn_after_read(Psn::new(0), packet.msn_or_dma_length, mtu).get()
     } else {
         1
     }
@@ -58,13 +63,13 @@ fn to_server(packet: &Packet) -> bool {
 }
 
 pub(super) fn requests(path: &Path) -> Vec<Request> {
-    let mut found = Vec::new();
+    let (mtu, mut found) = (path_mtu(path), Vec::new());
     packets(path, |packet| {
         if packet.stream() == Stream::Request {
             found.push(Request {
                 dst_qpn: packet.flow.dst_qpn,
                 psn: packet.psn().get(),
-                psns: psns(packet),
+                psns: psns(packet, mtu),
                 to_server: to_server(packet),
                 opcode: packet.opcode().0,
             });
@@ -83,23 +88,35 @@ pub(super) struct Counted {
     pub(super) rcvd_seq_err: u64,
 }
 
-/// What client and server count when they receive what `path` holds, in that order. `start` gives
-/// the first PSN to a queue pair of client (`false`) or server, where it is known.
-pub(super) fn endpoints(path: &Path) -> [Counted; 2] {
+/// Which queue pair answers which: of the client (`false`) or the server, with that of the peer.
+pub(super) type Peers = BTreeMap<(bool, u32), u32>;
+
+/// What client and server count when they receive what `path` holds, in that order.
+pub(super) fn endpoints(path: &Path, pairs: &Peers) -> [Counted; 2] {
+    let mtu = path_mtu(path);
     let mut counted = <[Counted; 2]>::default();
     // How often each PSN was refused for want of a buffer: it arrived, but was not taken.
     let mut refused: BTreeMap<(bool, u32, u32), u32> = BTreeMap::new();
     let mut peers: BTreeMap<(bool, u32), Psn> = BTreeMap::new();
-    let mut rnr: Vec<(bool, u32)> = Vec::new();
+    let mut rnr: Vec<(bool, u32, u32)> = Vec::new();
+    // First request PSN to each queue pair.
+    let mut first: BTreeMap<(bool, u32), Psn> = BTreeMap::new();
     packets(path, |packet| {
+        if packet.stream() == Stream::Request {
+            let key = (to_server(packet), packet.flow.dst_qpn);
+            first.entry(key).or_insert(packet.psn());
+        }
         if let Acknowledgement::RnrNak { .. } = packet.syndrome.meaning()
             && packet.stream() == Stream::Acknowledge
         {
-            rnr.push((!to_server(packet), packet.psn().get()));
+            rnr.push((to_server(packet), packet.flow.dst_qpn, packet.psn().get()));
         }
     });
-    for (server, psn) in rnr {
-        *refused.entry((server, 0, psn)).or_default() += 1;
+    let peer = |server: bool, qpn: u32| pairs.get(&(server, qpn)).copied().unwrap_or(0);
+    for (server, qpn, psn) in rnr {
+        *refused
+            .entry((!server, peer(server, qpn), psn))
+            .or_default() += 1;
     }
     // Expected PSN of each responder, and the PSN each requester waits to have acknowledged.
     let mut expected: BTreeMap<(bool, u32), Psn> = BTreeMap::new();
@@ -107,14 +124,16 @@ pub(super) fn endpoints(path: &Path) -> [Counted; 2] {
         let server = to_server(packet);
         let key = (server, packet.flow.dst_qpn);
         let psn = packet.psn();
-        let Some(counts) = counted.get_mut(usize::from(server)) else { return };
+        let Some(counts) = counted.get_mut(usize::from(server)) else {
+            return;
+        };
         match packet.stream() {
             Stream::Request if packet.opcode().transport() == rocescope_wire::Transport::Rc => {
                 let next = expected.entry(key).or_insert(psn);
                 if psn == *next {
-                    match refused.get_mut(&(server, 0, psn.get())) {
+                    match refused.get_mut(&(server, packet.flow.dst_qpn, psn.get())) {
                         Some(times) if *times > 0 => *times -= 1,
-                        _ => *next = psn.plus(psns(packet)),
+                        _ => *next = psn.plus(psns(packet, mtu)),
                     }
                 } else if !psn.is_after(*next) {
                     counts.duplicate_request += 1;
@@ -124,7 +143,8 @@ pub(super) fn endpoints(path: &Path) -> [Counted; 2] {
                 peers.insert(key, psn.plus(1));
             }
             Stream::Acknowledge => {
-                let awaited = peers.entry(key).or_insert(psn);
+                let begun = first.get(&(!server, peer(server, key.1))).copied();
+                let awaited = peers.entry(key).or_insert(begun.unwrap_or(psn));
                 match packet.syndrome.meaning() {
                     Acknowledgement::Ack { .. } if !awaited.is_after(psn) => *awaited = psn.plus(1),
                     Acknowledgement::RnrNak { .. } => {

@@ -27,16 +27,26 @@ fn what_perftest_printed_is_found() {
     for (name, truth) in truth.as_object().unwrap() {
         let report = connections(&folder.join(truth["file"].as_str().unwrap()));
         let aeth = |names: &[&str]| -> u64 {
-            names.iter().filter_map(|name| truth["aeth"][*name].as_u64()).sum()
+            names
+                .iter()
+                .filter_map(|name| truth["aeth"][*name].as_u64())
+                .sum()
         };
         for (key, wanted) in [
-            ("repeated_packets", truth["repeated_request_psns"].as_u64().unwrap()),
+            (
+                "repeated_packets",
+                truth["repeated_request_psns"].as_u64().unwrap(),
+            ),
             ("ack_packets", aeth(&["ack"])),
             ("nak_psn_sequence", aeth(&["nak_psn_sequence_error"])),
             ("rnr_nak", aeth(&["rnr_nak"])),
             (
                 "nak_fatal",
-                aeth(&["nak_remote_access_error", "nak_remote_operational_error", "nak_invalid_request"]),
+                aeth(&[
+                    "nak_remote_access_error",
+                    "nak_remote_operational_error",
+                    "nak_invalid_request",
+                ]),
             ),
         ] {
             let found = sum(&report, key);
@@ -61,7 +71,13 @@ fn compare(name: &str, truth: &Value, report: &Value, wrong: &mut Vec<String>) {
         for qp in run["qps"].as_array().unwrap() {
             let start = (!command.contains("-R") && name != "reorder_egress_node1")
                 .then(|| qp["local_psn"].as_u64().unwrap());
-            starts.insert((run["ip"].as_str().unwrap().to_owned(), qp["local_qpn"].as_u64()), start);
+            starts.insert(
+                (
+                    run["ip"].as_str().unwrap().to_owned(),
+                    qp["local_qpn"].as_u64(),
+                ),
+                start,
+            );
         }
     }
     for run in runs("client") {
@@ -73,20 +89,28 @@ fn compare(name: &str, truth: &Value, report: &Value, wrong: &mut Vec<String>) {
             if unreliable {
                 continue;
             }
-            let Some(connection) = all.iter().find(|c| c["paired_by"] != "none" && qpns(c) == pair) else {
+            let Some(connection) = all
+                .iter()
+                .find(|c| c["paired_by"] != "none" && qpns(c) == pair)
+            else {
                 // The receiver's side of a capture holds one way alone.
                 if !name.ends_with("receiver_after_loss") {
                     wrong.push(format!("{name}: {pair:?} was not found"));
                 }
                 continue;
             };
-            let (Some(bytes), Some(times)) = (option(&command, "-s"), option(&command, "-n")) else {
+            let (Some(bytes), Some(times)) = (option(&command, "-s"), option(&command, "-n"))
+            else {
                 continue;
             };
             if !bytes_are_known(name, &command) {
                 continue;
             }
-            let ways = if command.contains("_lat") || command.contains("-b ") { 2 } else { 1 };
+            let ways = if command.contains("_lat") || command.contains("-b ") {
+                2
+            } else {
+                1
+            };
             let mut found: Vec<u64> = ["a_to_b", "b_to_a"]
                 .iter()
                 .map(|way| connection[way]["unique_payload_bytes"].as_u64().unwrap())
@@ -94,14 +118,23 @@ fn compare(name: &str, truth: &Value, report: &Value, wrong: &mut Vec<String>) {
                 .collect();
             found.sort_unstable();
             if found != vec![bytes * times; ways] {
-                wrong.push(format!("{name}: {found:?} unique bytes, not {bytes} x {times}: {command}"));
+                wrong.push(format!(
+                    "{name}: {found:?} unique bytes, not {bytes} x {times}: {command}"
+                ));
             }
         }
     }
     for connection in all {
-        if connection["paired_by"] == "ack" && !known.is_empty() && !known.contains(&qpns(connection)) {
+        if connection["paired_by"] == "ack"
+            && !known.is_empty()
+            && !known.contains(&qpns(connection))
+        {
             // Programs beside perftest share some captures; theirs are RC as well.
-            if truth["client"].as_array().is_some_and(|runs| !runs.is_empty()) && !name.contains("pingpong") {
+            if truth["client"]
+                .as_array()
+                .is_some_and(|runs| !runs.is_empty())
+                && !name.contains("pingpong")
+            {
                 wrong.push(format!("{name}: {:?} is no pair", qpns(connection)));
             }
         }

@@ -140,7 +140,13 @@ impl Direction {
     }
 
     /// The peer has no receive buffer for a message.
-    fn not_ready(&mut self, run: &RunRecord, place: Place, timer: u8, around: &mut Surroundings<'_>) {
+    fn not_ready(
+        &mut self,
+        run: &RunRecord,
+        place: Place,
+        timer: u8,
+        around: &mut Surroundings<'_>,
+    ) {
         self.progress(place.saturating_sub(1), run.first_ns, around);
         match &mut self.rnr {
             Some(rnr) if rnr.place == place => {
@@ -185,9 +191,14 @@ impl Direction {
             && !(self.responses.is_started()
                 && first > next
                 && peer_waits(rocescope_wire::Psn::new(next as u32), first - next));
-        let shown = self
-            .responses
-            .take(first, last, run.first_ns, run.first_ns, reorder_ns, hole_is_silent);
+        let shown = self.responses.take(
+            first,
+            last,
+            run.first_ns,
+            run.first_ns,
+            reorder_ns,
+            hole_is_silent,
+        );
         let (unique_bytes, unique_messages) = unique(run, &shown);
         let counts = &mut self.counts;
         counts.messages += run.messages();
@@ -204,7 +215,11 @@ impl Direction {
         self.message_bytes += run.payload_bytes();
         let ends = u64::from(run.last) + u64::from(run.only);
         if ends > 0 && shown.end_is_new {
-            let bytes = if ends == 1 { self.message_bytes } else { run.payload_bytes() / ends };
+            let bytes = if ends == 1 {
+                self.message_bytes
+            } else {
+                run.payload_bytes() / ends
+            };
             self.count_size(bytes, ends);
         }
     }
@@ -264,7 +279,9 @@ impl Direction {
             && silence_ns > self.try_interval_ns.saturating_mul(2)
         {
             self.gave_up = true;
-            let psn = self.episode.map_or(self.requests.high(), |episode| episode.first);
+            let psn = self
+                .episode
+                .map_or(self.requests.high(), |episode| episode.first);
             let what = What::RetryExhausted {
                 psn: rocescope_wire::Psn::new(psn as u32),
                 tries: self.tries,

@@ -59,8 +59,12 @@ impl Rate {
             return;
         }
         self.cnp_ns = 0;
-        self.before_bytes += (at.saturating_sub(PIECES)..at).map(|piece| self.piece(piece)).sum::<u64>();
-        self.after_bytes += (at + 1..=at + PIECES).map(|piece| self.piece(piece)).sum::<u64>();
+        self.before_bytes += (at.saturating_sub(PIECES)..at)
+            .map(|piece| self.piece(piece))
+            .sum::<u64>();
+        self.after_bytes += (at + 1..=at + PIECES)
+            .map(|piece| self.piece(piece))
+            .sum::<u64>();
         self.samples += 1;
     }
 
@@ -94,7 +98,8 @@ impl Rate {
     /// Mean frame bits a second before and after the measured CNPs.
     pub(crate) fn bps(&self) -> Option<(f64, f64)> {
         (self.samples > 0).then(|| {
-            let bps = |bytes: u64| bytes as f64 * 8e9 / (COMPARED_NS as f64 * f64::from(self.samples));
+            let bps =
+                |bytes: u64| bytes as f64 * 8e9 / (COMPARED_NS as f64 * f64::from(self.samples));
             (bps(self.before_bytes), bps(self.after_bytes))
         })
     }

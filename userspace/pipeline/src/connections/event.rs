@@ -51,7 +51,10 @@ pub(crate) enum What {
         evidence: Evidence,
     },
     /// CM set the connection up: REQ to REP, REP to RTU.
-    Connect { reply_ns: Option<u64>, ready_ns: Option<u64> },
+    Connect {
+        reply_ns: Option<u64>,
+        ready_ns: Option<u64>,
+    },
     /// CM took it down.
     Disconnect,
     /// CM refused it.

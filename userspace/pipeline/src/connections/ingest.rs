@@ -81,7 +81,11 @@ impl Connections {
     }
 
     /// Does something to a direction with what lies around it.
-    fn with<T>(&mut self, at: u32, act: impl FnOnce(&mut Direction, &mut Surroundings<'_>) -> T) -> Option<T> {
+    fn with<T>(
+        &mut self,
+        at: u32,
+        act: impl FnOnce(&mut Direction, &mut Surroundings<'_>) -> T,
+    ) -> Option<T> {
         let mtu = self.mtu_of(at);
         let Self {
             directions,
@@ -114,13 +118,20 @@ impl Connections {
     }
 
     pub(super) fn tell(&mut self, event: Event) {
-        push_event(&mut self.events, &mut self.summary, self.settings.event_rows, event);
+        push_event(
+            &mut self.events,
+            &mut self.summary,
+            self.settings.event_rows,
+            event,
+        );
     }
 
     fn request(&mut self, at: u32, run: &RunRecord) {
         self.with(at, |direction, around| {
             direction.request(run, around);
-            direction.rate.pass(run.first_ns, run.last_ns(), run.frame_bytes);
+            direction
+                .rate
+                .pass(run.first_ns, run.last_ns(), run.frame_bytes);
         });
         let Some(direction) = self.directions.get(at) else {
             return;
@@ -164,7 +175,9 @@ impl Connections {
             direction.count_acknowledges(run);
             return;
         }
-        direction.rate.pass(run.first_ns, run.last_ns(), run.frame_bytes);
+        direction
+            .rate
+            .pass(run.first_ns, run.last_ns(), run.frame_bytes);
         match peer.and_then(|peer| self.directions.pair_mut(at, peer)) {
             Some((direction, requester)) => {
                 direction.response(run, reorder_ns, |psn, psns| {
@@ -216,20 +229,24 @@ impl Connections {
                     .is_some_and(|d| d.peer.is_none() && !d.is_datagrams())
         };
         let mut candidates = self.candidates.get(&at).copied();
-        let mut found = self.open.answer(&mut candidates, hosts, run.first_psn, is_open);
+        let mut found = self
+            .open
+            .answer(&mut candidates, hosts, run.first_psn, is_open);
         if found == Found::Nothing && candidates.is_none() && !run.syndrome().is_ack() {
-            found = self.open.refusal(hosts, |other| match directions.get(other) {
-                Some(other) if other.peer.is_none() => {
-                    let place = other.requests.place(psn);
-                    let low = other.requests.low();
-                    if other.requests.has(place) && place - low < u64::from(PLAUSIBLE) {
-                        Refused::Sent
-                    } else {
-                        Refused::Other
+            found = self
+                .open
+                .refusal(hosts, |other| match directions.get(other) {
+                    Some(other) if other.peer.is_none() => {
+                        let place = other.requests.place(psn);
+                        let low = other.requests.low();
+                        if other.requests.has(place) && place - low < u64::from(PLAUSIBLE) {
+                            Refused::Sent
+                        } else {
+                            Refused::Other
+                        }
                     }
-                }
-                _ => Refused::Paired,
-            });
+                    _ => Refused::Paired,
+                });
         }
         match found {
             Found::Peer(peer) => {

@@ -61,9 +61,9 @@ pub use direction::PairedBy;
 pub use settings::ConnectionSettings;
 
 use crate::settings::Settings;
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use event::Event;
-use alloc::collections::BTreeMap;
 use order::{Item, Order};
 use rocescope_model::{ConnectionRow, EventRow, Text};
 use rocescope_record::{RunRecord, Whole};
@@ -210,7 +210,8 @@ impl Connections {
         }
         self.swept_ns = time_ns;
         let within_ns = self.settings.handshake_ns + self.slice_ns + self.window_ns;
-        self.handshakes.forget_before(time_ns.saturating_sub(within_ns));
+        self.handshakes
+            .forget_before(time_ns.saturating_sub(within_ns));
         for at in self.directions.numbers() {
             self.look_for_exhaustion(at, time_ns);
         }

@@ -22,7 +22,14 @@ pub(crate) struct Recent {
 
 impl Recent {
     /// A run passed; `high` is the highest PSN with it.
-    pub(crate) fn pass(&mut self, first: Place, last: Place, first_ns: u64, last_ns: u64, high: Place) {
+    pub(crate) fn pass(
+        &mut self,
+        first: Place,
+        last: Place,
+        first_ns: u64,
+        last_ns: u64,
+        high: Place,
+    ) {
         (self.first, self.last) = (first, last);
         (self.first_ns, self.last_ns) = (first_ns, last_ns);
         if last != high {

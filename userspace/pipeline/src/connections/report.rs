@@ -2,8 +2,8 @@
 
 use super::Connections;
 use super::direction::Direction;
-use super::event::{Event, Evidence, What, Where};
 use super::episode::Trigger;
+use super::event::{Event, Evidence, What, Where};
 use crate::rows::{address, vlan, vni};
 use alloc::format;
 use alloc::string::String;
@@ -50,7 +50,11 @@ impl Connections {
             if left == 0 {
                 break;
             }
-            if self.directions.get(number).is_some_and(|d| d.last_ns <= limit_ns) {
+            if self
+                .directions
+                .get(number)
+                .is_some_and(|d| d.last_ns <= limit_ns)
+            {
                 self.summary.evicted += 1;
                 self.retire(number);
                 left -= 1;
@@ -98,8 +102,12 @@ impl Connections {
             .as_ref()
             .and_then(|setup| setup.tcp)
             .is_some_and(|tcp| tcp.others > 0);
-        let mut rows = [Some(row(a, b, "a_to_b")), b.map(|b| row(b, Some(a), "b_to_a"))];
-        self.retired.extend(rows.iter_mut().filter_map(Option::take));
+        let mut rows = [
+            Some(row(a, b, "a_to_b")),
+            b.map(|b| row(b, Some(a), "b_to_a")),
+        ];
+        self.retired
+            .extend(rows.iter_mut().filter_map(Option::take));
         for at in core::iter::once(at).chain(peer_at) {
             if let Some(direction) = self.directions.get_mut(at) {
                 direction.reported_ns = newest_ns;
@@ -124,7 +132,10 @@ impl Connections {
         let reaction = pick(|latency| &latency.reaction);
         let completion = pick(|latency| &latency.completion);
         let interval = direction.notifications.as_ref().map(|n| &n.interval);
-        let setup = direction.setup.as_ref().or(peer.and_then(|peer| peer.setup.as_ref()));
+        let setup = direction
+            .setup
+            .as_ref()
+            .or(peer.and_then(|peer| peer.setup.as_ref()));
         let (cm, tcp) = setup.map_or((None, None), |setup| (setup.cm, setup.tcp));
         let mtu = direction.mtu.max(peer.map_or(0, |peer| peer.mtu));
         let src_qpn = match peer {
@@ -184,7 +195,11 @@ impl Connections {
             nak_episodes: u64::from(counts.nak_episodes),
             rnr_episodes: u64::from(counts.rnr_episodes),
             timeouts: u64::from(counts.timeouts),
-            psn_wraps: if requests.is_started() { requests.wraps() } else { 0 },
+            psn_wraps: if requests.is_started() {
+                requests.wraps()
+            } else {
+                0
+            },
             ecn_ce_packets: counts.congestion_experienced,
             cnp_sent_packets: counts.cnps,
             cnp_received_packets: peer.map_or(0, |peer| peer.counts.cnps),
@@ -212,10 +227,8 @@ impl Connections {
             message_sizes: sizes(&direction.sizes),
             tcp_rtt_ns: tcp.map(|tcp| tcp.rtt_ns),
             tcp_candidates: tcp.map(|tcp| tcp.others),
-            request_to_reply_ns: cm
-                .and_then(|cm| Some(cm.reply_ns?.saturating_sub(cm.request_ns))),
-            reply_to_ready_ns: cm
-                .and_then(|cm| Some(cm.ready_ns?.saturating_sub(cm.reply_ns?))),
+            request_to_reply_ns: cm.and_then(|cm| Some(cm.reply_ns?.saturating_sub(cm.request_ns))),
+            reply_to_ready_ns: cm.and_then(|cm| Some(cm.ready_ns?.saturating_sub(cm.reply_ns?))),
             ..ConnectionRow::default()
         }
     }
@@ -279,8 +292,15 @@ fn quantile(of: Option<&Quantiles>, share: f64) -> Option<u64> {
 
 /// Without the empty sizes at the end.
 fn sizes(counts: &[u32]) -> Vec<i64> {
-    let used = counts.iter().rposition(|count| *count > 0).map_or(0, |at| at + 1);
-    counts.iter().take(used).map(|count| i64::from(*count)).collect()
+    let used = counts
+        .iter()
+        .rposition(|count| *count > 0)
+        .map_or(0, |at| at + 1);
+    counts
+        .iter()
+        .take(used)
+        .map(|count| i64::from(*count))
+        .collect()
 }
 
 fn event_row(observer: &Text, event: &Event) -> EventRow {
@@ -317,7 +337,11 @@ fn event_row(observer: &Text, event: &Event) -> EventRow {
             value: Some(f64::from(rnr_timer_us(rnr.timer)) * 1_000.0),
             ..named(
                 "rnr_episode",
-                format!("receiver not ready {} times, asks to wait {} µs", rnr.naks, rnr_timer_us(rnr.timer)),
+                format!(
+                    "receiver not ready {} times, asks to wait {} µs",
+                    rnr.naks,
+                    rnr_timer_us(rnr.timer)
+                ),
             )
         },
         What::Fatal { psn, syndrome } => {
@@ -325,7 +349,10 @@ fn event_row(observer: &Text, event: &Event) -> EventRow {
             EventRow {
                 psn: Some(psn.get()),
                 syndrome: Some(Text::from_static(name)),
-                ..named("fatal_nak", format!("the responder refuses PSN {}: {name}", psn.get()))
+                ..named(
+                    "fatal_nak",
+                    format!("the responder refuses PSN {}: {name}", psn.get()),
+                )
             }
         }
         What::RetryExhausted { psn, tries, rnr } => EventRow {
@@ -389,4 +416,3 @@ const fn loss(place: Where, evidence: Evidence) -> &'static str {
         }
     }
 }
-

@@ -59,8 +59,13 @@ impl Direction {
         self.count_new(run, &shown, is_read);
         self.classify(run, (first, last), &shown, is_read, around);
         self.count_messages(run, first, last, &shown);
-        self.recent
-            .pass(first, last, run.first_ns, run.last_ns(), self.requests.high());
+        self.recent.pass(
+            first,
+            last,
+            run.first_ns,
+            run.last_ns(),
+            self.requests.high(),
+        );
         // What is acknowledged already did not get lost, however late its gap shows.
         self.settle(around.is_blind);
     }
@@ -168,7 +173,8 @@ impl Direction {
             };
             self.count_size(bytes, ends);
         }
-        let ends_here = matches!(run.opcode().position(), Position::Only) || run.last > 0 || run.only > 0;
+        let ends_here =
+            matches!(run.opcode().position(), Position::Only) || run.last > 0 || run.only > 0;
         if shown.end_is_new && ends_here {
             self.waiting.push(Request {
                 first: self.message_first.min(last),

@@ -24,7 +24,11 @@ impl Direction {
         // A READ is one packet, though it takes many PSNs.
         let packets = |psns: u64| if is_read { psns.min(1) } else { psns };
         let new = shown.fresh + shown.below + shown.out_of_order + shown.recovered;
-        let repeated = if is_read && new > 0 { 0 } else { packets(shown.repeated) };
+        let repeated = if is_read && new > 0 {
+            0
+        } else {
+            packets(shown.repeated)
+        };
         let recovered = packets(shown.recovered);
         self.counts.out_of_order += packets(shown.out_of_order);
         if shown.out_of_order > 0 {
@@ -44,7 +48,9 @@ impl Direction {
         self.counts.repeated += repeated;
         if repeated > 0 {
             let place = shown.first_repeated.unwrap_or(first);
-            let copies = self.copies(place, last, run.first_ns, around.duplicate_ns).min(repeated);
+            let copies = self
+                .copies(place, last, run.first_ns, around.duplicate_ns)
+                .min(repeated);
             self.counts.duplicate += copies;
             if repeated > copies {
                 again += repeated - copies;
@@ -55,7 +61,11 @@ impl Direction {
         self.counts.retransmitted += again;
         if recovered > 0 {
             let asked = self.refusal.is_some_and(|refusal| refusal.place <= last);
-            let evidence = if asked { Evidence::Nak } else { Evidence::Timeout };
+            let evidence = if asked {
+                Evidence::Nak
+            } else {
+                Evidence::Timeout
+            };
             self.tell_lost_before(first, recovered, evidence, run.first_ns, around);
         }
         let sent_ns = self.waiting.sent_ns(again_first);
@@ -117,9 +127,9 @@ impl Direction {
         waited_ns: Option<u64>,
         around: &mut Surroundings<'_>,
     ) {
-        let asked = self.refusal.is_some_and(|refusal| {
-            !refusal.used && (first..=last).contains(&refusal.place)
-        });
+        let asked = self
+            .refusal
+            .is_some_and(|refusal| !refusal.used && (first..=last).contains(&refusal.place));
         let pause_ns = self.latencies.min_rtt_ns().unwrap_or(0).max(PAUSE_NS);
         let paused = run.first_ns.saturating_sub(self.recent.last_ns()) > pause_ns;
         if let Some(episode) = &mut self.episode
@@ -228,7 +238,12 @@ impl Direction {
     }
 
     /// What was in doubt is lost.
-    pub(crate) fn lose(&mut self, doubt: Doubt, evidence: Evidence, tell: &mut dyn FnMut(u64, What)) {
+    pub(crate) fn lose(
+        &mut self,
+        doubt: Doubt,
+        evidence: Evidence,
+        tell: &mut dyn FnMut(u64, What),
+    ) {
         self.counts.lost_after_tap += u64::from(doubt.times);
         let what = What::Loss {
             psn: Psn::new(doubt.place as u32),

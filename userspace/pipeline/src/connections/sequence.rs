@@ -109,7 +109,10 @@ impl Sequence {
     pub(crate) fn has(&self, place: Place) -> bool {
         self.started
             && (self.low..=self.high).contains(&place)
-            && !self.gaps.iter().any(|g| (g.first..=g.last).contains(&place))
+            && !self
+                .gaps
+                .iter()
+                .any(|g| (g.first..=g.last).contains(&place))
     }
 
     /// Where PSNs begin, told from elsewhere (CM) before any has passed.
@@ -210,7 +213,14 @@ impl Sequence {
     }
 
     /// Fills what is open in `from..=to`, and answers how many PSNs that was.
-    fn fill(&mut self, from: Place, to: Place, now_ns: u64, reorder_ns: u64, shown: &mut Shown) -> u64 {
+    fn fill(
+        &mut self,
+        from: Place,
+        to: Place,
+        now_ns: u64,
+        reorder_ns: u64,
+        shown: &mut Shown,
+    ) -> u64 {
         let mut filled = 0;
         let mut rest: [Option<Gap>; 2] = [None; 2];
         let mut met: [Option<(Place, Place)>; MOST_GAPS] = [None; MOST_GAPS];
@@ -237,16 +247,26 @@ impl Sequence {
             self.gaps.remove(at);
             // At most the first and the last gap that is met keep an end.
             if gap.first < first {
-                rest[0] = Some(Gap { last: first - 1, ..gap });
+                rest[0] = Some(Gap {
+                    last: first - 1,
+                    ..gap
+                });
             }
             if last < gap.last {
-                rest[1] = Some(Gap { first: last + 1, ..gap });
+                rest[1] = Some(Gap {
+                    first: last + 1,
+                    ..gap
+                });
             }
         }
         if filled < to - from + 1 {
             // The first that no gap held. Seldom is there any gap at all.
             let mut first = from;
-            while let Some(last) = met.iter().flatten().find(|(a, b)| (*a..=*b).contains(&first)) {
+            while let Some(last) = met
+                .iter()
+                .flatten()
+                .find(|(a, b)| (*a..=*b).contains(&first))
+            {
                 first = last.1 + 1;
             }
             shown.first_repeated = Some(first);

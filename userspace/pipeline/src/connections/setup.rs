@@ -152,7 +152,9 @@ impl Requests {
                 let pending = self.pending.remove(&(flow.dst, reject.remote_id.0))?;
                 let _ = pending.active_id;
                 Some(Step::Reject {
-                    there: pending.key.towards(Qpn::new(pending.passive_qpn.unwrap_or(0))),
+                    there: pending
+                        .key
+                        .towards(Qpn::new(pending.passive_qpn.unwrap_or(0))),
                     reason: reject.reason,
                 })
             }
@@ -227,6 +229,10 @@ impl Handshakes {
 
     /// Forgets what no connection can claim any more.
     pub(crate) fn forget_before(&mut self, time_ns: u64) {
-        while self.recent.pop_front_if(|record| record.ack_ns < time_ns).is_some() {}
+        while self
+            .recent
+            .pop_front_if(|record| record.ack_ns < time_ns)
+            .is_some()
+        {}
     }
 }

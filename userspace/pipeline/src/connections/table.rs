@@ -31,10 +31,7 @@ impl Directions {
 
     /// Two directions at once.
     pub(crate) fn pair_mut(&mut self, a: u32, b: u32) -> Option<(&mut Direction, &mut Direction)> {
-        let [a, b] = self
-            .slots
-            .get_disjoint_mut([a as usize, b as usize])
-            .ok()?;
+        let [a, b] = self.slots.get_disjoint_mut([a as usize, b as usize]).ok()?;
         Some((a.as_deref_mut()?, b.as_deref_mut()?))
     }
 
@@ -68,9 +65,10 @@ impl Directions {
             }
         };
         let hashes = &self.hashes;
-        self.index.insert_unique(hash, (at, (hash >> 32) as u32), |(at, _)| {
-            hashes.get(*at as usize).copied().unwrap_or(0)
-        });
+        self.index
+            .insert_unique(hash, (at, (hash >> 32) as u32), |(at, _)| {
+                hashes.get(*at as usize).copied().unwrap_or(0)
+            });
         at
     }
 
@@ -89,6 +87,8 @@ impl Directions {
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &Direction)> {
-        (0..).zip(&self.slots).filter_map(|(at, slot)| Some((at, slot.as_deref()?)))
+        (0..)
+            .zip(&self.slots)
+            .filter_map(|(at, slot)| Some((at, slot.as_deref()?)))
     }
 }

@@ -68,12 +68,19 @@ impl Waiting {
     /// When the request that holds `place` passed last.
     pub(crate) fn sent_ns(&self, place: Place) -> Option<u64> {
         let holds = |request: &&Request| (request.first..=request.last).contains(&place);
-        self.requests.iter().find(holds).map(|request| request.sent_ns)
+        self.requests
+            .iter()
+            .find(holds)
+            .map(|request| request.sent_ns)
     }
 
     /// All up to `place` is answered: hands out and forgets the requests that are.
     pub(crate) fn answered(&mut self, place: Place, mut done: impl FnMut(&Request)) {
-        while let Some(request) = self.requests.front().filter(|request| request.last <= place) {
+        while let Some(request) = self
+            .requests
+            .front()
+            .filter(|request| request.last <= place)
+        {
             done(request);
             self.requests.pop_front();
         }
