@@ -1,9 +1,9 @@
 //! How long did it take: a histogram of durations with a bounded relative error.
 //!
 //! Buckets are logarithmic-linear: each power of two is cut into 2^`bits` equal parts, so a bucket
-//! is at most 2^-`bits` of its value wide (HdrHistogram, Tene 2012). Only buckets that hold
+//! is at most 2^-`bits` of its value wide (`HdrHistogram`, Tene 2012). Only buckets that hold
 //! something are kept, sorted; when there would be more than [`MOST_BUCKETS`], neighbours are
-//! joined and `bits` falls by one, as in UDDSketch (Epicoco et al. 2020). Smallest, largest and sum
+//! joined and `bits` falls by one, as in `UDDSketch` (Epicoco et al. 2020). Smallest, largest and sum
 //! are exact, so a quantile of one repeated value is that value.
 
 use alloc::vec::Vec;

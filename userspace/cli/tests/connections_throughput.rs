@@ -3,6 +3,7 @@
 //! `cargo test --release -p rocescope --test connections_throughput -- --ignored --nocapture`
 //! prints packets a second and the ratio for two loads, and fails where following connections keeps
 //! less than 70 % of the speed.
+#![expect(clippy::unwrap_used, reason = "a test says what failed by panicking")]
 
 use rocescope::session::Session;
 use rocescope_capture::file::FrameReader;

@@ -60,7 +60,7 @@ pub(crate) struct Counts {
     pub(crate) lost_after_tap: u64,
     pub(crate) repeated_responses: u64,
     pub(crate) lost_response_gaps: u64,
-    /// Gaps never filled: acknowledged, NAKed, neither, unknown.
+    /// Gaps never filled: acknowledged, asked for by a NAK, neither, unknown.
     pub(crate) lost_gaps: [u32; 4],
     pub(crate) lost_gap_packets: u64,
     pub(crate) acks: u64,
