@@ -111,7 +111,13 @@ impl Session {
     /// Another window begins.
     #[cold]
     fn turn(&mut self, time_ns: u64) -> Result<()> {
-        self.observer.flush(Some(time_ns), &mut self.pipeline);
+        if self.pipeline.is_pressed() {
+            // Ending all runs costs a little compression and keeps what waits in the cache.
+            self.observer.flush(None, &mut self.pipeline);
+            self.pipeline.complete_before(time_ns);
+        } else {
+            self.observer.flush(Some(time_ns), &mut self.pipeline);
+        }
         self.pipeline.turn(time_ns, self.observer.counters());
         self.write()
     }

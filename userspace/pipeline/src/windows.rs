@@ -124,6 +124,19 @@ impl Pipeline {
         }
     }
 
+    /// Whether a turn is wanted before the window's end, for too many runs wait to be put in order.
+    #[must_use]
+    pub const fn is_pressed(&self) -> bool {
+        self.current_ns == 0
+    }
+
+    /// All runs that began before `time_ns` have been published, also those of the slice under way.
+    pub fn complete_before(&mut self, time_ns: u64) {
+        if let Some(connections) = &mut self.connections {
+            connections.complete_before(time_ns);
+        }
+    }
+
     /// Moves the clock to `time_ns`. What `counters` have counted since the last turn belongs to
     /// the window the clock stood in. Closes the windows that are over; their rows wait in
     /// [`rows`](Self::rows).

@@ -97,6 +97,7 @@ pub struct Connections {
     now_ns: u64,
     swept_ns: u64,
     reported_ns: u64,
+    complete_ns: u64,
     /// Rows that wait to be taken.
     retired: Vec<ConnectionRow>,
     summary: ConnectionSummary,
@@ -145,6 +146,7 @@ impl Connections {
             now_ns: 0,
             swept_ns: 0,
             reported_ns: 0,
+            complete_ns: 0,
             retired: Vec::new(),
             summary: ConnectionSummary::default(),
         }
@@ -181,14 +183,15 @@ impl Connections {
     pub fn turn(&mut self, time_ns: u64) {
         self.now_ns = self.now_ns.max(time_ns);
         let in_window = time_ns % self.window_ns;
-        self.release(time_ns - in_window % self.slice_ns);
+        let slice_start_ns = time_ns - in_window % self.slice_ns;
+        self.release(slice_start_ns.max(self.complete_ns.min(time_ns)));
         if self.order.is_full() {
             let middle_ns = self.order.middle_ns();
             let before = self.order.len();
             self.release(middle_ns);
             self.order.hurried += (before - self.order.len()) as u64;
         }
-        self.limit = self.order.len() + self.settings.waiting_runs;
+        self.limit = (self.order.len() + self.settings.waiting_runs).max(2 * self.order.len());
         self.sweep(time_ns);
     }
 
@@ -215,6 +218,11 @@ impl Connections {
         for at in self.directions.numbers() {
             self.look_for_exhaustion(at, time_ns);
         }
+    }
+
+    /// All runs that began before `time_ns` have come, also those of the slice under way.
+    pub fn complete_before(&mut self, time_ns: u64) {
+        self.complete_ns = time_ns;
     }
 
     /// Takes all that waits: the capture is over at `time_ns`.

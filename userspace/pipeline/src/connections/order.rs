@@ -95,6 +95,12 @@ impl Order {
                 take(item);
             }
         }
+        if sorted.len() >= runs.len() + mads.len() + handshakes.len() {
+            runs.clear();
+            mads.clear();
+            handshakes.clear();
+            return;
+        }
         runs.retain(|run| !old(run.first_ns));
         mads.retain(|mad| !old(mad.time_ns));
         handshakes.retain(|record| !old(record.ack_ns));
