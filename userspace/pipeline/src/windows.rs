@@ -153,7 +153,9 @@ impl Pipeline {
                 events,
                 ..
             } = &mut self.rows;
+            let before = events.len();
             connections.rows(false, rows, events);
+            self.total.events += (events.len() - before) as u64;
         }
         self.newest_ns = self.newest_ns.max(time_ns);
         let watermark = self.newest_ns.saturating_sub(self.settings.lateness_ns);
@@ -175,7 +177,9 @@ impl Pipeline {
                 events,
                 ..
             } = &mut self.rows;
+            let before = events.len();
             connections.rows(true, rows, events);
+            self.total.events += (events.len() - before) as u64;
         }
         let Self {
             changes,
