@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail, ensure};
 use rocescope_capture::file::{self, FileError, FrameReader, Input};
 use rocescope_model::footer;
 use rocescope_pipeline::Settings;
+use rocescope_pipeline::connections::ConnectionSettings;
 use rocescope_pipeline::flow_table::FLOW_HASH_SEED;
 use rocescope_pipeline::overflow::{COUNT_MIN_DEPTH, COUNT_MIN_WIDTH};
 use rocescope_pipeline::settings::Jitter;
@@ -86,7 +87,7 @@ fn verdict(path: &Path, outcome: &Outcome, input: Option<FileError>) -> Result<E
     }
 }
 
-fn open(path: &Path, signals: &Signals) -> Result<Input> {
+pub(super) fn open(path: &Path, signals: &Signals) -> Result<Input> {
     Ok(if path == Path::new("-") {
         Input::new(Box::new(signals.stdin()?))?
     } else {
@@ -133,11 +134,12 @@ pub(super) fn settings(measure: &MeasureArguments, verify_icrc: bool) -> Setting
         },
         sketches: !measure.no_sketches,
         verify_icrc,
+        connections: (!measure.no_connections).then(ConnectionSettings::default),
         ..Settings::default()
     }
 }
 
-fn ports(given: &[u16]) -> Result<[u16; 4]> {
+pub(super) fn ports(given: &[u16]) -> Result<[u16; 4]> {
     let mut ports = [0; 4];
     ensure!(
         given.len() <= ports.len(),
