@@ -9,6 +9,7 @@
 //! |---|---|---|---|
 //! | [`hash`] | which 64 bits stand for this flow? | [`FlowHash`] | – |
 //! | [`linear_counting`] | how many flows were there? | estimate, standard error | equal to the byte |
+//! | [`hyper_log_log`] | how many, where a bitmap is full? | estimate, standard error | equal to the byte |
 //! | [`count_min`] | how much did this flow send? | upper bound, ε and δ | equal to the byte if plain |
 //! | [`heavy_hitters`] | which flows sent most? | lower and upper bound each | bounds kept |
 //! | [`quantiles`] | how long did it take? | quantiles within 0.8 % at first | bounds kept |
@@ -32,6 +33,7 @@ extern crate std;
 pub mod count_min;
 pub mod hash;
 pub mod heavy_hitters;
+pub mod hyper_log_log;
 pub mod jitter;
 pub mod linear_counting;
 mod mismatch;
@@ -40,6 +42,7 @@ pub mod quantiles;
 pub use count_min::CountMin;
 pub use hash::FlowHash;
 pub use heavy_hitters::HeavyHitters;
+pub use hyper_log_log::HyperLogLog;
 pub use jitter::Jitter;
 pub use linear_counting::LinearCounting;
 pub use mismatch::Mismatch;

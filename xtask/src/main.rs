@@ -2,7 +2,10 @@
 
 mod bench;
 mod captures;
+mod ci;
+mod docs;
 mod fuzz;
+mod graph;
 mod pcap;
 mod process;
 
@@ -12,6 +15,11 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 cargo xtask <task>
 
+  ci                            everything a change must pass
+  docs [--check]                write the generated pages, or fail when one is stale
+  graph                         hold the crates against the table in ARCHITECTURE.md
+  bench file [FILE] [OPTION...] the whole path beside tcpdump and tshark
+  bench memory                  the peak of a capture of 100,000 flows
   bench sketches [OPTION...]    the sketches beside their rivals
   fuzz --seconds N [TARGET...]  arbitrary bytes against decoder, readers and run cache
 ";
@@ -30,6 +38,10 @@ fn main() -> ExitCode {
 
 fn run(arguments: &[&str]) -> Result<()> {
     match arguments {
+        ["ci"] => ci::run(),
+        ["docs"] => docs::write(),
+        ["docs", "--check"] => docs::check(),
+        ["graph"] => graph::run(),
         ["bench", rest @ ..] => bench::run(rest),
         ["fuzz", rest @ ..] => fuzz::run(rest),
         [] | ["help" | "--help" | "-h"] => {

@@ -7,6 +7,7 @@
 //! | [`session`] | a source of frames, driven through observer, pipeline and store |
 //! | [`output`] | the summary of a capture as text and as JSON |
 //! | [`signals`] | SIGINT and SIGTERM end the input |
+//! | [`timeline`] | rows of many segments in the order of their windows |
 //! | [`progress`] | the bar on a terminal |
 
 pub mod arguments;
@@ -15,6 +16,7 @@ pub mod output;
 pub mod progress;
 pub mod session;
 pub mod signals;
+pub mod timeline;
 pub mod units;
 
 pub use arguments::Arguments;

@@ -4,6 +4,7 @@ mod capture;
 mod connections;
 mod demo;
 mod generate;
+mod merge;
 mod repair;
 mod schema;
 
@@ -22,6 +23,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         Command::Connections(arguments) => connections::run(arguments),
         Command::Demo(arguments) => demo::run(arguments),
         Command::Generate(arguments) => generate::run(arguments),
+        Command::Merge(arguments) => merge::run(arguments),
         Command::Repair(arguments) => repair::run(arguments),
         Command::Schema(arguments) => schema::run(arguments),
     }
