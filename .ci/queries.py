@@ -49,8 +49,8 @@ def blocks(language):
 
 
 def sql(query):
-    result = duckdb.sql(query)
-    return [dict(zip(result.columns, row)) for row in result.fetchall()]
+    # DuckDB's own way to Python objects wants pytz for instants; polars knows UTC.
+    return duckdb.sql(query).pl().to_dicts()
 
 
 def naks(truth):

@@ -21,6 +21,7 @@ cargo xtask <task>
   bench file [FILE] [OPTION...] the whole path beside tcpdump and tshark
   bench memory                  the peak of a capture of 100,000 flows
   bench sketches [OPTION...]    the sketches beside their rivals
+  bench paper [SECONDS]         the evaluation of the Fudan system's paper, repeated
   fuzz --seconds N [TARGET...]  arbitrary bytes against decoder, readers and run cache
 ";
 

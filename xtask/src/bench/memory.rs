@@ -16,8 +16,8 @@ pub(super) fn run() -> Result<()> {
         directory.join("many-flows.pcap"),
         directory.join("many-flows"),
     );
+    let unfinished = directory.join("unfinished.pcap");
     if !file.exists() {
-        let unfinished = file.with_extension("unfinished");
         let write = ["generate", SCENARIO, "--write", &text(&unfinished)];
         run_command(&mut command(&rocescope, &write))?;
         fs::rename(unfinished, &file)?;
@@ -32,6 +32,13 @@ pub(super) fn run() -> Result<()> {
     let said = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.success(), "{shown}: {said}");
     let peak_kib: u64 = said.trim().parse().context("the peak")?;
+    let json = String::from_utf8_lossy(&output.stdout);
+    // Of the object itself: nested keys are further in.
+    let counts = ["  \"frames\"", "  \"flows\"", "  \"exact\""];
+    let counted = |line: &&str| counts.iter().any(|key| line.starts_with(key));
+    json.lines()
+        .filter(counted)
+        .for_each(|line| println!("{line}"));
     println!("{shown}\npeak resident memory: {peak_kib} KiB of {MOST_KIB} KiB");
     fs::remove_dir_all(&out)?;
     ensure!(peak_kib < MOST_KIB, "more than was promised");

@@ -2,6 +2,7 @@
 
 mod file;
 mod memory;
+mod paper;
 mod product;
 mod sketches;
 
@@ -12,6 +13,7 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
         ["file", options @ ..] => file::run(options),
         ["memory"] => memory::run(),
         ["sketches", options @ ..] => sketches::run(options),
-        _ => bail!("which? cargo xtask bench file, memory or sketches"),
+        ["paper", options @ ..] => paper::run(options),
+        _ => bail!("which? cargo xtask bench file, memory, paper or sketches"),
     }
 }
