@@ -57,6 +57,9 @@ pub struct CaptureArguments {
     /// What is measured, and how finely
     #[command(flatten)]
     pub measure: MeasureArguments,
+    /// Follow connections too: loss, order and round trips of every queue pair
+    #[arg(long)]
+    pub connections: bool,
     /// Verify the ICRC of every packet
     #[arg(long)]
     pub verify_icrc: bool,
@@ -101,9 +104,6 @@ pub struct MeasureArguments {
     /// Leave bitmaps and Count-Min tables out of the dataset
     #[arg(long)]
     pub no_sketches: bool,
-    /// Do not follow connections
-    #[arg(long)]
-    pub no_connections: bool,
 }
 
 /// `rocescope connections`.

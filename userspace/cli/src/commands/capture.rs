@@ -28,7 +28,10 @@ pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
     let input = open(path, &signals).with_context(|| path.display().to_string())?;
     let length = input.length;
     let mut reader = FrameReader::new(input).with_context(|| path.display().to_string())?;
-    let settings = settings(&arguments.measure, arguments.verify_icrc);
+    let settings = Settings {
+        connections: arguments.connections.then(ConnectionSettings::default),
+        ..settings(&arguments.measure, arguments.verify_icrc)
+    };
     let mut config = Config::exact(settings.window_ns);
     config.udp_ports = ports(&arguments.udp_ports)?;
     let writer = match &arguments.out {
@@ -134,7 +137,6 @@ pub(super) fn settings(measure: &MeasureArguments, verify_icrc: bool) -> Setting
         },
         sketches: !measure.no_sketches,
         verify_icrc,
-        connections: (!measure.no_connections).then(ConnectionSettings::default),
         ..Settings::default()
     }
 }

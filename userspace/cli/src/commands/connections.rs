@@ -8,7 +8,8 @@ use crate::signals::Signals;
 use anyhow::{Context, Result, bail};
 use rocescope_capture::file::{FileError, FrameReader};
 use rocescope_model::{ConnectionRow, EventRow};
-use rocescope_pipeline::connections::ConnectionSummary;
+use rocescope_pipeline::Settings;
+use rocescope_pipeline::connections::{ConnectionSettings, ConnectionSummary};
 use rocescope_record::Config;
 use rocescope_store::scan;
 use std::path::Path;
@@ -66,7 +67,10 @@ fn of_file(path: &Path, arguments: &ConnectionsArguments) -> Result<Found> {
     let input = super::capture::open(path, &signals).with_context(|| path.display().to_string())?;
     let progress = Progress::new(input.length, arguments.quiet);
     let mut reader = FrameReader::new(input).with_context(|| path.display().to_string())?;
-    let settings = super::capture::settings(&arguments.measure, false);
+    let settings = Settings {
+        connections: Some(ConnectionSettings::default()),
+        ..super::capture::settings(&arguments.measure, false)
+    };
     let mut config = Config::exact(settings.window_ns);
     config.udp_ports = super::capture::ports(&arguments.udp_ports)?;
     let mut session = Session::new(settings, config, None)?;

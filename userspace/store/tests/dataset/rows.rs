@@ -1,8 +1,6 @@
 //! Rows to write: every column filled with something that is not its default.
 
-use rocescope_model::{
-    ConnectionRow, EventRow, FlowRow, OpcodeRow, Text, Time, WindowRow, WindowRows,
-};
+use rocescope_model::{EventRow, FlowRow, OpcodeRow, Text, Time, WindowRow, WindowRows};
 use std::path::{Path, PathBuf};
 
 pub(crate) const SECOND: i64 = 1_000_000_000;
@@ -33,7 +31,7 @@ pub(crate) fn window(offset: i64) -> WindowRows {
         flows: vec![flow(&observer, start, 1), flow(&observer, start, 2)],
         opcodes: vec![opcode("RC_SEND_ONLY", 4), opcode("CNP", 129)],
         events: vec![event(&observer, start)],
-        connections: vec![connection(&observer, start)],
+        connections: Vec::new(),
     }
 }
 
@@ -77,20 +75,6 @@ fn totals(observer: &Text, start: i64) -> WindowRow {
         hll_flows: Some(vec![2, 1, 7, 12]),
         count_min_packets: Some([&[0, 0, 0, 1], &[0; 96][..], &[9]].concat()),
         count_min_bytes: None,
-    }
-}
-
-fn connection(observer: &Text, start: i64) -> ConnectionRow {
-    ConnectionRow {
-        observer: observer.clone(),
-        time: Time(start),
-        time_ns: start,
-        connection: 7,
-        role: "a_to_b".into(),
-        service: "RC".into(),
-        src_qpn: None,
-        dst_qpn: Some(17),
-        ..ConnectionRow::default()
     }
 }
 
