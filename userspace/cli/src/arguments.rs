@@ -19,6 +19,8 @@ pub struct Arguments {
 pub enum Command {
     /// Read a capture file: top flows, opcode mix, and a Parquet dataset
     Capture(Box<CaptureArguments>),
+    /// Print what each queue pair did: loss, order, latency, congestion
+    Connections(Box<ConnectionsArguments>),
     /// Show the whole path at work, without privileges or input
     Demo(DemoArguments),
     /// Write deterministic RoCEv2 traffic from a scenario, with its truth beside it
@@ -55,6 +57,9 @@ pub struct CaptureArguments {
     /// What is measured, and how finely
     #[command(flatten)]
     pub measure: MeasureArguments,
+    /// Follow connections too: loss, order and round trips of every queue pair
+    #[arg(long)]
+    pub connections: bool,
     /// Verify the ICRC of every packet
     #[arg(long)]
     pub verify_icrc: bool,
@@ -78,7 +83,7 @@ pub struct MeasureArguments {
     /// How long a window waits for frames that come out of order
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = duration)]
     pub lateness: Duration,
-    /// Top flows in the summary
+    /// Top flows in the summary; connections and events printed at most
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub top: usize,
     /// Top flows of each window in the dataset
@@ -99,6 +104,33 @@ pub struct MeasureArguments {
     /// Leave bitmaps and Count-Min tables out of the dataset
     #[arg(long)]
     pub no_sketches: bool,
+}
+
+/// `rocescope connections`.
+#[derive(Debug, Args)]
+pub struct ConnectionsArguments {
+    /// Dataset to read
+    #[arg(
+        value_name = "DATASET",
+        conflicts_with = "read",
+        required_unless_present = "read"
+    )]
+    pub dataset: Option<PathBuf>,
+    /// Capture file to read: pcap or pcapng, plain, gzip or zstd; `-` for standard input
+    #[arg(short, long, value_name = "FILE")]
+    pub read: Option<PathBuf>,
+    /// How connections are printed
+    #[arg(short, long, value_enum, default_value_t = Output::Table)]
+    pub output: Output,
+    /// What is measured, and how finely; of a file only
+    #[command(flatten)]
+    pub measure: MeasureArguments,
+    /// UDP destination port that carries RoCEv2; up to four
+    #[arg(long = "udp-port", value_name = "PORT", default_value = "4791")]
+    pub udp_ports: Vec<u16>,
+    /// No progress bar
+    #[arg(short, long)]
+    pub quiet: bool,
 }
 
 /// `rocescope demo`.

@@ -2,6 +2,8 @@
 
 use anyhow::{Context, Result};
 use rocescope_capture::file::Frame;
+use rocescope_model::{ConnectionRow, EventRow};
+use rocescope_pipeline::connections::ConnectionSummary;
 use rocescope_pipeline::{Pipeline, Settings, Summary};
 use rocescope_record::observer::FrameTime;
 use rocescope_record::{Config, Counters, Observer, Set, Slot};
@@ -24,6 +26,10 @@ pub struct Session {
     /// The disk is full: what is counted still is, what is written no longer.
     disk_full: bool,
     verify_icrc: bool,
+    /// Time of the latest frame: silence before the end of a capture tells something too.
+    latest_ns: u64,
+    /// Rows of connections and events kept in memory, where they are asked for.
+    kept: Option<(Vec<ConnectionRow>, Vec<EventRow>)>,
 }
 
 /// What a session ends with.
@@ -37,6 +43,10 @@ pub struct Outcome {
     pub store: Option<rocescope_store::Summary>,
     /// Why writing stopped early.
     pub store_error: Option<rocescope_store::Error>,
+    /// What happened to the state of connections, where they were followed.
+    pub connections: Option<ConnectionSummary>,
+    /// Rows of connections and events, where they were kept.
+    pub kept: Option<(Vec<ConnectionRow>, Vec<EventRow>)>,
 }
 
 impl Session {
@@ -53,7 +63,14 @@ impl Session {
             writer,
             disk_full: false,
             verify_icrc,
+            latest_ns: 0,
+            kept: None,
         })
+    }
+
+    /// Keeps the rows of connections and events in memory until the end.
+    pub fn keep_connections(&mut self) {
+        self.kept = Some(Default::default());
     }
 
     /// Takes a frame.
@@ -65,6 +82,7 @@ impl Session {
         if !self.pipeline.is_current(frame.time_ns) {
             self.turn(frame.time_ns)?;
         }
+        self.latest_ns = frame.time_ns;
         let Some(link) = frame.link else {
             self.observer
                 .count(&Class::NotRoce(NotRoce::LinkType, Encapsulation::None));
@@ -93,7 +111,13 @@ impl Session {
     /// Another window begins.
     #[cold]
     fn turn(&mut self, time_ns: u64) -> Result<()> {
-        self.observer.flush(Some(time_ns), &mut self.pipeline);
+        if self.pipeline.is_pressed() {
+            // Ending all runs costs a little compression and keeps what waits in the cache.
+            self.observer.flush(None, &mut self.pipeline);
+            self.pipeline.complete_before(time_ns);
+        } else {
+            self.observer.flush(Some(time_ns), &mut self.pipeline);
+        }
         self.pipeline.turn(time_ns, self.observer.counters());
         self.write()
     }
@@ -109,6 +133,10 @@ impl Session {
                 appended => appended.context("the dataset")?,
             }
         }
+        if let Some((connections, events)) = &mut self.kept {
+            connections.append(&mut rows.connections);
+            events.append(&mut rows.events);
+        }
         rows.clear();
         Ok(())
     }
@@ -119,6 +147,9 @@ impl Session {
     /// The dataset cannot be written, for another reason than a full disk.
     pub fn finish(mut self) -> Result<Outcome> {
         self.observer.flush(None, &mut self.pipeline);
+        if self.latest_ns > 0 {
+            self.pipeline.turn(self.latest_ns, self.observer.counters());
+        }
         self.pipeline.finish(self.observer.counters());
         self.write()?;
         let store = self.writer.take().map(Writer::finish);
@@ -132,6 +163,8 @@ impl Session {
             counters: *self.observer.counters(),
             store,
             store_error,
+            connections: self.pipeline.connections(),
+            kept: self.kept.take(),
         })
     }
 }
