@@ -41,9 +41,11 @@ fn write_table(
     frames: u64,
 ) -> std::fmt::Result {
     let wall = |contender: &Contender| Spread::of(contender, |run| run.wall_s);
-    let ours = contenders
-        .first()
-        .map_or(f64::NAN, |first| wall(first).median);
+    let cpu = |contender: &Contender| Spread::of(contender, |run| run.cpu_s);
+    // The product comes first.
+    let first = contenders.first();
+    let our_wall_s = first.map_or(f64::NAN, |first| wall(first).median);
+    let our_cpu_s = first.map_or(f64::NAN, |first| cpu(first).median);
     writeln!(
         out,
         "| | runs | wall, s: min / median / max | CPU, s: min / median / max | million frames a CPU second | wall / rocescope's | CPU / rocescope's |"
