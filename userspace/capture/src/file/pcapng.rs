@@ -105,7 +105,10 @@ impl PcapNg {
                     },
                 );
             }
-            Block::Unknown(block) if block.block_type == OBSOLETE_PACKET => {
+            // The library leaves the type of a block that it does not know as it stands.
+            Block::Unknown(block)
+                if [OBSOLETE_PACKET, OBSOLETE_PACKET.swap_bytes()].contains(&block.block_type) =>
+            {
                 let packet = obsolete_packet(block.data, self.big_endian)
                     .ok_or("a packet block that ends inside its header")?;
                 return self.packet(record_bytes, &packet);
