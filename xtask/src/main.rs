@@ -1,31 +1,51 @@
-//! Developer tasks: `cargo xtask <task>`. One file a task.
-//!
-//! - `bench sketches`: the sketches beside their rivals ([`bench`]).
-//! - `ebpf`: the XDP program, built and checked ([`ebpf`]).
+//! `cargo xtask`: the developer's one entry point, one file a task.
 
 mod bench;
+mod captures;
+mod docs;
 mod ebpf;
+mod fuzz;
+mod graph;
+mod pcap;
+mod process;
 
+use anyhow::{Result, bail};
 use std::process::ExitCode;
 
-const USAGE: &str =
-    "usage: cargo xtask bench sketches [options]\n       cargo xtask ebpf [--check]";
+const USAGE: &str = "\
+cargo xtask <task>
+
+  docs [--check]                write the generated pages, or fail when one is stale
+  ebpf [--check]                build the XDP program, or hold the committed one to its lock
+  graph                         hold the crates against the table in ARCHITECTURE.md
+  bench sketches [OPTION...]    the sketches beside their rivals
+  fuzz --seconds N [TARGET...]  arbitrary bytes against decoder, readers and run cache
+";
 
 fn main() -> ExitCode {
-    let args: Vec<String> = std::env::args().skip(1).collect();
-    let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    match args.as_slice() {
-        ["bench", rest @ ..] => bench::run(rest),
-        ["ebpf", rest @ ..] => match ebpf::run(rest) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => {
-                eprintln!("ebpf: {error:#}");
-                ExitCode::FAILURE
-            }
-        },
-        _ => {
-            eprintln!("{USAGE}");
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match run(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
             ExitCode::FAILURE
         }
+    }
+}
+
+fn run(arguments: &[&str]) -> Result<()> {
+    match arguments {
+        ["docs"] => docs::write(),
+        ["docs", "--check"] => docs::check(),
+        ["ebpf", rest @ ..] => ebpf::run(rest),
+        ["graph"] => graph::run(),
+        ["bench", rest @ ..] => bench::run(rest),
+        ["fuzz", rest @ ..] => fuzz::run(rest),
+        [] | ["help" | "--help" | "-h"] => {
+            print!("{USAGE}");
+            Ok(())
+        }
+        unknown => bail!("no such task: {}\n\n{USAGE}", unknown.join(" ")),
     }
 }

@@ -155,7 +155,10 @@ impl Slot {
         if self.is_over(tick) {
             return Some(Cut::Slice);
         }
-        if run.packets == MOST_PACKETS || run.frame_bytes >= MOST_BYTES {
+        // A capture file may claim any length for a frame.
+        if run.packets == MOST_PACKETS
+            || run.frame_bytes > MOST_BYTES.saturating_sub(packet.frame_bytes)
+        {
             return Some(Cut::Count);
         }
         match stream {
@@ -594,6 +597,23 @@ mod tests {
             70_000
         );
         assert_eq!((runs.len(), runs[0].cut), (2, Cut::Count as u8));
+    }
+
+    /// Found by fuzzing: the sum was judged without the packet that was about to join.
+    #[test]
+    fn frames_that_claim_any_length_do_not_overflow_a_sum() {
+        let lengths = [100, u32::MAX, u32::MAX, 100, 200];
+        let packets: Vec<Packet> = (0..)
+            .zip(lengths)
+            .map(|(psn, frame_bytes)| Packet {
+                frame_bytes,
+                ..packet(0x0a, 7, psn, MTU)
+            })
+            .collect();
+        let (runs, counters) = runs(unmarked(), &packets);
+        let frame_bytes: Vec<u32> = runs.iter().map(|run| run.frame_bytes).collect();
+        assert_eq!(frame_bytes, [100, u32::MAX, u32::MAX, 300]);
+        assert_eq!(counters.published[usize::from(Cut::Count as u8)], 3);
     }
 
     proptest! {

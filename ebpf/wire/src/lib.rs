@@ -15,6 +15,7 @@
 //! | [`extension`] | DETH, RETH, AETH and the other headers behind the BTH |
 //! | [`opcode`] | what each of the 256 opcodes means and is called |
 //! | [`cm`] | connection management datagrams on QP 1 |
+//! | [`packet`], [`class`] | what a frame turns out to be: a packet, or the reason why not |
 //! | [`mod@decode`] | all of the above: a frame in, its [`Class`] out |
 //! | `icrc` | the invariant CRC, computed and verified (feature `icrc`, user space) |
 //!
@@ -22,6 +23,7 @@
 #![no_std]
 
 pub mod bth;
+pub mod class;
 pub mod cm;
 pub mod decode;
 pub mod extension;
@@ -32,14 +34,17 @@ pub mod link;
 pub mod number;
 pub mod octets;
 pub mod opcode;
+pub mod packet;
 pub mod tunnel;
 
 pub use bth::Bth;
-pub use decode::{Class, FlowKey, FrameLengths, Malformed, NotRoce, Packet, decode, decode_into};
+pub use class::{Class, Malformed, NotRoce};
+pub use decode::{decode, decode_into};
 pub use link::LinkType;
 pub use number::{Psn, Qpn};
 pub use octets::Octets;
 pub use opcode::{Opcode, Operation, Position, Stream, Suffix, Transport};
+pub use packet::{FlowKey, FrameLengths, Packet};
 
 /// The UDP destination port of RoCEv2 (IANA `roce`, IBTA Annex A17.9).
 pub const ROCE_UDP_PORT: u16 = 4791;

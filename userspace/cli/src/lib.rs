@@ -6,6 +6,7 @@
 //! | [`commands`] | one file a subcommand |
 //! | [`session`] | a source of frames, driven through observer, pipeline and store |
 //! | [`output`] | the summary of a capture as text and as JSON |
+//! | [`signals`] | SIGINT and SIGTERM end the input |
 //! | [`progress`] | the bar on a terminal |
 
 pub mod arguments;
@@ -13,6 +14,7 @@ pub mod commands;
 pub mod output;
 pub mod progress;
 pub mod session;
+pub mod signals;
 pub mod units;
 
 pub use arguments::Arguments;

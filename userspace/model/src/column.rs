@@ -56,7 +56,7 @@ pub enum Type {
     F64,
     /// True or false.
     Bool,
-    /// UTF-8, dictionary-encoded in files. Addresses and names.
+    /// UTF-8. Addresses and names.
     Text,
     /// Instant, UTC, stored in microseconds: Spark refuses nanosecond timestamps.
     Time,

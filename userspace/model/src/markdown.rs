@@ -112,7 +112,8 @@ const TYPES: &str = "\
 
 Only types that DuckDB, polars, pandas and Spark read at their default settings. There is no
 unsigned integer (Spark reads 64-bit ones as decimals), no nanosecond timestamp (Spark refuses
-them), no fixed-size binary and no extension type.
+them), no fixed-size binary and no extension type. Pages are compressed with LZ4 (`LZ4_RAW`), and
+everything but sketches is dictionary-encoded where that is smaller.
 
 ";
 
@@ -120,11 +121,7 @@ const STORED: [(Type, &str, &str); 7] = [
     (Type::I64, "INT64", "counts, identifiers, nanoseconds"),
     (Type::F64, "DOUBLE", "rates, shares, estimates"),
     (Type::Bool, "BOOLEAN", "true or false"),
-    (
-        Type::Text,
-        "BYTE_ARRAY (STRING), dictionary-encoded",
-        "addresses and names",
-    ),
+    (Type::Text, "BYTE_ARRAY (STRING)", "addresses and names"),
     (
         Type::Time,
         "INT64 (TIMESTAMP, microseconds, adjusted to UTC)",

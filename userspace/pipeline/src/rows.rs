@@ -8,7 +8,9 @@ use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 use core::net::{IpAddr, Ipv6Addr};
-use rocescope_model::{EventRow, FlowRow, OpcodeRow, Text, Time, WindowRow, WindowRows};
+use rocescope_model::{
+    EventRow, FlowRow, OpcodeRow, Text, Time, Unit, Value, WindowRow, WindowRows, human,
+};
 use rocescope_sketches::jitter::Kind;
 use rocescope_wire::extension::{Acknowledgement, Syndrome, rnr_timer_us};
 use rocescope_wire::link::NO_VLAN;
@@ -284,6 +286,11 @@ fn event_row(settings: &Settings, key: &FlowKey, time_ns: u64) -> EventRow {
     }
 }
 
+/// A rate as people read it.
+fn rate(bps: f64) -> alloc::string::String {
+    human::readable(&Value::F64(bps), Unit::BitsPerSecond)
+}
+
 /// A change of rate as a row; its time is the start of the window in which the change began.
 pub(crate) fn change_row(settings: &Settings, changed: &Changed) -> EventRow {
     let event = &changed.event;
@@ -297,7 +304,7 @@ pub(crate) fn change_row(settings: &Settings, changed: &Changed) -> EventRow {
         kind: Text::from_static(kind),
         value: Some(to),
         previous: Some(from),
-        detail: format!("{what}: {:.3} to {:.3} Gbit/s", from / 1e9, to / 1e9).into(),
+        detail: format!("{what}: {} to {}", rate(from), rate(to)).into(),
         ..event_row(
             settings,
             &changed.key,

@@ -42,8 +42,9 @@ pub(crate) fn list_element() -> Arc<Field> {
     Arc::new(Field::new("element", DataType::Int64, false))
 }
 
-/// How Parquet stores a schema: Snappy and dictionaries, but neither dictionaries nor statistics for
-/// sketches, no two of which are equal.
+/// How Parquet stores a schema: LZ4 and dictionaries, but neither dictionaries nor statistics for
+/// sketches, no two of which are equal. Snappy takes as long, and leaves a twentieth of the zeros
+/// that sketches are made of, where LZ4 leaves a 250th.
 pub(crate) fn parquet(schema: &Schema) -> WriterProperties {
     let mut pairs: Vec<KeyValue> = schema
         .metadata()
@@ -53,7 +54,7 @@ pub(crate) fn parquet(schema: &Schema) -> WriterProperties {
     pairs.sort_by(|a, b| a.key.cmp(&b.key));
     let mut properties = WriterProperties::builder()
         .set_created_by(concat!("rocescope ", env!("CARGO_PKG_VERSION")).into())
-        .set_compression(Compression::SNAPPY)
+        .set_compression(Compression::LZ4_RAW)
         .set_statistics_enabled(EnabledStatistics::Chunk)
         .set_key_value_metadata(Some(pairs));
     for field in schema.fields() {

@@ -1,6 +1,6 @@
 //! The compiler call, and the versions of the tools.
 
-use super::root;
+use crate::process::root;
 use anyhow::{Context, Result, bail, ensure};
 use std::ffi::OsString;
 use std::fs;

@@ -5,7 +5,8 @@
 //! the tests of `rocescope-capture` hold against each other over all captures.
 
 use super::lock::Lock;
-use super::{build, object_path, root, sources, stack};
+use super::{build, object_path, sources};
+use crate::process::root;
 use anyhow::{Context, Result, ensure};
 use rocescope_capture::xdp;
 use std::fs;
@@ -66,7 +67,6 @@ fn same_records(object: &Path) -> Result<()> {
 
 /// Loads an object and prints what the verifier had to do.
 pub(super) fn costs(object: &[u8]) -> Result<()> {
-    let depths = stack::depths(object)?;
     let costs = match xdp::costs(object) {
         Ok(costs) => costs,
         Err(error) if error.is_permission() => {
@@ -76,12 +76,12 @@ pub(super) fn costs(object: &[u8]) -> Result<()> {
         Err(error) => return Err(error).context("the object does not load"),
     };
     for cost in costs {
-        let depth = depths.get(cost.program).copied().unwrap_or_default();
         println!(
-            "{:<16} {:>6} instructions verified in {:.0} ms, stack {depth} of 512 bytes, {} bytes of machine code",
+            "{:<16} {:>6} instructions verified in {:.0} ms, stack {} of 512 bytes, {} bytes of machine code",
             cost.program,
             cost.verified_instructions,
             cost.load_time.as_secs_f64() * 1e3,
+            cost.stack_bytes,
             cost.machine_code_bytes,
         );
     }

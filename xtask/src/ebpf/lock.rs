@@ -1,7 +1,8 @@
 //! `ebpf/rocescope.bpf.o.lock`: what the committed object was built from and with.
 
 use super::build::{FLAGS, Toolchain};
-use super::{root, sources};
+use super::sources;
+use crate::process::root;
 use anyhow::{Context, Result};
 use std::fs;
 use std::path::PathBuf;

@@ -9,24 +9,17 @@
 //! | [`sources`] | one hash over everything the object is made of |
 //! | [`lock`] | `ebpf/rocescope.bpf.o.lock` |
 //! | [`check`] | the rules that CI applies |
-//! | [`stack`] | how deep the stack gets, read from the object |
 
 mod build;
 mod check;
 mod lock;
 mod sources;
-mod stack;
 
+use crate::process::root;
 use anyhow::{Context, Result, bail};
 use lock::Lock;
 use std::fs;
-use std::path::{Path, PathBuf};
-
-/// The root of the workspace.
-fn root() -> PathBuf {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    here.parent().unwrap_or(here).to_owned()
-}
+use std::path::PathBuf;
 
 /// Where the object lies.
 fn object_path() -> PathBuf {

@@ -1,6 +1,6 @@
 //! One hash over everything the object is made of.
 
-use super::root;
+use crate::process::root;
 use anyhow::{Context, Result};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;

@@ -12,6 +12,7 @@ use std::path::Path;
 pub struct Input {
     /// Length of the file on disk in bytes, for progress; `None` for a pipe or a compressed file.
     pub length: Option<u64>,
+    compressed: bool,
     bytes: Box<dyn Read + Send>,
 }
 
@@ -29,47 +30,53 @@ impl Read for Input {
     }
 }
 
-/// Opens a capture; `-` is standard input. Compression is told by the first bytes, not the name.
+/// Opens a capture. Compression is told by the first bytes, not the name.
 ///
 /// # Errors
 /// [`FileError::Io`], [`FileError::Empty`].
 pub fn open(path: &Path) -> Result<Input, FileError> {
-    if path == Path::new("-") {
-        return uncompressed(Box::new(io::stdin()), None);
-    }
     let file = File::open(path)?;
     let metadata = file.metadata()?;
     if metadata.is_dir() {
         return Err(io::Error::from(io::ErrorKind::IsADirectory).into());
     }
     let length = metadata.is_file().then_some(metadata.len());
-    uncompressed(Box::new(file), length)
+    let input = Input::new(Box::new(file))?;
+    Ok(Input {
+        // Of a compressed file it would say nothing about how far we are.
+        length: length.filter(|_| !input.compressed),
+        ..input
+    })
 }
 
-fn uncompressed(mut input: Box<dyn Read + Send>, length: Option<u64>) -> Result<Input, FileError> {
-    let mut head = Vec::with_capacity(4);
-    input.by_ref().take(4).read_to_end(&mut head)?;
-    let magic: [u8; 4] = match head.as_slice().try_into() {
-        Ok(magic) => magic,
-        Err(_) if head.is_empty() => return Err(FileError::Empty),
-        Err(_) => [0; 4],
-    };
-    let whole = Cursor::new(head).chain(input);
-    Ok(match magic {
-        [0x1f, 0x8b, ..] => Input {
+impl Input {
+    /// The uncompressed bytes of a stream. Compression is told by its first bytes.
+    ///
+    /// # Errors
+    /// [`FileError::Io`], [`FileError::Empty`].
+    pub fn new(mut stream: Box<dyn Read + Send>) -> Result<Self, FileError> {
+        let mut head = Vec::with_capacity(4);
+        stream.by_ref().take(4).read_to_end(&mut head)?;
+        let magic: [u8; 4] = match head.as_slice().try_into() {
+            Ok(magic) => magic,
+            Err(_) if head.is_empty() => return Err(FileError::Empty),
+            Err(_) => [0; 4],
+        };
+        let whole = Cursor::new(head).chain(stream);
+        let (compressed, bytes): (bool, Box<dyn Read + Send>) = match magic {
+            [0x1f, 0x8b, ..] => (true, Box::new(MultiGzDecoder::new(whole))),
+            // A frame, or one of the skippable frames that parallel compressors put first.
+            [0x28, 0xb5, 0x2f, 0xfd] | [0x50..=0x5f, 0x2a, 0x4d, 0x18] => {
+                (true, Box::new(Zstd::new(BufReader::new(whole))))
+            }
+            _ => (false, Box::new(whole)),
+        };
+        Ok(Self {
             length: None,
-            bytes: Box::new(MultiGzDecoder::new(whole)),
-        },
-        // A frame, or one of the skippable frames that parallel compressors put first.
-        [0x28, 0xb5, 0x2f, 0xfd] | [0x50..=0x5f, 0x2a, 0x4d, 0x18] => Input {
-            length: None,
-            bytes: Box::new(Zstd::new(BufReader::new(whole))),
-        },
-        _ => Input {
-            length,
-            bytes: Box::new(whole),
-        },
-    })
+            compressed,
+            bytes,
+        })
+    }
 }
 
 type Source = BufReader<Chain<Cursor<Vec<u8>>, Box<dyn Read + Send>>>;

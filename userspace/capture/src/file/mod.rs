@@ -1,7 +1,7 @@
 //! Capture files: pcap and pcapng, plain or compressed, from disk or from a pipe.
 //!
-//! [`open`] names a file (or `-`, standard input), [`FrameReader`] yields its frames one by one
-//! without copying them. Memory stays at one buffer, whatever the length of the file.
+//! [`open`] names a file, [`Input::new`] takes any other stream, [`FrameReader`] yields the frames
+//! one by one without copying them. Memory stays at one buffer, whatever the length of the file.
 //!
 //! | module | what it does |
 //! |---|---|

@@ -1,13 +1,15 @@
 //! The classic format: a header, then records.
 
 use super::{FileError, Found, Step};
-use pcap_parser::nom::{self, Needed};
+use pcap_parser::nom;
 use pcap_parser::{PcapError, parse_pcap_frame, parse_pcap_frame_be, parse_pcap_header};
 use rocescope_wire::{FrameLengths, LinkType};
 
 /// Four times the largest snapshot length of libpcap: a record that claims more is damage, and must
 /// not make us allocate.
-const LONGEST_FRAME: usize = 1024 * 1024;
+const LONGEST_FRAME: u32 = 1024 * 1024;
+/// Two words of time, two of length.
+const RECORD_HEADER_BYTES: usize = 16;
 
 pub(super) struct Pcap {
     big_endian: bool,
@@ -60,6 +62,19 @@ impl Pcap {
     /// Finds the next record.
     #[inline]
     pub(super) fn step(&mut self, bytes: &[u8]) -> Result<Step, String> {
+        let Some(header) = bytes.first_chunk::<RECORD_HEADER_BYTES>() else {
+            return Ok(Step::Need(RECORD_HEADER_BYTES));
+        };
+        let captured = [header[8], header[9], header[10], header[11]];
+        let captured = if self.big_endian {
+            u32::from_be_bytes(captured)
+        } else {
+            u32::from_le_bytes(captured)
+        };
+        // Judged by what the header says, not by what is at hand: a pipe and a file end alike.
+        if captured > LONGEST_FRAME {
+            return Err(format!("a record that claims a frame of {captured} bytes"));
+        }
         let parsed = if self.big_endian {
             parse_pcap_frame_be(bytes)
         } else {
@@ -67,15 +82,14 @@ impl Pcap {
         };
         let (rest, record) = match parsed {
             Ok(parsed) => parsed,
-            Err(nom::Err::Incomplete(needed)) => return need(bytes, needed),
+            Err(nom::Err::Incomplete(_)) => {
+                return Ok(Step::Need(RECORD_HEADER_BYTES + captured as usize));
+            }
             Err(nom::Err::Error(error) | nom::Err::Failure(error)) => return Err(describe(&error)),
         };
-        if record.data.len() > LONGEST_FRAME {
-            return Err(format!("a frame of {} bytes", record.data.len()));
-        }
         Ok(Step::Frame(Found {
             record_bytes: bytes.len() - rest.len(),
-            at: 16,
+            at: RECORD_HEADER_BYTES,
             link: Some(self.link),
             lengths: FrameLengths {
                 captured: record.caplen,
@@ -86,17 +100,6 @@ impl Pcap {
                 + u64::from(record.ts_usec) * self.fraction_ns,
             interface: 0,
         }))
-    }
-}
-
-/// How many bytes to ask for, unless the record asks for more than any frame has.
-fn need(bytes: &[u8], needed: Needed) -> Result<Step, String> {
-    match needed {
-        Needed::Size(more) if more.get() > LONGEST_FRAME => {
-            Err(format!("a record that claims {} bytes more", more.get()))
-        }
-        Needed::Size(more) => Ok(Step::Need(bytes.len() + more.get())),
-        Needed::Unknown => Ok(Step::Need(bytes.len() + 1)),
     }
 }
 

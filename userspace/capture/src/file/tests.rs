@@ -194,6 +194,18 @@ fn damage_is_an_error_behind_the_whole_frames() {
     );
 }
 
+/// The verdict used to depend on how many bytes of the record were at hand.
+#[test]
+fn damage_is_the_same_in_a_file_and_in_a_pipe() {
+    for claimed in [100, 1 << 20, (1 << 20) + 1, (1 << 20) + 30, u32::MAX] {
+        let mut file = pcap(false, false, 1);
+        file[32..36].copy_from_slice(&u32::to_le_bytes(claimed));
+        let text = |error: Option<FileError>| error.expect("an error").to_string();
+        let at_once = text(read_all(file.as_slice()).1);
+        assert_eq!(at_once, text(read_all(Trickle(&file, false)).1));
+    }
+}
+
 #[test]
 fn what_is_no_capture_is_said_at_once() {
     let error = |bytes: &[u8]| read_all(bytes).1.expect("an error").to_string();

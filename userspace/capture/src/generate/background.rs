@@ -77,7 +77,10 @@ impl Source {
             _ => return None,
         };
         let is_v4 = src.address.is_ipv4();
-        let sequence = number.wrapping_mul(self.background.payload.into());
+        // Each pair of addresses comes once a round.
+        let pairs = self.background.src.len().max(self.background.dst.len());
+        let round = number / pairs.max(1) as u32;
+        let sequence = round.wrapping_mul(self.background.payload.into());
         match self.background.kind {
             Kind::Tcp => ip
                 .tcp(40_000, 18_515, sequence, 64_240)

@@ -60,6 +60,8 @@ pub(super) struct Request {
     /// Which message it belongs to.
     pub(super) message: u64,
     pub(super) ack_request: bool,
+    /// It asks for the rest of a READ, with a PSN that was its response's before.
+    pub(super) rest: bool,
     /// It was sent before.
     pub(super) again: bool,
     /// It was marked on the way.
@@ -109,6 +111,7 @@ impl Message {
             message_bytes: left,
             message: self.number,
             ack_request: false,
+            rest: offset > 0 && self.operation == Operation::Read,
             again: false,
             congested: false,
         }

@@ -190,7 +190,9 @@ impl Responder {
         }
         let from = self.expected;
         self.expected += request.span;
-        self.completed += u32::from(request.position.is_last());
+        self.completed = self
+            .completed
+            .wrapping_add(request.position.is_last().into());
         self.respond(now, request, asked_at, rules);
         // What was kept behind the gap follows.
         self.early = self.early.checked_shr(request.span as u32).unwrap_or(0);
@@ -199,7 +201,7 @@ impl Responder {
             .checked_shr(request.span as u32)
             .unwrap_or(0);
         while self.early & 1 != 0 {
-            self.completed += (self.early_ends & 1) as u32;
+            self.completed = self.completed.wrapping_add((self.early_ends & 1) as u32);
             self.early >>= 1;
             self.early_ends >>= 1;
             self.expected += 1;

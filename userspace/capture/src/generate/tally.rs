@@ -77,7 +77,7 @@ pub struct Direction {
     pub out_of_order_packets: u64,
     /// Copies that the network made, and packets that passed behind their own retransmission.
     pub duplicate_packets: u64,
-    /// Request packets all of whose PSNs had passed before.
+    /// Request packets with a PSN that a request packet had shown before.
     pub repeated_request_psns: u64,
     /// Packets lost between their sender and the tap.
     pub lost_before_tap: u64,
@@ -116,7 +116,12 @@ pub(super) struct Ledger {
     pub(super) directions: [Direction; 2],
     requests: [Seen; 2],
     responses: [Seen; 2],
+    /// PSNs that requests for the rest of a READ have shown: few, for each took a lost response.
+    rests: Vec<(usize, u64)>,
 }
+
+/// The most of them that are remembered, 64 KiB.
+const RESTS_MAX: usize = 4096;
 
 impl Ledger {
     /// Counts what passed the tap at `now`. Whether its PSN passed for the first time.
@@ -148,7 +153,17 @@ impl Ledger {
                 let past = requests.is_past(request.sequence);
                 fair = requests.see(request.sequence, request.span) > 0;
                 let is_new = fair;
-                direction.repeated_request_psns += u64::from(!is_new && service != Service::Ud);
+                let shown = if request.rest {
+                    let rest = (channel, request.sequence);
+                    let shown = self.rests.contains(&rest);
+                    if !shown && self.rests.len() < RESTS_MAX {
+                        self.rests.push(rest);
+                    }
+                    shown
+                } else {
+                    !is_new
+                };
+                direction.repeated_request_psns += u64::from(shown && service != Service::Ud);
                 match tapped.cause {
                     Cause::Original => {}
                     Cause::Retransmission => direction.retransmitted_packets += 1,

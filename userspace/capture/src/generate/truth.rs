@@ -4,6 +4,7 @@ use super::scenario::group::Service;
 use super::tally::{Direction, Volume};
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::io::{self, Write};
 use std::net::IpAddr;
 
 /// What a capture holds, counted while it was generated.
@@ -30,7 +31,7 @@ pub struct Truth {
     pub messages: u64,
     /// Distinct VLAN ids, VNI, addresses, UDP source port and destination queue pair.
     pub flows: u64,
-    /// Request packets all of whose PSNs had passed before.
+    /// Request packets with a PSN that a request packet had shown before.
     pub repeated_request_psns: u64,
     /// Packets of each opcode.
     pub opcodes: BTreeMap<String, Volume>,
@@ -58,6 +59,17 @@ pub struct Truth {
     pub connections_total: u64,
     /// Some connections: as many as `truth.connections` says, the first to be made.
     pub connections: Vec<ConnectionTruth>,
+}
+
+impl Truth {
+    /// Writes the truth file.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write_json(&self, mut out: impl Write) -> io::Result<()> {
+        serde_json::to_writer_pretty(&mut out, self)?;
+        writeln!(out)
+    }
 }
 
 /// What went wrong, over all directions: see [`Direction`].

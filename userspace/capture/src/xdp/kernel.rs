@@ -1,6 +1,6 @@
 //! The program and its maps, loaded.
 
-use super::{Error, Options, cpu};
+use super::{Error, Options, cpu, stack};
 use aya::maps::{Array, ArrayOfMaps, Map, MapData, PerCpuArray, RingBuf};
 use aya::programs::{ProgramFd, TestRun, TestRunOptions, Xdp};
 use aya::{Ebpf, EbpfLoader};
@@ -175,6 +175,8 @@ pub struct Cost {
     pub program: &'static str,
     /// Instructions that the verifier walked through.
     pub verified_instructions: u32,
+    /// Bytes of stack, its deepest chain of calls.
+    pub stack_bytes: u32,
     /// Bytes of machine code.
     pub machine_code_bytes: u32,
     /// Time to verify and translate it.
@@ -191,6 +193,7 @@ pub fn costs(object: &[u8]) -> Result<Vec<Cost>, Error> {
     let aligned = bytemuck::cast_slice_mut::<u64, u8>(&mut words);
     let (aligned, _) = aligned.split_at_mut(object.len());
     aligned.copy_from_slice(object);
+    let depths = stack::depths(aligned)?;
     let mut loader = EbpfLoader::new();
     let cpus = cpu::possible()? as u32;
     let mut programs = loader.map_max_entries("RINGS", cpus).load(aligned)?;
@@ -204,6 +207,7 @@ pub fn costs(object: &[u8]) -> Result<Vec<Cost>, Error> {
         costs.push(Cost {
             program: name,
             verified_instructions: info.verified_instruction_count().unwrap_or(0),
+            stack_bytes: depths.get(name).copied().unwrap_or(0),
             machine_code_bytes: info.size_jitted(),
             load_time,
         });

@@ -8,6 +8,7 @@
 //! | `rings` | the ring of each CPU, and what was lost before it was read |
 //! | `order` | runs of all CPUs by their first time |
 //! | `clock` | the clocks of the kernel in nanoseconds since the epoch |
+//! | `stack` | how deep the stack of a program gets |
 //! | [`rehearsal`] | the same programs over frames in memory, for tests and measurements |
 //!
 //! The invariant: after [`Capture::finish`] every RoCEv2 packet that the kernel counted is in a run
@@ -22,6 +23,7 @@ mod link;
 mod order;
 pub mod rehearsal;
 mod rings;
+mod stack;
 
 pub use error::Error;
 pub use kernel::{Cost, costs};

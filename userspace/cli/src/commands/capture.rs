@@ -4,8 +4,9 @@ use crate::arguments::{CaptureArguments, MeasureArguments, Output};
 use crate::output::{Source, json, text};
 use crate::progress::Progress;
 use crate::session::{Outcome, Session};
+use crate::signals::Signals;
 use anyhow::{Context, Result, bail, ensure};
-use rocescope_capture::file::{self, FileError, FrameReader};
+use rocescope_capture::file::{self, FileError, FrameReader, Input};
 use rocescope_model::footer;
 use rocescope_pipeline::Settings;
 use rocescope_pipeline::flow_table::FLOW_HASH_SEED;
@@ -16,15 +17,14 @@ use rocescope_store::{Options, Writer};
 use std::io::Read;
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Frames between two looks at the progress bar and at the signals: a tenth of a millisecond each.
 const STRIDE: u32 = 4_096;
 
 pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
     let path = &arguments.read;
-    let input = file::open(path).with_context(|| path.display().to_string())?;
+    let signals = Signals::install()?;
+    let input = open(path, &signals).with_context(|| path.display().to_string())?;
     let length = input.length;
     let mut reader = FrameReader::new(input).with_context(|| path.display().to_string())?;
     let settings = settings(&arguments.measure, arguments.verify_icrc);
@@ -36,7 +36,7 @@ pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
     };
     let mut session = Session::new(settings, config, writer)?;
     let progress = Progress::new(length, arguments.quiet);
-    let ended = drive(&mut reader, &mut session, &progress);
+    let ended = drive(&mut reader, &mut session, &progress, &signals);
     progress.done();
     // What was counted before the input broke is worth as much as ever.
     let input_error = match ended {
@@ -86,37 +86,34 @@ fn verdict(path: &Path, outcome: &Outcome, input: Option<FileError>) -> Result<E
     }
 }
 
+fn open(path: &Path, signals: &Signals) -> Result<Input> {
+    Ok(if path == Path::new("-") {
+        Input::new(Box::new(signals.stdin()?))?
+    } else {
+        file::open(path)?
+    })
+}
+
 /// Takes every frame of `reader`, until a signal asks to end.
 pub(super) fn drive<R: Read>(
     reader: &mut FrameReader<R>,
     session: &mut Session,
     progress: &Progress,
+    signals: &Signals,
 ) -> Result<()> {
-    let ended = stop_signals()?;
-    while !ended.load(Ordering::Relaxed) {
+    while !signals.ended() {
         for _ in 0..STRIDE {
-            match reader.next_frame()? {
-                Some(frame) => session.frame(&frame)?,
-                None => return Ok(()),
+            match reader.next_frame() {
+                Ok(Some(frame)) => session.frame(&frame)?,
+                Ok(None) => return Ok(()),
+                // It ended where we stopped reading.
+                Err(_) if signals.ended() => return Ok(()),
+                Err(error) => return Err(error.into()),
             }
         }
         progress.at(reader.consumed_bytes());
     }
     Ok(())
-}
-
-/// A flag that SIGINT and SIGTERM raise; a second one ends the process at once.
-fn stop_signals() -> Result<Arc<AtomicBool>> {
-    use signal_hook::consts::{SIGINT, SIGTERM};
-    use signal_hook::flag;
-    let ended = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
-        // In this order: the first signal finds the flag down, raises it, and goes on.
-        flag::register_conditional_default(signal, Arc::clone(&ended))
-            .and_then(|_| flag::register(signal, Arc::clone(&ended)))
-            .context("signals")?;
-    }
-    Ok(ended)
 }
 
 pub(super) fn settings(measure: &MeasureArguments, verify_icrc: bool) -> Settings {

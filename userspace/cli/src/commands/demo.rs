@@ -5,6 +5,7 @@ use crate::arguments::DemoArguments;
 use crate::output::{Source, text};
 use crate::progress::Progress;
 use crate::session::Session;
+use crate::signals::Signals;
 use anyhow::{Context, Result};
 use rocescope_capture::file::{self, FrameReader};
 use rocescope_capture::generate::{self, Generator, Scenario};
@@ -33,7 +34,8 @@ pub(super) fn run(arguments: &DemoArguments) -> Result<ExitCode> {
     super::print("A capture of real traffic: a receiver that is not ready\n\n")?;
     let mut session = session(out, "soft-roce", CAPTURE_NAME)?;
     let mut reader = FrameReader::new(CAPTURE).context(CAPTURE_NAME)?;
-    drive(&mut reader, &mut session, &Progress::new(None, true))?;
+    let progress = Progress::new(None, true);
+    drive(&mut reader, &mut session, &progress, &Signals::install()?)?;
     finish(session, CAPTURE_NAME, out)?;
 
     super::print("\nA generated scenario: elephants, mice, some loss, some congestion\n\n")?;

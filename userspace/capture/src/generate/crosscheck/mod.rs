@@ -5,12 +5,14 @@ mod documentation;
 mod seeds;
 mod transport;
 
+use super::truth::ConnectionTruth;
 use super::{Generator, Scenario, Truth, Volume};
 use rocescope_wire::icrc::{Icrc, verify};
 use rocescope_wire::{
-    Class, FlowKey, FrameLengths, LinkType, Opcode, Operation, Packet, ROCE_UDP_PORT, decode,
+    Class, FlowKey, FrameLengths, LinkType, Opcode, Operation, Packet, ROCE_UDP_PORT, Stream,
+    decode,
 };
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 
 fn folder(name: &str) -> PathBuf {
@@ -42,6 +44,10 @@ struct Recount {
     flows: HashMap<FlowKey, (Volume, u64)>,
     ce_packets: u64,
     windows: Vec<(u64, u64)>,
+    /// PSNs shown: source, destination queue pair, stream, PSN.
+    psns: HashSet<([u8; 16], u32, u8, u32)>,
+    repeated: u64,
+    unique_payload: u64,
     last_ns: u64,
 }
 
@@ -76,6 +82,22 @@ impl Recount {
             Icrc::Bad => 1,
             Icrc::Unverifiable(_) => 2,
         }] += 1;
+        if packet.flow.dst_qpn != 1 {
+            let stream = packet.stream();
+            let key = (
+                packet.flow.src,
+                packet.flow.dst_qpn,
+                stream as u8,
+                packet.psn().get(),
+            );
+            let is_new = self.psns.insert(key);
+            self.repeated += u64::from(!is_new && stream == Stream::Request);
+            self.unique_payload += if is_new {
+                packet.payload_bytes.into()
+            } else {
+                0
+            };
+        }
         let (volume, messages) = self.flows.entry(packet.flow).or_default();
         volume.add(packet.frame_bytes, packet.payload_bytes);
         *messages += u64::from(opcode.ends_message());
@@ -95,6 +117,14 @@ impl Recount {
         );
         assert_eq!(self.ce_packets, truth.losses.ce_packets);
         assert_eq!(self.flows.len() as u64, truth.flows);
+        assert_eq!(self.repeated, truth.repeated_request_psns);
+        if truth.connections.len() as u64 == truth.connections_total {
+            let both = |connection: &ConnectionTruth| {
+                connection.a_to_b.unique_payload_bytes + connection.b_to_a.unique_payload_bytes
+            };
+            let unique: u64 = truth.connections.iter().map(both).sum();
+            assert_eq!(self.unique_payload, unique);
+        }
         let mut sizes: Vec<u64> = self
             .flows
             .values()

@@ -10,7 +10,9 @@ fn the_same_seed_gives_the_same_file_and_another_one_another() {
     let file = |seed| {
         let mut bytes = Vec::new();
         let truth = write(&scenario, seed, &mut bytes).unwrap();
-        (bytes, serde_json::to_string(&truth).unwrap())
+        let mut json = Vec::new();
+        truth.write_json(&mut json).unwrap();
+        (bytes, json)
     };
     assert_eq!(file(1), file(1));
     assert_ne!(file(1).0, file(2).0);

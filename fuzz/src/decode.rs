@@ -1,0 +1,74 @@
+//! One frame through the decoder, and what it found through ICRC and connection management.
+
+use super::bytes::Bytes;
+use rocescope_wire::cm::Mad;
+use rocescope_wire::{
+    Class, FrameLengths, LinkType, Packet, Qpn, ROCE_UDP_PORT, decode as decode_frame, icrc,
+};
+
+const LINKS: [LinkType; 4] = [
+    LinkType::Ethernet,
+    LinkType::Raw,
+    LinkType::LinuxCooked,
+    LinkType::LinuxCooked2,
+];
+
+/// How the lengths of a frame come about.
+const WHOLE: u8 = 0;
+const SNAPPED: u8 = 1;
+
+/// Input: link type, kind of lengths, a further UDP port, two lengths (10 bytes in all), then the
+/// frame.
+pub fn run(input: &[u8]) {
+    let mut bytes = Bytes(input);
+    let link = LINKS[usize::from(bytes.u8()) % LINKS.len()];
+    let lengths = bytes.u8();
+    let ports = [ROCE_UDP_PORT, bytes.u16(), 0, 0];
+    let (one, two) = (bytes.u16(), bytes.u32());
+    let frame = bytes.0;
+    let captured = frame.len() as u32;
+    let lengths = match lengths % 3 {
+        WHOLE => FrameLengths::whole(captured),
+        SNAPPED => FrameLengths {
+            captured,
+            original: captured.saturating_add(u32::from(one)),
+        },
+        // Whatever a broken writer put there.
+        _ => FrameLengths {
+            captured: u32::from(one),
+            original: two,
+        },
+    };
+    match decode_frame(frame, link, lengths, ports) {
+        Class::Roce(packet) => check(frame, lengths, &packet),
+        class => assert_eq!(
+            class,
+            decode_frame(frame, link, lengths, ports),
+            "the same frame is the same class"
+        ),
+    }
+}
+
+fn check(frame: &[u8], lengths: FrameLengths, packet: &Packet) {
+    assert!(packet.network_at < packet.bth_at && packet.bth_at + 12 <= frame.len());
+    if lengths == FrameLengths::whole(frame.len() as u32) && !packet.truncated {
+        let end = packet.payload_at()
+            + packet.payload_bytes as usize
+            + usize::from(packet.bth.pad_bytes)
+            + 4;
+        assert!(
+            end <= frame.len(),
+            "the packet ends {end} in {}",
+            frame.len()
+        );
+        assert!(!packet.snapped);
+    }
+    // Any answer will do.
+    let _ = icrc::verify(frame, packet);
+    if packet.bth.dst_qpn == Qpn::GSI
+        && let Some(payload) = frame.get(packet.payload_at()..)
+        && let Ok(mad) = Mad::read(payload)
+    {
+        assert_eq!(Mad::read(&mad.write()), Ok(mad));
+    }
+}

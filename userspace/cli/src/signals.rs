@@ -1,0 +1,86 @@
+//! SIGINT and SIGTERM end the input; what was counted by then is finished and printed.
+
+use anyhow::{Context, Result};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::{flag, low_level};
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether somebody asked to end. A second signal ends the process at once.
+#[derive(Debug)]
+pub struct Signals {
+    ended: Arc<AtomicBool>,
+    /// A byte comes in with every signal: what waits for input waits for this too.
+    wake: UnixStream,
+}
+
+impl Signals {
+    /// Takes the signals over.
+    ///
+    /// # Errors
+    /// The operating system refuses.
+    pub fn install() -> Result<Self> {
+        let ended = Arc::new(AtomicBool::new(false));
+        let (wake, waker) = UnixStream::pair().context("signals")?;
+        for signal in [SIGINT, SIGTERM] {
+            // In this order: the first signal finds the flag down, raises it, and goes on.
+            flag::register_conditional_default(signal, Arc::clone(&ended))
+                .and_then(|_| flag::register(signal, Arc::clone(&ended)))
+                .and_then(|_| low_level::pipe::register(signal, waker.try_clone()?))
+                .context("signals")?;
+        }
+        Ok(Self { ended, wake })
+    }
+
+    /// Whether to end.
+    #[must_use]
+    pub fn ended(&self) -> bool {
+        self.ended.load(Ordering::Relaxed)
+    }
+
+    /// Standard input, which ends at a signal even while nothing comes.
+    ///
+    /// # Errors
+    /// The operating system refuses.
+    pub fn stdin(&self) -> Result<Interruptible> {
+        let stdin = io::stdin().as_fd().try_clone_to_owned();
+        Ok(Interruptible {
+            // Without the buffer of `Stdin`: what lies in it would not wake us.
+            stdin: stdin.context("standard input")?.into(),
+            wake: self.wake.try_clone().context("signals")?,
+        })
+    }
+}
+
+/// Standard input up to a signal.
+#[derive(Debug)]
+pub struct Interruptible {
+    stdin: File,
+    wake: UnixStream,
+}
+
+impl Read for Interruptible {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let mut ready = [
+            PollFd::new(&self.stdin, PollFlags::IN),
+            PollFd::new(&self.wake, PollFlags::IN),
+        ];
+        while let Err(error) = poll(&mut ready, None) {
+            if error != Errno::INTR {
+                return Err(error.into());
+            }
+        }
+        let [_, wake] = ready;
+        if wake.revents().is_empty() {
+            self.stdin.read(buf)
+        } else {
+            Ok(0)
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! A full disk costs what came after: the message is clear, what was sealed before is whole.
+
+use crate::{captures, rocescope, traffic};
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// A file system of a few megabytes, gone when dropped.
+struct SmallDisk(tempfile::TempDir);
+
+impl SmallDisk {
+    /// `None` where we may not mount.
+    fn mount(size: &str) -> Option<Self> {
+        let folder = tempfile::tempdir().unwrap();
+        let mounted = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"])
+            .arg(folder.path())
+            .output();
+        if mounted.is_ok_and(|output| output.status.success()) {
+            return Some(Self(folder));
+        }
+        assert!(!rocescope::in_ci(), "a small disk cannot be mounted");
+        eprintln!("skipped: only root can mount a small disk");
+        None
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(self.path()).status();
+    }
+}
+
+#[test]
+fn segments_that_were_sealed_before_stay_whole() {
+    // A segment an hour: some fit.
+    let Some(disk) = SmallDisk::mount("1m") else {
+        return;
+    };
+    let scan = fill(&disk, 28_700, &["--no-sketches"]);
+    assert!(scan.row_count("windows") > 100);
+}
+
+#[test]
+fn a_disk_that_cannot_hold_one_segment_ends_as_clearly() {
+    if let Some(disk) = SmallDisk::mount("2m") {
+        fill(&disk, 600, &[]);
+    }
+}
+
+/// Captures one frame every ten seconds onto a disk that is too small, and reads what is left.
+fn fill(disk: &SmallDisk, frames: usize, arguments: &[&str]) -> rocescope_store::Scan {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("input.pcap");
+    let pcap = traffic::repeated(
+        &captures::named("cm_rping"),
+        frames,
+        1_795_228_209,
+        10_000_000,
+    );
+    fs::write(&file, pcap).unwrap();
+    let (file, root) = (file.to_str().unwrap(), disk.path().to_str().unwrap());
+    let capture = ["capture", "-r", file, "--window", "60s", "-o", "json"];
+    let output = rocescope::run(&[&capture, ["--out", root].as_slice(), arguments].concat());
+
+    let said = rocescope::text(&output.stderr);
+    assert!(!output.status.success());
+    assert_eq!(said.lines().count(), 1, "{said}");
+    assert!(said.contains("the disk is full"), "{said}");
+    // Counting went on.
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(found["frames"], frames);
+    let refused = found["dataset"]["refused_windows"].as_u64().unwrap();
+    assert!(refused > 0);
+
+    let scan = rocescope_store::scan(disk.path()).unwrap();
+    assert_eq!(scan.unreadable, []);
+    let windows = scan.rows::<rocescope_model::WindowRow>().unwrap();
+    assert_eq!(windows.len() as u64, scan.row_count("windows"));
+    let written = found["windows"].as_u64().unwrap() - refused;
+    assert!(windows.len() as u64 <= written);
+    scan
+}

@@ -1,0 +1,227 @@
+//! `kill -9` at any moment costs at most one window, and never a sealed segment.
+
+use crate::captures;
+use crate::rocescope;
+use crate::traffic;
+use rocescope_model::{EventRow, FlowRow, OpcodeRow, WindowRow};
+use rocescope_store::scan;
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+const FRAMES: usize = 28_800;
+/// A frame every second: a window holds 60 of them, a segment an hour.
+const STEP_US: u64 = 1_000_000;
+const WINDOW_FRAMES: usize = 60;
+/// The start of an hour.
+const START_S: u32 = 1_795_226_400;
+/// What may lie unread between us and the windows: a pipe, and the reader's buffer.
+const IN_FLIGHT: usize = (64 + 256) << 10;
+const CAPTURE: [&str; 9] = [
+    "capture",
+    "-r",
+    "-",
+    "--window",
+    "60s",
+    "--lateness",
+    "0s",
+    "--no-sketches",
+    "--out",
+];
+
+/// When the capture is killed.
+enum Moment {
+    /// So much of the input is written.
+    Written(usize),
+    /// The input ends after so much, and the segments that are open are being sealed.
+    Sealing(usize),
+}
+
+#[test]
+fn a_kill_costs_one_window_at_most() {
+    let pcap = traffic::repeated(&captures::named("cm_rping"), FRAMES, START_S, STEP_US);
+    let folder = tempfile::tempdir().unwrap();
+    let whole = folder.path().join("whole");
+    feed(&pcap, &whole, None);
+    let whole = Rows::read(&whole);
+    assert_eq!(whole.windows.len(), FRAMES / WINDOW_FRAMES);
+
+    let written = (0..=12).map(|part| Moment::Written(pcap.len() * part / 12));
+    let sealing =
+        (1..8).map(|part| Moment::Sealing(traffic::bytes_of_first(&pcap, FRAMES * part / 8)));
+    for (number, moment) in written.chain(sealing).enumerate() {
+        let root = folder.path().join(number.to_string());
+        let fed = feed(&pcap, &root, Some(&moment));
+        let least = fed.saturating_sub(IN_FLIGHT) * FRAMES / pcap.len() / WINDOW_FRAMES;
+        check(&root, &whole, least.saturating_sub(1));
+    }
+}
+
+/// Captures `pcap` into `root` and kills it at `moment`; how many bytes it was given.
+fn feed(pcap: &[u8], root: &Path, moment: Option<&Moment>) -> usize {
+    let given = match moment {
+        None => pcap.len(),
+        Some(Moment::Written(bytes) | Moment::Sealing(bytes)) => *bytes,
+    };
+    let mut child = rocescope::command(&[&CAPTURE, [root.to_str().unwrap()].as_slice()].concat())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(&pcap[..given]).unwrap();
+    match moment {
+        None => {
+            drop(stdin);
+            assert!(child.wait().unwrap().success());
+            return given;
+        }
+        Some(Moment::Written(_)) => {}
+        Some(Moment::Sealing(_)) => {
+            // The end of the input seals every table: the first of them is enough.
+            drop(stdin);
+            let before = unfinished(root);
+            while child.try_wait().unwrap().is_none() && unfinished(root) == before {
+                std::hint::spin_loop();
+            }
+        }
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    given
+}
+
+/// Segments that are being sealed.
+fn unfinished(root: &Path) -> usize {
+    files(root)
+        .iter()
+        .filter(|path| path.to_string_lossy().ends_with(".parquet.tmp"))
+        .count()
+}
+
+fn files(root: &Path) -> Vec<PathBuf> {
+    let entries = match fs::read_dir(root) {
+        Ok(entries) => entries,
+        // It was removed while we looked.
+        Err(error) if error.kind() == ErrorKind::NotFound => return Vec::new(),
+        Err(error) => panic!("{error}"),
+    };
+    let mut found = Vec::new();
+    for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
+        if path.is_dir() {
+            found.extend(files(&path));
+        } else {
+            found.push(path);
+        }
+    }
+    found
+}
+
+/// That `root` holds the first windows of `whole`, at least so many, and one in part at most.
+fn check(root: &Path, whole: &Rows, least: usize) {
+    if !root.exists() {
+        assert_eq!(least, 0);
+        return;
+    }
+    assert_eq!(scan(root).unwrap().unreadable, []);
+    let output = rocescope::run(&["repair", root.to_str().unwrap()]);
+    assert!(output.status.success());
+    assert!(!rocescope::text(&output.stdout).contains("skipped"));
+    assert!(scan(root).unwrap().open.is_empty());
+
+    let rows = Rows::read(root);
+    let windows = rows.windows.len();
+    assert!(windows >= least, "{windows} windows of {least}");
+    assert_eq!(rows.windows, whole.windows[..windows]);
+    let within: BTreeSet<i64> = rows.windows.iter().map(|row| row.window_start_ns).collect();
+    same(&rows.flows, &whole.flows, &within, |row| {
+        row.window_start_ns
+    });
+    same(&rows.opcodes, &whole.opcodes, &within, |row| {
+        row.window_start_ns
+    });
+    for event in &rows.events {
+        assert!(whole.events.contains(event));
+    }
+}
+
+/// That `found` has all rows of `whole` that lie in the windows `within`, and of one more window at
+/// most.
+fn same<R: PartialEq + std::fmt::Debug>(
+    found: &[R],
+    whole: &[R],
+    within: &BTreeSet<i64>,
+    window: fn(&R) -> i64,
+) {
+    let inside = |row: &&R| within.contains(&window(row));
+    assert!(found.iter().filter(inside).eq(whole.iter().filter(inside)));
+    let beyond: Vec<&R> = found.iter().filter(|row| !inside(row)).collect();
+    let windows: BTreeSet<i64> = beyond.iter().map(|row| window(row)).collect();
+    assert!(windows.len() <= 1, "parts of {windows:?}");
+    assert!(beyond.iter().all(|row| whole.contains(row)));
+}
+
+/// All rows of a dataset, in the order of their windows.
+struct Rows {
+    windows: Vec<WindowRow>,
+    flows: Vec<FlowRow>,
+    opcodes: Vec<OpcodeRow>,
+    events: Vec<EventRow>,
+}
+
+impl Rows {
+    fn read(root: &Path) -> Self {
+        let scan = scan(root).unwrap();
+        assert_eq!(scan.unreadable, []);
+        let mut rows = Self {
+            windows: scan.rows().unwrap(),
+            flows: scan.rows().unwrap(),
+            opcodes: scan.rows().unwrap(),
+            events: scan.rows().unwrap(),
+        };
+        rows.windows.sort_by_key(|row| row.window_start_ns);
+        rows.flows
+            .sort_by_key(|row| (row.window_start_ns, row.rank));
+        rows.opcodes
+            .sort_by_key(|row| (row.window_start_ns, row.opcode_number));
+        rows
+    }
+}
+
+#[test]
+fn a_torn_file_is_named_and_passed_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().to_str().unwrap();
+    let capture = captures::named("rnr_nak");
+    rocescope::json(&capture.path, &["--out", root]);
+    let before = Rows::read(folder.path());
+
+    let segment = scan(folder.path())
+        .unwrap()
+        .table("flows")
+        .next()
+        .unwrap()
+        .path
+        .clone();
+    let torn = segment.with_file_name("torn.parquet");
+    let bytes = fs::read(&segment).unwrap();
+    for torn_bytes in [0, 3, bytes.len() / 2, bytes.len() - 1] {
+        fs::write(&torn, &bytes[..torn_bytes]).unwrap();
+        let output = rocescope::run(&["repair", root]);
+        assert!(output.status.success());
+        let said = rocescope::text(&output.stdout);
+        let line = format!("skipped  {}: ", torn.display());
+        assert!(said.lines().any(|l| l.starts_with(&line)), "{said}");
+        let scan = scan(folder.path()).unwrap();
+        assert_eq!(scan.unreadable.len(), 1);
+        assert_eq!(scan.rows::<FlowRow>().unwrap().len(), before.flows.len());
+    }
+
+    // It keeps nobody from going on.
+    rocescope::json(&capture.path, &["--out", root, "--observer", "other"]);
+    let both = scan(folder.path()).unwrap();
+    assert_eq!(both.row_count("windows"), 2 * before.windows.len() as u64);
+    assert_eq!(both.unreadable.len(), 1);
+}

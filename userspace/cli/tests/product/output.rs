@@ -1,0 +1,145 @@
+//! What the JSON holds, whatever form the file comes in.
+
+use crate::{captures, rocescope, traffic};
+use flate2::write::GzEncoder;
+use ruzstd::encoding::{CompressionLevel, compress_to_vec};
+use serde_json::Value;
+use std::fs;
+use std::io::Write;
+
+/// Every key that programs may rely on.
+const KEYS: [&str; 17] = [
+    "frames",
+    "roce_packets",
+    "not_roce",
+    "malformed",
+    "fragments",
+    "filtered",
+    "icrc_bad",
+    "flows",
+    "messages",
+    "opcodes",
+    "aeth",
+    "windows",
+    "top_flows",
+    "lost",
+    "exact",
+    "snapped",
+    "dataset",
+];
+const SYNDROMES: [&str; 6] = [
+    "ack",
+    "rnr_nak",
+    "nak_psn_sequence_error",
+    "nak_invalid_request",
+    "nak_remote_access_error",
+    "nak_remote_operational_error",
+];
+const FLOW: [&str; 8] = [
+    "src",
+    "dst",
+    "udp_src_port",
+    "dst_qpn",
+    "packets",
+    "frame_bytes",
+    "payload_bytes",
+    "messages",
+];
+
+#[test]
+fn every_key_is_there_and_the_identity_holds() {
+    for capture in captures::all(&captures::ours()) {
+        let found = rocescope::json(&capture.path, &[]);
+        let object = found.as_object().unwrap();
+        for key in KEYS {
+            assert!(object.contains_key(key), "{key}");
+        }
+        for syndrome in SYNDROMES {
+            assert!(found["aeth"][syndrome].is_u64(), "{syndrome}");
+        }
+        for flow in found["top_flows"].as_array().unwrap() {
+            for key in FLOW {
+                assert!(!flow[key].is_null(), "{key}");
+            }
+        }
+        assert_eq!(found["icrc_bad"], Value::Null, "it was not asked for");
+
+        let count = |key: &str| found[key].as_u64().unwrap();
+        let parts = [
+            "roce_packets",
+            "not_roce",
+            "malformed",
+            "fragments",
+            "filtered",
+            "snapped",
+        ];
+        assert_eq!(count("frames"), parts.map(count).iter().sum::<u64>());
+        assert_eq!(count("lost"), 0);
+        for key in ["packets", "frame_bytes", "payload_bytes"] {
+            let opcodes = found["opcodes"].as_object().unwrap().values();
+            let sum: u64 = opcodes.map(|totals| totals[key].as_u64().unwrap()).sum();
+            let whole = if key == "packets" {
+                "roce_packets"
+            } else {
+                key
+            };
+            assert_eq!(count(whole), sum, "{}: {key}", capture.name);
+        }
+    }
+}
+
+#[test]
+fn compressed_piped_and_pcapng_files_say_the_same_as_plain_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["opmix_rc_all", "vlan100_write_bw", "ipv6_cm_rping"] {
+        let capture = captures::named(name);
+        let mut gzip = GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gzip.write_all(&capture.pcap).unwrap();
+        let forms = [
+            ("plain", capture.pcap.clone()),
+            ("gzip", gzip.finish().unwrap()),
+            (
+                "zstd",
+                compress_to_vec(capture.pcap.as_slice(), CompressionLevel::Fastest),
+            ),
+            ("pcapng", traffic::pcapng(&capture, usize::MAX)),
+        ];
+        let mut expected = None;
+        for (form, bytes) in forms {
+            let path = folder.path().join(form);
+            fs::write(&path, bytes).unwrap();
+            let mut piped = rocescope::command(&["capture", "-r", "-", "-o", "json"]);
+            let output = piped
+                .stdin(fs::File::open(&path).unwrap())
+                .output()
+                .unwrap();
+            for found in [rocescope::json(&path, &[]), rocescope::parse(&output)] {
+                let found = without_source(found);
+                let expected = expected.get_or_insert_with(|| found.clone());
+                assert_eq!(&found, expected, "{name} as {form}");
+            }
+        }
+    }
+}
+
+/// A name is all in which two forms of a file may differ.
+fn without_source(mut found: Value) -> Value {
+    found["source"].take();
+    found
+}
+
+#[test]
+fn a_dataset_holds_what_the_summary_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().to_str().unwrap();
+    let capture = captures::named("rnr_nak");
+    let found = rocescope::json(&capture.path, &["--out", root]);
+    let rows = |table: &str| found["dataset"]["tables"][table]["rows"].as_u64().unwrap();
+    let scan = rocescope_store::scan(folder.path()).unwrap();
+    for table in rocescope_model::TABLES {
+        assert_eq!(scan.row_count(table.name), rows(table.name));
+    }
+    assert_eq!(scan.unreadable, []);
+    assert_eq!(rows("windows"), found["windows"].as_u64().unwrap());
+    assert_eq!(rows("events"), found["events"].as_u64().unwrap());
+}

@@ -1,0 +1,98 @@
+//! Wrong input and places: one clear line, exit code not 0.
+
+use crate::{captures, rocescope, traffic};
+use std::fs;
+use std::path::Path;
+
+/// Runs `rocescope`, which must fail and say `about` in one line on standard error.
+fn refused(arguments: &[&str], about: &str) -> Vec<u8> {
+    let output = rocescope::run(arguments);
+    let said = rocescope::text(&output.stderr);
+    assert_eq!(said.lines().count(), 1, "{said}");
+    assert!(said.starts_with("rocescope: "), "{said}");
+    assert!(said.contains(about), "{said}");
+    assert!(!output.status.success());
+    output.stdout
+}
+
+/// A capture of a file with these bytes, which must fail before it counted anything.
+fn refused_file(bytes: &[u8], about: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file.pcap");
+    fs::write(&path, bytes).unwrap();
+    let path = path.to_str().unwrap();
+    let stdout = refused(&["capture", "-r", path], &format!("{path}: {about}"));
+    assert!(stdout.is_empty());
+}
+
+#[test]
+fn a_missing_file() {
+    let stdout = refused(&["capture", "-r", "/nowhere/a.pcap"], "/nowhere/a.pcap: No");
+    assert!(stdout.is_empty());
+}
+
+#[test]
+fn a_text_file() {
+    refused_file(b"this is no capture\n", "not a capture file");
+}
+
+#[test]
+fn an_empty_file() {
+    refused_file(b"", "the file is empty");
+}
+
+#[test]
+fn a_link_layer_we_do_not_read() {
+    let mut pcap = captures::named("error_naks").pcap;
+    pcap[20] = 105;
+    refused_file(&pcap, "link type 105 is not supported");
+}
+
+#[test]
+fn a_directory() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().to_str().unwrap();
+    refused(&["capture", "-r", path], "is a directory");
+}
+
+#[test]
+fn a_dataset_where_nothing_can_be_written() {
+    let capture = captures::named("error_naks");
+    let file = capture.path.to_str().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let taken = folder.path().join("taken");
+    fs::write(&taken, "a file").unwrap();
+    // Nobody may make directories in /proc, root neither.
+    for out in [
+        taken.as_path(),
+        &taken.join("below"),
+        Path::new("/proc/rocescope"),
+    ] {
+        let out = out.to_str().unwrap();
+        let stdout = refused(&["capture", "-r", file, "--out", out], out);
+        assert!(stdout.is_empty());
+    }
+}
+
+#[test]
+fn a_dataset_that_is_not_there_cannot_be_repaired() {
+    refused(&["repair", "/nowhere"], "/nowhere");
+}
+
+/// What was counted before the damage is printed all the same.
+#[test]
+fn a_file_that_is_cut_short() {
+    let capture = captures::named("cm_rping");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("cut.pcap");
+    let end = traffic::bytes_of_first(&capture.pcap, 100) + 5;
+    fs::write(&path, &capture.pcap[..end]).unwrap();
+    let path = path.to_str().unwrap();
+    let stdout = refused(
+        &["capture", "-r", path, "-o", "json"],
+        "the file ends inside a record",
+    );
+    let found: serde_json::Value = serde_json::from_slice(&stdout).unwrap();
+    assert_eq!(found["frames"], 100);
+    assert!(found["input_error"].is_string());
+}

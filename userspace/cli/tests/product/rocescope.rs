@@ -1,0 +1,45 @@
+//! The binary.
+
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+/// `rocescope` with these arguments, its streams piped.
+pub(crate) fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rocescope"));
+    command
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command
+}
+
+/// Runs it to its end.
+pub(crate) fn run(arguments: &[&str]) -> Output {
+    command(arguments).output().unwrap()
+}
+
+/// Runs `capture -o json` over a file; it must succeed without a word.
+pub(crate) fn json(file: &Path, arguments: &[&str]) -> Value {
+    let file = file.to_str().unwrap();
+    let output = run(&[&["capture", "-r", file, "-o", "json"], arguments].concat());
+    parse(&output)
+}
+
+/// The JSON object of a run that went well.
+pub(crate) fn parse(output: &Output) -> Value {
+    assert_eq!(text(&output.stderr), "");
+    assert!(output.status.success());
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// What was written, as text.
+pub(crate) fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+/// Whether this runs where nothing may be skipped.
+pub(crate) fn in_ci() -> bool {
+    std::env::var_os("CI").is_some()
+}

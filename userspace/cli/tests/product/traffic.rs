@@ -1,0 +1,78 @@
+//! Input made from real captures.
+
+use crate::captures::Capture;
+use rocescope_capture::file::FrameReader;
+
+/// Header of a file of Ethernet frames with microseconds, little-endian.
+const HEADER: [u8; 24] = [
+    0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 1, 0, 0, 0,
+];
+
+/// The first `count` frames of a capture as a pcapng file with one interface in microseconds.
+pub(crate) fn pcapng(capture: &Capture, count: usize) -> Vec<u8> {
+    let mut section = 0x1a2b_3c4d_u32.to_le_bytes().to_vec();
+    section.extend([1, 0, 0, 0]);
+    section.extend([0xff; 8]);
+    let mut file = block(0x0a0d_0d0a, &section);
+    file.extend(block(1, &[1, 0, 0, 0, 0, 0, 0, 0]));
+    let mut left = count;
+    capture.frames(|frame| {
+        if left == 0 {
+            return;
+        }
+        left -= 1;
+        let units = frame.time_ns / 1_000;
+        let mut body = Vec::new();
+        for word in [
+            0,
+            (units >> 32) as u32,
+            units as u32,
+            frame.lengths.captured,
+            frame.lengths.original,
+        ] {
+            body.extend(word.to_le_bytes());
+        }
+        body.extend(frame.bytes);
+        body.resize(body.len().next_multiple_of(4), 0);
+        file.extend(block(6, &body));
+    });
+    file
+}
+
+fn block(kind: u32, body: &[u8]) -> Vec<u8> {
+    let length = (12 + body.len() as u32).to_le_bytes();
+    [&kind.to_le_bytes(), &length, body, &length].concat()
+}
+
+/// A pcap file of `frames` frames, those of a capture over and over, `step_us` apart from `start_s`
+/// on.
+pub(crate) fn repeated(capture: &Capture, frames: usize, start_s: u32, step_us: u64) -> Vec<u8> {
+    let mut bodies = Vec::new();
+    capture.frames(|frame| bodies.push(frame.bytes.to_vec()));
+    let mut file = HEADER.to_vec();
+    for (at, body) in (0..frames as u64).zip(bodies.iter().cycle()) {
+        let time_us = u64::from(start_s) * 1_000_000 + at * step_us;
+        let length = body.len() as u32;
+        for word in [
+            (time_us / 1_000_000) as u32,
+            (time_us % 1_000_000) as u32,
+            length,
+            length,
+        ] {
+            file.extend(word.to_le_bytes());
+        }
+        file.extend(body);
+    }
+    file
+}
+
+/// Bytes of a pcap file up to the end of its frame number `count`.
+pub(crate) fn bytes_of_first(file: &[u8], count: usize) -> usize {
+    let mut reader = FrameReader::new(file).unwrap();
+    for _ in 0..count {
+        if reader.next_frame().unwrap().is_none() {
+            break;
+        }
+    }
+    reader.consumed_bytes() as usize
+}

@@ -1,0 +1,286 @@
+//! The invariants of the pipeline, over runs made by hand and by chance.
+
+#![expect(clippy::unwrap_used, reason = "a test may fail where it stands")]
+
+use bytemuck::Zeroable;
+use proptest::prelude::*;
+use rocescope_model::{EventRow, WindowRow, WindowRows};
+use rocescope_pipeline::settings::Jitter;
+use rocescope_pipeline::{Pipeline, Settings, Summary};
+use rocescope_record::{Counters, RunRecord};
+use rocescope_wire::extension::Syndrome;
+use rocescope_wire::tunnel::NO_VNI;
+use rocescope_wire::{FlowKey, Opcode, Stream};
+use std::collections::BTreeMap;
+
+const SECOND: u64 = 1_000_000_000;
+/// `RC_SEND_ONLY`.
+const SEND_ONLY: u8 = 0x04;
+
+fn key(flow: u32) -> FlowKey {
+    FlowKey {
+        src: [1; 16],
+        dst: [2; 16],
+        vni: NO_VNI,
+        dst_qpn: flow,
+        udp_src_port: 50_000,
+        vlan: 0xffff,
+        inner_vlan: 0xffff,
+        reserved: 0,
+    }
+}
+
+/// A run of `packets` SENDs of 100 bytes of payload in frames of 162.
+fn sends(flow: u32, first_ns: u64, packets: u16) -> RunRecord {
+    RunRecord {
+        flow: key(flow),
+        first_ns,
+        packets,
+        only: packets,
+        frame_bytes: 162 * u32::from(packets),
+        only_frame_bytes: 162 * u32::from(packets),
+        only_payload_bytes: 100 * u32::from(packets),
+        opcode: SEND_ONLY,
+        stream: Stream::Request as u8,
+        ..RunRecord::zeroed()
+    }
+}
+
+fn settings() -> Settings {
+    Settings {
+        sketches: false,
+        ..Settings::default()
+    }
+}
+
+/// The rows and the summary of `runs`, taken in their order, the clock at each run's time.
+fn play(settings: Settings, runs: &[RunRecord]) -> (WindowRows, Summary) {
+    let mut pipeline = Pipeline::new(settings).unwrap();
+    let mut counters = Counters::default();
+    for run in runs {
+        if !pipeline.is_current(run.first_ns) {
+            pipeline.turn(run.first_ns, &counters);
+        }
+        counters.frames += u64::from(run.packets);
+        counters.roce_packets += u64::from(run.packets);
+        pipeline.ingest(run);
+    }
+    pipeline.finish(&counters);
+    (std::mem::take(pipeline.rows()), pipeline.summary())
+}
+
+fn starts(rows: &WindowRows) -> Vec<u64> {
+    rows.windows
+        .iter()
+        .map(|row| row.window_start_ns as u64 / SECOND)
+        .collect()
+}
+
+#[test]
+fn a_run_counts_in_the_window_of_its_first_packet() {
+    let (rows, summary) = play(
+        settings(),
+        &[sends(1, 0, 1), sends(1, SECOND - 1, 2), sends(1, SECOND, 4)],
+    );
+    assert_eq!(starts(&rows), [0, 1]);
+    let packets: Vec<_> = rows
+        .windows
+        .iter()
+        .map(|row| (row.frames, row.roce_packets))
+        .collect();
+    assert_eq!(packets, [(3, 3), (4, 4)]);
+    assert_eq!(
+        (summary.windows, summary.flows, summary.exact),
+        (2, 1, true)
+    );
+}
+
+#[test]
+fn two_hours_without_a_frame_make_no_window() {
+    let (rows, _) = play(settings(), &[sends(1, 0, 1), sends(1, 7_200 * SECOND, 1)]);
+    assert_eq!(starts(&rows), [0, 7_200]);
+}
+
+#[test]
+fn a_run_within_the_lateness_bound_finds_its_window_and_a_later_one_is_late() {
+    let in_time = [
+        sends(1, 0, 1),
+        sends(1, SECOND + SECOND / 2, 1),
+        sends(1, SECOND / 2, 1),
+    ];
+    let (rows, summary) = play(settings(), &in_time);
+    assert_eq!(rows.windows[0].roce_packets, 2);
+    assert_eq!(summary.totals.late_packets, 0);
+
+    let late = [
+        sends(1, 0, 1),
+        sends(1, 5 * SECOND, 1),
+        sends(1, SECOND / 2, 3),
+    ];
+    let (rows, summary) = play(settings(), &late);
+    assert_eq!(summary.totals.late_packets, 3);
+    assert_eq!(summary.totals.all().packets, 5);
+    // In the oldest window that may still be open: 4 s, one second behind the clock.
+    assert_eq!(starts(&rows), [0, 4, 5]);
+    assert_eq!(rows.windows[1].late_packets, 3);
+}
+
+#[test]
+fn naks_and_cnps_become_one_event_a_flow_and_window() {
+    let nak = |time, syndrome| RunRecord {
+        opcode: Opcode::RC_ACKNOWLEDGE.0,
+        stream: Stream::Acknowledge as u8,
+        syndrome,
+        ..sends(7, time, 1)
+    };
+    let cnp = RunRecord {
+        opcode: Opcode::CNP.0,
+        stream: Stream::Cnp as u8,
+        ..sends(7, 30, 1)
+    };
+    let runs = [
+        nak(20, 0x60),
+        nak(10, 0x60),
+        nak(40, Syndrome::rnr_nak(14).0),
+        cnp,
+        nak(50, 0),
+    ];
+    let (rows, summary) = play(settings(), &runs);
+    let events: Vec<(&str, i64, u64)> = rows
+        .events
+        .iter()
+        .map(|row| (row.kind.as_str(), row.time_ns, row.count))
+        .collect();
+    assert_eq!(
+        events,
+        [("nak", 10, 2), ("cnp_burst", 30, 1), ("rnr_nak", 40, 1)]
+    );
+    assert_eq!(rows.events[2].value, Some(1_280_000.0));
+    assert_eq!((summary.totals.naks(), summary.totals.rnr_naks()), (2, 1));
+    assert_eq!(rows.windows[0].cnp_packets, 1);
+}
+
+#[test]
+fn an_elephant_that_changes_is_one_event() {
+    // 1,000 frames of 162 bytes a second are 1.296 Mbit/s.
+    let settings = Settings {
+        elephant_bps: 1e6,
+        jitter: Jitter {
+            relative: Some(0.3),
+            absolute_bps: Some(0.5e6),
+        },
+        ..settings()
+    };
+    let packets = [1_000, 1_000, 2_000, 2_000, 2_000, 100, 100];
+    let runs: Vec<_> = (0..)
+        .zip(packets)
+        .map(|(second, packets)| sends(1, second * SECOND, packets))
+        .collect();
+    let (rows, _) = play(settings, &runs);
+    let kinds = |rows: &[EventRow]| -> Vec<(String, i64)> {
+        rows.iter()
+            .map(|row| (row.kind.to_string(), row.time_ns / SECOND as i64))
+            .collect()
+    };
+    let expected =
+        [("elephant", 0), ("jitter", 2), ("jitter", 5)].map(|(kind, at)| (kind.to_owned(), at));
+    assert_eq!(kinds(&rows.events), expected);
+}
+
+#[test]
+fn beyond_the_bound_totals_stay_exact_and_flows_are_bounded() {
+    let bound = 100;
+    let settings = Settings {
+        exact_flows: bound,
+        top: 20,
+        ..settings()
+    };
+    // The heavy flows come last, when the table is full.
+    let mut runs: Vec<RunRecord> = (0..2_000)
+        .map(|flow| sends(flow, u64::from(flow), 1))
+        .collect();
+    runs.extend((0..10).map(|flow| sends(10_000 + flow, 5_000, 1_000 + flow as u16)));
+    let (rows, summary) = play(settings, &runs);
+    assert!(!summary.exact && !rows.windows[0].flows_exact);
+    let truth: u64 = runs.iter().map(|run| u64::from(run.packets)).sum();
+    assert_eq!(summary.totals.all().packets, truth);
+    let error = (summary.flows as f64 - 2_010.0).abs() / 2_010.0;
+    assert!(error < 0.02, "{} flows", summary.flows);
+    for (rank, top) in summary.top_flows.iter().take(10).enumerate() {
+        let true_packets = 1_009 - rank as u64;
+        let most = top.flow.counts.packets;
+        assert_eq!(top.flow.key.dst_qpn, 10_009 - rank as u32);
+        assert!(
+            most >= true_packets && most - top.error_packets <= true_packets,
+            "{top:?}"
+        );
+    }
+}
+
+#[test]
+fn settings_without_sense_are_refused() {
+    for wrong in [
+        Settings {
+            window_ns: 0,
+            ..settings()
+        },
+        Settings {
+            window_ns: u64::MAX,
+            ..settings()
+        },
+        Settings {
+            exact_flows: 0,
+            ..settings()
+        },
+    ] {
+        assert!(Pipeline::new(wrong).is_err());
+    }
+}
+
+proptest! {
+    /// Whatever the order of arrival, windows and summary add up to what came in.
+    #[test]
+    fn nothing_is_lost_and_nothing_counted_twice(
+        runs in proptest::collection::vec((0..30u32, 0..20_000u64, 1..50u16), 1..300),
+        window_ms in 1..3_000u64,
+        lateness_ms in 0..3_000u64,
+        exact_flows in 1..40usize,
+    ) {
+        let runs: Vec<_> = runs
+            .into_iter()
+            .map(|(flow, ms, packets)| sends(flow, ms * 1_000_000, packets))
+            .collect();
+        let settings = Settings {
+            window_ns: window_ms * 1_000_000,
+            lateness_ns: lateness_ms * 1_000_000,
+            exact_flows,
+            ..settings()
+        };
+        let (rows, summary) = play(settings, &runs);
+        let packets: u64 = runs.iter().map(|run| u64::from(run.packets)).sum();
+        let sum = |of: fn(&WindowRow) -> u64| rows.windows.iter().map(of).sum::<u64>();
+        prop_assert_eq!(sum(|row| row.frames), packets);
+        prop_assert_eq!(sum(|row| row.roce_packets), packets);
+        prop_assert_eq!(sum(|row| row.frame_bytes), 162 * packets);
+        prop_assert_eq!(rows.opcodes.iter().map(|row| row.payload_bytes).sum::<u64>(), 100 * packets);
+        prop_assert_eq!(summary.totals.all().packets, packets);
+        // One row a window, in order.
+        prop_assert!(rows.windows.windows(2).all(|two| two[0].window_start_ns < two[1].window_start_ns));
+
+        let mut truth = BTreeMap::<u32, u64>::new();
+        for run in &runs {
+            *truth.entry(run.flow.dst_qpn).or_default() += u64::from(run.packets);
+        }
+        for top in &summary.top_flows {
+            let packets = truth[&top.flow.key.dst_qpn];
+            let most = top.flow.counts.packets;
+            prop_assert!(most >= packets && most - top.error_packets <= packets);
+            if summary.exact {
+                prop_assert_eq!(most, packets);
+            }
+        }
+        if summary.exact {
+            prop_assert_eq!(summary.flows, truth.len() as u64);
+        }
+    }
+}
