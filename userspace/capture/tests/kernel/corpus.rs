@@ -17,15 +17,15 @@ fn here() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The captures beside the project, where they are, and those in it.
+/// The captures beside the project, where they are, else those in it.
 pub(crate) fn captures() -> impl Iterator<Item = (String, Frames)> {
-    let directories = ["../../../shared/captures", "../cli/assets"];
-    let mut paths: Vec<PathBuf> = directories
-        .iter()
-        .filter_map(|directory| std::fs::read_dir(here().join(directory)).ok())
-        .flatten()
+    let beside = here().join("../../../shared/captures");
+    let directory = std::fs::read_dir(beside)
+        .or_else(|_| std::fs::read_dir(here().join("../cli/tests/captures")));
+    let mut paths: Vec<PathBuf> = directory
+        .unwrap()
         .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|end| end == "pcap"))
+        .filter(|path| path.to_string_lossy().contains(".pcap"))
         .collect();
     paths.sort();
     paths.into_iter().map(|path| {
