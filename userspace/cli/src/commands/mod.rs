@@ -3,6 +3,7 @@
 mod capture;
 mod demo;
 mod generate;
+mod live;
 mod repair;
 mod schema;
 
