@@ -122,7 +122,7 @@ impl PacketSocket {
         let ring = NonNull::new(memory.cast())
             .map(Ring)
             .ok_or_else(|| Error::at("the ring")(io::ErrorKind::OutOfMemory.into()))?;
-        bind(fd, on.index).map_err(Error::at("the interface"))?;
+        bind(fd, on.index, libc::ETH_P_ALL as u16).map_err(Error::at("the interface"))?;
         Ok(Self {
             socket,
             ring,
@@ -231,11 +231,11 @@ const STATUS_AT: usize = std::mem::offset_of!(libc::tpacket_block_desc, hdr);
 const COUNT_AT: usize = STATUS_AT + 4;
 const FIRST_AT: usize = STATUS_AT + 8;
 
-fn bind(fd: libc::c_int, interface: u32) -> io::Result<()> {
+pub(crate) fn bind(fd: libc::c_int, interface: u32, protocol: u16) -> io::Result<()> {
     // SAFETY: a structure of numbers, for which all zero is a value.
     let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
     address.sll_family = libc::AF_PACKET as libc::c_ushort;
-    address.sll_protocol = (libc::ETH_P_ALL as u16).to_be();
+    address.sll_protocol = protocol.to_be();
     address.sll_ifindex = interface as libc::c_int;
     // SAFETY: the kernel reads no more than the size it is told.
     let bound = unsafe {
