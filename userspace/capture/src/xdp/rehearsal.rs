@@ -7,7 +7,7 @@
 use super::kernel::{Kernel, PROGRAM};
 use super::order::Order;
 use super::rings::Rings;
-use super::{Error, Options, cpu};
+use super::{Error, Losses, Options, cpu};
 use rocescope_record::{Config, Counters, RunRecord};
 
 /// The interface that `BPF_PROG_TEST_RUN` claims: the loopback of the network namespace.
@@ -70,6 +70,12 @@ impl Rehearsal {
         let mut order = Order::default();
         self.rings.drain(&mut order);
         order.into_published()
+    }
+
+    /// What full rings have cost, as far as batches that were taken tell.
+    #[must_use]
+    pub fn losses(&self) -> &Losses {
+        self.rings.losses()
     }
 
     /// The exact counters.

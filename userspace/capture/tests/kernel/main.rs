@@ -6,6 +6,7 @@
 #![expect(clippy::panic, reason = "it is a test")]
 
 mod corpus;
+mod overload;
 mod pair;
 
 use corpus::{Frames, captures, mutated, scenarios};

@@ -36,6 +36,24 @@ pub(crate) struct Pair {
     config: Config,
 }
 
+/// Loads the program; `None`, said in one line, where this user may not.
+pub(crate) fn load(options: Options, config: Config) -> Option<Rehearsal> {
+    let object = match std::env::var_os(OBJECT_VARIABLE) {
+        Some(path) => std::fs::read(path).unwrap(),
+        None => OBJECT.to_vec(),
+    };
+    match Rehearsal::load(&object, options, config) {
+        Ok(kernel) => Some(kernel),
+        Err(error) if error.is_permission() && std::env::var_os("CI").is_none() => {
+            eprintln!(
+                "skipped: loading an XDP program takes CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN"
+            );
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
 impl Pair {
     /// Both with `slots` slots; `None`, said in one line, where this user may not load programs.
     pub(crate) fn new(config: Config, slots: u32) -> Option<Self> {
@@ -43,20 +61,7 @@ impl Pair {
             slots,
             ..Options::default()
         };
-        let object = match std::env::var_os(OBJECT_VARIABLE) {
-            Some(path) => std::fs::read(path).unwrap(),
-            None => OBJECT.to_vec(),
-        };
-        let kernel = match Rehearsal::load(&object, options, config) {
-            Ok(kernel) => kernel,
-            Err(error) if error.is_permission() && std::env::var_os("CI").is_none() => {
-                eprintln!(
-                    "skipped: loading an XDP program takes CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN"
-                );
-                return None;
-            }
-            Err(error) => panic!("{error}"),
-        };
+        let kernel = load(options, config)?;
         let slot: Slot = bytemuck::Zeroable::zeroed();
         Some(Self {
             kernel,
