@@ -31,7 +31,7 @@ impl Sink for Ledger {
         }
         self.packets += u64::from(run.packets);
         self.offered += 1;
-        if self.lose != 0 && self.offered % self.lose == 0 {
+        if self.offered.is_multiple_of(self.lose) {
             self.lost_packets += u64::from(run.packets);
             counters.lost_runs += 1;
             counters.lost_packets += u64::from(run.packets);

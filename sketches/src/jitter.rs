@@ -7,7 +7,8 @@
 //! twice, and the part-filled first and last window of every flow as a change.
 //!
 //! So windows are joined into *moves* (submodule `movement`): steps in one direction that each
-//! make at least half a threshold. A move ends with the first window that no longer continues it.
+//! make at least half a threshold, and at most one smaller step at either end, for a change within
+//! a window may be cut into a large part and a small one. A move ends with the first window that no longer continues it.
 //! Then its ends are compared with the thresholds, and at most one event comes out. The price is
 //! one window of delay; what it buys is the true height of the change, no second event while it
 //! goes on, and the difference between a change, a start and a stop.
@@ -116,7 +117,7 @@ pub struct Jitter {
 }
 
 impl Jitter {
-    /// Tracks up to `capacity` flows (64 bytes each), elephants or not; a flow is forgotten after
+    /// Tracks up to `capacity` flows (72 bytes each), elephants or not; a flow is forgotten after
     /// `forget_after` windows at rate 0.
     #[must_use]
     pub fn new(thresholds: Thresholds, capacity: usize, forget_after: u64) -> Self {
@@ -270,10 +271,27 @@ mod tests {
         assert_eq!(jitter_of(&[60, 60, 30, 60, 30, 30]), changes);
     }
 
+    /// Wherever in a window a change falls: a step of nearly nothing and one of nearly all included.
     #[test]
-    fn a_change_on_a_windows_edge_has_its_full_height() {
-        assert_eq!(jitter_of(&[60, 60, 45, 30, 30]), [(2, 60, 30)]);
-        assert_eq!(jitter_of(&[80, 80, 50, 20, 20]), [(2, 80, 20)]);
+    fn a_change_within_a_window_has_its_full_height() {
+        for part in 0..=30 {
+            for rates in [[60, 60, 60 - part, 30, 30], [30, 30, 30 + part, 60, 60]] {
+                let [(window, from, to)] = jitter_of(&rates)[..] else {
+                    panic!("not one change: {rates:?}");
+                };
+                // What stays below a twentieth of the threshold is taken for noise.
+                assert!(from.abs_diff(rates[0]) <= 1 && to.abs_diff(rates[4]) <= 1);
+                assert_eq!(window, if part < 2 { 3 } else { 2 });
+            }
+        }
+    }
+
+    #[test]
+    fn only_one_small_step_at_either_end_belongs_to_a_change() {
+        let rates = [90, 90, 80, 70, 40, 30, 20, 20];
+        assert_eq!(jitter_of(&rates), [(3, 80, 30)]);
+        let back = [60, 60, 30, 28, 30, 60, 60];
+        assert_eq!(jitter_of(&back), [(2, 60, 28), (4, 28, 60)]);
     }
 
     #[test]

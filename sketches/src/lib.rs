@@ -9,6 +9,7 @@
 //! |---|---|---|---|
 //! | [`hash`] | which 64 bits stand for this flow? | [`FlowHash`] | – |
 //! | [`linear_counting`] | how many flows were there? | estimate, standard error | equal to the byte |
+//! | [`hyper_log_log`] | how many, where a bitmap is full? | estimate, standard error | equal to the byte |
 //! | [`count_min`] | how much did this flow send? | upper bound, ε and δ | equal to the byte if plain |
 //! | [`heavy_hitters`] | which flows sent most? | lower and upper bound each | bounds kept |
 //! | [`jitter`] | whose rate changed? | one event a change | – |
@@ -30,6 +31,7 @@ extern crate std;
 pub mod count_min;
 pub mod hash;
 pub mod heavy_hitters;
+pub mod hyper_log_log;
 pub mod jitter;
 pub mod linear_counting;
 mod mismatch;
@@ -37,6 +39,7 @@ mod mismatch;
 pub use count_min::CountMin;
 pub use hash::FlowHash;
 pub use heavy_hitters::HeavyHitters;
+pub use hyper_log_log::HyperLogLog;
 pub use jitter::Jitter;
 pub use linear_counting::LinearCounting;
 pub use mismatch::Mismatch;

@@ -21,10 +21,9 @@
 //! # When it fills up
 //!
 //! A saturated bitmap cannot be turned into a HyperLogLog: a set bit has kept only some of the
-//! hash. The hand-over is therefore a decision for the *next* window: when
-//! [`Estimate::saturated`] is set, or [`Estimate::relative_error`] passes what the caller
-//! tolerates, the caller feeds the same [`FlowHash`] words to an HLL from the next window's start,
-//! beside or in place of this sketch. [`LinearCounting::add`] needs no change for that.
+//! hash. Whoever expects more flows than bits feeds the same [`FlowHash`] words to a
+//! [`HyperLogLog`](crate::HyperLogLog) beside it, as the pipeline does once its table of exact
+//! flows is full.
 //!
 //! Submodules: `first_flows`, the exact start; `estimate`, the formulas.
 

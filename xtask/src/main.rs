@@ -2,6 +2,7 @@
 
 mod bench;
 mod captures;
+mod ci;
 mod docs;
 mod ebpf;
 mod fuzz;
@@ -15,10 +16,14 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 cargo xtask <task>
 
+  ci                            everything a change must pass
   docs [--check]                write the generated pages, or fail when one is stale
   ebpf [--check]                build the XDP program, or hold the committed one to its lock
   graph                         hold the crates against the table in ARCHITECTURE.md
+  bench file [FILE] [OPTION...] the whole path beside tcpdump and tshark
+  bench memory                  the peak of a capture of 100,000 flows
   bench sketches [OPTION...]    the sketches beside their rivals
+  bench paper [SECONDS]         the evaluation of the Fudan system's paper, repeated
   fuzz --seconds N [TARGET...]  arbitrary bytes against decoder, readers and run cache
 ";
 
@@ -36,6 +41,7 @@ fn main() -> ExitCode {
 
 fn run(arguments: &[&str]) -> Result<()> {
     match arguments {
+        ["ci"] => ci::run(),
         ["docs"] => docs::write(),
         ["docs", "--check"] => docs::check(),
         ["ebpf", rest @ ..] => ebpf::run(rest),

@@ -3,9 +3,13 @@
 use super::{Event, Kind, Thresholds};
 use crate::FlowHash;
 
-/// A step continues a move when it makes this share of the thresholds. A change that falls inside
-/// a window shows as two steps, one of which makes at least half of it: neither is overlooked.
+/// A step begins or continues a move when it makes this share of the thresholds. A change that falls
+/// inside a window shows as two steps, one of which makes at least half of it.
 const STEP_SHARE: f64 = 0.5;
+/// The other one: a single step in the same direction, just before a move or just behind it, is part
+/// of it when it makes this share. Below that it is the noise of a steady rate, which would only
+/// move the time of the change.
+const EDGE_SHARE: f64 = 0.05;
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Movement {
@@ -13,6 +17,9 @@ pub(super) struct Movement {
     pub(super) current_bps: u64,
     /// The rate in the window before.
     last_bps: u64,
+    /// The rate before that, where the step between both is part of no move and could be the edge of
+    /// one; else the same.
+    before_bps: u64,
     last_window: u64,
     moving: Option<Move>,
     /// The last window with a rate above 0.
@@ -27,6 +34,8 @@ struct Move {
     upwards: bool,
     /// From a flow's first window: its rate before is not 0 but unknown.
     first: bool,
+    /// Its edge has come: it ends with the next window.
+    ends: bool,
 }
 
 impl Movement {
@@ -37,10 +46,12 @@ impl Movement {
             window,
             upwards: true,
             first: true,
+            ends: false,
         };
         Self {
             current_bps: bps,
             last_bps: 0,
+            before_bps: 0,
             last_window: window,
             moving: Some(first),
             heard: window,
@@ -58,23 +69,47 @@ impl Movement {
         let (from, to) = (self.last_bps, self.current_bps);
         let upwards = to > from;
         let goes_on = thresholds.passed(from, to, STEP_SHARE);
-        let continues = |m: &Move| goes_on && m.upwards == upwards;
-        let begins = self.moving.is_some_and(|m| m.first && m.window == window);
+        let is_edge = !goes_on && thresholds.passed(from, to, EDGE_SHARE);
         let mut change = None;
-        if !begins && !self.moving.as_ref().is_some_and(continues) {
-            change = self.end(flow, thresholds);
-            self.moving = goes_on.then_some(Move {
-                from_bps: from,
-                window,
-                upwards,
-                first: false,
-            });
+        match &mut self.moving {
+            Some(begun) if begun.first && begun.window == window => {}
+            Some(under_way) if !under_way.ends && under_way.upwards == upwards && goes_on => {}
+            Some(under_way) if !under_way.ends && under_way.upwards == upwards && is_edge => {
+                under_way.ends = true;
+            }
+            _ => {
+                change = self.end(flow, thresholds);
+                self.moving = goes_on.then(|| self.beginning(window, upwards));
+            }
         }
         if to > 0 {
             self.heard = window;
         }
+        self.before_bps = if self.moving.is_none() && is_edge {
+            from
+        } else {
+            to
+        };
         (self.last_bps, self.last_window, self.current_bps) = (to, window, 0);
         change
+    }
+
+    /// A move whose first large step ends in `window`, and the edge before it.
+    fn beginning(&self, window: u64, upwards: bool) -> Move {
+        let (before, last) = (self.before_bps, self.last_bps);
+        let has_edge = before != last && (last > before) == upwards;
+        let (from_bps, window) = if has_edge {
+            (before, self.last_window)
+        } else {
+            (last, window)
+        };
+        Move {
+            from_bps,
+            window,
+            upwards,
+            first: false,
+            ends: false,
+        }
     }
 
     /// Ends the move under way at the last closed window.
@@ -111,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tracked_flow_takes_64_bytes() {
-        assert_eq!(size_of::<(FlowHash, Movement)>(), 64);
+    fn a_tracked_flow_takes_72_bytes() {
+        assert_eq!(size_of::<(FlowHash, Movement)>(), 72);
     }
 }

@@ -24,6 +24,8 @@ pub enum Command {
     Demo(DemoArguments),
     /// Write deterministic RoCEv2 traffic from a scenario, with its truth beside it
     Generate(GenerateArguments),
+    /// Join the datasets of several boxes, window by window
+    Merge(MergeArguments),
     /// Seal what a killed capture left in a dataset, and name what does not read
     Repair(RepairArguments),
     /// Print the tables of the dataset and their columns
@@ -177,6 +179,21 @@ pub struct GenerateArguments {
     /// Bytes kept of each frame
     #[arg(long, value_name = "BYTES")]
     pub snaplen: Option<u32>,
+}
+
+/// `rocescope merge`.
+#[derive(Debug, Args)]
+pub struct MergeArguments {
+    /// The datasets, captured with equal windows, thresholds and sketches. Each is taken to hold
+    /// other packets: one that passed two boxes counts twice
+    #[arg(value_name = "DATASET", required = true)]
+    pub datasets: Vec<PathBuf>,
+    /// Where the merged dataset goes
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+    /// Name of the capture point in the merged rows and file names
+    #[arg(long, value_name = "NAME", default_value = "merged")]
+    pub observer: String,
 }
 
 /// `rocescope repair`.

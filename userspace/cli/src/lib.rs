@@ -8,6 +8,7 @@
 //! | [`intake`] | runs in, a summary and a dataset out |
 //! | [`output`] | the summary of a capture as text and as JSON |
 //! | [`signals`] | SIGINT and SIGTERM end the input, SIGUSR1 asks for the counts |
+//! | [`timeline`] | rows of many segments in the order of their windows |
 //! | [`progress`] | the bar on a terminal |
 
 pub mod arguments;
@@ -17,6 +18,7 @@ pub mod output;
 pub mod progress;
 pub mod session;
 pub mod signals;
+pub mod timeline;
 pub mod units;
 
 pub use arguments::Arguments;

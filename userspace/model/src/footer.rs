@@ -38,10 +38,13 @@ pub const KEYS: &[(&str, &str)] = &[
         OBSERVER,
         "Name of the capture point, as in the column `observer`.",
     ),
-    (SOURCE, "Interface, file name, or `-` for standard input."),
+    (
+        SOURCE,
+        "Interface, file name, `-` for standard input, or the datasets merged.",
+    ),
     (
         MODE,
-        "`xdp native`, `xdp generic`, `af_packet`, `file` or `stdin`.",
+        "`xdp native`, `xdp generic`, `af_packet`, `file`, `stdin`, or `merge` of other datasets.",
     ),
     (
         CLOCK_SOURCE,

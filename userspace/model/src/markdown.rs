@@ -1,5 +1,7 @@
 //! The page `docs/formats.md`, generated whole: prose here, tables from the registry.
 
+mod sketches;
+
 use crate::{Column, FORMAT_VERSION, TABLES, Table, Type, Unit, footer};
 use alloc::string::String;
 use core::fmt::Write;
@@ -33,7 +35,7 @@ fn write_page(page: &mut String) -> core::fmt::Result {
     for (key, help) in footer::KEYS {
         writeln!(page, "| `{key}` | {help} |")?;
     }
-    page.push_str(SKETCHES);
+    page.push_str(sketches::CHAPTER);
     write!(page, "{VERSIONS_BEFORE}{FORMAT_VERSION}{VERSIONS_AFTER}")?;
     page.push_str("\n# Tables\n");
     TABLES.iter().try_for_each(|table| write_table(page, table))
@@ -142,38 +144,6 @@ unit, or one that its description gives.
 const FOOTER: &str = "\
 Every segment says in its Parquet key-value metadata what made it. All values are text; keys that do
 not apply are absent.
-
-";
-
-const SKETCHES: &str = "
-## Sketches
-
-Sketches of windows and observers can be merged as long as their parameters and hash seed, which are
-in the footer, are equal; a merge across different ones is refused. All of them are keyed by
-`flow_hash`, the 64-bit hash of a flow's key.
-
-**Count-Min** (`count_min_*`): the bytes of Spark's `CountMinSketch`, version 1, so
-`CountMinSketch.readFrom` reads them. All numbers are big-endian:
-
-| field | type | meaning |
-|---|---|---|
-| version | i32 | 1 |
-| total | i64 | sum of all counts added |
-| depth | i32 | rows |
-| width | i32 | counters in a row |
-| hashA | i64 × depth | multiplier of each row |
-| table | i64 × depth × width | counters, row by row |
-
-The counter of a key in a row is found by, in wrapping 64-bit arithmetic with arithmetic shifts,
-
-    h = hashA * key;  h += h >> 32;  h &= 2^31 - 1;  counter = h % width
-
-The estimate of a key is its smallest counter. It is never below the truth.
-
-**Linear Counting** (`linear_counting`): a bitmap of at most 32,768 bits, least significant bit of
-the first byte first. With `m` bits of which `z` are zero the estimate is `-m ln(z / m)`. Bitmaps of
-equal length and seed merge by bitwise or; Spark's `bitmap_or_agg` and `bitmap_count` take them as
-they are (both cut longer bitmaps off without a word, hence the limit).
 
 ";
 

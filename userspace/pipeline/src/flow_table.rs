@@ -172,3 +172,52 @@ impl FlowTable {
         flows
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::flow_hash;
+    use alloc::format;
+    use core::net::Ipv6Addr;
+    use rocescope_model::markdown;
+    use rocescope_wire::FlowKey;
+    use rocescope_wire::link::NO_VLAN;
+    use rocescope_wire::tunnel::NO_VNI;
+
+    /// The golden vectors of the page `docs/formats.md`, which another implementation computed from
+    /// its text: key, words, hash and signed number.
+    #[test]
+    fn keys_and_hashes_are_those_of_the_published_page() {
+        let first = FlowKey {
+            src: "::ffff:10.0.0.1".parse::<Ipv6Addr>().unwrap().octets(),
+            dst: "::ffff:10.0.0.2".parse::<Ipv6Addr>().unwrap().octets(),
+            vni: NO_VNI,
+            dst_qpn: 0x11,
+            udp_src_port: 49_152,
+            vlan: NO_VLAN,
+            inner_vlan: NO_VLAN,
+            reserved: 0,
+        };
+        let second = FlowKey {
+            src: "fd00::1".parse::<Ipv6Addr>().unwrap().octets(),
+            dst: "fd00::2".parse::<Ipv6Addr>().unwrap().octets(),
+            vni: 4_242,
+            dst_qpn: 0xab_cdef,
+            udp_src_port: 65_535,
+            vlan: 100,
+            inner_vlan: 7,
+            reserved: 0,
+        };
+        let page = markdown::page();
+        let words = first.words().into_iter().zip(second.words());
+        for (number, (first, second)) in words.enumerate() {
+            let line = format!("| word {number} | `0x{first:016x}` | `0x{second:016x}` |\n");
+            assert!(page.contains(&line), "{line}");
+        }
+        let (first, second) = (flow_hash(&first).0, flow_hash(&second).0);
+        let line = format!("| hash | `0x{first:016x}` | `0x{second:016x}` |\n");
+        assert!(page.contains(&line), "{line}");
+        let (first, second) = (first.cast_signed(), second.cast_signed());
+        let line = format!("| `flow_hash` | {first} | {second} |\n");
+        assert!(page.contains(&line), "{line}");
+    }
+}

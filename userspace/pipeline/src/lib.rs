@@ -10,9 +10,11 @@
 //! | [`windows`] | which window a run belongs to, and when a window is finished |
 //! | [`window`] | what one window adds up |
 //! | [`flow_table`] | exact counts a flow, up to a bound |
+//! | [`flow_estimate`] | how many flows the sketches say there were |
 //! | [`overflow`] | the sketches that take over beyond the bound |
 //! | [`rows`] | a finished window as rows of the dataset |
 //! | [`change`] | elephants, and flows whose rate jumps between windows |
+//! | [`merge`] | the rows of several capture points as those of one |
 //! | [`summary`] | the whole capture |
 //!
 //! The invariant: sums over all windows, and the summary, equal the counters of the capture, packet
@@ -22,7 +24,9 @@
 extern crate alloc;
 
 pub mod change;
+pub mod flow_estimate;
 pub mod flow_table;
+pub mod merge;
 pub mod overflow;
 pub mod rows;
 pub mod settings;

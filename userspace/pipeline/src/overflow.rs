@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::num::{NonZeroU16, NonZeroU32};
 use rocescope_sketches::count_min::{ShapeError, Update};
 use rocescope_sketches::heavy_hitters::{Change, HeavyHitters, Interval};
-use rocescope_sketches::{CountMin, FlowHash, LinearCounting};
+use rocescope_sketches::{CountMin, FlowHash, HyperLogLog, LinearCounting};
 use rocescope_wire::{FlowKey, Opcode};
 
 /// Rows and counters of the Count-Min tables, and their seed: 512 KiB each. Every box uses the
@@ -119,6 +119,8 @@ pub struct Overflow {
     pub sketches: Sketches,
     /// How many flows, to more digits than the one row of the window can tell.
     pub many: LinearCounting,
+    /// The same without a limit, as the window hands it on.
+    pub hll: HyperLogLog,
     heavy: HeavyHitters<LANES>,
     /// Key and service of the tracked flows, by slot.
     tracked: Vec<Option<Tracked>>,
@@ -141,6 +143,7 @@ impl Overflow {
         Self {
             sketches: empty.clone(),
             many: LinearCounting::new(MANY_ROWS),
+            hll: HyperLogLog::new(),
             heavy,
             tracked,
             first_ns: u64::MAX,
@@ -158,6 +161,7 @@ impl Overflow {
     pub fn add(&mut self, hash: FlowHash, key: &FlowKey, opcode: Opcode, counts: &FlowCounts) {
         self.sketches.add(hash, counts);
         self.many.add(hash);
+        self.hll.add(hash);
         self.first_ns = self.first_ns.min(counts.first_ns);
         self.last_ns = self.last_ns.max(counts.last_ns);
         let placed = self.heavy.add(hash, lanes(counts));
@@ -173,6 +177,7 @@ impl Overflow {
         self.sketches.merge(&other.sketches);
         // Both are made by `new`, so neither can differ.
         let _ = self.many.merge(&other.many);
+        self.hll.merge(&other.hll);
         self.first_ns = self.first_ns.min(other.first_ns);
         self.last_ns = self.last_ns.max(other.last_ns);
         // A merge moves flows between slots: their keys are found again by hash.

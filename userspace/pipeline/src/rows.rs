@@ -1,6 +1,7 @@
 //! A finished window as rows of the dataset.
 
 use crate::change::Changed;
+use crate::flow_estimate::{FlowEstimate, wants_hyper_log_log};
 use crate::overflow::{Bounded, Sketches};
 use crate::settings::Settings;
 use crate::window::{Happening, Window};
@@ -11,6 +12,7 @@ use core::net::{IpAddr, Ipv6Addr};
 use rocescope_model::{
     EventRow, FlowRow, OpcodeRow, Text, Time, Unit, Value, WindowRow, WindowRows, human,
 };
+use rocescope_sketches::HyperLogLog;
 use rocescope_sketches::jitter::Kind;
 use rocescope_wire::extension::{Acknowledgement, Syndrome, rnr_timer_us};
 use rocescope_wire::link::NO_VLAN;
@@ -92,7 +94,7 @@ impl Closing<'_> {
         let totals = &self.window.totals;
         let all = totals.all();
         let frames = &totals.frames;
-        let estimate = self.sketches.flows.estimate();
+        let (estimate, hll) = self.flow_estimate();
         let exact = self.window.overflow.is_none();
         let flows = match &self.window.overflow {
             None => self.window.flows.flows().len() as u64,
@@ -101,7 +103,7 @@ impl Closing<'_> {
                 for flow in self.window.flows.flows() {
                     many.add(flow.hash());
                 }
-                many.estimate().rounded()
+                FlowEstimate::new(&many.estimate(), hll.as_ref()).rounded()
             }
         };
         let sketches = self.settings.sketches.then_some(self.sketches);
@@ -124,7 +126,7 @@ impl Closing<'_> {
             flows,
             flows_exact: exact,
             estimated_flows: estimate.flows,
-            estimated_flows_stderr_ratio: estimate.relative_error(),
+            estimated_flows_stderr_ratio: estimate.stderr_ratio,
             elephant_flows: self.elephants,
             mouse_flows: flows.saturating_sub(self.elephants),
             ecn_ce_packets: totals.congestion_experienced,
@@ -147,10 +149,30 @@ impl Closing<'_> {
                 .iter()
                 .filter(|changed| changed.event.kind == Kind::Jitter)
                 .count() as u64,
+            hll_flows: hll
+                .filter(|_| self.settings.sketches)
+                .map(|hll| hll.to_datasketches()),
             linear_counting: sketches.map(|all| all.flows.row_bytes().flatten().collect()),
             count_min_packets: sketches.map(|all| all.packets.to_spark()),
             count_min_bytes: sketches.map(|all| all.frame_bytes.to_spark()),
         }
+    }
+
+    /// How many flows, by the sketches alone, and the HyperLogLog of a window with more flows than
+    /// the bitmap has bits.
+    fn flow_estimate(&self) -> (FlowEstimate, Option<HyperLogLog>) {
+        let bitmap = self.sketches.flows.estimate();
+        let hll = wants_hyper_log_log(&bitmap).then(|| {
+            let mut hll = HyperLogLog::new();
+            for flow in self.window.flows.flows() {
+                hll.add(flow.hash());
+            }
+            if let Some(overflow) = &self.window.overflow {
+                hll.merge(&overflow.hll);
+            }
+            hll
+        });
+        (FlowEstimate::new(&bitmap, hll.as_ref()), hll)
     }
 
     fn opcode_rows(&self) -> impl Iterator<Item = OpcodeRow> {

@@ -1,12 +1,19 @@
 //! `cargo xtask bench`: one file a benchmark.
 
+mod file;
+mod memory;
+mod paper;
+mod product;
 mod sketches;
 
 use anyhow::{Result, bail};
 
 pub(crate) fn run(arguments: &[&str]) -> Result<()> {
     match arguments {
+        ["file", options @ ..] => file::run(options),
+        ["memory"] => memory::run(),
         ["sketches", options @ ..] => sketches::run(options),
-        _ => bail!("which? cargo xtask bench sketches"),
+        ["paper", options @ ..] => paper::run(options),
+        _ => bail!("which? cargo xtask bench file, memory, paper or sketches"),
     }
 }

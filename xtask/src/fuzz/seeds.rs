@@ -41,6 +41,10 @@ pub(super) fn of(target: &str) -> Result<Vec<(String, Vec<u8>)>> {
                 let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
                 gzip.write_all(file)?;
                 seeds.push((format!("{name}-gz"), gzip.finish()?));
+                for big_endian in [false, true] {
+                    let file = next_generation(short(capture).take(6), big_endian);
+                    seeds.push((format!("{name}-ng-{big_endian}"), file));
+                }
             }
             _ => {
                 // Windows of a second, all PSNs marked, two sets, nothing refused.
@@ -67,4 +71,37 @@ fn short(capture: &Pcap) -> impl Iterator<Item = &[u8]> {
         .frames()
         .filter(|frame| frame.len() <= LONGEST_FRAME)
         .take(FRAMES)
+}
+
+/// Frames as pcapng: a section, an interface in nanoseconds, enhanced and simple packets in turn.
+fn next_generation<'a>(frames: impl Iterator<Item = &'a [u8]>, big_endian: bool) -> Vec<u8> {
+    let word = |value: u32| match big_endian {
+        true => value.to_be_bytes(),
+        false => value.to_le_bytes(),
+    };
+    let half = |value: u16| match big_endian {
+        true => value.to_be_bytes(),
+        false => value.to_le_bytes(),
+    };
+    let block = |kind: u32, parts: &[&[u8]]| {
+        let mut body = parts.concat();
+        body.resize(body.len().next_multiple_of(4), 0);
+        let length = word(12 + body.len() as u32);
+        [&word(kind), &length, body.as_slice(), &length].concat()
+    };
+    let mut file = block(
+        0x0a0d_0d0a,
+        &[&word(0x1a2b_3c4d), &half(1), &half(0), &[0xff; 8]],
+    );
+    let resolution = [&half(9)[..], &half(1), &[9, 0, 0, 0], &[0; 4]].concat();
+    file.extend(block(1, &[&half(1), &[0; 6], &resolution]));
+    for (at, frame) in (0..).zip(frames) {
+        let length = word(frame.len() as u32);
+        let enhanced = [word(0), word(0x18a0_0000), word(at), length, length].concat();
+        file.extend(match at % 2 {
+            0 => block(6, &[&enhanced, frame]),
+            _ => block(3, &[&length, frame]),
+        });
+    }
+    file
 }

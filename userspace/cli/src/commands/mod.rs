@@ -4,6 +4,7 @@ mod capture;
 mod demo;
 mod generate;
 mod live;
+mod merge;
 mod repair;
 mod schema;
 
@@ -21,6 +22,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         Command::Capture(arguments) => capture::run(arguments),
         Command::Demo(arguments) => demo::run(arguments),
         Command::Generate(arguments) => generate::run(arguments),
+        Command::Merge(arguments) => merge::run(arguments),
         Command::Repair(arguments) => repair::run(arguments),
         Command::Schema(arguments) => schema::run(arguments),
     }

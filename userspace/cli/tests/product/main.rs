@@ -12,7 +12,7 @@
 //! | `full_disk` | a full disk costs what came after |
 //! | `signals` | SIGINT and SIGTERM end with a summary |
 //! | `captures`, `rocescope`, `traffic` | real captures, the binary, input made from them |
-#![expect(clippy::unwrap_used, reason = "it is a test")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "it is a test")]
 
 mod captures;
 mod cuts;

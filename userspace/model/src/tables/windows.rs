@@ -44,7 +44,8 @@ table! {
         flows: u64, Flows, show "Flows";
         /// Whether `flows` is exact.
         flows_exact: bool, None, hide "Exact";
-        /// Linear Counting estimate of the flows, also where the exact number is known.
+        /// What the sketches say of the flows, also where the exact number is known: Linear
+        /// Counting until its bitmap is full, then `hll_flows`.
         estimated_flows: f64, Flows, hide "Estimated flows";
         /// Standard error of `estimated_flows`, as a share of it.
         estimated_flows_stderr_ratio: f64, Ratio, hide "Standard error";
@@ -83,6 +84,9 @@ table! {
         jitter_events: u64, Events, hide "Jitter";
         /// Linear Counting bitmap over flow hashes; null when left out.
         linear_counting: Option<Vec<u8>>, None, hide "Linear Counting";
+        /// HyperLogLog over flow hashes, DataSketches `HLL_8` bytes; null up to 32,768 flows, and when
+        /// left out.
+        hll_flows: Option<Vec<u8>>, Flows, hide "HyperLogLog";
         /// Count-Min sketch of packets by flow hash, Spark V1 bytes; null when left out.
         count_min_packets: Option<Vec<u8>>, Packets, hide "Count-Min packets";
         /// Count-Min sketch of frame bytes by flow hash, Spark V1 bytes; null when left out.

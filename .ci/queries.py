@@ -1,0 +1,160 @@
+"""DuckDB, polars and pandas over a dataset of rocescope, held against its JSON.
+
+The queries are those of README.md: its sql and python blocks run as printed over the dataset that
+the demo left, and once more over a dataset written here, whose totals are known.
+"""
+
+import contextlib
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+import duckdb
+import pandas
+import polars
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(HERE)
+CAPTURES = os.path.join(ROOT, "userspace/cli/tests/captures")
+NAMES = ["rnr_nak", "error_naks", "write_bw_rc_bidir_q2", "opmix_rc_all", "vlan100_write_bw", "ipv6_cm_rping"]
+DEMO = "rocescope-demo"
+
+
+def rocescope(*arguments):
+    command = ["cargo", "run", "--quiet", "--release", "--package", "rocescope", "--", *arguments]
+    return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+
+
+def write(dataset):
+    """Captures several files into one dataset, each as an observer; their JSON by observer."""
+    truth = {}
+    for name in NAMES:
+        file = os.path.join(CAPTURES, f"{name}.pcap.gz")
+        said = rocescope("capture", "-r", file, "--out", dataset, "--observer", name, "-o", "json")
+        truth[name] = json.loads(said)
+    return truth
+
+
+def blocks(language):
+    """The fenced blocks of README.md in this language."""
+    with open(os.path.join(ROOT, "README.md")) as readme:
+        found = re.findall(rf"^```{language}\n(.*?)^```", readme.read(), re.DOTALL | re.MULTILINE)
+    assert found, f"README.md has no {language} block"
+    assert all(DEMO in block for block in found), f"a {language} block reads something else than {DEMO}"
+    return found
+
+
+def sql(query):
+    # DuckDB's own way to Python objects wants pytz for instants; polars knows UTC.
+    return duckdb.sql(query).pl().to_dicts()
+
+
+def naks(truth):
+    return sum(count for kind, count in truth["aeth"].items() if kind.startswith("nak_"))
+
+
+# What a column of a README query over `windows` must sum up to, by its name.
+WINDOWS = {
+    "frames": lambda truth: truth["frames"],
+    "roce_packets": lambda truth: truth["roce_packets"],
+    "messages": lambda truth: truth["messages"],
+    "naks": naks,
+    "rnr_naks": lambda truth: truth["aeth"]["rnr_nak"],
+    "ecn_ce": lambda truth: truth["ecn_ce_packets"],
+}
+
+
+def check_opcodes(rows, truth):
+    """Rows of observer, opcode and sums are the opcodes of the JSON, all of them."""
+    for row in rows:
+        totals = truth[row["observer"]]["opcodes"][row["opcode"]]
+        for key in ("packets", "frame_bytes", "payload_bytes"):
+            assert row.get(key, totals[key]) == totals[key], row
+    assert len(rows) == sum(len(one["opcodes"]) for one in truth.values())
+
+
+def check_windows(rows, truth):
+    """Rows of an observer and sums over its windows are the totals of the JSON."""
+    for row in rows:
+        for key, value in row.items():
+            if key != "observer":
+                assert value == WINDOWS[key](truth[row["observer"]]), (key, row)
+    assert len(rows) == len(truth)
+
+
+def readme_sql(dataset, truth):
+    """Runs the sql blocks; says which of the totals they show were compared."""
+    compared = set()
+    for query in blocks("sql"):
+        rows = sql(query.replace(DEMO, dataset))
+        assert rows, f"no rows: {query}"
+        columns = set(rows[0])
+        if {"observer", "opcode", "packets"} <= columns:
+            check_opcodes(rows, truth)
+            compared.add("opcodes")
+        elif {"observer", "frames"} <= columns:
+            check_windows(rows, truth)
+            compared.add("windows")
+    assert compared == {"opcodes", "windows"}, f"only {compared} are compared"
+
+
+def readme_python(dataset):
+    for block in blocks("python"):
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(block.replace(DEMO, dataset), {})  # noqa: S102 (it is our own page)
+        assert "shape: (" in printed.getvalue(), block
+
+
+def check_polars(dataset, truth):
+    windows = polars.scan_parquet(f"{dataset}/windows/**/*.parquet").group_by("observer")
+    sums = windows.agg(polars.col("frames", "roce_packets", "messages").sum()).collect()
+    check_windows(sums.to_dicts(), truth)
+    opcodes = polars.scan_parquet(f"{dataset}/opcodes/**/*.parquet").group_by("observer", "opcode")
+    sums = opcodes.agg(polars.col("packets", "frame_bytes", "payload_bytes").sum()).collect()
+    check_opcodes(sums.to_dicts(), truth)
+
+
+def check_pandas(dataset, truth):
+    windows = pandas.read_parquet(f"{dataset}/windows").groupby("observer", observed=True)
+    sums = windows[["frames", "roce_packets", "messages"]].sum().reset_index()
+    check_windows(sums.to_dict("records"), truth)
+    opcodes = pandas.read_parquet(f"{dataset}/opcodes").groupby(["observer", "opcode"], observed=True)
+    sums = opcodes[["packets", "frame_bytes", "payload_bytes"]].sum().reset_index()
+    check_opcodes(sums.to_dict("records"), truth)
+
+
+def check_flows(dataset, truth):
+    """Every flow of a window is in `flows` here, so its sums are those of the capture."""
+    query = f"SELECT observer, sum(packets), sum(payload_bytes) FROM read_parquet('{dataset}/flows/**/*.parquet') GROUP BY 1"
+    for observer, packets, payload_bytes in duckdb.sql(query).fetchall():
+        assert packets == truth[observer]["roce_packets"], observer
+        assert payload_bytes == truth[observer]["payload_bytes"], observer
+
+
+def main():
+    if not os.path.isdir(os.path.join(ROOT, DEMO)):
+        rocescope("demo")
+    os.chdir(ROOT)
+    for query in blocks("sql"):
+        assert sql(query), f"no rows: {query}"
+    readme_python(DEMO)
+    print(f"README queries over {DEMO}: {len(blocks('sql'))} in SQL, {len(blocks('python'))} in Python")
+    with tempfile.TemporaryDirectory() as dataset:
+        truth = write(dataset)
+        readme_sql(dataset, truth)
+        readme_python(dataset)
+        check_polars(dataset, truth)
+        check_pandas(dataset, truth)
+        check_flows(dataset, truth)
+    frames = sum(one["frames"] for one in truth.values())
+    versions = f"DuckDB {duckdb.__version__}, polars {polars.__version__}, pandas {pandas.__version__}"
+    print(f"{versions}: the totals of {len(truth)} captures, {frames} frames, equal the JSON")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,46 @@
+//! Section 5.4 (1): how many flows.
+
+use crate::Line;
+use crate::replay::replay;
+use crate::workload::{GROWING_FLOWS, GROWING_WINDOW_MS, growing};
+use rocescope_pipeline::Settings;
+use rocescope_sketches::LinearCounting;
+use std::error::Error;
+
+/// Other seeds are other queue pairs and ports, so other bits of the bitmap.
+const SEEDS: u64 = 25;
+
+pub(crate) fn flow_count() -> Result<Line, Box<dyn Error>> {
+    let settings = Settings {
+        window_ns: GROWING_WINDOW_MS * 1_000_000,
+        ..Settings::default()
+    };
+    let seconds = (GROWING_WINDOW_MS * GROWING_FLOWS) as f64 / 1e3;
+    let (mut bitmap_error, mut column_error, mut windows, mut frames) = (0.0, 0.0, 0, 0);
+    let (mut most, mut worst) = (0, 0.0f64);
+    for seed in 1..=SEEDS {
+        let replayed = replay(&growing(), seed, seconds, &settings)?;
+        frames += replayed.frames;
+        for window in &replayed.windows {
+            let truth = window.truth.flow_bytes.len() as f64;
+            let bytes = window.totals.linear_counting.as_ref().ok_or("no bitmap")?;
+            let bitmap = LinearCounting::from_row_bytes(&[bytes])?.estimate().flows;
+            let error = (bitmap.round() / truth - 1.0).abs();
+            bitmap_error += error;
+            worst = worst.max(error);
+            column_error += (window.totals.estimated_flows / truth - 1.0).abs();
+            most = most.max(window.truth.flow_bytes.len());
+            windows += 1;
+        }
+    }
+    Ok(Line {
+        what: "number of flows, 5.4 (1)",
+        paper: 0.027,
+        sketches: bitmap_error / f64::from(windows),
+        columns: column_error / f64::from(windows),
+        of: format!(
+            "{windows} windows of 1 to {most} flows, {frames} frames; the worst window by its bitmap {:.2} %",
+            100.0 * worst
+        ),
+    })
+}

@@ -1,0 +1,153 @@
+//! `rocescope merge`: the datasets of several boxes as one, window by window.
+
+use crate::arguments::MergeArguments;
+use crate::timeline::Timeline;
+use anyhow::{Context, Result, bail, ensure};
+use rocescope_model::{EventRow, FlowRow, OpcodeRow, Text, WindowRow, WindowRows, footer};
+use rocescope_pipeline::merge::{Parameters, Part, Target, merge_window};
+use rocescope_store::{Options, Scan, Writer, scan};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Instant;
+
+pub(super) fn run(arguments: &MergeArguments) -> Result<ExitCode> {
+    let out = &arguments.out;
+    let mut scans = Vec::new();
+    let mut notes = String::new();
+    for root in &arguments.datasets {
+        ensure!(root.is_dir(), "{} is not a directory", root.display());
+        ensure!(
+            !same(root, out),
+            "{} is to be read and written at once",
+            root.display()
+        );
+        let found = scan(root)?;
+        for unreadable in &found.unreadable {
+            let path = unreadable.path.display();
+            notes.push_str(&format!("skipped  {path}: {}\n", unreadable.reason));
+        }
+        if !found.open.is_empty() {
+            let root = root.display();
+            notes.push_str(&format!(
+                "left     the open segments in {root}: they are being written, or wait for `rocescope repair`\n"
+            ));
+        }
+        scans.push(found);
+    }
+    let parameters = parameters(&scans)?;
+    let mut pairs = parameters.footer();
+    pairs.extend(origin(arguments));
+    let mut writer = Writer::create(
+        out,
+        Options {
+            metadata: pairs,
+            ..Options::new(&arguments.observer)
+        },
+    )?;
+    let observer: Text = arguments.observer.clone().into();
+    events(&scans, &observer, &mut writer)?;
+    let target = Target {
+        observer,
+        elephant_bps: parameters.elephant_bps(),
+    };
+    let windows = windows(&scans, &target, &mut writer)?;
+    let summary = writer.finish()?;
+    let rows = |table| summary.table(table).rows;
+    notes.push_str(&format!(
+        "{}: {windows} windows of {} datasets, {} flow rows, {} opcode rows, {} events\n",
+        out.display(),
+        scans.len(),
+        rows("flows"),
+        rows("opcodes"),
+        rows("events"),
+    ));
+    super::print(&notes)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn same(one: &Path, other: &Path) -> bool {
+    match (one.canonicalize(), other.canonicalize()) {
+        (Ok(one), Ok(other)) => one == other,
+        // What is not there yet is not the other.
+        _ => false,
+    }
+}
+
+/// The parameters that all segments share.
+fn parameters(scans: &[Scan]) -> Result<Parameters> {
+    let mut joined: Option<Parameters> = None;
+    for segment in scans.iter().flat_map(|scan| &scan.segments) {
+        let these = Parameters::of(|key| segment.footer(key));
+        match &mut joined {
+            None => joined = Some(these),
+            Some(joined) => joined
+                .join(&these)
+                .with_context(|| segment.path.display().to_string())?,
+        }
+    }
+    joined.context("no dataset has a segment")
+}
+
+fn origin(arguments: &MergeArguments) -> [(String, String); 2] {
+    let names = arguments.datasets.iter();
+    let names: Vec<String> = names.map(|root| root.display().to_string()).collect();
+    [
+        (footer::SOURCE.into(), names.join(", ")),
+        (footer::MODE.into(), "merge".into()),
+    ]
+}
+
+/// Events go first: the store promises that a window in `windows` is whole in every table.
+fn events(scans: &[Scan], observer: &Text, writer: &mut Writer) -> Result<()> {
+    let mut segments: Vec<_> = scans.iter().flat_map(|s| s.table("events")).collect();
+    segments.sort_by(|a, b| a.partition.cmp(&b.partition));
+    for segment in segments {
+        for batch in segment.batches(|_| true)? {
+            let mut rows = batch?
+                .typed::<EventRow>()
+                .with_context(|| segment.path.display().to_string())?;
+            for row in &mut rows {
+                row.observer.clone_from(observer);
+            }
+            writer.append_cells(&rows, Instant::now())?;
+        }
+    }
+    Ok(())
+}
+
+/// Merges window after window; how many.
+fn windows(scans: &[Scan], target: &Target, writer: &mut Writer) -> Result<u64> {
+    let mut windows = Timeline::<WindowRow>::new(scans)?;
+    let mut flows = Timeline::<FlowRow>::new(scans)?;
+    let mut opcodes = Timeline::<OpcodeRow>::new(scans)?;
+    let mut merged = 0;
+    while let Some(start_ns) = windows.next_ns() {
+        // By dataset and capture point.
+        let mut parts: BTreeMap<(usize, String), Part> = BTreeMap::new();
+        for (dataset, row) in windows.take(start_ns)? {
+            let part = parts
+                .entry((dataset, row.observer.as_str().to_owned()))
+                .or_default();
+            part.windows.push(row);
+        }
+        for (dataset, row) in flows.take(start_ns)? {
+            if let Some(part) = parts.get_mut(&(dataset, row.observer.as_str().to_owned())) {
+                part.flows.push(row);
+            }
+        }
+        for (dataset, row) in opcodes.take(start_ns)? {
+            if let Some(part) = parts.get_mut(&(dataset, row.observer.as_str().to_owned())) {
+                part.opcodes.push(row);
+            }
+        }
+        let parts: Vec<Part> = parts.into_values().collect();
+        let rows: WindowRows = match merge_window(&parts, target) {
+            Ok(rows) => rows,
+            Err(error) => bail!("the window at {}: {error}", rocescope_model::Time(start_ns)),
+        };
+        writer.append(&rows, Instant::now())?;
+        merged += 1;
+    }
+    Ok(merged)
+}

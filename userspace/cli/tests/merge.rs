@@ -1,0 +1,239 @@
+//! Two halves of a capture, measured apart and merged, are the capture measured whole.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot set itself up has failed"
+)]
+
+use rocescope_capture::generate::{self, Scenario};
+use rocescope_model::{EventRow, FlowRow, OpcodeRow, Row, WindowRow, footer};
+use rocescope_sketches::{CountMin, FlowHash};
+use rocescope_store::{Scan, scan};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+const FILE_HEADER: usize = 24;
+const RECORD_HEADER: usize = 16;
+
+/// A capture in memory, and where its halves and datasets go.
+struct Bench {
+    dir: tempfile::TempDir,
+    capture: Vec<u8>,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let scenario = Scenario::parse(generate::DEMO).unwrap();
+        let mut capture = Vec::new();
+        generate::write(&scenario, 7, &mut capture).unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        Self { dir, capture }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    /// The capture with the records that `keep` says yes to, by their number and frame.
+    fn half(&self, keep: impl Fn(usize, &[u8]) -> bool) -> Vec<u8> {
+        let (header, mut rest) = self.capture.split_at(FILE_HEADER);
+        let mut half = header.to_vec();
+        for number in 0.. {
+            let Some(length) = rest.get(8..12) else {
+                break;
+            };
+            let length = u32::from_le_bytes(length.try_into().unwrap()) as usize;
+            let (record, behind) = rest.split_at(RECORD_HEADER + length);
+            if keep(number, &record[RECORD_HEADER..]) {
+                half.extend_from_slice(record);
+            }
+            rest = behind;
+        }
+        half
+    }
+
+    fn measure(&self, name: &str, capture: &[u8], options: &[&str]) {
+        let file = self.path(&format!("{name}.pcap"));
+        fs::write(&file, capture).unwrap();
+        let out = self.path(name);
+        let mut arguments = vec!["capture", "--quiet", "--observer", name];
+        arguments.extend(["--read", text(&file), "--out", text(&out)]);
+        arguments.extend(options);
+        success(&rocescope(&arguments));
+    }
+
+    fn merge(&self, datasets: &[&str], out: &str) -> Output {
+        let paths: Vec<PathBuf> = datasets.iter().map(|name| self.path(name)).collect();
+        let out = self.path(out);
+        let mut arguments = vec!["merge", "--observer", "whole", "--out", text(&out)];
+        arguments.extend(paths.iter().map(|path| text(path)));
+        rocescope(&arguments)
+    }
+
+    fn scan(&self, name: &str) -> Scan {
+        scan(&self.path(name)).unwrap()
+    }
+
+    fn rows<R: Row>(&self, name: &str) -> Vec<R> {
+        self.scan(name).rows().unwrap()
+    }
+
+    /// Both datasets have the same windows, flows and opcodes.
+    fn assert_equal(&self, merged: &str, whole: &str) {
+        let (merged_windows, windows) = (
+            self.rows::<WindowRow>(merged),
+            self.rows::<WindowRow>(whole),
+        );
+        assert!(windows.len() >= 3);
+        assert_eq!(merged_windows, windows);
+        assert_eq!(
+            self.rows::<OpcodeRow>(merged),
+            self.rows::<OpcodeRow>(whole)
+        );
+        let (merged, whole) = (self.rows::<FlowRow>(merged), self.rows::<FlowRow>(whole));
+        assert_eq!(merged.len(), whole.len());
+        for (merged, whole) in merged.into_iter().zip(whole) {
+            // Which service a flow is shown under may depend on which half was first.
+            let service = whole.service.clone();
+            assert_eq!(FlowRow { service, ..merged }, whole);
+        }
+    }
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+fn rocescope(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rocescope"));
+    command.args(arguments).output().unwrap()
+}
+
+fn success(output: &Output) {
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+}
+
+/// Thresholds that the demo's flows cross.
+const ELEPHANTS: [&str; 6] = [
+    "--elephant",
+    "10M",
+    "--jitter-absolute",
+    "2M",
+    "--jitter-relative",
+    "0.2",
+];
+
+/// One of two, the same for all packets of a flow: from addresses, source port and queue pair of an
+/// untagged IPv4 frame.
+fn side(frame: &[u8]) -> bool {
+    let fields = [&frame[26..36], frame.get(47..50).unwrap_or_default()];
+    let sum: u32 = fields
+        .iter()
+        .flat_map(|f| f.iter())
+        .map(|b| u32::from(*b))
+        .sum();
+    sum.is_multiple_of(2)
+}
+
+#[test]
+fn halves_by_flow_make_the_whole() {
+    let bench = Bench::new();
+    bench.measure("whole", &bench.capture, &ELEPHANTS);
+    bench.measure("even", &bench.half(|_, frame| side(frame)), &ELEPHANTS);
+    bench.measure("odd", &bench.half(|_, frame| !side(frame)), &ELEPHANTS);
+    success(&bench.merge(&["odd", "even"], "merged"));
+    bench.assert_equal("merged", "whole");
+
+    let events = |name| {
+        let mut events: Vec<EventRow> = bench.rows(name);
+        events.sort_by_key(|row| (row.time_ns, row.src, row.dst, row.dst_qpn, row.psn));
+        events
+    };
+    assert!(events("whole").len() > 5);
+    assert_eq!(events("merged"), events("whole"));
+}
+
+#[test]
+fn halves_by_time_make_the_whole_although_a_window_is_cut_in_two() {
+    let bench = Bench::new();
+    bench.measure("whole", &bench.capture, &[]);
+    bench.measure("before", &bench.half(|number, _| number < 8_000), &[]);
+    bench.measure("after", &bench.half(|number, _| number >= 8_000), &[]);
+    success(&bench.merge(&["before", "after"], "merged"));
+    bench.assert_equal("merged", "whole");
+}
+
+/// Each half lists its five largest flows only: sizes stay bounds, sketches stay equal.
+#[test]
+fn flows_that_a_half_does_not_list_widen_the_bounds() {
+    let bench = Bench::new();
+    bench.measure("whole", &bench.capture, &[]);
+    let few = ["--flow-rows", "5"];
+    bench.measure("before", &bench.half(|number, _| number % 3 > 0), &few);
+    bench.measure("after", &bench.half(|number, _| number % 3 == 0), &few);
+    success(&bench.merge(&["before", "after"], "merged"));
+    let whole: Vec<FlowRow> = bench.rows("whole");
+    let merged: Vec<FlowRow> = bench.rows("merged");
+    assert!(merged.iter().any(|row| row.error_frame_bytes > 0));
+    for row in merged {
+        let same = |other: &&FlowRow| {
+            (other.flow_hash, other.window_start_ns) == (row.flow_hash, row.window_start_ns)
+        };
+        let truth = whole.iter().find(same).unwrap();
+        assert!(row.frame_bytes >= truth.frame_bytes && row.packets >= truth.packets);
+        assert!(row.payload_bytes >= truth.payload_bytes && row.messages >= truth.messages);
+        assert!(row.frame_bytes - row.error_frame_bytes <= truth.frame_bytes);
+        assert!(row.packets - row.error_packets <= truth.packets);
+    }
+    let windows = bench.rows::<WindowRow>("whole").into_iter();
+    for (merged, whole) in bench.rows::<WindowRow>("merged").into_iter().zip(windows) {
+        assert!(!merged.flows_exact);
+        assert!((merged.estimated_flows / whole.flows as f64 - 1.0).abs() < 0.05);
+        assert_eq!(merged.linear_counting, whole.linear_counting);
+        assert_eq!(merged.count_min_bytes, whole.count_min_bytes);
+    }
+}
+
+#[test]
+fn other_windows_are_refused_in_one_line_that_names_the_file() {
+    let bench = Bench::new();
+    bench.measure("second", &bench.capture, &[]);
+    bench.measure("half", &bench.capture, &["--window", "500ms"]);
+    let refused = bench.merge(&["second", "half"], "merged");
+    assert!(!refused.status.success());
+    let error = String::from_utf8(refused.stderr).unwrap();
+    assert!(error.contains("rocescope.window_ns is 500000000 there and 1000000000 elsewhere"));
+    assert!(error.contains("half") && error.contains(".parquet"));
+    assert_eq!(error.lines().count(), 1);
+    assert!(!bench.path("merged").exists());
+}
+
+#[test]
+fn a_dataset_is_not_merged_into_itself() {
+    let bench = Bench::new();
+    bench.measure("one", &bench.capture, &[]);
+    let refused = bench.merge(&["one"], "one");
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("read and written at once"));
+}
+
+#[test]
+fn the_merged_dataset_says_what_it_is() {
+    let bench = Bench::new();
+    bench.measure("one", &bench.capture, &[]);
+    success(&bench.merge(&["one"], "merged"));
+    let scan = bench.scan("merged");
+    let segment = scan.table("windows").next().unwrap();
+    assert_eq!(segment.footer(footer::MODE), Some("merge"));
+    assert_eq!(segment.footer(footer::OBSERVER), Some("whole"));
+    assert_eq!(
+        segment.footer(footer::COUNT_MIN_CONSERVATIVE),
+        Some("false")
+    );
+    let flow: &FlowRow = &scan.rows().unwrap()[0];
+    let window: &WindowRow = &scan.rows().unwrap()[0];
+    let bytes = CountMin::from_spark(window.count_min_bytes.as_ref().unwrap()).unwrap();
+    let estimate = bytes.estimate(FlowHash(flow.flow_hash.cast_unsigned()));
+    assert!(estimate >= flow.frame_bytes);
+}

@@ -1,0 +1,129 @@
+//! The chapter on sketches: the key byte for byte, its hash with golden vectors, every format.
+//!
+//! The golden vectors are text here, for this crate knows neither keys nor hashes; a test of the
+//! pipeline holds them against both.
+
+/// The chapter.
+pub(super) const CHAPTER: &str = "
+## Sketches
+
+Sketches of windows and observers can be merged as long as their parameters and hash seed, which are
+in the footer, are equal; a merge across different ones is refused (`rocescope merge` does it, window
+by window). All of them are keyed by `flow_hash`, the 64-bit hash of a flow's key.
+
+### The key
+
+48 bytes, numbers little-endian:
+
+| bytes | word | field |
+|---|---|---|
+| 0–15 | 0, 1 | source address as sent; IPv4 as IPv4-mapped IPv6, `::ffff:a.b.c.d` |
+| 16–31 | 2, 3 | destination address, likewise |
+| 32–35 | 4 | VXLAN network identifier; 2^32 - 1 where there is none |
+| 36–39 | 4 | destination queue pair |
+| 40–41 | 5 | UDP source port |
+| 42–43 | 5 | VLAN id of the outer tag; 65535 where there is none |
+| 44–45 | 5 | VLAN id of the inner tag; 65535 where there is none |
+| 46–47 | 5 | 0 |
+
+They are hashed as six 64-bit words: byte `8 i + j` of the key is bits `8 j` to `8 j + 7` of word `i`.
+
+### The hash
+
+All arithmetic is modulo 2^64 unless said otherwise, `^` is exclusive or, `>>` shifts in zeros.
+
+    K0 = 0x9e3779b97f4a7c15
+    K1 = 0x6a09e667f3bcc908
+    K2 = 0xbb67ae8584caa73b
+    K3 = 0x3c6ef372fe94f82b
+    K4 = 0xa54ff53a5f1d36f1
+
+    fold(a, b):  p = a * b as a 128-bit product
+                 return a ^ b ^ (p mod 2^64) ^ (p div 2^64)
+
+    hash(w[0..n], seed):                    n = 6 and seed = 0 for flows
+        s = fold(seed ^ K0, n ^ K1)
+        for each pair i = 0, 2, 4, ... below n:
+            s = fold(w[i] ^ K2, w[i+1] ^ s ^ K3)
+        s = s ^ (s >> 32);   s = s * K4
+        s = s ^ (s >> 29);   s = s * K0
+        return s ^ (s >> 32)
+
+`flow_hash` is that as a signed 64-bit number, which is the key of every sketch. Two golden vectors:
+
+| | first | second |
+|---|---|---|
+| source | 10.0.0.1 | fd00::1 |
+| destination | 10.0.0.2 | fd00::2 |
+| VXLAN network identifier | none | 4242 |
+| destination queue pair | 0x11 | 0xabcdef |
+| UDP source port | 49152 | 65535 |
+| VLAN ids | none | 100, 7 |
+| word 0 | `0x0000000000000000` | `0x00000000000000fd` |
+| word 1 | `0x0100000affff0000` | `0x0100000000000000` |
+| word 2 | `0x0000000000000000` | `0x00000000000000fd` |
+| word 3 | `0x0200000affff0000` | `0x0200000000000000` |
+| word 4 | `0x00000011ffffffff` | `0x00abcdef00001092` |
+| word 5 | `0x0000ffffffffc000` | `0x000000070064ffff` |
+| hash | `0x15c77a38e3af8578` | `0xe57d600f85e4b61a` |
+| `flow_hash` | 1569357379918595448 | -1910265047148087782 |
+
+### Linear Counting
+
+`linear_counting`: a bitmap of 32,768 bits, 4,096 bytes. Bit `p` is bit `p mod 8` of byte `p div 8`,
+the least significant being bit 0. A flow sets the bit `p = h div 2^49`, with the hash `h` taken as
+unsigned: its upper 15 bits. With `m` bits of which `z` are zero the estimate is `-m ln(z / m)`.
+Bitmaps of equal length and seed merge by bitwise or; Spark's `bitmap_or_agg` and `bitmap_count` take
+them as they are (both cut longer bitmaps off without a word, hence the limit). Beyond about 280,000
+flows a bitmap is full.
+
+### HyperLogLog
+
+`hll_flows`: an `HllSketch` of Apache DataSketches of type HLL_8 with `lgK` 14, fed with `flow_hash` as
+a signed long. It is there where a window held more flows than the bitmap has bits. DataSketches
+libraries and Spark's `hll_sketch_estimate` and `hll_union_agg` take it as it is; in Spark,
+`hll_sketch_agg(flow_hash, 14)` over `flows` makes one that merges with it. 16,424 bytes, numbers
+little-endian:
+
+| bytes | field |
+|---|---|
+| 0–7 | 10, 1, 7, 14, 0, 16, 0, 10: words of this header, version, family, `lgK`, unused, order of arrival unknown, lowest value, mode |
+| 8–15 | 0.0: an estimate by order of arrival is not kept, so equal flows give equal bytes |
+| 16–23 | sum of `2^-r` over registers `r` below 32, a double |
+| 24–31 | the same over registers from 32 on |
+| 32–35 | registers that are 0 |
+| 36–39 | 0 |
+| 40– | 16,384 registers, one byte each |
+
+With `(lo, hi)` the MurmurHash3 x64-128 of the key's eight little-endian bytes under the seed 9001, a
+flow raises register `lo mod 16384` to at least 1 + the leading zero bits of `hi`, 63 at most. Two
+sketches merge to the larger of each pair of registers.
+
+### Count-Min
+
+`count_min_packets`, `count_min_bytes`: the bytes of Spark's `CountMinSketch`, version 1, so
+`CountMinSketch.readFrom` reads them. All numbers are big-endian:
+
+| field | type | meaning |
+|---|---|---|
+| version | i32 | 1 |
+| total | i64 | sum of all counts added |
+| depth | i32 | rows |
+| width | i32 | counters in a row |
+| hashA | i64 × depth | multiplier of each row |
+| table | i64 × depth × width | counters, row by row |
+
+The counter of a key in a row is found by, in wrapping 64-bit arithmetic with arithmetic shifts,
+
+    h = hashA * key;  h += h >> 32;  h &= 2^31 - 1;  counter = h % width
+
+The estimate of a key is its smallest counter. It is never below the truth. Tables of equal depth,
+width and multipliers merge by adding up their counters. Where the footer says that a table was updated
+conservatively its counters are no sums: merged, it still is an upper bound, but a looser one than a
+single table fed with everything, and the footer of the merged says so too.
+
+### Quantiles
+
+No table holds a sketch of quantiles.
+
+";

@@ -1,0 +1,218 @@
+//! The rows of one window as several capture points saw it, as if one had seen it all.
+//!
+//! Each point is taken to have seen other packets: a packet that passed two mirrors counts twice.
+//! What adds up is added; sketches are merged; the numbers that follow from them are worked out anew;
+//! what neither adds up nor follows is kept where all agree and null where they do not. A flow that
+//! one point lists and another saw too little of to list may have had more than is listed: its error
+//! columns say how much, so that sizes still never fall short of the truth.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`parameters`] | what datasets must have in common |
+//! | `columns` | how the cells of a column become one |
+//! | `sketches` | the sketches of several rows as one |
+//! | `flows` | the flows of several points by key |
+
+mod columns;
+mod flows;
+pub mod parameters;
+mod sketches;
+
+pub use parameters::{Differs, Parameters};
+
+use crate::flow_estimate::{FlowEstimate, wants_hyper_log_log};
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use columns::add;
+use flows::Merged;
+use rocescope_model::{FlowRow, OpcodeRow, Row, Text, WindowRow, WindowRows};
+use rocescope_sketches::count_min::SparkError;
+use rocescope_sketches::hyper_log_log::HllError;
+use rocescope_sketches::linear_counting::RowError;
+use rocescope_sketches::{FlowHash, HyperLogLog, LinearCounting, Mismatch};
+use sketches::Sketches;
+
+/// One window as one capture point saw it. There are several rows of `windows` where it was started
+/// anew within the window.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Part {
+    /// Totals and sketches.
+    pub windows: Vec<WindowRow>,
+    /// Top flows.
+    pub flows: Vec<FlowRow>,
+    /// Opcodes.
+    pub opcodes: Vec<OpcodeRow>,
+}
+
+/// What the merged rows are to be.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// Name of the capture point in them.
+    pub observer: Text,
+    /// Frame bits a second from which a flow is an elephant.
+    pub elephant_bps: f64,
+}
+
+/// Why the rows of a window cannot be merged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MergeError {
+    /// Sketches were made with different parameters.
+    #[error("{column}: {mismatch}")]
+    Mismatch {
+        /// The column.
+        column: &'static str,
+        /// What differs.
+        mismatch: Mismatch,
+    },
+    /// `linear_counting` holds something else.
+    #[error("linear_counting: {0}")]
+    Bitmap(RowError),
+    /// A Count-Min column holds something else.
+    #[error("{column}: {error}")]
+    CountMin {
+        /// The column.
+        column: &'static str,
+        /// What is wrong.
+        error: SparkError,
+    },
+    /// `hll_flows` holds something else.
+    #[error("hll_flows: {0}")]
+    HyperLogLog(HllError),
+    /// Not all flows are listed, and the sketches that know of the others were left out.
+    #[error("not all of its flows are listed, and without sketches the others cannot be counted")]
+    NoSketches,
+}
+
+/// Merges the rows of one window. Events are not among them: they need no merging.
+///
+/// # Errors
+/// [`MergeError`], of sketches alone.
+pub fn merge_window(parts: &[Part], target: &Target) -> Result<WindowRows, MergeError> {
+    let mut rows = WindowRows::default();
+    if let [part] = parts
+        && part.windows.len() <= 1
+    {
+        rows.windows.clone_from(&part.windows);
+        rows.flows.clone_from(&part.flows);
+        rows.opcodes.clone_from(&part.opcodes);
+    } else {
+        let seen = parts
+            .iter()
+            .map(|part| Sketches::of(&part.windows))
+            .collect::<Result<Vec<_>, _>>()?;
+        let merged = Merged::of(parts, &seen, target);
+        rows.windows.extend(window(parts, &seen, &merged)?);
+        rows.opcodes = opcodes(parts);
+        rows.flows = merged.rows;
+    }
+    let WindowRows {
+        windows,
+        flows,
+        opcodes,
+        ..
+    } = &mut rows;
+    let observers = windows.iter_mut().map(|row| &mut row.observer);
+    let observers = observers.chain(flows.iter_mut().map(|row| &mut row.observer));
+    for observer in observers.chain(opcodes.iter_mut().map(|row| &mut row.observer)) {
+        observer.clone_from(&target.observer);
+    }
+    Ok(rows)
+}
+
+/// All rows as one; `None` when there are none.
+fn sum<'a, R: Row + Clone>(rows: impl IntoIterator<Item = &'a R>) -> Option<R> {
+    let mut rows = rows.into_iter();
+    let first = rows.next()?.clone();
+    Some(rows.fold(first, |sum, row| add(&sum, row)))
+}
+
+fn window(
+    parts: &[Part],
+    seen: &[Sketches],
+    merged: &Merged,
+) -> Result<Option<WindowRow>, MergeError> {
+    let Some(mut row) = sum(parts.iter().flat_map(|part| &part.windows)) else {
+        return Ok(None);
+    };
+    let all = Sketches::merged(seen)?;
+    let hashes = merged.rows.iter().map(|row| hash(row.flow_hash));
+    let bitmap = match &all.flows {
+        _ if merged.complete => {
+            let mut listed = LinearCounting::default();
+            hashes.for_each(|hash| listed.add(hash));
+            listed.estimate()
+        }
+        Some(bitmap) => bitmap.estimate(),
+        None => return Err(MergeError::NoSketches),
+    };
+    let hll = wants_hyper_log_log(&bitmap)
+        .then(|| hyper_log_log(parts, seen, merged))
+        .flatten();
+    let estimate = FlowEstimate::new(&bitmap, hll.as_ref());
+    row.flows_exact = merged.complete;
+    row.flows = if merged.complete {
+        merged.rows.len() as u64
+    } else {
+        estimate.rounded()
+    };
+    row.estimated_flows = estimate.flows;
+    row.estimated_flows_stderr_ratio = estimate.stderr_ratio;
+    // An elephant of a point that does not list it is one of the whole, too.
+    let unlisted = parts.iter().flat_map(|part| &part.windows);
+    let unlisted = unlisted.map(|row| row.elephant_flows).max().unwrap_or(0);
+    let listed = merged.rows.iter().filter(|row| row.elephant).count() as u64;
+    row.elephant_flows = listed.max(if merged.complete { 0 } else { unlisted });
+    row.mouse_flows = row.flows.saturating_sub(row.elephant_flows);
+    row.mirror_loss_ratio = row.mirror_lost_packets.and_then(|lost| {
+        let all = lost + row.roce_packets;
+        (all > 0).then(|| lost as f64 / all as f64)
+    });
+    row.linear_counting = all.flows.map(|flows| flows.row_bytes().flatten().collect());
+    row.hll_flows = hll
+        .filter(|_| row.linear_counting.is_some())
+        .map(|hll| hll.to_datasketches());
+    row.count_min_packets = all.packets.map(|table| table.to_spark());
+    row.count_min_bytes = all.frame_bytes.map(|table| table.to_spark());
+    Ok(Some(row))
+}
+
+/// All flows, where every point either has a HyperLogLog or lists all of its flows.
+fn hyper_log_log(parts: &[Part], seen: &[Sketches], merged: &Merged) -> Option<HyperLogLog> {
+    let mut all = HyperLogLog::new();
+    for ((part, seen), complete) in parts.iter().zip(seen).zip(&merged.complete_parts) {
+        match &seen.hll {
+            _ if *complete => part
+                .flows
+                .iter()
+                .for_each(|row| all.add(hash(row.flow_hash))),
+            Some(hll) => all.merge(hll),
+            None => return None,
+        }
+    }
+    Some(all)
+}
+
+fn opcodes(parts: &[Part]) -> Vec<OpcodeRow> {
+    let mut opcodes: BTreeMap<u8, OpcodeRow> = BTreeMap::new();
+    for row in parts.iter().flat_map(|part| &part.opcodes) {
+        let sum = match opcodes.get(&row.opcode_number) {
+            Some(before) => add(before, row),
+            None => row.clone(),
+        };
+        opcodes.insert(row.opcode_number, sum);
+    }
+    for row in opcodes.values_mut() {
+        row.frame_bps = bps(row.frame_bytes, row.window_ns);
+        row.rate_pps = row.packets as f64 / (row.window_ns as f64 / 1e9);
+    }
+    opcodes.into_values().collect()
+}
+
+fn hash(flow_hash: i64) -> FlowHash {
+    FlowHash(flow_hash.cast_unsigned())
+}
+
+/// Bits a second of `bytes` in a window.
+fn bps(bytes: u64, window_ns: i64) -> f64 {
+    bytes as f64 * 8e9 / window_ns as f64
+}

@@ -1,0 +1,151 @@
+//! The flows of several capture points by key, with what each point may have seen beyond its list.
+
+use super::sketches::Sketches;
+use super::{Part, Target, add, bps, hash};
+use alloc::collections::BTreeMap;
+use alloc::collections::btree_map::Entry;
+use alloc::vec::Vec;
+use core::net::IpAddr;
+use rocescope_model::FlowRow;
+
+/// The flows of a window.
+#[derive(Debug)]
+pub(super) struct Merged {
+    /// Largest first.
+    pub(super) rows: Vec<FlowRow>,
+    /// They are all there are, and exact.
+    pub(super) complete: bool,
+    /// The same of each point alone.
+    pub(super) complete_parts: Vec<bool>,
+}
+
+/// What tells a flow from another; its hash first, for most comparisons end there.
+type Key = (
+    i64,
+    (IpAddr, IpAddr),
+    (u16, u32),
+    (Option<u16>, Option<u16>, Option<u32>),
+);
+
+fn key(row: &FlowRow) -> Key {
+    (
+        row.flow_hash,
+        (row.src, row.dst),
+        (row.udp_src_port, row.dst_qpn),
+        (row.vlan, row.inner_vlan, row.vni),
+    )
+}
+
+impl Merged {
+    pub(super) fn of(parts: &[Part], seen: &[Sketches], target: &Target) -> Self {
+        // A flow, and the points that list it.
+        let mut flows: BTreeMap<Key, (FlowRow, Vec<usize>)> = BTreeMap::new();
+        for (number, part) in parts.iter().enumerate() {
+            for row in &part.flows {
+                match flows.entry(key(row)) {
+                    Entry::Vacant(place) => {
+                        place.insert((row.clone(), Vec::from([number])));
+                    }
+                    Entry::Occupied(mut place) => {
+                        let (sum, listed) = place.get_mut();
+                        *sum = add(sum, row);
+                        if listed.last() != Some(&number) {
+                            listed.push(number);
+                        }
+                    }
+                }
+            }
+        }
+        let rest: Vec<Unlisted> = parts.iter().zip(seen).map(Unlisted::of).collect();
+        let mut rows: Vec<FlowRow> = flows
+            .into_values()
+            .map(|(mut row, listed)| {
+                for (number, rest) in rest.iter().enumerate() {
+                    if !listed.contains(&number) {
+                        rest.widen(&mut row);
+                    }
+                }
+                row
+            })
+            .collect();
+        rows.sort_by(|a, b| {
+            let by_size = b.frame_bytes.cmp(&a.frame_bytes);
+            by_size.then_with(|| order(a).cmp(&order(b)))
+        });
+        for (row, rank) in rows.iter_mut().zip(1..) {
+            row.rank = rank;
+            row.frame_bps = bps(row.frame_bytes, row.window_ns);
+            row.payload_bps = bps(row.payload_bytes, row.window_ns);
+            let middle = row.frame_bytes - row.error_frame_bytes / 2;
+            row.elephant = bps(middle, row.window_ns) >= target.elephant_bps;
+        }
+        let complete_parts: Vec<bool> = rest.iter().map(|rest| rest.packets == 0).collect();
+        Self {
+            rows,
+            complete: complete_parts.iter().all(|complete| *complete),
+            complete_parts,
+        }
+    }
+}
+
+/// The order of flow keys: that of their bytes, IPv4 addresses mapped.
+fn order(row: &FlowRow) -> impl Ord + use<> {
+    let bytes = |address: IpAddr| match address {
+        IpAddr::V4(address) => address.to_ipv6_mapped().octets(),
+        IpAddr::V6(address) => address.octets(),
+    };
+    (
+        (bytes(row.src), bytes(row.dst)),
+        row.vni.unwrap_or(u32::MAX),
+        (row.dst_qpn, row.udp_src_port),
+        (
+            row.vlan.unwrap_or(u16::MAX),
+            row.inner_vlan.unwrap_or(u16::MAX),
+        ),
+    )
+}
+
+/// What a point saw beyond the flows that it lists.
+struct Unlisted<'a> {
+    packets: u64,
+    frame_bytes: u64,
+    sketches: &'a Sketches,
+}
+
+impl<'a> Unlisted<'a> {
+    fn of((part, sketches): (&Part, &'a Sketches)) -> Self {
+        let (mut packets, mut frame_bytes) = (0u64, 0u64);
+        for row in &part.windows {
+            packets += row.roce_packets;
+            frame_bytes += row.frame_bytes;
+        }
+        for row in &part.flows {
+            packets = packets.saturating_sub(row.packets - row.error_packets.min(row.packets));
+            let least = row.frame_bytes - row.error_frame_bytes.min(row.frame_bytes);
+            frame_bytes = frame_bytes.saturating_sub(least);
+        }
+        Self {
+            packets,
+            frame_bytes,
+            sketches,
+        }
+    }
+
+    /// Adds the most that an unlisted flow can have had here to its size and to its error.
+    fn widen(&self, row: &mut FlowRow) {
+        let flow = hash(row.flow_hash);
+        let sketched = |table: &Option<rocescope_sketches::CountMin>| {
+            table
+                .as_ref()
+                .map_or(u64::MAX, |table| table.estimate(flow))
+        };
+        let packets = self.packets.min(sketched(&self.sketches.packets));
+        let frame_bytes = self.frame_bytes.min(sketched(&self.sketches.frame_bytes));
+        row.packets += packets;
+        row.error_packets += packets;
+        row.frame_bytes += frame_bytes;
+        row.error_frame_bytes += frame_bytes;
+        row.payload_bytes += frame_bytes;
+        row.messages += packets;
+    }
+}

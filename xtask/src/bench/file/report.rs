@@ -1,0 +1,105 @@
+//! The table and the JSON.
+
+use super::contender::{Contender, Run};
+use rocescope_model::Value;
+use rocescope_model::json::Writer;
+use std::fmt::Write;
+use std::path::Path;
+
+/// Smallest, middle and largest of some numbers.
+struct Spread {
+    min: f64,
+    median: f64,
+    max: f64,
+}
+
+impl Spread {
+    fn of(contender: &Contender, number: fn(&Run) -> f64) -> Self {
+        let mut numbers: Vec<f64> = contender.runs.iter().map(number).collect();
+        numbers.sort_by(f64::total_cmp);
+        let at = |index: usize| numbers.get(index).copied().unwrap_or(f64::NAN);
+        Self {
+            min: at(0),
+            median: at(numbers.len() / 2),
+            max: at(numbers.len().saturating_sub(1)),
+        }
+    }
+}
+
+/// The results as a Markdown table, with what repeats them.
+pub(super) fn table(contenders: &[Contender], file: &Path, frames: u64) -> String {
+    let mut out = String::new();
+    // Writing into a string does not fail.
+    let _ = write_table(&mut out, contenders, file, frames);
+    out
+}
+
+fn write_table(
+    out: &mut String,
+    contenders: &[Contender],
+    file: &Path,
+    frames: u64,
+) -> std::fmt::Result {
+    let wall = |contender: &Contender| Spread::of(contender, |run| run.wall_s);
+    let cpu = |contender: &Contender| Spread::of(contender, |run| run.cpu_s);
+    // The first contender is ours.
+    let (our_wall_s, our_cpu_s) = contenders.first().map_or((f64::NAN, f64::NAN), |first| {
+        (wall(first).median, cpu(first).median)
+    });
+    writeln!(
+        out,
+        "| | runs | wall, s: min / median / max | CPU, s: min / median / max | million frames a CPU second | wall / rocescope's | CPU / rocescope's |"
+    )?;
+    writeln!(out, "|---|---|---|---|---|---|---|---|")?;
+    for contender in contenders {
+        let (wall, cpu) = (wall(contender), cpu(contender));
+        writeln!(
+            out,
+            "| {} | {} | {:.3} / **{:.3}** / {:.3} | {:.3} / **{:.3}** / {:.3} | {:.2} | {:.2} | {:.2} |",
+            contender.name,
+            contender.runs.len(),
+            wall.min,
+            wall.median,
+            wall.max,
+            cpu.min,
+            cpu.median,
+            cpu.max,
+            frames as f64 / cpu.median / 1e6,
+            wall.median / our_wall_s,
+            cpu.median / our_cpu_s,
+        )?;
+    }
+    let bytes = file.metadata().map_or(0, |metadata| metadata.len());
+    writeln!(out, "\n{frames} frames, {bytes} bytes. The commands:\n")?;
+    for contender in contenders {
+        writeln!(out, "    {}", contender.line())?;
+    }
+    writeln!(out, "\nRepeat: cargo xtask bench file --full")
+}
+
+/// Every run.
+pub(super) fn json(contenders: &[Contender], frames: u64) -> String {
+    let mut json = Writer::pretty();
+    json.begin_object();
+    json.key("frames").integer(frames);
+    json.key("contenders").begin_array();
+    for contender in contenders {
+        json.begin_object();
+        json.key("name").string(&contender.name);
+        json.key("command").string(&contender.line());
+        for (key, number) in [
+            ("wall_s", (|run| run.wall_s) as fn(&Run) -> f64),
+            ("cpu_s", |run| run.cpu_s),
+        ] {
+            json.key(key).begin_array();
+            for run in &contender.runs {
+                json.value(&Value::F64(number(run)));
+            }
+            json.end_array();
+        }
+        json.end_object();
+    }
+    json.end_array();
+    json.end_object();
+    json.finish() + "\n"
+}

@@ -1,0 +1,98 @@
+//! `cargo xtask ci`: everything a change must pass. `.ci/run` installs what this needs.
+//!
+//! A step that fails does not keep the others from running: one look at the end of the log tells
+//! all that is wrong. The tests come last, and their runners' own lines close the log.
+
+mod readme;
+mod suites;
+
+use crate::process::{command, run as run_command};
+use crate::{docs, ebpf, fuzz, graph};
+use anyhow::{Result, bail};
+use std::time::{Duration, Instant};
+
+/// Seconds of fuzzing, all targets together.
+const FUZZING: &str = "60";
+
+/// A step by name.
+type Step = (&'static str, fn() -> Result<()>);
+
+const STEPS: [Step; 9] = [
+    ("format", format),
+    ("lints", lints),
+    ("documentation", documentation),
+    ("XDP object", || ebpf::run(&["--check"])),
+    ("crate graph", graph::run),
+    ("generated pages", docs::check),
+    ("README commands", readme::run),
+    ("queries", queries),
+    ("fuzzing", || fuzz::run(&["--seconds", FUZZING])),
+];
+
+/// Runs every step, then the tests.
+pub(crate) fn run() -> Result<()> {
+    let begun = Instant::now();
+    let mut ended = Vec::new();
+    let mut failed = Vec::new();
+    for (name, step) in STEPS {
+        let (took, result) = timed(name, step);
+        ended.push((name, took, result.is_ok()));
+        if let Err(error) = result {
+            eprintln!("{name}: {error:#}");
+            failed.push(name);
+        }
+    }
+    let mut lines = Vec::new();
+    let (took, result) = timed("tests", || suites::run(&mut lines));
+    ended.push(("tests", took, result.is_ok()));
+    if let Err(error) = result {
+        eprintln!("tests: {error:#}");
+        failed.push("tests");
+    }
+    println!("\n== timings");
+    for (name, took, passed) in ended {
+        let verdict = if passed { "" } else { "FAILED" };
+        println!("{:>7.1} s  {name:<16} {verdict}", took.as_secs_f64());
+    }
+    println!("{:>7.1} s  all", begun.elapsed().as_secs_f64());
+    println!("\n== tests");
+    for line in lines {
+        println!("{line}");
+    }
+    if !failed.is_empty() {
+        bail!("failed: {}", failed.join(", "));
+    }
+    Ok(())
+}
+
+fn timed(name: &str, step: impl FnOnce() -> Result<()>) -> (Duration, Result<()>) {
+    println!("\n== {name}");
+    let begun = Instant::now();
+    let result = step();
+    (begun.elapsed(), result)
+}
+
+/// The two packages outside the workspace are ours as well.
+fn format() -> Result<()> {
+    run_command(&mut command("cargo", &["fmt", "--all", "--check"]))?;
+    for manifest in ["fuzz/Cargo.toml", "sketches/bench/Cargo.toml"] {
+        let check = ["fmt", "--manifest-path", manifest, "--check"];
+        run_command(&mut command("cargo", &check))?;
+    }
+    Ok(())
+}
+
+fn lints() -> Result<()> {
+    let mut clippy = command("cargo", &["clippy", "--workspace", "--all-targets"]);
+    run_command(clippy.args(["--", "-D", "warnings"]))
+}
+
+fn documentation() -> Result<()> {
+    let mut doc = command("cargo", &["doc", "--workspace", "--no-deps", "--quiet"]);
+    run_command(doc.env("RUSTDOCFLAGS", "-D warnings"))
+}
+
+/// DuckDB, polars and pandas over a dataset of ours.
+fn queries() -> Result<()> {
+    run_command(&mut command("python3", &[".ci/queries.py"]))
+}

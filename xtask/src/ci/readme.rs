@@ -1,0 +1,41 @@
+//! The commands of the README, as printed.
+
+use crate::process::{command, root, run as run_command};
+use anyhow::{Result, ensure};
+use std::fs;
+
+/// Runs every line of every `sh` block, but for the tests, which are a step of their own.
+pub(super) fn run() -> Result<()> {
+    let readme = fs::read_to_string(root().join("README.md"))?;
+    let lines = commands(&readme);
+    ensure!(!lines.is_empty(), "the README has no commands");
+    for line in lines {
+        println!("$ {line}");
+        run_command(&mut command("bash", &["-euo", "pipefail", "-c", line]))?;
+    }
+    Ok(())
+}
+
+fn commands(readme: &str) -> Vec<&str> {
+    let mut in_block = false;
+    let mut lines = Vec::new();
+    for line in readme.lines() {
+        match line.trim() {
+            "```sh" => in_block = true,
+            "```" => in_block = false,
+            "" | "cargo test" => {}
+            line if in_block => lines.push(line),
+            _ => {}
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn lines_of_shell_blocks_are_commands() {
+        let readme = "a\n```sh\none\n\ncargo test\n```\nb\n```sql\nSELECT\n```\n```sh\ntwo\n```\n";
+        assert_eq!(super::commands(readme), ["one", "two"]);
+    }
+}
