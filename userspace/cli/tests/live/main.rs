@@ -10,7 +10,6 @@
 //! | `lifecycle` | signals, `kill -9`, interfaces that vanish, programs of somebody else |
 //! | `privileges` | none, and only those that it takes |
 #![expect(clippy::unwrap_used, reason = "it is a test")]
-#![expect(clippy::panic, reason = "it is a test")]
 
 mod lifecycle;
 mod live;
