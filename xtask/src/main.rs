@@ -4,6 +4,7 @@ mod bench;
 mod captures;
 mod ci;
 mod docs;
+mod ebpf;
 mod fuzz;
 mod graph;
 mod pcap;
@@ -17,6 +18,7 @@ cargo xtask <task>
 
   ci                            everything a change must pass
   docs [--check]                write the generated pages, or fail when one is stale
+  ebpf [--check]                build the XDP program, or hold the committed one to its lock
   graph                         hold the crates against the table in ARCHITECTURE.md
   bench file [FILE] [OPTION...] the whole path beside tcpdump and tshark
   bench memory                  the peak of a capture of 100,000 flows
@@ -42,6 +44,7 @@ fn run(arguments: &[&str]) -> Result<()> {
         ["ci"] => ci::run(),
         ["docs"] => docs::write(),
         ["docs", "--check"] => docs::check(),
+        ["ebpf", rest @ ..] => ebpf::run(rest),
         ["graph"] => graph::run(),
         ["bench", rest @ ..] => bench::run(rest),
         ["fuzz", rest @ ..] => fuzz::run(rest),

@@ -6,14 +6,19 @@ use rocescope_record::batch::Batch;
 use rocescope_record::{Config, Counters, Set};
 use rocescope_wire::Packet;
 
-/// Sets of the run cache a CPU, two slots each: a power of two. User space may set another at load.
-pub const SETS: usize = 8_192;
+/// Sets of the run cache a CPU, two slots each: what the map has unless user space sets another
+/// number at load, and then [`SET_MASK`] with it.
+const SETS: usize = 8_192;
 /// Sets that one call of the flush program looks at: few enough for the verifier to walk through.
 pub const SETS_A_FLUSH: u32 = 128;
 /// Bytes of a ring: user space chooses when it makes them.
 const RING_BYTES: usize = 8 << 20;
 /// The most CPUs; user space sets how many there are.
 const CPUS: usize = 1_024;
+
+/// One less than the number of sets, which is a power of two. Set when the program is loaded.
+#[unsafe(no_mangle)]
+static SET_MASK: u32 = SETS as u32 - 1;
 
 /// Per CPU, beside the counters.
 #[repr(C)]
@@ -51,8 +56,10 @@ pub fn counters() -> Option<&'static mut Counters> {
 
 #[inline(always)]
 pub fn set(hash: u32) -> Option<&'static mut Set> {
+    // SAFETY: a static of this program; volatile, for user space replaces its value at load.
+    let mask = unsafe { core::ptr::read_volatile(&raw const SET_MASK) };
     // SAFETY: as above.
-    RUNS.get_ptr_mut(hash & (SETS as u32 - 1))
+    RUNS.get_ptr_mut(hash & mask)
         .map(|set| unsafe { &mut *set })
 }
 

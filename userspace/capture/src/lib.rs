@@ -3,10 +3,20 @@
 //! | module | what it yields |
 //! |---|---|
 //! | [`file`](mod@file) | the frames of pcap and pcapng files, compressed or piped |
+//! | [`xdp`] | run records that the kernel made, from XDP programs on interfaces |
+//! | [`af_packet`] | the frames of an interface, from a packet socket |
+//! | [`inject`] | nothing: it puts frames onto an interface |
+//! | [`interface`](mod@interface) | what interfaces there are, and how they are |
+//! | [`privileges`] | the capabilities that live capture takes, and how they are dropped |
 //! | [`generate`] | deterministic traffic from a scenario, with its truth |
 //!
 //! Frames go through `rocescope-record` and leave as run records; what they mean is decided in
 //! `rocescope-pipeline`.
 
+pub mod af_packet;
 pub mod file;
 pub mod generate;
+pub mod inject;
+pub mod interface;
+pub mod privileges;
+pub mod xdp;

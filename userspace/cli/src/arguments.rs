@@ -2,6 +2,7 @@
 
 use crate::units::{bits_per_second, duration, name, positive_duration, share};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -17,7 +18,7 @@ pub struct Arguments {
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Read a capture file: top flows, opcode mix, and a Parquet dataset
+    /// Read a capture file or interfaces: top flows, opcode mix, and a Parquet dataset
     Capture(Box<CaptureArguments>),
     /// Print what each queue pair did: loss, order, latency, congestion
     Connections(Box<ConnectionsArguments>),
@@ -46,8 +47,17 @@ pub enum Output {
 #[derive(Debug, Args)]
 pub struct CaptureArguments {
     /// Capture file to read: pcap or pcapng, plain, gzip or zstd; `-` for standard input
-    #[arg(short, long, value_name = "FILE")]
-    pub read: PathBuf,
+    #[arg(
+        short,
+        long,
+        value_name = "FILE",
+        required_unless_present = "interfaces",
+        conflicts_with = "interfaces"
+    )]
+    pub read: Option<PathBuf>,
+    /// Interfaces to capture on
+    #[command(flatten)]
+    pub live: LiveArguments,
     /// Write a Parquet dataset into this directory
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
@@ -69,6 +79,51 @@ pub struct CaptureArguments {
     /// No progress bar
     #[arg(short, long)]
     pub quiet: bool,
+}
+
+/// Capture on interfaces.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Live capture")]
+pub struct LiveArguments {
+    /// Interface to capture on; may be given several times
+    #[arg(short, long = "interface", value_name = "IFACE", num_args = 1..)]
+    pub interfaces: Vec<String>,
+    /// How frames are taken; `auto` tries native, then generic XDP, then `af-packet`
+    #[arg(long, value_enum, default_value_t = Mode::Auto, requires = "interfaces")]
+    pub mode: Mode,
+    /// What becomes of frames behind XDP; `auto` drops them where nothing uses the interface
+    #[arg(long, value_enum, default_value_t = Verdict::Auto, requires = "interfaces")]
+    pub verdict: Verdict,
+    /// End after this time
+    #[arg(long, value_name = "TIME", value_parser = positive_duration, requires = "interfaces")]
+    pub duration: Option<Duration>,
+    /// Run this command and end with it
+    #[arg(last = true, value_name = "COMMAND", requires = "interfaces")]
+    pub command: Vec<OsString>,
+}
+
+/// How frames are taken from an interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Mode {
+    /// The first of the others that works
+    Auto,
+    /// XDP in the driver
+    Native,
+    /// XDP behind the driver
+    Generic,
+    /// A packet socket
+    AfPacket,
+}
+
+/// What becomes of a frame when XDP has seen it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Verdict {
+    /// Dropped where the interface has no address, no master and no default route
+    Auto,
+    /// It goes on to the kernel
+    Pass,
+    /// It ends here
+    Drop,
 }
 
 /// What is measured, and how finely.

@@ -4,14 +4,16 @@
 //! |---|---|
 //! | [`arguments`] | the command line |
 //! | [`commands`] | one file a subcommand |
-//! | [`session`] | a source of frames, driven through observer, pipeline and store |
+//! | [`session`] | a source of frames, driven through the observer into the intake |
+//! | [`intake`] | runs in, a summary and a dataset out |
 //! | [`output`] | the summary of a capture as text and as JSON |
-//! | [`signals`] | SIGINT and SIGTERM end the input |
+//! | [`signals`] | SIGINT and SIGTERM end the input, SIGUSR1 asks for the counts |
 //! | [`timeline`] | rows of many segments in the order of their windows |
 //! | [`progress`] | the bar on a terminal |
 
 pub mod arguments;
 pub mod commands;
+pub mod intake;
 pub mod output;
 pub mod progress;
 pub mod session;

@@ -1,9 +1,10 @@
-//! SIGINT and SIGTERM end the input; what was counted by then is finished and printed.
+//! SIGINT and SIGTERM end the input; what was counted by then is finished and printed. SIGUSR1 asks for
+//! the counts so far.
 
 use anyhow::{Context, Result};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::{flag, low_level};
 use std::fs::File;
 use std::io::{self, Read};
@@ -16,6 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 #[derive(Debug)]
 pub struct Signals {
     ended: Arc<AtomicBool>,
+    asked: Arc<AtomicBool>,
     /// A byte comes in with every signal: what waits for input waits for this too.
     wake: UnixStream,
 }
@@ -35,7 +37,15 @@ impl Signals {
                 .and_then(|_| low_level::pipe::register(signal, waker.try_clone()?))
                 .context("signals")?;
         }
-        Ok(Self { ended, wake })
+        let asked = Arc::new(AtomicBool::new(false));
+        flag::register(SIGUSR1, Arc::clone(&asked)).context("signals")?;
+        Ok(Self { ended, asked, wake })
+    }
+
+    /// Whether somebody has asked for the counts since this was last called.
+    #[must_use]
+    pub fn asked(&self) -> bool {
+        self.asked.swap(false, Ordering::Relaxed)
     }
 
     /// Whether to end.

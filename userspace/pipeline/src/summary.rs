@@ -78,11 +78,7 @@ fn bounded_top(pipeline: &Pipeline, count: usize) -> Vec<TopFlow> {
         let rest = overflow.map(|overflow| overflow.bounds(flow_hash(&exact.flow.key)));
         let mut bounded = exact;
         if let Some((most, error_packets, error_frame_bytes)) = rest {
-            bounded.flow.counts.packets += most.packets;
-            bounded.flow.counts.frame_bytes += most.frame_bytes;
-            bounded.flow.counts.payload_bytes += most.payload_bytes;
-            bounded.flow.counts.messages += most.messages;
-            bounded.flow.counts.congestion_experienced += most.congestion_experienced;
+            bounded.flow.counts.add(&most);
             bounded.error_packets += error_packets;
             bounded.error_frame_bytes += error_frame_bytes;
         }

@@ -203,7 +203,11 @@ impl Window {
                 .add(hash, &run.flow, run.opcode(), &counts);
         }
         let syndrome = match run.stream() {
-            Stream::Acknowledge if !run.syndrome().is_ack() => Some(run.syndrome),
+            Stream::Acknowledge => match run.syndrome().meaning() {
+                Acknowledgement::Nak(_) | Acknowledgement::RnrNak { .. } => Some(run.syndrome),
+                // A syndrome that was not captured, or that means nothing, is no refusal.
+                Acknowledgement::Ack { .. } | Acknowledgement::Reserved(_) => return,
+            },
             Stream::Cnp => None,
             _ => return,
         };

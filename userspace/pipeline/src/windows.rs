@@ -11,6 +11,7 @@ use crate::window::{FrameCounts, Totals, Window};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
+use core::convert::Infallible;
 use rocescope_model::WindowRows;
 use rocescope_record::{Counters, RunRecord, Sink, Whole};
 use rocescope_sketches::LinearCounting;
@@ -130,6 +131,13 @@ impl Pipeline {
         self.current_ns == 0
     }
 
+    /// Whether `time_ns` lies behind every window seen so far, so that a turn to it may close some.
+    /// Frames that come out of order turn the clock back and forth without closing any.
+    #[must_use]
+    pub fn is_ahead(&self, time_ns: u64) -> bool {
+        time_ns / self.settings.window_ns > self.newest_ns / self.settings.window_ns
+    }
+
     /// All runs that began before `time_ns` have been published, also those of the slice under way.
     pub fn complete_before(&mut self, time_ns: u64) {
         if let Some(connections) = &mut self.connections {
@@ -143,6 +151,20 @@ impl Pipeline {
     ///
     /// Runs that began before `time_ns` must have been published, the open ones flushed.
     pub fn turn(&mut self, time_ns: u64, counters: &Counters) {
+        let Ok(()) = self.turn_by_window(time_ns, counters, &mut |_| Ok::<(), Infallible>(()));
+    }
+
+    /// As [`turn`](Self::turn), and `each` is called with the rows after every window that closes:
+    /// who writes and clears them there holds the sketches of one window at a time.
+    ///
+    /// # Errors
+    /// The first of `each`; windows behind it stay open.
+    pub fn turn_by_window<E>(
+        &mut self,
+        time_ns: u64,
+        counters: &Counters,
+        each: &mut impl FnMut(&mut WindowRows) -> Result<(), E>,
+    ) -> Result<(), E> {
         self.attribute(counters);
         self.clock_ns = Some(time_ns - time_ns % self.settings.window_ns);
         self.current_ns = self.settings.window_ns;
@@ -161,15 +183,28 @@ impl Pipeline {
         let watermark = self.newest_ns.saturating_sub(self.settings.lateness_ns);
         let floor = watermark - watermark % self.settings.window_ns;
         if floor > self.floor_ns {
-            self.close_before(floor);
             self.floor_ns = floor;
+            self.close_before(floor, each)?;
         }
+        Ok(())
     }
 
     /// Closes all windows: the capture is over.
     pub fn finish(&mut self, counters: &Counters) {
+        let Ok(()) = self.finish_by_window(counters, &mut |_| Ok::<(), Infallible>(()));
+    }
+
+    /// As [`finish`](Self::finish), window by window: see [`turn_by_window`](Self::turn_by_window).
+    ///
+    /// # Errors
+    /// The first of `each`.
+    pub fn finish_by_window<E>(
+        &mut self,
+        counters: &Counters,
+        each: &mut impl FnMut(&mut WindowRows) -> Result<(), E>,
+    ) -> Result<(), E> {
         self.attribute(counters);
-        self.close_before(u64::MAX);
+        self.close_before(u64::MAX, each)?;
         if let Some(connections) = &mut self.connections {
             connections.finish();
             let WindowRows {
@@ -190,6 +225,7 @@ impl Pipeline {
         let before = rows.events.len();
         changes.finish(|changed| rows.events.push(change_row(settings, &changed)));
         self.total.events += (rows.events.len() - before) as u64;
+        Ok(())
     }
 
     /// Rows of the windows closed since they were last taken; the caller clears them.
@@ -294,13 +330,19 @@ impl Pipeline {
         }
     }
 
-    fn close_before(&mut self, floor_ns: u64) {
+    fn close_before<E>(
+        &mut self,
+        floor_ns: u64,
+        each: &mut impl FnMut(&mut WindowRows) -> Result<(), E>,
+    ) -> Result<(), E> {
         while let Some((start, window)) = self
             .open
             .pop_front_if(|(start, _)| start.saturating_add(self.settings.window_ns) <= floor_ns)
         {
             self.close(start, window);
+            each(&mut self.rows)?;
         }
+        Ok(())
     }
 
     fn close(&mut self, start_ns: u64, mut window: Window) {

@@ -7,7 +7,7 @@ mod readme;
 mod suites;
 
 use crate::process::{command, run as run_command};
-use crate::{docs, fuzz, graph};
+use crate::{docs, ebpf, fuzz, graph};
 use anyhow::{Result, bail};
 use std::time::{Duration, Instant};
 
@@ -17,10 +17,11 @@ const FUZZING: &str = "60";
 /// A step by name.
 type Step = (&'static str, fn() -> Result<()>);
 
-const STEPS: [Step; 9] = [
+const STEPS: [Step; 10] = [
     ("format", format),
     ("lints", lints),
     ("documentation", documentation),
+    ("XDP object", || ebpf::run(&["--check"])),
     ("crate graph", graph::run),
     ("generated pages", docs::check),
     ("README commands", readme::run),

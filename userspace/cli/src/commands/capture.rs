@@ -1,9 +1,10 @@
 //! `rocescope capture`: frames in, sketches and a dataset out.
 
 use crate::arguments::{CaptureArguments, MeasureArguments, Output};
+use crate::intake::Outcome;
 use crate::output::{Source, json, text};
 use crate::progress::Progress;
-use crate::session::{Outcome, Session};
+use crate::session::Session;
 use crate::signals::Signals;
 use anyhow::{Context, Result, bail, ensure};
 use rocescope_capture::file::{self, FileError, FrameReader, Input};
@@ -23,7 +24,9 @@ use std::process::ExitCode;
 const STRIDE: u32 = 4_096;
 
 pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
-    let path = &arguments.read;
+    let Some(path) = &arguments.read else {
+        return super::live::run(arguments);
+    };
     let signals = Signals::install()?;
     let input = open(path, &signals).with_context(|| path.display().to_string())?;
     let length = input.length;
@@ -35,7 +38,7 @@ pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
     let mut config = Config::exact(settings.window_ns);
     config.udp_ports = ports(&arguments.udp_ports)?;
     let writer = match &arguments.out {
-        Some(root) => Some(writer(root, path, &settings)?),
+        Some(root) => Some(writer(root, &Origin::file(path), &settings)?),
         None => None,
     };
     let mut session = Session::new(settings, config, writer)?;
@@ -57,16 +60,26 @@ pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
         window: arguments.measure.window,
         verify_icrc: arguments.verify_icrc,
         input_error: input_error.as_ref().map(ToString::to_string),
+        live: None,
     };
-    super::print(&match arguments.output {
-        Output::Json => json::summary(&source, &outcome),
-        Output::Table => text::summary(&source, &outcome),
-    })?;
-    verdict(path, &outcome, input_error)
+    print(arguments.output, &source, &outcome)?;
+    verdict(&outcome)?;
+    match input_error {
+        Some(error) => Err(error).with_context(|| path.display().to_string()),
+        None => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// Prints the summary.
+pub(super) fn print(output: Output, source: &Source<'_>, outcome: &Outcome) -> Result<()> {
+    super::print(&match output {
+        Output::Json => json::summary(source, outcome),
+        Output::Table => text::summary(source, outcome),
+    })
 }
 
 /// Whether all went well: after the results, for nothing of them is lost.
-fn verdict(path: &Path, outcome: &Outcome, input: Option<FileError>) -> Result<ExitCode> {
+pub(super) fn verdict(outcome: &Outcome) -> Result<()> {
     let counters = &outcome.counters;
     ensure!(
         counters.frames == counters.frames_accounted()
@@ -84,10 +97,7 @@ fn verdict(path: &Path, outcome: &Outcome, input: Option<FileError>) -> Result<E
             store.refused_windows
         );
     }
-    match input {
-        Some(error) => Err(error).with_context(|| path.display().to_string()),
-        None => Ok(ExitCode::SUCCESS),
-    }
+    Ok(())
 }
 
 pub(super) fn open(path: &Path, signals: &Signals) -> Result<Input> {
@@ -154,18 +164,31 @@ pub(super) fn ports(given: &[u16]) -> Result<[u16; 4]> {
     Ok(ports)
 }
 
-pub(super) fn writer(root: &Path, source: &Path, settings: &Settings) -> Result<Writer> {
-    let mode = if source == Path::new("-") {
-        "stdin"
-    } else {
-        "file"
-    };
+/// Where the frames of a dataset come from: part of every segment.
+pub(super) struct Origin {
+    pub(super) source: String,
+    pub(super) mode: String,
+    pub(super) clock_source: &'static str,
+}
+
+impl Origin {
+    pub(super) fn file(path: &Path) -> Self {
+        let is_pipe = path == Path::new("-");
+        Self {
+            source: path.display().to_string(),
+            mode: if is_pipe { "stdin" } else { "file" }.into(),
+            clock_source: "file",
+        }
+    }
+}
+
+pub(super) fn writer(root: &Path, origin: &Origin, settings: &Settings) -> Result<Writer> {
     let pair = |key: &str, value: String| (key.to_owned(), value);
     let options = Options {
         metadata: vec![
-            pair(footer::SOURCE, source.display().to_string()),
-            pair(footer::MODE, mode.into()),
-            pair(footer::CLOCK_SOURCE, "file".into()),
+            pair(footer::SOURCE, origin.source.clone()),
+            pair(footer::MODE, origin.mode.clone()),
+            pair(footer::CLOCK_SOURCE, origin.clock_source.into()),
             pair(footer::WINDOW_NS, settings.window_ns.to_string()),
             pair(footer::ELEPHANT_BPS, settings.elephant_bps.to_string()),
             pair(footer::FLOW_HASH_SEED, FLOW_HASH_SEED.to_string()),

@@ -1,6 +1,6 @@
 //! `rocescope demo`: the whole path at work, without privileges or input.
 
-use super::capture::{drive, writer};
+use super::capture::{Origin, drive, writer};
 use crate::arguments::DemoArguments;
 use crate::output::{Source, text};
 use crate::progress::Progress;
@@ -68,7 +68,7 @@ fn session(out: &Path, observer: &'static str, source: &str) -> Result<Session> 
         ..Settings::default()
     };
     let config = Config::exact(settings.window_ns);
-    let writer = writer(out, Path::new(source), &settings)?;
+    let writer = writer(out, &Origin::file(Path::new(source)), &settings)?;
     Session::new(settings, config, Some(writer))
 }
 
@@ -102,6 +102,7 @@ fn finish(session: Session, name: &str, out: &Path) -> Result<()> {
         window: Duration::from_secs(1),
         verify_icrc: false,
         input_error: None,
+        live: None,
     };
     super::print(&text::summary(&source, &outcome))
 }

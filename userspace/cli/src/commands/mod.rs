@@ -4,6 +4,7 @@ mod capture;
 mod connections;
 mod demo;
 mod generate;
+mod live;
 mod merge;
 mod repair;
 mod schema;

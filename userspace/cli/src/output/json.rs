@@ -1,7 +1,7 @@
 //! The summary as one JSON object.
 
-use super::{Source, aeth, flow_rows, opcode_rows};
-use crate::session::Outcome;
+use super::{Live, Source, aeth, flow_rows, opcode_rows};
+use crate::intake::Outcome;
 use rocescope_model::json::Writer;
 use rocescope_model::{Time, Value};
 use rocescope_record::Cut;
@@ -72,6 +72,13 @@ pub fn summary(source: &Source<'_>, outcome: &Outcome) -> String {
         ("late", totals.late_packets),
     ] {
         json.key(name).integer(count);
+    }
+    json.key("live");
+    match &source.live {
+        Some(live) => write_live(&mut json, live),
+        None => {
+            json.value(&Value::Null);
+        }
     }
     json.key("icrc_bad");
     optional(&mut json, source.verify_icrc.then_some(totals.icrc_bad));
@@ -166,6 +173,43 @@ pub fn summary(source: &Source<'_>, outcome: &Outcome) -> String {
     let mut text = json.finish();
     text.push('\n');
     text
+}
+
+/// What a live capture has to say beside.
+fn write_live(json: &mut Writer, live: &Live) {
+    json.begin_object();
+    json.key("interfaces").begin_array();
+    for (name, mode) in &live.interfaces {
+        json.begin_object();
+        json.key("name").string(name);
+        json.key("mode").string(mode);
+        json.end_object();
+    }
+    json.end_array();
+    json.key("verdict");
+    match &live.verdict {
+        Some((verdict, _)) => json.string(verdict),
+        None => json.value(&Value::Null),
+    };
+    json.key("verdict_reason");
+    match &live.verdict {
+        Some((_, reason)) => json.string(reason),
+        None => json.value(&Value::Null),
+    };
+    json.key("clock_source").string(live.clock_source);
+    json.key("boundary_slack_ns")
+        .integer(live.boundary_slack_ns);
+    json.key("interface_dropped");
+    optional(json, live.nic_dropped);
+    for (name, count) in [
+        ("socket_dropped", live.socket_dropped),
+        ("lost_runs", live.lost_runs),
+        ("blind_intervals", live.blind_intervals),
+        ("blind_ns", live.blind_ns),
+    ] {
+        json.key(name).integer(count);
+    }
+    json.end_object();
 }
 
 fn time(ns: u64) -> Value<'static> {

@@ -29,6 +29,31 @@ pub struct Source<'a> {
     pub verify_icrc: bool,
     /// Why the input ended early.
     pub input_error: Option<String>,
+    /// How it was captured, where it was live.
+    pub live: Option<Live>,
+}
+
+/// What only a live capture has to say.
+#[derive(Clone, Debug, Default)]
+pub struct Live {
+    /// Interfaces by name, and how their frames were taken.
+    pub interfaces: Vec<(String, &'static str)>,
+    /// What became of the frames behind XDP, and why.
+    pub verdict: Option<(&'static str, String)>,
+    /// The clock of the times.
+    pub clock_source: &'static str,
+    /// By how much a run may reach over the end of its window, in nanoseconds.
+    pub boundary_slack_ns: u64,
+    /// What the interfaces dropped by themselves, where they tell.
+    pub nic_dropped: Option<u64>,
+    /// What was dropped on the way to the socket.
+    pub socket_dropped: u64,
+    /// Runs that found a ring full.
+    pub lost_runs: u64,
+    /// Times in which that happened.
+    pub blind_intervals: u64,
+    /// Their length together.
+    pub blind_ns: u64,
 }
 
 /// ACKNOWLEDGE packets by the name of their syndrome; those that the specification names first.

@@ -1,7 +1,7 @@
 //! The summary as text.
 
-use super::{Source, aeth, flow_rows, opcode_rows};
-use crate::session::Outcome;
+use super::{Live, Source, aeth, flow_rows, opcode_rows};
+use crate::intake::Outcome;
 use rocescope_model::human::readable;
 use rocescope_model::render::{self, Options};
 use rocescope_model::{Time, Unit, Value};
@@ -66,6 +66,9 @@ fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome) -> st
         count(counters.delivered_packets()),
         count(counters.lost_packets),
     )?;
+    if let Some(live) = &source.live {
+        write_live(out, live, counters.frames)?;
+    }
     reasons(out, "Other     ", &NotRoce::NAMES, &counters.not_roce)?;
     reasons(out, "Malformed ", &Malformed::NAMES, &counters.malformed)?;
     if source.verify_icrc {
@@ -164,6 +167,43 @@ fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome) -> st
                 readable(&integer(table.bytes), Unit::Bytes)
             )?;
         }
+    }
+    Ok(())
+}
+
+/// What a live capture has to say beside.
+fn write_live(out: &mut String, live: &Live, frames: u64) -> std::fmt::Result {
+    let dropped = live.socket_dropped;
+    match live.nic_dropped {
+        Some(nic) => writeln!(
+            out,
+            "At port   {} = {} seen + {} dropped by the interface + {} on the way here",
+            count(frames + nic + dropped),
+            count(frames),
+            count(nic),
+            count(dropped)
+        )?,
+        None => writeln!(
+            out,
+            "At port   unknown: {} seen, {} dropped on the way here",
+            count(frames),
+            count(dropped)
+        )?,
+    }
+    if live.blind_intervals > 0 {
+        writeln!(
+            out,
+            "Blind     {} intervals, {:.0} ms over all CPUs: {} runs found a full ring",
+            count(live.blind_intervals),
+            live.blind_ns as f64 / 1e6,
+            count(live.lost_runs)
+        )?;
+    }
+    for (interface, mode) in &live.interfaces {
+        writeln!(out, "Captured  {interface} by {mode}")?;
+    }
+    if let Some((verdict, reason)) = &live.verdict {
+        writeln!(out, "Verdict   {verdict}: {reason}")?;
     }
     Ok(())
 }

@@ -1,0 +1,323 @@
+//! Frames from a packet socket, over a ring that is shared with the kernel (`TPACKET_V3`).
+//!
+//! Where XDP is not to be had. The kernel makes a packet of every frame and copies it, so this is
+//! slower by far; what does not fit into the ring is dropped and counted by the kernel. A VLAN tag that
+//! the kernel took out of the frame is put back.
+
+use crate::file::Frame;
+use crate::interface::{self, Interface};
+use rocescope_wire::{FrameLengths, LinkType};
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// The kernel hands blocks over, full or after [`RETIRE_MS`]: 32 of 1 MiB, a tenth of a second at
+/// 3 Gbit/s. When all are full, frames are dropped and counted.
+const BLOCK_BYTES: usize = 1 << 20;
+const BLOCKS: usize = 32;
+const RETIRE_MS: u32 = 20;
+/// The ring asks for a size of frames that divides a block; with blocks of variable frames it has no
+/// other meaning.
+const FRAME_BYTES: u32 = 2_048;
+/// Where a tag stands in a frame: behind the addresses.
+const TAG_AT: usize = 12;
+const TAG_BYTES: usize = 4;
+const IGNORE_OUTGOING: libc::c_int = 23;
+const ETHERTYPE_VLAN: u16 = 0x8100;
+
+/// Why frames cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The interface is of another kind.
+    #[error("{0} is no Ethernet interface")]
+    NotEthernet(String),
+    /// The kernel refuses.
+    #[error("{what}: {source}")]
+    Io {
+        /// What was tried.
+        what: &'static str,
+        /// What the kernel said.
+        source: io::Error,
+    },
+}
+
+impl Error {
+    const fn at(what: &'static str) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::Io { what, source }
+    }
+}
+
+/// A packet socket on one interface, and its ring.
+#[derive(Debug)]
+pub struct PacketSocket {
+    socket: OwnedFd,
+    ring: Ring,
+    interface: u32,
+    /// The block that is read next.
+    at: usize,
+    /// A frame whose tag was put back.
+    tagged: Vec<u8>,
+    dropped: u64,
+}
+
+/// Memory shared with the kernel.
+#[derive(Debug)]
+struct Ring(NonNull<u8>);
+
+// SAFETY: the memory belongs to whoever holds the ring, on whatever thread.
+unsafe impl Send for Ring {}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        // SAFETY: it was mapped with this length, and nothing points into it any more.
+        unsafe { libc::munmap(self.0.as_ptr().cast(), BLOCK_BYTES * BLOCKS) };
+    }
+}
+
+impl PacketSocket {
+    /// Opens a socket and has the kernel fill its ring from now on.
+    ///
+    /// # Errors
+    /// [`Error::NotEthernet`], or what the kernel says.
+    pub fn open(on: &Interface) -> Result<Self, Error> {
+        if !interface::is_ethernet(on).map_err(Error::at("the interface"))? {
+            return Err(Error::NotEthernet(on.name.clone()));
+        }
+        // Protocol 0 until it is bound: no frame of another interface may come in.
+        let socket = interface::socket(libc::AF_PACKET, libc::SOCK_RAW)
+            .map_err(Error::at("a packet socket"))?;
+        let fd = socket.as_raw_fd();
+        let set = |name, value: libc::c_int, what| {
+            interface::set_option(fd, libc::SOL_PACKET, name, &value).map_err(Error::at(what))
+        };
+        let version = libc::tpacket_versions::TPACKET_V3 as libc::c_int;
+        set(libc::PACKET_VERSION, version, "TPACKET_V3")?;
+        set(IGNORE_OUTGOING, 1, "PACKET_IGNORE_OUTGOING")?;
+        let request = libc::tpacket_req3 {
+            tp_block_size: BLOCK_BYTES as u32,
+            tp_block_nr: BLOCKS as u32,
+            tp_frame_size: FRAME_BYTES,
+            tp_frame_nr: (BLOCK_BYTES * BLOCKS) as u32 / FRAME_BYTES,
+            tp_retire_blk_tov: RETIRE_MS,
+            tp_sizeof_priv: 0,
+            tp_feature_req_word: 0,
+        };
+        interface::set_option(fd, libc::SOL_PACKET, libc::PACKET_RX_RING, &request)
+            .map_err(Error::at("the ring"))?;
+        // SAFETY: a new mapping at a place that the kernel chooses, of the ring's size.
+        let memory = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                BLOCK_BYTES * BLOCKS,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_SHARED,
+                fd,
+                0,
+            )
+        };
+        if memory == libc::MAP_FAILED {
+            return Err(Error::at("the ring")(io::Error::last_os_error()));
+        }
+        let ring = NonNull::new(memory.cast())
+            .map(Ring)
+            .ok_or_else(|| Error::at("the ring")(io::ErrorKind::OutOfMemory.into()))?;
+        bind(fd, on.index, libc::ETH_P_ALL as u16).map_err(Error::at("the interface"))?;
+        Ok(Self {
+            socket,
+            ring,
+            interface: on.index,
+            at: 0,
+            tagged: Vec::new(),
+            dropped: 0,
+        })
+    }
+
+    /// The descriptor, readable when a block is full or its time is over.
+    #[must_use]
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        use std::os::fd::AsFd;
+        self.socket.as_fd()
+    }
+
+    /// Hands over the frames of the next block, if the kernel has one for us; whether it had.
+    ///
+    /// # Errors
+    /// Those of `take`; the rest of the block is then lost.
+    pub fn next_block<E>(
+        &mut self,
+        mut take: impl FnMut(&Frame<'_>) -> Result<(), E>,
+    ) -> Result<bool, E> {
+        let from = self.at * BLOCK_BYTES;
+        let status = self.word(from + STATUS_AT);
+        if status.load(Ordering::Acquire) & libc::TP_STATUS_USER == 0 {
+            return Ok(false);
+        }
+        // SAFETY: the block lies in the ring, and is ours until its status is given back.
+        let block = unsafe {
+            std::slice::from_raw_parts(self.ring.0.as_ptr().add(from).cast_const(), BLOCK_BYTES)
+        };
+        let taken = frames(block, self.interface, &mut self.tagged, &mut take);
+        self.word(from + STATUS_AT)
+            .store(libc::TP_STATUS_KERNEL, Ordering::Release);
+        self.at = (self.at + 1) % BLOCKS;
+        taken.map(|()| true)
+    }
+
+    /// Frames that the kernel dropped because the ring was full, so far.
+    ///
+    /// # Errors
+    /// The kernel does not tell.
+    pub fn dropped(&mut self) -> io::Result<u64> {
+        // SAFETY: a structure of numbers, for which all zero is a value.
+        let mut counts: libc::tpacket_stats_v3 = unsafe { std::mem::zeroed() };
+        let mut length = size_of_val(&counts) as libc::socklen_t;
+        // SAFETY: the kernel writes no more than the length it is told.
+        let got = unsafe {
+            libc::getsockopt(
+                self.socket.as_raw_fd(),
+                libc::SOL_PACKET,
+                libc::PACKET_STATISTICS,
+                (&raw mut counts).cast(),
+                &raw mut length,
+            )
+        };
+        if got != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // Reading sets them to 0.
+        self.dropped += u64::from(counts.tp_drops);
+        Ok(self.dropped)
+    }
+
+    /// Stops the kernel from filling the ring; what lies in it can still be taken.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn stop(&self) -> io::Result<()> {
+        // A filter of one instruction that takes no byte of any frame: the socket stays bound, for
+        // the timer that retires the last block runs only as long.
+        let mut nothing = [libc::sock_filter {
+            code: (libc::BPF_RET | libc::BPF_K) as u16,
+            jt: 0,
+            jf: 0,
+            k: 0,
+        }];
+        let program = libc::sock_fprog {
+            len: 1,
+            filter: nothing.as_mut_ptr(),
+        };
+        interface::set_option(
+            self.socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_ATTACH_FILTER,
+            &program,
+        )
+    }
+
+    fn word(&self, at: usize) -> &AtomicU32 {
+        // SAFETY: the offset lies in the ring and is a multiple of four; the kernel too touches it
+        // with atomic accesses only.
+        unsafe { AtomicU32::from_ptr(self.ring.0.as_ptr().add(at).cast()) }
+    }
+}
+
+/// How long the kernel may keep a block that has frames.
+pub const RETIRE: std::time::Duration = std::time::Duration::from_millis(RETIRE_MS as u64);
+
+/// Where the status of a block stands, the number of its frames, and the first of them: behind version
+/// and offset of the private part.
+const STATUS_AT: usize = std::mem::offset_of!(libc::tpacket_block_desc, hdr);
+const COUNT_AT: usize = STATUS_AT + 4;
+const FIRST_AT: usize = STATUS_AT + 8;
+
+pub(crate) fn bind(fd: libc::c_int, interface: u32, protocol: u16) -> io::Result<()> {
+    // SAFETY: a structure of numbers, for which all zero is a value.
+    let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
+    address.sll_family = libc::AF_PACKET as libc::c_ushort;
+    address.sll_protocol = protocol.to_be();
+    address.sll_ifindex = interface as libc::c_int;
+    // SAFETY: the kernel reads no more than the size it is told.
+    let bound = unsafe {
+        libc::bind(
+            fd,
+            (&raw const address).cast(),
+            size_of_val(&address) as libc::socklen_t,
+        )
+    };
+    if bound == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}
+
+/// The frames of a block. An offset that leads out of it ends the walk.
+fn frames<E>(
+    block: &[u8],
+    interface: u32,
+    tagged: &mut Vec<u8>,
+    take: &mut impl FnMut(&Frame<'_>) -> Result<(), E>,
+) -> Result<(), E> {
+    let word = |at: usize| -> usize {
+        let bytes = block.get(at..).and_then(<[u8]>::first_chunk::<4>);
+        bytes.map_or(0, |bytes| u32::from_ne_bytes(*bytes) as usize)
+    };
+    let mut at = word(FIRST_AT);
+    for _ in 0..word(COUNT_AT) {
+        let Some(header) = block.get(at..at + size_of::<libc::tpacket3_hdr>()) else {
+            break;
+        };
+        // SAFETY: the bytes are there, and any bytes are such a structure of numbers.
+        let header: libc::tpacket3_hdr = unsafe {
+            header
+                .as_ptr()
+                .cast::<libc::tpacket3_hdr>()
+                .read_unaligned()
+        };
+        let from = at + usize::from(header.tp_mac);
+        let Some(bytes) = block.get(from..from + header.tp_snaplen as usize) else {
+            break;
+        };
+        let mut lengths = FrameLengths {
+            captured: header.tp_snaplen,
+            original: header.tp_len,
+        };
+        let bytes = match tag(&header).zip(bytes.split_at_checked(TAG_AT)) {
+            Some((tag, (addresses, rest))) => {
+                tagged.clear();
+                tagged.extend_from_slice(addresses);
+                tagged.extend_from_slice(&tag);
+                tagged.extend_from_slice(rest);
+                lengths.captured += TAG_BYTES as u32;
+                lengths.original += TAG_BYTES as u32;
+                tagged.as_slice()
+            }
+            None => bytes,
+        };
+        take(&Frame {
+            bytes,
+            link: Some(LinkType::Ethernet),
+            lengths,
+            time_ns: u64::from(header.tp_sec) * 1_000_000_000 + u64::from(header.tp_nsec),
+            interface,
+        })?;
+        at += header.tp_next_offset as usize;
+    }
+    Ok(())
+}
+
+/// The tag that the kernel took out.
+fn tag(header: &libc::tpacket3_hdr) -> Option<[u8; TAG_BYTES]> {
+    if header.tp_status & libc::TP_STATUS_VLAN_VALID == 0 {
+        return None;
+    }
+    let kind = if header.tp_status & libc::TP_STATUS_VLAN_TPID_VALID == 0 {
+        ETHERTYPE_VLAN
+    } else {
+        header.hv1.tp_vlan_tpid
+    };
+    let [a, b] = kind.to_be_bytes();
+    let [c, d] = (header.hv1.tp_vlan_tci as u16).to_be_bytes();
+    Some([a, b, c, d])
+}

@@ -1,0 +1,83 @@
+//! Why a live capture cannot begin or go on.
+
+use aya::EbpfError;
+use aya::maps::MapError;
+use aya::programs::ProgramError;
+use std::io;
+
+/// Why a live capture cannot begin or go on.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The object does not fit this kernel.
+    #[error("the XDP program cannot be loaded: {0}")]
+    Object(#[from] EbpfError),
+    /// The object lacks what the loader looks for.
+    #[error("the XDP program has no {0}")]
+    Missing(&'static str),
+    /// The verifier or the kernel refuses a program.
+    #[error("the kernel refuses the XDP program: {0}")]
+    Program(#[from] ProgramError),
+    /// A map cannot be made or read.
+    #[error("a map of the XDP program: {0}")]
+    Map(#[from] MapError),
+    /// Another program is attached.
+    #[error(
+        "interface {0} carries an XDP program of somebody else, which stays untouched (`ip link` shows it)"
+    )]
+    Occupied(u32),
+    /// The interface does not take the program in this mode.
+    #[error("interface {interface} does not take an XDP program in {mode} mode: {source}")]
+    Attach {
+        /// Index of the interface.
+        interface: u32,
+        /// The mode that was tried.
+        mode: &'static str,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// A CPU whose runs we could not fetch.
+    #[error(
+        "CPU {cpu} is closed to this process ({source}): give it all CPUs, for runs are kept on each"
+    )]
+    Cpu {
+        /// The CPU.
+        cpu: u32,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// The CPUs cannot be listed.
+    #[error("{path}: {source}")]
+    Cpus {
+        /// Where they should be.
+        path: &'static str,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// A clock cannot be read.
+    #[error("the clock: {0}")]
+    Clock(io::Error),
+    /// The flush thread is gone.
+    #[error("the flush thread: {0}")]
+    Thread(String),
+}
+
+impl Error {
+    /// Whether a capability is missing.
+    #[must_use]
+    pub fn is_permission(&self) -> bool {
+        let mut error: Option<&(dyn std::error::Error + 'static)> = Some(self);
+        while let Some(cause) = error {
+            if let Some(io) = cause.downcast_ref::<io::Error>() {
+                return io.kind() == io::ErrorKind::PermissionDenied;
+            }
+            error = cause.source();
+        }
+        false
+    }
+
+    /// Whether the interface, or its driver, cannot take the program in the mode that was asked for.
+    #[must_use]
+    pub(super) const fn is_mode(&self) -> bool {
+        matches!(self, Self::Attach { .. })
+    }
+}

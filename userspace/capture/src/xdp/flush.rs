@@ -1,0 +1,91 @@
+//! A thread that visits every CPU once a slice, so that none holds its runs for ever.
+
+use super::kernel::Kernel;
+use super::{Error, clock, cpu};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// The thread, and how far each CPU is.
+#[derive(Debug)]
+pub(super) struct Flusher {
+    stop: Arc<AtomicBool>,
+    /// Every run that began before this has been published, on all CPUs. Nanoseconds since the
+    /// epoch.
+    watermark: Arc<AtomicU64>,
+    thread: Option<JoinHandle<Result<(), Error>>>,
+}
+
+impl Flusher {
+    /// Visits every CPU once, so that one which is closed to us shows at once, and then each slice.
+    pub(super) fn start(kernel: Arc<Kernel>) -> Result<Self, Error> {
+        let stop = Arc::new(AtomicBool::new(false));
+        let watermark = Arc::new(AtomicU64::new(0));
+        for cpu in cpu::online()? {
+            cpu::pinned(cpu, || ())?;
+        }
+        let (stopped, reached) = (Arc::clone(&stop), Arc::clone(&watermark));
+        let thread = std::thread::Builder::new()
+            .name("flush".into())
+            .spawn(move || visit_all(&kernel, &stopped, &reached))
+            .map_err(|error| Error::Thread(error.to_string()))?;
+        Ok(Self {
+            stop,
+            watermark,
+            thread: Some(thread),
+        })
+    }
+
+    /// How far all CPUs are.
+    pub(super) fn watermark(&self) -> Result<u64, Error> {
+        match &self.thread {
+            Some(thread) if thread.is_finished() => Err(Error::Thread("it has ended".into())),
+            _ => Ok(self.watermark.load(Ordering::Acquire)),
+        }
+    }
+
+    /// Ends the thread.
+    pub(super) fn stop(mut self) -> Result<(), Error> {
+        self.stop.store(true, Ordering::Relaxed);
+        let Some(thread) = self.thread.take() else {
+            return Ok(());
+        };
+        thread.thread().unpark();
+        match thread.join() {
+            Ok(result) => result,
+            Err(_) => Err(Error::Thread("it has panicked".into())),
+        }
+    }
+}
+
+impl Drop for Flusher {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            // What went wrong in it no longer matters to anybody.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn visit_all(kernel: &Kernel, stop: &AtomicBool, watermark: &AtomicU64) -> Result<(), Error> {
+    let config = kernel.config();
+    // A run may last for its slice; ticks round both its start and our look at it.
+    let slack_ns = config.slice_ns + 2 * config.tick_ns;
+    while !stop.load(Ordering::Relaxed) {
+        let now = clock::monotonic_ns()?.wrapping_add(config.epoch_offset_ns);
+        for cpu in cpu::online()? {
+            match cpu::pin(cpu) {
+                Ok(()) => kernel.flush()?,
+                // It went offline between the two calls; its runs wait until it is back.
+                Err(_) if !cpu::online()?.contains(&cpu) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        watermark.store(now.saturating_sub(slack_ns), Ordering::Release);
+        std::thread::park_timeout(Duration::from_nanos(config.slice_ns));
+    }
+    Ok(())
+}

@@ -1,0 +1,216 @@
+//! The program and its maps, loaded.
+
+use super::{Error, Options, cpu, stack};
+use aya::maps::{Array, ArrayOfMaps, Map, MapData, PerCpuArray, RingBuf};
+use aya::programs::{ProgramFd, TestRun, TestRunOptions, Xdp};
+use aya::{Ebpf, EbpfLoader};
+use rocescope_record::{Config, Counters};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+pub(super) const PROGRAM: &str = "rocescope";
+const FLUSH: &str = "rocescope_flush";
+/// `BPF_MAP_TYPE_RINGBUF`.
+const RING_BUFFER: u32 = 27;
+/// Sets that one call of the flush program looks at: `SETS_A_FLUSH` there.
+const SETS_A_FLUSH: u32 = 128;
+const SMALLEST_RING: usize = 64 << 10;
+const LARGEST_RING: usize = 8 << 20;
+/// The kernel wants a whole Ethernet header, which the flush program does not look at.
+const NO_FRAME: [u8; 14] = [0; 14];
+
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+struct ConfigValue(Config);
+// SAFETY: `Config` is `bytemuck::Pod`, which asks for more.
+unsafe impl aya::Pod for ConfigValue {}
+
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+struct CountersValue(Counters);
+// SAFETY: `Counters` is `bytemuck::Pod`, which asks for more.
+unsafe impl aya::Pod for CountersValue {}
+
+/// The rings, in the order of the CPUs.
+pub(super) type RingMaps = Vec<RingBuf<MapData>>;
+
+/// The programs, loaded, and the maps that user space touches.
+pub(super) struct Kernel {
+    programs: Ebpf,
+    config: Mutex<(Array<MapData, ConfigValue>, Config)>,
+    counters: PerCpuArray<MapData, CountersValue>,
+    /// The programs look their rings up in it.
+    _rings: ArrayOfMaps<MapData, MapData>,
+    sets: u32,
+}
+
+impl Kernel {
+    /// Loads `object`. With `rehearse` the times come from the metadata of each frame.
+    pub(super) fn load(
+        object: &[u8],
+        options: Options,
+        config: Config,
+        rehearse: bool,
+    ) -> Result<(Self, RingMaps), Error> {
+        let cpus = cpu::possible()?;
+        let sets = (options.slots / 2).next_power_of_two().max(SETS_A_FLUSH);
+        let mut loader = EbpfLoader::new();
+        let (mask, from_metadata) = (sets - 1, u32::from(rehearse));
+        loader
+            .map_max_entries("RINGS", cpus as u32)
+            .map_max_entries("RUNS", sets)
+            .override_global("SET_MASK", &mask, true)
+            .override_global("TIMES_FROM_METADATA", &from_metadata, true);
+        let mut programs = loader.load(object)?;
+        let mut rings: ArrayOfMaps<_, MapData> = take(&mut programs, "RINGS")?;
+        let ring_bytes = (options.ring_bytes / cpus.max(1)).max(1);
+        let ring_bytes = (1usize << ring_bytes.ilog2()).clamp(SMALLEST_RING, LARGEST_RING);
+        let mut readers = Vec::with_capacity(cpus);
+        for cpu in 0..cpus as u32 {
+            let map = aya_obj::Map::new_from_params(RING_BUFFER, 0, 0, ring_bytes as u32, 0);
+            let map = MapData::create(map, "rocescope_ring", None)?;
+            rings.set(cpu, &map, 0)?;
+            readers.push(RingBuf::try_from(Map::RingBuf(map))?);
+        }
+        let mut config_map: Array<_, ConfigValue> = take(&mut programs, "CONFIG")?;
+        config_map.set(0, ConfigValue(config), 0)?;
+        let counters = take(&mut programs, "COUNTERS")?;
+        for name in [PROGRAM, FLUSH] {
+            program_mut(&mut programs, name)?.load()?;
+        }
+        let kernel = Self {
+            programs,
+            config: Mutex::new((config_map, config)),
+            counters,
+            _rings: rings,
+            sets,
+        };
+        Ok((kernel, readers))
+    }
+
+    /// The program for interfaces.
+    pub(super) fn program(&self) -> Result<&ProgramFd, Error> {
+        Ok(self.xdp(PROGRAM)?.fd()?)
+    }
+
+    pub(super) fn config(&self) -> Config {
+        // A panic while it was held left a whole configuration behind.
+        match self.config.lock() {
+            Ok(config) => config.1,
+            Err(poisoned) => poisoned.into_inner().1,
+        }
+    }
+
+    /// Whether a flush publishes every run from now on, or those whose slice has ended.
+    pub(super) fn drain(&self, all: bool) -> Result<(), Error> {
+        let mut held = match self.config.lock() {
+            Ok(held) => held,
+            Err(poisoned) => poisoned.into_inner(),
+        };
+        let (map, config) = &mut *held;
+        config.draining = u32::from(all);
+        Ok(map.set(0, ConfigValue(*config), 0)?)
+    }
+
+    /// The counters of all CPUs together.
+    pub(super) fn counters(&self) -> Result<Counters, Error> {
+        let mut sum = Counters::default();
+        for counters in self.counters.get(&0, 0)?.iter() {
+            sum.add(&counters.0);
+        }
+        Ok(sum)
+    }
+
+    /// Publishes what has ended on the CPU this is called on.
+    pub(super) fn flush(&self) -> Result<(), Error> {
+        self.xdp(FLUSH)?.test_run(TestRunOptions {
+            data_in: Some(&NO_FRAME),
+            repeat: self.sets / SETS_A_FLUSH,
+            ..TestRunOptions::new()
+        })?;
+        Ok(())
+    }
+
+    /// The same in single steps, each told the time.
+    pub(super) fn flush_at(&self, data: &[u8], ctx: &[u8]) -> Result<(), Error> {
+        for _ in 0..self.sets / SETS_A_FLUSH {
+            self.run(FLUSH, data, ctx)?;
+        }
+        Ok(())
+    }
+
+    /// Runs a program once over `data`.
+    pub(super) fn run(&self, name: &'static str, data: &[u8], ctx: &[u8]) -> Result<(), Error> {
+        self.xdp(name)?.test_run(TestRunOptions {
+            data_in: Some(data),
+            ctx_in: Some(ctx),
+            ..TestRunOptions::new()
+        })?;
+        Ok(())
+    }
+
+    fn xdp(&self, name: &'static str) -> Result<&Xdp, Error> {
+        let program = self.programs.program(name).ok_or(Error::Missing(name))?;
+        Ok(program.try_into()?)
+    }
+}
+
+fn program_mut<'a>(programs: &'a mut Ebpf, name: &'static str) -> Result<&'a mut Xdp, Error> {
+    let program = programs.program_mut(name).ok_or(Error::Missing(name))?;
+    Ok(program.try_into()?)
+}
+
+fn take<M: TryFrom<Map>>(programs: &mut Ebpf, name: &'static str) -> Result<M, Error>
+where
+    Error: From<M::Error>,
+{
+    let map = programs.take_map(name).ok_or(Error::Missing(name))?;
+    Ok(map.try_into()?)
+}
+
+/// What it takes to load a program.
+#[derive(Clone, Copy, Debug)]
+pub struct Cost {
+    /// Its name.
+    pub program: &'static str,
+    /// Instructions that the verifier walked through.
+    pub verified_instructions: u32,
+    /// Bytes of stack, its deepest chain of calls.
+    pub stack_bytes: u32,
+    /// Bytes of machine code.
+    pub machine_code_bytes: u32,
+    /// Time to verify and translate it.
+    pub load_time: Duration,
+}
+
+/// Loads the programs of `object` and lets go of them again.
+///
+/// # Errors
+/// The kernel refuses.
+pub fn costs(object: &[u8]) -> Result<Vec<Cost>, Error> {
+    // The buffer may lie anywhere; the loader wants words.
+    let mut words = vec![0u64; object.len().div_ceil(8)];
+    let aligned = bytemuck::cast_slice_mut::<u64, u8>(&mut words);
+    let (aligned, _) = aligned.split_at_mut(object.len());
+    aligned.copy_from_slice(object);
+    let depths = stack::depths(aligned)?;
+    let mut loader = EbpfLoader::new();
+    let cpus = cpu::possible()? as u32;
+    let mut programs = loader.map_max_entries("RINGS", cpus).load(aligned)?;
+    let mut costs = Vec::new();
+    for name in [PROGRAM, FLUSH] {
+        let program = program_mut(&mut programs, name)?;
+        let before = Instant::now();
+        program.load()?;
+        let load_time = before.elapsed();
+        let info = program.info()?;
+        costs.push(Cost {
+            program: name,
+            verified_instructions: info.verified_instruction_count().unwrap_or(0),
+            stack_bytes: depths.get(name).copied().unwrap_or(0),
+            machine_code_bytes: info.size_jitted(),
+            load_time,
+        });
+    }
+    Ok(costs)
+}

@@ -1,0 +1,107 @@
+//! Programs on interfaces, held by descriptors and by nothing else.
+//!
+//! Only links of BPF are made. The older way over netlink outlives a killed process and replaces
+//! whatever was there, and `aya` falls back to it; hence the system call here.
+
+use super::Error;
+use aya::programs::ProgramFd;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
+
+/// Where the program runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Native where the driver can, else generic.
+    Auto,
+    /// In the driver, before the kernel makes a packet of the frame.
+    Native,
+    /// Behind the driver, on the kernel's packet.
+    Generic,
+}
+
+impl Mode {
+    /// Its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Native => "native",
+            Self::Generic => "generic",
+        }
+    }
+}
+
+/// A program on an interface; dropping it detaches.
+#[derive(Debug)]
+pub(super) struct Attached {
+    _link: OwnedFd,
+}
+
+/// `BPF_LINK_CREATE` and the attach type `BPF_XDP`.
+const LINK_CREATE: libc::c_long = 28;
+const ATTACH_XDP: u32 = 37;
+const FLAG_GENERIC: u32 = 1 << 1;
+const FLAG_NATIVE: u32 = 1 << 2;
+
+/// The part of `union bpf_attr` that a link needs, and room for what the kernel may add.
+#[repr(C)]
+struct LinkCreate {
+    program: RawFd,
+    interface: u32,
+    attach_type: u32,
+    flags: u32,
+    rest: [u64; 6],
+}
+
+pub(super) fn attach(
+    program: &ProgramFd,
+    interface: u32,
+    mode: Mode,
+) -> Result<(Attached, Mode), Error> {
+    match mode {
+        Mode::Auto => match create(program, interface, Mode::Native) {
+            Err(error) if error.is_mode() && !error.is_permission() => {
+                create(program, interface, Mode::Generic)
+            }
+            attached => attached,
+        },
+        mode => create(program, interface, mode),
+    }
+}
+
+fn create(program: &ProgramFd, interface: u32, mode: Mode) -> Result<(Attached, Mode), Error> {
+    let attributes = LinkCreate {
+        program: program.as_fd().as_raw_fd(),
+        interface,
+        attach_type: ATTACH_XDP,
+        flags: if mode == Mode::Generic {
+            FLAG_GENERIC
+        } else {
+            FLAG_NATIVE
+        },
+        rest: [0; 6],
+    };
+    // SAFETY: the kernel reads as many bytes of the attributes as it is told, and writes none.
+    let fd = unsafe {
+        libc::syscall(
+            libc::SYS_bpf,
+            LINK_CREATE,
+            &raw const attributes,
+            size_of_val(&attributes),
+        )
+    };
+    if fd < 0 {
+        let source = io::Error::last_os_error();
+        return Err(match source.raw_os_error() {
+            Some(libc::EBUSY | libc::EEXIST) => Error::Occupied(interface),
+            _ => Error::Attach {
+                interface,
+                mode: mode.name(),
+                source,
+            },
+        });
+    }
+    // SAFETY: the kernel has just given us this descriptor, and nobody else knows it.
+    let link = unsafe { OwnedFd::from_raw_fd(fd as RawFd) };
+    Ok((Attached { _link: link }, mode))
+}

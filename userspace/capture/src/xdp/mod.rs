@@ -1,0 +1,197 @@
+//! Live capture in the kernel: the XDP program joins packets into runs, this takes the runs.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `kernel` | the program and its maps, loaded |
+//! | `link` | programs on interfaces, held by descriptors and by nothing else |
+//! | `flush` | a thread that visits every CPU once a slice, so that none holds its runs for ever |
+//! | `rings` | the ring of each CPU, and what was lost before it was read |
+//! | `order` | runs of all CPUs by their first time |
+//! | `clock` | the clocks of the kernel in nanoseconds since the epoch |
+//! | `stack` | how deep the stack of a program gets |
+//! | [`rehearsal`] | the same programs over frames in memory, for tests and measurements |
+//!
+//! The invariant: after [`Capture::finish`] every RoCEv2 packet that the kernel counted is in a run
+//! that was handed over, or in one that is counted as lost.
+
+mod clock;
+mod cpu;
+mod error;
+mod flush;
+mod kernel;
+mod link;
+mod order;
+pub mod rehearsal;
+mod rings;
+mod stack;
+
+pub use error::Error;
+pub use kernel::{Cost, costs};
+pub use link::Mode;
+pub use rings::{Blind, Losses};
+
+use flush::Flusher;
+use kernel::Kernel;
+use link::Attached;
+use order::Order;
+use rings::Rings;
+use rocescope_record::{Config, Counters, RunRecord};
+use std::sync::Arc;
+
+/// The program as it was built last; see `cargo xtask ebpf`.
+pub static OBJECT: &[u8] = aya::include_bytes_aligned!("../../../../ebpf/rocescope.bpf.o");
+
+/// Environment variable that names another object for the tests.
+pub const OBJECT_VARIABLE: &str = "ROCESCOPE_OBJECT";
+
+/// What is decided before the program is loaded.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Slots of the run cache a CPU, 160 bytes each; the next power of two is taken.
+    pub slots: u32,
+    /// Bytes of the rings of all CPUs together; each gets a power of two, at least 64 KiB. A ring
+    /// that is full loses runs, which are counted.
+    pub ring_bytes: usize,
+}
+
+impl Default for Options {
+    /// 16,384 slots and 8 MiB a ring, as long as there are no more than 32 CPUs.
+    fn default() -> Self {
+        Self {
+            slots: 16_384,
+            ring_bytes: 256 << 20,
+        }
+    }
+}
+
+/// An XDP capture on any number of interfaces.
+pub struct Capture {
+    kernel: Arc<Kernel>,
+    rings: Rings,
+    order: Order,
+    attached: Vec<Attached>,
+    flusher: Option<Flusher>,
+}
+
+impl std::fmt::Debug for Capture {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Capture")
+            .field("attached", &self.attached)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Capture {
+    /// Loads the program; it is not attached yet.
+    ///
+    /// # Errors
+    /// The kernel refuses: [`Error::is_permission`] tells a missing capability.
+    pub fn load(options: Options, config: Config) -> Result<Self, Error> {
+        let config = Config {
+            tick_ns: clock::tick_ns()?,
+            epoch_offset_ns: clock::epoch_offset_ns()?,
+            ..config
+        };
+        let (kernel, rings) = Kernel::load(OBJECT, options, config, false)?;
+        Ok(Self {
+            kernel: Arc::new(kernel),
+            rings: Rings::new(rings, config.slice_ns),
+            order: Order::default(),
+            attached: Vec::new(),
+            flusher: None,
+        })
+    }
+
+    /// Attaches to an interface. [`Mode::Auto`] tries native, then generic; answers which it got.
+    ///
+    /// # Errors
+    /// [`Error::Occupied`] when another program is there, which is left alone; else the kernel's
+    /// reason.
+    pub fn attach(&mut self, interface: u32, mode: Mode) -> Result<Mode, Error> {
+        let (attached, mode) = link::attach(self.kernel.program()?, interface, mode)?;
+        self.attached.push(attached);
+        Ok(mode)
+    }
+
+    /// Begins to visit the CPUs. From here on no capability is needed.
+    ///
+    /// # Errors
+    /// A CPU that is closed to this process.
+    pub fn start(&mut self) -> Result<(), Error> {
+        self.flusher = Some(Flusher::start(Arc::clone(&self.kernel))?);
+        Ok(())
+    }
+
+    /// What runs are made by; `tick_ns` and `epoch_offset_ns` are those of this machine.
+    #[must_use]
+    pub fn config(&self) -> Config {
+        self.kernel.config()
+    }
+
+    /// Now, on the clock of the runs: nanoseconds since the epoch.
+    ///
+    /// # Errors
+    /// The clock cannot be read.
+    pub fn now_ns(&self) -> Result<u64, Error> {
+        Ok(clock::monotonic_ns()?.wrapping_add(self.kernel.config().epoch_offset_ns))
+    }
+
+    /// Takes what lies in the rings and hands over what is complete: every run that began before
+    /// the watermark, which is answered, by its first time. Never waits; `false` when the rings were
+    /// empty.
+    ///
+    /// # Errors
+    /// The flush thread has failed.
+    pub fn poll(&mut self, mut sink: impl FnMut(&RunRecord)) -> Result<(u64, bool), Error> {
+        let watermark = match &self.flusher {
+            Some(flusher) => flusher.watermark()?,
+            None => 0,
+        };
+        // In this order: what the watermark promises lies in the rings already.
+        let some = self.rings.drain(&mut self.order);
+        self.order.release(watermark, &mut sink);
+        Ok((watermark, some))
+    }
+
+    /// The exact counters of all CPUs.
+    ///
+    /// # Errors
+    /// The map cannot be read.
+    pub fn counters(&self) -> Result<Counters, Error> {
+        self.kernel.counters()
+    }
+
+    /// What the rings lost so far.
+    #[must_use]
+    pub fn losses(&self) -> &Losses {
+        self.rings.losses()
+    }
+
+    /// Runs that wait for their turn.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.order.len()
+    }
+
+    /// Detaches, publishes what the caches hold, hands it over, and answers the final counters.
+    ///
+    /// # Errors
+    /// The kernel refuses; what was handed over before stands.
+    pub fn finish(mut self, mut sink: impl FnMut(&RunRecord)) -> Result<(Counters, Losses), Error> {
+        self.attached.clear();
+        // Frames that were under way are through when every CPU has passed a quiescent state.
+        clock::wait_for_readers();
+        if let Some(flusher) = self.flusher.take() {
+            flusher.stop()?;
+        }
+        self.kernel.drain(true)?;
+        for cpu in cpu::online()? {
+            cpu::pinned(cpu, || self.kernel.flush())??;
+            self.rings.drain(&mut self.order);
+        }
+        self.order.release(u64::MAX, &mut sink);
+        let counters = self.kernel.counters()?;
+        let end = clock::monotonic_ns()?.wrapping_add(self.kernel.config().epoch_offset_ns);
+        Ok((counters, self.rings.finish(&counters, end)))
+    }
+}

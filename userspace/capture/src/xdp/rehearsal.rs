@@ -1,0 +1,102 @@
+//! The kernel's programs over frames in memory, each told its time.
+//!
+//! `BPF_PROG_TEST_RUN` gives a loaded program a frame and 16 bytes of metadata before it; the
+//! program, told so when it was loaded, takes its two clocks from there. So the same frames, times
+//! and flush points can be given to it and to [`Observer`](rocescope_record::Observer).
+
+use super::kernel::{Kernel, PROGRAM};
+use super::order::Order;
+use super::rings::Rings;
+use super::{Error, Losses, Options, cpu};
+use rocescope_record::{Config, Counters, RunRecord};
+
+/// The interface that `BPF_PROG_TEST_RUN` claims: the loopback of the network namespace.
+pub const INTERFACE: u32 = 1;
+
+/// Bytes of metadata before a frame.
+const METADATA_BYTES: usize = 16;
+
+/// Programs that take their times from who drives them.
+pub struct Rehearsal {
+    kernel: Kernel,
+    rings: Rings,
+    frame: Vec<u8>,
+}
+
+impl std::fmt::Debug for Rehearsal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Rehearsal").finish_non_exhaustive()
+    }
+}
+
+impl Rehearsal {
+    /// Loads `object`. This thread stays on one CPU from here on, for every CPU has its own runs.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn load(object: &[u8], options: Options, config: Config) -> Result<Self, Error> {
+        if let Some(first) = cpu::online()?.first() {
+            cpu::pin(*first)?;
+        }
+        let (kernel, rings) = Kernel::load(object, options, config, true)?;
+        Ok(Self {
+            kernel,
+            rings: Rings::new(rings, config.slice_ns),
+            frame: Vec::new(),
+        })
+    }
+
+    /// Gives the program a frame, of 14 bytes at least.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn observe(&mut self, frame: &[u8], now: u64, tick: u64) -> Result<(), Error> {
+        let ctx = self.prepare(frame, now, tick);
+        self.kernel.run(PROGRAM, &self.frame, &ctx)
+    }
+
+    /// Publishes the runs whose slice has ended at `tick`, or all.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn flush(&mut self, tick: Option<u64>) -> Result<(), Error> {
+        let ctx = self.prepare(&[0; 14], 0, tick.unwrap_or(0));
+        self.kernel.drain(tick.is_none())?;
+        self.kernel.flush_at(&self.frame, &ctx)
+    }
+
+    /// What was published and not taken yet, in the order of its publication.
+    pub fn take(&mut self) -> Vec<RunRecord> {
+        let mut order = Order::default();
+        self.rings.drain(&mut order);
+        order.into_published()
+    }
+
+    /// What full rings have cost, as far as batches that were taken tell.
+    #[must_use]
+    pub fn losses(&self) -> &Losses {
+        self.rings.losses()
+    }
+
+    /// The exact counters.
+    ///
+    /// # Errors
+    /// The map cannot be read.
+    pub fn counters(&self) -> Result<Counters, Error> {
+        self.kernel.counters()
+    }
+
+    /// Puts metadata and frame together; answers the `struct xdp_md` that says where they lie.
+    fn prepare(&mut self, frame: &[u8], now: u64, tick: u64) -> [u8; 24] {
+        self.frame.clear();
+        self.frame.extend_from_slice(&now.to_ne_bytes());
+        self.frame.extend_from_slice(&tick.to_ne_bytes());
+        self.frame.extend_from_slice(frame);
+        let mut ctx = [0; 24];
+        let words = [METADATA_BYTES as u32, self.frame.len() as u32];
+        for (bytes, word) in ctx.chunks_exact_mut(4).zip(words) {
+            bytes.copy_from_slice(&word.to_ne_bytes());
+        }
+        ctx
+    }
+}

@@ -1,0 +1,75 @@
+//! The kernel's program against the same code in user space: the same frames, times and flush
+//! points must give the same records, byte for byte and in order, and the same counters.
+//!
+//! The environment variable `ROCESCOPE_OBJECT` names another object than the committed one.
+#![expect(clippy::unwrap_used, reason = "it is a test")]
+#![expect(clippy::panic, reason = "it is a test")]
+
+mod corpus;
+mod overload;
+mod pair;
+
+use corpus::{Frames, captures, mutated, scenarios};
+use pair::Pair;
+use rocescope_record::Config;
+
+/// Windows of 10 ms, so that even short captures pass edges; every PSN marked, exact ticks.
+fn exact() -> Config {
+    Config::exact(10_000_000)
+}
+
+/// As a live capture: jiffies of 4 ms, one PSN in sixteen marked.
+fn live() -> Config {
+    Config {
+        tick_ns: 4_000_000,
+        mark_mask: 15,
+        ..Config::exact(1_000_000_000)
+    }
+}
+
+fn same(mut pair: Pair, inputs: impl Iterator<Item = (String, Frames)>) {
+    let (mut frames, mut records) = (0, 0);
+    for (name, input) in inputs {
+        frames += input.len();
+        records += pair.compare(&name, &input);
+    }
+    assert!(frames > 0 && records > 0);
+    eprintln!("{frames} frames, {records} records: equal");
+}
+
+#[test]
+fn every_capture_gives_the_same_records() {
+    let Some(pair) = Pair::new(exact(), 4_096) else {
+        return;
+    };
+    same(pair, captures());
+}
+
+#[test]
+fn every_capture_gives_the_same_records_with_the_ticks_and_marks_of_a_live_capture() {
+    let Some(pair) = Pair::new(live(), 16_384) else {
+        return;
+    };
+    same(pair, captures());
+}
+
+#[test]
+fn generated_scenarios_give_the_same_records_even_when_they_crowd_the_cache() {
+    let Some(pair) = Pair::new(exact(), 256) else {
+        return;
+    };
+    same(pair, scenarios());
+}
+
+#[test]
+fn damaged_frames_give_the_same_records() {
+    let Some(pair) = Pair::new(live(), 256) else {
+        return;
+    };
+    let damaged = captures().chain(scenarios()).zip(1..);
+    same(
+        pair,
+        damaged
+            .map(|((name, frames), seed)| (format!("{name}, seed {seed}"), mutated(&frames, seed))),
+    );
+}

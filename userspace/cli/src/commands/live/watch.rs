@@ -1,0 +1,125 @@
+//! What ends a capture: signals, time, a command, the last interface.
+
+use crate::signals::Signals;
+use anyhow::{Context, Result};
+use rocescope_capture::interface::{Interface, State};
+use rustix::process::{Pid, Signal, kill_process};
+use std::ffi::OsString;
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+/// How often the slow questions are asked: interfaces, the command.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// What may end a capture.
+pub(super) struct Watch {
+    signals: Signals,
+    deadline: Option<Instant>,
+    command: Option<Child>,
+    interfaces: Vec<(Interface, State)>,
+    looked: Instant,
+}
+
+impl Watch {
+    /// Starts the command, where there is one.
+    pub(super) fn begin(
+        signals: Signals,
+        interfaces: Vec<Interface>,
+        duration: Option<Duration>,
+        command: &[OsString],
+    ) -> Result<Self> {
+        let interfaces = interfaces
+            .into_iter()
+            .map(|interface| {
+                let state = interface.state();
+                if state == State::Down {
+                    eprintln!(
+                        "{} is down: no frame will come before it is up",
+                        interface.name
+                    );
+                }
+                (interface, state)
+            })
+            .collect();
+        let command = match command {
+            [] => None,
+            [program, arguments @ ..] => {
+                let child = Command::new(program).args(arguments).spawn();
+                Some(child.with_context(|| program.to_string_lossy().into_owned())?)
+            }
+        };
+        let now = Instant::now();
+        Ok(Self {
+            signals,
+            deadline: duration.and_then(|duration| now.checked_add(duration)),
+            command,
+            interfaces,
+            looked: now,
+        })
+    }
+
+    /// Whether the counts are wanted.
+    pub(super) fn asked(&self) -> bool {
+        self.signals.asked()
+    }
+
+    /// Whether to end.
+    pub(super) fn over(&mut self) -> Result<bool> {
+        let now = Instant::now();
+        if self.signals.ended() || self.deadline.is_some_and(|deadline| now >= deadline) {
+            return Ok(true);
+        }
+        if now.duration_since(self.looked) < LOOK {
+            return Ok(false);
+        }
+        self.looked = now;
+        let ended = match &mut self.command {
+            Some(child) => child.try_wait().context("the command")?,
+            None => None,
+        };
+        if let Some(status) = ended {
+            self.command = None;
+            if !status.success() {
+                eprintln!("the command has ended with {status}");
+            }
+            return Ok(true);
+        }
+        self.look();
+        Ok(self
+            .interfaces
+            .iter()
+            .all(|(_, state)| *state == State::Gone))
+    }
+
+    /// Says what has become of the interfaces.
+    fn look(&mut self) {
+        for (interface, before) in &mut self.interfaces {
+            if *before == State::Gone {
+                continue;
+            }
+            let now = interface.state();
+            if now != *before {
+                let name = &interface.name;
+                match now {
+                    State::Up => eprintln!("{name} is up"),
+                    State::Down => eprintln!("{name} is down: no frame will come before it is up"),
+                    State::Gone => eprintln!("{name} was removed: nothing more comes from it"),
+                }
+                *before = now;
+            }
+        }
+    }
+
+    /// Ends the command, if it still runs.
+    pub(super) fn end(&mut self) -> Result<()> {
+        let Some(mut child) = self.command.take() else {
+            return Ok(());
+        };
+        if let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+            // It may have ended by itself meanwhile.
+            let _ = kill_process(pid, Signal::TERM);
+        }
+        child.wait().context("the command")?;
+        Ok(())
+    }
+}

@@ -1,0 +1,112 @@
+//! Run records of the kernel, into the intake.
+
+use super::watch::Watch;
+use crate::intake::{Intake, Outcome};
+use crate::output::Live;
+use anyhow::{Result, ensure};
+use rocescope_capture::xdp::Capture;
+use rocescope_pipeline::Settings;
+use rocescope_record::Counters;
+use rocescope_store::Writer;
+use std::collections::VecDeque;
+use std::thread::sleep;
+use std::time::Duration;
+
+/// How long to wait when the rings were empty. A ring holds 64,000 runs: to fill it in this time takes
+/// 32 million runs a second on one CPU.
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// Counters at the ends of windows, until the runs of that window are all here.
+struct Edges {
+    window_ns: u64,
+    next_ns: u64,
+    /// Ends of windows, and what had been counted by then.
+    passed: VecDeque<(u64, Counters)>,
+}
+
+impl Edges {
+    fn new(window_ns: u64, now_ns: u64) -> Self {
+        Self {
+            window_ns,
+            next_ns: now_ns - now_ns % window_ns + window_ns,
+            passed: VecDeque::new(),
+        }
+    }
+
+    /// Takes the counters where a window has ended since the last call.
+    fn pass(&mut self, now_ns: u64, capture: &Capture) -> Result<()> {
+        if now_ns >= self.next_ns {
+            let edge = now_ns - now_ns % self.window_ns;
+            self.passed.push_back((edge, capture.counters()?));
+            self.next_ns = edge + self.window_ns;
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn drive(
+    mut capture: Capture,
+    settings: Settings,
+    writer: Option<Writer>,
+    watch: &mut Watch,
+    report: &mut Live,
+) -> Result<Outcome> {
+    let window_ns = settings.window_ns;
+    let mut intake = Intake::new(settings, writer)?;
+    let mut packets = 0;
+    let begin_ns = capture.now_ns()?;
+    intake.turn(begin_ns, &Counters::default())?;
+    let mut edges = Edges::new(window_ns, begin_ns);
+    capture.start()?;
+    while !watch.over()? {
+        let (watermark_ns, some) = capture.poll(|run| {
+            packets += u64::from(run.packets);
+            intake.pipeline.ingest(run);
+        })?;
+        edges.pass(capture.now_ns()?, &capture)?;
+        while let Some((edge, counters)) =
+            edges.passed.pop_front_if(|(edge, _)| *edge <= watermark_ns)
+        {
+            intake.turn(edge, &counters)?;
+        }
+        if watch.asked() {
+            tell(&capture)?;
+        }
+        if !some {
+            sleep(PAUSE);
+        }
+    }
+    let (counters, losses) = capture.finish(|run| {
+        packets += u64::from(run.packets);
+        intake.pipeline.ingest(run);
+    })?;
+    report.lost_runs = counters.lost_runs;
+    report.blind_intervals = losses.intervals;
+    report.blind_ns = losses.blind_ns;
+    ensure!(
+        packets == counters.delivered_packets() && losses.unreadable == 0,
+        "{packets} packets came out of the rings, {} went in: this is a defect, please report it",
+        counters.delivered_packets()
+    );
+    intake.finish(&counters)
+}
+
+/// The identity as it stands.
+fn tell(capture: &Capture) -> Result<()> {
+    let counters = capture.counters()?;
+    eprintln!(
+        "{} frames = {} RoCEv2 + {} other + {} malformed + {} fragments; {} RoCEv2 = {} in runs + {} lost + {} in the making",
+        counters.frames,
+        counters.roce_packets,
+        counters.not_roce(),
+        counters.malformed(),
+        counters.fragments,
+        counters.roce_packets,
+        counters.delivered_packets(),
+        counters.lost_packets,
+        counters
+            .roce_packets
+            .saturating_sub(counters.published_packets),
+    );
+    Ok(())
+}

@@ -1,0 +1,150 @@
+//! Signals, `kill -9`, interfaces that vanish, programs of somebody else.
+
+use crate::live::{BINARY, Live};
+use crate::namespace::{Namespace, RECEIVER, SENDER};
+use serde_json::Value;
+use std::process::Command;
+
+fn is_untouched(namespace: &Namespace) -> bool {
+    let receiver = namespace.receiver();
+    receiver["xdp"] == Value::Null && receiver["promiscuity"] == 0
+}
+
+#[test]
+fn nothing_stays_behind_a_killed_capture() {
+    let Some(namespace) = Namespace::new() else {
+        return;
+    };
+    for mode in ["native", "generic", "af-packet"] {
+        let live = Live::begin(&namespace, &["--mode", mode]);
+        assert!(!is_untouched(&namespace), "{mode}");
+        live.kill();
+        assert!(is_untouched(&namespace), "{mode}");
+    }
+}
+
+#[test]
+fn nothing_stays_behind_an_ended_capture() {
+    let Some(namespace) = Namespace::new() else {
+        return;
+    };
+    for mode in ["native", "generic", "af-packet"] {
+        let live = Live::begin(&namespace, &["--mode", mode, "--duration", "200ms"]);
+        let (summary, said) = live.end();
+        assert_eq!((&summary["frames"], said.as_str()), (&0.into(), ""));
+        assert!(is_untouched(&namespace), "{mode}");
+    }
+}
+
+#[test]
+fn a_signal_asks_for_the_counts() {
+    let Some(namespace) = Namespace::new() else {
+        return;
+    };
+    for mode in ["auto", "af-packet"] {
+        let mut live = Live::begin(&namespace, &["--mode", mode]);
+        live.signal("-USR1");
+        let line = live.line();
+        assert!(line.starts_with("0 frames = 0 RoCEv2 + 0 other"), "{line}");
+        live.signal("-INT");
+        live.end();
+    }
+}
+
+#[test]
+fn a_command_is_run_and_its_end_is_ours() {
+    let Some(namespace) = Namespace::new() else {
+        return;
+    };
+    let live = Live::begin(&namespace, &["--", "sh", "-c", "exit 3"]);
+    let (_, said) = live.end();
+    assert_eq!(said, "the command has ended with exit status: 3\n");
+}
+
+#[test]
+fn an_interface_goes_down_and_is_removed() {
+    let Some(namespace) = Namespace::new() else {
+        return;
+    };
+    for mode in ["native", "generic", "af-packet"] {
+        let mut live = Live::begin(&namespace, &["--mode", mode]);
+        namespace.ip(&["link", "set", "dev", RECEIVER, "down"]);
+        assert_eq!(
+            live.line(),
+            format!("{RECEIVER} is down: no frame will come before it is up\n")
+        );
+        namespace.ip(&["link", "set", "dev", RECEIVER, "up"]);
+        assert_eq!(live.line(), format!("{RECEIVER} is up\n"));
+        namespace.ip(&["link", "del", RECEIVER]);
+        let (_, said) = live.end();
+        assert_eq!(
+            said,
+            format!("{RECEIVER} was removed: nothing more comes from it\n")
+        );
+        namespace.ip(&[
+            "link", "add", SENDER, "type", "veth", "peer", "name", RECEIVER,
+        ]);
+        namespace.ip(&["link", "set", "dev", SENDER, "up"]);
+        namespace.ip(&["link", "set", "dev", RECEIVER, "up"]);
+    }
+}
+
+#[test]
+fn a_program_of_somebody_else_stays_untouched() {
+    let Some(namespace) = Namespace::new() else {
+        return;
+    };
+    for first in ["native", "generic"] {
+        let live = Live::begin(&namespace, &["--mode", first]);
+        let attached = namespace.receiver()["xdp"].clone();
+        for second in ["native", "generic", "auto"] {
+            let mut command = namespace.command(BINARY);
+            command.args(["capture", "-i", RECEIVER, "--mode", second]);
+            let output = command.output().unwrap();
+            let said = String::from_utf8(output.stderr).unwrap();
+            assert!(!output.status.success());
+            assert!(said.contains("XDP program of somebody else"), "{said}");
+            assert_eq!(namespace.receiver()["xdp"], attached);
+        }
+        live.signal("-INT");
+        live.end();
+    }
+}
+
+#[test]
+fn several_interfaces_are_one_capture() {
+    let Some(namespace) = Namespace::new() else {
+        return;
+    };
+    let live = Live::begin(&namespace, &["-i", SENDER, "--duration", "100ms"]);
+    let (summary, _) = live.end();
+    assert_eq!(summary["source"], format!("{RECEIVER},{SENDER}"));
+    assert_eq!(summary["live"]["interfaces"][1]["mode"], "xdp native");
+}
+
+#[test]
+fn an_interface_that_is_not_there_is_named() {
+    let output = Command::new(BINARY)
+        .args(["capture", "-i", "nosuch0"])
+        .output()
+        .unwrap();
+    assert!(!output.status.success());
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        said.starts_with("rocescope: nosuch0: no such interface"),
+        "{said}"
+    );
+}
+
+#[test]
+fn an_interface_with_an_address_keeps_its_frames() {
+    let Some(namespace) = Namespace::new() else {
+        return;
+    };
+    namespace.ip(&["address", "add", "192.0.2.1/24", "dev", RECEIVER]);
+    let live = Live::begin(&namespace, &["--mode", "native", "--duration", "100ms"]);
+    let (summary, _) = live.end();
+    assert_eq!(summary["live"]["verdict"], "pass");
+    let reason = format!("{RECEIVER}: it has the address 192.0.2.1");
+    assert_eq!(summary["live"]["verdict_reason"], reason);
+}

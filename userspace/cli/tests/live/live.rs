@@ -1,0 +1,73 @@
+//! The binary, capturing in a namespace.
+
+use crate::namespace::{Namespace, RECEIVER};
+use serde_json::Value;
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, ChildStderr, Command, Stdio};
+
+pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_rocescope");
+
+/// A capture that is under way.
+pub(crate) struct Live {
+    child: Child,
+    stderr: BufReader<ChildStderr>,
+}
+
+impl Live {
+    /// Captures on the receiver; returns when the first line says that frames are taken.
+    pub(crate) fn begin(namespace: &Namespace, arguments: &[&str]) -> Self {
+        let mut command = namespace.command(BINARY);
+        command.args(["capture", "-o", "json", "-i", RECEIVER]);
+        Self::spawn(command.args(arguments))
+    }
+
+    pub(crate) fn spawn(command: &mut Command) -> Self {
+        let mut child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut stderr = BufReader::new(child.stderr.take().unwrap());
+        let mut line = String::new();
+        stderr.read_line(&mut line).unwrap();
+        assert!(line.starts_with("capturing on "), "{line}");
+        Self { child, stderr }
+    }
+
+    /// The next line on standard error.
+    pub(crate) fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.stderr.read_line(&mut line).unwrap();
+        line
+    }
+
+    /// Sends a signal: `ip netns exec` has become the binary.
+    pub(crate) fn signal(&self, name: &str) {
+        let pid = self.child.id().to_string();
+        let sent = Command::new("kill").args([name, &pid]).status().unwrap();
+        assert!(sent.success());
+    }
+
+    /// Waits for the end, which must be a good one: the summary, and what else was said.
+    pub(crate) fn end(mut self) -> (Value, String) {
+        let mut summary = String::new();
+        self.child
+            .stdout
+            .take()
+            .unwrap()
+            .read_to_string(&mut summary)
+            .unwrap();
+        let mut said = String::new();
+        self.stderr.read_to_string(&mut said).unwrap();
+        let status = self.child.wait().unwrap();
+        assert!(status.success(), "{status}: {said}");
+        (serde_json::from_str(&summary).unwrap(), said)
+    }
+
+    /// `kill -9`.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}

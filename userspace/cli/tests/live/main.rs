@@ -1,0 +1,19 @@
+//! Live captures, each in a network namespace of its own: what goes over a veth pair must be counted
+//! as if it were read from the file it came from, and nothing may stay behind.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `namespace` | a namespace with a veth pair, gone with the test |
+//! | `live` | the binary, capturing in a namespace |
+//! | `replay` | frames of a capture file onto the other end |
+//! | `totals` | native, generic and packet sockets count what the file holds |
+//! | `lifecycle` | signals, `kill -9`, interfaces that vanish, programs of somebody else |
+//! | `privileges` | none, and only those that it takes |
+#![expect(clippy::unwrap_used, reason = "it is a test")]
+
+mod lifecycle;
+mod live;
+mod namespace;
+mod privileges;
+mod replay;
+mod totals;

@@ -1,0 +1,67 @@
+//! Frames of a capture file onto the other end.
+
+use crate::namespace::{Namespace, RECEIVER, SENDER};
+use rocescope_capture::file::{self, FrameReader};
+use rocescope_capture::inject::Injector;
+use rocescope_capture::interface::Interface;
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+use std::fs::{self, File};
+use std::os::fd::AsFd;
+use std::path::Path;
+use std::thread::{scope, sleep};
+use std::time::{Duration, Instant};
+
+/// The queue of a veth pair holds 256 frames.
+const BURST: u64 = 32;
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// Sends every frame of the file, and waits until the receiver has counted them.
+pub(crate) fn replay(namespace: &Namespace, path: &Path) {
+    scope(|scope| {
+        // Only this thread is in the namespace, and it ends there.
+        let sender = scope.spawn(|| {
+            let entry = File::open(format!("/run/netns/{}", namespace.name)).unwrap();
+            move_into_link_name_space(entry.as_fd(), Some(LinkNameSpaceType::Network)).unwrap();
+            send(path);
+        });
+        sender.join().unwrap();
+    });
+}
+
+fn send(path: &Path) {
+    let before = received();
+    let injector = Injector::open(&Interface::find(SENDER).unwrap()).unwrap();
+    let mut reader = FrameReader::new(file::open(path).unwrap()).unwrap();
+    let mut sent = 0;
+    while let Some(frame) = reader.next_frame().unwrap() {
+        injector.send(frame.bytes).unwrap();
+        sent += 1;
+        if sent % BURST == 0 {
+            sleep(PAUSE);
+        }
+    }
+    let begun = Instant::now();
+    while received() < before + sent {
+        let arrived = received() - before;
+        assert!(
+            begun.elapsed().as_secs() < 10,
+            "{arrived} of {sent} arrived"
+        );
+        sleep(PAUSE);
+    }
+}
+
+/// Frames that the receiver has counted.
+fn received() -> u64 {
+    let table = fs::read_to_string("/proc/thread-self/net/dev").unwrap();
+    let name = format!("{RECEIVER}:");
+    let line = table
+        .lines()
+        .find(|line| line.trim_start().starts_with(&name));
+    line.unwrap()
+        .split_whitespace()
+        .nth(2)
+        .unwrap()
+        .parse()
+        .unwrap()
+}

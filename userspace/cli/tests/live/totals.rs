@@ -1,0 +1,135 @@
+//! Native, generic and packet sockets count what the file holds.
+
+use crate::live::{BINARY, Live};
+use crate::namespace::Namespace;
+use crate::replay::replay;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A tag, IPv6, and frames of more than a page.
+const CAPTURES: [&str; 3] = [
+    "vlan100_write_bw",
+    "ipv6_linklocal_send_bw",
+    "jumbo_mtu4096",
+];
+
+/// A capture, from beside the project or from in it; not all are in both.
+fn capture(name: &str) -> Option<PathBuf> {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    [
+        format!("../../../shared/captures/{name}.pcap"),
+        format!("tests/captures/{name}.pcap.gz"),
+    ]
+    .iter()
+    .map(|path| here.join(path))
+    .find(|path| path.exists())
+}
+
+/// What does not hang on when and where frames were seen.
+fn totals(summary: &Value) -> Value {
+    let mut totals = serde_json::Map::new();
+    for key in [
+        "frames",
+        "roce_packets",
+        "not_roce",
+        "not_roce_reasons",
+        "malformed",
+        "fragments",
+        "lost",
+        "frame_bytes",
+        "payload_bytes",
+        "messages",
+        "flows",
+        "ecn_ce_packets",
+        "opcodes",
+        "aeth",
+    ] {
+        totals.insert(key.into(), summary[key].clone());
+    }
+    let flows = summary["top_flows"].as_array().unwrap().iter();
+    let flows = flows.map(|flow| {
+        json!([
+            flow["dst_qpn"],
+            flow["vlan"],
+            flow["packets"],
+            flow["frame_bytes"]
+        ])
+    });
+    totals.insert("top_flows".into(), flows.collect());
+    totals.into()
+}
+
+fn of_file(path: &Path) -> Value {
+    let mut command = Command::new(BINARY);
+    command.args(["capture", "-o", "json", "-r"]).arg(path);
+    let output = command.output().unwrap();
+    assert!(output.status.success());
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn every_capture(mode: &str, name_of_mode: &str) {
+    let Some(namespace) = Namespace::new() else {
+        return;
+    };
+    for name in CAPTURES {
+        let Some(path) = capture(name) else {
+            eprintln!("skipped: no {name} here");
+            continue;
+        };
+        let live = Live::begin(&namespace, &["--mode", mode]);
+        replay(&namespace, &path);
+        live.signal("-INT");
+        let (summary, said) = live.end();
+        assert_eq!(said, "");
+        assert_eq!(summary["live"]["interfaces"][0]["mode"], name_of_mode);
+        assert_eq!(totals(&summary), totals(&of_file(&path)), "{name}");
+    }
+}
+
+#[test]
+fn native() {
+    every_capture("native", "xdp native");
+}
+
+#[test]
+fn generic() {
+    every_capture("generic", "xdp generic");
+}
+
+#[test]
+fn packet_sockets() {
+    every_capture("af-packet", "af_packet");
+}
+
+/// Runs that came over many slices and windows add up to what went in.
+#[test]
+fn a_long_capture_is_written_window_by_window() {
+    let Some(namespace) = Namespace::new() else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().to_str().unwrap();
+    let path = capture("vlan100_write_bw").unwrap();
+    let live = Live::begin(
+        &namespace,
+        &["--out", root, "--window", "100ms", "--lateness", "100ms"],
+    );
+    for _ in 0..20 {
+        replay(&namespace, &path);
+    }
+    live.signal("-TERM");
+    let (summary, _) = live.end();
+    let file = of_file(&path);
+    for key in ["frames", "roce_packets", "frame_bytes", "messages"] {
+        let (found, once) = (summary[key].as_u64(), file[key].as_u64());
+        assert_eq!(found, once.map(|once| 20 * once), "{key}");
+    }
+    assert_eq!(summary["late"], 0);
+    let scan = rocescope_store::scan(folder.path()).unwrap();
+    assert_eq!((scan.open.len(), scan.unreadable.len()), (0, 0));
+    assert_eq!(
+        scan.row_count("windows"),
+        summary["windows"].as_u64().unwrap()
+    );
+}

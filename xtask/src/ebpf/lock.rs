@@ -1,0 +1,75 @@
+//! `ebpf/rocescope.bpf.o.lock`: what the committed object was built from and with.
+
+use super::build::{FLAGS, Toolchain};
+use super::sources;
+use crate::process::root;
+use anyhow::{Context, Result};
+use std::fs;
+use std::path::PathBuf;
+
+/// The lock, one `key = "value"` a line.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Lock {
+    pub(super) rustc: String,
+    pub(super) llvm: String,
+    pub(super) bpf_linker: String,
+    pub(super) flags: String,
+    /// Hash of the sources.
+    pub(super) sources: String,
+    /// Hash of the object.
+    pub(super) object: String,
+}
+
+fn path() -> PathBuf {
+    root().join("ebpf/rocescope.bpf.o.lock")
+}
+
+impl Lock {
+    pub(super) fn new(toolchain: &Toolchain, sources: String, object: &[u8]) -> Self {
+        Self {
+            rustc: toolchain.rustc_version.clone(),
+            llvm: toolchain.llvm_version.clone(),
+            bpf_linker: toolchain.linker_version.clone(),
+            flags: FLAGS.into(),
+            sources,
+            object: sources::hash_of(object),
+        }
+    }
+
+    pub(super) fn read() -> Result<Self> {
+        let path = path();
+        let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+        let value = |key: &str| {
+            text.lines()
+                .filter_map(|line| line.split_once(" = "))
+                .find(|(name, _)| *name == key)
+                .map(|(_, value)| value.trim_matches('"').to_owned())
+                .with_context(|| format!("{}: no {key}", path.display()))
+        };
+        Ok(Self {
+            rustc: value("rustc")?,
+            llvm: value("llvm")?,
+            bpf_linker: value("bpf_linker")?,
+            flags: value("flags")?,
+            sources: value("sources")?,
+            object: value("object")?,
+        })
+    }
+
+    pub(super) fn write(&self) -> Result<()> {
+        let text = format!(
+            "# Written by `cargo xtask ebpf`: what rocescope.bpf.o was built from and with.\n\
+             rustc = \"{}\"\nllvm = \"{}\"\nbpf_linker = \"{}\"\nflags = \"{}\"\n\
+             sources = \"{}\"\nobject = \"{}\"\n",
+            self.rustc, self.llvm, self.bpf_linker, self.flags, self.sources, self.object
+        );
+        let path = path();
+        fs::write(&path, text).with_context(|| path.display().to_string())
+    }
+
+    /// Whether both were built by the same tools in the same way.
+    pub(super) fn same_tools(&self, other: &Self) -> bool {
+        (&self.rustc, &self.llvm, &self.bpf_linker, &self.flags)
+            == (&other.rustc, &other.llvm, &other.bpf_linker, &other.flags)
+    }
+}

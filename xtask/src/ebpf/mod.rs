@@ -1,0 +1,48 @@
+//! `cargo xtask ebpf`: builds the XDP program and what stands beside it in the repository.
+//!
+//! `ebpf/rocescope.bpf.o` is committed, so that a user needs only stable Rust; its lock says what
+//! it was built from and with. `--check` builds it anew and holds the two against each other.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`build`] | the compiler call, and the versions of the tools |
+//! | [`sources`] | one hash over everything the object is made of |
+//! | [`lock`] | `ebpf/rocescope.bpf.o.lock` |
+//! | [`check`] | the rules that CI applies |
+
+mod build;
+mod check;
+mod lock;
+mod sources;
+
+use crate::process::root;
+use anyhow::{Context, Result, bail};
+use lock::Lock;
+use std::fs;
+use std::path::PathBuf;
+
+/// Where the object lies.
+fn object_path() -> PathBuf {
+    root().join("ebpf/rocescope.bpf.o")
+}
+
+/// `cargo xtask ebpf [--check]`.
+pub(crate) fn run(arguments: &[&str]) -> Result<()> {
+    match arguments {
+        [] => write(),
+        ["--check"] => check::run(),
+        _ => bail!("usage: cargo xtask ebpf [--check]"),
+    }
+}
+
+/// Builds the object and puts it and its lock where they belong.
+fn write() -> Result<()> {
+    let toolchain = build::Toolchain::find()?;
+    let object = build::object(&toolchain)?;
+    let lock = Lock::new(&toolchain, sources::hash()?, &object);
+    let path = object_path();
+    fs::write(&path, &object).with_context(|| path.display().to_string())?;
+    lock.write()?;
+    println!("{}: {} bytes", path.display(), object.len());
+    check::costs(&object)
+}

@@ -1,0 +1,76 @@
+//! One hash over everything the object is made of.
+
+use crate::process::root;
+use anyhow::{Context, Result};
+use sha2::{Digest, Sha256};
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The packages of the XDP program: their manifests and everything below `src`.
+const PACKAGES: [&str; 3] = ["ebpf/program", "ebpf/record", "ebpf/wire"];
+
+/// The hash over names and contents, in the order of the names.
+pub(super) fn hash() -> Result<String> {
+    let root = root();
+    let mut files = vec![PathBuf::from("ebpf/program/Cargo.lock")];
+    for package in PACKAGES {
+        files.push(Path::new(package).join("Cargo.toml"));
+        collect(&root, &Path::new(package).join("src"), &mut files)?;
+    }
+    files.sort();
+    let mut hasher = Sha256::new();
+    for file in files {
+        let bytes = fs::read(root.join(&file)).with_context(|| file.display().to_string())?;
+        hasher.update(file.to_string_lossy().as_bytes());
+        hasher.update([0]);
+        hasher.update((bytes.len() as u64).to_le_bytes());
+        hasher.update(bytes);
+    }
+    Ok(hex(&hasher.finalize()))
+}
+
+/// The hash of `bytes` alone.
+pub(super) fn hash_of(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+fn hex(digest: &[u8]) -> String {
+    digest
+        .iter()
+        .fold(String::from("sha256:"), |mut text, byte| {
+            // Writing into a string does not fail.
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
+}
+
+fn collect(root: &Path, directory: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
+    let entries = fs::read_dir(root.join(directory));
+    for entry in entries.with_context(|| directory.display().to_string())? {
+        let entry = entry?;
+        let path = directory.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            collect(root, &path, files)?;
+        } else {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{lock::Lock, object_path};
+    use super::{hash, hash_of};
+
+    /// Guards against a change of the kernel's side that only user space sees.
+    #[test]
+    fn the_committed_object_is_of_these_sources() {
+        let lock = Lock::read().unwrap();
+        let again = "run `cargo xtask ebpf` and commit ebpf/rocescope.bpf.o and its lock";
+        assert_eq!(lock.sources, hash().unwrap(), "{again}");
+        let object = std::fs::read(object_path()).unwrap();
+        assert_eq!(lock.object, hash_of(&object), "{again}");
+    }
+}
