@@ -12,12 +12,14 @@
 //! | [`hyper_log_log`] | how many, where a bitmap is full? | estimate, standard error | equal to the byte |
 //! | [`count_min`] | how much did this flow send? | upper bound, ε and δ | equal to the byte if plain |
 //! | [`heavy_hitters`] | which flows sent most? | lower and upper bound each | bounds kept |
+//! | [`quantiles`] | how long did it take? | quantiles within 0.8 % at first | bounds kept |
 //! | [`jitter`] | whose rate changed? | one event a change | – |
 //!
 //! Invariants that every sketch keeps, and that its tests state:
 //!
 //! - Bounds are never crossed: an upper bound is at or above the truth, a lower one at or below.
-//! - Nothing is allocated after construction (exports that return a `Vec` excepted).
+//! - Nothing is allocated after construction (exports that return a `Vec` and the 64 buckets of
+//!   [`quantiles`] excepted).
 //! - Counters never wrap. What can overflow stops at its ceiling and says so.
 //! - A merge of sketches with different parameters is refused with [`Mismatch`].
 #![no_std]
@@ -35,6 +37,7 @@ pub mod hyper_log_log;
 pub mod jitter;
 pub mod linear_counting;
 mod mismatch;
+pub mod quantiles;
 
 pub use count_min::CountMin;
 pub use hash::FlowHash;
@@ -43,3 +46,4 @@ pub use hyper_log_log::HyperLogLog;
 pub use jitter::Jitter;
 pub use linear_counting::LinearCounting;
 pub use mismatch::Mismatch;
+pub use quantiles::Quantiles;

@@ -12,6 +12,8 @@
 //! | [`cache`] | the rules by which packets join a run, and when it is published |
 //! | [`counters`] | exact counts beside the records: nothing is lost silently |
 //! | [`config`] | what user space may set, also while the program runs |
+//! | [`whole`] | CM datagrams and TCP handshakes, which cross whole beside the runs |
+//! | [`handshake`] | from three TCP segments to one handshake |
 //! | [`observer`] | all of it together, for user space |
 //!
 //! The invariant that everything above stands on: the packets and bytes of every opcode, summed
@@ -22,11 +24,14 @@ pub mod batch;
 pub mod cache;
 pub mod config;
 pub mod counters;
+pub mod handshake;
 pub mod observer;
 pub mod run;
+pub mod whole;
 
 pub use cache::{Clock, Set, Sink, Slot};
 pub use config::Config;
 pub use counters::Counters;
 pub use observer::Observer;
 pub use run::{Cut, OpcodeTotals, RunRecord};
+pub use whole::{HandshakeRecord, MadRecord, Whole};

@@ -3,7 +3,14 @@
 use crate::cache::{self, Clock, Set, Sink};
 use crate::config::Config;
 use crate::counters::Counters;
-use rocescope_wire::{Class, FrameLengths, LinkType, Packet, decode_into};
+use crate::handshake::{self, HalfOpen, HalfOpenSet};
+use crate::whole::{self, MadRecord, Whole};
+use bytemuck::Zeroable;
+use rocescope_wire::{Class, FrameLengths, LinkType, NotRoce, Packet, decode_into, tcp};
+
+/// Sets of half-open TCP connections: 256 places of 96 bytes, 24 KiB. A handshake is lost when
+/// more than four others of its set begin before it ends.
+const HALF_OPEN_SETS: usize = 64;
 
 /// One frame's own time is both clocks of a capture file.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +37,7 @@ pub struct Observer<M> {
     config: Config,
     counters: Counters,
     sets: M,
+    half_open: [HalfOpenSet; HALF_OPEN_SETS],
     packet: Packet,
 }
 
@@ -41,6 +49,7 @@ impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
             config,
             counters: Counters::default(),
             sets,
+            half_open: [[HalfOpen::zeroed(); 4]; HALF_OPEN_SETS],
             packet: Packet::zeroed(),
         }
     }
@@ -62,7 +71,7 @@ impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
         self.counters.count(class);
     }
 
-    /// Takes a frame and answers its class. Runs that end go to `sink`.
+    /// Takes a frame and answers its class. Runs that end go to `sink`, and what crosses whole.
     #[inline]
     pub fn observe<C: Clock, S: Sink>(
         &mut self,
@@ -78,15 +87,28 @@ impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
             counters,
             sets,
             packet,
+            half_open,
         } = self;
         let class = decode_into(frame, link, lengths, config.udp_ports, packet);
         counters.count(&class);
         if let Class::Roce(packet) = &class {
+            if whole::is_management(packet) {
+                let mut record = MadRecord::zeroed();
+                record.fill(frame, packet, interface, clock.now());
+                sink.whole(Whole::Mad(&record));
+            }
             let sets = sets.as_mut();
             let mask = (1usize << sets.len().max(1).ilog2()) - 1;
             if let Some(set) = sets.get_mut(cache::set_hash(packet, interface) as usize & mask) {
                 cache::observe(set, packet, interface, clock, config, counters, sink);
             }
+        } else if let Class::NotRoce(NotRoce::NotUdp, _) = &class
+            && let Some(segment) = tcp::segment(frame, link)
+            && let Some(set) =
+                half_open.get_mut(handshake::set_hash(&segment) as usize % HALF_OPEN_SETS)
+            && let Some(record) = handshake::observe(set, &segment, interface, clock.now())
+        {
+            sink.whole(Whole::Handshake(&record));
         }
         class
     }

@@ -14,6 +14,7 @@
 //! | [`bth`] | the InfiniBand base transport header |
 //! | [`extension`] | DETH, RETH, AETH and the other headers behind the BTH |
 //! | [`opcode`] | what each of the 256 opcodes means and is called |
+//! | [`tcp`] | the three segments that open a TCP connection |
 //! | [`cm`] | connection management datagrams on QP 1 |
 //! | [`packet`], [`class`] | what a frame turns out to be: a packet, or the reason why not |
 //! | [`mod@decode`] | all of the above: a frame in, its [`Class`] out |
@@ -35,6 +36,7 @@ pub mod number;
 pub mod octets;
 pub mod opcode;
 pub mod packet;
+pub mod tcp;
 pub mod tunnel;
 
 pub use bth::Bth;

@@ -1,12 +1,12 @@
 //! The command line.
 
-use crate::units::{bits_per_second, duration, positive_duration};
+use crate::units::{bits_per_second, duration, name, positive_duration, share};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Watches RoCEv2 fabrics from the outside: flows, opcodes, retransmissions, round trips.
+/// Watches RoCEv2 fabrics from the outside: flows, opcodes, messages, NAKs, congestion.
 #[derive(Debug, Parser)]
 #[command(name = "rocescope", version, propagate_version = true)]
 pub struct Arguments {
@@ -20,6 +20,8 @@ pub struct Arguments {
 pub enum Command {
     /// Read a capture file or interfaces: top flows, opcode mix, and a Parquet dataset
     Capture(Box<CaptureArguments>),
+    /// Print what each queue pair did: loss, order, latency, congestion
+    Connections(Box<ConnectionsArguments>),
     /// Show the whole path at work, without privileges or input
     Demo(DemoArguments),
     /// Write deterministic RoCEv2 traffic from a scenario, with its truth beside it
@@ -65,6 +67,9 @@ pub struct CaptureArguments {
     /// What is measured, and how finely
     #[command(flatten)]
     pub measure: MeasureArguments,
+    /// Follow connections too: loss, order and round trips of every queue pair
+    #[arg(long)]
+    pub connections: bool,
     /// Verify the ICRC of every packet
     #[arg(long)]
     pub verify_icrc: bool,
@@ -125,7 +130,7 @@ pub enum Verdict {
 #[derive(Clone, Debug, Args)]
 pub struct MeasureArguments {
     /// Name of this capture point, in every row and file name
-    #[arg(long, value_name = "NAME", default_value = "local")]
+    #[arg(long, value_name = "NAME", default_value = "local", value_parser = name)]
     pub observer: String,
     /// Length of a window of event time
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = positive_duration)]
@@ -133,7 +138,7 @@ pub struct MeasureArguments {
     /// How long a window waits for frames that come out of order
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = duration)]
     pub lateness: Duration,
-    /// Top flows in the summary
+    /// Top flows in the summary; connections and events printed at most
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub top: usize,
     /// Top flows of each window in the dataset
@@ -146,7 +151,7 @@ pub struct MeasureArguments {
     #[arg(long, value_name = "RATE", default_value = "1G", value_parser = bits_per_second)]
     pub elephant: f64,
     /// Change between windows that is jitter, as a share of the rate before
-    #[arg(long, value_name = "SHARE", default_value_t = 0.5)]
+    #[arg(long, value_name = "SHARE", default_value = "0.5", value_parser = share)]
     pub jitter_relative: f64,
     /// Change between windows that is jitter, in bits a second
     #[arg(long, value_name = "RATE", default_value = "500M", value_parser = bits_per_second)]
@@ -156,10 +161,37 @@ pub struct MeasureArguments {
     pub no_sketches: bool,
 }
 
+/// `rocescope connections`.
+#[derive(Debug, Args)]
+pub struct ConnectionsArguments {
+    /// Dataset to read
+    #[arg(
+        value_name = "DATASET",
+        conflicts_with = "read",
+        required_unless_present = "read"
+    )]
+    pub dataset: Option<PathBuf>,
+    /// Capture file to read: pcap or pcapng, plain, gzip or zstd; `-` for standard input
+    #[arg(short, long, value_name = "FILE")]
+    pub read: Option<PathBuf>,
+    /// How connections are printed
+    #[arg(short, long, value_enum, default_value_t = Output::Table)]
+    pub output: Output,
+    /// What is measured, and how finely; of a file only
+    #[command(flatten)]
+    pub measure: MeasureArguments,
+    /// UDP destination port that carries RoCEv2; up to four
+    #[arg(long = "udp-port", value_name = "PORT", default_value = "4791")]
+    pub udp_ports: Vec<u16>,
+    /// No progress bar
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
 /// `rocescope demo`.
 #[derive(Debug, Args)]
 pub struct DemoArguments {
-    /// Where the dataset goes; the tables of an earlier demo there are replaced
+    /// Where the dataset goes; what an earlier demo wrote there is replaced
     #[arg(long, value_name = "DIR", default_value = "rocescope-demo")]
     pub out: PathBuf,
 }

@@ -1,6 +1,8 @@
 //! Runs in, a summary and a dataset out: where every source of a capture ends.
 
 use anyhow::{Context, Result};
+use rocescope_model::{ConnectionRow, EventRow};
+use rocescope_pipeline::connections::ConnectionSummary;
 use rocescope_pipeline::{Pipeline, Settings, Summary};
 use rocescope_record::Counters;
 use rocescope_store::Writer;
@@ -14,6 +16,8 @@ pub struct Intake {
     writer: Option<Writer>,
     /// The disk is full: what is counted still is, what is written no longer.
     disk_full: bool,
+    /// Rows of connections and events kept in memory, where they are asked for.
+    kept: Option<(Vec<ConnectionRow>, Vec<EventRow>)>,
 }
 
 /// What a capture ends with.
@@ -27,6 +31,10 @@ pub struct Outcome {
     pub store: Option<rocescope_store::Summary>,
     /// Why writing stopped early.
     pub store_error: Option<rocescope_store::Error>,
+    /// What happened to the state of connections, where they were followed.
+    pub connections: Option<ConnectionSummary>,
+    /// Rows of connections and events, where they were kept.
+    pub kept: Option<(Vec<ConnectionRow>, Vec<EventRow>)>,
 }
 
 impl Intake {
@@ -39,7 +47,13 @@ impl Intake {
             pipeline: Pipeline::new(settings)?,
             writer,
             disk_full: false,
+            kept: None,
         })
+    }
+
+    /// Keeps the rows of connections and events in memory until the end.
+    pub fn keep_connections(&mut self) {
+        self.kept = Some(Default::default());
     }
 
     /// Moves the clock to `time_ns`: see [`Pipeline::turn`]. Windows that are over are written.
@@ -61,6 +75,10 @@ impl Intake {
                 Err(error) if error.is_no_space() => self.disk_full = true,
                 appended => appended.context("the dataset")?,
             }
+        }
+        if let Some((connections, events)) = &mut self.kept {
+            connections.append(&mut rows.connections);
+            events.append(&mut rows.events);
         }
         rows.clear();
         Ok(())
@@ -84,6 +102,8 @@ impl Intake {
             counters: *counters,
             store,
             store_error,
+            connections: self.pipeline.connections(),
+            kept: self.kept.take(),
         })
     }
 }

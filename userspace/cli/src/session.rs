@@ -21,6 +21,8 @@ pub struct Session {
     observer: Observer<Vec<Set>>,
     intake: Intake,
     verify_icrc: bool,
+    /// The latest time: silence before the end of a capture tells something too.
+    latest_ns: u64,
 }
 
 impl Session {
@@ -35,7 +37,13 @@ impl Session {
             observer: Observer::new(config, vec![[slot; 2]; SETS]),
             intake: Intake::new(settings, writer)?,
             verify_icrc,
+            latest_ns: 0,
         })
+    }
+
+    /// Keeps the rows of connections and events in memory until the end.
+    pub fn keep_connections(&mut self) {
+        self.intake.keep_connections();
     }
 
     /// Takes a frame.
@@ -77,17 +85,24 @@ impl Session {
     /// Those of [`frame`](Self::frame).
     #[inline]
     pub fn advance(&mut self, time_ns: u64) -> Result<()> {
-        if self.intake.pipeline.is_current(time_ns) {
-            return Ok(());
+        if !self.intake.pipeline.is_current(time_ns) {
+            self.turn(time_ns)?;
         }
-        self.turn(time_ns)
+        self.latest_ns = time_ns;
+        Ok(())
     }
 
     /// Another window begins.
     #[cold]
     fn turn(&mut self, time_ns: u64) -> Result<()> {
-        self.observer
-            .flush(Some(time_ns), &mut self.intake.pipeline);
+        let pipeline = &mut self.intake.pipeline;
+        if pipeline.is_pressed() {
+            // Ending all runs costs a little compression and keeps what waits in the cache.
+            self.observer.flush(None, pipeline);
+            pipeline.complete_before(time_ns);
+        } else {
+            self.observer.flush(Some(time_ns), pipeline);
+        }
         self.intake.turn(time_ns, self.observer.counters())
     }
 
@@ -102,7 +117,11 @@ impl Session {
     /// # Errors
     /// Those of [`frame`](Self::frame).
     pub fn finish(mut self) -> Result<Outcome> {
-        self.observer.flush(None, &mut self.intake.pipeline);
+        let pipeline = &mut self.intake.pipeline;
+        self.observer.flush(None, pipeline);
+        if self.latest_ns > 0 {
+            pipeline.turn(self.latest_ns, self.observer.counters());
+        }
         self.intake.finish(self.observer.counters())
     }
 }

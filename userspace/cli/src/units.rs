@@ -16,9 +16,31 @@ pub fn bits_per_second(text: &str) -> Result<f64, String> {
         _ => (text, 1.0),
     };
     match number.parse::<f64>() {
-        Ok(rate) if rate >= 0.0 && rate.is_finite() => Ok(rate * factor),
+        Ok(rate) if rate >= 0.0 && (rate * factor).is_finite() => Ok(rate * factor),
         _ => Err("expected bits a second, such as 2.5G, 400M or 64k".into()),
     }
+}
+
+/// Reads a share: `0.5` is half.
+///
+/// # Errors
+/// A sentence for the user.
+pub fn share(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(share) if share >= 0.0 && share.is_finite() => Ok(share),
+        _ => Err("expected a share, such as 0.5 for half".into()),
+    }
+}
+
+/// Reads the name of a capture point.
+///
+/// # Errors
+/// A sentence for the user.
+pub fn name(text: &str) -> Result<String, String> {
+    if text.trim().is_empty() || text.chars().any(char::is_control) {
+        return Err("expected a name without control characters".into());
+    }
+    Ok(text.to_owned())
 }
 
 /// Reads a length of time: `1s`, `100ms`, `5m`.
@@ -50,9 +72,16 @@ mod tests {
         assert_eq!(bits_per_second("2.5G"), Ok(2.5e9));
         assert_eq!(bits_per_second("64k"), Ok(64e3));
         assert_eq!(bits_per_second("1e9"), Ok(1e9));
-        for wrong in ["", "G", "-1M", "fast", "nan", "infG"] {
+        for wrong in ["", "G", "-1M", "fast", "nan", "infG", "1e300G"] {
             assert!(bits_per_second(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn shares_and_names_make_sense() {
+        assert_eq!(share("0.5"), Ok(0.5));
+        assert!(share("-1").is_err() && share("nan").is_err());
+        assert!(name("").is_err() && name("a\nb").is_err() && name("rail 3").is_ok());
     }
 
     #[test]

@@ -42,7 +42,7 @@ pub mod value;
 pub use cell::Cell;
 pub use column::{Column, Table, Type, Unit};
 pub use row::{Cells, Mismatch, Row};
-pub use tables::{EventRow, FlowRow, OpcodeRow, TABLES, WindowRow, WindowRows};
+pub use tables::{ConnectionRow, EventRow, FlowRow, OpcodeRow, TABLES, WindowRow, WindowRows};
 pub use text::Text;
 pub use time::Time;
 pub use value::Value;

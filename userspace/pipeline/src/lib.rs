@@ -15,6 +15,7 @@
 //! | [`rows`] | a finished window as rows of the dataset |
 //! | [`change`] | elephants, and flows whose rate jumps between windows |
 //! | [`merge`] | the rows of several capture points as those of one |
+//! | [`connections`] | queue pairs: loss, order, latency, congestion |
 //! | [`summary`] | the whole capture |
 //!
 //! The invariant: sums over all windows, and the summary, equal the counters of the capture, packet
@@ -24,6 +25,7 @@
 extern crate alloc;
 
 pub mod change;
+pub mod connections;
 pub mod flow_estimate;
 pub mod flow_table;
 pub mod merge;

@@ -1,5 +1,6 @@
 //! What a user may choose.
 
+use crate::connections::ConnectionSettings;
 use rocescope_model::Text;
 
 /// Window length, bounds and thresholds.
@@ -29,6 +30,8 @@ pub struct Settings {
     pub verify_icrc: bool,
     /// How many events of a window become rows; the others are only counted.
     pub event_rows: usize,
+    /// How connections are followed; `None`: not at all.
+    pub connections: Option<ConnectionSettings>,
 }
 
 /// Thresholds of the change between adjacent windows; both must be passed where both are set.
@@ -59,6 +62,7 @@ impl Default for Settings {
             sketches: true,
             verify_icrc: false,
             event_rows: 10_000,
+            connections: Some(ConnectionSettings::default()),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Which window a run belongs to, and when a window is finished.
 
 use crate::change::{Changed, Changes};
+use crate::connections::{ConnectionSummary, Connections};
 use crate::flow_table::{Flow, FlowTable};
 use crate::overflow::{Bounded, Overflow, Sketches};
 use crate::rows::{Closing, change_row, is_elephant};
@@ -11,7 +12,7 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use rocescope_model::WindowRows;
-use rocescope_record::{Counters, RunRecord, Sink};
+use rocescope_record::{Counters, RunRecord, Sink, Whole};
 use rocescope_sketches::LinearCounting;
 
 /// Runs in, rows of finished windows out.
@@ -32,12 +33,15 @@ pub struct Pipeline {
     newest_ns: u64,
     /// Start of the window in which the capture's clock stands.
     clock_ns: Option<u64>,
+    /// How long that window is, or 0 when a turn is wanted before its end.
+    current_ns: u64,
     /// What had been counted when that window began.
     counted: FrameCounts,
     empty: Sketches,
     sketches: Sketches,
     changes: Changes,
     rows: WindowRows,
+    pub(crate) connections: Option<Box<Connections>>,
     pub(crate) total: Total,
 }
 
@@ -58,6 +62,13 @@ impl Sink for Pipeline {
     fn publish(&mut self, run: &RunRecord, _: &mut Counters) {
         self.ingest(run);
     }
+
+    fn whole(&mut self, event: Whole<'_>) -> bool {
+        if let Some(connections) = &mut self.connections {
+            connections.whole(event);
+        }
+        true
+    }
 }
 
 impl Pipeline {
@@ -74,11 +85,15 @@ impl Pipeline {
             floor_ns: 0,
             newest_ns: 0,
             clock_ns: None,
+            current_ns: settings.window_ns,
             counted: FrameCounts::default(),
             sketches: empty.clone(),
             empty,
             changes: Changes::new(&settings),
             rows: WindowRows::default(),
+            connections: settings
+                .connections
+                .map(|chosen| Box::new(Connections::new(chosen, &settings))),
             total: Total {
                 totals: Totals::default(),
                 flows: FlowTable::new(settings.exact_flows),
@@ -104,8 +119,21 @@ impl Pipeline {
     #[inline(always)]
     pub fn is_current(&self, time_ns: u64) -> bool {
         match self.clock_ns {
-            Some(start) => time_ns.wrapping_sub(start) < self.settings.window_ns,
+            Some(start) => time_ns.wrapping_sub(start) < self.current_ns,
             None => false,
+        }
+    }
+
+    /// Whether a turn is wanted before the window's end, for too many runs wait to be put in order.
+    #[must_use]
+    pub const fn is_pressed(&self) -> bool {
+        self.current_ns == 0
+    }
+
+    /// All runs that began before `time_ns` have been published, also those of the slice under way.
+    pub fn complete_before(&mut self, time_ns: u64) {
+        if let Some(connections) = &mut self.connections {
+            connections.complete_before(time_ns);
         }
     }
 
@@ -117,6 +145,18 @@ impl Pipeline {
     pub fn turn(&mut self, time_ns: u64, counters: &Counters) {
         self.attribute(counters);
         self.clock_ns = Some(time_ns - time_ns % self.settings.window_ns);
+        self.current_ns = self.settings.window_ns;
+        if let Some(connections) = &mut self.connections {
+            connections.turn(time_ns);
+            let WindowRows {
+                connections: rows,
+                events,
+                ..
+            } = &mut self.rows;
+            let before = events.len();
+            connections.rows(false, rows, events);
+            self.total.events += (events.len() - before) as u64;
+        }
         self.newest_ns = self.newest_ns.max(time_ns);
         let watermark = self.newest_ns.saturating_sub(self.settings.lateness_ns);
         let floor = watermark - watermark % self.settings.window_ns;
@@ -130,6 +170,17 @@ impl Pipeline {
     pub fn finish(&mut self, counters: &Counters) {
         self.attribute(counters);
         self.close_before(u64::MAX);
+        if let Some(connections) = &mut self.connections {
+            connections.finish();
+            let WindowRows {
+                connections: rows,
+                events,
+                ..
+            } = &mut self.rows;
+            let before = events.len();
+            connections.rows(true, rows, events);
+            self.total.events += (events.len() - before) as u64;
+        }
         let Self {
             changes,
             rows,
@@ -146,6 +197,13 @@ impl Pipeline {
         &mut self.rows
     }
 
+    /// What happened to the state of connections, where they are followed.
+    #[must_use]
+    pub fn connections(&self) -> Option<ConnectionSummary> {
+        let connections = self.connections.as_ref();
+        connections.map(|connections| connections.summary())
+    }
+
     /// The whole capture so far, as far as windows are closed.
     #[must_use]
     pub fn summary(&self) -> Summary {
@@ -155,6 +213,13 @@ impl Pipeline {
     /// Adds a run to its window.
     #[inline]
     pub fn ingest(&mut self, run: &RunRecord) {
+        if let Some(connections) = &mut self.connections {
+            connections.run(run);
+            if connections.wants_turn() {
+                // The next frame asks for a turn, though its window is not over.
+                self.current_ns = 0;
+            }
+        }
         let Self {
             open,
             settings,

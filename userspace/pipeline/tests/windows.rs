@@ -169,6 +169,8 @@ fn an_elephant_that_changes_is_one_event() {
             relative: Some(0.3),
             absolute_bps: Some(0.5e6),
         },
+        // Its runs repeat their PSNs.
+        connections: None,
         ..settings()
     };
     let packets = [1_000, 1_000, 2_000, 2_000, 2_000, 100, 100];

@@ -109,6 +109,7 @@ fn rows(window: u32, sketch_bytes: usize, flows: u32) -> WindowRows {
         flows,
         opcodes: (0..12).map(opcode).collect(),
         events: vec![event],
+        connections: Vec::new(),
     }
 }
 

@@ -20,14 +20,14 @@ pub enum Error {
         path: PathBuf,
     },
     /// The operating system refused.
-    #[error("cannot {action} {}: {source}", path.display())]
+    #[error("cannot {action} {}: {cause}", path.display())]
     Io {
         /// What was tried.
         action: &'static str,
         /// The file or directory.
         path: PathBuf,
-        /// Why not.
-        source: io::Error,
+        /// Why not. Part of the text, so not a source too: a chain would say it twice.
+        cause: io::Error,
     },
     /// A living process writes as this observer into this root.
     #[error(
@@ -61,12 +61,12 @@ pub enum Error {
         known: u32,
     },
     /// A cell of a segment does not fit the row asked for.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {cause}", path.display())]
     Mismatch {
         /// The segment.
         path: PathBuf,
         /// Table and column.
-        source: Mismatch,
+        cause: Mismatch,
     },
 }
 
@@ -86,7 +86,7 @@ impl Error {
             _ => Self::Io {
                 action,
                 path,
-                source,
+                cause: source,
             },
         }
     }

@@ -148,7 +148,7 @@ impl Scan {
             for batch in segment.batches(|_| true)? {
                 rows.extend(batch?.typed::<R>().map_err(|source| Error::Mismatch {
                     path: segment.path.clone(),
-                    source,
+                    cause: source,
                 })?);
             }
         }

@@ -85,7 +85,7 @@ pub fn scan(root: &Path) -> Result<Scan, Error> {
                 footer,
             }),
             // Retained between the two looks.
-            Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {}
+            Err(Error::Io { cause, .. }) if cause.kind() == io::ErrorKind::NotFound => {}
             Err(error) => scan.unreadable.push(Unreadable {
                 path: found.path,
                 reason: error.to_string(),

@@ -17,7 +17,7 @@ const FUZZING: &str = "60";
 /// A step by name.
 type Step = (&'static str, fn() -> Result<()>);
 
-const STEPS: [Step; 9] = [
+const STEPS: [Step; 10] = [
     ("format", format),
     ("lints", lints),
     ("documentation", documentation),
@@ -26,6 +26,7 @@ const STEPS: [Step; 9] = [
     ("generated pages", docs::check),
     ("README commands", readme::run),
     ("queries", queries),
+    ("Spark", spark),
     ("fuzzing", || fuzz::run(&["--seconds", FUZZING])),
 ];
 
@@ -90,6 +91,11 @@ fn lints() -> Result<()> {
 fn documentation() -> Result<()> {
     let mut doc = command("cargo", &["doc", "--workspace", "--no-deps", "--quiet"]);
     run_command(doc.env("RUSTDOCFLAGS", "-D warnings"))
+}
+
+/// Spark over sketches of ours, and ours over Spark's.
+fn spark() -> Result<()> {
+    run_command(&mut command("python3", &[".ci/spark.py"]))
 }
 
 /// DuckDB, polars and pandas over a dataset of ours.

@@ -12,8 +12,10 @@ const BIG_ENDIAN_MAGIC: [u8; 4] = [0x1a, 0x2b, 0x3c, 0x4d];
 const LITTLE_ENDIAN_MAGIC: [u8; 4] = [0x4d, 0x3c, 0x2b, 0x1a];
 /// Blocks of secrets or names may be long; one that claims more is damage.
 const LONGEST_BLOCK: usize = 16 * 1024 * 1024;
-/// Offset of the frame in an enhanced and in a simple packet block.
-const ENHANCED_AT: usize = 28;
+/// The packet block that the enhanced one replaced.
+const OBSOLETE_PACKET: u32 = 2;
+/// Offset of the frame in an enhanced (or obsolete) and in a simple packet block.
+const PACKET_AT: usize = 28;
 const SIMPLE_AT: usize = 12;
 
 #[derive(Default)]
@@ -30,8 +32,8 @@ pub(super) struct PcapNg {
 struct Interface {
     link: Option<LinkType>,
     snaplen: u32,
-    /// Units in a second.
-    resolution: u64,
+    /// Units in a second; `None` where the description makes no sense.
+    resolution: Option<u64>,
     /// Seconds to add.
     offset_s: i64,
 }
@@ -84,39 +86,32 @@ impl PcapNg {
                 self.interfaces.clear();
             }
             Block::InterfaceDescription(description) => {
-                let resolution = description
-                    .ts_resolution()
-                    .filter(|resolution| *resolution > 0)
-                    .ok_or("an interface whose time resolution makes no sense")?;
                 self.interfaces.push(Interface {
                     link: LinkType::from_number(description.linktype.0 as u32),
                     snaplen: description.snaplen,
-                    resolution,
+                    resolution: resolution(description.if_tsresol),
                     offset_s: description.ts_offset(),
                 });
             }
             Block::EnhancedPacket(packet) => {
-                let interface = self.interface(packet.if_id)?;
-                let units = u64::from(packet.ts_high) << 32 | u64::from(packet.ts_low);
-                if packet.caplen as usize > packet.data.len() {
-                    return Err(format!(
-                        "a frame of {} bytes in a shorter block",
-                        packet.caplen
-                    ));
-                }
-                let link = interface.link;
-                self.last_time_ns = interface.time_ns(units);
-                return Ok(Step::Frame(Found {
+                return self.packet(
                     record_bytes,
-                    at: ENHANCED_AT,
-                    link,
-                    lengths: FrameLengths {
+                    &Packet {
+                        interface: packet.if_id,
+                        units: u64::from(packet.ts_high) << 32 | u64::from(packet.ts_low),
                         captured: packet.caplen,
-                        original: packet.origlen.max(packet.caplen),
+                        original: packet.origlen,
+                        room: packet.data.len(),
                     },
-                    time_ns: self.last_time_ns,
-                    interface: self.interfaces_before + packet.if_id,
-                }));
+                );
+            }
+            // The library leaves the type of a block that it does not know as it stands.
+            Block::Unknown(block)
+                if [OBSOLETE_PACKET, OBSOLETE_PACKET.swap_bytes()].contains(&block.block_type) =>
+            {
+                let packet = obsolete_packet(block.data, self.big_endian)
+                    .ok_or("a packet block that ends inside its header")?;
+                return self.packet(record_bytes, &packet);
             }
             Block::SimplePacket(packet) => {
                 let interface = self.interface(0)?;
@@ -146,6 +141,36 @@ impl PcapNg {
         Ok(Step::Skip(record_bytes))
     }
 
+    /// A frame of an enhanced or an obsolete packet block, which begin alike.
+    fn packet(&mut self, record_bytes: usize, packet: &Packet) -> Result<Step, String> {
+        let interface = self.interface(packet.interface)?;
+        if packet.captured as usize > packet.room {
+            return Err(format!(
+                "a frame of {} bytes in a shorter block",
+                packet.captured
+            ));
+        }
+        let link = interface.link;
+        let time_ns = interface.time_ns(packet.units).ok_or_else(|| {
+            format!(
+                "a frame of interface {}, whose time resolution makes no sense",
+                packet.interface
+            )
+        })?;
+        self.last_time_ns = time_ns;
+        Ok(Step::Frame(Found {
+            record_bytes,
+            at: PACKET_AT,
+            link,
+            lengths: FrameLengths {
+                captured: packet.captured,
+                original: packet.original.max(packet.captured),
+            },
+            time_ns,
+            interface: self.interfaces_before.saturating_add(packet.interface),
+        }))
+    }
+
     fn interface(&self, index: u32) -> Result<&Interface, String> {
         self.interfaces
             .get(index as usize)
@@ -155,11 +180,55 @@ impl PcapNg {
 
 impl Interface {
     /// `units` of this interface as nanoseconds since the epoch, kept within 0 and 2^63.
-    fn time_ns(&self, units: u64) -> u64 {
-        let seconds = i128::from(units / self.resolution) + i128::from(self.offset_s);
-        let fraction = u128::from(units % self.resolution) * 1_000_000_000;
-        let fraction_ns = fraction / u128::from(self.resolution);
+    fn time_ns(&self, units: u64) -> Option<u64> {
+        let resolution = self.resolution?;
+        let seconds = i128::from(units / resolution) + i128::from(self.offset_s);
+        let fraction = u128::from(units % resolution) * 1_000_000_000;
+        let fraction_ns = fraction / u128::from(resolution);
         let time_ns = seconds * 1_000_000_000 + fraction_ns as i128;
-        time_ns.clamp(0, i128::from(i64::MAX)) as u64
+        Some(time_ns.clamp(0, i128::from(i64::MAX)) as u64)
     }
+}
+
+/// Units in a second by the option `if_tsresol`: a power of ten, or of two with the high bit set.
+/// Not asked of the library, which takes every power of two for nonsense (0.17).
+fn resolution(option: u8) -> Option<u64> {
+    let exponent = u32::from(option & 0x7f);
+    if option & 0x80 == 0 {
+        10u64.checked_pow(exponent)
+    } else {
+        1u64.checked_shl(exponent)
+    }
+}
+
+/// What packet blocks say of their frame.
+struct Packet {
+    interface: u32,
+    units: u64,
+    captured: u32,
+    original: u32,
+    /// Bytes of the block that could hold the frame.
+    room: usize,
+}
+
+/// Reads the body of the packet block that the enhanced one replaced.
+fn obsolete_packet(body: &[u8], big_endian: bool) -> Option<Packet> {
+    let (head, data) = body.split_first_chunk::<20>()?;
+    let [i1, i0, _, _, rest @ ..] = *head;
+    let interface = if big_endian { [i1, i0] } else { [i0, i1] };
+    let word = |at: usize| {
+        let bytes = rest.get(at..)?.first_chunk::<4>()?;
+        Some(if big_endian {
+            u32::from_be_bytes(*bytes)
+        } else {
+            u32::from_le_bytes(*bytes)
+        })
+    };
+    Some(Packet {
+        interface: u32::from(u16::from_be_bytes(interface)),
+        units: u64::from(word(0)?) << 32 | u64::from(word(4)?),
+        captured: word(8)?,
+        original: word(12)?,
+        room: data.len(),
+    })
 }

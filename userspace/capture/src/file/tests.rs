@@ -86,6 +86,39 @@ fn pcapng(big_endian: bool) -> Vec<u8> {
     file
 }
 
+/// An interface whose time counts in 2^-30 s, and a frame in the obsolete packet block.
+#[test]
+fn binary_times_and_obsolete_blocks_are_read() {
+    for big_endian in [false, true] {
+        let word = |value| bytes32(value, big_endian);
+        let half = |value: u16| {
+            if big_endian {
+                value.to_be_bytes()
+            } else {
+                value.to_le_bytes()
+            }
+        };
+        let mut file = pcapng(big_endian);
+        let mut interface = half(1).to_vec();
+        interface.extend([0, 0, 0, 0, 1, 0]);
+        interface.extend(half(9));
+        interface.extend(half(1));
+        interface.extend([0x9e, 0, 0, 0, 0, 0, 0, 0]);
+        file.extend(block(1, &interface, big_endian));
+        let units = 3u64 << 30 | 1 << 29;
+        let mut body = half(2).to_vec();
+        body.extend(half(0));
+        for value in [(units >> 32) as u32, units as u32, 4, 60] {
+            body.extend(word(value));
+        }
+        body.extend([9, 9, 9, 9]);
+        file.extend(block(2, &body, big_endian));
+        let (frames, error) = read_all(file.as_slice());
+        assert!(error.is_none(), "{error:?}");
+        assert_eq!(frames.last(), Some(&(vec![9; 4], 3_500_000_000, 2)));
+    }
+}
+
 fn every_variant() -> Vec<Vec<u8>> {
     let mut files = vec![pcapng(false), pcapng(true)];
     for big_endian in [false, true] {

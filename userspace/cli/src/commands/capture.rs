@@ -10,6 +10,7 @@ use anyhow::{Context, Result, bail, ensure};
 use rocescope_capture::file::{self, FileError, FrameReader, Input};
 use rocescope_model::footer;
 use rocescope_pipeline::Settings;
+use rocescope_pipeline::connections::ConnectionSettings;
 use rocescope_pipeline::flow_table::FLOW_HASH_SEED;
 use rocescope_pipeline::overflow::{COUNT_MIN_DEPTH, COUNT_MIN_WIDTH};
 use rocescope_pipeline::settings::Jitter;
@@ -30,7 +31,10 @@ pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
     let input = open(path, &signals).with_context(|| path.display().to_string())?;
     let length = input.length;
     let mut reader = FrameReader::new(input).with_context(|| path.display().to_string())?;
-    let settings = settings(&arguments.measure, arguments.verify_icrc);
+    let settings = Settings {
+        connections: arguments.connections.then(ConnectionSettings::default),
+        ..settings(&arguments.measure, arguments.verify_icrc)
+    };
     let mut config = Config::exact(settings.window_ns);
     config.udp_ports = ports(&arguments.udp_ports)?;
     let writer = match &arguments.out {
@@ -96,7 +100,7 @@ pub(super) fn verdict(outcome: &Outcome) -> Result<()> {
     Ok(())
 }
 
-fn open(path: &Path, signals: &Signals) -> Result<Input> {
+pub(super) fn open(path: &Path, signals: &Signals) -> Result<Input> {
     Ok(if path == Path::new("-") {
         Input::new(Box::new(signals.stdin()?))?
     } else {

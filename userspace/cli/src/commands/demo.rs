@@ -9,13 +9,12 @@ use crate::signals::Signals;
 use anyhow::{Context, Result};
 use rocescope_capture::file::{self, FrameReader};
 use rocescope_capture::generate::{self, Generator, Scenario};
-use rocescope_model::TABLES;
+use rocescope_model::footer;
 use rocescope_pipeline::Settings;
 use rocescope_pipeline::settings::Jitter;
 use rocescope_record::Config;
 use rocescope_wire::{FrameLengths, LinkType};
 use std::fs;
-use std::io::ErrorKind;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -26,13 +25,15 @@ const CAPTURE: &[u8] = include_bytes!("../../assets/rnr_nak.pcap");
 const CAPTURE_NAME: &str = "rnr_nak.pcap";
 const SCENARIO_NAME: &str = "demo.toml";
 const SEED: u64 = 1;
+/// The capture points of the demo: a run replaces what these have written, and nothing else.
+const OBSERVERS: [&str; 2] = ["soft-roce", "scenario"];
 
 pub(super) fn run(arguments: &DemoArguments) -> Result<ExitCode> {
     let out = &arguments.out;
-    remove_tables(out)?;
+    remove_earlier(out)?;
 
     super::print("A capture of real traffic: a receiver that is not ready\n\n")?;
-    let mut session = session(out, "soft-roce", CAPTURE_NAME)?;
+    let mut session = session(out, OBSERVERS[0], CAPTURE_NAME)?;
     let mut reader = FrameReader::new(CAPTURE).context(CAPTURE_NAME)?;
     let progress = Progress::new(None, true);
     drive(&mut reader, &mut session, &progress, &Signals::install()?)?;
@@ -40,7 +41,7 @@ pub(super) fn run(arguments: &DemoArguments) -> Result<ExitCode> {
 
     super::print("\nA generated scenario: elephants, mice, some loss, some congestion\n\n")?;
     let scenario = Scenario::parse(generate::DEMO).context(SCENARIO_NAME)?;
-    let mut session = self::session(out, "scenario", SCENARIO_NAME)?;
+    let mut session = self::session(out, OBSERVERS[1], SCENARIO_NAME)?;
     play(&scenario, &mut session)?;
     finish(session, SCENARIO_NAME, out)?;
 
@@ -106,15 +107,16 @@ fn finish(session: Session, name: &str, out: &Path) -> Result<()> {
     super::print(&text::summary(&source, &outcome))
 }
 
-/// Removes the tables of an earlier demo, and nothing else that may lie there.
-fn remove_tables(out: &Path) -> Result<()> {
-    for table in TABLES {
-        let path = out.join(table.name);
-        match fs::remove_dir_all(&path) {
-            Err(error) if error.kind() != ErrorKind::NotFound => {
-                return Err(error).with_context(|| path.display().to_string());
-            }
-            _ => {}
+/// Removes the segments of an earlier demo, and nothing else that may lie there.
+fn remove_earlier(out: &Path) -> Result<()> {
+    if !out.is_dir() {
+        return Ok(());
+    }
+    let earlier = rocescope_store::scan(out)?;
+    for segment in &earlier.segments {
+        let observer = segment.footer(footer::OBSERVER);
+        if observer.is_some_and(|observer| OBSERVERS.contains(&observer)) {
+            fs::remove_file(&segment.path).with_context(|| segment.path.display().to_string())?;
         }
     }
     Ok(())

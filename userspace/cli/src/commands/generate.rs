@@ -1,7 +1,7 @@
 //! `rocescope generate`: a scenario in, a capture file and its truth out.
 
 use crate::arguments::GenerateArguments;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use rocescope_capture::generate::{self, Scenario};
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -16,6 +16,11 @@ pub(super) fn run(arguments: &GenerateArguments) -> Result<ExitCode> {
         scenario.snaplen = snaplen;
     }
     let out = &arguments.write;
+    ensure!(
+        path.canonicalize().ok() != out.canonicalize().ok() || !out.exists(),
+        "{} is to be read and written at once",
+        path.display()
+    );
     let file = File::create(out).with_context(|| out.display().to_string())?;
     let truth = generate::write(&scenario, arguments.seed, file)
         .with_context(|| out.display().to_string())?;

@@ -3,7 +3,9 @@
 use crate::arguments::MergeArguments;
 use crate::timeline::Timeline;
 use anyhow::{Context, Result, bail, ensure};
-use rocescope_model::{EventRow, FlowRow, OpcodeRow, Text, WindowRow, WindowRows, footer};
+use rocescope_model::{
+    ConnectionRow, EventRow, FlowRow, OpcodeRow, Row, Text, WindowRow, WindowRows, footer,
+};
 use rocescope_pipeline::merge::{Parameters, Part, Target, merge_window};
 use rocescope_store::{Options, Scan, Writer, scan};
 use std::collections::BTreeMap;
@@ -46,7 +48,11 @@ pub(super) fn run(arguments: &MergeArguments) -> Result<ExitCode> {
         },
     )?;
     let observer: Text = arguments.observer.clone().into();
-    events(&scans, &observer, &mut writer)?;
+    hand_on::<EventRow>(&scans, &mut writer, |row| {
+        row.observer.clone_from(&observer);
+    })?;
+    // Their numbers are those of one capture point: they keep its name, or they would clash.
+    hand_on::<ConnectionRow>(&scans, &mut writer, |_| {})?;
     let target = Target {
         observer,
         elephant_bps: parameters.elephant_bps(),
@@ -98,18 +104,19 @@ fn origin(arguments: &MergeArguments) -> [(String, String); 2] {
     ]
 }
 
-/// Events go first: the store promises that a window in `windows` is whole in every table.
-fn events(scans: &[Scan], observer: &Text, writer: &mut Writer) -> Result<()> {
-    let mut segments: Vec<_> = scans.iter().flat_map(|s| s.table("events")).collect();
+/// Hands the rows of a table on, one by one, as `change` leaves them.
+///
+/// These go first: the store promises that a window in `windows` is whole in every table.
+fn hand_on<R: Row>(scans: &[Scan], writer: &mut Writer, change: impl Fn(&mut R)) -> Result<()> {
+    let tables = scans.iter().flat_map(|scan| scan.table(R::TABLE.name));
+    let mut segments: Vec<_> = tables.collect();
     segments.sort_by(|a, b| a.partition.cmp(&b.partition));
     for segment in segments {
         for batch in segment.batches(|_| true)? {
             let mut rows = batch?
-                .typed::<EventRow>()
+                .typed::<R>()
                 .with_context(|| segment.path.display().to_string())?;
-            for row in &mut rows {
-                row.observer.clone_from(observer);
-            }
+            rows.iter_mut().for_each(&change);
             writer.append_cells(&rows, Instant::now())?;
         }
     }

@@ -1,6 +1,7 @@
 //! One file a subcommand.
 
 mod capture;
+mod connections;
 mod demo;
 mod generate;
 mod live;
@@ -20,6 +21,7 @@ use std::process::ExitCode;
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     match &arguments.command {
         Command::Capture(arguments) => capture::run(arguments),
+        Command::Connections(arguments) => connections::run(arguments),
         Command::Demo(arguments) => demo::run(arguments),
         Command::Generate(arguments) => generate::run(arguments),
         Command::Merge(arguments) => merge::run(arguments),

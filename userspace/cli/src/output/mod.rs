@@ -1,7 +1,9 @@
 //! The summary of a capture.
 //!
 //! [`text`] is for people, [`mod@json`] for programs; both say the same.
+//! [`connections`] prints what each queue pair did, either way.
 
+pub mod connections;
 pub mod json;
 pub mod text;
 

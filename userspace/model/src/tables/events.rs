@@ -14,7 +14,9 @@ table! {
         time: Time, None, show "Time";
         /// When it happened, exact.
         time_ns: i64, UnixNanoseconds, hide "Time exact";
-        /// What happened: `nak`, `rnr_nak`, `jitter`, `elephant`, `cnp_burst`.
+        /// What happened: `nak`, `rnr_nak`, `jitter`, `elephant`, `elephant_end`, `cnp_burst`; of
+        /// connections `retransmission`, `rnr_episode`, `fatal_nak`, `retry_exhausted`, `loss`,
+        /// `connect`, `disconnect`, `reject`.
         kind: Text, None, show "Event";
         /// Source IP address of the flow; null where no flow is concerned.
         src: Option<IpAddr>, None, show "Source";
@@ -31,7 +33,9 @@ table! {
         /// Syndrome of a `nak` or `rnr_nak`, such as `nak_psn_sequence_error`.
         syndrome: Option<Text>, None, show "Syndrome";
         /// `jitter` and `elephant`: the flow's frame bits a second in this window. `rnr_nak`: the
-        /// timer it asks for, in nanoseconds. `cnp_burst`: CNPs a second.
+        /// timer it asks for, in nanoseconds. `cnp_burst`: CNPs a second. `retransmission`:
+        /// nanoseconds from the NAK to the first packet sent again. `connect`: nanoseconds from REQ
+        /// to REP.
         value: Option<f64>, None, show "Value";
         /// `jitter` and `elephant`: the flow's frame bits a second in the window before.
         previous: Option<f64>, None, show "Before";

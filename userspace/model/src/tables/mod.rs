@@ -1,10 +1,12 @@
 //! The tables: one file each, and [`WindowRows`], which a finished window hands on.
 
+mod connections;
 mod events;
 mod flows;
 mod opcodes;
 mod windows;
 
+pub use connections::ConnectionRow;
 pub use events::EventRow;
 pub use flows::FlowRow;
 pub use opcodes::OpcodeRow;
@@ -19,6 +21,7 @@ pub const TABLES: &[&Table] = &[
     FlowRow::TABLE,
     OpcodeRow::TABLE,
     EventRow::TABLE,
+    ConnectionRow::TABLE,
 ];
 
 /// The table of this name.
@@ -38,14 +41,22 @@ pub struct WindowRows {
     pub opcodes: Vec<OpcodeRow>,
     /// Events of the windows.
     pub events: Vec<EventRow>,
+    /// Directions of connections that are gone or due.
+    pub connections: Vec<ConnectionRow>,
 }
 
 impl WindowRows {
     /// The rows by table. `windows` comes last: a store that writes in this order leaves a row
     /// there only when all other rows of that window are written.
     #[must_use]
-    pub fn tables(&self) -> [&dyn Cells; 4] {
-        [&self.flows, &self.opcodes, &self.events, &self.windows]
+    pub fn tables(&self) -> [&dyn Cells; 5] {
+        [
+            &self.flows,
+            &self.opcodes,
+            &self.events,
+            &self.connections,
+            &self.windows,
+        ]
     }
 
     /// No rows at all.
@@ -60,6 +71,7 @@ impl WindowRows {
         self.flows.clear();
         self.opcodes.clear();
         self.events.clear();
+        self.connections.clear();
     }
 
     #[cfg(test)]
@@ -69,6 +81,7 @@ impl WindowRows {
             flows: alloc::vec![FlowRow::default()],
             opcodes: alloc::vec![OpcodeRow::default()],
             events: alloc::vec![EventRow::default()],
+            connections: alloc::vec![ConnectionRow::default()],
         }
     }
 }

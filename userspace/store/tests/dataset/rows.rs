@@ -31,6 +31,7 @@ pub(crate) fn window(offset: i64) -> WindowRows {
         flows: vec![flow(&observer, start, 1), flow(&observer, start, 2)],
         opcodes: vec![opcode("RC_SEND_ONLY", 4), opcode("CNP", 129)],
         events: vec![event(&observer, start)],
+        connections: Vec::new(),
     }
 }
 
@@ -155,6 +156,7 @@ pub(crate) fn read(root: &Path) -> Result<WindowRows, rocescope_store::Error> {
         flows: scan.rows()?,
         opcodes: scan.rows()?,
         events: scan.rows()?,
+        connections: scan.rows()?,
     })
 }
 

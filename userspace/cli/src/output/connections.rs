@@ -1,0 +1,350 @@
+//! Connections, from a capture or a dataset, as text and as JSON.
+//!
+//! Both are made from rows of `connections`, so a dataset prints what the capture printed.
+
+use rocescope_model::json::Writer;
+use rocescope_model::render::{self, Options};
+use rocescope_model::{Cells, ConnectionRow, EventRow, Row, Value};
+use rocescope_pipeline::connections::ConnectionSummary;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// The two directions of a connection.
+#[derive(Clone, Debug, Default)]
+pub struct Connection {
+    /// What `a` sent.
+    pub a_to_b: Option<ConnectionRow>,
+    /// What `b` sent.
+    pub b_to_a: Option<ConnectionRow>,
+}
+
+impl Connection {
+    fn directions(&self) -> impl Iterator<Item = &ConnectionRow> {
+        self.a_to_b.iter().chain(&self.b_to_a)
+    }
+
+    /// The direction that tells of both.
+    fn either(&self) -> Option<&ConnectionRow> {
+        self.directions().next()
+    }
+
+    fn first_ns(&self) -> i64 {
+        self.directions().map(|row| row.first_ns).min().unwrap_or(0)
+    }
+
+    /// Packets that should not have been needed.
+    fn trouble(&self) -> u64 {
+        let of = |row: &ConnectionRow| {
+            row.retransmitted_packets
+                + row.lost_gap_packets
+                + row.lost_after_tap_packets
+                + row.nak_fatal
+        };
+        self.directions().map(of).sum()
+    }
+}
+
+/// Rows put together by connection, the latest row of each direction, by the time of their first
+/// packet.
+#[must_use]
+pub fn gather(rows: Vec<ConnectionRow>) -> Vec<Connection> {
+    let mut found: BTreeMap<(String, i64), Connection> = BTreeMap::new();
+    for row in rows {
+        let connection = found
+            .entry((row.observer.to_string(), row.connection))
+            .or_default();
+        let place = if &*row.role == "b_to_a" {
+            &mut connection.b_to_a
+        } else {
+            &mut connection.a_to_b
+        };
+        if place
+            .as_ref()
+            .is_none_or(|known| known.time_ns <= row.time_ns)
+        {
+            *place = Some(row);
+        }
+    }
+    let mut connections: Vec<Connection> = found.into_values().collect();
+    connections.sort_by_key(Connection::first_ns);
+    connections
+}
+
+/// What is printed.
+#[derive(Debug)]
+pub struct Report<'a> {
+    /// Name of the file or dataset.
+    pub source: &'a str,
+    /// The connections.
+    pub connections: &'a [Connection],
+    /// Their events.
+    pub events: &'a [EventRow],
+    /// What happened to the state, where it was made here.
+    pub summary: Option<ConnectionSummary>,
+    /// Connections and events shown at most, as text.
+    pub most: usize,
+}
+
+/// Columns that stand in the JSON object of the connection, not of each direction.
+const SHARED: [&str; 17] = [
+    "observer",
+    "time",
+    "time_ns",
+    "connection",
+    "role",
+    "state",
+    "service",
+    "paired_by",
+    "vlan",
+    "inner_vlan",
+    "vni",
+    "path_mtu_bytes",
+    "clock_error_ns",
+    "tcp_rtt_ns",
+    "tcp_candidates",
+    "request_to_reply_ns",
+    "reply_to_ready_ns",
+];
+/// Columns that stand in `a` and `b`.
+const ENDS: [&str; 6] = [
+    "src",
+    "dst",
+    "src_qpn",
+    "dst_qpn",
+    "udp_src_port",
+    "start_psn",
+];
+
+/// One JSON object.
+#[must_use]
+pub fn json(report: &Report<'_>) -> String {
+    let mut json = Writer::pretty();
+    json.begin_object();
+    json.key("source").string(report.source);
+    json.key("connections").begin_array();
+    for connection in report.connections {
+        write_connection(&mut json, connection);
+    }
+    json.end_array();
+    json.key("events").begin_array();
+    for event in report.events {
+        write_row(&mut json, event, &["observer"]);
+    }
+    json.end_array();
+    if let Some(summary) = &report.summary {
+        json.key("summary").begin_object();
+        for (key, number) in counts(summary) {
+            json.key(key).integer(number);
+        }
+        json.end_object();
+    }
+    json.end_object();
+    let mut text = json.finish();
+    text.push('\n');
+    text
+}
+
+fn counts(summary: &ConnectionSummary) -> [(&'static str, u64); 8] {
+    [
+        ("connections", summary.connections),
+        ("evicted", summary.evicted),
+        ("unpaired", summary.unpaired),
+        ("management_packets", summary.management_packets),
+        ("tcp_handshakes", summary.tcp_handshakes),
+        ("tcp_ambiguous", summary.tcp_ambiguous),
+        ("hurried_runs", summary.hurried_runs),
+        ("events_dropped", summary.events_dropped),
+    ]
+}
+
+fn write_connection(json: &mut Writer, connection: &Connection) {
+    let Some(either) = connection.either() else {
+        return;
+    };
+    json.begin_object();
+    let (a, b) = (connection.a_to_b.as_ref(), connection.b_to_a.as_ref());
+    for (name, sends, hears) in [("a", a, b), ("b", b, a)] {
+        json.key(name).begin_object();
+        let (ip, qpn) = match (sends, hears) {
+            (Some(row), _) => (Some(row.src), row.src_qpn),
+            (None, Some(row)) => (Some(row.dst), row.dst_qpn),
+            (None, None) => (None, None),
+        };
+        let ip = ip.map(|ip| ip.to_string());
+        json.key("ip")
+            .value(&ip.map_or(Value::Null, |ip| Value::Text(ip.into())));
+        json.key("qpn").value(&number(qpn));
+        json.key("udp_src_port")
+            .value(&number(sends.and_then(|row| row.udp_src_port)));
+        json.key("start_psn")
+            .value(&number(sends.and_then(|row| row.start_psn)));
+        json.end_object();
+    }
+    for (at, column) in ConnectionRow::TABLE.columns.iter().enumerate() {
+        if SHARED.contains(&column.name) && column.name != "role" {
+            json.key(column.name).value(&either.value(at));
+        }
+    }
+    let none = ConnectionRow::default();
+    for (name, row) in [("a_to_b", a), ("b_to_a", b)] {
+        json.key(name);
+        let hidden: Vec<&str> = SHARED.iter().chain(&ENDS).copied().collect();
+        write_row(json, row.unwrap_or(&none), &hidden);
+    }
+    json.end_object();
+}
+
+fn number<N: Into<i64>>(number: Option<N>) -> Value<'static> {
+    number.map_or(Value::Null, |number| Value::I64(number.into()))
+}
+
+fn write_row<R: Row>(json: &mut Writer, row: &R, hidden: &[&str]) {
+    json.begin_object();
+    for (at, column) in R::TABLE.columns.iter().enumerate() {
+        if !hidden.contains(&column.name) {
+            json.key(column.name).value(&row.value(at));
+        }
+    }
+    json.end_object();
+}
+
+/// Columns that are always shown, and those that are when any row has something in them.
+const ALWAYS: [&str; 7] = [
+    "service",
+    "src",
+    "src_qpn",
+    "dst",
+    "dst_qpn",
+    "packets",
+    "payload_bytes",
+];
+const SOMETIMES: [&str; 16] = [
+    "messages",
+    "retransmitted_packets",
+    "timeouts",
+    "out_of_order_packets",
+    "duplicate_packets",
+    "lost_before_tap_packets",
+    "lost_after_tap_packets",
+    "lost_gaps",
+    "nak_psn_sequence",
+    "rnr_nak",
+    "nak_fatal",
+    "ecn_ce_packets",
+    "cnp_received_packets",
+    "rtt_p50_ns",
+    "rtt_p99_ns",
+    "response_p50_ns",
+];
+const EVENTS: [&str; 8] = [
+    "time", "kind", "src", "dst", "dst_qpn", "psn", "count", "detail",
+];
+
+/// For people: connections in two lines each, those with most trouble first, then what happened.
+#[must_use]
+pub fn text(report: &Report<'_>) -> String {
+    let mut out = String::new();
+    // Writing into a string does not fail.
+    let _ = write_text(&mut out, report);
+    out
+}
+
+fn write_text(out: &mut String, report: &Report<'_>) -> std::fmt::Result {
+    let all = report.connections;
+    writeln!(out, "{}\n", report.source)?;
+    let paired = |by: &str| {
+        let is = |c: &&Connection| c.either().is_some_and(|row| &*row.paired_by == by);
+        all.iter().filter(is).count()
+    };
+    writeln!(
+        out,
+        "Connections  {}: {} paired by CM, {} by their ACKs, {} not paired",
+        all.len(),
+        paired("cm"),
+        paired("ack"),
+        paired("none")
+    )?;
+    let sum = |of: fn(&ConnectionRow) -> u64| -> u64 {
+        all.iter().flat_map(Connection::directions).map(of).sum()
+    };
+    writeln!(
+        out,
+        "Requests     {} retransmitted, {} out of order, {} duplicate",
+        sum(|row| row.retransmitted_packets),
+        sum(|row| row.out_of_order_packets),
+        sum(|row| row.duplicate_packets)
+    )?;
+    writeln!(
+        out,
+        "Lost         {} before the tap, {} behind it, {} in {} gaps never filled",
+        sum(|row| row.lost_before_tap_packets),
+        sum(|row| row.lost_after_tap_packets),
+        sum(|row| row.lost_gap_packets),
+        sum(|row| row.lost_gaps)
+    )?;
+    writeln!(
+        out,
+        "Answers      {} NAKs for a PSN, {} RNR NAKs, {} fatal NAKs, {} CNPs",
+        sum(|row| row.nak_psn_sequence),
+        sum(|row| row.rnr_nak),
+        sum(|row| row.nak_fatal),
+        sum(|row| row.cnp_sent_packets)
+    )?;
+    if let Some(summary) = report.summary.filter(|summary| summary.tcp_handshakes > 0) {
+        writeln!(
+            out,
+            "TCP          {} handshakes, {} connections could claim more than one",
+            summary.tcp_handshakes, summary.tcp_ambiguous
+        )?;
+    }
+    if let Some(summary) = report.summary.filter(|summary| summary.evicted > 0) {
+        writeln!(
+            out,
+            "Evicted      {} directions gave way: there were more than are followed at once",
+            summary.evicted
+        )?;
+    }
+    let mut shown: Vec<&Connection> = all.iter().collect();
+    shown.sort_by_key(|connection| std::cmp::Reverse(connection.trouble()));
+    shown.truncate(report.most);
+    shown.sort_by_key(|connection| connection.first_ns());
+    if shown.len() < all.len() {
+        writeln!(
+            out,
+            "\nThe {} of {} connections that lost or resent most (--top, or -o json for all)",
+            shown.len(),
+            all.len()
+        )?;
+    } else {
+        writeln!(out)?;
+    }
+    let rows: Vec<ConnectionRow> = shown.iter().flat_map(|c| c.directions()).cloned().collect();
+    if !rows.is_empty() {
+        let mut columns = ALWAYS.to_vec();
+        columns.extend(SOMETIMES.iter().filter(|name| has_any(&rows, name)));
+        columns.extend(["paired_by", "state"]);
+        out.push_str(&table(&rows, &columns));
+    }
+    if !report.events.is_empty() {
+        let first = &report.events[..report.events.len().min(report.most)];
+        writeln!(out, "\nEvents  {} of {}", first.len(), report.events.len())?;
+        out.push_str(&table(&first.to_vec(), &EVENTS));
+    }
+    Ok(())
+}
+
+fn has_any(rows: &Vec<ConnectionRow>, name: &str) -> bool {
+    let Some(column) = ConnectionRow::TABLE.position(name) else {
+        return false;
+    };
+    (0..rows.len()).any(|row| !matches!(rows.value(row, column), Value::Null | Value::I64(0)))
+}
+
+fn table(cells: &dyn Cells, columns: &[&str]) -> String {
+    let options = Options {
+        columns: Some(columns),
+        human: true,
+    };
+    let text = render::table(cells, options);
+    text.lines().map(|line| format!("  {line}\n")).collect()
+}

@@ -1,0 +1,198 @@
+//! The page `docs/connections-vs-counters.md`: what the endpoints' own counters say, and what the
+//! tap says of the same.
+//!
+//! `UPDATE=1 cargo test -p rocescope --test connections` writes it anew.
+
+use super::replay::{Counted, Peers, endpoints};
+use super::{collection, connections, events};
+use serde_json::Value;
+use std::fmt::Write;
+use std::path::Path;
+
+const HEAD: &str = "# Connections against the endpoints' own counters
+
+What `rocescope connections` says of each recorded capture, beside what the soft-RoCE endpoints
+counted over the same run. Made and checked by the tests of the command line
+(`UPDATE=1 cargo test -p rocescope --test connections` writes it anew).
+
+Every row gives a counter of one endpoint, what it counted, what the tap shows of the same, and why
+the two may differ. `replayed` is what the driver's rules give for the packets that passed the tap
+(`userspace/cli/tests/connections/replay.rs`):
+
+- `duplicate_request`: requests below the PSN the responder expects. The tap counts
+  `repeated_packets`, PSNs that had passed *the tap* before. What the responder threw away the first
+  time, behind a gap or while it was not ready, is new to it and repeated to us.
+- `out_of_seq_request`: NAKs for a PSN that the responder sent. The tap counts them as
+  `nak_psn_sequence`.
+- `rcvd_seq_err`: of those, the ones that acknowledged something new to the requester.
+- `send_rnr_err`, `rcvd_rnr_err`: RNR NAKs sent and received; the tap counts `rnr_nak`.
+- `retry_exceeded_err`, `retry_rnr_exceeded_err`: the tap tells `retry_exhausted` events.
+
+Two differences are stated and not derived, both in `reorder_egress_node1`: the replay gives 448
+`duplicate_request` where node2 counted 238, and 56 `rcvd_seq_err` where node1 counted 57. Its NAKs
+(73) agree. Why the replay errs where most packets overtake each other has not been found.
+
+| capture | counter | endpoint | counted | tap | replayed | |
+|---|---|---|---:|---:|---:|---|
+";
+
+#[test]
+fn counters_are_explained() {
+    let Some(folder) = collection() else { return };
+    let truth = std::fs::read(folder.join("truth.json")).unwrap();
+    let truth: Value = serde_json::from_slice(&truth).unwrap();
+    let mut page = String::from(HEAD);
+    let mut unexplained = Vec::new();
+    for (name, truth) in truth.as_object().unwrap() {
+        let nodes = &truth["rxe_counters"];
+        if !nodes.is_object() {
+            continue;
+        }
+        let path = folder.join(truth["file"].as_str().unwrap());
+        let report = connections(&path);
+        // Behind the tap some were lost: what arrived is in a file of its own.
+        let arrived = folder.join(format!("{name}.receiver_after_loss.pcap"));
+        let pairs = peers(&report);
+        let [client, at_tap] = endpoints(&path, &pairs);
+        let server = if arrived.exists() {
+            let [_, received] = endpoints(&arrived, &pairs);
+            Counted {
+                duplicate_request: received.duplicate_request,
+                ..at_tap
+            }
+        } else {
+            at_tap
+        };
+        for (node, replayed) in [("node1", &client), ("node2", &server)] {
+            for row in rows(node, &nodes[node], &report, replayed) {
+                if row.counted != row.replayed {
+                    unexplained.push(format!("{name}: {} of {node}: {row:?}", row.counter));
+                }
+                let why = if row.counted == row.tap {
+                    "equal"
+                } else {
+                    row.why
+                };
+                writeln!(
+                    page,
+                    "| `{name}` | `{}` | {node} | {} | {} | {} | {why} |",
+                    row.counter, row.counted, row.tap, row.replayed
+                )
+                .unwrap();
+            }
+        }
+    }
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/connections-vs-counters.md");
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(&file, &page).unwrap();
+    }
+    let kept = std::fs::read_to_string(&file).unwrap_or_default();
+    for line in &unexplained {
+        println!("not explained: {line}");
+    }
+    assert!(
+        kept == page,
+        "docs/connections-vs-counters.md is out of date"
+    );
+    assert!(unexplained.len() <= UNEXPLAINED, "{unexplained:#?}");
+}
+
+/// The queue pairs of client and server that belong together.
+fn peers(report: &Value) -> Peers {
+    let mut peers = Peers::new();
+    for connection in report["connections"].as_array().unwrap() {
+        let (a, b) = (&connection["a"], &connection["b"]);
+        for (one, other) in [(a, b), (b, a)] {
+            let qpn = |end: &Value| end["qpn"].as_u64().map(|qpn| qpn as u32);
+            if let (Some(own), Some(peer)) = (qpn(one), qpn(other)) {
+                let server = one["ip"].as_str().unwrap().ends_with('2');
+                peers.insert((server, own), peer);
+            }
+        }
+    }
+    peers
+}
+
+/// Rows whose replay does not give the counter: `duplicate_request` and
+/// `rcvd_seq_err` of `reorder_egress_node1`.
+const UNEXPLAINED: usize = 2;
+
+#[derive(Debug)]
+struct Row {
+    counter: &'static str,
+    counted: u64,
+    tap: u64,
+    replayed: u64,
+    why: &'static str,
+}
+
+/// The counters of an endpoint where one of the three is not 0.
+fn rows(node: &str, counters: &Value, report: &Value, replayed: &Counted) -> Vec<Row> {
+    let ip_end = if node == "node1" { 1 } else { 2 };
+    // What came to the endpoint, and what it sent.
+    let side = |key: &str, sent: bool| -> u64 {
+        let connections = report["connections"].as_array().unwrap().iter();
+        connections
+            .flat_map(|c| [(&c["a"], &c["a_to_b"]), (&c["b"], &c["b_to_a"])])
+            .filter(|(end, _)| {
+                let ip = end["ip"].as_str().unwrap();
+                (ip.ends_with(&format!(".{ip_end}")) || ip.ends_with(&format!(":{ip_end}"))) == sent
+            })
+            .map(|(_, direction)| direction[key].as_u64().unwrap())
+            .sum()
+    };
+    let exhausted = |by: &str| {
+        let found = events(report, "retry_exhausted");
+        let of_node = found.iter().filter(|event| {
+            let src = event["src"].as_str().unwrap();
+            src.ends_with(&format!(".{ip_end}")) && event["detail"].as_str().unwrap().contains(by)
+        });
+        of_node.count() as u64
+    };
+    let counted = |key: &str| counters[key].as_u64().unwrap_or(0);
+    let row = |counter, tap, replayed, why| Row {
+        counter,
+        counted: counted(counter),
+        tap,
+        replayed,
+        why,
+    };
+    let (timeouts, not_ready) = (exhausted("timeouts"), exhausted("RNR"));
+    let rows = vec![
+        row(
+            "duplicate_request",
+            side("repeated_packets", false),
+            replayed.duplicate_request,
+            "the others the responder had not taken the first time: behind a gap, not ready, or lost",
+        ),
+        row(
+            "out_of_seq_request",
+            side("nak_psn_sequence", true),
+            replayed.out_of_seq_request,
+            "",
+        ),
+        row(
+            "rcvd_seq_err",
+            side("nak_psn_sequence", false),
+            replayed.rcvd_seq_err,
+            "the others acknowledged nothing new",
+        ),
+        row(
+            "send_rnr_err",
+            side("rnr_nak", true),
+            replayed.send_rnr_err,
+            "",
+        ),
+        row(
+            "rcvd_rnr_err",
+            side("rnr_nak", false),
+            replayed.rcvd_rnr_err,
+            "",
+        ),
+        row("retry_exceeded_err", timeouts, timeouts, ""),
+        row("retry_rnr_exceeded_err", not_ready, not_ready, ""),
+    ];
+    rows.into_iter()
+        .filter(|row| row.counted + row.tap + row.replayed > 0)
+        .collect()
+}

@@ -1,0 +1,67 @@
+//! `rocescope connections` against what the endpoints themselves reported.
+//!
+//! `kept` runs over the copies in `tests/captures`, `shared` over the whole collection where it
+//! lies beside the project, and says so in one line where it does not.
+#![expect(clippy::unwrap_used, reason = "a test says what failed by panicking")]
+
+mod counters;
+mod kept;
+mod replay;
+mod shared;
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What the binary prints for a capture.
+fn connections(path: &Path) -> Value {
+    let output = Command::new(env!("CARGO_BIN_EXE_rocescope"))
+        .args(["connections", "-q", "-o", "json", "-r"])
+        .arg(path)
+        .output()
+        .unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}: {error}", path.display());
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn kept(name: &str) -> Value {
+    connections(
+        &Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("tests/captures")
+            .join(name),
+    )
+}
+
+/// The collection of recorded captures, where there is one.
+fn collection() -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/captures");
+    if path.join("truth.json").exists() {
+        return Some(path);
+    }
+    eprintln!("skipped: ../shared/captures is not there");
+    None
+}
+
+/// The sum of a count over all directions.
+fn sum(report: &Value, key: &str) -> u64 {
+    let connections = report["connections"].as_array().unwrap().iter();
+    connections
+        .flat_map(|connection| [&connection["a_to_b"], &connection["b_to_a"]])
+        .map(|direction| direction[key].as_u64().unwrap())
+        .sum()
+}
+
+/// QPNs of the connections that were paired this way.
+fn pairs(report: &Value, by: &str) -> Vec<(u64, u64)> {
+    let connections = report["connections"].as_array().unwrap().iter();
+    let paired = connections.filter(|connection| connection["paired_by"] == by);
+    let qpn = |end: &Value| end["qpn"].as_u64().unwrap();
+    paired.map(|c| (qpn(&c["a"]), qpn(&c["b"]))).collect()
+}
+
+/// Events of a kind.
+fn events<'a>(report: &'a Value, kind: &str) -> Vec<&'a Value> {
+    let events = report["events"].as_array().unwrap().iter();
+    events.filter(|event| event["kind"] == kind).collect()
+}

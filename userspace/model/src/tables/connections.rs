@@ -1,0 +1,179 @@
+//! `connections`: what each direction of each queue pair did.
+
+use crate::row::table;
+use crate::{Text, Time};
+use alloc::vec::Vec;
+use core::net::IpAddr;
+
+table! {
+    /// One row a direction of a connection, with everything since its first packet. Written when
+    /// the connection is gone, at the end of the capture, and once a minute while it lives: of the
+    /// rows with the same `connection` and `role` the latest holds. Terms are those of
+    /// `docs/connections.md`; counts of NAKs and CNPs are of those that the direction carried.
+    ConnectionRow = "connections" {
+        /// Name of the capture point.
+        observer: Text, None, hide "Observer";
+        /// When the row was written, in event time.
+        time: Time, None, hide "Time";
+        /// When the row was written, exact.
+        time_ns: i64, UnixNanoseconds, hide "Time exact";
+        /// Number of the connection: the same for both directions and for all its rows.
+        connection: i64, None, hide "Connection";
+        /// `a_to_b` or `b_to_a`: `a` is the active side of CM, else the side that sent the first
+        /// request.
+        role: Text, None, show "Role";
+        /// `connecting`, `active`, `idle` or `gone`.
+        state: Text, None, show "State";
+        /// Transport service: `RC`, `UC`, `UD`, `XRC`.
+        service: Text, None, show "Service";
+        /// How the two directions were found to belong together: `cm`, `ack` or `none`.
+        paired_by: Text, None, show "Paired";
+        /// Source IP address.
+        src: IpAddr, None, show "Source";
+        /// Destination IP address.
+        dst: IpAddr, None, show "Destination";
+        /// Queue pair number at the source; null while the other direction is not known.
+        src_qpn: Option<u32>, None, show "QP from";
+        /// Queue pair number at the destination; null where the direction is known from its peer
+        /// alone.
+        dst_qpn: Option<u32>, None, show "QP to";
+        /// UDP source port of the first packet; null without packets.
+        udp_src_port: Option<u16>, None, hide "Port";
+        /// First request PSN: CM's, else the lowest of the first round trip; null where no request
+        /// was sent.
+        start_psn: Option<u32>, None, hide "First PSN";
+        /// VLAN id, the outer of two; null when untagged.
+        vlan: Option<u16>, None, hide "VLAN";
+        /// Inner VLAN id; null unless tagged twice.
+        inner_vlan: Option<u16>, None, hide "Inner VLAN";
+        /// VXLAN network identifier; null when not encapsulated.
+        vni: Option<u32>, None, hide "VNI";
+        /// Path MTU: CM's, else the payload of FIRST and MIDDLE packets; null before there is one.
+        path_mtu_bytes: Option<u32>, Bytes, hide "MTU";
+        /// Time of the first packet.
+        first_ns: i64, UnixNanoseconds, hide "First";
+        /// Time of the last packet.
+        last_ns: i64, UnixNanoseconds, hide "Last";
+        /// Packets of every kind.
+        packets: u64, Packets, show "Packets";
+        /// Bytes of the frames, from the Ethernet header to the ICRC.
+        frame_bytes: u64, Bytes, hide "Frame bytes";
+        /// Payload bytes: without headers, padding and ICRC.
+        payload_bytes: u64, Bytes, show "Payload";
+        /// Payload bytes of PSNs that had not passed before.
+        unique_payload_bytes: u64, Bytes, hide "Unique payload";
+        /// Packets with LAST or ONLY, READ responses among them.
+        messages: u64, Messages, show "Messages";
+        /// `messages` without those that had passed before.
+        unique_messages: u64, Messages, hide "Unique messages";
+        /// READ requests.
+        read_packets: u64, Packets, hide "READs";
+        /// Atomic requests.
+        atomic_packets: u64, Packets, hide "Atomics";
+        /// Request packets sent again.
+        retransmitted_packets: u64, Packets, show "Retransmitted";
+        /// Request packets that others overtook before the tap.
+        out_of_order_packets: u64, Packets, show "Out of order";
+        /// Request packets that passed twice without being sent twice.
+        duplicate_packets: u64, Packets, show "Duplicate";
+        /// Request packets whose PSN had passed before: `duplicate_packets` and those retransmitted
+        /// that had not been lost before the tap.
+        repeated_packets: u64, Packets, hide "Repeated";
+        /// Request packets that were lost before the tap and passed when sent again.
+        lost_before_tap_packets: u64, Packets, show "Lost before";
+        /// Request packets that passed and that the receiver still asked for, or that were sent again
+        /// unacknowledged.
+        lost_after_tap_packets: u64, Packets, show "Lost after";
+        /// Gaps of request PSNs that were never filled.
+        lost_gaps: u64, None, show "Gaps";
+        /// PSNs in those gaps.
+        lost_gap_packets: u64, Packets, hide "Gap packets";
+        /// Of the gaps, those the peer acknowledged: the mirror lost them.
+        lost_gaps_acknowledged: u64, None, hide "Gaps acknowledged";
+        /// Of the gaps, those a NAK asked for.
+        lost_gaps_nak: u64, None, hide "Gaps NAKed";
+        /// Of the gaps, those nothing is known about.
+        lost_gaps_unanswered: u64, None, hide "Gaps unanswered";
+        /// Of the gaps, those during which the capture lost records.
+        lost_gaps_unknown: u64, None, hide "Gaps unknown";
+        /// READ response packets that passed before.
+        repeated_response_packets: u64, Packets, hide "Repeated responses";
+        /// Gaps in the PSNs of READ responses that were never filled.
+        lost_response_gaps: u64, None, hide "Response gaps";
+        /// Positive acknowledgements that the direction carried.
+        ack_packets: u64, Packets, hide "ACKs";
+        /// NAKs for a PSN out of sequence that it carried.
+        nak_psn_sequence: u64, None, show "NAK";
+        /// Receiver-not-ready NAKs that it carried.
+        rnr_nak: u64, None, show "RNR";
+        /// NAKs that end the connection that it carried.
+        nak_fatal: u64, None, show "Fatal";
+        /// How often the sender went back for a NAK.
+        nak_episodes: u64, None, hide "NAK episodes";
+        /// How often the sender went back for an RNR NAK.
+        rnr_episodes: u64, None, hide "RNR episodes";
+        /// How often the sender went back though nothing asked for it.
+        timeouts: u64, None, show "Timeouts";
+        /// How often the request PSN passed from 2^24 - 1 to 0.
+        psn_wraps: u64, None, hide "PSN wraps";
+        /// Packets with ECN congestion experienced (CE).
+        ecn_ce_packets: u64, Packets, show "ECN CE";
+        /// CNPs that the direction carried.
+        cnp_sent_packets: u64, Packets, hide "CNP sent";
+        /// CNPs that asked this direction's sender to slow down.
+        cnp_received_packets: u64, Packets, show "CNP";
+        /// Least time between two CNPs carried.
+        cnp_interval_min_ns: Option<u64>, Nanoseconds, hide "CNP interval least";
+        /// Median time between two CNPs carried.
+        cnp_interval_p50_ns: Option<u64>, Nanoseconds, hide "CNP interval";
+        /// Mean frame rate in the millisecond before a CNP received.
+        before_cnp_bps: Option<f64>, BitsPerSecond, hide "Rate before CNP";
+        /// Mean frame rate in the millisecond after a CNP received.
+        after_cnp_bps: Option<f64>, BitsPerSecond, hide "Rate after CNP";
+        /// CNPs around which both rates were measured.
+        cnp_rate_samples: u64, None, hide "CNP rate samples";
+        /// Requests with a round trip: passed once, and an ACK named their PSN.
+        rtt_samples: u64, None, hide "RTT samples";
+        /// Least time from a request to its ACK: the part of the round trip behind the tap.
+        rtt_min_ns: Option<u64>, Nanoseconds, hide "RTT least";
+        /// Median round trip.
+        rtt_p50_ns: Option<u64>, Nanoseconds, show "RTT p50";
+        /// 99th percentile.
+        rtt_p99_ns: Option<u64>, Nanoseconds, show "RTT p99";
+        /// Largest round trip.
+        rtt_max_ns: Option<u64>, Nanoseconds, hide "RTT most";
+        /// READs and atomics with a response time.
+        response_samples: u64, None, hide "Response samples";
+        /// Median time from a READ or atomic request to the first packet of its response.
+        response_p50_ns: Option<u64>, Nanoseconds, hide "Response p50";
+        /// 99th percentile.
+        response_p99_ns: Option<u64>, Nanoseconds, hide "Response p99";
+        /// NAKs with a reaction time.
+        reaction_samples: u64, None, hide "Reaction samples";
+        /// Median time from a NAK to the first packet sent again for it.
+        reaction_p50_ns: Option<u64>, Nanoseconds, hide "Reaction p50";
+        /// 99th percentile.
+        reaction_p99_ns: Option<u64>, Nanoseconds, hide "Reaction p99";
+        /// Messages with a completion time.
+        completion_samples: u64, None, hide "Completion samples";
+        /// Median time from the first packet of a message to the answer that completes it.
+        completion_p50_ns: Option<u64>, Nanoseconds, hide "Completion p50";
+        /// 99th percentile.
+        completion_p99_ns: Option<u64>, Nanoseconds, hide "Completion p99";
+        /// How far any of these times may be off.
+        clock_error_ns: u64, Nanoseconds, hide "Clock error";
+        /// Round trips as a mergeable histogram: bits, then bucket and count in turn; see
+        /// `docs/connections.md`.
+        rtt_histogram: Vec<i64>, None, hide "RTT histogram";
+        /// Messages by size: how many of 0 bytes, 1, 2-3, 4-7 and so on, a power of two each.
+        message_sizes: Vec<i64>, None, hide "Message sizes";
+        /// SYN to ACK of the TCP connection that came before; null where none was seen.
+        tcp_rtt_ns: Option<u64>, Nanoseconds, hide "TCP RTT";
+        /// Other TCP handshakes it could have been.
+        tcp_candidates: Option<u32>, None, hide "TCP candidates";
+        /// CM REQ to REP; null unless CM set the connection up.
+        request_to_reply_ns: Option<u64>, Nanoseconds, hide "REQ to REP";
+        /// CM REP to RTU.
+        reply_to_ready_ns: Option<u64>, Nanoseconds, hide "REP to RTU";
+    }
+}

@@ -1,0 +1,127 @@
+//! What ECN and CNPs do to a direction: how often, how far apart, and how the sender reacts.
+
+use rocescope_sketches::Quantiles;
+
+/// Rates are compared over this long before and after a CNP: 1 ms, some periods of DCQCN's rate
+/// decrease (Zhu et al., SIGCOMM 2015, 5.2: 50 µs), in pieces of a quarter.
+pub const COMPARED_NS: u64 = 1_000_000;
+const PIECES: u64 = 4;
+const PIECE_NS: u64 = COMPARED_NS / PIECES;
+/// Pieces remembered: those before, that of the CNP, those after, and room for runs that reach on.
+const REMEMBERED: usize = 16;
+
+/// Frame bytes of a direction over the last milliseconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Rate {
+    /// Bytes of each piece, a ring by number.
+    bytes: [u32; REMEMBERED],
+    /// The newest piece.
+    newest: u64,
+    /// When the CNP passed whose effect is being measured.
+    cnp_ns: u64,
+    /// Bytes a millisecond before and after, over all measured CNPs.
+    pub(crate) before_bytes: u64,
+    pub(crate) after_bytes: u64,
+    pub(crate) samples: u32,
+}
+
+impl Rate {
+    /// A run passed: its bytes spread evenly over its time.
+    pub(crate) fn pass(&mut self, first_ns: u64, last_ns: u64, bytes: u32) {
+        let (first, last) = (first_ns / PIECE_NS, last_ns / PIECE_NS);
+        self.settle(first);
+        if first == last {
+            self.add(first, bytes);
+            return;
+        }
+        let span = (last_ns - first_ns).max(1);
+        // Only what can still be asked for.
+        for piece in first.max(last.saturating_sub(REMEMBERED as u64 - 1))..=last {
+            let from = first_ns.max(piece * PIECE_NS);
+            let to = last_ns.min((piece + 1) * PIECE_NS);
+            let part = u128::from(bytes) * u128::from(to - from) / u128::from(span);
+            self.add(piece, part as u32);
+        }
+    }
+
+    /// A CNP asked the sender to slow down. Of a burst only the first is measured.
+    pub(crate) fn notified(&mut self, now_ns: u64) {
+        self.settle(now_ns / PIECE_NS);
+        if self.cnp_ns == 0 && self.newest != 0 {
+            self.cnp_ns = now_ns;
+        }
+    }
+
+    /// Counts the CNP under measurement when its time is over at piece `now`.
+    fn settle(&mut self, now: u64) {
+        let at = self.cnp_ns / PIECE_NS;
+        if self.cnp_ns == 0 || now <= at + PIECES {
+            return;
+        }
+        self.cnp_ns = 0;
+        self.before_bytes += (at.saturating_sub(PIECES)..at)
+            .map(|piece| self.piece(piece))
+            .sum::<u64>();
+        self.after_bytes += (at + 1..=at + PIECES)
+            .map(|piece| self.piece(piece))
+            .sum::<u64>();
+        self.samples += 1;
+    }
+
+    fn piece(&self, piece: u64) -> u64 {
+        if piece > self.newest || piece + (REMEMBERED as u64) <= self.newest {
+            return 0;
+        }
+        self.bytes
+            .get(piece as usize % REMEMBERED)
+            .map_or(0, |bytes| u64::from(*bytes))
+    }
+
+    fn add(&mut self, piece: u64, bytes: u32) {
+        if piece + (REMEMBERED as u64) <= self.newest {
+            return;
+        }
+        if piece > self.newest {
+            let from = (self.newest + 1).max(piece.saturating_sub(REMEMBERED as u64 - 1));
+            for passed in from..=piece {
+                if let Some(bytes) = self.bytes.get_mut(passed as usize % REMEMBERED) {
+                    *bytes = 0;
+                }
+            }
+            self.newest = piece;
+        }
+        if let Some(sum) = self.bytes.get_mut(piece as usize % REMEMBERED) {
+            *sum = sum.saturating_add(bytes);
+        }
+    }
+
+    /// Mean frame bits a second before and after the measured CNPs.
+    pub(crate) fn bps(&self) -> Option<(f64, f64)> {
+        (self.samples > 0).then(|| {
+            let bps =
+                |bytes: u64| bytes as f64 * 8e9 / (COMPARED_NS as f64 * f64::from(self.samples));
+            (bps(self.before_bytes), bps(self.after_bytes))
+        })
+    }
+
+    /// The capture is over.
+    pub(crate) fn finish(&mut self, now_ns: u64) {
+        self.settle(now_ns / PIECE_NS);
+    }
+}
+
+/// CNPs sent by a direction: their number and the times between them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Notifications {
+    pub(crate) interval: Quantiles,
+    last_ns: Option<u64>,
+}
+
+impl Notifications {
+    pub(crate) fn pass(&mut self, now_ns: u64) {
+        if let Some(last_ns) = self.last_ns {
+            self.interval.add(now_ns.saturating_sub(last_ns));
+        }
+        self.last_ns = Some(now_ns);
+    }
+}

@@ -1,0 +1,436 @@
+//! One item, from its direction to its peer.
+
+use super::direction::{Direction, PairedBy};
+use super::event::{Event, What};
+use super::key::Key;
+use super::pairing::{Found, Refused};
+use super::requests::Surroundings;
+use super::setup::{Setup, Step};
+use super::{ConnectionSummary, Connections};
+use alloc::boxed::Box;
+use rocescope_record::{MadRecord, RunRecord};
+use rocescope_wire::{Psn, Qpn, Stream, Transport};
+
+/// From so many answers on, a pairing is certain.
+const CERTAIN: u8 = 4;
+/// An answer this far from the highest PSN of the requests is not theirs.
+const PLAUSIBLE: u32 = 1 << 16;
+
+impl Connections {
+    /// Takes a run, in order of first times.
+    pub(super) fn ingest(&mut self, run: &RunRecord) {
+        self.now_ns = self.now_ns.max(run.last_ns());
+        if run.flow.dst_qpn <= Qpn::GSI.get() && run.stream() == Stream::Datagram {
+            self.summary.management_packets += u64::from(run.packets);
+            return;
+        }
+        let key = Key::of(run);
+        let at = match self.directions.find(&key) {
+            Some(at) => at,
+            None => self.begin(key, run.first_ns),
+        };
+        let Some(direction) = self.directions.get_mut(at) else {
+            return;
+        };
+        direction.pass(run);
+        match run.stream() {
+            Stream::Request => self.request(at, run),
+            Stream::Acknowledge | Stream::Response => self.answer(at, run),
+            Stream::Cnp => self.notification(at, run),
+            Stream::Datagram => {
+                let counts = &mut direction.counts;
+                counts.messages += run.messages();
+                counts.unique_messages += run.messages();
+                counts.unique_payload_bytes += run.payload_bytes();
+                counts.request_packets += u64::from(run.packets);
+                if direction.start.is_none() {
+                    direction.start = Some(u64::from(run.first_psn));
+                    direction.first_request_ns = run.first_ns;
+                }
+                let packets = u64::from(run.packets).max(1);
+                direction.count_size(run.payload_bytes() / packets, packets);
+            }
+            Stream::Unknown => {}
+        }
+    }
+
+    /// A direction whose first packet passes.
+    fn begin(&mut self, key: Key, now_ns: u64) -> u32 {
+        if self.directions.len() >= self.settings.most_directions {
+            self.evict_oldest();
+        }
+        let mut direction = Direction::new(key, now_ns);
+        let tcp = self
+            .handshakes
+            .before(&key, now_ns, self.settings.handshake_ns);
+        if let Some(tcp) = tcp {
+            direction.setup = Some(Box::new(Setup {
+                cm: None,
+                tcp: Some(tcp),
+            }));
+        }
+        self.directions.insert(direction)
+    }
+
+    fn mtu_of(&self, at: u32) -> u16 {
+        let Some(direction) = self.directions.get(at) else {
+            return 0;
+        };
+        let peer = direction.peer.and_then(|peer| self.directions.get(peer));
+        direction.mtu.max(peer.map_or(0, |peer| peer.mtu))
+    }
+
+    /// Does something to a direction with what lies around it.
+    fn with<T>(
+        &mut self,
+        at: u32,
+        act: impl FnOnce(&mut Direction, &mut Surroundings<'_>) -> T,
+    ) -> Option<T> {
+        let mtu = self.mtu_of(at);
+        let Self {
+            directions,
+            events,
+            settings,
+            summary,
+            blind,
+            ..
+        } = self;
+        let direction = directions.get_mut(at)?;
+        let (key, udp_src_port) = (direction.key, direction.udp_src_port);
+        let most = settings.event_rows;
+        let mut tell = |time_ns: u64, what: What| {
+            let event = Event {
+                time_ns,
+                key,
+                udp_src_port,
+                what,
+            };
+            push_event(events, summary, most, event);
+        };
+        let mut around = Surroundings {
+            reorder_ns: settings.reorder_ns,
+            duplicate_ns: settings.duplicate_ns,
+            mtu,
+            tell: &mut tell,
+            is_blind: &|from_ns, to_ns| blind.overlaps(from_ns, to_ns),
+        };
+        Some(act(direction, &mut around))
+    }
+
+    pub(super) fn tell(&mut self, event: Event) {
+        push_event(
+            &mut self.events,
+            &mut self.summary,
+            self.settings.event_rows,
+            event,
+        );
+    }
+
+    fn request(&mut self, at: u32, run: &RunRecord) {
+        self.with(at, |direction, around| {
+            direction.request(run, around);
+            direction
+                .rate
+                .pass(run.first_ns, run.last_ns(), run.frame_bytes);
+        });
+        let Some(direction) = self.directions.get(at) else {
+            return;
+        };
+        // UC is not answered.
+        if direction.peer.is_none() && direction.transport != Transport::Uc {
+            let hosts = direction.key.hosts();
+            if direction.counts.request_packets == u64::from(run.packets) {
+                self.open.begin(hosts, at);
+            }
+            self.open.enter(hosts, run.first_psn, at);
+            if run.last_psn != run.first_psn {
+                self.open.enter(hosts, run.last_psn, at);
+            }
+        }
+    }
+
+    fn answer(&mut self, at: u32, run: &RunRecord) {
+        let Some(peer) = self.peer_of_answer(at, run) else {
+            self.count_answer(at, None, run);
+            return;
+        };
+        self.count_answer(at, Some(peer), run);
+        let is_response = run.stream() == Stream::Response;
+        self.with(peer, |requester, around| {
+            if is_response {
+                requester.response_came(run, around);
+            } else {
+                requester.acknowledged(run, around);
+            }
+        });
+    }
+
+    /// What an answer does to the direction that carries it.
+    fn count_answer(&mut self, at: u32, peer: Option<u32>, run: &RunRecord) {
+        let reorder_ns = self.settings.reorder_ns;
+        let Some(direction) = self.directions.get_mut(at) else {
+            return;
+        };
+        if run.stream() == Stream::Acknowledge {
+            direction.count_acknowledges(run);
+            return;
+        }
+        direction
+            .rate
+            .pass(run.first_ns, run.last_ns(), run.frame_bytes);
+        match peer.and_then(|peer| self.directions.pair_mut(at, peer)) {
+            Some((direction, requester)) => {
+                direction.response(run, reorder_ns, |psn, psns| {
+                    let first = requester.requests.place(psn);
+                    requester.waiting.expects_response(first, first + psns - 1)
+                });
+            }
+            None => {
+                if let Some(direction) = self.directions.get_mut(at) {
+                    direction.response(run, reorder_ns, |_, _| false);
+                }
+            }
+        }
+    }
+
+    /// The direction whose requests this run answers; pairs the two where that is new.
+    fn peer_of_answer(&mut self, at: u32, run: &RunRecord) -> Option<u32> {
+        let direction = self.directions.get(at)?;
+        let psn = run.last_psn();
+        if let Some(peer) = direction.peer {
+            if direction.paired_by == PairedBy::Cm || direction.votes >= CERTAIN {
+                return Some(peer);
+            }
+            let requests = &self.directions.get(peer)?.requests;
+            let near = requests.is_started() && {
+                let distance = psn.distance_from(Psn::new(requests.high() as u32));
+                distance.min(Psn::MODULUS - distance) <= PLAUSIBLE
+            };
+            if near {
+                if let Some(direction) = self.directions.get_mut(at) {
+                    direction.votes += 1;
+                }
+                return Some(peer);
+            }
+            if requests.is_started() {
+                self.unpair(at, peer);
+            } else {
+                // The peer has only answered so far; nothing speaks for or against.
+                return Some(peer);
+            }
+        }
+        let direction = self.directions.get(at)?;
+        let hosts = direction.key.hosts_back();
+        let directions = &self.directions;
+        let is_open = |other: u32| {
+            other != at
+                && directions
+                    .get(other)
+                    .is_some_and(|d| d.peer.is_none() && !d.is_datagrams())
+        };
+        let mut candidates = self.candidates.get(&at).copied();
+        let mut found = self
+            .open
+            .answer(&mut candidates, hosts, run.first_psn, is_open);
+        if found == Found::Nothing && candidates.is_none() && !run.syndrome().is_ack() {
+            found = self
+                .open
+                .refusal(hosts, |other| match directions.get(other) {
+                    Some(other) if other.peer.is_none() => {
+                        let place = other.requests.place(psn);
+                        let low = other.requests.low();
+                        if other.requests.has(place) && place - low < u64::from(PLAUSIBLE) {
+                            Refused::Sent
+                        } else {
+                            Refused::Other
+                        }
+                    }
+                    _ => Refused::Paired,
+                });
+        }
+        match found {
+            Found::Peer(peer) => {
+                self.candidates.remove(&at);
+                self.pair(at, peer, PairedBy::Ack);
+                Some(peer)
+            }
+            Found::Nothing => {
+                if let Some(candidates) = candidates {
+                    self.candidates.insert(at, candidates);
+                }
+                None
+            }
+        }
+    }
+
+    pub(super) fn pair(&mut self, a: u32, b: u32, paired_by: PairedBy) {
+        if let Some((one, other)) = self.directions.pair_mut(a, b) {
+            (one.peer, other.peer) = (Some(b), Some(a));
+            (one.paired_by, other.paired_by) = (paired_by, paired_by);
+            (one.votes, other.votes) = (1, 1);
+        }
+    }
+
+    fn unpair(&mut self, a: u32, b: u32) {
+        self.summary.unpaired += 1;
+        for at in [a, b] {
+            if let Some(direction) = self.directions.get_mut(at) {
+                direction.peer = None;
+                direction.paired_by = PairedBy::None;
+                direction.votes = 0;
+            }
+        }
+    }
+
+    fn notification(&mut self, at: u32, run: &RunRecord) {
+        let Some(direction) = self.directions.get_mut(at) else {
+            return;
+        };
+        direction.counts.cnps += u64::from(run.packets);
+        let notifications = direction.notifications.get_or_insert_default();
+        notifications.pass(run.first_ns);
+        let peer = direction.peer;
+        if let Some(peer) = peer.and_then(|peer| self.directions.get_mut(peer)) {
+            peer.rate.notified(run.first_ns);
+        }
+    }
+
+    /// A CM datagram.
+    pub(super) fn datagram(&mut self, record: &MadRecord) {
+        let Some(step) = self.cm.datagram(record) else {
+            return;
+        };
+        let time_ns = record.time_ns;
+        match step {
+            Step::Paired {
+                there,
+                back,
+                times,
+                mtu,
+            } => {
+                let (a, b) = (self.fresh(there, time_ns), self.fresh(back, time_ns));
+                self.pair(a, b, PairedBy::Cm);
+                let (active, passive) = times.starts();
+                for (at, psn) in [(a, active), (b, passive)] {
+                    if let Some(direction) = self.directions.get_mut(at) {
+                        direction.requests.expect(psn);
+                        direction.start_is_open = false;
+                        direction.start = Some(direction.requests.low());
+                        direction.mtu = direction.mtu.max(mtu);
+                        if let Some(service) = times.service {
+                            direction.transport = service;
+                        }
+                    }
+                }
+                if let Some(direction) = self.directions.get_mut(a) {
+                    let setup = direction.setup.get_or_insert_default();
+                    setup.cm = Some(times);
+                }
+            }
+            Step::Ready { there, ready_ns } => {
+                let Some(at) = self.directions.find(&there) else {
+                    return;
+                };
+                let cm = self
+                    .directions
+                    .get_mut(at)
+                    .and_then(|direction| direction.setup.as_mut())
+                    .and_then(|setup| setup.cm.as_mut());
+                if let Some(cm) = cm.filter(|cm| cm.ready_ns.is_none()) {
+                    cm.ready_ns = Some(ready_ns);
+                    let what = What::Connect {
+                        reply_ns: cm.reply_ns.map(|ns| ns.saturating_sub(cm.request_ns)),
+                        ready_ns: cm.reply_ns.map(|ns| ready_ns.saturating_sub(ns)),
+                    };
+                    self.tell_of(there, time_ns, what);
+                }
+            }
+            Step::Disconnect { there } => {
+                let Some(at) = self.directions.find(&there) else {
+                    return;
+                };
+                let peer = self.directions.get(at).and_then(|direction| direction.peer);
+                let mut first = false;
+                for at in core::iter::once(at).chain(peer) {
+                    if let Some(direction) = self.directions.get_mut(at) {
+                        first |= !direction.closed;
+                        direction.closed = true;
+                    }
+                }
+                if first {
+                    self.tell_of(there, time_ns, What::Disconnect);
+                }
+            }
+            Step::Reject { there, reason } => self.tell_of(there, time_ns, What::Reject(reason)),
+        }
+    }
+
+    fn tell_of(&mut self, key: Key, time_ns: u64, what: What) {
+        self.tell(Event {
+            time_ns,
+            key,
+            udp_src_port: 0,
+            what,
+        });
+    }
+
+    /// The direction with this key, as new: what an earlier queue pair of the same number left is
+    /// written and forgotten.
+    fn fresh(&mut self, key: Key, now_ns: u64) -> u32 {
+        if let Some(at) = self.directions.find(&key) {
+            let untouched = self
+                .directions
+                .get(at)
+                .is_some_and(|direction| direction.counts.packets == 0 && !direction.closed);
+            if untouched {
+                return at;
+            }
+            self.retire(at);
+        }
+        self.begin(key, now_ns)
+    }
+
+    pub(super) fn look_for_exhaustion(&mut self, at: u32, now_ns: u64) {
+        // Most directions have nothing open.
+        let worth = self
+            .directions
+            .get(at)
+            .is_some_and(|direction| direction.tries > 0 || direction.rnr.is_some());
+        if worth {
+            self.with(at, |direction, around| {
+                direction.look_for_exhaustion(now_ns, around);
+            });
+        }
+    }
+
+    pub(super) fn end_open(&mut self, at: u32) {
+        let now_ns = self.now_ns;
+        self.with(at, |direction, around| {
+            direction.settle_doubt(None, around.tell);
+            direction.end_episode(around.tell);
+            direction.look_for_exhaustion(now_ns, around);
+            if let Some(rnr) = direction.rnr.take() {
+                (around.tell)(rnr.begun_ns, What::Rnr(rnr));
+            }
+            direction.rate.finish(now_ns);
+            for gap in direction.requests.drain() {
+                direction.count_lost_gap(&gap, (around.is_blind)(gap.before_ns, gap.opened_ns));
+            }
+            let lost = direction.responses.drain().len();
+            direction.counts.lost_response_gaps += lost as u64;
+        });
+    }
+}
+
+fn push_event(
+    events: &mut alloc::vec::Vec<Event>,
+    summary: &mut ConnectionSummary,
+    most: usize,
+    event: Event,
+) {
+    if events.len() < most {
+        events.push(event);
+    } else {
+        summary.events_dropped += 1;
+    }
+}

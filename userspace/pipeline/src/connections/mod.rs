@@ -1,0 +1,258 @@
+//! What the wire tells of each queue pair: connections, loss, latency, congestion.
+//!
+//! Run records and whole events in, rows of `connections` and `events` out. State belongs to the
+//! *direction*, a flow without its UDP source port; a connection is two directions that answer each
+//! other.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`settings`] | times and bounds |
+//! | `order` | runs and whole events, put in order of their first times |
+//! | `key`, `table` | which direction a run belongs to |
+//! | `direction` | the state of one direction |
+//! | `sequence` | the highest PSN, the gaps below it, what fills them |
+//! | `recent` | when a PSN passed last: a copy or a retransmission |
+//! | `requests`, `answers` | what a run of requests, ACKs or responses does to that state |
+//! | `retransmission` | overtaken, copied or sent again, and why |
+//! | `waiting`, `latency` | requests on their way, and how long their answers took |
+//! | [`congestion`] | ECN, CNPs, and the rate before and after one |
+//! | [`episode`], [`event`] | retransmissions in one go, and all else that deserves a line |
+//! | `pairing` | which direction answers which, from PSNs alone |
+//! | `setup` | CM datagrams and TCP handshakes |
+//! | `blind` | intervals in which the capture lost runs |
+//! | `ingest` | one item, from its direction to its peer |
+//! | `report` | a connection as rows |
+//!
+//! The terms, for requests of one direction. `high` is the highest PSN seen. A packet above
+//! `high` + 1 opens a *gap*. One at or below `high` that fills a gap is *out of order* when it comes
+//! before any NAK at or below it and within the reorder time, else it is *retransmitted* and was
+//! lost before the tap. One seen before is a *duplicate* when it follows within the duplicate time
+//! and nothing asked for it, else *retransmitted*. A gap that is never filled is a *lost gap*.
+//!
+//! Memory: a direction is bounded by [`DIRECTION_BYTES`], its histograms, gaps and waiting requests
+//! by [`MOST_HEAP_BYTES`]; directions by
+//! [`most_directions`](ConnectionSettings::most_directions).
+
+pub mod congestion;
+pub mod episode;
+pub mod event;
+pub mod settings;
+
+mod answers;
+mod blind;
+mod direction;
+mod ingest;
+mod key;
+mod latency;
+mod order;
+mod pairing;
+mod recent;
+mod report;
+mod requests;
+mod retransmission;
+mod sequence;
+mod setup;
+mod table;
+#[cfg(test)]
+mod tests;
+mod waiting;
+
+pub use direction::PairedBy;
+pub use settings::ConnectionSettings;
+
+use crate::settings::Settings;
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use event::Event;
+use order::{Item, Order};
+use rocescope_model::{ConnectionRow, EventRow, Text};
+use rocescope_record::{RunRecord, Whole};
+
+/// Bytes of one direction's own state: 100,000 connections are 200,000 of them.
+pub const DIRECTION_BYTES: usize = core::mem::size_of::<direction::Direction>();
+/// Bytes a direction may own beside: five histograms of 64 buckets, 16 gaps, 64 waiting requests,
+/// its candidates; most own a tenth of it.
+pub const MOST_HEAP_BYTES: usize = 5 * (56 + 65 * 8 * 3 / 2) + 16 * 48 + 64 * 40 * 3 / 2 + 256;
+
+/// The state of all connections.
+#[derive(Debug)]
+pub struct Connections {
+    settings: ConnectionSettings,
+    observer: Text,
+    order: Order,
+    /// Runs that may wait before a turn is asked for.
+    limit: usize,
+    directions: table::Directions,
+    open: pairing::OpenRequests,
+    /// Candidates of directions whose answers name several.
+    candidates: BTreeMap<u32, pairing::Candidates>,
+    cm: setup::Requests,
+    handshakes: setup::Handshakes,
+    blind: blind::Blind,
+    events: Vec<Event>,
+    /// Length of a slice: runs of the slice under way may still come.
+    slice_ns: u64,
+    window_ns: u64,
+    /// Time of the newest item taken, and when idle directions were looked for last.
+    now_ns: u64,
+    swept_ns: u64,
+    reported_ns: u64,
+    complete_ns: u64,
+    /// Rows that wait to be taken.
+    retired: Vec<ConnectionRow>,
+    summary: ConnectionSummary,
+}
+
+/// What happened to the connection state itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ConnectionSummary {
+    /// Connections and unpaired directions whose last rows were written.
+    pub connections: u64,
+    /// Those that gave way because there were too many.
+    pub evicted: u64,
+    /// Pairings undone because a later answer contradicted them.
+    pub unpaired: u64,
+    /// Packets to and from QP 1: management, no connection.
+    pub management_packets: u64,
+    /// TCP handshakes seen.
+    pub tcp_handshakes: u64,
+    /// Connections to which a handshake was given though it could have been another's.
+    pub tcp_ambiguous: u64,
+    /// Runs that were taken before all older ones had come.
+    pub hurried_runs: u64,
+    /// Events beyond the bound, counted only.
+    pub events_dropped: u64,
+}
+
+impl Connections {
+    /// Without connections yet.
+    #[must_use]
+    pub fn new(settings: ConnectionSettings, pipeline: &Settings) -> Self {
+        let tenth = pipeline.window_ns.div_ceil(10);
+        Self {
+            settings,
+            observer: pipeline.observer.clone(),
+            order: Order::default(),
+            limit: settings.waiting_runs,
+            directions: table::Directions::default(),
+            open: pairing::OpenRequests::default(),
+            candidates: BTreeMap::new(),
+            cm: setup::Requests::default(),
+            handshakes: setup::Handshakes::default(),
+            blind: blind::Blind::default(),
+            events: Vec::new(),
+            slice_ns: tenth.clamp(1, 100_000_000),
+            window_ns: pipeline.window_ns.max(1),
+            now_ns: 0,
+            swept_ns: 0,
+            reported_ns: 0,
+            complete_ns: 0,
+            retired: Vec::new(),
+            summary: ConnectionSummary::default(),
+        }
+    }
+
+    /// Takes a run; it waits until the next turn.
+    #[inline]
+    pub fn run(&mut self, run: &RunRecord) {
+        self.order.run(run);
+    }
+
+    /// Takes what crossed whole; it waits likewise.
+    pub fn whole(&mut self, event: Whole<'_>) {
+        match event {
+            Whole::Mad(record) => self.order.mad(record),
+            Whole::Handshake(record) => self.order.handshake(record),
+        }
+    }
+
+    /// The capture lost runs between these times.
+    pub fn blind(&mut self, from_ns: u64, to_ns: u64) {
+        self.blind.add(from_ns, to_ns);
+    }
+
+    /// Whether so much waits that a turn should come before the window's end.
+    #[must_use]
+    #[inline]
+    pub fn wants_turn(&self) -> bool {
+        self.order.len() >= self.limit
+    }
+
+    /// All runs that ended their slice before `time_ns` have come: takes what began before the
+    /// slice under way.
+    pub fn turn(&mut self, time_ns: u64) {
+        self.now_ns = self.now_ns.max(time_ns);
+        let in_window = time_ns % self.window_ns;
+        let slice_start_ns = time_ns - in_window % self.slice_ns;
+        self.release(slice_start_ns.max(self.complete_ns.min(time_ns)));
+        if self.order.is_full() {
+            let middle_ns = self.order.middle_ns();
+            let before = self.order.len();
+            self.release(middle_ns);
+            self.order.hurried += (before - self.order.len()) as u64;
+        }
+        self.limit = (self.order.len() + self.settings.waiting_runs).max(2 * self.order.len());
+        self.sweep(time_ns);
+    }
+
+    fn release(&mut self, watermark_ns: u64) {
+        let mut order = core::mem::take(&mut self.order);
+        order.release(watermark_ns, |item| match item {
+            Item::Run(run) => self.ingest(run),
+            Item::Mad(record) => self.datagram(record),
+            Item::Handshake(record) => self.handshakes.take(record),
+        });
+        self.order = order;
+    }
+
+    /// Looks once a second of event time for what is idle and what is due.
+    fn sweep(&mut self, time_ns: u64) {
+        const EVERY_NS: u64 = 1_000_000_000;
+        if time_ns.saturating_sub(self.swept_ns) < EVERY_NS {
+            return;
+        }
+        self.swept_ns = time_ns;
+        let within_ns = self.settings.handshake_ns + self.slice_ns + self.window_ns;
+        self.handshakes
+            .forget_before(time_ns.saturating_sub(within_ns));
+        for at in self.directions.numbers() {
+            self.look_for_exhaustion(at, time_ns);
+        }
+    }
+
+    /// All runs that began before `time_ns` have come, also those of the slice under way.
+    pub fn complete_before(&mut self, time_ns: u64) {
+        self.complete_ns = time_ns;
+    }
+
+    /// Takes all that waits: the capture is over at `time_ns`.
+    pub fn finish(&mut self) {
+        self.release(u64::MAX);
+        for at in self.directions.numbers() {
+            self.look_for_exhaustion(at, self.now_ns);
+        }
+    }
+
+    /// Rows of connections that are gone or due since they were last taken, and of all that happened;
+    /// at the end (`all`) of every connection.
+    pub fn rows(&mut self, all: bool, rows: &mut Vec<ConnectionRow>, events: &mut Vec<EventRow>) {
+        self.report(all, rows);
+        self.event_rows(events);
+    }
+
+    /// What happened to the state itself.
+    #[must_use]
+    pub fn summary(&self) -> ConnectionSummary {
+        ConnectionSummary {
+            tcp_handshakes: self.handshakes.seen,
+            hurried_runs: self.order.hurried,
+            ..self.summary
+        }
+    }
+
+    /// Directions followed now.
+    #[must_use]
+    pub fn directions(&self) -> usize {
+        self.directions.len()
+    }
+}

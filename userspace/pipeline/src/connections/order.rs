@@ -1,0 +1,116 @@
+//! Runs and whole events, put in order of their first times.
+//!
+//! The cache publishes a run when it ends, so runs of different streams come out of order by up to
+//! a slice. They wait here until a turn tells that all older ones have come.
+
+use alloc::vec::Vec;
+use rocescope_record::{HandshakeRecord, MadRecord, RunRecord};
+
+/// Runs that wait at most: 1,048,576, 128 MiB; then the older half goes in the order it has.
+const MOST_WAITING: usize = 1 << 20;
+
+/// A run or a whole event.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Item<'a> {
+    Run(&'a RunRecord),
+    Mad(&'a MadRecord),
+    Handshake(&'a HandshakeRecord),
+}
+
+/// What waits.
+#[derive(Debug, Default)]
+pub(crate) struct Order {
+    runs: Vec<RunRecord>,
+    mads: Vec<MadRecord>,
+    handshakes: Vec<HandshakeRecord>,
+    /// Time, kind and index of what waits, while it is put in order.
+    sorted: Vec<(u64, u32)>,
+    /// Runs that had to go before all older ones had come.
+    pub(crate) hurried: u64,
+}
+
+/// The two upper bits of an index say what it points into.
+const MADS: u32 = 1 << 30;
+const HANDSHAKES: u32 = 1 << 31;
+const INDEX: u32 = MADS - 1;
+
+impl Order {
+    #[inline]
+    pub(crate) fn run(&mut self, run: &RunRecord) {
+        self.runs.push(*run);
+    }
+
+    pub(crate) fn mad(&mut self, record: &MadRecord) {
+        if self.mads.len() < MOST_WAITING {
+            self.mads.push(*record);
+        }
+    }
+
+    pub(crate) fn handshake(&mut self, record: &HandshakeRecord) {
+        if self.handshakes.len() < MOST_WAITING {
+            self.handshakes.push(*record);
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.runs.len()
+    }
+
+    /// Whether there is no more room, so that `watermark` must give way.
+    pub(crate) fn is_full(&self) -> bool {
+        self.runs.len() >= MOST_WAITING
+    }
+
+    /// Hands out all that began before `watermark_ns`, oldest first.
+    pub(crate) fn release(&mut self, watermark_ns: u64, mut take: impl FnMut(Item<'_>)) {
+        let Self {
+            runs,
+            mads,
+            handshakes,
+            sorted,
+            ..
+        } = self;
+        sorted.clear();
+        let old = |time_ns: u64| time_ns < watermark_ns;
+        sorted.extend((0..).zip(&*runs).map(|(at, run)| (run.first_ns, at)));
+        sorted.extend((0..).zip(&*mads).map(|(at, mad)| (mad.time_ns, at | MADS)));
+        sorted.extend(
+            (0..)
+                .zip(&*handshakes)
+                .map(|(at, record)| (record.ack_ns, at | HANDSHAKES)),
+        );
+        sorted.retain(|(time_ns, _)| old(*time_ns));
+        // Stable: runs of one stream that began at one time keep their order. Nearly sorted.
+        sorted.sort_by_key(|(time_ns, _)| *time_ns);
+        for (_, at) in &*sorted {
+            let index = (at & INDEX) as usize;
+            let item = if at & HANDSHAKES != 0 {
+                handshakes.get(index).map(Item::Handshake)
+            } else if at & MADS != 0 {
+                mads.get(index).map(Item::Mad)
+            } else {
+                runs.get(index).map(Item::Run)
+            };
+            if let Some(item) = item {
+                take(item);
+            }
+        }
+        if sorted.len() >= runs.len() + mads.len() + handshakes.len() {
+            runs.clear();
+            mads.clear();
+            handshakes.clear();
+            return;
+        }
+        runs.retain(|run| !old(run.first_ns));
+        mads.retain(|mad| !old(mad.time_ns));
+        handshakes.retain(|record| !old(record.ack_ns));
+    }
+
+    /// A time below which about half of the runs began.
+    pub(crate) fn middle_ns(&self) -> u64 {
+        let (first, last) = self.runs.iter().fold((u64::MAX, 0), |(first, last), run| {
+            (run.first_ns.min(first), run.first_ns.max(last))
+        });
+        first / 2 + last / 2 + 1
+    }
+}

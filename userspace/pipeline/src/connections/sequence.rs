@@ -1,0 +1,305 @@
+//! Which PSNs of one direction have passed: the highest, and the gaps below it.
+//!
+//! PSNs are unwrapped into [`Place`]s, which never wrap, by their distance from the highest one
+//! (the half of the space that lies ahead is new, IBTA volume 1, 9.7.1).
+
+use alloc::vec::Vec;
+use rocescope_wire::Psn;
+
+/// A PSN that does not wrap: congruent to it modulo 2^24.
+pub(crate) type Place = u64;
+
+/// Gaps kept open a direction, 40 bytes each. When there are more, the oldest counts as never
+/// filled.
+const MOST_GAPS: usize = 16;
+/// A jump ahead by more than this is no gap: the queue pair started anew, or the capture was blind.
+const LONGEST_GAP: u64 = 1 << 16;
+/// Where unwrapping begins, far from zero so that PSNs below the first one have a place.
+const ORIGIN: Place = 1 << 32;
+
+/// PSNs below the highest that have not passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Gap {
+    pub(crate) first: Place,
+    pub(crate) last: Place,
+    /// Time of the last packet before it.
+    pub(crate) before_ns: u64,
+    /// Time of the packet that opened it.
+    pub(crate) opened_ns: u64,
+    /// The lowest PSN that a NAK asked for since then, if that is at or below `last`.
+    pub(crate) nak: Option<Place>,
+}
+
+impl Gap {
+    /// How many PSNs.
+    pub(crate) const fn packets(&self) -> u64 {
+        self.last - self.first + 1
+    }
+}
+
+/// What taking some PSNs showed; each part in PSNs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Shown {
+    /// Above all before.
+    pub(crate) fresh: u64,
+    /// Below the lowest before.
+    pub(crate) below: u64,
+    /// Filled a gap in time: overtaken.
+    pub(crate) out_of_order: u64,
+    /// Filled a gap too late: sent again, and first lost before the tap.
+    pub(crate) recovered: u64,
+    /// Had passed before.
+    pub(crate) repeated: u64,
+    /// First of `repeated`.
+    pub(crate) first_repeated: Option<Place>,
+    /// The last PSN had not passed before.
+    pub(crate) end_is_new: bool,
+    /// The jump was too far: the direction began anew.
+    pub(crate) restarted: bool,
+    /// A gap that had to give way.
+    pub(crate) displaced: Option<Gap>,
+}
+
+/// The PSN space of one direction.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sequence {
+    started: bool,
+    low: Place,
+    high: Place,
+    gaps: Vec<Gap>,
+}
+
+impl Sequence {
+    pub(crate) const fn is_started(&self) -> bool {
+        self.started
+    }
+
+    pub(crate) const fn low(&self) -> Place {
+        self.low
+    }
+
+    pub(crate) const fn high(&self) -> Place {
+        self.high
+    }
+
+    /// How often the PSN went from 2^24 - 1 to 0.
+    pub(crate) const fn wraps(&self) -> u64 {
+        (self.high >> 24) - (self.low >> 24)
+    }
+
+    pub(crate) fn gaps(&self) -> &[Gap] {
+        &self.gaps
+    }
+
+    /// The place of a PSN: the one nearest to the highest.
+    pub(crate) const fn place(&self, psn: Psn) -> Place {
+        if !self.started {
+            return ORIGIN + psn.get() as u64;
+        }
+        let high = Psn::new(self.high as u32);
+        let ahead = psn.distance_from(high) as u64;
+        if ahead < Psn::MODULUS as u64 / 2 {
+            self.high + ahead
+        } else {
+            (self.high + ahead).saturating_sub(Psn::MODULUS as u64)
+        }
+    }
+
+    /// Whether the PSN at `place` has passed.
+    pub(crate) fn has(&self, place: Place) -> bool {
+        self.started
+            && (self.low..=self.high).contains(&place)
+            && !self
+                .gaps
+                .iter()
+                .any(|g| (g.first..=g.last).contains(&place))
+    }
+
+    /// Where PSNs begin, told from elsewhere (CM) before any has passed.
+    pub(crate) fn expect(&mut self, psn: Psn) {
+        if !self.started {
+            self.started = true;
+            self.low = ORIGIN + u64::from(psn.get());
+            self.high = self.low - 1;
+        }
+    }
+
+    /// The first PSN was `place`, below all that passed: a NAK asked for it.
+    pub(crate) fn begin_at(&mut self, place: Place, now_ns: u64) {
+        if self.started && place < self.low && self.low - place <= LONGEST_GAP {
+            let gap = Gap {
+                first: place,
+                last: self.low - 1,
+                before_ns: now_ns,
+                opened_ns: now_ns,
+                nak: Some(place),
+            };
+            self.low = place;
+            let _ = self.open(gap);
+        }
+    }
+
+    /// PSNs that will not pass, for they belong to the responses of a READ.
+    pub(crate) fn reserve(&mut self, last: Place) {
+        if self.started && last > self.high {
+            self.high = last;
+        }
+    }
+
+    /// PSNs `first..=last` pass at `now_ns`; the packet before them passed at `before_ns`. What
+    /// fills a gap within `reorder_ns` was overtaken. `silent`: a jump ahead opens no gap.
+    pub(crate) fn take(
+        &mut self,
+        first: Place,
+        last: Place,
+        now_ns: u64,
+        before_ns: u64,
+        reorder_ns: u64,
+        silent: bool,
+    ) -> Shown {
+        let mut shown = Shown::default();
+        if !self.started || first > self.high + 1 + LONGEST_GAP || last + LONGEST_GAP < self.low {
+            shown.restarted = self.started;
+            self.started = true;
+            self.gaps.clear();
+            (self.low, self.high) = (first, last);
+            shown.fresh = last - first + 1;
+            shown.end_is_new = true;
+            return shown;
+        }
+        shown.end_is_new = !self.has(last);
+        if last > self.high {
+            let from = first.max(self.high + 1);
+            shown.fresh = last - from + 1;
+            if from > self.high + 1 && !silent {
+                let (first, last) = (self.high + 1, from - 1);
+                shown.displaced = self.open(Gap {
+                    first,
+                    last,
+                    before_ns,
+                    opened_ns: now_ns,
+                    nak: None,
+                });
+            }
+        }
+        if first < self.low {
+            let until = last.min(self.low - 1);
+            shown.below = until - first + 1;
+            if until + 1 < self.low {
+                let gap = Gap {
+                    first: until + 1,
+                    last: self.low - 1,
+                    before_ns: now_ns,
+                    opened_ns: now_ns,
+                    nak: None,
+                };
+                shown.displaced = self.open(gap).or(shown.displaced);
+            }
+        }
+        let (from, to) = (first.max(self.low), last.min(self.high));
+        if from <= to {
+            let filled = self.fill(from, to, now_ns, reorder_ns, &mut shown);
+            shown.repeated = to - from + 1 - filled;
+        }
+        self.low = self.low.min(first);
+        self.high = self.high.max(last);
+        shown
+    }
+
+    fn open(&mut self, gap: Gap) -> Option<Gap> {
+        let displaced = (self.gaps.len() >= MOST_GAPS).then(|| self.gaps.remove(0));
+        self.gaps.push(gap);
+        displaced
+    }
+
+    /// Fills what is open in `from..=to`, and answers how many PSNs that was.
+    fn fill(
+        &mut self,
+        from: Place,
+        to: Place,
+        now_ns: u64,
+        reorder_ns: u64,
+        shown: &mut Shown,
+    ) -> u64 {
+        let mut filled = 0;
+        let mut rest: [Option<Gap>; 2] = [None; 2];
+        let mut met: [Option<(Place, Place)>; MOST_GAPS] = [None; MOST_GAPS];
+        let mut slots = met.iter_mut();
+        let mut at = 0;
+        while let Some(gap) = self.gaps.get(at).copied() {
+            let (first, last) = (gap.first.max(from), gap.last.min(to));
+            if first > last {
+                at += 1;
+                continue;
+            }
+            let packets = last - first + 1;
+            filled += packets;
+            if let Some(slot) = slots.next() {
+                *slot = Some((first, last));
+            }
+            let late = now_ns.saturating_sub(gap.opened_ns) > reorder_ns
+                || gap.nak.is_some_and(|nak| nak <= last);
+            if late {
+                shown.recovered += packets;
+            } else {
+                shown.out_of_order += packets;
+            }
+            self.gaps.remove(at);
+            // At most the first and the last gap that is met keep an end.
+            if gap.first < first {
+                rest[0] = Some(Gap {
+                    last: first - 1,
+                    ..gap
+                });
+            }
+            if last < gap.last {
+                rest[1] = Some(Gap {
+                    first: last + 1,
+                    ..gap
+                });
+            }
+        }
+        if filled < to - from + 1 {
+            // The first that no gap held. Seldom is there any gap at all.
+            let mut first = from;
+            while let Some(last) = met
+                .iter()
+                .flatten()
+                .find(|(a, b)| (*a..=*b).contains(&first))
+            {
+                first = last.1 + 1;
+            }
+            shown.first_repeated = Some(first);
+        }
+        self.gaps.extend(rest.into_iter().flatten());
+        filled
+    }
+
+    /// A NAK asked for `place`.
+    pub(crate) fn refuse(&mut self, place: Place) {
+        for gap in &mut self.gaps {
+            if gap.last >= place {
+                gap.nak = Some(gap.nak.map_or(place, |nak| nak.min(place)));
+            }
+        }
+    }
+
+    /// The peer acknowledged all up to `place`: gaps below have arrived without passing here.
+    pub(crate) fn settle(&mut self, place: Place, mut lost: impl FnMut(Gap)) {
+        if self.gaps.is_empty() {
+            return;
+        }
+        self.gaps.retain(|gap| {
+            let arrived = gap.last <= place;
+            if arrived {
+                lost(*gap);
+            }
+            !arrived
+        });
+    }
+
+    /// All gaps that are left, at the end.
+    pub(crate) fn drain(&mut self) -> Vec<Gap> {
+        core::mem::take(&mut self.gaps)
+    }
+}

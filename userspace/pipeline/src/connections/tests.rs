@@ -1,0 +1,236 @@
+//! Hand-made sequences of runs, each with an answer that can be counted by hand.
+
+use super::{ConnectionSettings, Connections, DIRECTION_BYTES};
+use crate::Settings;
+use alloc::vec::Vec;
+use rocescope_model::{ConnectionRow, EventRow};
+use rocescope_record::RunRecord;
+use rocescope_wire::FlowKey;
+
+fn run(
+    opcode: u8,
+    src: u8,
+    qpn: u32,
+    psns: core::ops::RangeInclusive<u32>,
+    at_us: u64,
+) -> RunRecord {
+    let (first, last) = (*psns.start(), *psns.end());
+    let mut run: RunRecord = bytemuck::Zeroable::zeroed();
+    run.flow = FlowKey {
+        src: [src; 16],
+        dst: [3 - src; 16],
+        vni: u32::MAX,
+        dst_qpn: qpn,
+        udp_src_port: 50_000,
+        vlan: 0xffff,
+        inner_vlan: 0xffff,
+        reserved: 0,
+    };
+    run.first_ns = at_us * 1_000;
+    run.opcode = opcode;
+    run.stream = rocescope_wire::Opcode(opcode).stream() as u8;
+    (run.first_psn, run.last_psn) = (first, last);
+    run.packets = (last.wrapping_sub(first) & 0xff_ffff) as u16 + 1;
+    run.flags = RunRecord::EXACT_END;
+    run.frame_bytes = 100 * u32::from(run.packets);
+    run
+}
+
+/// `SEND_ONLY` packets from host 1 to queue pair 7, 10 bytes each.
+fn sends(psns: (u32, u32), at_us: u64) -> Vec<RunRecord> {
+    let count = psns.1.wrapping_sub(psns.0) & 0xff_ffff;
+    let psn = |at: u32| (psns.0 + at) & 0xff_ffff;
+    (0..=count)
+        .map(|at| {
+            let mut send = run(0x04, 1, 7, psn(at)..=psn(at), at_us + u64::from(at));
+            send.only = 1;
+            send.only_payload_bytes = 10;
+            send
+        })
+        .collect()
+}
+
+/// An acknowledgement of host 2 to queue pair 9.
+fn answer(syndrome: u8, psn: u32, at_us: u64) -> Vec<RunRecord> {
+    let mut ack = run(0x11, 2, 9, psn..=psn, at_us);
+    ack.only = 1;
+    ack.syndrome = syndrome;
+    alloc::vec![ack]
+}
+
+const ACK: u8 = 0x1f;
+const NAK: u8 = 0x60;
+
+/// The rows of `a_to_b` and `b_to_a`.
+fn rows(runs: &[Vec<RunRecord>]) -> (Vec<ConnectionRow>, Vec<EventRow>) {
+    let mut connections = Connections::new(ConnectionSettings::default(), &Settings::default());
+    // The order of arrival must not matter.
+    runs.iter()
+        .flatten()
+        .rev()
+        .for_each(|run| connections.run(run));
+    connections.finish();
+    let (mut rows, mut events) = (Vec::new(), Vec::new());
+    connections.rows(true, &mut rows, &mut events);
+    (rows, events)
+}
+
+#[test]
+fn a_clean_exchange_pairs_and_gives_its_round_trips() {
+    let (rows, _) = rows(&[
+        sends((0xff_fffe, 1), 100),
+        answer(ACK, 1, 150),
+        sends((2, 2), 200),
+        answer(ACK, 2, 230),
+    ]);
+    let [a, b] = &rows[..] else {
+        panic!("{rows:?}")
+    };
+    assert_eq!(
+        (&*a.role, &*b.role, &*a.paired_by),
+        ("a_to_b", "b_to_a", "ack")
+    );
+    assert_eq!(
+        (a.src_qpn, a.dst_qpn, a.start_psn),
+        (Some(9), Some(7), Some(0xff_fffe))
+    );
+    assert_eq!(
+        (a.packets, a.messages, a.unique_payload_bytes, a.psn_wraps),
+        (5, 5, 50, 1)
+    );
+    assert_eq!(
+        (a.rtt_samples, a.rtt_min_ns, a.rtt_max_ns),
+        (2, Some(30_000), Some(47_000))
+    );
+    assert_eq!((b.ack_packets, b.start_psn), (2, None));
+}
+
+#[test]
+fn go_back_n_after_a_loss_before_the_tap() {
+    // 3 is lost; the receiver asks for it; 3 to 5 come again.
+    let (rows, events) = rows(&[
+        sends((0, 2), 100),
+        sends((4, 5), 104),
+        answer(ACK, 2, 140),
+        answer(NAK, 3, 150),
+        sends((3, 5), 200),
+        answer(ACK, 5, 250),
+    ]);
+    let a = &rows[0];
+    assert_eq!((a.retransmitted_packets, a.repeated_packets), (3, 2));
+    assert_eq!(
+        (
+            a.lost_before_tap_packets,
+            a.lost_after_tap_packets,
+            a.lost_gaps
+        ),
+        (1, 0, 0)
+    );
+    assert_eq!((a.out_of_order_packets, a.duplicate_packets), (0, 0));
+    assert_eq!(
+        (a.unique_payload_bytes, a.unique_messages, a.messages),
+        (60, 6, 8)
+    );
+    assert_eq!(
+        (a.nak_episodes, a.timeouts, a.reaction_p50_ns),
+        (1, 0, Some(50_000))
+    );
+    let kinds: Vec<&str> = events.iter().map(|event| &*event.kind).collect();
+    assert_eq!(kinds, ["loss", "retransmission"]);
+}
+
+#[test]
+fn a_loss_behind_the_tap_is_asked_for_though_it_passed() {
+    let (rows, _) = rows(&[
+        sends((0, 5), 100),
+        answer(ACK, 2, 150),
+        answer(NAK, 3, 160),
+        sends((3, 5), 200),
+        answer(ACK, 5, 260),
+    ]);
+    let a = &rows[0];
+    assert_eq!(
+        (a.lost_after_tap_packets, a.lost_before_tap_packets),
+        (1, 0)
+    );
+    assert_eq!((a.retransmitted_packets, a.repeated_packets), (3, 3));
+}
+
+#[test]
+fn an_overtaken_packet_is_no_loss() {
+    let (rows, _) = rows(&[
+        sends((0, 2), 100),
+        sends((4, 4), 110),
+        sends((3, 3), 115),
+        answer(ACK, 4, 150),
+    ]);
+    let a = &rows[0];
+    assert_eq!(
+        (a.out_of_order_packets, a.retransmitted_packets, a.lost_gaps),
+        (1, 0, 0)
+    );
+}
+
+#[test]
+fn a_copy_is_no_retransmission() {
+    let (rows, _) = rows(&[
+        sends((0, 2), 100),
+        sends((2, 2), 105),
+        sends((3, 3), 110),
+        answer(ACK, 3, 150),
+    ]);
+    let a = &rows[0];
+    assert_eq!(
+        (
+            a.duplicate_packets,
+            a.retransmitted_packets,
+            a.repeated_packets
+        ),
+        (1, 0, 1)
+    );
+    assert_eq!(a.unique_payload_bytes, 40);
+}
+
+#[test]
+fn a_gap_that_was_acknowledged_is_the_mirrors() {
+    let (rows, _) = rows(&[sends((0, 2), 100), sends((5, 6), 110), answer(ACK, 6, 150)]);
+    let a = &rows[0];
+    assert_eq!(
+        (a.lost_gaps, a.lost_gap_packets, a.lost_gaps_acknowledged),
+        (1, 2, 1)
+    );
+}
+
+#[test]
+fn a_gap_while_the_capture_was_blind_is_unknown() {
+    let mut connections = Connections::new(ConnectionSettings::default(), &Settings::default());
+    connections.blind(103_000, 109_000);
+    for runs in [sends((0, 2), 100), sends((5, 6), 110), answer(ACK, 6, 150)] {
+        runs.iter().for_each(|run| connections.run(run));
+    }
+    connections.finish();
+    let (mut rows, mut events) = (Vec::new(), Vec::new());
+    connections.rows(true, &mut rows, &mut events);
+    assert_eq!((rows[0].lost_gaps, rows[0].lost_gaps_unknown), (1, 1));
+}
+
+#[test]
+fn directions_are_bounded_and_the_oldest_give_way() {
+    let settings = ConnectionSettings {
+        most_directions: 64,
+        ..ConnectionSettings::default()
+    };
+    let mut connections = Connections::new(settings, &Settings::default());
+    for qp in 0..1_000u32 {
+        connections.run(&run(0x04, 1, 100 + qp, 0..=0, u64::from(qp)));
+    }
+    connections.finish();
+    assert!(connections.directions() <= 64);
+    assert!(connections.summary().evicted >= 1_000 - 64);
+}
+
+#[test]
+fn a_direction_keeps_to_its_stated_size() {
+    // 200,000 directions of 100,000 connections: 260 MB of state at most, histograms not counted.
+    const { assert!(DIRECTION_BYTES <= 1_300) };
+}
