@@ -38,11 +38,12 @@ impl Flusher {
     }
 
     /// How far all CPUs are.
-    pub(super) fn watermark(&self) -> Result<u64, Error> {
-        match &self.thread {
-            Some(thread) if thread.is_finished() => Err(Error::Thread("it has ended".into())),
-            _ => Ok(self.watermark.load(Ordering::Acquire)),
+    pub(super) fn watermark(&mut self) -> Result<u64, Error> {
+        if let Some(thread) = self.thread.take_if(|thread| thread.is_finished()) {
+            ended(thread)?;
+            return Err(Error::Thread("it has ended".into()));
         }
+        Ok(self.watermark.load(Ordering::Acquire))
     }
 
     /// Ends the thread.
@@ -52,10 +53,15 @@ impl Flusher {
             return Ok(());
         };
         thread.thread().unpark();
-        match thread.join() {
-            Ok(result) => result,
-            Err(_) => Err(Error::Thread("it has panicked".into())),
-        }
+        ended(thread)
+    }
+}
+
+/// What became of the thread.
+fn ended(thread: JoinHandle<Result<(), Error>>) -> Result<(), Error> {
+    match thread.join() {
+        Ok(result) => result,
+        Err(_) => Err(Error::Thread("it has panicked".into())),
     }
 }
 

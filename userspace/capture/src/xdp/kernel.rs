@@ -2,9 +2,10 @@
 
 use super::{Error, Options, cpu, stack};
 use aya::maps::{Array, ArrayOfMaps, Map, MapData, PerCpuArray, RingBuf};
-use aya::programs::{ProgramFd, TestRun, TestRunOptions, Xdp};
+use aya::programs::{ProgramError, ProgramFd, TestRun, TestRunOptions, Xdp};
 use aya::{Ebpf, EbpfLoader};
 use rocescope_record::{Config, Counters};
+use std::io::ErrorKind;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -123,12 +124,21 @@ impl Kernel {
 
     /// Publishes what has ended on the CPU this is called on.
     pub(super) fn flush(&self) -> Result<(), Error> {
-        self.xdp(FLUSH)?.test_run(TestRunOptions {
-            data_in: Some(&NO_FRAME),
-            repeat: self.sets / SETS_A_FLUSH,
-            ..TestRunOptions::new()
-        })?;
-        Ok(())
+        let program = self.xdp(FLUSH)?;
+        loop {
+            let run = program.test_run(TestRunOptions {
+                data_in: Some(&NO_FRAME),
+                repeat: self.sets / SETS_A_FLUSH,
+                ..TestRunOptions::new()
+            });
+            match run {
+                Ok(_) => return Ok(()),
+                // A signal ends the repetitions early; a set that is flushed twice does no harm.
+                Err(ProgramError::SyscallError(error))
+                    if error.io_error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
     }
 
     /// The same in single steps, each told the time.

@@ -143,7 +143,7 @@ impl Capture {
     /// # Errors
     /// The flush thread has failed.
     pub fn poll(&mut self, mut sink: impl FnMut(&RunRecord)) -> Result<(u64, bool), Error> {
-        let watermark = match &self.flusher {
+        let watermark = match &mut self.flusher {
             Some(flusher) => flusher.watermark()?,
             None => 0,
         };

@@ -51,6 +51,21 @@ fn a_signal_asks_for_the_counts() {
     }
 }
 
+/// Guards against signals that interrupt the kernel in the middle of a flush.
+#[test]
+fn a_capture_that_was_stopped_goes_on() {
+    let Some(namespace) = Namespace::new() else {
+        return;
+    };
+    let live = Live::begin(&namespace, &["--mode", "native"]);
+    for _ in 0..100 {
+        live.signal("-STOP");
+        live.signal("-CONT");
+    }
+    live.signal("-INT");
+    assert_eq!(live.end().1, "");
+}
+
 #[test]
 fn a_command_is_run_and_its_end_is_ours() {
     let Some(namespace) = Namespace::new() else {

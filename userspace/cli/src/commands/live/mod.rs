@@ -21,6 +21,8 @@ use anyhow::{Context, Result, ensure};
 use plan::{Plan, Way};
 use rocescope_capture::interface::{Interface, Promiscuous};
 use rocescope_capture::privileges;
+use rocescope_pipeline::Settings;
+use rocescope_pipeline::connections::ConnectionSettings;
 use rocescope_record::Config;
 use std::process::ExitCode;
 use watch::Watch;
@@ -32,7 +34,10 @@ pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
     let live = &arguments.live;
     let signals = Signals::install()?;
     let interfaces = find(&live.interfaces)?;
-    let settings = capture::settings(&arguments.measure, arguments.verify_icrc);
+    let settings = Settings {
+        connections: arguments.connections.then(ConnectionSettings::default),
+        ..capture::settings(&arguments.measure, arguments.verify_icrc)
+    };
     let mut config = Config::exact(settings.window_ns);
     config.udp_ports = capture::ports(&arguments.udp_ports)?;
 

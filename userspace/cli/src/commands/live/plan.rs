@@ -39,7 +39,8 @@ impl Plan {
         config: Config,
     ) -> Result<Self> {
         let mode = arguments.live.mode;
-        if mode == Mode::AfPacket || (mode == Mode::Auto && arguments.verify_icrc) {
+        let whole_frames = arguments.verify_icrc || arguments.connections;
+        if mode == Mode::AfPacket || (mode == Mode::Auto && whole_frames) {
             ensure!(
                 arguments.live.verdict != Verdict::Drop,
                 "a packet socket cannot drop frames: --verdict drop takes XDP"
@@ -47,8 +48,8 @@ impl Plan {
             return packet(interfaces);
         }
         ensure!(
-            !arguments.verify_icrc,
-            "--verify-icrc takes whole frames, which XDP does not hand over: use --mode af-packet"
+            !whole_frames,
+            "--verify-icrc and --connections take whole frames, which XDP does not hand over: use --mode af-packet"
         );
         match xdp(mode, arguments.live.verdict, interfaces, config) {
             Ok(plan) => Ok(plan),
