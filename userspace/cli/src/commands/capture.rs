@@ -86,6 +86,12 @@ pub(super) fn verdict(outcome: &Outcome) -> Result<()> {
             && counters.roce_packets == counters.published_packets,
         "the loss identity does not hold: this is a defect, please report it with the capture"
     );
+    // What the windows add up to, opcode by opcode, against what was counted frame by frame.
+    let totals = &outcome.summary.totals;
+    ensure!(
+        counters.lost_runs > 0 || totals.opcodes[..] == counters.opcodes[..],
+        "the windows do not add up to the counters: this is a defect, please report it with the capture"
+    );
     if let Some(error) = &outcome.store_error {
         bail!("the dataset: {error}");
     }

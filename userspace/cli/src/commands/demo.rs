@@ -1,6 +1,6 @@
 //! `rocescope demo`: the whole path at work, without privileges or input.
 
-use super::capture::{Origin, drive, writer};
+use super::capture::{Origin, drive, verdict, writer};
 use crate::arguments::DemoArguments;
 use crate::output::{Source, text};
 use crate::progress::Progress;
@@ -93,9 +93,7 @@ fn play(scenario: &Scenario, session: &mut Session) -> Result<()> {
 
 fn finish(session: Session, name: &str, out: &Path) -> Result<()> {
     let outcome = session.finish()?;
-    if let Some(error) = &outcome.store_error {
-        anyhow::bail!("{}: {error}", out.display());
-    }
+    verdict(&outcome)?;
     let source = Source {
         name: name.into(),
         out: Some(out),
