@@ -81,6 +81,20 @@ fn with_core(rustc: PathBuf) -> Option<(PathBuf, PathBuf)> {
         .then_some((rustc, sysroot))
 }
 
+/// A link to the tree at a path that is the same on every machine: cargo hashes the path of a crate
+/// into the names of its symbols, and with them goes their order.
+fn same_path_everywhere(root: &Path) -> Result<PathBuf> {
+    let link = std::env::temp_dir().join("rocescope-ebpf-tree");
+    match fs::remove_file(&link) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            return Err(error).with_context(|| link.display().to_string());
+        }
+        _ => {}
+    }
+    std::os::unix::fs::symlink(root, &link).with_context(|| link.display().to_string())?;
+    Ok(link)
+}
+
 /// Builds the object, without debug information but with BTF.
 pub(super) fn object(toolchain: &Toolchain) -> Result<Vec<u8>> {
     let root = root();
@@ -99,16 +113,14 @@ pub(super) fn object(toolchain: &Toolchain) -> Result<Vec<u8>> {
     {
         flags.push(format!("--remap-path-prefix={}={to}", from.display()));
     }
+    let seen = same_path_everywhere(&root)?;
+    flags.push(format!("--remap-path-prefix={}=.", seen.display()));
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = Command::new(cargo)
-        .current_dir(root.join("ebpf/program"))
-        .args([
-            "build",
-            "--quiet",
-            "--release",
-            "--locked",
-            "-Zbuild-std=core",
-        ])
+        .current_dir("/")
+        .args(["build", "--quiet", "--manifest-path"])
+        .arg(seen.join("ebpf/program/Cargo.toml"))
+        .args(["--release", "--locked", "-Zbuild-std=core"])
         .args(["--target", TARGET, "--target-dir"])
         .arg(&target)
         .env("RUSTC", &toolchain.rustc)
