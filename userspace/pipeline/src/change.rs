@@ -9,7 +9,7 @@ use rocescope_wire::FlowKey;
 
 /// Flows followed from window to window: the heaviest, for an elephant needs its rate from before
 /// it was one. 80 bytes each, and as much again for the key.
-const FOLLOWED: usize = 4_096;
+pub(crate) const FOLLOWED: usize = 4_096;
 /// Windows without a packet after which a flow is forgotten.
 const FORGET_AFTER: u64 = 60;
 

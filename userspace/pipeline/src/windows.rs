@@ -1,6 +1,6 @@
 //! Which window a run belongs to, and when a window is finished.
 
-use crate::change::{Changed, Changes};
+use crate::change::{Changed, Changes, FOLLOWED};
 use crate::connections::{ConnectionSummary, Connections};
 use crate::flow_table::{Flow, FlowTable};
 use crate::overflow::{Bounded, Overflow, Sketches};
@@ -423,7 +423,7 @@ impl Total {
 /// The largest flows, exact and bounded ones together, largest first: as many as become rows or
 /// could be elephants.
 fn largest(flows: &FlowTable, overflow: Option<&Overflow>, settings: &Settings) -> Vec<Bounded> {
-    let wanted = settings.flow_rows.max(FOLLOWED_FLOWS);
+    let wanted = settings.flow_rows.max(FOLLOWED);
     let mut top: Vec<Bounded> = flows
         .top(wanted)
         .into_iter()
@@ -443,7 +443,3 @@ fn largest(flows: &FlowTable, overflow: Option<&Overflow>, settings: &Settings) 
     }
     top
 }
-
-/// Flows looked at when a window closes. An elephant beyond them would need a fabric that carries
-/// more than 4,096 elephants a window past one port.
-const FOLLOWED_FLOWS: usize = 4_096;

@@ -20,7 +20,7 @@ use std::io::Read;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Frames between two looks at the progress bar and at the signals: a tenth of a millisecond each.
+/// Frames between two looks at the progress bar and at the signals: about a millisecond.
 const STRIDE: u32 = 4_096;
 
 pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
