@@ -74,6 +74,10 @@ pub const DIRECTION_BYTES: usize = core::mem::size_of::<direction::Direction>();
 /// its candidates; most own a tenth of it.
 pub const MOST_HEAP_BYTES: usize = 5 * (56 + 65 * 8 * 3 / 2) + 16 * 48 + 64 * 40 * 3 / 2 + 256;
 
+/// Rows of connections handed over at once: 100,000 connections are written piece by piece, for their
+/// rows take as much memory as their state.
+pub const ROWS_AT_ONCE: usize = 1_024;
+
 /// The state of all connections.
 #[derive(Debug)]
 pub struct Connections {
@@ -97,6 +101,8 @@ pub struct Connections {
     now_ns: u64,
     swept_ns: u64,
     reported_ns: u64,
+    /// The direction at which an unfinished report goes on.
+    report_at: Option<u32>,
     complete_ns: u64,
     /// Rows that wait to be taken.
     retired: Vec<ConnectionRow>,
@@ -146,6 +152,7 @@ impl Connections {
             now_ns: 0,
             swept_ns: 0,
             reported_ns: 0,
+            report_at: None,
             complete_ns: 0,
             retired: Vec::new(),
             summary: ConnectionSummary::default(),
@@ -234,10 +241,17 @@ impl Connections {
     }
 
     /// Rows of connections that are gone or due since they were last taken, and of all that happened;
-    /// at the end (`all`) of every connection.
-    pub fn rows(&mut self, all: bool, rows: &mut Vec<ConnectionRow>, events: &mut Vec<EventRow>) {
-        self.report(all, rows);
+    /// at the end (`all`) of every connection. About [`ROWS_AT_ONCE`] of them: answers whether there
+    /// are more, which the next call adds.
+    pub fn rows(
+        &mut self,
+        all: bool,
+        rows: &mut Vec<ConnectionRow>,
+        events: &mut Vec<EventRow>,
+    ) -> bool {
+        let more = self.report(all, rows);
         self.event_rows(events);
+        more
     }
 
     /// What happened to the state itself.

@@ -1,6 +1,6 @@
 //! A connection as rows, and when they are written.
 
-use super::Connections;
+use super::{Connections, ROWS_AT_ONCE};
 use super::direction::Direction;
 use super::episode::Trigger;
 use super::event::{Event, Evidence, What, Where};
@@ -14,14 +14,21 @@ use rocescope_wire::extension::{Syndrome, rnr_timer_us};
 use rocescope_wire::{Psn, Transport};
 
 impl Connections {
-    /// Rows of what is gone, of what is due, and at the end of everything.
-    pub(super) fn report(&mut self, all: bool, rows: &mut Vec<ConnectionRow>) {
+    /// Rows of what is gone, of what is due, and at the end of everything: some of them, and whether
+    /// there are more.
+    pub(super) fn report(&mut self, all: bool, rows: &mut Vec<ConnectionRow>) -> bool {
         rows.append(&mut self.retired);
-        if !all && self.reported_ns == self.swept_ns {
-            return;
-        }
+        let first = match self.report_at.take() {
+            Some(at) => at,
+            None if !all && self.reported_ns == self.swept_ns => return false,
+            None => 0,
+        };
         self.reported_ns = self.swept_ns;
-        for at in self.directions.numbers() {
+        for at in self.directions.numbers().skip(first as usize) {
+            if self.retired.len() >= ROWS_AT_ONCE {
+                self.report_at = Some(at);
+                break;
+            }
             let Some(direction) = self.directions.get(at) else {
                 continue;
             };
@@ -37,6 +44,7 @@ impl Connections {
             }
         }
         rows.append(&mut self.retired);
+        self.report_at.is_some()
     }
 
     /// Makes room: a sixteenth of the directions, those that have been silent longest.
