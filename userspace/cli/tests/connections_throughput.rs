@@ -11,7 +11,6 @@ use rocescope_pipeline::Settings;
 use rocescope_pipeline::connections::{DIRECTION_BYTES, MOST_HEAP_BYTES};
 use rocescope_record::Config;
 use rocescope_wire::{Bth, Opcode, Psn, Qpn};
-use std::time::Instant;
 
 /// One frame of a capture: Ethernet, IPv4, UDP, BTH and what follows it.
 fn frame(capture: &mut Vec<u8>, time_ns: u64, back: bool, qp: u32, bth: Bth, rest: &[u8]) {
@@ -101,6 +100,12 @@ impl Measured {
     }
 }
 
+/// What this thread has had of a processor: others share the machine.
+fn processor_ns() -> u64 {
+    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    stat.split(' ').next().unwrap().parse().unwrap()
+}
+
 /// The whole path, with or without connections.
 fn speed(capture: &[u8], packets: u64, connections: bool) -> Measured {
     let mut settings = Settings {
@@ -113,14 +118,14 @@ fn speed(capture: &[u8], packets: u64, connections: bool) -> Measured {
     let config = Config::exact(settings.window_ns);
     let mut session = Session::new(settings, config, None).unwrap();
     let mut reader = FrameReader::new(capture).unwrap();
-    let start = Instant::now();
+    let start_ns = processor_ns();
     while let Some(frame) = reader.next_frame().unwrap() {
         session.frame(&frame).unwrap();
     }
     let outcome = session.finish().unwrap();
     assert_eq!(outcome.counters.roce_packets, packets);
     Measured {
-        speed: packets as f64 / start.elapsed().as_secs_f64(),
+        speed: packets as f64 * 1e9 / (processor_ns() - start_ns) as f64,
         runs: outcome.counters.published.iter().sum(),
     }
 }
@@ -187,7 +192,7 @@ fn following_connections_keeps_seven_tenths_of_the_speed() {
         let (capture, packets) = capture(qps, segments, messages, turn);
         // In turn, and the best of several: others share the machine.
         let (mut without, mut with) = (Measured::default(), Measured::default());
-        for _ in 0..7 {
+        for _ in 0..5 {
             without = without.best(speed(&capture, packets, false));
             with = with.best(speed(&capture, packets, true));
         }

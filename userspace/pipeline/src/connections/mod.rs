@@ -8,7 +8,8 @@
 //! |---|---|
 //! | [`settings`] | times and bounds |
 //! | `order` | runs and whole events, put in order of their first times |
-//! | `key`, `table` | which direction a run belongs to |
+//! | `key`, `table`, `index` | which direction a run belongs to |
+//! | `ahead` | directions of the next runs, looked up together |
 //! | `direction` | the state of one direction |
 //! | `sequence` | the highest PSN, the gaps below it, what fills them |
 //! | `recent` | when a PSN passed last: a copy or a retransmission |
@@ -19,6 +20,7 @@
 //! | [`episode`], [`event`] | retransmissions in one go, and all else that deserves a line |
 //! | `pairing` | which direction answers which, from PSNs alone |
 //! | `setup` | CM datagrams and TCP handshakes |
+//! | `few`, `sizes` | a queue and a histogram that mostly hold one thing |
 //! | `blind` | intervals in which the capture lost runs |
 //! | `ingest` | one item, from its direction to its peer |
 //! | `report` | a connection as rows |
@@ -38,9 +40,12 @@ pub mod episode;
 pub mod event;
 pub mod settings;
 
+mod ahead;
 mod answers;
 mod blind;
 mod direction;
+mod few;
+mod index;
 mod ingest;
 mod key;
 mod latency;
@@ -52,6 +57,7 @@ mod requests;
 mod retransmission;
 mod sequence;
 mod setup;
+mod sizes;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -61,6 +67,7 @@ pub use direction::PairedBy;
 pub use settings::ConnectionSettings;
 
 use crate::settings::Settings;
+use ahead::{Ahead, GROUP};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use event::Event;
@@ -87,6 +94,7 @@ pub struct Connections {
     /// Runs that may wait before a turn is asked for.
     limit: usize,
     directions: table::Directions,
+    ahead: Ahead,
     open: pairing::OpenRequests,
     /// Candidates of directions whose answers name several.
     candidates: BTreeMap<u32, pairing::Candidates>,
@@ -141,6 +149,7 @@ impl Connections {
             order: Order::default(),
             limit: settings.waiting_runs,
             directions: table::Directions::default(),
+            ahead: Ahead::default(),
             open: pairing::OpenRequests::default(),
             candidates: BTreeMap::new(),
             cm: setup::Requests::default(),
@@ -204,11 +213,29 @@ impl Connections {
 
     fn release(&mut self, watermark_ns: u64) {
         let mut order = core::mem::take(&mut self.order);
-        order.release(watermark_ns, |item| match item {
-            Item::Run(run) => self.ingest(run),
-            Item::Mad(record) => self.datagram(record),
-            Item::Handshake(record) => self.handshakes.take(record),
-        });
+        order.sort(watermark_ns);
+        let mut from = 0;
+        loop {
+            let group = || order.items(from).take(GROUP);
+            self.look_ahead(group().filter_map(|item| match item {
+                Item::Run(run) => Some(run),
+                Item::Mad(_) | Item::Handshake(_) => None,
+            }));
+            let mut taken = 0;
+            for item in group() {
+                match item {
+                    Item::Run(run) => self.ingest(run),
+                    Item::Mad(record) => self.datagram(record),
+                    Item::Handshake(record) => self.handshakes.take(record),
+                }
+                taken += 1;
+            }
+            if taken == 0 {
+                break;
+            }
+            from += taken;
+        }
+        order.forget(watermark_ns);
         self.order = order;
     }
 

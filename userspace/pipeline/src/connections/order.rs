@@ -61,8 +61,9 @@ impl Order {
         self.runs.len() >= MOST_WAITING
     }
 
-    /// Hands out all that began before `watermark_ns`, oldest first.
-    pub(crate) fn release(&mut self, watermark_ns: u64, mut take: impl FnMut(Item<'_>)) {
+    /// Puts in order all that began before `watermark_ns`: [`items`](Self::items) are these until
+    /// they are [forgotten](Self::forget).
+    pub(crate) fn sort(&mut self, watermark_ns: u64) {
         let Self {
             runs,
             mads,
@@ -82,19 +83,32 @@ impl Order {
         sorted.retain(|(time_ns, _)| old(*time_ns));
         // Stable: runs of one stream that began at one time keep their order. Nearly sorted.
         sorted.sort_by_key(|(time_ns, _)| *time_ns);
-        for (_, at) in &*sorted {
+    }
+
+    /// What is in order, oldest first, from the `from`th on.
+    pub(crate) fn items(&self, from: usize) -> impl Iterator<Item = Item<'_>> {
+        self.sorted.iter().skip(from).filter_map(|(_, at)| {
             let index = (at & INDEX) as usize;
-            let item = if at & HANDSHAKES != 0 {
-                handshakes.get(index).map(Item::Handshake)
+            if at & HANDSHAKES != 0 {
+                self.handshakes.get(index).map(Item::Handshake)
             } else if at & MADS != 0 {
-                mads.get(index).map(Item::Mad)
+                self.mads.get(index).map(Item::Mad)
             } else {
-                runs.get(index).map(Item::Run)
-            };
-            if let Some(item) = item {
-                take(item);
+                self.runs.get(index).map(Item::Run)
             }
-        }
+        })
+    }
+
+    /// Forgets what was put in order for `watermark_ns`.
+    pub(crate) fn forget(&mut self, watermark_ns: u64) {
+        let old = |time_ns: u64| time_ns < watermark_ns;
+        let Self {
+            runs,
+            mads,
+            handshakes,
+            sorted,
+            ..
+        } = self;
         if sorted.len() >= runs.len() + mads.len() + handshakes.len() {
             runs.clear();
             mads.clear();
