@@ -128,7 +128,7 @@ mod tests {
                 }
                 prop_assert_eq!(index.len, map.len());
             }
-            for number in 0..400 {
+            for number in 0u32..400 {
                 let tag = (number / 3).wrapping_mul(0x10_0001).wrapping_sub(7);
                 let found = index.find(tag, |other| other == number);
                 prop_assert_eq!(found.is_some(), map.contains_key(&number));

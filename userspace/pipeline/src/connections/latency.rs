@@ -149,7 +149,8 @@ mod tests {
                 times.add(sample);
                 histogram.add(sample);
                 prop_assert_eq!((times.min(), times.max()), (histogram.min(), histogram.max()));
-                prop_assert_eq!(times.all().as_ref(), Some(&histogram));
+                let all = times.all();
+                prop_assert_eq!(all.as_ref(), Some(&histogram));
             }
         }
     }

@@ -21,6 +21,8 @@ pub(crate) enum Item<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct Order {
     runs: Vec<RunRecord>,
+    /// Time and index of each run: what is put in order, without a look at the runs themselves.
+    keys: Vec<(u64, u32)>,
     mads: Vec<MadRecord>,
     handshakes: Vec<HandshakeRecord>,
     /// Time, kind and index of what waits, while it is put in order.
@@ -37,6 +39,7 @@ const INDEX: u32 = MADS - 1;
 impl Order {
     #[inline]
     pub(crate) fn run(&mut self, run: &RunRecord) {
+        self.keys.push((run.first_ns, self.runs.len() as u32));
         self.runs.push(*run);
     }
 
@@ -65,7 +68,7 @@ impl Order {
     /// they are [forgotten](Self::forget).
     pub(crate) fn sort(&mut self, watermark_ns: u64) {
         let Self {
-            runs,
+            keys,
             mads,
             handshakes,
             sorted,
@@ -73,7 +76,7 @@ impl Order {
         } = self;
         sorted.clear();
         let old = |time_ns: u64| time_ns < watermark_ns;
-        sorted.extend((0..).zip(&*runs).map(|(at, run)| (run.first_ns, at)));
+        sorted.extend_from_slice(keys);
         sorted.extend((0..).zip(&*mads).map(|(at, mad)| (mad.time_ns, at | MADS)));
         sorted.extend(
             (0..)
@@ -104,6 +107,7 @@ impl Order {
         let old = |time_ns: u64| time_ns < watermark_ns;
         let Self {
             runs,
+            keys,
             mads,
             handshakes,
             sorted,
@@ -111,19 +115,23 @@ impl Order {
         } = self;
         if sorted.len() >= runs.len() + mads.len() + handshakes.len() {
             runs.clear();
+            keys.clear();
             mads.clear();
             handshakes.clear();
             return;
         }
         runs.retain(|run| !old(run.first_ns));
+        keys.clear();
+        keys.extend((0..).zip(&*runs).map(|(at, run)| (run.first_ns, at)));
         mads.retain(|mad| !old(mad.time_ns));
         handshakes.retain(|record| !old(record.ack_ns));
     }
 
     /// A time below which about half of the runs began.
     pub(crate) fn middle_ns(&self) -> u64 {
-        let (first, last) = self.runs.iter().fold((u64::MAX, 0), |(first, last), run| {
-            (run.first_ns.min(first), run.first_ns.max(last))
+        let keys = self.keys.iter();
+        let (first, last) = keys.fold((u64::MAX, 0), |(first, last), (ns, _)| {
+            (first.min(*ns), last.max(*ns))
         });
         first / 2 + last / 2 + 1
     }
