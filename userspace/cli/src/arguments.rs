@@ -14,6 +14,15 @@ use std::time::Duration;
 #[derive(Debug, Parser)]
 #[command(name = "rocescope", version, propagate_version = true)]
 pub struct Arguments {
+    /// Configuration file (TOML); without it `/etc/rocescope/rocescope.toml`, where there is one
+    #[arg(
+        long,
+        global = true,
+        value_name = "FILE",
+        env = "ROCESCOPE_CONFIG",
+        hide_env = true
+    )]
+    pub config: Option<PathBuf>,
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
@@ -24,6 +33,9 @@ pub struct Arguments {
 pub enum Command {
     /// Read a capture file or interfaces: top flows, opcode mix, and a Parquet dataset
     Capture(Box<CaptureArguments>),
+    /// Print, check or make a configuration file
+    #[command(subcommand)]
+    Config(ConfigAction),
     /// Print what each queue pair did: loss, order, latency, congestion
     Connections(Box<ConnectionsArguments>),
     /// Show the whole path at work, without privileges or input
@@ -51,13 +63,7 @@ pub enum Output {
 #[derive(Debug, Args)]
 pub struct CaptureArguments {
     /// Capture file to read: pcap or pcapng, plain, gzip or zstd; `-` for standard input
-    #[arg(
-        short,
-        long,
-        value_name = "FILE",
-        required_unless_present = "interfaces",
-        conflicts_with = "interfaces"
-    )]
+    #[arg(short, long, value_name = "FILE", conflicts_with = "interfaces")]
     pub read: Option<PathBuf>,
     /// Interfaces to capture on
     #[command(flatten)]
@@ -96,16 +102,16 @@ pub struct LiveArguments {
     #[arg(short, long = "interface", value_name = "IFACE", num_args = 1..)]
     pub interfaces: Vec<String>,
     /// How frames are taken; `auto` tries native, then generic XDP, then `af-packet`
-    #[arg(long, value_enum, default_value_t = Mode::Auto, requires = "interfaces")]
+    #[arg(long, value_enum, default_value_t = Mode::Auto, conflicts_with = "read")]
     pub mode: Mode,
     /// What becomes of frames behind XDP; `auto` drops them where nothing uses the interface
-    #[arg(long, value_enum, default_value_t = Verdict::Auto, requires = "interfaces")]
+    #[arg(long, value_enum, default_value_t = Verdict::Auto, conflicts_with = "read")]
     pub verdict: Verdict,
     /// End after this time
-    #[arg(long, value_name = "TIME", value_parser = positive_duration, requires = "interfaces")]
+    #[arg(long, value_name = "TIME", value_parser = positive_duration, conflicts_with = "read")]
     pub duration: Option<Duration>,
     /// Run this command and end with it
-    #[arg(last = true, value_name = "COMMAND", requires = "interfaces")]
+    #[arg(last = true, value_name = "COMMAND", conflicts_with = "read")]
     pub command: Vec<OsString>,
 }
 
@@ -166,6 +172,17 @@ pub struct MeasureArguments {
     /// Leave bitmaps and Count-Min tables out of the dataset
     #[arg(long)]
     pub no_sketches: bool,
+}
+
+/// `rocescope config`.
+#[derive(Clone, Copy, Debug, Subcommand)]
+pub enum ConfigAction {
+    /// Print every setting as it stands, and where it comes from
+    Print,
+    /// Read the configuration file and say whether all is right with it
+    Check,
+    /// Print a configuration file with every setting, its meaning and its default
+    Template,
 }
 
 /// `rocescope connections`.

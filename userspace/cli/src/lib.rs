@@ -3,6 +3,7 @@
 //! | module | what it does |
 //! |---|---|
 //! | [`arguments`] | the command line |
+//! | [`configuration`] | the layers below the command line: environment, file, defaults |
 //! | [`filters`] | filters as arguments |
 //! | [`commands`] | one file a subcommand |
 //! | [`session`] | a source of frames, driven through the observer into the intake |
@@ -14,6 +15,7 @@
 
 pub mod arguments;
 pub mod commands;
+pub mod configuration;
 pub mod filters;
 pub mod intake;
 pub mod output;

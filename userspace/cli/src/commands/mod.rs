@@ -1,6 +1,7 @@
 //! One file a subcommand.
 
 mod capture;
+mod config;
 mod connections;
 mod demo;
 mod generate;
@@ -21,6 +22,7 @@ use std::process::ExitCode;
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     match &arguments.command {
         Command::Capture(arguments) => capture::run(arguments),
+        Command::Config(action) => config::run(*action, arguments.config.as_deref()),
         Command::Connections(arguments) => connections::run(arguments),
         Command::Demo(arguments) => demo::run(arguments),
         Command::Generate(arguments) => generate::run(arguments),
