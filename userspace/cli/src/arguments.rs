@@ -33,6 +33,8 @@ pub struct Arguments {
 pub enum Command {
     /// Read a capture file or interfaces: top flows, opcode mix, and a Parquet dataset
     Capture(Box<CaptureArguments>),
+    /// Print a script that completes commands and options in a shell
+    Completions(CompletionsArguments),
     /// Print, check or make a configuration file
     #[command(subcommand)]
     Config(ConfigAction),
@@ -42,6 +44,8 @@ pub enum Command {
     Demo(DemoArguments),
     /// Write deterministic RoCEv2 traffic from a scenario, with its truth beside it
     Generate(GenerateArguments),
+    /// Write the manual pages
+    Man(ManArguments),
     /// Join the datasets of several boxes, window by window
     Merge(MergeArguments),
     /// Seal what a killed capture left in a dataset, and name what does not read
@@ -172,6 +176,22 @@ pub struct MeasureArguments {
     /// Leave bitmaps and Count-Min tables out of the dataset
     #[arg(long)]
     pub no_sketches: bool,
+}
+
+/// `rocescope completions`.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct CompletionsArguments {
+    /// The shell
+    #[arg(value_name = "SHELL", value_enum)]
+    pub shell: clap_complete::Shell,
+}
+
+/// `rocescope man`.
+#[derive(Debug, Args)]
+pub struct ManArguments {
+    /// Directory for the pages, one a command; it is made where it is missing
+    #[arg(value_name = "DIR")]
+    pub out: PathBuf,
 }
 
 /// `rocescope config`.

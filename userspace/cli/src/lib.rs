@@ -9,6 +9,7 @@
 //! | [`session`] | a source of frames, driven through the observer into the intake |
 //! | [`intake`] | runs in, a summary and a dataset out |
 //! | [`output`] | the summary of a capture as text and as JSON |
+//! | [`reference`] | what is generated from the command line: pages, completions, template |
 //! | [`signals`] | SIGINT and SIGTERM end the input, SIGUSR1 asks for the counts |
 //! | [`timeline`] | rows of many segments in the order of their windows |
 //! | [`progress`] | the bar on a terminal |
@@ -20,6 +21,7 @@ pub mod filters;
 pub mod intake;
 pub mod output;
 pub mod progress;
+pub mod reference;
 pub mod session;
 pub mod signals;
 pub mod timeline;
