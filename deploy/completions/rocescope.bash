@@ -140,7 +140,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__capture)
-            opts="-r -i -o -q -h -V --read --interface --mode --verdict --duration --out --output --observer --window --lateness --top --flow-rows --exact-flows --elephant --jitter-relative --jitter-absolute --no-sketches --filter --connections --verify-icrc --udp-port --quiet --config --help --version"
+            opts="-r -o -q -i -h -V --read --out --output --filter --connections --verify-icrc --udp-port --quiet --interface --mode --verdict --duration --observer --window --lateness --top --flow-rows --exact-flows --elephant --jitter-relative --jitter-absolute --no-sketches --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -151,6 +151,26 @@ _rocescope() {
                     return 0
                     ;;
                 -r)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --out)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    return 0
+                    ;;
+                --filter)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --udp-port)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -172,18 +192,6 @@ _rocescope() {
                     ;;
                 --duration)
                     COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --out)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --output)
-                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
-                    return 0
-                    ;;
-                -o)
-                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
                     return 0
                     ;;
                 --observer)
@@ -219,14 +227,6 @@ _rocescope() {
                     return 0
                     ;;
                 --jitter-absolute)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --filter)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --udp-port)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -402,7 +402,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__connections)
-            opts="-r -o -q -h -V --read --filter --output --observer --window --lateness --top --flow-rows --exact-flows --elephant --jitter-relative --jitter-absolute --no-sketches --udp-port --quiet --config --help --version"
+            opts="-r -o -q -h -V --read --filter --output --udp-port --quiet --observer --window --lateness --top --flow-rows --exact-flows --elephant --jitter-relative --jitter-absolute --no-sketches --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -426,6 +426,10 @@ _rocescope() {
                     ;;
                 -o)
                     COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    return 0
+                    ;;
+                --udp-port)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --observer)
@@ -461,10 +465,6 @@ _rocescope() {
                     return 0
                     ;;
                 --jitter-absolute)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --udp-port)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -39,6 +39,11 @@ complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "repair" -d 'Sea
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "schema" -d 'Print the tables of the dataset and their columns'
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -s r -l read -d 'Capture file to read: pcap or pcapng, plain, gzip or zstd; `-` for standard input' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l out -d 'Write a Parquet dataset into this directory' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -s o -l output -d 'How the summary is printed' -r -f -a "table\t'For people'
+json\t'One JSON object'"
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l filter -d 'Keep only packets for which this holds, such as `host 10.0.0.1 and not service cnp`' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l udp-port -d 'UDP destination port that carries RoCEv2; up to four' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -s i -l interface -d 'Interface to capture on; may be given several times' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l mode -d 'How frames are taken; `auto` tries native, then generic XDP, then `af-packet`' -r -f -a "auto\t'The first of the others that works'
 native\t'XDP in the driver'
@@ -48,9 +53,6 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l verdict 
 pass\t'It goes on to the kernel'
 drop\t'It ends here'"
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l duration -d 'End after this time' -r
-complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l out -d 'Write a Parquet dataset into this directory' -r -F
-complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -s o -l output -d 'How the summary is printed' -r -f -a "table\t'For people'
-json\t'One JSON object'"
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l observer -d 'Name of this capture point, in every row and file name' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l window -d 'Length of a window of event time' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l lateness -d 'How long a window waits for frames that come out of order' -r
@@ -60,13 +62,11 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l exact-fl
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l elephant -d 'Rate from which a flow is an elephant, in bits a second' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l jitter-relative -d 'Change between windows that is jitter, as a share of the rate before' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l jitter-absolute -d 'Change between windows that is jitter, in bits a second' -r
-complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l filter -d 'Keep only packets for which this holds, such as `host 10.0.0.1 and not service cnp`' -r
-complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l udp-port -d 'UDP destination port that carries RoCEv2; up to four' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l config -d 'Configuration file (TOML); without it `/etc/rocescope/rocescope.toml`, where there is one' -r -F
-complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l no-sketches -d 'Leave bitmaps and Count-Min tables out of the dataset'
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l connections -d 'Follow connections too: loss, order and round trips of every queue pair'
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l verify-icrc -d 'Verify the ICRC of every packet'
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -s q -l quiet -d 'No progress bar'
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l no-sketches -d 'Leave bitmaps and Count-Min tables out of the dataset'
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -s V -l version -d 'Print version'
 complete -c rocescope -n "__fish_rocescope_using_subcommand completions" -l config -d 'Configuration file (TOML); without it `/etc/rocescope/rocescope.toml`, where there is one' -r -F
@@ -96,6 +96,7 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -s r -l
 complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l filter -d 'Print only connections of which a direction is so, such as `lost_gaps > 0 or qp 17`' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -s o -l output -d 'How connections are printed' -r -f -a "table\t'For people'
 json\t'One JSON object'"
+complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l udp-port -d 'UDP destination port that carries RoCEv2; up to four' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l observer -d 'Name of this capture point, in every row and file name' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l window -d 'Length of a window of event time' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l lateness -d 'How long a window waits for frames that come out of order' -r
@@ -105,10 +106,9 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l exac
 complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l elephant -d 'Rate from which a flow is an elephant, in bits a second' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l jitter-relative -d 'Change between windows that is jitter, as a share of the rate before' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l jitter-absolute -d 'Change between windows that is jitter, in bits a second' -r
-complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l udp-port -d 'UDP destination port that carries RoCEv2; up to four' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l config -d 'Configuration file (TOML); without it `/etc/rocescope/rocescope.toml`, where there is one' -r -F
-complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l no-sketches -d 'Leave bitmaps and Count-Min tables out of the dataset'
 complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -s q -l quiet -d 'No progress bar'
+complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l no-sketches -d 'Leave bitmaps and Count-Min tables out of the dataset'
 complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -s V -l version -d 'Print version'
 complete -c rocescope -n "__fish_rocescope_using_subcommand demo" -l out -d 'Where the dataset goes; what an earlier demo wrote there is replaced' -r -F

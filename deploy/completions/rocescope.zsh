@@ -33,6 +33,13 @@ _rocescope() {
 _arguments "${_arguments_options[@]}" : \
 '(-i --interface)-r+[Capture file to read\: pcap or pcapng, plain, gzip or zstd; \`-\` for standard input]:FILE:_files' \
 '(-i --interface)--read=[Capture file to read\: pcap or pcapng, plain, gzip or zstd; \`-\` for standard input]:FILE:_files' \
+'--out=[Write a Parquet dataset into this directory]:DIR:_files' \
+'-o+[How the summary is printed]:OUTPUT:((table\:"For people"
+json\:"One JSON object"))' \
+'--output=[How the summary is printed]:OUTPUT:((table\:"For people"
+json\:"One JSON object"))' \
+'--filter=[Keep only packets for which this holds, such as \`host 10.0.0.1 and not service cnp\`]:EXPR:_default' \
+'*--udp-port=[UDP destination port that carries RoCEv2; up to four]:PORT:_default' \
 '*-i+[Interface to capture on; may be given several times]:IFACE:_default' \
 '*--interface=[Interface to capture on; may be given several times]:IFACE:_default' \
 '(-r --read)--mode=[How frames are taken; \`auto\` tries native, then generic XDP, then \`af-packet\`]:MODE:((auto\:"The first of the others that works"
@@ -43,11 +50,6 @@ af-packet\:"A packet socket"))' \
 pass\:"It goes on to the kernel"
 drop\:"It ends here"))' \
 '(-r --read)--duration=[End after this time]:TIME:_default' \
-'--out=[Write a Parquet dataset into this directory]:DIR:_files' \
-'-o+[How the summary is printed]:OUTPUT:((table\:"For people"
-json\:"One JSON object"))' \
-'--output=[How the summary is printed]:OUTPUT:((table\:"For people"
-json\:"One JSON object"))' \
 '--observer=[Name of this capture point, in every row and file name]:NAME:_default' \
 '--window=[Length of a window of event time]:TIME:_default' \
 '--lateness=[How long a window waits for frames that come out of order]:TIME:_default' \
@@ -57,14 +59,12 @@ json\:"One JSON object"))' \
 '--elephant=[Rate from which a flow is an elephant, in bits a second]:RATE:_default' \
 '--jitter-relative=[Change between windows that is jitter, as a share of the rate before]:SHARE:_default' \
 '--jitter-absolute=[Change between windows that is jitter, in bits a second]:RATE:_default' \
-'--filter=[Keep only packets for which this holds, such as \`host 10.0.0.1 and not service cnp\`]:EXPR:_default' \
-'*--udp-port=[UDP destination port that carries RoCEv2; up to four]:PORT:_default' \
 '--config=[Configuration file (TOML); without it \`/etc/rocescope/rocescope.toml\`, where there is one]:FILE:_files' \
-'--no-sketches[Leave bitmaps and Count-Min tables out of the dataset]' \
 '--connections[Follow connections too\: loss, order and round trips of every queue pair]' \
 '--verify-icrc[Verify the ICRC of every packet]' \
 '-q[No progress bar]' \
 '--quiet[No progress bar]' \
+'--no-sketches[Leave bitmaps and Count-Min tables out of the dataset]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
@@ -171,6 +171,7 @@ _arguments "${_arguments_options[@]}" : \
 json\:"One JSON object"))' \
 '--output=[How connections are printed]:OUTPUT:((table\:"For people"
 json\:"One JSON object"))' \
+'*--udp-port=[UDP destination port that carries RoCEv2; up to four]:PORT:_default' \
 '--observer=[Name of this capture point, in every row and file name]:NAME:_default' \
 '--window=[Length of a window of event time]:TIME:_default' \
 '--lateness=[How long a window waits for frames that come out of order]:TIME:_default' \
@@ -180,11 +181,10 @@ json\:"One JSON object"))' \
 '--elephant=[Rate from which a flow is an elephant, in bits a second]:RATE:_default' \
 '--jitter-relative=[Change between windows that is jitter, as a share of the rate before]:SHARE:_default' \
 '--jitter-absolute=[Change between windows that is jitter, in bits a second]:RATE:_default' \
-'*--udp-port=[UDP destination port that carries RoCEv2; up to four]:PORT:_default' \
 '--config=[Configuration file (TOML); without it \`/etc/rocescope/rocescope.toml\`, where there is one]:FILE:_files' \
-'--no-sketches[Leave bitmaps and Count-Min tables out of the dataset]' \
 '-q[No progress bar]' \
 '--quiet[No progress bar]' \
+'--no-sketches[Leave bitmaps and Count-Min tables out of the dataset]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \

@@ -69,18 +69,12 @@ pub struct CaptureArguments {
     /// Capture file to read: pcap or pcapng, plain, gzip or zstd; `-` for standard input
     #[arg(short, long, value_name = "FILE", conflicts_with = "interfaces")]
     pub read: Option<PathBuf>,
-    /// Interfaces to capture on
-    #[command(flatten)]
-    pub live: LiveArguments,
     /// Write a Parquet dataset into this directory
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// How the summary is printed
     #[arg(short, long, value_enum, default_value_t = Output::Table)]
     pub output: Output,
-    /// What is measured, and how finely
-    #[command(flatten)]
-    pub measure: MeasureArguments,
     /// Keep only packets for which this holds, such as `host 10.0.0.1 and not service cnp`
     #[arg(long, value_name = "EXPR", value_parser = run_filter)]
     pub filter: Option<RunFilter>,
@@ -96,6 +90,12 @@ pub struct CaptureArguments {
     /// No progress bar
     #[arg(short, long)]
     pub quiet: bool,
+    /// Interfaces to capture on
+    #[command(flatten)]
+    pub live: LiveArguments,
+    /// What is measured, and how finely
+    #[command(flatten)]
+    pub measure: MeasureArguments,
 }
 
 /// Capture on interfaces.
@@ -145,6 +145,7 @@ pub enum Verdict {
 
 /// What is measured, and how finely.
 #[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Measurement")]
 pub struct MeasureArguments {
     /// Name of this capture point, in every row and file name
     #[arg(long, value_name = "NAME", default_value = "local", value_parser = name)]
@@ -224,15 +225,15 @@ pub struct ConnectionsArguments {
     /// How connections are printed
     #[arg(short, long, value_enum, default_value_t = Output::Table)]
     pub output: Output,
-    /// What is measured, and how finely; of a file only
-    #[command(flatten)]
-    pub measure: MeasureArguments,
     /// UDP destination port that carries RoCEv2; up to four
     #[arg(long = "udp-port", value_name = "PORT", default_value = "4791")]
     pub udp_ports: Vec<u16>,
     /// No progress bar
     #[arg(short, long)]
     pub quiet: bool,
+    /// What is measured, and how finely; of a file only
+    #[command(flatten)]
+    pub measure: MeasureArguments,
 }
 
 /// `rocescope demo`.

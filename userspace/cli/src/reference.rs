@@ -64,7 +64,12 @@ configuration file, and by a variable of the environment: [configuration.md](con
     );
     for (name, mut command) in commands() {
         let help = command.render_long_help().to_string();
-        page += &format!("\n## {name}\n\n```text\n{}\n```\n", help.trim_end());
+        page += &format!("\n## {name}\n\n```text\n");
+        for line in help.trim_end().lines() {
+            page += line.trim_end();
+            page.push('\n');
+        }
+        page += "```\n";
     }
     page
 }
