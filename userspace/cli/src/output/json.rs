@@ -153,10 +153,12 @@ pub fn summary(source: &Source<'_>, outcome: &Outcome) -> String {
 
     json.key("dataset");
     match (source.out, &outcome.store) {
-        (Some(out), Some(store)) => {
+        (Some(out), Some((store, gone))) => {
             json.begin_object();
             json.key("path").string(&out.display().to_string());
             json.key("refused_windows").integer(store.refused_windows);
+            json.key("deleted_segments").integer(gone.deleted_segments);
+            json.key("deleted_bytes").integer(gone.deleted_bytes);
             json.key("tables").begin_object();
             for table in &store.tables {
                 json.key(table.table).begin_object();

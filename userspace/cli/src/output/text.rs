@@ -155,7 +155,7 @@ fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome) -> st
             indented(&render::table(&flows, options))
         )?;
     }
-    if let (Some(path), Some(store)) = (source.out, &outcome.store) {
+    if let (Some(path), Some((store, gone))) = (source.out, &outcome.store) {
         writeln!(out, "\nDataset   {}", path.display())?;
         for table in &store.tables {
             writeln!(
@@ -165,6 +165,14 @@ fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome) -> st
                 count(table.rows),
                 count(table.segments),
                 readable(&integer(table.bytes), Unit::Bytes)
+            )?;
+        }
+        if gone.deleted_segments > 0 {
+            writeln!(
+                out,
+                "  {} old segments were deleted, {}",
+                count(gone.deleted_segments),
+                readable(&integer(gone.deleted_bytes), Unit::Bytes)
             )?;
         }
     }
