@@ -6,7 +6,7 @@ use crate::counters::Counters;
 use crate::handshake::{self, HalfOpen, HalfOpenSet};
 use crate::whole::{self, MadRecord, Whole};
 use bytemuck::Zeroable;
-use rocescope_wire::{Class, FrameLengths, LinkType, NotRoce, Packet, decode_into, tcp};
+use rocescope_wire::{Class, FrameLengths, Inner, LinkType, NotRoce, Packet, decode_into, tcp};
 
 /// Sets of half-open TCP connections: 256 places of 96 bytes, 24 KiB. A handshake is lost when
 /// more than four others of its set begin before it ends.
@@ -39,6 +39,7 @@ pub struct Observer<M> {
     sets: M,
     half_open: [HalfOpenSet; HALF_OPEN_SETS],
     packet: Packet,
+    inner: Inner,
 }
 
 impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
@@ -51,6 +52,7 @@ impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
             sets,
             half_open: [[HalfOpen::zeroed(); 4]; HALF_OPEN_SETS],
             packet: Packet::zeroed(),
+            inner: Inner::zeroed(),
         }
     }
 
@@ -87,9 +89,10 @@ impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
             counters,
             sets,
             packet,
+            inner,
             half_open,
         } = self;
-        let class = decode_into(frame, link, lengths, config.udp_ports, packet);
+        let class = decode_into(frame, link, lengths, config.udp_ports, packet, inner);
         counters.count(&class);
         if let Class::Roce(packet) = &class {
             if whole::is_management(packet) {
@@ -103,7 +106,7 @@ impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
                 cache::observe(set, packet, interface, clock, config, counters, sink);
             }
         } else if let Class::NotRoce(NotRoce::NotUdp, _) = &class
-            && let Some(segment) = tcp::segment(frame, link)
+            && let Some(segment) = tcp::segment(frame, inner)
             && let Some(set) =
                 half_open.get_mut(handshake::set_hash(&segment) as usize % HALF_OPEN_SETS)
             && let Some(record) = handshake::observe(set, &segment, interface, clock.now())
@@ -116,7 +119,7 @@ impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
     /// Publishes the runs whose slice has ended at `tick`, or all when `tick` is `None`.
     pub fn flush<S: Sink>(&mut self, tick: Option<u64>, sink: &mut S) {
         for set in self.sets.as_mut() {
-            cache::flush(set, tick, &mut self.counters, sink);
+            cache::flush(set, tick, &mut self.counters, sink, |cut| cut);
         }
     }
 }

@@ -1,16 +1,15 @@
 //! The program and its maps, loaded.
 
-use super::{Error, Options, cpu, stack};
+use super::{Error, Options, cpu};
 use aya::maps::{Array, ArrayOfMaps, Map, MapData, PerCpuArray, RingBuf};
 use aya::programs::{ProgramError, ProgramFd, TestRun, TestRunOptions, Xdp};
 use aya::{Ebpf, EbpfLoader};
 use rocescope_record::{Config, Counters};
 use std::io::ErrorKind;
 use std::sync::Mutex;
-use std::time::{Duration, Instant};
 
 pub(super) const PROGRAM: &str = "rocescope";
-const FLUSH: &str = "rocescope_flush";
+pub(super) const FLUSH: &str = "rocescope_flush";
 /// `BPF_MAP_TYPE_RINGBUF`.
 const RING_BUFFER: u32 = 27;
 /// Sets that one call of the flush program looks at: `SETS_A_FLUSH` there.
@@ -165,7 +164,10 @@ impl Kernel {
     }
 }
 
-fn program_mut<'a>(programs: &'a mut Ebpf, name: &'static str) -> Result<&'a mut Xdp, Error> {
+pub(super) fn program_mut<'a>(
+    programs: &'a mut Ebpf,
+    name: &'static str,
+) -> Result<&'a mut Xdp, Error> {
     let program = programs.program_mut(name).ok_or(Error::Missing(name))?;
     Ok(program.try_into()?)
 }
@@ -176,51 +178,4 @@ where
 {
     let map = programs.take_map(name).ok_or(Error::Missing(name))?;
     Ok(map.try_into()?)
-}
-
-/// What it takes to load a program.
-#[derive(Clone, Copy, Debug)]
-pub struct Cost {
-    /// Its name.
-    pub program: &'static str,
-    /// Instructions that the verifier walked through.
-    pub verified_instructions: u32,
-    /// Bytes of stack, its deepest chain of calls.
-    pub stack_bytes: u32,
-    /// Bytes of machine code.
-    pub machine_code_bytes: u32,
-    /// Time to verify and translate it.
-    pub load_time: Duration,
-}
-
-/// Loads the programs of `object` and lets go of them again.
-///
-/// # Errors
-/// The kernel refuses.
-pub fn costs(object: &[u8]) -> Result<Vec<Cost>, Error> {
-    // The buffer may lie anywhere; the loader wants words.
-    let mut words = vec![0u64; object.len().div_ceil(8)];
-    let aligned = bytemuck::cast_slice_mut::<u64, u8>(&mut words);
-    let (aligned, _) = aligned.split_at_mut(object.len());
-    aligned.copy_from_slice(object);
-    let depths = stack::depths(aligned)?;
-    let mut loader = EbpfLoader::new();
-    let cpus = cpu::possible()? as u32;
-    let mut programs = loader.map_max_entries("RINGS", cpus).load(aligned)?;
-    let mut costs = Vec::new();
-    for name in [PROGRAM, FLUSH] {
-        let program = program_mut(&mut programs, name)?;
-        let before = Instant::now();
-        program.load()?;
-        let load_time = before.elapsed();
-        let info = program.info()?;
-        costs.push(Cost {
-            program: name,
-            verified_instructions: info.verified_instruction_count().unwrap_or(0),
-            stack_bytes: depths.get(name).copied().unwrap_or(0),
-            machine_code_bytes: info.size_jitted(),
-            load_time,
-        });
-    }
-    Ok(costs)
 }

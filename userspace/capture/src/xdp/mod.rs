@@ -8,6 +8,7 @@
 //! | `rings` | the ring of each CPU, and what was lost before it was read |
 //! | `order` | runs of all CPUs by their first time |
 //! | `clock` | the clocks of the kernel in nanoseconds since the epoch |
+//! | `cost` | what it takes to load the programs |
 //! | `stack` | how deep the stack of a program gets |
 //! | [`rehearsal`] | the same programs over frames in memory, for tests and measurements |
 //!
@@ -15,6 +16,7 @@
 //! that was handed over, or in one that is counted as lost.
 
 mod clock;
+mod cost;
 mod cpu;
 mod error;
 mod flush;
@@ -25,8 +27,8 @@ pub mod rehearsal;
 mod rings;
 mod stack;
 
+pub use cost::{Cost, costs};
 pub use error::Error;
-pub use kernel::{Cost, costs};
 pub use link::Mode;
 pub use rings::{Blind, Losses};
 
