@@ -46,7 +46,7 @@ pub(crate) fn load(options: Options, config: Config) -> Option<Rehearsal> {
         Ok(kernel) => Some(kernel),
         Err(error) if error.is_permission() && std::env::var_os("CI").is_none() => {
             eprintln!(
-                "skipped: loading an XDP program takes CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN"
+                "skipped: loading an XDP program takes CAP_BPF and CAP_NET_ADMIN"
             );
             None
         }
