@@ -4,11 +4,13 @@ use crate::frame::Linear;
 use crate::maps::State;
 use aya_ebpf::bindings::xdp_md;
 use aya_ebpf::helpers::bpf_xdp_get_buff_len;
+use crate::whole;
 use rocescope_record::counters::Place;
+use rocescope_record::whole::is_management;
 use rocescope_record::{Config, Counters};
 use rocescope_wire::link::{ETHERTYPE_IPV4, ETHERTYPE_IPV6, ETHERTYPE_VLAN};
 use rocescope_wire::plain::plain_into;
-use rocescope_wire::{Class, FrameLengths, LinkType, Octets, Packet, decode_into};
+use rocescope_wire::{Class, FrameLengths, LinkType, NotRoce, Octets, Packet, decode_into};
 
 /// Decodes and counts a frame; a RoCEv2 packet is then in `state.packet`.
 #[inline(always)]
@@ -36,6 +38,9 @@ pub fn is_roce(
         return false;
     }
     counters.count_roce(&state.packet);
+    if is_management(&state.packet) {
+        whole::management(ctx, frame_bytes, config, counters, state);
+    }
     true
 }
 
@@ -86,8 +91,12 @@ fn any(
     if matches!(class, Class::Roce(_)) {
         return 1;
     }
+    let may_be_tcp = matches!(class, Class::NotRoce(NotRoce::NotUdp, _));
     *place = Place::of(&class);
     // SAFETY: a reference; volatile, for the verifier must not know what was put there.
     counters.count_other(unsafe { core::ptr::read_volatile(place) });
+    if may_be_tcp {
+        whole::handshake(config, counters, state);
+    }
     0
 }

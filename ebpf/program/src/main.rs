@@ -12,6 +12,7 @@ mod clock;
 mod frame;
 mod maps;
 mod rings;
+mod whole;
 
 use aya_ebpf::bindings::xdp_action::{XDP_DROP, XDP_PASS};
 use aya_ebpf::bindings::xdp_md;
@@ -34,11 +35,11 @@ fn observe(ctx: *mut xdp_md) -> Option<u32> {
     let config = maps::config()?;
     let counters = maps::counters()?;
     let state = maps::state()?;
+    // SAFETY: the context is the one the kernel called us with.
+    let interface = unsafe { (*ctx).ingress_ifindex };
+    state.interface = interface;
+    state.times.take(ctx);
     if classify::is_roce(ctx, config, counters, state) {
-        // SAFETY: the context is the one the kernel called us with.
-        let interface = unsafe { (*ctx).ingress_ifindex };
-        state.times.take(ctx);
-        state.interface = interface;
         state.tick = state.times.clock(config).tick();
         state.set = cache::set_hash(&state.packet, interface);
         let set = maps::set(state.set)?;

@@ -44,6 +44,11 @@ pub struct Counters {
     pub lost_runs: u64,
     /// RoCEv2 packets in those.
     pub lost_packets: u64,
+    /// CM datagrams that found no room on their way to who follows connections. They are RoCEv2
+    /// packets in runs all the same.
+    pub lost_mads: u64,
+    /// TCP segments of handshakes, likewise.
+    pub lost_segments: u64,
     /// What each opcode sums up to.
     pub opcodes: [OpcodeTotals; 256],
 }

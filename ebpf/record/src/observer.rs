@@ -3,14 +3,10 @@
 use crate::cache::{self, Clock, Set, Sink};
 use crate::config::Config;
 use crate::counters::Counters;
-use crate::handshake::{self, HalfOpen, HalfOpenSet};
+use crate::handshake::HalfOpens;
 use crate::whole::{self, MadRecord, Whole};
 use bytemuck::Zeroable;
 use rocescope_wire::{Class, FrameLengths, Inner, LinkType, NotRoce, Packet, decode_into, tcp};
-
-/// Sets of half-open TCP connections: 256 places of 96 bytes, 24 KiB. A handshake is lost when
-/// more than four others of its set begin before it ends.
-const HALF_OPEN_SETS: usize = 64;
 
 /// One frame's own time is both clocks of a capture file.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +33,7 @@ pub struct Observer<M> {
     config: Config,
     counters: Counters,
     sets: M,
-    half_open: [HalfOpenSet; HALF_OPEN_SETS],
+    half_open: HalfOpens,
     packet: Packet,
     inner: Inner,
 }
@@ -50,7 +46,7 @@ impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
             config,
             counters: Counters::default(),
             sets,
-            half_open: [[HalfOpen::zeroed(); 4]; HALF_OPEN_SETS],
+            half_open: HalfOpens::default(),
             packet: Packet::zeroed(),
             inner: Inner::zeroed(),
         }
@@ -98,7 +94,9 @@ impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
             if whole::is_management(packet) {
                 let mut record = MadRecord::zeroed();
                 record.fill(frame, packet, interface, clock.now());
-                sink.whole(Whole::Mad(&record));
+                if !sink.whole(Whole::Mad(&record)) {
+                    counters.lost_mads += 1;
+                }
             }
             let sets = sets.as_mut();
             let mask = (1usize << sets.len().max(1).ilog2()) - 1;
@@ -107,11 +105,10 @@ impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
             }
         } else if let Class::NotRoce(NotRoce::NotUdp, _) = &class
             && let Some(segment) = tcp::segment(frame, inner)
-            && let Some(set) =
-                half_open.get_mut(handshake::set_hash(&segment) as usize % HALF_OPEN_SETS)
-            && let Some(record) = handshake::observe(set, &segment, interface, clock.now())
+            && let Some(record) = half_open.observe(&segment, interface, clock.now())
+            && !sink.whole(Whole::Handshake(&record))
         {
-            sink.whole(Whole::Handshake(&record));
+            counters.lost_segments += 1;
         }
         class
     }

@@ -7,9 +7,6 @@ pub const PROTOCOL_UDP: u8 = 17;
 /// Protocol number of GRE.
 pub const PROTOCOL_GRE: u8 = 47;
 
-/// How many IPv6 extension headers are stepped over; a longer chain is malformed. The verifier
-/// needs a bound, and no sender of RoCEv2 puts even one.
-
 /// An IP header, read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ip {
@@ -155,8 +152,9 @@ pub(crate) fn v6_into<O: Octets + ?Sized>(
         last = v6_extension(frame, ip);
         last == Extension::Header
     };
-    // Once more than there are headers: the last turn is for what follows them. Spelt out, for a
-    // processor may speculate on a loop going on, and the kernel's verifier follows it there.
+    // Six extension headers are stepped over, and the last turn is for what follows them; a longer
+    // chain is malformed: the verifier needs a bound, and no sender of RoCEv2 puts even one. Spelt
+    // out, for a processor may speculate on a loop going on, and the verifier follows it there.
     let _ = another() && another() && another() && another() && another() && another() && another();
     match last {
         Extension::None => Ok(()),

@@ -31,8 +31,15 @@ struct CountersValue(Counters);
 // SAFETY: `Counters` is `bytemuck::Pod`, which asks for more.
 unsafe impl aya::Pod for CountersValue {}
 
-/// The rings, in the order of the CPUs.
+/// The rings of runs, in the order of the CPUs.
 pub(super) type RingMaps = Vec<RingBuf<MapData>>;
+
+/// All rings there are.
+pub(super) struct Readers {
+    pub(super) runs: RingMaps,
+    /// That of what crosses whole.
+    pub(super) whole: RingBuf<MapData>,
+}
 
 /// The programs, loaded, and the maps that user space touches.
 pub(super) struct Kernel {
@@ -51,7 +58,7 @@ impl Kernel {
         options: Options,
         config: Config,
         rehearse: bool,
-    ) -> Result<(Self, RingMaps), Error> {
+    ) -> Result<(Self, Readers), Error> {
         let cpus = cpu::possible()?;
         let sets = (options.slots / 2).next_power_of_two().max(SETS_A_FLUSH);
         let mut loader = EbpfLoader::new();
@@ -75,6 +82,7 @@ impl Kernel {
         let mut config_map: Array<_, ConfigValue> = take(&mut programs, "CONFIG")?;
         config_map.set(0, ConfigValue(config), 0)?;
         let counters = take(&mut programs, "COUNTERS")?;
+        let whole = take(&mut programs, "WHOLE")?;
         for name in [PROGRAM, FLUSH] {
             program_mut(&mut programs, name)?.load()?;
         }
@@ -84,6 +92,10 @@ impl Kernel {
             counters,
             _rings: rings,
             sets,
+        };
+        let readers = Readers {
+            runs: readers,
+            whole,
         };
         Ok((kernel, readers))
     }

@@ -23,7 +23,11 @@ const ROUND: u32 = 32;
 /// Bytes of stack by program, its deepest chain of calls.
 pub(super) fn depths(object: &[u8]) -> Result<BTreeMap<String, u32>, Error> {
     let mut object = Object::parse(object).map_err(aya::EbpfError::from)?;
-    let sections: HashSet<usize> = object.functions.keys().map(|(section, _)| *section).collect();
+    let sections: HashSet<usize> = object
+        .functions
+        .keys()
+        .map(|(section, _)| *section)
+        .collect();
     // From here on every program is followed by the functions it calls.
     object
         .relocate_calls(&sections)
