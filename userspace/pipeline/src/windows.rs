@@ -261,6 +261,14 @@ impl Pipeline {
         Summary::of(self)
     }
 
+    /// The capture lost runs between these times, in nanoseconds since the epoch: gaps there say
+    /// nothing about connections.
+    pub fn blind(&mut self, from_ns: u64, to_ns: u64) {
+        if let Some(connections) = &mut self.connections {
+            connections.blind(from_ns, to_ns);
+        }
+    }
+
     /// Adds a run to its window.
     #[inline]
     pub fn ingest(&mut self, run: &RunRecord) {

@@ -5,7 +5,7 @@ use crate::progress::Progress;
 use crate::signals::Signals;
 use anyhow::{Context, Result, ensure};
 use rocescope_capture::file::{FrameReader, PcapNgWriter};
-use rocescope_wire::{Class, Packet, decode_into};
+use rocescope_wire::{Class, decode};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -35,7 +35,6 @@ pub(super) fn run(arguments: &ExtractArguments) -> Result<ExitCode> {
     let written = || to.display().to_string();
     let mut writer = PcapNgWriter::new(BufWriter::new(out)).with_context(written)?;
 
-    let mut packet = Packet::zeroed();
     let (mut frames, mut wanted) = (0, 0);
     // What was found before the input broke is worth as much as ever.
     let ended = loop {
@@ -52,9 +51,9 @@ pub(super) fn run(arguments: &ExtractArguments) -> Result<ExitCode> {
         };
         frames += 1;
         let Some(link) = frame.link else { continue };
-        let class = decode_into(frame.bytes, link, frame.lengths, ports, &mut packet);
+        let class = decode(frame.bytes, link, frame.lengths, ports);
         if let Class::Roce(packet) = class
-            && arguments.filter.wants_packet(packet)
+            && arguments.filter.wants_packet(&packet)
         {
             wanted += 1;
             writer.frame(&frame, "").with_context(written)?;

@@ -209,6 +209,7 @@ fn write_live(json: &mut Writer, live: &Live) {
     for (name, count) in [
         ("socket_dropped", live.socket_dropped),
         ("lost_runs", live.lost_runs),
+        ("lost_events", live.lost_events),
         ("blind_intervals", live.blind_intervals),
         ("blind_ns", live.blind_ns),
     ] {

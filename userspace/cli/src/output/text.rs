@@ -207,6 +207,13 @@ fn write_live(out: &mut String, live: &Live, frames: u64) -> std::fmt::Result {
             count(live.lost_runs)
         )?;
     }
+    if live.lost_events > 0 {
+        writeln!(
+            out,
+            "Lost      {} CM datagrams and TCP segments found a full ring: connections may lack their beginnings",
+            count(live.lost_events)
+        )?;
+    }
     for (interface, mode) in &live.interfaces {
         writeln!(out, "Captured  {interface} by {mode}")?;
     }
