@@ -69,7 +69,7 @@ pub enum Output {
 }
 
 /// `rocescope capture`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct CaptureArguments {
     /// Capture file to read: pcap or pcapng, plain, gzip or zstd; `-` for standard input
     #[arg(short, long, value_name = "FILE", conflicts_with = "interfaces")]
@@ -132,7 +132,7 @@ pub struct DatasetArguments {
 }
 
 /// Capture on interfaces.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Live capture")]
 pub struct LiveArguments {
     /// Interface to capture on; may be given several times

@@ -129,6 +129,18 @@ impl Pipeline {
         &self.settings
     }
 
+    /// Takes over what may change while a capture runs: thresholds, filter, numbers of top flows.
+    /// Windows that are open go by the new ones when they close.
+    pub fn reconfigure(&mut self, settings: &Settings) {
+        let own = &mut self.settings;
+        own.elephant_bps = settings.elephant_bps;
+        own.jitter = settings.jitter;
+        own.filter.clone_from(&settings.filter);
+        own.top = settings.top;
+        own.flow_rows = settings.flow_rows;
+        self.changes.set_thresholds(&self.settings);
+    }
+
     /// Whether `time_ns` lies in the window in which the clock stands: when it does not,
     /// [`turn`](Self::turn) has to be called before the frame of that time is observed.
     #[must_use]

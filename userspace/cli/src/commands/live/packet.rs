@@ -33,6 +33,9 @@ pub(super) fn drive(
             session.advance(now_ns().saturating_sub(BEHIND_NS))?;
             wait(&sockets)?;
         }
+        if let Some(settings) = watch.reloaded() {
+            session.reconfigure(&settings);
+        }
         if watch.asked() {
             tell(&session, dropped(&mut sockets)?);
         }

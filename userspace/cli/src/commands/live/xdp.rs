@@ -67,6 +67,9 @@ pub(super) fn drive(
         {
             intake.turn(edge, &counters)?;
         }
+        if let Some(settings) = watch.reloaded() {
+            intake.pipeline.reconfigure(&settings);
+        }
         if watch.asked() {
             tell(&capture)?;
         }
