@@ -5,6 +5,7 @@
 //! their waits overlap.
 
 use super::Connections;
+use super::direction::Direction;
 use super::key::Key;
 use core::hint::black_box;
 use rocescope_record::RunRecord;
@@ -54,7 +55,7 @@ impl Connections {
         }
         for direction in found().filter_map(|at| directions.get(*at)) {
             let peer = direction.peer.and_then(|peer| directions.get(peer));
-            touched ^= peer.map_or(0, |peer| peer.touch());
+            touched ^= peer.map_or(0, Direction::touch);
         }
         black_box(touched);
     }

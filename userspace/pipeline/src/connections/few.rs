@@ -9,6 +9,10 @@ pub(crate) struct Few<T> {
     oldest: Option<T>,
     /// How many others there are: where there are none their memory is left alone.
     more: u32,
+    #[expect(
+        clippy::box_collection,
+        reason = "a word in place of four: most have no others"
+    )]
     others: Option<Box<VecDeque<T>>>,
 }
 

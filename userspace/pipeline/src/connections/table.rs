@@ -100,7 +100,7 @@ impl Directions {
             }
             None => {
                 let at = self.slots;
-                if at as usize % PIECE == 0 {
+                if (at as usize).is_multiple_of(PIECE) {
                     self.pieces.push(Vec::with_capacity(PIECE));
                 }
                 if let Some(piece) = self.pieces.last_mut() {
