@@ -1,6 +1,6 @@
 //! What a frame is.
 
-use crate::frame::Linear;
+use crate::linear::Linear;
 use crate::maps::State;
 use aya_ebpf::bindings::xdp_md;
 use aya_ebpf::helpers::bpf_xdp_get_buff_len;

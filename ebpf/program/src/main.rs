@@ -9,7 +9,8 @@
 
 mod classify;
 mod clock;
-mod frame;
+mod head;
+mod linear;
 mod maps;
 mod rings;
 mod whole;

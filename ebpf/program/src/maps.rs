@@ -3,7 +3,7 @@
 use crate::whole::{Expected, HandshakeKey};
 use aya_ebpf::btf_maps::{Array, ArrayOfMaps, LruHashMap, PerCpuArray, RingBuf};
 use crate::clock::Times;
-use crate::frame::Head;
+use crate::head::Head;
 use aya_ebpf::macros::btf_map;
 use rocescope_record::batch::Batch;
 use rocescope_record::counters::Place;
