@@ -37,17 +37,12 @@ fn observe(ctx: *mut xdp_md) -> Option<u32> {
     let counters = maps::counters()?;
     let state = maps::state()?;
     // SAFETY: the context is the one the kernel called us with.
-    let interface = unsafe { (*ctx).ingress_ifindex };
-    state.interface = interface;
+    state.interface = unsafe { (*ctx).ingress_ifindex };
     state.times.take(ctx);
     if classify::is_roce(ctx, config, counters, state) {
         state.tick = state.times.clock(config).tick();
-        state.set = cache::set_hash(&state.packet, interface);
-        let set = maps::set(state.set)?;
-        let step = join(set, &state.packet, config, state.tick, interface);
-        if !Step::from_number(step).is_done() {
-            state.step = step;
-            renew(config, counters, state, set);
+        if !Step::from_number(join(config, state)).is_done() {
+            renew(config, counters, state);
         }
     }
     Some(if config.verdict == 0 {
@@ -59,20 +54,35 @@ fn observe(ctx: *mut xdp_md) -> Option<u32> {
 
 /// Joins a packet to its run, where it continues one; the number of the [`Step`].
 #[inline(never)]
-fn join(set: &mut Set, packet: &Packet, config: &Config, tick: u64, interface: u32) -> u32 {
+fn join(config: &Config, state: &mut State) -> u32 {
+    state.set = hash(&state.packet, state.interface);
+    let Some(set) = maps::set(state) else {
+        return 0;
+    };
     // It is 0, which the verifier does not know.
     let settle = |way| way ^ config.reserved;
-    cache::join(set, packet, interface, tick, config, settle).number()
+    let State {
+        packet,
+        interface,
+        tick,
+        step,
+        ..
+    } = state;
+    *step = cache::join(set, packet, *interface, *tick, config, settle).number();
+    *step
+}
+
+#[inline(never)]
+fn hash(packet: &Packet, interface: u32) -> u32 {
+    cache::set_hash(packet, interface)
 }
 
 /// Ends runs and starts one, as the step in `state` says.
 #[inline(never)]
-fn renew(
-    config: &Config,
-    counters: &mut Counters,
-    state: &mut State,
-    set: &mut Set,
-) -> u32 {
+fn renew(config: &Config, counters: &mut Counters, state: &mut State) -> u32 {
+    let Some(set) = maps::set(state) else {
+        return 0;
+    };
     let State {
         batch,
         packet,
@@ -111,7 +121,8 @@ fn flush(ctx: *mut xdp_md) -> Option<u32> {
     state.times.take(ctx);
     let tick = state.times.clock(config).tick();
     for _ in 0..maps::SETS_A_FLUSH {
-        let set = maps::set(state.batch.cursor)?;
+        state.set = state.batch.cursor;
+        let set = maps::set(state)?;
         state.batch.cursor = state.batch.cursor.wrapping_add(1);
         flush_set(set, tick, config, counters, state);
     }

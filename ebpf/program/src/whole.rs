@@ -13,7 +13,6 @@ use rocescope_wire::tcp::{self, ACK, SYN, SYN_ACK};
 #[inline(never)]
 pub fn management(
     ctx: *mut xdp_md,
-    frame_bytes: u32,
     config: &Config,
     counters: &mut Counters,
     state: &mut State,
@@ -28,7 +27,7 @@ pub fn management(
     record.begin(&state.packet, state.interface, now);
     record.mad = [0; 256];
     let at = state.packet.payload_at() as u32;
-    let left = frame_bytes.saturating_sub(at);
+    let left = state.frame_bytes.saturating_sub(at);
     const PIECE: u32 = MadRecord::PIECE as u32;
     if left >= PIECE {
         // From one piece to sixteen: the mask is what the verifier sees that by.

@@ -42,10 +42,12 @@ pub struct Slot {
     pub run: RunRecord,
     /// Tick of its first packet.
     first_tick: u64,
-    /// Ticks from the first packet to the end of its slice.
-    slice_ticks: u64,
     /// Tick of its last packet: the older run of a full set gives way.
     last_tick: u64,
+    /// Ticks from the first packet to the end of its slice.
+    slice_ticks: u32,
+    /// [`kind`] of its packets.
+    kind: u32,
     /// The PSN that continues the run.
     next_psn: u32,
     /// Frame bytes of FIRST and MIDDLE packets beside extension headers and payload.
@@ -166,32 +168,25 @@ pub fn join(
     config: &Config,
     settle: impl Fn(u32) -> u32,
 ) -> Step {
-    let stream = packet.stream();
     let [one, two] = &*set;
-    let (way, found) = if one.is_of(packet, stream, interface) {
+    let (way, found) = if one.is_of(packet, interface) {
         (0, true)
-    } else if two.is_of(packet, stream, interface) {
+    } else if two.is_of(packet, interface) {
         (1, true)
     } else if one.run.packets == 0 || (two.run.packets != 0 && one.last_tick <= two.last_tick) {
         (0, false)
     } else {
         (1, false)
     };
-    let ending = match ending(packet, stream, config) {
-        None => Step::NO_CUT,
-        Some(cut) => cut as u32,
-    };
     if !found {
-        return Step::new(way, Cut::Key as u32, ending);
+        return Step::new(way, Cut::Key as u32, ending(packet, config));
     }
     let slot = &mut set[settle(way) as usize & 1];
-    match slot.obstacle(packet, stream, tick, config) {
-        Some(cut) => Step::new(way, cut as u32, ending),
-        None => {
-            slot.join(packet, tick, config);
-            Step::new(way, Step::NO_CUT, ending)
-        }
+    let obstacle = slot.obstacle(packet, tick, config);
+    if obstacle == Step::NO_CUT {
+        slot.join(packet, tick, config);
     }
+    Step::new(way, obstacle, ending(packet, config))
 }
 
 /// The second half of [`observe`], for a step that is not done: ends the run that is in the way,
@@ -224,25 +219,33 @@ pub fn renew<C: Clock, S: Sink>(
     }
 }
 
-/// Why the run that a packet stands in ends with it.
-#[inline(always)]
-fn ending(packet: &Packet, stream: Stream, config: &Config) -> Option<Cut> {
-    let opcode = packet.bth.opcode;
-    match stream {
-        Stream::Cnp | Stream::Unknown => Some(Cut::Solo),
-        Stream::Acknowledge if !packet.syndrome.is_ack() => Some(Cut::Solo),
-        Stream::Acknowledge if config.is_marked(packet.psn()) => Some(Cut::Mark),
-        Stream::Request if opcode.operation() == Operation::RdmaReadRequest => Some(Cut::Solo),
+/// Why the run that a packet stands in ends with it: a [`Cut`] or [`Step::NO_CUT`].
+#[cfg_attr(target_arch = "bpf", inline(never))]
+#[cfg_attr(not(target_arch = "bpf"), inline(always))]
+fn ending(packet: &Packet, config: &Config) -> u32 {
+    let meaning = packet.meaning;
+    let cut = match meaning.stream {
+        Stream::Cnp | Stream::Unknown => Cut::Solo,
+        Stream::Acknowledge if !packet.syndrome.is_ack() => Cut::Solo,
+        Stream::Acknowledge if config.is_marked(packet.psn()) => Cut::Mark,
+        Stream::Request if meaning.operation == Operation::RdmaReadRequest => Cut::Solo,
         // Whether it asks for an acknowledgement or not: with every PSN marked a run holds at
         // most one message, so that a repeated part of it is known to the byte.
         Stream::Request
-            if matches!(opcode.position(), Position::Last | Position::Only)
+            if matches!(meaning.position(), Position::Last | Position::Only)
                 && config.is_marked(packet.psn()) =>
         {
-            Some(Cut::Mark)
+            Cut::Mark
         }
-        _ => None,
-    }
+        _ => return Step::NO_CUT,
+    };
+    cut as u32
+}
+
+/// Operation and transport of a packet: those of a run are the same.
+#[inline(always)]
+fn kind(packet: &Packet) -> u32 {
+    packet.meaning.operation as u32 | u32::from(packet.bth.opcode.0 & 0xe0) << 8
 }
 
 /// Publishes the runs of a set whose slice has ended at `tick`, or all when `tick` is `None`.
@@ -268,8 +271,11 @@ pub fn flush<S: Sink>(
 }
 
 impl Slot {
-    #[inline(always)]
-    fn is_of(&self, packet: &Packet, stream: Stream, interface: u32) -> bool {
+    /// Whether the run is of the packet's stream. In the kernel a subprogram, as the next two are: what
+    /// one of them holds in registers does not push what another needs to the stack.
+    #[cfg_attr(target_arch = "bpf", inline(never))]
+    #[cfg_attr(not(target_arch = "bpf"), inline(always))]
+    fn is_of(&self, packet: &Packet, interface: u32) -> bool {
         let (a, b) = (self.run.flow.words(), packet.flow.words());
         // One branch for the six words.
         let difference = (a[0] ^ b[0])
@@ -280,7 +286,7 @@ impl Slot {
             | (a[5] ^ b[5]);
         self.run.packets != 0
             && difference == 0
-            && self.run.stream == stream as u8
+            && self.run.stream == packet.meaning.stream as u8
             && self.run.ttl == packet.ttl
             && self.run.interface == interface
             && self.run.src_qpn == packet.src_qpn.get()
@@ -289,14 +295,24 @@ impl Slot {
     /// Whether the slice of the run is over. Time that runs backwards ends it too.
     #[inline(always)]
     fn is_over(&self, tick: u64) -> bool {
-        tick.wrapping_sub(self.first_tick) >= self.slice_ticks
+        tick.wrapping_sub(self.first_tick) >= u64::from(self.slice_ticks)
     }
 
     /// Why `packet` cannot join, though it is of the same stream.
+    #[cfg_attr(target_arch = "bpf", inline(never))]
+    #[cfg_attr(not(target_arch = "bpf"), inline(always))]
+    fn obstacle(&self, packet: &Packet, tick: u64, config: &Config) -> u32 {
+        match self.cut(packet, tick, config) {
+            None => Step::NO_CUT,
+            Some(cut) => cut as u32,
+        }
+    }
+
     #[inline(always)]
-    fn obstacle(&self, packet: &Packet, stream: Stream, tick: u64, config: &Config) -> Option<Cut> {
+    fn cut(&self, packet: &Packet, tick: u64, config: &Config) -> Option<Cut> {
         let run = &self.run;
-        let opcode = packet.bth.opcode;
+        let meaning = packet.meaning;
+        let stream = meaning.stream;
         if self.is_over(tick) {
             return Some(Cut::Slice);
         }
@@ -331,16 +347,13 @@ impl Slot {
             }
         }
         // A read request is a run of its own, for its length decides the next PSN.
-        if opcode.operation() != run.opcode().operation()
-            || opcode.transport() != run.opcode().transport()
-            || opcode.operation() == Operation::RdmaReadRequest
-        {
+        if self.kind != kind(packet) || packet.meaning.operation == Operation::RdmaReadRequest {
             return Some(Cut::Operation);
         }
-        match opcode.position() {
+        match meaning.position() {
             Position::First | Position::Middle => {
                 if stream == Stream::Response
-                    && opcode.position() == Position::First
+                    && meaning.position() == Position::First
                     && config.is_marked(packet.psn())
                 {
                     return Some(Cut::Mark);
@@ -354,12 +367,12 @@ impl Slot {
             }
             Position::Last | Position::Only => {
                 if stream == Stream::Response
-                    && opcode.position() == Position::Only
+                    && meaning.position() == Position::Only
                     && config.is_marked(packet.psn())
                 {
                     return Some(Cut::Mark);
                 }
-                if run.last + run.only > 0 && run.suffix != opcode.suffix() as u8 {
+                if run.last + run.only > 0 && run.suffix != meaning.suffix() as u8 {
                     return Some(Cut::Suffix);
                 }
             }
@@ -391,14 +404,17 @@ impl Slot {
         run.ttl = packet.ttl;
         run.encapsulation = packet.encapsulation as u8;
         self.first_tick = tick;
-        self.slice_ticks = config.ticks_left(now);
+        // A slice is at most 100 ms, and a tick at least a nanosecond.
+        self.slice_ticks = config.ticks_left(now).min(u64::from(u32::MAX)) as u32;
+        self.kind = kind(packet);
         self.join(packet, tick, config);
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "bpf", inline(never))]
+    #[cfg_attr(not(target_arch = "bpf"), inline(always))]
     fn join(&mut self, packet: &Packet, tick: u64, config: &Config) {
         let run = &mut self.run;
-        let opcode = packet.bth.opcode;
+        let meaning = packet.meaning;
         // A slice is at most 100 ms, so the offset fits.
         let offset_ns = (tick
             .wrapping_sub(self.first_tick)
@@ -408,7 +424,7 @@ impl Slot {
         run.frame_bytes += packet.frame_bytes;
         run.last_offset_ns = offset_ns;
         run.congestion_experienced += u16::from(packet.congestion_experienced);
-        match opcode.position() {
+        match meaning.position() {
             Position::First => {
                 run.first += 1;
                 run.message_offset_ns = offset_ns;
@@ -419,26 +435,26 @@ impl Slot {
                 run.last += 1;
                 run.last_frame_bytes += packet.frame_bytes;
                 run.last_payload_bytes += packet.payload_bytes;
-                run.suffix = opcode.suffix() as u8;
+                run.suffix = meaning.suffix() as u8;
             }
             Position::Only => {
                 run.only += 1;
                 run.only_frame_bytes += packet.frame_bytes;
                 run.only_payload_bytes += packet.payload_bytes;
-                run.suffix = opcode.suffix() as u8;
+                run.suffix = meaning.suffix() as u8;
                 run.message_offset_ns = offset_ns;
                 run.msn_or_dma_length = packet.msn_or_dma_length;
             }
         }
-        if matches!(opcode.position(), Position::First | Position::Middle) {
+        if matches!(meaning.position(), Position::First | Position::Middle) {
             run.segment_bytes = packet.payload_bytes as u16;
             self.overhead_bytes = overhead_bytes(packet);
         }
         if matches!(
-            opcode.operation(),
+            meaning.operation,
             Operation::Acknowledge | Operation::AtomicAcknowledge
-        ) || (opcode.operation() == Operation::RdmaReadResponse
-            && opcode.position() != Position::Middle)
+        ) || (meaning.operation == Operation::RdmaReadResponse
+            && meaning.position() != Position::Middle)
         {
             run.syndrome = packet.syndrome.0;
             run.msn_or_dma_length = packet.msn_or_dma_length;
@@ -458,7 +474,7 @@ impl Slot {
         if self.run.packets > 1 {
             // Where it is the first, its time has just been taken.
             self.run.last_offset_ns = clock.now().wrapping_sub(self.run.first_ns) as u32;
-            if packet.bth.opcode.position() == Position::Only {
+            if packet.meaning.position() == Position::Only {
                 self.run.message_offset_ns = self.run.last_offset_ns;
             }
         }
@@ -484,7 +500,7 @@ impl Slot {
 fn overhead_bytes(packet: &Packet) -> u32 {
     packet
         .frame_bytes
-        .wrapping_sub(packet.bth.opcode.extension_bytes())
+        .wrapping_sub(u32::from(packet.meaning.extension_bytes))
         .wrapping_sub(packet.payload_bytes)
 }
 
@@ -540,6 +556,7 @@ mod tests {
                 reserved: 0,
             },
             bth: Bth::new(opcode, Qpn::new(qpn), Psn::new(psn)),
+            meaning: opcode.meaning(),
             src_qpn: Qpn::new(0),
             syndrome: Syndrome(0),
             msn_or_dma_length: 0,

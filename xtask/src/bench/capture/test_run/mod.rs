@@ -18,21 +18,28 @@ use std::path::PathBuf;
 const ROUNDS: usize = 9;
 
 pub(super) fn run(options: &[&str]) -> Result<()> {
-    let (mut json, mut save, mut rounds) = (None, false, ROUNDS);
+    let (mut json, mut save, mut rounds, mut only) = (None, false, ROUNDS, "");
     let mut options = options.iter();
     while let Some(option) = options.next() {
         match *option {
             "--json" => json = Some(PathBuf::from(options.next().context("--json FILE")?)),
             "--save" => save = true,
+            "--only" => only = options.next().context("--only WORDS")?,
             "--rounds" => rounds = options.next().context("--rounds N")?.parse()?,
-            other => bail!("{other}: there are --json FILE, --save and --rounds N"),
+            other => bail!("{other}: there are --json FILE, --save, --rounds N and --only WORDS"),
         }
     }
     let object = build::object(&Toolchain::find()?, build::BENCH)?;
     let [bpf, admin, raw] = privileges::XDP;
-    let plain = measured(&object, &[bpf, admin, raw], rounds)?;
-    let trusted = measured(&object, &[bpf, admin, raw, privileges::TRUST], rounds)?;
-    let report = Report::new(&cases::rows(), &plain, &trusted);
+    let rows = cases::rows(only);
+    let plain = measured(&object, &[bpf, admin, raw], &rows, rounds)?;
+    let trusted = measured(
+        &object,
+        &[bpf, admin, raw, privileges::TRUST],
+        &rows,
+        rounds,
+    )?;
+    let report = Report::new(&rows, &plain, &trusted);
     report.print();
     if let Some(path) = json {
         report.write_json(&path)?;
@@ -47,9 +54,9 @@ pub(super) fn run(options: &[&str]) -> Result<()> {
 fn measured(
     object: &[u8],
     capabilities: &[privileges::Capability],
+    rows: &[Row],
     rounds: usize,
 ) -> Result<Vec<Vec<Sample>>> {
-    let rows: Vec<Row> = cases::rows();
     let config = Config {
         mark_mask: 15,
         tick_ns: 4_000_000,
