@@ -6,26 +6,28 @@ use rocescope_wire::Octets;
 /// The linear part of a frame, read where it lies: at constant offsets alone.
 pub struct Linear {
     ctx: *mut xdp_md,
-    start: usize,
 }
 
 impl Linear {
     #[inline(always)]
-    pub fn new(ctx: *mut xdp_md) -> Self {
-        // SAFETY: the context is the one the kernel called us with.
-        let start = unsafe { (*ctx).data } as usize;
-        Self { ctx, start }
+    pub const fn new(ctx: *mut xdp_md) -> Self {
+        Self { ctx }
     }
 }
 
 impl Octets for Linear {
     #[inline(always)]
     fn read<const N: usize>(&self, at: usize) -> Option<[u8; N]> {
-        let from = self.start + at;
         // Volatile, for the compiler would leave out a check that an earlier one implies, and the
-        // verifier knows only what was checked of this very pointer.
+        // verifier knows only what was checked of this very pointer. And it would keep pointers for
+        // later, on the stack.
         // SAFETY: the context is the one the kernel called us with.
-        let end = unsafe { core::ptr::read_volatile(&raw const (*self.ctx).data_end) } as usize;
+        let (from, end) = unsafe {
+            (
+                core::ptr::read_volatile(&raw const (*self.ctx).data) as usize + at,
+                core::ptr::read_volatile(&raw const (*self.ctx).data_end) as usize,
+            )
+        };
         if from + N > end {
             return None;
         }

@@ -21,7 +21,7 @@ use aya_ebpf::macros::xdp;
 use aya_ebpf::programs::XdpContext;
 use maps::State;
 use rings::Rings;
-use rocescope_record::cache::{self, Step};
+use rocescope_record::cache;
 use rocescope_record::{Clock, Config, Counters, Set};
 use rocescope_wire::Packet;
 
@@ -37,11 +37,11 @@ fn observe(ctx: *mut xdp_md) -> Option<u32> {
     let counters = maps::counters()?;
     let state = maps::state()?;
     // SAFETY: the context is the one the kernel called us with.
-    state.interface = unsafe { (*ctx).ingress_ifindex };
+    state.moment.interface = unsafe { (*ctx).ingress_ifindex };
     state.times.take(ctx);
     if classify::is_roce(ctx, config, counters, state) {
-        state.tick = state.times.clock(config).tick();
-        if !Step::from_number(join(config, state)).is_done() {
+        state.moment.tick = state.times.clock(config).tick();
+        if join(config, state) == 0 {
             renew(config, counters, state);
         }
     }
@@ -52,24 +52,22 @@ fn observe(ctx: *mut xdp_md) -> Option<u32> {
     })
 }
 
-/// Joins a packet to its run, where it continues one; the number of the [`Step`].
+/// Joins a packet to its run, where it continues one; 0 where there is more to do.
 #[inline(never)]
 fn join(config: &Config, state: &mut State) -> u32 {
-    state.set = hash(&state.packet, state.interface);
+    state.set = hash(&state.packet, state.moment.interface);
     let Some(set) = maps::set(state) else {
-        return 0;
+        return 1;
     };
     // It is 0, which the verifier does not know.
     let settle = |way| way ^ config.reserved;
     let State {
         packet,
-        interface,
-        tick,
+        moment,
         step,
         ..
     } = state;
-    *step = cache::join(set, packet, *interface, *tick, config, settle).number();
-    *step
+    u32::from(cache::join(set, packet, moment, config, settle, step))
 }
 
 #[inline(never)]
@@ -88,16 +86,14 @@ fn renew(config: &Config, counters: &mut Counters, state: &mut State) -> u32 {
         packet,
         step,
         times,
-        tick,
-        interface,
+        moment,
         ..
     } = state;
     cache::renew(
         set,
-        Step::from_number(*step),
+        step,
         packet,
-        *interface,
-        *tick,
+        moment,
         &times.clock(config),
         config,
         counters,

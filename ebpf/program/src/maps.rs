@@ -7,6 +7,7 @@ use crate::head::Head;
 use aya_ebpf::helpers::generated::bpf_map_lookup_elem;
 use aya_ebpf::macros::btf_map;
 use rocescope_record::batch::Batch;
+use rocescope_record::cache::{Moment, Step};
 use rocescope_record::counters::Place;
 use rocescope_record::{Config, Counters, MadRecord, SegmentRecord, Set};
 use rocescope_wire::{Inner, Packet};
@@ -36,16 +37,14 @@ pub struct State {
     pub inner: Inner,
     /// When it passed, where it says so itself.
     pub times: Times,
-    /// When it passed, in ticks.
-    pub tick: u64,
-    /// The interface it came in on.
-    pub interface: u32,
+    /// When it passed, in ticks, and on which interface.
+    pub moment: Moment,
     /// Its length in bytes.
     pub frame_bytes: u32,
     /// The hash of its set.
     pub set: u32,
-    /// What it did to its set: the number of a `Step`.
-    pub step: u32,
+    /// What it did to its set.
+    pub step: Step,
     /// Where it is counted, if it is no RoCEv2 packet.
     pub place: Place,
     /// A TCP segment on its way out, and what is known of its connection.

@@ -24,7 +24,7 @@ pub fn management(
     };
     // SAFETY: the reserved bytes, any of which are a record.
     let record = unsafe { &mut *entry.as_mut_ptr() };
-    record.begin(&state.packet, state.interface, now);
+    record.begin(&state.packet, state.moment.interface, now);
     record.mad = [0; 256];
     let at = state.packet.payload_at() as u32;
     let left = state.frame_bytes.saturating_sub(at);
@@ -71,7 +71,7 @@ pub fn handshake(config: &Config, counters: &mut Counters, state: &mut State) ->
         head,
         inner,
         times,
-        interface,
+        moment,
         segment,
         key,
         expected,
@@ -80,7 +80,7 @@ pub fn handshake(config: &Config, counters: &mut Counters, state: &mut State) ->
     let Some(found) = tcp::segment(&*head, inner) else {
         return 0;
     };
-    *segment = SegmentRecord::new(&found, *interface, 0);
+    *segment = SegmentRecord::new(&found, moment.interface, 0);
     match segment.kind as u8 {
         SYN => {}
         SYN_ACK => {

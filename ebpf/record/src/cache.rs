@@ -82,55 +82,46 @@ pub fn set_hash(packet: &Packet, interface: u32) -> u32 {
     ((sum ^ sum >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32
 }
 
-/// What a packet did to its set, in one word, for it crosses from one subprogram of the kernel to
-/// another: whether all is done, else the slot, why its run has to end, and why the run that the
-/// packet stands in ends with it.
+/// When and where a packet passed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Step(u32);
+#[repr(C)]
+pub struct Moment {
+    /// The cheap clock.
+    pub tick: u64,
+    /// Index of the interface.
+    pub interface: u32,
+    /// Always 0.
+    pub reserved: u32,
+}
+
+/// What a packet did to its set. It lies in memory of the caller, for it crosses from one subprogram
+/// of the kernel to another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct Step {
+    /// Which slot of the set.
+    way: u32,
+    /// Why its run has to end, a [`Cut`], or [`NO_CUT`](Self::NO_CUT): the packet has joined it.
+    obstacle: u32,
+    /// Why the run that the packet stands in ends with it, likewise.
+    ending: u32,
+    /// Always 0.
+    reserved: u32,
+}
 
 impl Step {
     /// Stands where there is no [`Cut`].
     const NO_CUT: u32 = 0xff;
 
-    #[inline(always)]
-    const fn new(way: u32, obstacle: u32, ending: u32) -> Self {
-        Self(way | obstacle << 8 | ending << 16)
-    }
-
-    /// The step that [`number`](Self::number) was of.
+    /// Memory for a step.
     #[must_use]
-    #[inline(always)]
-    pub const fn from_number(number: u32) -> Self {
-        Self(number)
-    }
-
-    /// The step as a number.
-    #[must_use]
-    #[inline(always)]
-    pub const fn number(self) -> u32 {
-        self.0
-    }
-
-    /// The packet joined a run that goes on.
-    #[must_use]
-    #[inline(always)]
-    pub const fn is_done(self) -> bool {
-        self.0 >> 8 == Self::NO_CUT << 8 | Self::NO_CUT
-    }
-
-    #[inline(always)]
-    const fn way(self) -> usize {
-        (self.0 & 1) as usize
-    }
-
-    #[inline(always)]
-    const fn obstacle(self) -> u32 {
-        self.0 >> 8 & 0xff
-    }
-
-    #[inline(always)]
-    const fn ending(self) -> u32 {
-        self.0 >> 16 & 0xff
+    pub const fn zeroed() -> Self {
+        Self {
+            way: 0,
+            obstacle: 0,
+            ending: 0,
+            reserved: 0,
+        }
     }
 }
 
@@ -145,17 +136,20 @@ pub fn observe<C: Clock, S: Sink>(
     counters: &mut Counters,
     sink: &mut S,
 ) {
-    let tick = clock.tick();
-    let step = join(set, packet, interface, tick, config, |way| way);
-    if !step.is_done() {
-        renew(
-            set, step, packet, interface, tick, clock, config, counters, sink,
-        );
+    let moment = Moment {
+        tick: clock.tick(),
+        interface,
+        reserved: 0,
+    };
+    let mut step = Step::zeroed();
+    if !join(set, packet, &moment, config, |way| way, &mut step) {
+        renew(set, &step, packet, &moment, clock, config, counters, sink);
     }
 }
 
-/// The first half of [`observe`]: joins the packet to its run, where it continues one. Asks for no
-/// time and publishes nothing, which keeps the way that most packets take short in the kernel.
+/// The first half of [`observe`]: joins the packet to its run, where it continues one; whether that is
+/// all. Asks for no time and publishes nothing, which keeps the way that most packets take short in
+/// the kernel.
 ///
 /// `settle` answers the number it is given; the kernel's verifier must not see through it, for it
 /// forbids arithmetic on a pointer with one constant on one path and another on the next.
@@ -163,30 +157,38 @@ pub fn observe<C: Clock, S: Sink>(
 pub fn join(
     set: &mut Set,
     packet: &Packet,
-    interface: u32,
-    tick: u64,
+    moment: &Moment,
     config: &Config,
     settle: impl Fn(u32) -> u32,
-) -> Step {
-    let [one, two] = &*set;
-    let (way, found) = if one.is_of(packet, interface) {
+    step: &mut Step,
+) -> bool {
+    let (way, found) = find(set, packet, moment);
+    step.way = way;
+    let obstacle = if found {
+        let slot = &mut set[settle(way) as usize & 1];
+        slot.take(packet, moment, config)
+    } else {
+        Cut::Key as u32
+    };
+    step.obstacle = obstacle;
+    let ending = ending(packet, config);
+    step.ending = ending;
+    obstacle == Step::NO_CUT && ending == Step::NO_CUT
+}
+
+/// The slot of the packet's run, or the one that has to give way, and which of both it is.
+#[inline(always)]
+fn find(set: &Set, packet: &Packet, moment: &Moment) -> (u32, bool) {
+    let [one, two] = set;
+    if one.is_of(packet, moment) {
         (0, true)
-    } else if two.is_of(packet, interface) {
+    } else if two.is_of(packet, moment) {
         (1, true)
     } else if one.run.packets == 0 || (two.run.packets != 0 && one.last_tick <= two.last_tick) {
         (0, false)
     } else {
         (1, false)
-    };
-    if !found {
-        return Step::new(way, Cut::Key as u32, ending(packet, config));
     }
-    let slot = &mut set[settle(way) as usize & 1];
-    let obstacle = slot.obstacle(packet, tick, config);
-    if obstacle == Step::NO_CUT {
-        slot.join(packet, tick, config);
-    }
-    Step::new(way, obstacle, ending(packet, config))
 }
 
 /// The second half of [`observe`], for a step that is not done: ends the run that is in the way,
@@ -198,24 +200,22 @@ pub fn join(
 )]
 pub fn renew<C: Clock, S: Sink>(
     set: &mut Set,
-    step: Step,
+    step: &Step,
     packet: &Packet,
-    interface: u32,
-    tick: u64,
+    moment: &Moment,
     clock: &C,
     config: &Config,
     counters: &mut Counters,
     sink: &mut S,
 ) {
-    let slot = &mut set[step.way()];
-    let stream = packet.stream();
-    if step.obstacle() != Step::NO_CUT {
-        slot.publish(step.obstacle(), counters, sink);
-        slot.start(packet, stream, interface, tick, clock, config);
+    let slot = &mut set[step.way as usize & 1];
+    if step.obstacle != Step::NO_CUT {
+        slot.publish(step.obstacle, counters, sink);
+        slot.start(packet, moment, clock, config);
     }
-    if step.ending() != Step::NO_CUT {
+    if step.ending != Step::NO_CUT {
         slot.finish(packet, clock);
-        slot.publish(step.ending(), counters, sink);
+        slot.publish(step.ending, counters, sink);
     }
 }
 
@@ -271,11 +271,22 @@ pub fn flush<S: Sink>(
 }
 
 impl Slot {
+    /// Joins the packet to the run of its stream, or answers what forbids it.
+    #[cfg_attr(target_arch = "bpf", inline(never))]
+    #[cfg_attr(not(target_arch = "bpf"), inline(always))]
+    fn take(&mut self, packet: &Packet, moment: &Moment, config: &Config) -> u32 {
+        let obstacle = self.obstacle(packet, moment, config);
+        if obstacle == Step::NO_CUT {
+            self.join(packet, moment, config);
+        }
+        obstacle
+    }
+
     /// Whether the run is of the packet's stream. In the kernel a subprogram, as the next two are: what
     /// one of them holds in registers does not push what another needs to the stack.
     #[cfg_attr(target_arch = "bpf", inline(never))]
     #[cfg_attr(not(target_arch = "bpf"), inline(always))]
-    fn is_of(&self, packet: &Packet, interface: u32) -> bool {
+    fn is_of(&self, packet: &Packet, moment: &Moment) -> bool {
         let (a, b) = (self.run.flow.words(), packet.flow.words());
         // One branch for the six words.
         let difference = (a[0] ^ b[0])
@@ -288,7 +299,7 @@ impl Slot {
             && difference == 0
             && self.run.stream == packet.meaning.stream as u8
             && self.run.ttl == packet.ttl
-            && self.run.interface == interface
+            && self.run.interface == moment.interface
             && self.run.src_qpn == packet.src_qpn.get()
     }
 
@@ -301,19 +312,19 @@ impl Slot {
     /// Why `packet` cannot join, though it is of the same stream.
     #[cfg_attr(target_arch = "bpf", inline(never))]
     #[cfg_attr(not(target_arch = "bpf"), inline(always))]
-    fn obstacle(&self, packet: &Packet, tick: u64, config: &Config) -> u32 {
-        match self.cut(packet, tick, config) {
+    fn obstacle(&self, packet: &Packet, moment: &Moment, config: &Config) -> u32 {
+        match self.cut(packet, moment, config) {
             None => Step::NO_CUT,
             Some(cut) => cut as u32,
         }
     }
 
     #[inline(always)]
-    fn cut(&self, packet: &Packet, tick: u64, config: &Config) -> Option<Cut> {
+    fn cut(&self, packet: &Packet, moment: &Moment, config: &Config) -> Option<Cut> {
         let run = &self.run;
-        let meaning = packet.meaning;
+        let meaning = &packet.meaning;
         let stream = meaning.stream;
-        if self.is_over(tick) {
+        if self.is_over(moment.tick) {
             return Some(Cut::Slice);
         }
         // A capture file may claim any length for a frame.
@@ -381,40 +392,33 @@ impl Slot {
     }
 
     #[inline(always)]
-    fn start<C: Clock>(
-        &mut self,
-        packet: &Packet,
-        stream: Stream,
-        interface: u32,
-        tick: u64,
-        clock: &C,
-        config: &Config,
-    ) {
+    fn start<C: Clock>(&mut self, packet: &Packet, moment: &Moment, clock: &C, config: &Config) {
         let now = clock.now();
         // Field by field, for a record built aside would take a quarter of the kernel's stack.
         let run = &mut self.run;
         *run = RunRecord::zeroed();
         run.flow = packet.flow;
         run.first_ns = now;
-        run.interface = interface;
+        run.interface = moment.interface;
         run.src_qpn = packet.src_qpn.get();
         run.first_psn = packet.psn().get();
         run.opcode = packet.bth.opcode.0;
-        run.stream = stream as u8;
+        run.stream = packet.meaning.stream as u8;
         run.ttl = packet.ttl;
         run.encapsulation = packet.encapsulation as u8;
-        self.first_tick = tick;
+        self.first_tick = moment.tick;
         // A slice is at most 100 ms, and a tick at least a nanosecond.
         self.slice_ticks = config.ticks_left(now).min(u64::from(u32::MAX)) as u32;
         self.kind = kind(packet);
-        self.join(packet, tick, config);
+        self.join(packet, moment, config);
     }
 
     #[cfg_attr(target_arch = "bpf", inline(never))]
     #[cfg_attr(not(target_arch = "bpf"), inline(always))]
-    fn join(&mut self, packet: &Packet, tick: u64, config: &Config) {
+    fn join(&mut self, packet: &Packet, moment: &Moment, config: &Config) {
+        let tick = moment.tick;
         let run = &mut self.run;
-        let meaning = packet.meaning;
+        let meaning = &packet.meaning;
         // A slice is at most 100 ms, so the offset fits.
         let offset_ns = (tick
             .wrapping_sub(self.first_tick)

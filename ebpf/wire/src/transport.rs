@@ -51,9 +51,10 @@ pub(crate) fn read<const VERSION: u8, O: Octets + ?Sized>(
     packet.congestion_experienced = ip.traffic_class & 3 == 3;
     packet.network_at = network.at;
     packet.bth_at = bth_at;
-    let [s1, s0, d1, d0, l1, l0, _, _] = frame
-        .read::<8>(ip.payload_at)
-        .ok_or_else(|| lengths.short(Malformed::UdpShort))?;
+    let udp_short = || lengths.short(Malformed::UdpShort);
+    // In pieces, for the same reason; the second one tells whether all of it is there.
+    let [l1, l0, _, _] = frame.read::<4>(ip.payload_at + 4).ok_or_else(udp_short)?;
+    let [s1, s0, d1, d0] = frame.read::<4>(ip.payload_at).ok_or_else(udp_short)?;
     if !is_roce_port(u16::from_be_bytes([d1, d0]), ports) {
         return Err(Other::NotRoce(NotRoce::OtherPort));
     }

@@ -37,12 +37,12 @@ impl Report {
             }
             let records: u64 = plain.iter().map(|sample| sample.records).sum();
             let lost: u64 = plain.iter().map(|sample| sample.lost_records).sum();
-            let packets = plain.len() as f64 * 1_100_000.0;
+            let packets: u64 = plain.iter().map(|sample| sample.packets).sum();
             lines.push(Line {
                 name: row.name.clone(),
                 ns,
                 above: [ns[0] - wrapper[0], ns[1] - wrapper[1]],
-                records_a_packet: records as f64 / packets,
+                records_a_packet: records as f64 / packets.max(1) as f64,
                 lost_share: lost as f64 / (records.max(1)) as f64,
             });
         }
@@ -147,7 +147,7 @@ impl Report {
             "# What a packet costs in the kernel\n\nWritten by `{COMMAND} --save`, on {}.\n\n\
              `BPF_PROG_TEST_RUN` over one frame of 1,024 bytes of payload (a MIDDLE of an RDMA WRITE). Every program \
              stands behind the same wrapper, which rewrites QPN and PSN in the frame and calls it by a tail call. \
-             Each figure is the median of nine samples of a million packets, taken in turn with all others, while another \
+             Each figure is the median of nine samples of half a million packets, taken in turn with all others, while another \
              thread empties the rings. Where a wrapper is shown with many flows, the rows below it are held against that one.\n\n\
              Loaded with CAP_BPF, CAP_NET_ADMIN and CAP_NET_RAW alone, as a capture does, programs carry barriers against \
              speculation; with CAP_PERFMON they do not.\n\n{}\n{}",
