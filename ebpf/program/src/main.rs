@@ -23,7 +23,6 @@ use maps::State;
 use rings::Rings;
 use rocescope_record::cache;
 use rocescope_record::{Clock, Config, Counters, Set};
-use rocescope_wire::Packet;
 
 /// Takes every frame of an interface.
 #[xdp(frags)]
@@ -55,7 +54,7 @@ fn observe(ctx: *mut xdp_md) -> Option<u32> {
 /// Joins a packet to its run, where it continues one; 0 where there is more to do.
 #[inline(never)]
 fn join(config: &Config, state: &mut State) -> u32 {
-    state.set = hash(&state.packet, state.moment.interface);
+    state.set = cache::set_hash(&state.packet, state.moment.interface);
     let Some(set) = maps::set(state) else {
         return 1;
     };
@@ -68,11 +67,6 @@ fn join(config: &Config, state: &mut State) -> u32 {
         ..
     } = state;
     u32::from(cache::join(set, packet, moment, config, settle, step))
-}
-
-#[inline(never)]
-fn hash(packet: &Packet, interface: u32) -> u32 {
-    cache::set_hash(packet, interface)
 }
 
 /// Ends runs and starts one, as the step in `state` says.

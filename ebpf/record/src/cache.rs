@@ -162,34 +162,38 @@ pub fn join(
     settle: impl Fn(u32) -> u32,
     step: &mut Step,
 ) -> bool {
-    let (way, found) = find(set, packet, moment);
-    step.way = way;
-    let obstacle = if found {
-        let slot = &mut set[settle(way) as usize & 1];
-        slot.take(packet, moment, config)
+    let way = if set[0].is_of(packet, moment) {
+        FOUND
     } else {
-        Cut::Key as u32
+        find_second(set, packet, moment)
     };
-    step.obstacle = obstacle;
-    let ending = ending(packet, config);
-    step.ending = ending;
-    obstacle == Step::NO_CUT && ending == Step::NO_CUT
+    let found = way & FOUND != 0;
+    step.way = way;
+    step.obstacle = if found { Step::NO_CUT } else { Cut::Key as u32 };
+    let slot = &mut set[settle(way) as usize & 1];
+    if found && slot.advance(packet, moment, config) {
+        return true;
+    }
+    slot.consider(packet, moment, config, step)
 }
 
-/// The slot of the packet's run, or the one that has to give way, and which of both it is.
-#[inline(always)]
-fn find(set: &Set, packet: &Packet, moment: &Moment) -> (u32, bool) {
+/// Which slot is that of the packet's run where the first is not, or has to give way; with
+/// [`FOUND`] where it is the run's.
+#[cfg_attr(target_arch = "bpf", inline(never))]
+#[cfg_attr(not(target_arch = "bpf"), inline(always))]
+fn find_second(set: &Set, packet: &Packet, moment: &Moment) -> u32 {
     let [one, two] = set;
-    if one.is_of(packet, moment) {
-        (0, true)
-    } else if two.is_of(packet, moment) {
-        (1, true)
+    if two.is_of(packet, moment) {
+        1 | FOUND
     } else if one.run.packets == 0 || (two.run.packets != 0 && one.last_tick <= two.last_tick) {
-        (0, false)
+        0
     } else {
-        (1, false)
+        1
     }
 }
+
+/// Stands beside the number of a slot that holds the packet's run.
+const FOUND: u32 = 2;
 
 /// The second half of [`observe`], for a step that is not done: ends the run that is in the way,
 /// starts another, and ends that too where the packet is the last it may hold.
@@ -220,8 +224,7 @@ pub fn renew<C: Clock, S: Sink>(
 }
 
 /// Why the run that a packet stands in ends with it: a [`Cut`] or [`Step::NO_CUT`].
-#[cfg_attr(target_arch = "bpf", inline(never))]
-#[cfg_attr(not(target_arch = "bpf"), inline(always))]
+#[inline(always)]
 fn ending(packet: &Packet, config: &Config) -> u32 {
     let meaning = packet.meaning;
     let cut = match meaning.stream {
@@ -271,21 +274,63 @@ pub fn flush<S: Sink>(
 }
 
 impl Slot {
-    /// Joins the packet to the run of its stream, or answers what forbids it.
-    #[cfg_attr(target_arch = "bpf", inline(never))]
-    #[cfg_attr(not(target_arch = "bpf"), inline(always))]
-    fn take(&mut self, packet: &Packet, moment: &Moment, config: &Config) -> u32 {
-        let obstacle = self.obstacle(packet, moment, config);
-        if obstacle == Step::NO_CUT {
-            self.join(packet, moment, config);
+    /// Joins a MIDDLE of a message to a run that holds its like, and answers whether it did: what
+    /// [`obstacle`](Self::obstacle) and [`join`](Self::join) do with the packets that most runs are
+    /// made of, in so few words that they fit the registers of the kernel's machine.
+    #[inline(always)]
+    fn advance(&mut self, packet: &Packet, moment: &Moment, config: &Config) -> bool {
+        let run = &mut self.run;
+        if packet.meaning.position() as u8 != Position::Middle as u8
+            || packet.psn().get() != self.next_psn
+            || self.kind != kind(packet)
+            || run.packets == MOST_PACKETS
+            || run.packets <= run.last + run.only
+            || u32::from(run.segment_bytes) != packet.payload_bytes
+            || self.overhead_bytes != overhead_bytes(packet)
+            || run.frame_bytes > MOST_BYTES.saturating_sub(packet.frame_bytes)
+        {
+            return false;
         }
-        obstacle
+        let ticks = moment.tick.wrapping_sub(self.first_tick);
+        if ticks >= u64::from(self.slice_ticks) {
+            return false;
+        }
+        run.last_offset_ns = ticks.wrapping_mul(config.tick_ns) as u32;
+        self.last_tick = moment.tick;
+        run.packets += 1;
+        run.frame_bytes += packet.frame_bytes;
+        run.last_psn = packet.psn().get();
+        self.next_psn = packet.psn().plus(1).get();
+        run.congestion_experienced += u16::from(packet.congestion_experienced);
+        run.flags = flags(run.flags, packet);
+        true
     }
 
-    /// Whether the run is of the packet's stream. In the kernel a subprogram, as the next two are: what
-    /// one of them holds in registers does not push what another needs to the stack.
+    /// Joins the packet to the run in the slot, where that is of its stream and nothing forbids it;
+    /// whether that is all.
     #[cfg_attr(target_arch = "bpf", inline(never))]
     #[cfg_attr(not(target_arch = "bpf"), inline(always))]
+    fn consider(
+        &mut self,
+        packet: &Packet,
+        moment: &Moment,
+        config: &Config,
+        step: &mut Step,
+    ) -> bool {
+        if step.obstacle == Step::NO_CUT {
+            let obstacle = self.obstacle(packet, moment, config);
+            step.obstacle = obstacle;
+            if obstacle == Step::NO_CUT {
+                self.join(packet, moment, config);
+            }
+        }
+        let ending = ending(packet, config);
+        step.ending = ending;
+        step.obstacle == Step::NO_CUT && ending == Step::NO_CUT
+    }
+
+    /// Whether the run is of the packet's stream.
+    #[inline(always)]
     fn is_of(&self, packet: &Packet, moment: &Moment) -> bool {
         let (a, b) = (self.run.flow.words(), packet.flow.words());
         // One branch for the six words.
@@ -310,8 +355,7 @@ impl Slot {
     }
 
     /// Why `packet` cannot join, though it is of the same stream.
-    #[cfg_attr(target_arch = "bpf", inline(never))]
-    #[cfg_attr(not(target_arch = "bpf"), inline(always))]
+    #[inline(always)]
     fn obstacle(&self, packet: &Packet, moment: &Moment, config: &Config) -> u32 {
         match self.cut(packet, moment, config) {
             None => Step::NO_CUT,
@@ -463,11 +507,7 @@ impl Slot {
             run.syndrome = packet.syndrome.0;
             run.msn_or_dma_length = packet.msn_or_dma_length;
         }
-        run.flags = run.flags & !RunRecord::ACK_REQUESTED
-            | flag(packet.bth.ack_request, RunRecord::ACK_REQUESTED)
-            | flag(packet.bth.becn, RunRecord::BECN)
-            | flag(packet.bth.solicited_event, RunRecord::SOLICITED)
-            | flag(packet.snapped | packet.truncated, RunRecord::CUT_SHORT);
+        run.flags = flags(run.flags, packet);
         self.last_tick = tick;
         self.next_psn = packet.psn().plus(1).get();
     }
@@ -497,6 +537,16 @@ impl Slot {
         sink.publish(&self.run, counters);
         self.run.packets = 0;
     }
+}
+
+/// The flags of a run with one more packet.
+#[inline(always)]
+fn flags(flags: u8, packet: &Packet) -> u8 {
+    flags & !RunRecord::ACK_REQUESTED
+        | flag(packet.bth.ack_request, RunRecord::ACK_REQUESTED)
+        | flag(packet.bth.becn, RunRecord::BECN)
+        | flag(packet.bth.solicited_event, RunRecord::SOLICITED)
+        | flag(packet.snapped | packet.truncated, RunRecord::CUT_SHORT)
 }
 
 /// What a frame weighs beside its extension headers and its payload.
