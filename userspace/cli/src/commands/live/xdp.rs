@@ -1,13 +1,13 @@
 //! Run records of the kernel, into the intake.
 
 use super::watch::Watch;
+use crate::dataset::Dataset;
 use crate::intake::{Intake, Outcome};
 use crate::output::Live;
 use anyhow::{Result, ensure};
 use rocescope_capture::xdp::{Capture, Taken};
 use rocescope_pipeline::{Pipeline, Settings};
 use rocescope_record::{Counters, Sink};
-use rocescope_store::Writer;
 use std::collections::VecDeque;
 use std::thread::sleep;
 use std::time::Duration;
@@ -47,12 +47,12 @@ impl Edges {
 pub(super) fn drive(
     mut capture: Capture,
     settings: Settings,
-    writer: Option<Writer>,
+    dataset: Option<Dataset>,
     watch: &mut Watch,
     report: &mut Live,
 ) -> Result<Outcome> {
     let window_ns = settings.window_ns;
-    let mut intake = Intake::new(settings, writer)?;
+    let mut intake = Intake::new(settings, dataset)?;
     let mut packets = 0;
     let begin_ns = capture.now_ns()?;
     intake.turn(begin_ns, &Counters::default())?;
@@ -66,6 +66,9 @@ pub(super) fn drive(
             edges.passed.pop_front_if(|(edge, _)| *edge <= watermark_ns)
         {
             intake.turn(edge, &counters)?;
+        }
+        if let Some(settings) = watch.reloaded() {
+            intake.pipeline.reconfigure(&settings);
         }
         if watch.asked() {
             tell(&capture)?;
