@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "a test says what failed by panicking")]
 
 mod counters;
+mod generated;
 mod kept;
 mod replay;
 mod shared;

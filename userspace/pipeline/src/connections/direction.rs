@@ -1,10 +1,12 @@
 //! The state of one direction: what was sent that way, and what is still open.
 
 use super::congestion::{Notifications, Rate};
-use super::episode::{Doubt, Episode, Refusal, RnrEpisode};
+use super::episode::{Doubt, Episode, Refusal, ResponsesAgain, RnrEpisode};
 use super::key::Key;
 use super::latency::Latencies;
-use super::recent::Recent;
+use super::pass::Pass;
+use super::receiver::Receiver;
+use super::retransmission::LeftOut;
 use super::sequence::{Gap, Place, Sequence};
 use super::setup::Setup;
 use super::waiting::Waiting;
@@ -58,6 +60,8 @@ pub(crate) struct Counts {
     pub(crate) repeated: u64,
     pub(crate) lost_before_tap: u64,
     pub(crate) lost_after_tap: u64,
+    /// Sent again after a long wait: it or its answer was lost behind the tap.
+    pub(crate) unanswered: u64,
     pub(crate) repeated_responses: u64,
     pub(crate) lost_response_gaps: u64,
     /// Gaps never filled: acknowledged, asked for by a NAK, neither, unknown.
@@ -71,6 +75,7 @@ pub(crate) struct Counts {
     pub(crate) timeouts: u32,
     pub(crate) nak_episodes: u32,
     pub(crate) rnr_episodes: u32,
+    pub(crate) response_episodes: u32,
     pub(crate) restarts: u32,
 }
 
@@ -99,7 +104,9 @@ pub(crate) struct Direction {
     pub(crate) requests: Sequence,
     /// PSNs of READ responses and atomic acknowledgements.
     pub(crate) responses: Sequence,
-    pub(crate) recent: Recent,
+    /// What its sender is sending, and what the peer makes of it.
+    pub(crate) pass: Pass,
+    pub(crate) receiver: Receiver,
     pub(crate) waiting: Waiting,
     /// First request PSN, and until when it may still fall: the first answer.
     pub(crate) start: Option<Place>,
@@ -116,20 +123,18 @@ pub(crate) struct Direction {
     pub(crate) open_read: Option<(Place, u32)>,
     /// The peer has all up to here.
     pub(crate) acked: Place,
-    pub(crate) refusal: Option<Refusal>,
+    /// What the peer asked for last, and before that: its sender may not have heard it yet.
+    pub(crate) refusals: [Option<Refusal>; 2],
     pub(crate) rnr: Option<RnrEpisode>,
     pub(crate) episode: Option<Episode>,
     pub(crate) doubt: Option<Doubt>,
     /// Retransmissions of the oldest open request without an answer in between.
     pub(crate) tries: u32,
     pub(crate) try_interval_ns: u64,
-    /// The loss told last: not to be told again for the same transmission.
-    pub(crate) last_loss: Option<(Place, u64)>,
-    /// PSNs that came too late last, overtaken by others: a NAK for them is no loss.
-    pub(crate) overtaken: Option<(Place, Place)>,
-    /// PSNs that did not pass again when the sender went through them: a NAK for them tells
-    /// nothing of what lies behind the tap.
-    pub(crate) skipped: Option<(Place, Place)>,
+    /// What did not pass again when the sender went through it; it may still come late.
+    pub(crate) left_out: Option<LeftOut>,
+    /// Responses that were asked for again.
+    pub(crate) responses_again: Option<ResponsesAgain>,
     pub(crate) latencies: Latencies,
     pub(crate) rate: Rate,
     pub(crate) notifications: Option<Box<Notifications>>,
@@ -158,7 +163,8 @@ impl Direction {
             sizes: [0; SIZES],
             requests: Sequence::default(),
             responses: Sequence::default(),
-            recent: Recent::default(),
+            pass: Pass::default(),
+            receiver: Receiver::default(),
             waiting: Waiting::default(),
             start: None,
             start_is_open: true,
@@ -170,15 +176,14 @@ impl Direction {
             response_is_whole: true,
             open_read: None,
             acked: 0,
-            refusal: None,
+            refusals: [None; 2],
             rnr: None,
             episode: None,
             doubt: None,
             tries: 0,
             try_interval_ns: 0,
-            last_loss: None,
-            overtaken: None,
-            skipped: None,
+            left_out: None,
+            responses_again: None,
             latencies: Latencies::default(),
             rate: Rate::default(),
             notifications: None,

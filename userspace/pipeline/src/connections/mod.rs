@@ -11,7 +11,8 @@
 //! | `key`, `table` | which direction a run belongs to |
 //! | `direction` | the state of one direction |
 //! | `sequence` | the highest PSN, the gaps below it, what fills them |
-//! | `recent` | when a PSN passed last: a copy or a retransmission |
+//! | `pass` | what the sender is sending, for the first time or again |
+//! | `receiver` | what the receiver makes of it, as far as the order at the tap tells |
 //! | `requests`, `answers` | what a run of requests, ACKs or responses does to that state |
 //! | `retransmission` | overtaken, copied or sent again, and why |
 //! | `waiting`, `latency` | requests on their way, and how long their answers took |
@@ -46,7 +47,8 @@ mod key;
 mod latency;
 mod order;
 mod pairing;
-mod recent;
+mod pass;
+mod receiver;
 mod report;
 mod requests;
 mod retransmission;

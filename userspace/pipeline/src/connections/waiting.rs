@@ -1,10 +1,13 @@
 //! Requests whose answer has not passed yet: what round trips are measured from.
 
-use super::sequence::Place;
+use super::sequence::{Place, Ranges};
 use alloc::collections::VecDeque;
 
 /// Requests that wait at most, 40 bytes each; the oldest gives way and gives no sample.
 const MOST_WAITING: usize = 64;
+
+/// Requests kept whose response has passed.
+const MOST_PASSED: usize = 8;
 
 /// What kind of answer a request waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +16,8 @@ pub(crate) enum Answer {
     Acknowledge,
     /// READ responses or an atomic acknowledgement.
     Response,
+    /// None: its response has passed. It may have been lost behind the tap, and be asked for again.
+    Passed,
 }
 
 /// A message or operation on its way.
@@ -25,9 +30,13 @@ pub(crate) struct Request {
     /// When its last packet passed last.
     pub(crate) sent_ns: u64,
     pub(crate) answer: Answer,
+    /// The highest PSN from which a READ asked for its response.
+    pub(crate) asked_from: Place,
     /// Whether the time of its last packet is exact, and it passed once: else an answer cannot be
     /// told to be the first one's or the second's (Karn's rule).
     pub(crate) clear: bool,
+    /// Its completion has been told.
+    pub(crate) done: bool,
 }
 
 /// The requests of a direction that wait, in the order of their PSNs.
@@ -59,10 +68,34 @@ impl Waiting {
     pub(crate) fn again(&mut self, first: Place, last: Place, now_ns: u64) {
         for request in &mut self.requests {
             if request.last >= first && request.first <= last {
-                request.clear = false;
+                request.clear &= request.last > last;
                 request.sent_ns = now_ns;
+                if request.answer == Answer::Passed {
+                    request.answer = Answer::Response;
+                }
             }
         }
+    }
+
+    /// The sender went back to `first` of its own: an answer for what follows may be for what was
+    /// sent before or for what is sent now.
+    pub(crate) fn blur(&mut self, first: Place) {
+        for request in &mut self.requests {
+            request.clear &= request.last < first;
+        }
+    }
+
+    /// A READ asks for its response from `place` on. Whether one had asked from there before.
+    pub(crate) fn read_from(&mut self, place: Place) -> bool {
+        let holds = |request: &&mut Request| {
+            request.answer != Answer::Acknowledge && (request.first..=request.last).contains(&place)
+        };
+        let Some(request) = self.requests.iter_mut().find(holds) else {
+            return true;
+        };
+        let before = place <= request.asked_from;
+        request.asked_from = request.asked_from.max(place);
+        before
     }
 
     /// When the request that holds `place` passed last.
@@ -74,15 +107,44 @@ impl Waiting {
             .map(|request| request.sent_ns)
     }
 
-    /// All up to `place` is answered: hands out and forgets the requests that are.
-    pub(crate) fn answered(&mut self, place: Place, mut done: impl FnMut(&Request)) {
-        while let Some(request) = self
-            .requests
-            .front()
-            .filter(|request| request.last <= place)
-        {
-            done(request);
+    /// All up to `place` is answered: hands out and forgets the requests that are. A READ or atomic
+    /// is answered by its response alone, and by all of it: `response` tells what PSN the last one
+    /// began with, and which did not pass.
+    pub(crate) fn answered(
+        &mut self,
+        place: Place,
+        response: Option<(Place, &Ranges)>,
+        mut done: impl FnMut(&Request),
+    ) {
+        let mut at = 0;
+        while let Some(request) = self.requests.get(at).filter(|r| r.last <= place) {
+            let is_done = match (request.answer, response) {
+                (Answer::Acknowledge, _) => true,
+                (Answer::Response, None) | (Answer::Passed, _) => false,
+                (Answer::Response, Some((first, missing))) => {
+                    let overlaps =
+                        |(from, to): &(Place, Place)| *from <= request.last && *to >= request.first;
+                    request.last >= first && !missing.ranges().iter().any(overlaps)
+                }
+            };
+            if !is_done {
+                at += 1;
+                continue;
+            }
+            if !request.done {
+                done(request);
+            }
+            if request.answer == Answer::Acknowledge {
+                self.requests.remove(at);
+            } else if let Some(request) = self.requests.get_mut(at) {
+                (request.answer, request.done) = (Answer::Passed, true);
+            }
+        }
+        let passed = |request: &&Request| request.answer == Answer::Passed;
+        let mut most = self.requests.iter().filter(passed).count();
+        while most > MOST_PASSED && self.requests.front().is_some_and(|first| passed(&first)) {
             self.requests.pop_front();
+            most -= 1;
         }
     }
 
@@ -101,6 +163,8 @@ impl Waiting {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.requests.is_empty()
+        self.requests
+            .iter()
+            .all(|request| request.answer == Answer::Passed)
     }
 }
