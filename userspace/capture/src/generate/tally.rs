@@ -68,6 +68,9 @@ pub enum Place {
     Damaged,
     /// Between the tap and the capture; it arrived.
     Mirror,
+    /// Nowhere: it was so late that it passed behind its own retransmission. To the tap that looks as
+    /// if it had been lost and its retransmission doubled.
+    Late,
 }
 
 /// What kind of packet was lost.
@@ -279,7 +282,14 @@ impl Ledger {
                     Cause::Original => {}
                     Cause::Retransmission => direction.retransmitted_packets += 1,
                     Cause::Late if is_new => direction.out_of_order_packets += u64::from(past),
-                    Cause::Copy | Cause::Late => direction.duplicate_packets += 1,
+                    Cause::Copy => direction.duplicate_packets += 1,
+                    Cause::Late => {
+                        direction.duplicate_packets += 1;
+                        direction.lose(Lost {
+                            followed: true,
+                            ..Lost::new(now, Place::Late, PacketKind::Request, request.sequence, 0)
+                        });
+                    }
                 }
                 direction.ce_packets += u64::from(request.congested);
                 direction.unique_payload_bytes += if is_new {

@@ -4,12 +4,12 @@ use super::direction::Direction;
 use super::episode::{Refusal, ResponsesAgain, RnrEpisode, Trigger};
 use super::event::{Evidence, What, Where};
 use super::receiver::Told;
-use super::requests::{Surroundings, unique};
+use super::requests::{Surroundings, begins, unique};
 use super::sequence::{Place, Ranges};
 use super::waiting::Answer;
 use rocescope_record::RunRecord;
 use rocescope_wire::extension::{Acknowledgement, NakCode, rnr_timer_us};
-use rocescope_wire::{Operation, Position, Psn};
+use rocescope_wire::{Operation, Psn};
 
 /// Retransmissions without an answer from which silence means that the sender gave up.
 const TRIES: u32 = 2;
@@ -68,6 +68,7 @@ impl Direction {
     /// The peer has all up to `place`.
     fn progress(&mut self, place: Place, now_ns: u64, around: &mut Surroundings<'_>) {
         self.settle_doubt(Some((place, now_ns)), around.tell);
+        self.answered_ns = now_ns;
         self.receiver.acknowledged(place, self.pass.next());
         if place > self.acked {
             self.acked = place;
@@ -115,15 +116,23 @@ impl Direction {
                 self.receiver.forgive(place);
             }
         }
+        // In a pass that goes through old packets again, a NAK may still be for the pass before, or
+        // for one that was overtaken by it: it tells of this one only what had the time to arrive.
+        let is_again = place <= self.pass.again_until() && place < self.pass.next();
+        let passed_ns = self.pass.time_of(place).unwrap_or(0);
+        let min_rtt_ns = self.latencies.min_rtt_ns().unwrap_or(0);
+        let of_its_own = self.episode.is_some_and(|e| e.trigger == Trigger::Timeout);
+        if is_again && !of_its_own && run.first_ns < passed_ns + min_rtt_ns {
+            self.receiver.forgive(place);
+        }
         let told = self
             .receiver
             .refuse(place, has_passed.then_some(run.first_ns));
         // What was sent again of its own before it was asked for needs no third time to arrive: no
         // proof will come that the first time was a loss, but for this NAK.
-        let of_its_own = self.episode.is_some_and(|e| e.trigger == Trigger::Timeout);
-        let is_again = of_its_own && place <= self.pass.again_until() && place < self.pass.next();
         if told == Told::Lost
             && is_again
+            && of_its_own
             && let Some(lost) = self.receiver.take_lost()
         {
             self.lose(lost, 1, around.tell);
@@ -196,9 +205,9 @@ impl Direction {
     ) {
         let first = self.responses.place(run.first_psn());
         let last = first + u64::from(run.packets) - 1;
-        let begins = matches!(run.opcode().position(), Position::First | Position::Only);
+        let is_begun = begins(run);
         // Between two whole responses lie the PSNs of other operations.
-        let hole_is_silent = begins && self.response_is_whole && !is_awaited;
+        let hole_is_silent = is_begun && self.response_is_whole && !is_awaited;
         let mut filled = Ranges::default();
         let times = (run.first_ns, run.first_ns);
         let mut note = |first, last| filled.note(first, last);
@@ -209,7 +218,8 @@ impl Direction {
         if let Some(again) = &mut self.responses_again {
             let (from, to) = (again.next, again.until.min(first.saturating_sub(1)));
             if from <= to && !hole_is_silent {
-                again.left_out = Some((from, to));
+                // The lowest is what is asked for next.
+                again.left_out.get_or_insert((from, to));
                 self.counts.lost_before_tap += to - from + 1;
                 let what = What::Loss {
                     psn: Psn::new(from as u32),
@@ -250,7 +260,7 @@ impl Direction {
         if run.opcode().operation() != Operation::RdmaReadResponse {
             return;
         }
-        if begins {
+        if is_begun {
             self.message_bytes = 0;
         }
         self.message_bytes += run.payload_bytes();
@@ -310,7 +320,7 @@ impl Direction {
         }
         let first = self.requests.place(run.first_psn());
         let last = self.requests.place(run.last_psn());
-        if matches!(run.opcode().position(), Position::First | Position::Only)
+        if begins(run)
             && let Some(request) = self.waiting.response_at(first)
             && request.clear
         {

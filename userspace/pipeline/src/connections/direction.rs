@@ -4,9 +4,9 @@ use super::congestion::{Notifications, Rate};
 use super::episode::{Doubt, Episode, Refusal, ResponsesAgain, RnrEpisode};
 use super::key::Key;
 use super::latency::Latencies;
+use super::left_out::LeftOut;
 use super::pass::Pass;
 use super::receiver::Receiver;
-use super::retransmission::LeftOut;
 use super::sequence::{Gap, Place, Sequence};
 use super::setup::Setup;
 use super::waiting::Waiting;
@@ -123,6 +123,8 @@ pub(crate) struct Direction {
     pub(crate) open_read: Option<(Place, u32)>,
     /// The peer has all up to here.
     pub(crate) acked: Place,
+    /// When the peer answered last.
+    pub(crate) answered_ns: u64,
     /// What the peer asked for last, and before that: its sender may not have heard it yet.
     pub(crate) refusals: [Option<Refusal>; 2],
     pub(crate) rnr: Option<RnrEpisode>,
@@ -132,7 +134,7 @@ pub(crate) struct Direction {
     pub(crate) tries: u32,
     pub(crate) try_interval_ns: u64,
     /// What did not pass again when the sender went through it; it may still come late.
-    pub(crate) left_out: Option<LeftOut>,
+    pub(crate) left_out: LeftOut,
     /// Responses that were asked for again.
     pub(crate) responses_again: Option<ResponsesAgain>,
     pub(crate) latencies: Latencies,
@@ -176,13 +178,14 @@ impl Direction {
             response_is_whole: true,
             open_read: None,
             acked: 0,
+            answered_ns: 0,
             refusals: [None; 2],
             rnr: None,
             episode: None,
             doubt: None,
             tries: 0,
             try_interval_ns: 0,
-            left_out: None,
+            left_out: LeftOut::default(),
             responses_again: None,
             latencies: Latencies::default(),
             rate: Rate::default(),

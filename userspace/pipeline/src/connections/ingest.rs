@@ -4,7 +4,7 @@ use super::direction::{Direction, PairedBy};
 use super::event::{Event, What};
 use super::key::Key;
 use super::pairing::{Found, Refused};
-use super::requests::Surroundings;
+use super::requests::{Surroundings, begins};
 use super::sequence::Ranges;
 use super::setup::{Setup, Step};
 use super::{ConnectionSummary, Connections};
@@ -153,9 +153,11 @@ impl Connections {
             if direction.counts.request_packets == u64::from(run.packets) {
                 self.open.begin(hosts, at);
             }
-            self.open.enter(hosts, run.first_psn, at);
+            let directions = &self.directions;
+            let is_open = |at| directions.get(at).is_some_and(|d| d.peer.is_none());
+            self.open.enter(hosts, run.first_psn, at, is_open);
             if run.last_psn != run.first_psn {
-                self.open.enter(hosts, run.last_psn, at);
+                self.open.enter(hosts, run.last_psn, at, is_open);
             }
         }
     }
@@ -202,7 +204,16 @@ impl Connections {
             .get(at)
             .and_then(|direction| direction.response_hole(run));
         let is_awaited = hole.is_some_and(|(psn, psns)| waits(psn, psns));
+        // The first response was lost from its beginning on.
+        let requester = peer.and_then(|peer| self.directions.get(peer));
+        let begun = requester.and_then(|requester| {
+            let place = requester.requests.place(run.first_psn());
+            requester.waiting.response_of(place)
+        });
         self.with(at, |direction, around| {
+            if let Some(begun) = begun.filter(|_| !begins(run)) {
+                direction.responses.expect(Psn::new(begun as u32));
+            }
             direction
                 .rate
                 .pass(run.first_ns, run.last_ns(), run.frame_bytes);
@@ -246,26 +257,30 @@ impl Connections {
                     .is_some_and(|d| d.peer.is_none() && !d.is_datagrams())
         };
         let mut candidates = self.candidates.get(&at).copied();
+        let sent = |other: u32| match directions.get(other) {
+            Some(other) if other.peer.is_none() => {
+                let place = other.requests.place(psn);
+                // What a NAK names was lost, on this side of the tap or beyond.
+                let sent = other.requests.low()..=other.requests.high() + 1;
+                let near = place.saturating_sub(*sent.start()) < u64::from(PLAUSIBLE);
+                if other.requests.is_started() && sent.contains(&place) && near {
+                    Refused::Sent
+                } else {
+                    Refused::Other
+                }
+            }
+            _ => Refused::Paired,
+        };
         let mut found = self
             .open
-            .answer(&mut candidates, hosts, run.first_psn, is_open);
-        if found == Found::Nothing && candidates.is_none() && !run.syndrome().is_ack() {
-            found = self
-                .open
-                .refusal(hosts, |other| match directions.get(other) {
-                    Some(other) if other.peer.is_none() => {
-                        let place = other.requests.place(psn);
-                        // It is asked for because it was lost, on this side of the tap or beyond.
-                        let sent = other.requests.low()..=other.requests.high() + 1;
-                        let near = place.saturating_sub(*sent.start()) < u64::from(PLAUSIBLE);
-                        if other.requests.is_started() && sent.contains(&place) && near {
-                            Refused::Sent
-                        } else {
-                            Refused::Other
-                        }
-                    }
-                    _ => Refused::Paired,
-                });
+            .answer(&mut candidates, hosts, run.first_psn, is_open, sent);
+        // A NAK, or a response whose first packet was lost, names a PSN inside a run.
+        let names_inside = match run.stream() {
+            Stream::Response => !begins(run),
+            _ => !run.syndrome().is_ack(),
+        };
+        if found == Found::Nothing && candidates.is_none() && names_inside {
+            found = self.open.refusal(hosts, sent);
         }
         match found {
             Found::Peer(peer) => {

@@ -15,6 +15,7 @@
 //! | `receiver` | what the receiver makes of it, as far as the order at the tap tells |
 //! | `requests`, `answers` | what a run of requests, ACKs or responses does to that state |
 //! | `retransmission` | overtaken, copied or sent again, and why |
+//! | `left_out` | what did not pass again, and may come late |
 //! | `waiting`, `latency` | requests on their way, and how long their answers took |
 //! | [`congestion`] | ECN, CNPs, and the rate before and after one |
 //! | [`episode`], [`event`] | retransmissions in one go, and all else that deserves a line |
@@ -45,6 +46,7 @@ mod direction;
 mod ingest;
 mod key;
 mod latency;
+mod left_out;
 mod order;
 mod pairing;
 mod pass;

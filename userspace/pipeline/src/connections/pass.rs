@@ -6,10 +6,35 @@
 
 use super::sequence::Place;
 
-/// How many moments are kept. With one each 16 µs they reach back 128 µs, beyond the 100 µs within
+/// How many stretches are kept. With one each 20 µs they reach back 120 µs, beyond the 100 µs within
 /// which a second packet is a copy.
-const MOMENTS: usize = 8;
-const SPACING_NS: u64 = 16_000;
+const STRETCHES: usize = 6;
+const SPACING_NS: u64 = 20_000;
+
+/// PSNs that passed one after another, and when.
+#[derive(Clone, Copy, Debug, Default)]
+struct Stretch {
+    /// The low 32 bits of their places.
+    first: u32,
+    last: u32,
+    first_ns: u64,
+    /// 0: nothing is kept here.
+    last_ns: u64,
+}
+
+impl Stretch {
+    /// When the PSN passed, as if all had been spaced evenly.
+    fn time_of(&self, place: u32) -> Option<u64> {
+        let (at, most) = (
+            place.wrapping_sub(self.first),
+            self.last.wrapping_sub(self.first),
+        );
+        let holds = self.last_ns != 0 && at <= most;
+        let span = self.last_ns - self.first_ns;
+        let passed = (span * u64::from(at)).checked_div(u64::from(most));
+        holds.then_some(self.first_ns + passed.unwrap_or(0))
+    }
+}
 
 /// The pass under way, and the run seen last.
 #[derive(Clone, Copy, Debug, Default)]
@@ -18,14 +43,11 @@ pub(crate) struct Pass {
     next: Place,
     /// The highest PSN before it began: up to there all is sent again. 0 for the first pass.
     again_until: Place,
-    /// PSNs the pass had reached (low 32 bits of their places) and when, a ring.
-    moments: [(u32, u64); MOMENTS],
+    /// The last stretches of the pass, a ring.
+    stretches: [Stretch; STRETCHES],
     newest: u8,
     /// The run seen last, of this pass or not.
-    first: Place,
-    last: Place,
-    first_ns: u64,
-    last_ns: u64,
+    run: Stretch,
 }
 
 impl Pass {
@@ -37,17 +59,34 @@ impl Pass {
         self.again_until
     }
 
-    /// A run passed, `first` to `last`: it continues the pass unless all of it lies behind.
-    pub(crate) fn take(&mut self, first: Place, last: Place, first_ns: u64, last_ns: u64) {
-        (self.first, self.last) = (first, last);
-        (self.first_ns, self.last_ns) = (first_ns, last_ns);
-        if last < self.next {
+    /// A run passed, `first` to `last`; `onward` if it, or its end, continues the pass.
+    pub(crate) fn take(
+        &mut self,
+        (first, last): (Place, Place),
+        (first_ns, last_ns): (u64, u64),
+        onward: bool,
+    ) {
+        self.run = Stretch {
+            first: first as u32,
+            last: last as u32,
+            first_ns,
+            last_ns,
+        };
+        if !onward || last < self.next {
             return;
         }
         self.next = last + 1;
-        let newest = self.moments.get(self.newest as usize);
-        if newest.is_none_or(|(_, ns)| *ns == 0 || last_ns >= ns.saturating_add(SPACING_NS)) {
-            self.remember(last, last_ns);
+        let newest = self.stretches.get_mut(self.newest as usize);
+        if let Some(newest) = newest
+            && newest.last.wrapping_add(1) == first as u32
+            && last_ns < newest.first_ns.saturating_add(SPACING_NS)
+        {
+            (newest.last, newest.last_ns) = (last as u32, last_ns);
+            return;
+        }
+        self.newest = (self.newest + 1) % STRETCHES as u8;
+        if let Some(oldest) = self.stretches.get_mut(self.newest as usize) {
+            *oldest = self.run;
         }
     }
 
@@ -56,36 +95,25 @@ impl Pass {
         self.next = self.next.max(last + 1);
     }
 
-    /// The sender goes back to `first`; it had sent all up to `high`.
-    pub(crate) fn begin(&mut self, first: Place, high: Place, now_ns: u64) {
-        (self.next, self.again_until) = (first, high);
-        self.moments = [(0, 0); MOMENTS];
-        self.remember(first.saturating_sub(1), now_ns);
+    /// What came ahead of `next` was not of this pass.
+    pub(crate) fn rewind(&mut self, next: Place) {
+        self.next = next;
     }
 
-    fn remember(&mut self, place: Place, now_ns: u64) {
-        self.newest = (self.newest + 1) % MOMENTS as u8;
-        if let Some(moment) = self.moments.get_mut(self.newest as usize) {
-            *moment = (place as u32, now_ns);
-        }
+    /// The sender goes back to `first`; it had sent all up to `high`.
+    pub(crate) fn begin(&mut self, first: Place, high: Place) {
+        (self.next, self.again_until) = (first, high);
+        self.stretches = [Stretch::default(); STRETCHES];
     }
 
     /// About when the PSN passed last; `None` when that is longer ago than is remembered, or was in
     /// an earlier pass.
     pub(crate) fn time_of(&self, place: Place) -> Option<u64> {
-        if (self.first..=self.last).contains(&place) {
-            let (packets, span) = (self.last - self.first, self.last_ns - self.first_ns);
-            let passed = (span * (place - self.first)).checked_div(packets);
-            return Some(self.first_ns + passed.unwrap_or(0));
-        }
         let place = place as u32;
-        // The latest moment at which the pass was still below: the PSN passed after it.
-        let below = self
-            .moments
-            .iter()
-            .filter(|(reached, ns)| *ns != 0 && reached.wrapping_sub(place).cast_signed() < 0)
-            .max_by_key(|(_, ns)| *ns);
-        below.map(|(_, ns)| *ns)
+        let kept = self.stretches.iter();
+        self.run
+            .time_of(place)
+            .or_else(|| kept.filter_map(|stretch| stretch.time_of(place)).max())
     }
 }
 
@@ -96,11 +124,13 @@ mod tests {
     #[test]
     fn what_lies_behind_does_not_move_it() {
         let mut pass = Pass::default();
-        pass.take(100, 109, 1_000, 10_000);
-        pass.take(105, 105, 11_000, 11_000);
+        pass.take((100, 109), (1_000, 10_000), true);
+        pass.take((105, 105), (11_000, 11_000), true);
         assert_eq!(pass.next(), 110);
-        pass.begin(103, 109, 50_000);
-        pass.take(103, 105, 50_000, 52_000);
+        pass.begin(103, 109);
+        pass.take((103, 105), (50_000, 52_000), true);
+        // From before it went back.
+        pass.take((109, 109), (52_500, 52_500), false);
         assert_eq!((pass.next(), pass.again_until()), (106, 109));
     }
 
@@ -108,18 +138,13 @@ mod tests {
     fn a_psn_passed_last_in_this_pass_or_longer_ago() {
         let mut pass = Pass::default();
         for place in 0..100 {
-            pass.take(
-                1_000 + place,
-                1_000 + place,
-                10_000 * place + 1,
-                10_000 * place + 1,
-            );
+            let (place, ns) = (1_000 + place, 10_000 * place + 1);
+            pass.take((place, place), (ns, ns), true);
         }
-        let about = pass.time_of(1_095).unwrap();
-        assert!((930_000..=950_001).contains(&about), "{about}");
+        assert_eq!(pass.time_of(1_095), Some(950_001));
         assert_eq!(pass.time_of(1_050), None);
-        pass.begin(1_090, 1_099, 2_000_000);
-        pass.take(1_090, 1_092, 2_000_000, 2_002_000);
+        pass.begin(1_090, 1_099);
+        pass.take((1_090, 1_092), (2_000_000, 2_002_000), true);
         assert_eq!(pass.time_of(1_091), Some(2_001_000));
         assert_eq!(pass.time_of(1_080), None);
     }

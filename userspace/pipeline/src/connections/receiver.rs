@@ -113,6 +113,11 @@ impl Receiver {
         self.asked = false;
     }
 
+    /// Whether it must have taken `place`, had nothing been lost behind the tap.
+    pub(crate) const fn has_taken(&self, place: Place) -> bool {
+        place < self.expected
+    }
+
     /// What nobody sent again: at the end it counts as lost.
     pub(crate) fn take_lost(&mut self) -> Option<(Place, u64)> {
         self.lost.take()

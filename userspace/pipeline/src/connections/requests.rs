@@ -101,6 +101,10 @@ impl Direction {
             Way::Back(trigger) if is_answered => Some((first, trigger)),
             _ => None,
         };
+        if let Some((first, _)) = filled.ranges().first() {
+            // What passed behind a gap may be answered for what fills the gap.
+            self.waiting.blur(*first);
+        }
         self.classify(run, &sorted, filled.ranges(), around);
         if all.repeated + all.filled > 0 && way != Way::Copied {
             self.waiting.again(first, last, run.last_ns());
@@ -109,7 +113,8 @@ impl Direction {
             self.lose(lost, 1, around.tell);
         }
         self.count_messages(run, first, last, &all);
-        self.pass.take(first, last, run.first_ns, run.last_ns());
+        let times = (run.first_ns, run.last_ns());
+        self.pass.take((first, last), times, way != Way::Overtaken);
         // What is acknowledged already did not get lost, however late its gap shows.
         self.settle(around.is_blind);
         asks_again
@@ -126,7 +131,7 @@ impl Direction {
         self.waiting = super::waiting::Waiting::default();
         self.pass = super::pass::Pass::default();
         self.receiver = super::receiver::Receiver::default();
-        self.left_out = None;
+        self.left_out = super::left_out::LeftOut::default();
         self.refusals = [None; 2];
         self.episode = None;
         self.rnr = None;
@@ -181,6 +186,8 @@ impl Direction {
 
     /// PSNs up to `last` are those of responses.
     fn reserve(&mut self, last: Place) {
+        let from = self.requests.high();
+        self.waiting.extend(from, last);
         self.requests.reserve(last);
         self.pass.reserve(last);
         self.receiver.reserve(last);
@@ -246,8 +253,7 @@ impl Direction {
                 answer,
                 asked_from: first,
                 done: false,
-                // Behind a gap it is not this packet that brings about the answer.
-                clear: run.flags & RunRecord::EXACT_END != 0 && self.requests.is_whole_below(last),
+                clear: run.flags & RunRecord::EXACT_END != 0,
             });
         }
         self.message_bytes = 0;
@@ -271,6 +277,11 @@ pub(crate) fn unique(run: &RunRecord, shown: &Shown) -> (u64, u64) {
     }
     let all = new + shown.repeated;
     (run.payload_bytes() * new / all, run.messages() * new / all)
+}
+
+/// Whether a message or response begins with the run.
+pub(crate) fn begins(run: &RunRecord) -> bool {
+    matches!(run.opcode().position(), Position::First | Position::Only)
 }
 
 /// Whether a response acknowledges it.

@@ -3,6 +3,7 @@
 use super::direction::Direction;
 use super::episode::{Doubt, Episode, Trigger};
 use super::event::{Evidence, What, Where};
+use super::left_out::Range;
 use super::requests::Surroundings;
 use super::sequence::{Place, Shown};
 use rocescope_record::RunRecord;
@@ -13,20 +14,14 @@ use rocescope_wire::Psn;
 pub(crate) enum Way {
     /// It continues what its sender is sending, new or again.
     Onward,
+    /// It continues what its sender is sending; the run before came from an earlier pass.
+    Resumed,
     /// Others that were sent behind it came first.
     Overtaken,
     /// The network made a second one of what passed just now.
     Copied,
     /// Its sender went back to it.
     Back(Trigger),
-}
-
-/// PSNs that were left out where the sender went through its packets again.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct LeftOut {
-    first: Place,
-    last: Place,
-    time_ns: u64,
 }
 
 /// A run of requests, sorted.
@@ -68,7 +63,8 @@ impl Direction {
         if first > next {
             return Way::Onward;
         }
-        let back = Way::Back(self.trigger(first, last, is_answered));
+        let at_once = is_soon(self.answered_ns);
+        let back = Way::Back(self.trigger(first, last, is_answered && at_once));
         if self.requests.gap_at(first).is_some() {
             return back;
         }
@@ -79,15 +75,25 @@ impl Direction {
                 back
             };
         }
-        let left_out = self.left_out.filter(|out| is_soon(out.time_ns));
-        if left_out.is_some_and(|out| (out.first..=out.last).contains(&first)) {
-            return Way::Overtaken;
+        // A NAK may pass before what it asks for passes again for another one's sake; what was
+        // acknowledged since then its sender leaves out.
+        let mut refusals = self.refusals.iter().flatten();
+        if refusals.any(|r| !r.used && r.place.max(self.acked + 1) == first) {
+            return back;
+        }
+        match self.left_out.at(first).filter(|out| is_soon(out.time_ns)) {
+            // What left them out came from before the sender went back, and it goes on here.
+            Some(out) if out.just_now && first == out.first && last < out.last => {
+                return Way::Resumed;
+            }
+            Some(_) => return Way::Overtaken,
+            None => {}
         }
         let Some(shown_ns) = self.pass.time_of(first) else {
             return back;
         };
         let mut refusals = self.refusals.iter().flatten();
-        let asked = refusals.any(|refusal| refusal.place <= first && refusal.time_ns >= shown_ns);
+        let asked = refusals.any(|r| r.place <= first && r.time_ns >= shown_ns);
         let unanswered = back == Way::Back(Trigger::Response);
         if asked || unanswered || now_ns.saturating_sub(shown_ns) > around.duplicate_ns {
             back
@@ -107,7 +113,8 @@ impl Direction {
     fn trigger(&self, first: Place, last: Place, is_answered: bool) -> Trigger {
         match self.refusals.iter().flatten().find(|r| r.asks(last)) {
             Some(refusal) => refusal.trigger,
-            // The request arrived, for it or one behind it was answered: what it asked for did not.
+            // The request arrived, for it or one behind it was answered just now: what it asked for
+            // did not.
             _ if is_answered && first < self.acked => Trigger::Response,
             _ => Trigger::Timeout,
         }
@@ -124,6 +131,7 @@ impl Direction {
         let Sorted {
             way, first, last, ..
         } = *sorted;
+        self.left_out.age();
         let shown = sorted.shown;
         let packets = |psns: u64| match sorted.read {
             Some(_) => psns.min(1),
@@ -143,7 +151,14 @@ impl Direction {
             }
             Way::Overtaken => {
                 self.counts.out_of_order += packets(shown.filled + shown.below);
-                self.come_late(first, last, packets(shown.repeated));
+                // What passed before was sent again, and then overtaken.
+                self.counts.retransmitted += packets(shown.repeated);
+                self.left_out.fill(first, last);
+            }
+            Way::Resumed => {
+                let _ = self.left_out.take_newest();
+                self.pass.rewind(first);
+                self.onward(run, sorted, again, filled, around);
             }
             Way::Onward => self.onward(run, sorted, again, filled, around),
             Way::Back(trigger) => {
@@ -153,26 +168,6 @@ impl Direction {
                 self.go_back(run, (first, last), trigger, again, around);
             }
         }
-    }
-
-    /// A packet was overtaken: what passed before, it was sent again and then overtaken.
-    fn come_late(&mut self, first: Place, last: Place, repeated: u64) {
-        self.counts.retransmitted += repeated;
-        let Some(out) = self.left_out.take() else {
-            return;
-        };
-        // What is left of those that were left out, on one side.
-        let before = LeftOut {
-            last: first.saturating_sub(1),
-            ..out
-        };
-        let behind = LeftOut {
-            first: last + 1,
-            ..out
-        };
-        self.left_out = [before, behind]
-            .into_iter()
-            .find(|out| out.first <= out.last);
     }
 
     /// The run continues the pass: from where the pass began up to where it had come before, all is
@@ -235,27 +230,37 @@ impl Direction {
         time_ns: u64,
         around: &mut Surroundings<'_>,
     ) {
-        self.settle_left_out(around.tell);
         let first = first.max(self.acked + 1);
-        self.left_out = (first <= last).then_some(LeftOut {
+        if first > last {
+            return;
+        }
+        let out = Range {
             first,
             last,
             time_ns,
-        });
+            just_now: true,
+        };
+        if let Some(oldest) = self.left_out.put(out) {
+            self.count_left_out(oldest, around.tell);
+        }
+    }
+
+    fn count_left_out(&mut self, out: Range, tell: &mut dyn FnMut(u64, What)) {
+        let packets = out.last - out.first + 1;
+        self.counts.lost_before_tap += packets;
+        let what = What::Loss {
+            psn: Psn::new(out.first as u32),
+            packets,
+            place: Where::BeforeTap,
+            evidence: Evidence::LeftOut,
+        };
+        tell(out.time_ns, what);
     }
 
     /// What was left out did not come late either.
     pub(crate) fn settle_left_out(&mut self, tell: &mut dyn FnMut(u64, What)) {
-        if let Some(out) = self.left_out.take() {
-            let packets = out.last - out.first + 1;
-            self.counts.lost_before_tap += packets;
-            let what = What::Loss {
-                psn: Psn::new(out.first as u32),
-                packets,
-                place: Where::BeforeTap,
-                evidence: Evidence::LeftOut,
-            };
-            tell(out.time_ns, what);
+        while let Some(out) = self.left_out.take_oldest() {
+            self.count_left_out(out, tell);
         }
     }
 
@@ -274,15 +279,15 @@ impl Direction {
         // was lost on the way.
         let mut from = self.acked + 1;
         let mut reaction_ns = None;
-        let mut refusals = self.refusals.iter_mut().flatten();
+        let mut refusals = self.refusals.iter().flatten();
         if matches!(trigger, Trigger::Nak | Trigger::Rnr)
             && let Some(refusal) = refusals.find(|r| r.asks(last))
         {
-            refusal.used = true;
             from = from.max(refusal.place);
             let waited = run.first_ns.saturating_sub(refusal.time_ns);
             reaction_ns = (refusal.place == first).then_some(waited);
         }
+        self.use_refusals(from);
         if trigger != Trigger::Response && first > from && self.requests.low() <= from {
             self.leave_out(from, first - 1, run.first_ns, around);
         }
@@ -301,14 +306,16 @@ impl Direction {
                 self.counts.timeouts += 1;
                 self.tries += 1;
                 self.try_interval_ns = self.try_interval_ns.max(waited_ns);
-                if first > self.acked && sent_ns.is_some() {
+                // Where the receiver waits for what did not reach the tap, its silence is explained.
+                let taken = self.receiver.has_taken(first);
+                if first > self.acked && sent_ns.is_some() && taken {
                     self.doubt(first, waited_ns, run.first_ns, around);
                 }
                 // An answer may be for what was sent before or for what is sent now.
                 self.waiting.blur(first);
             }
         }
-        self.pass.begin(first, self.requests.high(), run.first_ns);
+        self.pass.begin(first, self.requests.high());
         self.episode = Some(Episode {
             trigger,
             first,
@@ -316,6 +323,13 @@ impl Direction {
             packets,
             reaction_ns,
         });
+    }
+
+    /// The sender went back to `place`: it has heard what asked for that, or for less.
+    fn use_refusals(&mut self, place: Place) {
+        for refusal in self.refusals.iter_mut().flatten() {
+            refusal.used |= refusal.place <= place;
+        }
     }
 
     /// The sender's timer ran out for what had passed and was not acknowledged: whether it was

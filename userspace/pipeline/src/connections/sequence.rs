@@ -206,11 +206,6 @@ impl Sequence {
         self.gaps.iter().find(holds)
     }
 
-    /// Whether all PSNs below `place` have passed, as far as they lie behind the first.
-    pub(crate) fn is_whole_below(&self, place: Place) -> bool {
-        self.gaps.iter().all(|gap| gap.first > place)
-    }
-
     /// PSNs `first..=last` pass at `now_ns`; the packet before them passed at `before_ns`. `silent`:
     /// a jump ahead opens no gap. What fills gaps is handed to `fill`, a range a gap.
     pub(crate) fn take(

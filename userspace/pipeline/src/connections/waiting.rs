@@ -85,6 +85,13 @@ impl Waiting {
         }
     }
 
+    /// The READ at `first` takes PSNs up to `last`, as the path MTU tells now.
+    pub(crate) fn extend(&mut self, first: Place, last: Place) {
+        if let Some(request) = self.requests.iter_mut().find(|r| r.first == first) {
+            request.last = request.last.max(last);
+        }
+    }
+
     /// A READ asks for its response from `place` on. Whether one had asked from there before.
     pub(crate) fn read_from(&mut self, place: Place) -> bool {
         let holds = |request: &&mut Request| {
@@ -153,6 +160,15 @@ impl Waiting {
         self.requests
             .iter_mut()
             .find(|request| request.first == place && request.answer == Answer::Response)
+    }
+
+    /// The first PSN of the READ or atomic whose response holds `place`.
+    pub(crate) fn response_of(&self, place: Place) -> Option<Place> {
+        let mut requests = self.requests.iter();
+        let holds = |request: &&Request| {
+            request.answer == Answer::Response && (request.first..=request.last).contains(&place)
+        };
+        requests.find(holds).map(|request| request.first)
     }
 
     /// Whether a READ or atomic waits for a response with one of these PSNs.

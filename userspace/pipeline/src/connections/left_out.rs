@@ -1,0 +1,121 @@
+//! PSNs that did not pass where their sender went through its packets again: lost before the tap,
+//! unless they come late.
+
+use super::sequence::Place;
+
+/// Ranges that may still come late. When there are more, the oldest is lost.
+const MOST: usize = 3;
+
+/// PSNs that were left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Range {
+    pub(crate) first: Place,
+    pub(crate) last: Place,
+    /// When the packet behind them passed.
+    pub(crate) time_ns: u64,
+    /// The run that left them out is the last one.
+    pub(crate) just_now: bool,
+}
+
+/// What may still come late, oldest first.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LeftOut {
+    ranges: [Option<Range>; MOST],
+}
+
+impl LeftOut {
+    /// Another range; the oldest, where there is no room.
+    pub(crate) fn put(&mut self, range: Range) -> Option<Range> {
+        let oldest = if self.ranges.iter().all(Option::is_some) {
+            self.take_oldest()
+        } else {
+            None
+        };
+        if let Some(free) = self.ranges.iter_mut().find(|range| range.is_none()) {
+            *free = Some(range);
+        }
+        oldest
+    }
+
+    pub(crate) fn take_oldest(&mut self) -> Option<Range> {
+        let oldest = self.ranges[0].take();
+        self.ranges.rotate_left(1);
+        oldest
+    }
+
+    pub(crate) fn take_newest(&mut self) -> Option<Range> {
+        let newest = self.ranges.iter_mut().rfind(|range| range.is_some());
+        newest.and_then(Option::take)
+    }
+
+    /// The range that holds `place`.
+    pub(crate) fn at(&self, place: Place) -> Option<Range> {
+        let mut ranges = self.ranges.iter().flatten();
+        ranges
+            .find(|range| (range.first..=range.last).contains(&place))
+            .copied()
+    }
+
+    /// Another run passes.
+    pub(crate) fn age(&mut self) {
+        for range in self.ranges.iter_mut().flatten() {
+            range.just_now = false;
+        }
+    }
+
+    /// `first..=last` came late. Of a range that loses its middle the part behind is kept.
+    pub(crate) fn fill(&mut self, first: Place, last: Place) {
+        for slot in &mut self.ranges {
+            let Some(range) = slot.as_mut().filter(|r| r.first <= last && r.last >= first) else {
+                continue;
+            };
+            if range.first < first && range.last <= last {
+                range.last = first - 1;
+            } else {
+                range.first = last + 1;
+            }
+            if range.first > range.last {
+                *slot = None;
+            }
+        }
+        // No holes between those that are left.
+        let mut kept = self.ranges.iter().flatten().copied();
+        self.ranges = core::array::from_fn(|_| kept.next());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn range(first: Place, last: Place) -> Range {
+        Range {
+            first,
+            last,
+            time_ns: 0,
+            just_now: true,
+        }
+    }
+
+    #[test]
+    fn what_comes_late_was_not_lost() {
+        let mut out = LeftOut::default();
+        assert_eq!(out.put(range(10, 14)), None);
+        assert_eq!(out.put(range(20, 20)), None);
+        out.fill(20, 20);
+        out.fill(10, 11);
+        assert_eq!(out.at(20), None);
+        assert_eq!(out.take_oldest(), Some(range(12, 14)));
+        assert_eq!(out.take_oldest(), None);
+    }
+
+    #[test]
+    fn the_oldest_gives_way() {
+        let mut out = LeftOut::default();
+        for first in [1, 3, 5] {
+            assert_eq!(out.put(range(first, first)), None);
+        }
+        assert_eq!(out.put(range(7, 7)), Some(range(1, 1)));
+        assert_eq!(out.take_newest(), Some(range(7, 7)));
+    }
+}
