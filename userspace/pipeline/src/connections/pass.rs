@@ -43,6 +43,10 @@ pub(crate) struct Pass {
     next: Place,
     /// The highest PSN before it began: up to there all is sent again. 0 for the first pass.
     again_until: Place,
+    /// `next` and `again_until` of the pass before, while this one has a single run.
+    before: Option<(Place, Place)>,
+    /// That run has passed.
+    is_begun: bool,
     /// The last stretches of the pass, a ring.
     stretches: [Stretch; STRETCHES],
     newest: u8,
@@ -75,6 +79,9 @@ impl Pass {
         if !onward || last < self.next {
             return;
         }
+        if core::mem::replace(&mut self.is_begun, true) {
+            self.before = None;
+        }
         self.next = last + 1;
         let newest = self.stretches.get_mut(self.newest as usize);
         if let Some(newest) = newest
@@ -102,8 +109,22 @@ impl Pass {
 
     /// The sender goes back to `first`; it had sent all up to `high`.
     pub(crate) fn begin(&mut self, first: Place, high: Place) {
+        self.before = Some((self.next, self.again_until));
+        self.is_begun = false;
         (self.next, self.again_until) = (first, high);
         self.stretches = [Stretch::default(); STRETCHES];
+    }
+
+    /// Whether `first` continues the pass before: what seemed to begin this one only came late.
+    pub(crate) fn is_back(&self, first: Place) -> bool {
+        self.before.is_some_and(|(next, _)| next == first)
+    }
+
+    /// The pass before goes on.
+    pub(crate) fn resume(&mut self) {
+        if let Some((next, again_until)) = self.before.take() {
+            (self.next, self.again_until) = (next, again_until);
+        }
     }
 
     /// About when the PSN passed last; `None` when that is longer ago than is remembered, or was in
@@ -132,6 +153,17 @@ mod tests {
         // From before it went back.
         pass.take((109, 109), (52_500, 52_500), false);
         assert_eq!((pass.next(), pass.again_until()), (106, 109));
+    }
+
+    #[test]
+    fn a_single_late_run_begins_no_pass() {
+        let mut pass = Pass::default();
+        pass.take((100, 109), (1_000, 10_000), true);
+        pass.begin(103, 109);
+        pass.take((103, 103), (50_000, 50_000), true);
+        assert!(pass.is_back(110) && !pass.is_back(104));
+        pass.resume();
+        assert_eq!((pass.next(), pass.again_until()), (110, 0));
     }
 
     #[test]

@@ -16,6 +16,9 @@ pub(crate) enum Way {
     Onward,
     /// It continues what its sender is sending; the run before came from an earlier pass.
     Resumed,
+    /// It continues what its sender was sending before it seemed to go back of its own: the run before
+    /// only came very late.
+    Returned,
     /// Others that were sent behind it came first.
     Overtaken,
     /// The network made a second one of what passed just now.
@@ -48,6 +51,10 @@ impl Direction {
         around: &Surroundings<'_>,
     ) -> Way {
         let next = self.pass.next();
+        let of_its_own = self.episode.is_some_and(|e| e.trigger == Trigger::Timeout);
+        if of_its_own && first > next && self.pass.is_back(first) {
+            return Way::Returned;
+        }
         if !self.requests.is_started() || first == next || first > self.requests.high() {
             return Way::Onward;
         }
@@ -158,6 +165,10 @@ impl Direction {
             Way::Resumed => {
                 let _ = self.left_out.take_newest();
                 self.pass.rewind(first);
+                self.onward(run, sorted, again, filled, around);
+            }
+            Way::Returned => {
+                self.never_went_back();
                 self.onward(run, sorted, again, filled, around);
             }
             Way::Onward => self.onward(run, sorted, again, filled, around),
@@ -323,6 +334,17 @@ impl Direction {
             packets,
             reaction_ns,
         });
+    }
+
+    /// The run that seemed to begin a pass was alone: it came late, and no timer had run out.
+    fn never_went_back(&mut self) {
+        self.pass.resume();
+        self.episode = None;
+        self.doubt = None;
+        self.counts.timeouts -= 1;
+        self.tries = self.tries.saturating_sub(1);
+        // What it seemed to leave out.
+        while self.left_out.take_newest().is_some() {}
     }
 
     /// The sender went back to `place`: it has heard what asked for that, or for less.
