@@ -13,8 +13,6 @@ pub(crate) struct Range {
     pub(crate) last: Place,
     /// When the packet behind them passed.
     pub(crate) time_ns: u64,
-    /// The run that left them out is the last one.
-    pub(crate) just_now: bool,
 }
 
 /// What may still come late, oldest first.
@@ -56,13 +54,6 @@ impl LeftOut {
             .copied()
     }
 
-    /// Another run passes.
-    pub(crate) fn age(&mut self) {
-        for range in self.ranges.iter_mut().flatten() {
-            range.just_now = false;
-        }
-    }
-
     /// `first..=last` came late. Of a range that loses its middle the part behind is kept.
     pub(crate) fn fill(&mut self, first: Place, last: Place) {
         for slot in &mut self.ranges {
@@ -93,7 +84,6 @@ mod tests {
             first,
             last,
             time_ns: 0,
-            just_now: true,
         }
     }
 

@@ -15,7 +15,7 @@ pub(crate) enum Way {
     /// It continues what its sender is sending, new or again.
     Onward,
     /// It continues what its sender is sending; the run before came from an earlier pass.
-    Resumed,
+    Resumed(Range),
     /// It continues what its sender was sending before it seemed to go back of its own: the run before
     /// only came very late.
     Returned,
@@ -88,13 +88,11 @@ impl Direction {
         if refusals.any(|r| !r.used && r.place.max(self.acked + 1) == first) {
             return back;
         }
-        match self.left_out.at(first).filter(|out| is_soon(out.time_ns)) {
+        match self.left_out.at(first) {
             // What left them out came from before the sender went back, and it goes on here.
-            Some(out) if out.just_now && first == out.first && last < out.last => {
-                return Way::Resumed;
-            }
-            Some(_) => return Way::Overtaken,
-            None => {}
+            Some(out) if first == out.first && last < out.last => return Way::Resumed(out),
+            Some(out) if is_soon(out.time_ns) => return Way::Overtaken,
+            _ => {}
         }
         let Some(shown_ns) = self.pass.time_of(first) else {
             return back;
@@ -138,7 +136,6 @@ impl Direction {
         let Sorted {
             way, first, last, ..
         } = *sorted;
-        self.left_out.age();
         let shown = sorted.shown;
         let packets = |psns: u64| match sorted.read {
             Some(_) => psns.min(1),
@@ -162,8 +159,8 @@ impl Direction {
                 self.counts.retransmitted += packets(shown.repeated);
                 self.left_out.fill(first, last);
             }
-            Way::Resumed => {
-                let _ = self.left_out.take_newest();
+            Way::Resumed(out) => {
+                self.left_out.fill(out.first, out.last);
                 self.pass.rewind(first);
                 self.onward(run, sorted, again, filled, around);
             }
@@ -249,7 +246,6 @@ impl Direction {
             first,
             last,
             time_ns,
-            just_now: true,
         };
         if let Some(oldest) = self.left_out.put(out) {
             self.count_left_out(oldest, around.tell);
