@@ -4,11 +4,15 @@
 //! |---|---|
 //! | `plan` | which way frames are taken, and what that takes |
 //! | `watch` | what ends a capture: signals, time, a command, the last interface |
+//! | `reload` | the configuration, read again |
+//! | `service` | what systemd hears |
 //! | `xdp` | run records of the kernel, into the intake |
 //! | `packet` | frames of packet sockets, into a session |
 
 mod packet;
 mod plan;
+mod reload;
+mod service;
 mod watch;
 mod xdp;
 
@@ -21,8 +25,6 @@ use anyhow::{Context, Result, ensure};
 use plan::{Plan, Way};
 use rocescope_capture::interface::{Interface, Promiscuous};
 use rocescope_capture::privileges;
-use rocescope_pipeline::Settings;
-use rocescope_pipeline::connections::ConnectionSettings;
 use rocescope_record::Config;
 use std::process::ExitCode;
 use watch::Watch;
@@ -34,10 +36,7 @@ pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
     let live = &arguments.live;
     let signals = Signals::install()?;
     let interfaces = find(&live.interfaces)?;
-    let settings = Settings {
-        connections: arguments.connections.then(ConnectionSettings::default),
-        ..capture::settings(&arguments.measure, arguments.verify_icrc)
-    };
+    let settings = capture::chosen(arguments);
     let mut config = Config::exact(settings.window_ns);
     config.udp_ports = capture::ports(&arguments.udp_ports)?;
 
@@ -48,22 +47,19 @@ pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
         mode: plan.mode_names(),
         clock_source: plan.clock_source(),
     };
-    let writer = match &arguments.out {
-        Some(root) => Some(capture::writer(root, &origin, &settings)?),
-        None => None,
-    };
+    let dataset = capture::dataset(&arguments.dataset, &origin, &settings)?;
     let dropped_before: Vec<_> = interfaces.iter().map(Interface::dropped).collect();
     let mut report = plan.report(&interfaces);
     for (name, mode) in &report.interfaces {
         eprintln!("capturing on {name} by {mode}");
     }
-    let mut watch = Watch::begin(signals, interfaces.clone(), live.duration, &live.command)?;
+    let mut watch = Watch::begin(signals, interfaces.clone(), arguments)?;
     // From here on this process can do no more than any other; what it needs it holds open.
     privileges::drop_all().context("capabilities")?;
     let outcome = match plan.way {
-        Way::Xdp(source) => xdp::drive(*source, settings, writer, &mut watch, &mut report)?,
+        Way::Xdp(source) => xdp::drive(*source, settings, dataset, &mut watch, &mut report)?,
         Way::Packet(sockets) => {
-            packet::drive(sockets, settings, config, writer, &mut watch, &mut report)?
+            packet::drive(sockets, settings, config, dataset, &mut watch, &mut report)?
         }
     };
     drop(promiscuous);
@@ -80,7 +76,7 @@ fn finish(
 ) -> Result<ExitCode> {
     let source = Source {
         name: name.into(),
-        out: arguments.out.as_deref(),
+        out: arguments.dataset.out.as_deref(),
         window: arguments.measure.window,
         verify_icrc: arguments.verify_icrc,
         input_error: None,
