@@ -7,6 +7,7 @@ use super::receiver::Told;
 use super::requests::{Surroundings, begins, unique};
 use super::sequence::{Place, Ranges};
 use super::waiting::Answer;
+use alloc::boxed::Box;
 use rocescope_record::RunRecord;
 use rocescope_wire::extension::{Acknowledgement, NakCode, rnr_timer_us};
 use rocescope_wire::{Operation, Psn};
@@ -185,7 +186,7 @@ impl Direction {
 
     /// The PSN that continues the responses: behind the highest, or what was asked for again.
     fn response_next(&self) -> Place {
-        let again = self.responses_again;
+        let again = self.responses_again.as_ref();
         again.map_or(self.responses.high() + 1, |again| again.next)
     }
 
@@ -214,7 +215,10 @@ impl Direction {
         let shown = self
             .responses
             .take(first, last, times, hole_is_silent, &mut note);
-        let again = self.responses_again.filter(|again| first <= again.until);
+        let was_asked_for = self
+            .responses_again
+            .as_ref()
+            .is_some_and(|again| first <= again.until);
         if let Some(again) = &mut self.responses_again {
             let (from, to) = (again.next, again.until.min(first.saturating_sub(1)));
             if from <= to && !hole_is_silent {
@@ -234,7 +238,7 @@ impl Direction {
                 self.responses_again = None;
             }
         }
-        if again.is_some() {
+        if was_asked_for {
             self.counts.retransmitted += shown.filled + shown.repeated;
             self.counts.lost_before_tap += shown.filled;
             for (first, last) in filled.ranges() {
@@ -286,13 +290,16 @@ impl Direction {
         around: &mut Surroundings<'_>,
     ) {
         let place = self.responses.place(psn);
-        let left_out = self.responses_again.and_then(|again| again.left_out);
+        let left_out = self
+            .responses_again
+            .as_ref()
+            .and_then(|again| again.left_out);
         let left_out = left_out.is_some_and(|(first, last)| (first..=last).contains(&place));
-        self.responses_again = Some(ResponsesAgain {
+        self.responses_again = Some(Box::new(ResponsesAgain {
             next: place,
             until: self.responses.high(),
             left_out: None,
-        });
+        }));
         let waited_ns = now_ns.saturating_sub(self.last_ns);
         let is_sure = trigger == Trigger::Response || waited_ns > 2 * longest_ns;
         if self.responses.has(place) && !left_out && is_sure {

@@ -136,7 +136,7 @@ pub(crate) struct Direction {
     /// What did not pass again when the sender went through it; it may still come late.
     pub(crate) left_out: LeftOut,
     /// Responses that were asked for again.
-    pub(crate) responses_again: Option<ResponsesAgain>,
+    pub(crate) responses_again: Option<Box<ResponsesAgain>>,
     pub(crate) latencies: Latencies,
     pub(crate) rate: Rate,
     pub(crate) notifications: Option<Box<Notifications>>,

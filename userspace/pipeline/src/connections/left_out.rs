@@ -2,6 +2,7 @@
 //! unless they come late.
 
 use super::sequence::Place;
+use alloc::boxed::Box;
 
 /// Ranges that may still come late. When there are more, the oldest is lost.
 const MOST: usize = 3;
@@ -16,39 +17,47 @@ pub(crate) struct Range {
 }
 
 /// What may still come late, oldest first.
-#[derive(Clone, Copy, Debug, Default)]
+///
+/// Nothing but a pointer before anything is left out.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct LeftOut {
-    ranges: [Option<Range>; MOST],
+    ranges: Option<Box<[Option<Range>; MOST]>>,
 }
 
 impl LeftOut {
     /// Another range; the oldest, where there is no room.
     pub(crate) fn put(&mut self, range: Range) -> Option<Range> {
-        let oldest = if self.ranges.iter().all(Option::is_some) {
-            self.take_oldest()
+        let ranges = self.ranges.get_or_insert_default();
+        let oldest = if ranges.iter().all(Option::is_some) {
+            let oldest = ranges[0].take();
+            ranges.rotate_left(1);
+            oldest
         } else {
             None
         };
-        if let Some(free) = self.ranges.iter_mut().find(|range| range.is_none()) {
+        if let Some(free) = ranges.iter_mut().find(|range| range.is_none()) {
             *free = Some(range);
         }
         oldest
     }
 
     pub(crate) fn take_oldest(&mut self) -> Option<Range> {
-        let oldest = self.ranges[0].take();
-        self.ranges.rotate_left(1);
+        let ranges = self.ranges.as_mut()?;
+        let oldest = ranges[0].take();
+        ranges.rotate_left(1);
         oldest
     }
 
-    pub(crate) fn take_newest(&mut self) -> Option<Range> {
-        let newest = self.ranges.iter_mut().rfind(|range| range.is_some());
-        newest.and_then(Option::take)
+    pub(crate) fn clear(&mut self) {
+        self.ranges = None;
     }
 
     /// The range that holds `place`.
     pub(crate) fn at(&self, place: Place) -> Option<Range> {
-        let mut ranges = self.ranges.iter().flatten();
+        let mut ranges = self
+            .ranges
+            .iter()
+            .flat_map(|ranges| ranges.iter().flatten());
         ranges
             .find(|range| (range.first..=range.last).contains(&place))
             .copied()
@@ -56,8 +65,14 @@ impl LeftOut {
 
     /// `first..=last` came late. Of a range that loses its middle the part behind is kept.
     pub(crate) fn fill(&mut self, first: Place, last: Place) {
-        for slot in &mut self.ranges {
-            let Some(range) = slot.as_mut().filter(|r| r.first <= last && r.last >= first) else {
+        let Some(ranges) = &mut self.ranges else {
+            return;
+        };
+        for slot in ranges.iter_mut() {
+            let Some(range) = slot
+                .as_mut()
+                .filter(|range| range.first <= last && range.last >= first)
+            else {
                 continue;
             };
             if range.first < first && range.last <= last {
@@ -70,8 +85,8 @@ impl LeftOut {
             }
         }
         // No holes between those that are left.
-        let mut kept = self.ranges.iter().flatten().copied();
-        self.ranges = core::array::from_fn(|_| kept.next());
+        let mut kept = ranges.iter().flatten().copied();
+        **ranges = [kept.next(), kept.next(), kept.next()];
     }
 }
 
@@ -106,6 +121,6 @@ mod tests {
             assert_eq!(out.put(range(first, first)), None);
         }
         assert_eq!(out.put(range(7, 7)), Some(range(1, 1)));
-        assert_eq!(out.take_newest(), Some(range(7, 7)));
+        assert_eq!(out.take_oldest(), Some(range(3, 3)));
     }
 }

@@ -131,7 +131,7 @@ impl Direction {
         self.waiting = super::waiting::Waiting::default();
         self.pass = super::pass::Pass::default();
         self.receiver = super::receiver::Receiver::default();
-        self.left_out = super::left_out::LeftOut::default();
+        self.left_out.clear();
         self.refusals = [None; 2];
         self.episode = None;
         self.rnr = None;
@@ -263,7 +263,7 @@ impl Direction {
 /// Payload bytes and messages of a run that had not passed before. Exact when the run holds at
 /// most one end of a message, as it does where every PSN is marked; else in proportion.
 pub(crate) fn unique(run: &RunRecord, shown: &Shown) -> (u64, u64) {
-    let new = shown.new();
+    let new = shown.unseen();
     let ends = u64::from(run.last) + u64::from(run.only);
     if shown.repeated == 0 {
         return (run.payload_bytes(), run.messages());

@@ -340,7 +340,7 @@ impl Direction {
         self.counts.timeouts -= 1;
         self.tries = self.tries.saturating_sub(1);
         // What it seemed to leave out.
-        while self.left_out.take_newest().is_some() {}
+        self.left_out.clear();
     }
 
     /// The sender went back to `place`: it has heard what asked for that, or for less.

@@ -58,7 +58,7 @@ pub(crate) struct Shown {
 
 impl Shown {
     /// How many had not passed before.
-    pub(crate) const fn new(&self) -> u64 {
+    pub(crate) const fn unseen(&self) -> u64 {
         self.fresh + self.below + self.filled
     }
 
