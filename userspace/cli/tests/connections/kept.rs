@@ -193,12 +193,9 @@ fn episodes_tell_their_reason() {
         details.map(str::to_owned).collect()
     };
     let lost = details("loss1_egress_node1.pcap.gz", "retransmission");
-    assert_eq!(
-        lost.iter()
-            .filter(|one| one.contains("after a nak"))
-            .count(),
-        12
-    );
+    // As often as node1 counted `rcvd_seq_err`: of 12 NAKs one told it nothing new.
+    let asked = lost.iter().filter(|one| one.contains("after a nak"));
+    assert_eq!(asked.count(), 11);
     let unready = details("rnr_nak.pcap.gz", "retransmission");
     assert!(unready.iter().any(|one| one.contains("after a rnr_nak")));
     assert!(!details("rnr_nak.pcap.gz", "rnr_episode").is_empty());
