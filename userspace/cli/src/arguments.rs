@@ -9,6 +9,7 @@ use rocescope_model::filter::RowFilter;
 use rocescope_pipeline::anonymize::AddressMap;
 use rocescope_pipeline::filter::RunFilter;
 use std::ffi::OsString;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -147,6 +148,12 @@ pub struct LiveArguments {
     /// End after this time
     #[arg(long, value_name = "TIME", value_parser = positive_duration, conflicts_with = "read")]
     pub duration: Option<Duration>,
+    /// Serve figures for Prometheus at this address, such as 127.0.0.1:9464
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "read")]
+    pub metrics: Option<SocketAddr>,
+    /// Flows in those figures: the largest of the last window
+    #[arg(long, value_name = "N", default_value_t = 20, conflicts_with = "read")]
+    pub metrics_flows: usize,
     /// Run this command and end with it
     #[arg(last = true, value_name = "COMMAND", conflicts_with = "read")]
     pub command: Vec<OsString>,

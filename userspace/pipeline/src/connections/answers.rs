@@ -43,12 +43,11 @@ impl Direction {
                 } = self;
                 waiting.answered(place, None, |request| {
                     if request.answer == Answer::Acknowledge {
-                        let latency = latencies.get();
                         let since = |ns| now_ns.saturating_sub(ns);
                         if request.last == place && request.clear {
-                            latency.rtt.add(since(request.sent_ns));
+                            latencies.rtt.add(since(request.sent_ns));
                         }
-                        latency.completion.add(since(request.begun_ns));
+                        latencies.completion.add(since(request.begun_ns));
                     }
                 });
                 self.progress(place, now_ns, around);
@@ -122,7 +121,10 @@ impl Direction {
         let is_again = place <= self.pass.again_until() && place < self.pass.next();
         let passed_ns = self.pass.time_of(place).unwrap_or(0);
         let min_rtt_ns = self.latencies.min_rtt_ns().unwrap_or(0);
-        let of_its_own = self.episode.is_some_and(|e| e.trigger == Trigger::Timeout);
+        let of_its_own = self
+            .episode
+            .as_ref()
+            .is_some_and(|e| e.trigger == Trigger::Timeout);
         if is_again && !of_its_own && run.first_ns < passed_ns + min_rtt_ns {
             self.receiver.forgive(place);
         }
@@ -333,7 +335,7 @@ impl Direction {
         {
             request.clear = false;
             let waited = run.first_ns.saturating_sub(request.sent_ns);
-            self.latencies.get().response.add(waited);
+            self.latencies.others().response.add(waited);
         }
         let ends = u32::from(run.last) + u32::from(run.only) > 0;
         let place = if ends { last } else { first.saturating_sub(1) };
@@ -343,8 +345,9 @@ impl Direction {
         } = self;
         // A response acknowledges all requests before its own as well (IBTA volume 1, 9.7.5.1.2).
         waiting.answered(place, Some((first, missing)), |request| {
-            let completion = &mut latencies.get().completion;
-            completion.add(now_ns.saturating_sub(request.begun_ns));
+            latencies
+                .completion
+                .add(now_ns.saturating_sub(request.begun_ns));
         });
         self.progress(last, now_ns, around);
         self.start_is_open = false;
@@ -377,6 +380,7 @@ impl Direction {
             self.gave_up = true;
             let psn = self
                 .episode
+                .as_ref()
                 .map_or(self.requests.high(), |episode| episode.first);
             let what = What::RetryExhausted {
                 psn: Psn::new(psn as u32),

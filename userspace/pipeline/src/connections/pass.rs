@@ -6,10 +6,10 @@
 
 use super::sequence::Place;
 
-/// How many stretches are kept. With one each 25 µs they reach back 125 µs, beyond the 100 µs within
+/// How many stretches are kept. With one each 32 µs they reach back 128 µs, beyond the 100 µs within
 /// which a second packet is a copy.
-const STRETCHES: usize = 5;
-const SPACING_NS: u64 = 25_000;
+const STRETCHES: usize = 4;
+const SPACING_NS: u64 = 32_000;
 
 /// PSNs that passed one after another, and when.
 #[derive(Clone, Copy, Debug, Default)]

@@ -6,6 +6,7 @@ use super::event::{Evidence, What, Where};
 use super::left_out::Range;
 use super::requests::Surroundings;
 use super::sequence::{Place, Shown};
+use alloc::boxed::Box;
 use rocescope_record::RunRecord;
 use rocescope_wire::Psn;
 
@@ -51,7 +52,10 @@ impl Direction {
         around: &Surroundings<'_>,
     ) -> Way {
         let next = self.pass.next();
-        let of_its_own = self.episode.is_some_and(|e| e.trigger == Trigger::Timeout);
+        let of_its_own = self
+            .episode
+            .as_ref()
+            .is_some_and(|e| e.trigger == Trigger::Timeout);
         if of_its_own && first > next && self.pass.is_back(first) {
             return Way::Returned;
         }
@@ -302,7 +306,7 @@ impl Direction {
             Trigger::Nak => {
                 self.counts.nak_episodes += 1;
                 if let Some(ns) = reaction_ns {
-                    self.latencies.get().reaction.add(ns);
+                    self.latencies.others().reaction.add(ns);
                 }
             }
             Trigger::Rnr => self.counts.rnr_episodes += 1,
@@ -323,13 +327,13 @@ impl Direction {
             }
         }
         self.pass.begin(first, self.requests.high());
-        self.episode = Some(Episode {
+        self.episode = Some(Box::new(Episode {
             trigger,
             first,
             begun_ns: run.first_ns,
             packets,
             reaction_ns,
-        });
+        }));
     }
 
     /// The run that seemed to begin a pass was alone: it came late, and no timer had run out.
@@ -423,7 +427,7 @@ impl Direction {
 
     pub(crate) fn end_episode(&mut self, tell: &mut dyn FnMut(u64, What)) {
         if let Some(episode) = self.episode.take() {
-            tell(episode.begun_ns, What::Retransmission(episode));
+            tell(episode.begun_ns, What::Retransmission(*episode));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Requests whose answer has not passed yet: what round trips are measured from.
 
+use super::few::Few;
 use super::sequence::{Place, Ranges};
-use alloc::collections::VecDeque;
 
 /// Requests that wait at most, 40 bytes each; the oldest gives way and gives no sample.
 const MOST_WAITING: usize = 64;
@@ -42,7 +42,7 @@ pub(crate) struct Request {
 /// The requests of a direction that wait, in the order of their PSNs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Waiting {
-    requests: VecDeque<Request>,
+    requests: Few<Request>,
 }
 
 impl Waiting {
@@ -58,15 +58,12 @@ impl Waiting {
         if self.requests.len() >= MOST_WAITING {
             self.requests.pop_front();
         }
-        if self.requests.len() == self.requests.capacity() {
-            self.requests.reserve_exact(2 + self.requests.len() / 2);
-        }
         self.requests.push_back(request);
     }
 
     /// PSNs `first..=last` passed again at `now_ns`.
     pub(crate) fn again(&mut self, first: Place, last: Place, now_ns: u64) {
-        for request in &mut self.requests {
+        for request in self.requests.iter_mut() {
             if request.last >= first && request.first <= last {
                 request.clear &= request.last > last;
                 request.sent_ns = now_ns;
@@ -80,7 +77,7 @@ impl Waiting {
     /// The sender went back to `first` of its own: an answer for what follows may be for what was
     /// sent before or for what is sent now.
     pub(crate) fn blur(&mut self, first: Place) {
-        for request in &mut self.requests {
+        for request in self.requests.iter_mut() {
             request.clear &= request.last < first;
         }
     }
@@ -123,35 +120,66 @@ impl Waiting {
         response: Option<(Place, &Ranges)>,
         mut done: impl FnMut(&Request),
     ) {
-        let mut at = 0;
-        while let Some(request) = self.requests.get(at).filter(|r| r.last <= place) {
-            let is_done = match (request.answer, response) {
-                (Answer::Acknowledge, _) => true,
-                (Answer::Response, None) | (Answer::Passed, _) => false,
-                (Answer::Response, Some((first, missing))) => {
-                    let overlaps =
-                        |(from, to): &(Place, Place)| *from <= request.last && *to >= request.first;
-                    request.last >= first && !missing.ranges().iter().any(overlaps)
-                }
+        while let Some(request) = self
+            .requests
+            .front()
+            .filter(|front| front.last <= place && front.answer == Answer::Acknowledge)
+        {
+            done(request);
+            self.requests.pop_front();
+        }
+        if self
+            .requests
+            .front()
+            .is_some_and(|front| front.last <= place)
+        {
+            self.answered_among(place, response, done);
+        }
+    }
+
+    /// The same where a READ or atomic waits in front.
+    fn answered_among(
+        &mut self,
+        place: Place,
+        response: Option<(Place, &Ranges)>,
+        mut done: impl FnMut(&Request),
+    ) {
+        let mut passed = 0;
+        for _ in 0..self.requests.len() {
+            let Some(mut request) = self.requests.pop_front() else {
+                break;
             };
-            if !is_done {
-                at += 1;
+            let is_all_here = |(first, missing): (Place, &Ranges)| {
+                let overlaps =
+                    |(from, to): &(Place, Place)| *from <= request.last && *to >= request.first;
+                request.last >= first && !missing.ranges().iter().any(overlaps)
+            };
+            let is_done = request.last <= place
+                && match request.answer {
+                    Answer::Acknowledge => true,
+                    Answer::Response => response.is_some_and(is_all_here),
+                    Answer::Passed => false,
+                };
+            if is_done && !request.done {
+                done(&request);
+            }
+            if is_done && request.answer == Answer::Acknowledge {
                 continue;
             }
-            if !request.done {
-                done(request);
-            }
-            if request.answer == Answer::Acknowledge {
-                self.requests.remove(at);
-            } else if let Some(request) = self.requests.get_mut(at) {
+            if is_done {
                 (request.answer, request.done) = (Answer::Passed, true);
             }
+            passed += usize::from(request.answer == Answer::Passed);
+            self.requests.push_back(request);
         }
-        let passed = |request: &&Request| request.answer == Answer::Passed;
-        let mut most = self.requests.iter().filter(passed).count();
-        while most > MOST_PASSED && self.requests.front().is_some_and(|first| passed(&first)) {
+        while passed > MOST_PASSED
+            && self
+                .requests
+                .front()
+                .is_some_and(|front| front.answer == Answer::Passed)
+        {
             self.requests.pop_front();
-            most -= 1;
+            passed -= 1;
         }
     }
 
