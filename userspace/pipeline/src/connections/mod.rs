@@ -12,9 +12,11 @@
 //! | `ahead` | directions of the next runs, looked up together |
 //! | `direction` | the state of one direction |
 //! | `sequence` | the highest PSN, the gaps below it, what fills them |
-//! | `recent` | when a PSN passed last: a copy or a retransmission |
+//! | `pass` | what the sender is sending, for the first time or again |
+//! | `receiver` | what the receiver makes of it, as far as the order at the tap tells |
 //! | `requests`, `answers` | what a run of requests, ACKs or responses does to that state |
 //! | `retransmission` | overtaken, copied or sent again, and why |
+//! | `left_out` | what did not pass again, and may come late |
 //! | `waiting`, `latency` | requests on their way, and how long their answers took |
 //! | [`congestion`] | ECN, CNPs, and the rate before and after one |
 //! | [`episode`], [`event`] | retransmissions in one go, and all else that deserves a line |
@@ -49,9 +51,11 @@ mod index;
 mod ingest;
 mod key;
 mod latency;
+mod left_out;
 mod order;
 mod pairing;
-mod recent;
+mod pass;
+mod receiver;
 mod report;
 mod requests;
 mod retransmission;
