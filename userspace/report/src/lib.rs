@@ -25,14 +25,14 @@
 
 pub mod chart;
 pub mod collect;
-//TMP pub mod csv;
-//TMP pub mod html;
-//TMP pub mod json;
-//TMP pub mod markdown;
+pub mod csv;
+pub mod html;
+pub mod json;
+pub mod markdown;
 pub mod report;
-//TMP pub mod sections;
+pub mod sections;
 pub mod series;
-//TMP pub mod text;
+pub mod text;
 mod words;
 
 pub use collect::{Collector, Origin, Scope};

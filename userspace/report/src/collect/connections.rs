@@ -52,7 +52,9 @@ const SUMMED: [&str; 26] = [
 /// Where the summed columns stand.
 static PLACES: LazyLock<Vec<usize>> = LazyLock::new(|| {
     let places = SUMMED.iter();
-    places.filter_map(|name| ConnectionRow::TABLE.position(name)).collect()
+    places
+        .filter_map(|name| ConnectionRow::TABLE.position(name))
+        .collect()
 });
 
 /// The two directions of a connection.
@@ -164,7 +166,8 @@ impl ConnectionFigures {
     #[must_use]
     pub fn sum(&self, column: &str) -> u64 {
         let mut sums = self.sums();
-        sums.find(|(name, _)| *name == column).map_or(0, |(_, sum)| sum)
+        sums.find(|(name, _)| *name == column)
+            .map_or(0, |(_, sum)| sum)
     }
 
     /// Every sum with the name of its column.
@@ -183,7 +186,10 @@ impl ConnectionFigures {
                 }
             }
         }
-        let by = connection.directions().next().map_or("", |row| &row.paired_by);
+        let by = connection
+            .directions()
+            .next()
+            .map_or("", |row| &row.paired_by);
         let [cm, ack, none] = &mut self.paired;
         *match by {
             "cm" => cm,
@@ -297,11 +303,7 @@ impl Connections {
         }
     }
 
-    pub(super) fn finish(
-        mut self,
-        scope: &Scope,
-        filter: Option<&RowFilter>,
-    ) -> ConnectionFigures {
+    pub(super) fn finish(mut self, scope: &Scope, filter: Option<&RowFilter>) -> ConnectionFigures {
         let living = self.living.into_values().flat_map(|l| l.connections);
         for (_, connection) in living {
             self.ended.add(&connection, scope, filter);

@@ -258,7 +258,9 @@ impl Flows {
             by_size.then(a_key.cmp(b_key))
         });
         let ranked = || flows.iter().enumerate();
-        let rows = ranked().take(top).map(|(rank, (_, tally))| row(rank, tally));
+        let rows = ranked()
+            .take(top)
+            .map(|(rank, (_, tally))| row(rank, tally));
         let rows = rows.collect();
         let mut marked: Vec<_> = ranked()
             .filter(|(_, (_, tally))| tally.sums.ecn_ce_packets > 0)
@@ -319,7 +321,9 @@ mod tests {
 
     fn truth(windows: &[Window<'_>], qpn: u32) -> u64 {
         let all = windows.iter().flat_map(|window| window.iter());
-        all.filter(|(found, _)| *found == qpn).map(|(_, bytes)| bytes).sum()
+        all.filter(|(found, _)| *found == qpn)
+            .map(|(_, bytes)| bytes)
+            .sum()
     }
 
     const WINDOWS: [Window<'_>; 3] = [
@@ -347,7 +351,9 @@ mod tests {
     fn cut_lists_give_bounds_that_hold() {
         for list in 1..4 {
             let mut flows = Flows::default();
-            WINDOWS.iter().for_each(|window| add(&mut flows, window, list));
+            WINDOWS
+                .iter()
+                .for_each(|window| add(&mut flows, window, list));
             let figures = flows.finish(9, &totals(&WINDOWS));
             assert!(!figures.distinct_exact);
             for row in &figures.rows {
@@ -377,6 +383,9 @@ mod tests {
             widened += usize::from(row.error_frame_bytes > 0);
         }
         assert!(widened > 0);
-        assert_eq!(figures.rows[0].error_frame_bytes, 0, "it was never forgotten");
+        assert_eq!(
+            figures.rows[0].error_frame_bytes, 0,
+            "it was never forgotten"
+        );
     }
 }

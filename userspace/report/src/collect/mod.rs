@@ -16,6 +16,7 @@ mod opcodes;
 mod top;
 mod totals;
 
+pub(crate) use connections::RESENT_SHARE;
 pub use connections::{Connection, ConnectionFigures};
 pub use events::{EventCounts, EventFigures, KindFigures};
 pub use flows::{FOLLOWED_FLOWS, FlowFigures};
@@ -121,7 +122,10 @@ impl Filters {
     fn note(&self, filter: &Filter) -> String {
         let left = match self.unfiltered.as_slice() {
             [] => String::new(),
-            tables => format!(" {} lack a column of it and are whole.", tables.join(" and ")),
+            tables => format!(
+                " {} lack a column of it and are whole.",
+                tables.join(" and ")
+            ),
         };
         format!(
             "The filter `{filter}` chooses flows, connections and events; totals, rates and opcodes are those of all packets.{left}"
@@ -151,7 +155,10 @@ impl Collector {
     /// # Errors
     /// No table has the columns of the filter.
     pub fn new(scope: Scope) -> Result<Self, FilterError> {
-        let filters = scope.filter.as_ref().map_or(Ok(Filters::default()), Filters::new)?;
+        let filters = scope
+            .filter
+            .as_ref()
+            .map_or(Ok(Filters::default()), Filters::new)?;
         Ok(Self {
             flows: Flows::default(),
             connections: Connections::new(scope.top),
@@ -170,9 +177,9 @@ impl Collector {
     ///
     /// Windows must come in the order of their starts, each once.
     pub fn window(&mut self, windows: &[WindowRow], flows: &[FlowRow], opcodes: &[OpcodeRow]) {
-        let windows = windows.iter().filter(|row| {
-            self.scope.covers(row.window_start_ns) && self.wants(&row.observer)
-        });
+        let windows = windows
+            .iter()
+            .filter(|row| self.scope.covers(row.window_start_ns) && self.wants(&row.observer));
         let windows: Vec<&WindowRow> = windows.collect();
         let Some(first) = windows.first() else {
             return;
@@ -202,7 +209,9 @@ impl Collector {
                 self.opcodes.add(row);
             }
         }
-        let series = self.series.get_or_insert_with(|| Series::new(first.window_ns));
+        let series = self
+            .series
+            .get_or_insert_with(|| Series::new(first.window_ns));
         series.add(first.window_start_ns, period);
     }
 
@@ -237,7 +246,10 @@ impl Collector {
     }
 
     fn wants(&self, observer: &str) -> bool {
-        self.scope.observer.as_ref().is_none_or(|only| only == observer)
+        self.scope
+            .observer
+            .as_ref()
+            .is_none_or(|only| only == observer)
     }
 
     fn name(&mut self, observer: &str) {
