@@ -7,6 +7,7 @@ mod generate;
 mod live;
 mod merge;
 mod repair;
+mod report;
 mod schema;
 
 use crate::arguments::{Arguments, Command};
@@ -26,6 +27,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         Command::Generate(arguments) => generate::run(arguments),
         Command::Merge(arguments) => merge::run(arguments),
         Command::Repair(arguments) => repair::run(arguments),
+        Command::Report(arguments) => report::run(arguments),
         Command::Schema(arguments) => schema::run(arguments),
     }
 }
