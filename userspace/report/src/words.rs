@@ -27,17 +27,15 @@ pub(crate) fn packets(rate: f64) -> String {
     human::readable(&Value::F64(rate), Unit::PacketsPerSecond)
 }
 
-/// A share with the digits that it needs: `12 %`, `0.3 %`, `0.0004 %`.
+/// A share with the digits that it needs: `12 %`, `0.3 %`, `0.004 %`.
 pub(crate) fn percent(share: f64) -> String {
     let percent = share * 100.0;
     match percent {
         p if p == 0.0 => "0 %".into(),
         p if p >= 9.95 => format!("{p:.0} %"),
-        p if p >= 0.095 => format!("{p:.1} %"),
-        p if p >= 0.000_95 => {
-            let text = format!("{p:.4}");
-            format!("{} %", text.trim_end_matches('0'))
-        }
+        p if p >= 0.095 => format!("{} %", format!("{p:.1}").trim_end_matches(".0")),
+        p if p >= 0.009_5 => format!("{p:.2} %"),
+        p if p >= 0.000_95 => format!("{p:.3} %"),
         p if p > 0.0 => "less than 0.001 %".into(),
         p => format!("{p:.1} %"),
     }
@@ -111,8 +109,10 @@ mod tests {
         let cases = [
             (0.0, "0 %"),
             (0.000_000_1, "less than 0.001 %"),
-            (0.000_031, "0.0031 %"),
+            (0.000_31, "0.03 %"),
+            (0.000_031, "0.003 %"),
             (0.003_14, "0.3 %"),
+            (0.01, "1 %"),
             (0.5, "50 %"),
             (1.0, "100 %"),
         ];

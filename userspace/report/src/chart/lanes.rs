@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use rocescope_model::human::grouped;
 
 /// Lane names stand above their lane, so that long ones do not need a column.
-const ROW: f64 = 34.0;
+const ROW: f64 = 38.0;
 const TOP: f64 = 4.0;
 const AXIS: f64 = 26.0;
 
@@ -48,10 +48,10 @@ impl Lanes {
         let content = html! {
             (self.span.axis(TOP, bottom))
             @for (at, lane) in self.lanes.iter().enumerate() {
-                @let y = TOP + ROW * at as f64 + 22.0;
+                @let y = TOP + ROW * at as f64 + 27.0;
                 @let total: u64 = lane.marks.iter().map(|mark| mark.count).sum();
                 line.lane x1=(number(LEFT)) x2=(number(super::RIGHT)) y1=(number(y)) y2=(number(y)) {}
-                text.label x=(number(LEFT)) y=(number(y - 9.0)) { (lane.name) tspan.faint { "  " (grouped(total)) } }
+                text.label x=(number(LEFT)) y=(number(y - 12.0)) { (lane.name) tspan.faint { "  " (grouped(total)) } }
                 @for mark in &lane.marks {
                     circle.mark.(format!("c{}", lane.colour)) cx=(number(self.span.x(mark.start_ns))) cy=(number(y))
                         r=(number(radius(mark.count, most))) {

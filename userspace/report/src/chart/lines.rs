@@ -71,7 +71,8 @@ impl Lines {
                 @if at == 0 {
                     path.area.(format!("c{}", line.colour)) d=(self.path(line, &y, true)) {}
                 }
-                path.line.(format!("c{}", line.colour)) d=(self.path(line, &y, false)) {}
+                path.line.dashed[at > 0 && self.lines.len() > 2].(format!("c{}", line.colour))
+                    d=(self.path(line, &y, false)) {}
             }
             (self.hits())
         };

@@ -64,8 +64,8 @@ impl Ranges {
                         (shortened(&row.name, 44))
                     }
                     line.span x1=(number(from)) x2=(number(to)) y1=(number(y)) y2=(number(y)) {}
-                    circle.dot.c0 cx=(number(from)) cy=(number(y)) r="4.5" {}
-                    circle.dot.c1 cx=(number(to)) cy=(number(y)) r="4.5" {}
+                    circle.dot.c0 cx=(number(from)) cy=(number(y)) r="6" {}
+                    circle.dot.c1 cx=(number(to)) cy=(number(y)) r="3.5" {}
                     text.value x=(number(to + 10.0)) y=(number(y + 4.0)) { (nanos(row.p99_ns)) }
                 }
             }
@@ -74,9 +74,9 @@ impl Ranges {
     }
 }
 
-/// Powers of ten around the figures.
+/// Powers of ten around the figures, which do not stand at the very edge.
 fn decades(least: u64, most: u64) -> (f64, f64) {
-    let low = (least.max(1) as f64).log10().floor();
+    let low = (least.max(1) as f64 * 0.8).log10().floor().max(0.0);
     let high = (most.max(1) as f64).log10().ceil();
     (low, high.max(low + 1.0))
 }
@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn axes_span_whole_decades() {
         assert_eq!(decades(1_200, 48_000), (3.0, 5.0));
-        assert_eq!(decades(1_000, 1_000), (3.0, 4.0));
+        assert_eq!(decades(1_000, 1_000), (2.0, 3.0));
         assert_eq!(decades(0, 0), (0.0, 1.0));
         let values: Vec<f64> = ticks(3.0, 4.0)
             .into_iter()

@@ -14,7 +14,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 /// SHA-256 of [`STYLE`], base64.
-const STYLE_HASH: &str = "Kiq90obeZZnWVbFyuGvs0BW8SN7YI1cUHJ8wLO/jY2I=";
+const STYLE_HASH: &str = "zdHG4cS2oAi/fW+ts0X9qLUR33HfrkgleBK2r1uvlLU=";
 /// SHA-256 of [`SCRIPT`], base64.
 const SCRIPT_HASH: &str = "cooeIChC6qymTAE9afSlBETZtVTTK3RF/XPEOF7QxGs=";
 
@@ -139,7 +139,7 @@ fn table(grid: &Grid) -> Markup {
                 thead {
                     tr {
                         @for head in &grid.heads {
-                            th.right[head.right] scope="col" title=[(!head.help.is_empty()).then_some(&head.help)] {
+                            th.right[head.right] scope="col" title=[(!head.help.is_empty()).then(|| head.help.replace('`', ""))] {
                                 (head.title)
                             }
                         }
@@ -149,7 +149,7 @@ fn table(grid: &Grid) -> Markup {
                     @for row in &grid.rows {
                         tr {
                             @for (cell, head) in row.iter().zip(&grid.heads) {
-                                td.right[head.right] data-n=[cell.number.map(|number| number.to_string())] {
+                                td.right[head.right].zero[cell.number == Some(0.0)] data-n=[cell.number.map(|number| number.to_string())] {
                                     (visible(&cell.text))
                                 }
                             }

@@ -11,6 +11,8 @@ use rocescope_model::human::grouped;
 
 /// From this share of marked packets on, congestion is more than a moment.
 const MARKED_SHARE: f64 = 0.01;
+/// A change of rate by less than this share is none.
+const STEADY: f64 = 0.05;
 
 pub(super) fn section(report: &Report) -> Section {
     let sums = &report.totals.sums;
@@ -107,10 +109,12 @@ fn slowed(report: &Report) -> Option<Finding> {
         .filter(|row| row.cnp_rate_samples > 0)
         .max_by_key(|row| row.cnp_rate_samples)?;
     let (before, after) = (row.before_cnp_bps?, row.after_cnp_bps?);
-    let reaction = if after < before {
+    let reaction = if after < before * (1.0 - STEADY) {
         "slows down"
+    } else if after > before * (1.0 + STEADY) {
+        "speeds up"
     } else {
-        "does not slow down"
+        "keeps its rate"
     };
     Some(Finding::note(format!(
         "{} → {} {reaction}: {} in the millisecond before a CNP, {} after it ({}).",

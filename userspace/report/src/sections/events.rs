@@ -49,7 +49,7 @@ fn findings(report: &Report) -> Vec<Finding> {
     let grave = events.kinds.iter();
     let grave = grave.filter(|kind| GRAVE.contains(&kind.kind.as_str()));
     let grave: Vec<String> = grave
-        .map(|kind| format!("{} {}", grouped(kind.rows), kind.kind))
+        .map(|kind| format!("{} {}", kind.kind, grouped(kind.rows)))
         .collect();
     let all = plural(events.rows(), "event");
     vec![if grave.is_empty() {
@@ -58,7 +58,7 @@ fn findings(report: &Report) -> Vec<Finding> {
             "{all} of {kinds}; none tells of loss or of a connection that failed."
         ))
     } else {
-        Finding::bad(format!("{all}, among them {}.", grave.join(", ")))
+        Finding::bad(format!("{all}, among them: {}.", grave.join(", ")))
     }]
 }
 

@@ -141,7 +141,7 @@ fn reasons(report: &Report) -> Grid {
             Cell::text(column.title),
             Cell::number(count as f64, grouped(count)),
             Cell::number(share, percent(share)),
-            Cell::text(column.help),
+            Cell::text(column.help.replace('`', "")),
         ])
     };
     let head = |title: &str, right| Head {

@@ -237,7 +237,7 @@ fn sampled(report: &Report) -> Option<String> {
     let joined = report.series.joined();
     (joined > 1).then(|| {
         let length = crate::words::length(report.series.period_ns());
-        format!("{joined} windows a point ({length}): mean and peak window")
+        format!("{joined} windows a point ({length})")
     })
 }
 

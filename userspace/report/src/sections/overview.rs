@@ -199,10 +199,10 @@ pub fn headline(report: &Report) -> Vec<Figure> {
                 human::grouped(connections.troubled),
                 plural(connections.count, "connection")
             ),
-            if connections.troubled > 0 {
-                Level::Bad
-            } else {
-                Level::Good
+            match (connections.resending, connections.troubled) {
+                (0, 0) => Level::Good,
+                (0, _) => Level::Note,
+                _ => Level::Bad,
             },
         ));
     }
