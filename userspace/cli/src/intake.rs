@@ -1,12 +1,12 @@
 //! Runs in, a summary and a dataset out: where every source of a capture ends.
 
+use crate::dataset::Dataset;
 use anyhow::{Context, Result};
 use rocescope_model::{ConnectionRow, EventRow, WindowRows};
 use rocescope_pipeline::connections::ConnectionSummary;
 use rocescope_pipeline::{Pipeline, Settings, Summary};
 use rocescope_record::Counters;
-use rocescope_store::Writer;
-use std::time::Instant;
+use rocescope_store::Retained;
 
 /// The pipeline, and what it writes into.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub struct Intake {
 /// Where rows go.
 #[derive(Debug)]
 struct Outlet {
-    writer: Option<Writer>,
+    dataset: Option<Dataset>,
     /// Rows of connections and events kept in memory, where they are asked for.
     kept: Option<(Vec<ConnectionRow>, Vec<EventRow>)>,
 }
@@ -31,8 +31,8 @@ impl Outlet {
         if rows.is_empty() {
             return Ok(());
         }
-        if let Some(writer) = &mut self.writer {
-            match writer.append(rows, Instant::now()) {
+        if let Some(dataset) = &mut self.dataset {
+            match dataset.append(rows) {
                 Err(error) if error.is_no_space() => {}
                 appended => appended.context("the dataset")?,
             }
@@ -53,8 +53,8 @@ pub struct Outcome {
     pub summary: Summary,
     /// The exact counters.
     pub counters: Counters,
-    /// What was written, where something was.
-    pub store: Option<rocescope_store::Summary>,
+    /// What was written, where something was, and what was deleted.
+    pub store: Option<(rocescope_store::Summary, Retained)>,
     /// Why writing stopped early.
     pub store_error: Option<rocescope_store::Error>,
     /// What happened to the state of connections, where they were followed.
@@ -68,14 +68,17 @@ impl Intake {
     ///
     /// # Errors
     /// The settings make no sense.
-    pub fn new(settings: Settings, writer: Option<Writer>) -> Result<Self> {
+    pub fn new(settings: Settings, dataset: Option<Dataset>) -> Result<Self> {
         // Nobody reads the sketches of a capture that leaves no dataset.
-        let sketches = settings.sketches && writer.is_some();
+        let sketches = settings.sketches && dataset.is_some();
         let settings = Settings {
             sketches,
             ..settings
         };
-        let outlet = Outlet { writer, kept: None };
+        let outlet = Outlet {
+            dataset,
+            kept: None,
+        };
         Ok(Self {
             pipeline: Pipeline::new(settings)?,
             outlet,
@@ -105,7 +108,7 @@ impl Intake {
         let Self { pipeline, outlet } = &mut self;
         pipeline.finish_by_window(counters, &mut |rows| outlet.take(rows))?;
         outlet.take(pipeline.rows())?;
-        let store = outlet.writer.take().map(Writer::finish);
+        let store = outlet.dataset.take().map(Dataset::finish);
         let (store, store_error) = match store {
             None => (None, None),
             Some(Ok(summary)) => (Some(summary), None),

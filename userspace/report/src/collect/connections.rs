@@ -2,7 +2,7 @@
 //!
 //! Rows of a direction are cumulative and written once a minute while it lives, so the latest holds.
 //! A connection is kept until it is over: its rows say `gone`, or none came for
-//! [`SILENCE_NS`]. Then it is added up and forgotten, unless it is among the worst. So what is kept
+//! two minutes. Then it is added up and forgotten, unless it is among the worst. So what is kept
 //! is bounded by what a capture follows at once, and not by how many there were in a week.
 
 use super::Scope;
@@ -146,7 +146,7 @@ pub struct ConnectionFigures {
     pub count: u64,
     /// Of those, found by CM, by their ACKs, and not paired.
     pub paired: [u64; 3],
-    /// Connections of which a direction resent [`RESENT_SHARE`] of its packets or more.
+    /// Connections that resent 1 % of their packets or more.
     pub resending: u64,
     /// Connections that resent, lost or were refused anything.
     pub troubled: u64,

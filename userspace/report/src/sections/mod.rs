@@ -5,14 +5,14 @@
 //!
 //! | module | its question |
 //! |---|---|
-//! | [`overview`] | what was captured, and when? |
-//! | [`loss`] | is it all? |
-//! | [`rates`] | how much? |
-//! | [`opcodes`] | of what? |
-//! | [`flows`] | by whom? |
-//! | [`connections`] | who is in trouble? |
-//! | [`events`] | what happened? |
-//! | [`congestion`] | was it too much? |
+//! | `overview` | what was captured, and when? |
+//! | `loss` | is it all? |
+//! | `rates` | how much? |
+//! | `opcodes` | of what? |
+//! | `flows` | by whom? |
+//! | `connections` | who is in trouble? |
+//! | `events` | what happened? |
+//! | `congestion` | was it too much? |
 
 mod congestion;
 mod connections;

@@ -37,6 +37,8 @@ pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
     let settings = Settings {
         connections: arguments.connections.then(ConnectionSettings::default),
         filter: arguments.filter.clone(),
+        addresses: arguments.anonymize.clone(),
+        sketches: !arguments.dataset.no_sketches,
         ..capture::settings(&arguments.measure, arguments.verify_icrc)
     };
     let mut config = Config::exact(settings.window_ns);
@@ -49,10 +51,7 @@ pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
         mode: plan.mode_names(),
         clock_source: plan.clock_source(),
     };
-    let writer = match &arguments.out {
-        Some(root) => Some(capture::writer(root, &origin, &settings)?),
-        None => None,
-    };
+    let dataset = capture::dataset(&arguments.dataset, &origin, &settings)?;
     let dropped_before: Vec<_> = interfaces.iter().map(Interface::dropped).collect();
     let mut report = plan.report(&interfaces);
     for (name, mode) in &report.interfaces {
@@ -62,9 +61,9 @@ pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
     // From here on this process can do no more than any other; what it needs it holds open.
     privileges::drop_all().context("capabilities")?;
     let outcome = match plan.way {
-        Way::Xdp(source) => xdp::drive(*source, settings, writer, &mut watch, &mut report)?,
+        Way::Xdp(source) => xdp::drive(*source, settings, dataset, &mut watch, &mut report)?,
         Way::Packet(sockets) => {
-            packet::drive(sockets, settings, config, writer, &mut watch, &mut report)?
+            packet::drive(sockets, settings, config, dataset, &mut watch, &mut report)?
         }
     };
     drop(promiscuous);
@@ -81,7 +80,7 @@ fn finish(
 ) -> Result<ExitCode> {
     let source = Source {
         name: name.into(),
-        out: arguments.out.as_deref(),
+        out: arguments.dataset.out.as_deref(),
         window: arguments.measure.window,
         verify_icrc: arguments.verify_icrc,
         input_error: None,

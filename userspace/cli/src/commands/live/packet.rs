@@ -1,6 +1,7 @@
 //! Frames of packet sockets, into a session.
 
 use super::watch::Watch;
+use crate::dataset::Dataset;
 use crate::intake::Outcome;
 use crate::output::Live;
 use crate::session::Session;
@@ -8,7 +9,6 @@ use anyhow::{Context, Result};
 use rocescope_capture::af_packet::{PacketSocket, RETIRE};
 use rocescope_pipeline::Settings;
 use rocescope_record::Config;
-use rocescope_store::Writer;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use std::thread::sleep;
@@ -23,11 +23,11 @@ pub(super) fn drive(
     mut sockets: Vec<PacketSocket>,
     settings: Settings,
     config: Config,
-    writer: Option<Writer>,
+    dataset: Option<Dataset>,
     watch: &mut Watch,
     report: &mut Live,
 ) -> Result<Outcome> {
-    let mut session = Session::new(settings, config, writer)?;
+    let mut session = Session::new(settings, config, dataset)?;
     while !watch.over()? {
         if !take(&mut sockets, &mut session)? {
             session.advance(now_ns().saturating_sub(BEHIND_NS))?;
