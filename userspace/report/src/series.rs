@@ -55,6 +55,15 @@ impl<P: Join> Series<P> {
         self.periods = joined;
     }
 
+    /// The same with periods of this length at least.
+    #[must_use]
+    pub fn no_finer_than(mut self, period_ns: i64) -> Self {
+        while self.period_ns < period_ns {
+            self.halve();
+        }
+        self
+    }
+
     /// Length of a period in nanoseconds.
     #[must_use]
     pub const fn period_ns(&self) -> i64 {
@@ -108,6 +117,11 @@ mod tests {
         let starts: Vec<i64> = series.iter().map(|(start, _)| start).collect();
         assert_eq!(starts, [0, 10, 40]);
         assert_eq!(series.iter().nth(1).unwrap().1.sum, 21);
+        let starts = series.no_finer_than(15);
+        assert_eq!(
+            starts.iter().map(|(start, _)| start).collect::<Vec<_>>(),
+            [0, 40]
+        );
     }
 
     #[test]

@@ -31,7 +31,7 @@ pub(crate) fn packets(rate: f64) -> String {
 pub(crate) fn percent(share: f64) -> String {
     let percent = share * 100.0;
     match percent {
-        p if p == 0.0 => "0 %".into(),
+        0.0 => "0 %".into(),
         p if p >= 9.95 => format!("{p:.0} %"),
         p if p >= 0.095 => format!("{} %", format!("{p:.1}").trim_end_matches(".0")),
         p if p >= 0.009_5 => format!("{p:.2} %"),

@@ -64,9 +64,9 @@ impl Lanes {
     }
 }
 
-/// Twice as many have twice the area.
+/// Twice as many have twice the area; where all are few, all are small.
 fn radius(count: u64, most: u64) -> f64 {
-    2.5 + 5.5 * (count as f64 / most as f64).sqrt()
+    2.5 + 5.5 * (count as f64 / most.max(20) as f64).sqrt()
 }
 
 #[cfg(test)]

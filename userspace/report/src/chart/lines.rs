@@ -41,6 +41,8 @@ pub struct Lines {
     pub unit: Unit,
     /// The time.
     pub span: Span,
+    /// Whether all but the first are dashed: so that both show where two coincide.
+    pub dashed: bool,
     /// The lines; that with the most steps has the tooltips.
     pub lines: Vec<Line>,
 }
@@ -71,7 +73,7 @@ impl Lines {
                 @if at == 0 {
                     path.area.(format!("c{}", line.colour)) d=(self.path(line, &y, true)) {}
                 }
-                path.line.dashed[at > 0 && self.lines.len() > 2].(format!("c{}", line.colour))
+                path.line.dashed[at > 0 && self.dashed].(format!("c{}", line.colour))
                     d=(self.path(line, &y, false)) {}
             }
             (self.hits())
@@ -156,6 +158,7 @@ mod tests {
                 start_ns: 0,
                 end_ns: 40,
             },
+            dashed: false,
             lines: vec![Line {
                 name: "mean",
                 colour: 0,

@@ -66,6 +66,7 @@ pub(super) fn section(report: &Report) -> Section {
         plot: Plot::Lines(Lines {
             unit: Unit::PacketsPerSecond,
             span: span(report),
+            dashed: true,
             lines: lines.into(),
         }),
     });

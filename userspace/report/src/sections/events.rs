@@ -9,6 +9,8 @@ use rocescope_model::human::grouped;
 
 /// Kinds that end a connection, or nearly.
 const GRAVE: [&str; 4] = ["retry_exhausted", "fatal_nak", "reject", "loss"];
+/// Marks that a lane has room for side by side.
+const MARKS: i64 = 240;
 const ALWAYS: [&str; 4] = ["time", "kind", "src", "dst"];
 const SOMETIMES: [&str; 2] = ["dst_qpn", "psn"];
 const LAST: [&str; 2] = ["count", "detail"];
@@ -91,7 +93,6 @@ fn kinds(report: &Report) -> Grid {
 }
 
 fn chart(report: &Report) -> Chart {
-    let fine = &report.events.fine;
     let mut span = span(report);
     // Events of a dataset without windows, or at their very edge, have their place too.
     let first = report.events.kinds.iter().map(|kind| kind.first_ns).min();
@@ -100,6 +101,9 @@ fn chart(report: &Report) -> Chart {
         span.start_ns = first.unwrap_or(0);
         span.end_ns = last.unwrap_or(0).saturating_add(1);
     }
+    // Marks closer than this would hide each other.
+    let least_ns = span.end_ns.saturating_sub(span.start_ns) / MARKS;
+    let fine = report.events.fine.clone().no_finer_than(least_ns);
     let lanes = report.events.kinds.iter().map(|kind| {
         let marks = fine.iter().filter_map(|(start_ns, counts)| {
             let count = *counts.0.get(&kind.kind)?;

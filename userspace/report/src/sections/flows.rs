@@ -6,7 +6,7 @@ use crate::chart::bars::{Bars, Item};
 use crate::chart::{Chart, Plot};
 use crate::words::{bits, bytes, percent, plural, share};
 use rocescope_model::human::grouped;
-use rocescope_model::{FlowRow, Unit};
+use rocescope_model::{Cells, FlowRow, Unit};
 
 const ALWAYS: [&str; 7] = [
     "rank",
@@ -29,7 +29,7 @@ const SOMETIMES: [&str; 8] = [
 ];
 
 /// Columns of a table of flows, those that hold nothing left out.
-pub(super) fn columns(rows: &Vec<FlowRow>) -> Vec<&'static str> {
+pub(super) fn columns(rows: &dyn Cells) -> Vec<&'static str> {
     let mut columns = ALWAYS.to_vec();
     columns.extend(filled(rows, &SOMETIMES));
     columns.push("service");

@@ -196,6 +196,7 @@ fn chart(report: &Report) -> Option<Chart> {
         plot: Plot::Lines(Lines {
             unit: Unit::PacketsPerSecond,
             span: span(report),
+            dashed: true,
             lines,
         }),
     })

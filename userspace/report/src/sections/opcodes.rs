@@ -77,11 +77,9 @@ fn findings(report: &Report) -> Vec<Finding> {
             first.opcode,
             percent(share(first.frame_bytes, sums.frame_bytes))
         );
-        if sums.messages > 0 {
-            text.push_str(&format!(
-                "; a message has {} of payload on average",
-                bytes(sums.payload_bytes / sums.messages)
-            ));
+        if let Some(average) = sums.payload_bytes.checked_div(sums.messages) {
+            let average = bytes(average);
+            text.push_str(&format!("; a message has {average} of payload on average"));
         }
         findings.push(Finding::note(text + "."));
     }

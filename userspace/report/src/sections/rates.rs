@@ -126,6 +126,7 @@ fn chart(report: &Report, title: &str, unit: Unit, mean: Vec<Step>, peak: Vec<St
         plot: Plot::Lines(Lines {
             unit,
             span: span(report),
+            dashed: false,
             lines,
         }),
     }
