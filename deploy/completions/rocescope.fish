@@ -55,6 +55,8 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l verdict 
 pass\t'It goes on to the kernel'
 drop\t'It ends here'"
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l duration -d 'End after this time' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l metrics -d 'Serve figures for Prometheus at this address, such as 127.0.0.1:9464' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l metrics-flows -d 'Flows in those figures: the largest of the last window' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l out -d 'Write a Parquet dataset into this directory' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l segment-age -d 'A segment is sealed when its first rows are this old' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l segment-bytes -d 'A segment is sealed when it has this many bytes before compression' -r

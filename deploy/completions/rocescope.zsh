@@ -50,6 +50,8 @@ af-packet\:"A packet socket"))' \
 pass\:"It goes on to the kernel"
 drop\:"It ends here"))' \
 '(-r --read)--duration=[End after this time]:TIME:_default' \
+'(-r --read)--metrics=[Serve figures for Prometheus at this address, such as 127.0.0.1\:9464]:ADDRESS:_default' \
+'(-r --read)--metrics-flows=[Flows in those figures\: the largest of the last window]:N:_default' \
 '--out=[Write a Parquet dataset into this directory]:DIR:_files' \
 '--segment-age=[A segment is sealed when its first rows are this old]:TIME:_default' \
 '--segment-bytes=[A segment is sealed when it has this many bytes before compression]:BYTES:_default' \

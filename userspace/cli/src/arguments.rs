@@ -13,6 +13,7 @@ use rocescope_model::filter::RowFilter;
 use rocescope_pipeline::anonymize::AddressMap;
 use rocescope_pipeline::filter::RunFilter;
 use std::ffi::OsString;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -75,7 +76,7 @@ pub enum Output {
 }
 
 /// `rocescope capture`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct CaptureArguments {
     /// Capture file to read: pcap or pcapng, plain, gzip or zstd; `-` for standard input
     #[arg(short, long, value_name = "FILE", conflicts_with = "interfaces")]
@@ -138,7 +139,7 @@ pub struct DatasetArguments {
 }
 
 /// Capture on interfaces.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Live capture")]
 pub struct LiveArguments {
     /// Interface to capture on; may be given several times
@@ -153,6 +154,12 @@ pub struct LiveArguments {
     /// End after this time
     #[arg(long, value_name = "TIME", value_parser = positive_duration, conflicts_with = "read")]
     pub duration: Option<Duration>,
+    /// Serve figures for Prometheus at this address, such as 127.0.0.1:9464
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "read")]
+    pub metrics: Option<SocketAddr>,
+    /// Flows in those figures: the largest of the last window
+    #[arg(long, value_name = "N", default_value_t = 20, conflicts_with = "read")]
+    pub metrics_flows: usize,
     /// Run this command and end with it
     #[arg(last = true, value_name = "COMMAND", conflicts_with = "read")]
     pub command: Vec<OsString>,

@@ -7,6 +7,7 @@ use rocescope_pipeline::connections::ConnectionSummary;
 use rocescope_pipeline::{Pipeline, Settings, Summary};
 use rocescope_record::Counters;
 use rocescope_store::Retained;
+use std::fmt;
 
 /// The pipeline, and what it writes into.
 #[derive(Debug)]
@@ -16,15 +17,52 @@ pub struct Intake {
     outlet: Outlet,
 }
 
+/// Takes the rows of every window that is over, and of connections that are due.
+pub type Tap = Box<dyn FnMut(&mut WindowRows) -> Result<()>>;
+
 /// Where rows go.
-#[derive(Debug)]
-struct Outlet {
+#[derive(Default)]
+pub struct Outlet {
     dataset: Option<Dataset>,
+    tap: Option<Tap>,
     /// Rows of connections and events kept in memory, where they are asked for.
     kept: Option<(Vec<ConnectionRow>, Vec<EventRow>)>,
 }
 
+impl fmt::Debug for Outlet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Outlet")
+            .field("dataset", &self.dataset)
+            .field("tap", &self.tap.is_some())
+            .finish_non_exhaustive()
+    }
+}
+
+impl From<Option<Dataset>> for Outlet {
+    fn from(dataset: Option<Dataset>) -> Self {
+        Self {
+            dataset,
+            ..Self::default()
+        }
+    }
+}
+
+impl From<Tap> for Outlet {
+    fn from(tap: Tap) -> Self {
+        Self {
+            tap: Some(tap),
+            ..Self::default()
+        }
+    }
+}
+
 impl Outlet {
+    /// Shows the rows to `tap` too.
+    #[must_use]
+    pub fn with_tap(self, tap: Option<Tap>) -> Self {
+        Self { tap, ..self }
+    }
+
     /// Takes the rows of a window. A full disk stops the writing, which the writer counts, and not
     /// the capture.
     fn take(&mut self, rows: &mut WindowRows) -> Result<()> {
@@ -36,6 +74,9 @@ impl Outlet {
                 Err(error) if error.is_no_space() => {}
                 appended => appended.context("the dataset")?,
             }
+        }
+        if let Some(tap) = &mut self.tap {
+            tap(rows)?;
         }
         if let Some((connections, events)) = &mut self.kept {
             connections.append(&mut rows.connections);
@@ -68,16 +109,13 @@ impl Intake {
     ///
     /// # Errors
     /// The settings make no sense.
-    pub fn new(settings: Settings, dataset: Option<Dataset>) -> Result<Self> {
+    pub fn new(settings: Settings, outlet: impl Into<Outlet>) -> Result<Self> {
+        let outlet = outlet.into();
         // Nobody reads the sketches of a capture that leaves no dataset.
-        let sketches = settings.sketches && dataset.is_some();
+        let sketches = settings.sketches && outlet.dataset.is_some();
         let settings = Settings {
             sketches,
             ..settings
-        };
-        let outlet = Outlet {
-            dataset,
-            kept: None,
         };
         Ok(Self {
             pipeline: Pipeline::new(settings)?,

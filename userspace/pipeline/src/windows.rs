@@ -129,6 +129,18 @@ impl Pipeline {
         &self.settings
     }
 
+    /// Takes over what may change while a capture runs: thresholds, filter, numbers of top flows.
+    /// Windows that are open go by the new ones when they close.
+    pub fn reconfigure(&mut self, settings: &Settings) {
+        let own = &mut self.settings;
+        own.elephant_bps = settings.elephant_bps;
+        own.jitter = settings.jitter;
+        own.filter.clone_from(&settings.filter);
+        own.top = settings.top;
+        own.flow_rows = settings.flow_rows;
+        self.changes.set_thresholds(&self.settings);
+    }
+
     /// Whether `time_ns` lies in the window in which the clock stands: when it does not,
     /// [`turn`](Self::turn) has to be called before the frame of that time is observed.
     #[must_use]
@@ -185,14 +197,7 @@ impl Pipeline {
         self.current_ns = self.settings.window_ns;
         if let Some(connections) = &mut self.connections {
             connections.turn(time_ns);
-            let WindowRows {
-                connections: rows,
-                events,
-                ..
-            } = &mut self.rows;
-            let before = events.len();
-            connections.rows(false, rows, events);
-            self.total.events += (events.len() - before) as u64;
+            self.connection_rows(false, each)?;
         }
         self.newest_ns = self.newest_ns.max(time_ns);
         let watermark = self.newest_ns.saturating_sub(self.settings.lateness_ns);
@@ -222,14 +227,7 @@ impl Pipeline {
         self.close_before(u64::MAX, each)?;
         if let Some(connections) = &mut self.connections {
             connections.finish();
-            let WindowRows {
-                connections: rows,
-                events,
-                ..
-            } = &mut self.rows;
-            let before = events.len();
-            connections.rows(true, rows, events);
-            self.total.events += (events.len() - before) as u64;
+            self.connection_rows(true, each)?;
         }
         let Self {
             changes,
@@ -240,6 +238,28 @@ impl Pipeline {
         let before = rows.events.len();
         changes.finish(|changed| rows.events.push(change_row(settings, &changed)));
         self.total.events += (rows.events.len() - before) as u64;
+        Ok(())
+    }
+
+    /// Takes the rows of connections, and hands them to `each` where they are many.
+    fn connection_rows<E>(
+        &mut self,
+        all: bool,
+        each: &mut impl FnMut(&mut WindowRows) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Some(connections) = &mut self.connections else {
+            return Ok(());
+        };
+        let rows = &mut self.rows;
+        let mut more = true;
+        while more {
+            let before = rows.events.len();
+            more = connections.rows(all, &mut rows.connections, &mut rows.events);
+            self.total.events += (rows.events.len() - before) as u64;
+            if more {
+                each(rows)?;
+            }
+        }
         Ok(())
     }
 

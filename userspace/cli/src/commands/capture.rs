@@ -36,13 +36,7 @@ pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
     let input = open(path, &signals).with_context(|| path.display().to_string())?;
     let length = input.length;
     let mut reader = FrameReader::new(input).with_context(|| path.display().to_string())?;
-    let settings = Settings {
-        connections: arguments.connections.then(ConnectionSettings::default),
-        filter: arguments.filter.clone(),
-        addresses: arguments.anonymize.clone(),
-        sketches: !arguments.dataset.no_sketches,
-        ..settings(&arguments.measure, arguments.verify_icrc)
-    };
+    let settings = chosen(arguments);
     let mut config = Config::exact(settings.window_ns);
     config.udp_ports = ports(&arguments.udp_ports)?;
     let dataset = dataset(&arguments.dataset, &Origin::file(path), &settings)?;
@@ -72,6 +66,17 @@ pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
     match input_error {
         Some(error) => Err(error).with_context(|| path.display().to_string()),
         None => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// What the pipeline of a capture is made with.
+pub(super) fn chosen(arguments: &CaptureArguments) -> Settings {
+    Settings {
+        connections: arguments.connections.then(ConnectionSettings::default),
+        filter: arguments.filter.clone(),
+        addresses: arguments.anonymize.clone(),
+        sketches: !arguments.dataset.no_sketches,
+        ..settings(&arguments.measure, arguments.verify_icrc)
     }
 }
 

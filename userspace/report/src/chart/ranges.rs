@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn axes_span_whole_decades() {
-        assert_eq!(decades(1_200, 48_000), (3.0, 5.0));
+        assert_eq!(decades(1_300, 48_000), (3.0, 5.0));
         assert_eq!(decades(1_000, 1_000), (2.0, 3.0));
         assert_eq!(decades(0, 0), (0.0, 1.0));
         let values: Vec<f64> = ticks(3.0, 4.0)

@@ -4,25 +4,28 @@
 //! |---|---|
 //! | `plan` | which way frames are taken, and what that takes |
 //! | `watch` | what ends a capture: signals, time, a command, the last interface |
+//! | `reload` | the configuration, read again |
+//! | `service` | what systemd hears |
 //! | `xdp` | run records of the kernel, into the intake |
 //! | `packet` | frames of packet sockets, into a session |
 
 mod packet;
 mod plan;
+mod reload;
+mod service;
 mod watch;
 mod xdp;
 
 use super::capture::{self, Origin};
 use crate::arguments::CaptureArguments;
-use crate::intake::Outcome;
+use crate::intake::{Outcome, Outlet, Tap};
+use crate::metrics::{self, Metrics};
 use crate::output::{Live, Source};
 use crate::signals::Signals;
 use anyhow::{Context, Result, ensure};
 use plan::{Plan, Way};
 use rocescope_capture::interface::{Interface, Promiscuous};
 use rocescope_capture::privileges;
-use rocescope_pipeline::Settings;
-use rocescope_pipeline::connections::ConnectionSettings;
 use rocescope_record::Config;
 use std::process::ExitCode;
 use watch::Watch;
@@ -34,13 +37,7 @@ pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
     let live = &arguments.live;
     let signals = Signals::install()?;
     let interfaces = find(&live.interfaces)?;
-    let settings = Settings {
-        connections: arguments.connections.then(ConnectionSettings::default),
-        filter: arguments.filter.clone(),
-        addresses: arguments.anonymize.clone(),
-        sketches: !arguments.dataset.no_sketches,
-        ..capture::settings(&arguments.measure, arguments.verify_icrc)
-    };
+    let settings = capture::chosen(arguments);
     let mut config = Config::exact(settings.window_ns);
     config.udp_ports = capture::ports(&arguments.udp_ports)?;
 
@@ -57,19 +54,34 @@ pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
     for (name, mode) in &report.interfaces {
         eprintln!("capturing on {name} by {mode}");
     }
-    let mut watch = Watch::begin(signals, interfaces.clone(), live.duration, &live.command)?;
+    let outlet = Outlet::from(dataset).with_tap(metrics(arguments)?);
+    let mut watch = Watch::begin(signals, interfaces.clone(), arguments)?;
     // From here on this process can do no more than any other; what it needs it holds open.
     privileges::drop_all().context("capabilities")?;
     let outcome = match plan.way {
-        Way::Xdp(source) => xdp::drive(*source, settings, dataset, &mut watch, &mut report)?,
+        Way::Xdp(source) => xdp::drive(*source, settings, outlet, &mut watch, &mut report)?,
         Way::Packet(sockets) => {
-            packet::drive(sockets, settings, config, dataset, &mut watch, &mut report)?
+            packet::drive(sockets, settings, config, outlet, &mut watch, &mut report)?
         }
     };
     drop(promiscuous);
     watch.end()?;
     report.nic_dropped = dropped_since(&interfaces, &dropped_before);
     finish(arguments, &origin.source, report, &outcome)
+}
+
+/// Begins to show figures, where that is asked for.
+fn metrics(arguments: &CaptureArguments) -> Result<Option<Tap>> {
+    let Some(address) = arguments.live.metrics else {
+        return Ok(None);
+    };
+    let metrics = Metrics::new(arguments.live.metrics_flows);
+    let bound = metrics::serve(address, metrics.clone(), &arguments.measure.observer)?;
+    eprintln!("figures at http://{bound}/metrics");
+    Ok(Some(Box::new(move |rows| {
+        metrics.add(rows);
+        Ok(())
+    })))
 }
 
 fn finish(

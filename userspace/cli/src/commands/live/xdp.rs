@@ -1,8 +1,7 @@
 //! Run records of the kernel, into the intake.
 
 use super::watch::Watch;
-use crate::dataset::Dataset;
-use crate::intake::{Intake, Outcome};
+use crate::intake::{Intake, Outcome, Outlet};
 use crate::output::Live;
 use anyhow::{Result, ensure};
 use rocescope_capture::xdp::{Capture, Taken};
@@ -47,12 +46,12 @@ impl Edges {
 pub(super) fn drive(
     mut capture: Capture,
     settings: Settings,
-    dataset: Option<Dataset>,
+    outlet: Outlet,
     watch: &mut Watch,
     report: &mut Live,
 ) -> Result<Outcome> {
     let window_ns = settings.window_ns;
-    let mut intake = Intake::new(settings, dataset)?;
+    let mut intake = Intake::new(settings, outlet)?;
     let mut packets = 0;
     let begin_ns = capture.now_ns()?;
     intake.turn(begin_ns, &Counters::default())?;
@@ -66,6 +65,9 @@ pub(super) fn drive(
             edges.passed.pop_front_if(|(edge, _)| *edge <= watermark_ns)
         {
             intake.turn(edge, &counters)?;
+        }
+        if let Some(settings) = watch.reloaded() {
+            intake.pipeline.reconfigure(&settings);
         }
         if watch.asked() {
             tell(&capture)?;
