@@ -5,19 +5,20 @@
 //! two minutes. Then it is added up and forgotten, unless it is among the worst. So what is kept
 //! is bounded by what a capture follows at once, and not by how many there were in a week.
 
-use super::Scope;
 use super::top::Top;
+use super::{Connection, Scope};
 use rocescope_model::filter::RowFilter;
 use rocescope_model::{ConnectionRow, Row, Value};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// Twice the time within which a living direction writes a row.
-const SILENCE_NS: i64 = 120_000_000_000;
 /// Connections that live before the first look for those that are over.
 const FIRST_LOOK: usize = 4_096;
 /// From this share of its request packets on, what a connection resends is worth a sentence.
 pub(crate) const RESENT_SHARE: f64 = 0.01;
+
+/// Connections that a sentence names.
+const NAMED: usize = 3;
 
 /// Columns that are summed.
 const SUMMED: [&str; 26] = [
@@ -57,88 +58,6 @@ static PLACES: LazyLock<Vec<usize>> = LazyLock::new(|| {
         .collect()
 });
 
-/// The two directions of a connection.
-#[derive(Debug, Clone, Default)]
-pub struct Connection {
-    /// What `a` sent.
-    pub a_to_b: Option<ConnectionRow>,
-    /// What `b` sent.
-    pub b_to_a: Option<ConnectionRow>,
-}
-
-impl Connection {
-    /// Those that are there.
-    pub fn directions(&self) -> impl Iterator<Item = &ConnectionRow> {
-        self.a_to_b.iter().chain(&self.b_to_a)
-    }
-
-    fn sum(&self, of: fn(&ConnectionRow) -> u64) -> u64 {
-        self.directions().map(of).sum()
-    }
-
-    /// Packets sent again, as a share of all.
-    #[must_use]
-    pub fn resent_share(&self) -> f64 {
-        let resent = self.sum(|row| row.retransmitted_packets);
-        crate::words::share(resent, self.sum(|row| row.packets))
-    }
-
-    /// Largest 99th percentile of its round trips.
-    #[must_use]
-    pub fn rtt_p99_ns(&self) -> Option<u64> {
-        self.directions().filter_map(|row| row.rtt_p99_ns).max()
-    }
-
-    /// Its ends: `10.0.0.1 ↔ 10.0.0.2 QP 17/18`.
-    #[must_use]
-    pub fn name(&self) -> String {
-        let Some(row) = self.directions().next() else {
-            return String::new();
-        };
-        let qpn = |qpn: Option<u32>| qpn.map_or("?".into(), |qpn| qpn.to_string());
-        let (from, to) = (qpn(row.src_qpn), qpn(row.dst_qpn));
-        format!("{} ↔ {} QP {from}/{to}", row.src, row.dst)
-    }
-
-    /// What ended it, what it lost or had to send again, what it was asked to wait for: in this
-    /// order.
-    fn trouble(&self) -> (u64, u64, u64, u64) {
-        (
-            self.sum(|row| row.nak_fatal),
-            self.sum(|row| {
-                row.retransmitted_packets
-                    + row.lost_gap_packets
-                    + row.lost_before_tap_packets
-                    + row.lost_after_tap_packets
-                    + row.timeouts
-            }),
-            self.sum(|row| row.rnr_nak + row.nak_psn_sequence),
-            self.sum(|row| row.packets),
-        )
-    }
-
-    fn is_over(&self, latest_ns: i64) -> bool {
-        let over = |row: &ConnectionRow| {
-            (&*row.state == "gone" && row.time_ns < latest_ns)
-                || row.time_ns < latest_ns.saturating_sub(SILENCE_NS)
-        };
-        self.directions().all(over)
-    }
-
-    fn is_wanted(&self, scope: &Scope, filter: Option<&RowFilter>) -> bool {
-        let from = scope.from.map_or(i64::MIN, |from| from.0);
-        let to = scope.to.map_or(i64::MAX, |to| to.0);
-        let lived = self
-            .directions()
-            .any(|row| row.last_ns >= from && row.first_ns < to);
-        let wanted = |filter: &RowFilter| {
-            self.directions()
-                .any(|row| filter.matches(std::slice::from_ref(row), 0))
-        };
-        lived && filter.is_none_or(wanted)
-    }
-}
-
 /// Sums over the connections that are wanted.
 #[derive(Debug, Clone, Default)]
 pub struct ConnectionFigures {
@@ -155,6 +74,11 @@ pub struct ConnectionFigures {
     /// See `timed`.
     pub uneven: u64,
     sums: Vec<u64>,
+    /// The few that resent the largest share, and the few with most fatal NAKs: to be named,
+    /// however short lists are.
+    pub resent: Vec<Connection>,
+    /// See `resent`.
+    pub ended: Vec<Connection>,
     /// Those with most trouble, the worst first.
     pub worst: Vec<Connection>,
     /// Those with the longest round trips, the longest first.
@@ -238,6 +162,8 @@ pub(super) struct Connections {
 #[derive(Debug)]
 struct Ended {
     figures: ConnectionFigures,
+    resent: Top<u64, Connection>,
+    ended: Top<u64, Connection>,
     worst: Top<(u64, u64, u64, u64), Connection>,
     slowest: Top<u64, Connection>,
 }
@@ -248,7 +174,16 @@ impl Ended {
             return;
         }
         self.figures.add(connection);
+        let share = connection.resent_share();
+        if share >= RESENT_SHARE {
+            // Parts of a million: ranks have to be whole numbers.
+            self.resent
+                .offer((share * 1e6) as u64, || connection.clone());
+        }
         let trouble = connection.trouble();
+        if trouble.0 > 0 {
+            self.ended.offer(trouble.0, || connection.clone());
+        }
         self.worst.offer(trouble, || connection.clone());
         if let Some(p99_ns) = connection.rtt_p99_ns() {
             self.slowest.offer(p99_ns, || connection.clone());
@@ -262,6 +197,8 @@ impl Connections {
             living: BTreeMap::new(),
             ended: Ended {
                 figures: ConnectionFigures::default(),
+                resent: Top::new(NAMED),
+                ended: Top::new(NAMED),
                 worst: Top::new(top),
                 slowest: Top::new(top),
             },
@@ -309,6 +246,8 @@ impl Connections {
             self.ended.add(&connection, scope, filter);
         }
         ConnectionFigures {
+            resent: self.ended.resent.into_sorted(),
+            ended: self.ended.ended.into_sorted(),
             worst: self.ended.worst.into_sorted(),
             slowest: self.ended.slowest.into_sorted(),
             ..self.ended.figures

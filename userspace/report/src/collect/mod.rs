@@ -5,10 +5,12 @@
 //! | `totals` | sums over all windows, and the windows with most |
 //! | `flows` | flows by key, up to a bound, with what may be missing of each |
 //! | `opcodes` | one sum an opcode |
+//! | `connection` | the two directions of one |
 //! | `connections` | connections that live, sums of those that do not, the worst |
 //! | `events` | counts by kind, over time, and the most telling of each |
 //! | `top` | the greatest so many of anything |
 
+mod connection;
 mod connections;
 mod events;
 mod flows;
@@ -16,8 +18,9 @@ mod opcodes;
 mod top;
 mod totals;
 
+pub use connection::Connection;
+pub use connections::ConnectionFigures;
 pub(crate) use connections::RESENT_SHARE;
-pub use connections::{Connection, ConnectionFigures};
 pub use events::{EventCounts, EventFigures, KindFigures};
 pub use flows::{FOLLOWED_FLOWS, FlowFigures};
 pub use opcodes::OpcodeFigures;

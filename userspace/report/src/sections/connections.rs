@@ -30,8 +30,6 @@ const SOMETIMES: [&str; 17] = [
     "payload_bytes",
 ];
 const LAST: [&str; 3] = ["service", "paired_by", "state"];
-/// Connections that a sentence names.
-const NAMED: usize = 3;
 
 pub(super) fn section(report: &Report) -> Section {
     let connections = &report.connections;
@@ -127,14 +125,11 @@ fn findings(report: &Report) -> Vec<Finding> {
     let mut findings = Vec::new();
     let fatal = connections.sum("nak_fatal");
     if fatal > 0 {
-        let ended = connections.worst.iter().filter(|connection| {
-            let mut directions = connection.directions();
-            directions.any(|row| row.nak_fatal > 0)
-        });
+        let ended = connections.ended.iter().map(Connection::name);
         findings.push(Finding::bad(format!(
             "{} ended connections: {}.",
             plural(fatal, "fatal NAK"),
-            list(&ended.map(Connection::name).collect::<Vec<_>>(), NAMED)
+            list(&ended.collect::<Vec<_>>(), usize::MAX)
         )));
     }
     findings.push(resent(report));
@@ -162,14 +157,11 @@ fn resent(report: &Report) -> Finding {
             percent(crate::collect::RESENT_SHARE),
         )),
         (resending, _) => {
-            let mut worst: Vec<&Connection> = connections.worst.iter().collect();
-            worst.retain(|connection| connection.resent_share() >= crate::collect::RESENT_SHARE);
-            worst.sort_by(|a, b| b.resent_share().total_cmp(&a.resent_share()));
-            let named = worst.iter().map(|connection| {
+            let named = connections.resent.iter().map(|connection| {
                 let share = percent(connection.resent_share());
                 format!("{} ({share})", connection.name())
             });
-            let named: Vec<String> = named.take(NAMED).collect();
+            let named: Vec<String> = named.collect();
             let more = match resending.saturating_sub(named.len() as u64) {
                 0 => String::new(),
                 more => format!(" and {} more", grouped(more)),
