@@ -37,6 +37,7 @@ complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "generate" -d 'W
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "man" -d 'Write the manual pages'
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "merge" -d 'Join the datasets of several boxes, window by window'
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "repair" -d 'Seal what a killed capture left in a dataset, and name what does not read'
+complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "report" -d 'Sum a dataset up: for people, for programs, or as one HTML page with charts'
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "schema" -d 'Print the tables of the dataset and their columns'
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -s r -l read -d 'Capture file to read: pcap or pcapng, plain, gzip or zstd; `-` for standard input' -r -F
@@ -147,24 +148,43 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand merge" -s V -l versi
 complete -c rocescope -n "__fish_rocescope_using_subcommand repair" -l config -d 'Configuration file (TOML); without it `/etc/rocescope/rocescope.toml`, where there is one' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand repair" -s h -l help -d 'Print help'
 complete -c rocescope -n "__fish_rocescope_using_subcommand repair" -s V -l version -d 'Print version'
+complete -c rocescope -n "__fish_rocescope_using_subcommand report" -s o -l output -d 'How the report is printed; `text`, unless `--html` alone is asked for' -r -f -a "text\t'For terminals'
+markdown\t'For issues and wikis'
+json\t'One JSON object'
+csv\t'One table, see `--table`'"
+complete -c rocescope -n "__fish_rocescope_using_subcommand report" -l table -d 'The table that `-o csv` prints' -r -f -a "flows\t'The largest flows'
+connections\t'The connections with most trouble, a row a direction'
+opcodes\t'All opcodes'
+events\t'The most telling events of each kind'
+windows\t'Windows, at most 1,000: of more, neighbours are joined'"
+complete -c rocescope -n "__fish_rocescope_using_subcommand report" -l html -d 'Write one HTML page with charts, which opens without a network' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand report" -l from -d 'Windows and events from this time on, in UTC, such as 2026-11-21T02:30:09Z' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand report" -l to -d 'Windows and events before this time' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand report" -l top -d 'Rows of each list' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand report" -l filter -d 'Flows, connections and events for which this holds, such as `host 10.0.0.1`' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand report" -l observer -d 'Rows of this capture point alone' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand report" -l config -d 'Configuration file (TOML); without it `/etc/rocescope/rocescope.toml`, where there is one' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand report" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rocescope -n "__fish_rocescope_using_subcommand report" -s V -l version -d 'Print version'
 complete -c rocescope -n "__fish_rocescope_using_subcommand schema" -s o -l output -d 'How it is printed' -r -f -a "table\t'For people'
 json\t'For programs'
 markdown\t'The page `docs/formats.md`'"
 complete -c rocescope -n "__fish_rocescope_using_subcommand schema" -l config -d 'Configuration file (TOML); without it `/etc/rocescope/rocescope.toml`, where there is one' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand schema" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rocescope -n "__fish_rocescope_using_subcommand schema" -s V -l version -d 'Print version'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo extract generate man merge repair schema help" -f -a "capture" -d 'Read a capture file or interfaces: top flows, opcode mix, and a Parquet dataset'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo extract generate man merge repair schema help" -f -a "completions" -d 'Print a script that completes commands and options in a shell'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo extract generate man merge repair schema help" -f -a "config" -d 'Print, check or make a configuration file'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo extract generate man merge repair schema help" -f -a "connections" -d 'Print what each queue pair did: loss, order, latency, congestion'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo extract generate man merge repair schema help" -f -a "demo" -d 'Show the whole path at work, without privileges or input'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo extract generate man merge repair schema help" -f -a "extract" -d 'Write the frames of a capture file that a filter wants into another'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo extract generate man merge repair schema help" -f -a "generate" -d 'Write deterministic RoCEv2 traffic from a scenario, with its truth beside it'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo extract generate man merge repair schema help" -f -a "man" -d 'Write the manual pages'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo extract generate man merge repair schema help" -f -a "merge" -d 'Join the datasets of several boxes, window by window'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo extract generate man merge repair schema help" -f -a "repair" -d 'Seal what a killed capture left in a dataset, and name what does not read'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo extract generate man merge repair schema help" -f -a "schema" -d 'Print the tables of the dataset and their columns'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo extract generate man merge repair schema help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo extract generate man merge repair report schema help" -f -a "capture" -d 'Read a capture file or interfaces: top flows, opcode mix, and a Parquet dataset'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo extract generate man merge repair report schema help" -f -a "completions" -d 'Print a script that completes commands and options in a shell'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo extract generate man merge repair report schema help" -f -a "config" -d 'Print, check or make a configuration file'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo extract generate man merge repair report schema help" -f -a "connections" -d 'Print what each queue pair did: loss, order, latency, congestion'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo extract generate man merge repair report schema help" -f -a "demo" -d 'Show the whole path at work, without privileges or input'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo extract generate man merge repair report schema help" -f -a "extract" -d 'Write the frames of a capture file that a filter wants into another'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo extract generate man merge repair report schema help" -f -a "generate" -d 'Write deterministic RoCEv2 traffic from a scenario, with its truth beside it'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo extract generate man merge repair report schema help" -f -a "man" -d 'Write the manual pages'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo extract generate man merge repair report schema help" -f -a "merge" -d 'Join the datasets of several boxes, window by window'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo extract generate man merge repair report schema help" -f -a "repair" -d 'Seal what a killed capture left in a dataset, and name what does not read'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo extract generate man merge repair report schema help" -f -a "report" -d 'Sum a dataset up: for people, for programs, or as one HTML page with charts'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo extract generate man merge repair report schema help" -f -a "schema" -d 'Print the tables of the dataset and their columns'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo extract generate man merge repair report schema help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "print" -d 'Print every setting as it stands, and where it comes from'
 complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "check" -d 'Read the configuration file and say whether all is right with it'
 complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "template" -d 'Print a configuration file with every setting, its meaning and its default'

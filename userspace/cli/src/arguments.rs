@@ -1,5 +1,9 @@
 //! The command line.
 
+mod report;
+
+pub use report::{ReportArguments, ReportOutput, ReportTable};
+
 use crate::anonymize::anonymizer;
 use crate::filters::{row_filter, run_filter};
 use crate::units::{bits_per_second, bytes, duration, name, positive_duration, share};
@@ -56,6 +60,8 @@ pub enum Command {
     Merge(MergeArguments),
     /// Seal what a killed capture left in a dataset, and name what does not read
     Repair(RepairArguments),
+    /// Sum a dataset up: for people, for programs, or as one HTML page with charts
+    Report(Box<ReportArguments>),
     /// Print the tables of the dataset and their columns
     Schema(SchemaArguments),
 }
