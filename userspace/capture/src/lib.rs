@@ -14,6 +14,7 @@
 //! `rocescope-pipeline`.
 
 pub mod af_packet;
+mod bpf;
 pub mod file;
 pub mod generate;
 pub mod inject;

@@ -19,6 +19,8 @@ const BPF: Capability = capability(39, "cap_bpf");
 /// What XDP takes: the program and its maps, the verifier's trust in its pointers, the attachment,
 /// promiscuous mode.
 pub const XDP: [Capability; 4] = [BPF, PERFMON, NET_ADMIN, NET_RAW];
+/// What sending live frames takes: the program, the count of what the driver took, the redirection.
+pub const LIVE_FRAMES: [Capability; 3] = [BPF, PERFMON, NET_ADMIN];
 /// What `AF_PACKET` takes.
 pub const AF_PACKET: [Capability; 1] = [NET_RAW];
 
