@@ -4,14 +4,19 @@
 //! and the one that sends frames has thirty: they are written down here, and need no object.
 
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr::NonNull;
 
 const MAP_CREATE: libc::c_long = 0;
+const MAP_UPDATE: libc::c_long = 2;
 const PROG_LOAD: libc::c_long = 5;
 const PROG_RUN: libc::c_long = 10;
+const PROG_FD_BY_ID: libc::c_long = 13;
 const RAW_TRACEPOINT_OPEN: libc::c_long = 17;
 const MAP_TYPE_ARRAY: u32 = 2;
+const MAP_TYPE_PROG_ARRAY: u32 = 3;
+/// `BPF_F_XDP_HAS_FRAGS`: frames of several pages too.
+const HAS_FRAGS: u32 = 1 << 5;
 /// `BPF_F_MMAPABLE`.
 const MAPPABLE: u32 = 1 << 10;
 
@@ -84,6 +89,15 @@ struct Run {
 }
 
 #[repr(C)]
+struct Update {
+    map: u32,
+    pad: u32,
+    key: u64,
+    value: u64,
+    flags: u64,
+}
+
+#[repr(C)]
 #[derive(Default)]
 struct OpenTracepoint {
     name: u64,
@@ -125,10 +139,43 @@ pub(crate) fn load(kind: Kind, named: &str, program: &[Instruction]) -> io::Resu
         instructions: program.as_ptr().addr() as u64,
         // Helpers ask for it, as they do of every program of this project.
         license: c"GPL".as_ptr().addr() as u64,
+        flags: match kind {
+            Kind::Xdp => HAS_FRAGS,
+            Kind::RawTracepoint => 0,
+        },
         name: name(named),
         ..Load::default()
     };
     call(PROG_LOAD, &mut attributes).map(owned)
+}
+
+/// A program that somebody has loaded, by its number.
+pub(crate) fn program_by_id(id: u32) -> io::Result<OwnedFd> {
+    let mut attributes = [id, 0, 0];
+    call(PROG_FD_BY_ID, &mut attributes).map(owned)
+}
+
+/// A map from which a program goes on to `program`, at 0.
+pub(crate) fn tail(program: &OwnedFd) -> io::Result<OwnedFd> {
+    let mut attributes = CreateMap {
+        kind: MAP_TYPE_PROG_ARRAY,
+        key_bytes: 4,
+        value_bytes: 4,
+        entries: 1,
+        name: name("rocescope_next"),
+        ..CreateMap::default()
+    };
+    let map = owned(call(MAP_CREATE, &mut attributes)?);
+    let (key, value) = (0u32, program.as_raw_fd());
+    let mut attributes = Update {
+        map: map.as_raw_fd() as u32,
+        pad: 0,
+        key: (&raw const key).addr() as u64,
+        value: (&raw const value).addr() as u64,
+        flags: 0,
+    };
+    call(MAP_UPDATE, &mut attributes)?;
+    Ok(map)
 }
 
 /// Attaches a program to a tracepoint, until the descriptor is closed.
@@ -155,7 +202,7 @@ pub(crate) struct Input<'a> {
 ///
 /// # Errors
 /// Those of the kernel; a signal among them.
-pub(crate) fn run(program: &OwnedFd, input: &Input<'_>) -> io::Result<(u32, u32)> {
+pub(crate) fn run(program: impl AsFd, input: &Input<'_>) -> io::Result<(u32, u32)> {
     /// `BPF_F_TEST_XDP_LIVE_FRAMES`.
     const LIVE: u32 = 1 << 1;
     let at = |bytes: &[u8]| match bytes {
@@ -163,7 +210,7 @@ pub(crate) fn run(program: &OwnedFd, input: &Input<'_>) -> io::Result<(u32, u32)
         _ => bytes.as_ptr().addr() as u64,
     };
     let mut attributes = Run {
-        program: program.as_raw_fd() as u32,
+        program: program.as_fd().as_raw_fd() as u32,
         data_in_bytes: input.data.len() as u32,
         data_in: at(input.data),
         context_in_bytes: input.context.len() as u32,
@@ -299,6 +346,10 @@ pub(crate) mod op {
     pub(crate) const fn if_above(left: u8, number: i32, skip: i16) -> Instruction {
         of(0x25, left, 0, skip, number)
     }
+    /// `if left <= number goto over the next skip`
+    pub(crate) const fn if_at_most(left: u8, number: i32, skip: i16) -> Instruction {
+        of(0xb5, left, 0, skip, number)
+    }
     /// `if left < right goto over the next skip`
     pub(crate) const fn if_below_other(left: u8, right: u8, skip: i16) -> Instruction {
         of(0xad, left, right, skip, 0)
@@ -306,6 +357,10 @@ pub(crate) mod op {
     /// `if left != right goto over the next skip`
     pub(crate) const fn if_unequal_other(left: u8, right: u8, skip: i16) -> Instruction {
         of(0x5d, left, right, skip, 0)
+    }
+    /// `*(u64 *)(to + offset) += from`, seen by all CPUs as one step
+    pub(crate) const fn add_atomically(to: u8, offset: i16, from: u8) -> Instruction {
+        of(0xdb, to, from, offset, 0)
     }
     /// Calls a helper of the kernel.
     pub(crate) const fn call(helper: i32) -> Instruction {

@@ -11,9 +11,10 @@ pub struct Capability {
 }
 
 const DAC_OVERRIDE: u32 = 1;
+const SYS_ADMIN: u32 = 21;
 const NET_ADMIN: Capability = capability(12, "cap_net_admin");
 const NET_RAW: Capability = capability(13, "cap_net_raw");
-const PERFMON: Capability = capability(38, "cap_perfmon");
+pub(crate) const PERFMON: Capability = capability(38, "cap_perfmon");
 const BPF: Capability = capability(39, "cap_bpf");
 
 /// What XDP takes: the program and its maps, the verifier's trust in its pointers, the attachment,
@@ -93,17 +94,43 @@ pub fn drop_all() -> io::Result<()> {
         kept.permitted = held.permitted & bit;
         kept.effective = held.effective & bit;
     }
+    put(&kept)
+}
+
+fn put(sets: &[Sets; 2]) -> io::Result<()> {
     let mut header = Header {
         version: VERSION,
         pid: 0,
     };
     // SAFETY: this version of the call reads two such structures.
-    let set = unsafe { libc::syscall(libc::SYS_capset, &raw mut header, kept.as_ptr()) };
+    let set = unsafe { libc::syscall(libc::SYS_capset, &raw mut header, sets.as_ptr()) };
     if set == 0 {
         Ok(())
     } else {
         Err(io::Error::last_os_error())
     }
+}
+
+/// Does `work` while this thread does without a capability, which it takes up again afterwards.
+///
+/// # Errors
+/// The kernel refuses.
+pub(crate) fn without<R>(capability: Capability, work: impl FnOnce() -> R) -> io::Result<R> {
+    let before = get()?;
+    let mut fewer = before;
+    let (word, bit) = place(capability.number);
+    if let Some(set) = fewer.get_mut(word) {
+        set.effective &= !bit;
+    }
+    // `CAP_SYS_ADMIN` stands for it too.
+    let (word, bit) = place(SYS_ADMIN);
+    if let Some(set) = fewer.get_mut(word) {
+        set.effective &= !bit;
+    }
+    put(&fewer)?;
+    let result = work();
+    put(&before)?;
+    Ok(result)
 }
 
 /// The command that gives this program `needed`.

@@ -24,6 +24,8 @@ pub enum Command {
     Connections(Box<ConnectionsArguments>),
     /// Show the whole path at work, without privileges or input
     Demo(DemoArguments),
+    /// Say what stands in the way of a capture on this machine, and what mends it
+    Doctor(DoctorArguments),
     /// Write deterministic RoCEv2 traffic from a scenario, with its truth beside it
     Generate(GenerateArguments),
     /// Join the datasets of several boxes, window by window
@@ -32,12 +34,16 @@ pub enum Command {
     Repair(RepairArguments),
     /// Print the tables of the dataset and their columns
     Schema(SchemaArguments),
+    /// Have a card take VLAN tags out again when standard input ends
+    #[command(hide = true)]
+    RestoreVlanOffload(RestoreVlanOffloadArguments),
 }
 
 /// How results are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Output {
     /// For people
+    #[value(alias = "text")]
     Table,
     /// One JSON object
     Json,
@@ -97,6 +103,18 @@ pub struct LiveArguments {
     /// End after this time
     #[arg(long, value_name = "TIME", value_parser = positive_duration, requires = "interfaces")]
     pub duration: Option<Duration>,
+    /// Look for so many seconds whether this is the right port, say so, and write nothing
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        requires = "interfaces",
+        conflicts_with_all = ["out", "duration"],
+        value_parser = clap::value_parser!(u16).range(1..)
+    )]
+    pub check: Option<u16>,
+    /// VLAN tags that the card takes out of frames: `off` has it leave them in, until the capture ends
+    #[arg(long, value_enum, default_value_t = VlanOffload::Keep, requires = "interfaces")]
+    pub vlan_offload: VlanOffload,
     /// Run this command and end with it
     #[arg(last = true, value_name = "COMMAND", requires = "interfaces")]
     pub command: Vec<OsString>,
@@ -113,6 +131,15 @@ pub enum Mode {
     Generic,
     /// A packet socket
     AfPacket,
+}
+
+/// What becomes of the card's VLAN offload while a capture runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum VlanOffload {
+    /// It stays as it is
+    Keep,
+    /// Tags stay in the frames
+    Off,
 }
 
 /// What becomes of a frame when XDP has seen it.
@@ -194,6 +221,20 @@ pub struct DemoArguments {
     /// Where the dataset goes; what an earlier demo wrote there is replaced
     #[arg(long, value_name = "DIR", default_value = "rocescope-demo")]
     pub out: PathBuf,
+}
+
+/// `rocescope doctor`.
+#[derive(Debug, Args)]
+pub struct DoctorArguments {
+    /// Interface to look at; all but the loopback unless given
+    #[arg(short, long = "interface", value_name = "IFACE", num_args = 1..)]
+    pub interfaces: Vec<String>,
+    /// Attach a program that passes every frame, and detach it at once
+    #[arg(long = "try")]
+    pub attempt: bool,
+    /// How findings are printed
+    #[arg(short, long, value_enum, default_value_t = Output::Table)]
+    pub output: Output,
 }
 
 /// `rocescope generate`.
@@ -281,6 +322,14 @@ pub struct RepairArguments {
     /// The dataset
     #[arg(value_name = "DIR")]
     pub dataset: PathBuf,
+}
+
+/// `rocescope restore-vlan-offload`, which a capture starts.
+#[derive(Debug, Args)]
+pub struct RestoreVlanOffloadArguments {
+    /// Index of the interface
+    #[arg(value_name = "INDEX")]
+    pub interface: u32,
 }
 
 /// `rocescope schema`.

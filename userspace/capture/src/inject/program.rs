@@ -1,4 +1,4 @@
-//! The two programs of [`LiveFrames`](super::LiveFrames).
+//! The programs that put frames into packets, and the one that counts what became of them.
 //!
 //! What they share with user space is [`State`], one value, which only the thread that sends touches:
 //! it fills it, runs the first program, and reads it.
@@ -54,18 +54,30 @@ const DROPPED: i16 = 80;
 
 const MAP_LOOKUP_ELEMENT: i32 = 1;
 const KTIME_GET_NS: i32 = 5;
+const TAIL_CALL: i32 = 12;
 const GET_CURRENT_PID_TGID: i32 = 14;
 const REDIRECT: i32 = 23;
 const XDP_ADJUST_TAIL: i32 = 65;
 const XDP_STORE_BYTES: i32 = 190;
 const XDP_DROP: i32 = 1;
 
-/// Copies the next slot, of frames up to `longest` bytes, into the packet and redirects it; drops
+/// Where a filled packet goes.
+pub(super) enum Target<'a> {
+    /// To an interface, cut to the length of its frame.
+    Interface(u32),
+    /// To the program of this map. The packet keeps its length, and only headers are copied.
+    Program(&'a OwnedFd),
+}
+
+/// As much of a frame as any program looks at.
+const HEADER_BYTES: i32 = 128;
+
+/// Copies the next slot, of frames up to `longest` bytes, into the packet and passes it on; drops
 /// the packet while nothing is due.
 pub(super) fn sender(
     slots: &OwnedFd,
     state: &OwnedFd,
-    interface: u32,
+    target: &Target<'_>,
     longest: usize,
 ) -> Vec<Instruction> {
     let mut out: Vec<Instruction> = Vec::new();
@@ -120,13 +132,21 @@ pub(super) fn sender(
     out.push(op::load(9, 8, 0));
     drop_if(&mut out, op::if_equal(9, 0, 0));
     drop_if(&mut out, op::if_above(9, longest as i32, 0));
-    // Cut the packet to it: growing would have the kernel clear the new part.
-    out.push(op::load(1, 7, PACKET_BYTES));
-    out.push(op::copy(2, 9));
-    out.push(op::minus(2, 1));
-    out.push(op::copy(1, 6));
-    out.push(op::call(XDP_ADJUST_TAIL));
-    drop_if(&mut out, op::if_unequal(0, 0, 0));
+    match target {
+        Target::Interface(_) => {
+            // Growing would have the kernel clear the new part.
+            out.push(op::load(1, 7, PACKET_BYTES));
+            out.push(op::copy(2, 9));
+            out.push(op::minus(2, 1));
+            out.push(op::copy(1, 6));
+            out.push(op::call(XDP_ADJUST_TAIL));
+            drop_if(&mut out, op::if_unequal(0, 0, 0));
+        }
+        Target::Program(_) => {
+            out.push(op::if_at_most(9, HEADER_BYTES, 1));
+            out.push(op::set(9, HEADER_BYTES));
+        }
+    }
     out.push(op::copy(1, 6));
     out.push(op::set(2, 0));
     out.push(op::copy(3, 8));
@@ -134,10 +154,21 @@ pub(super) fn sender(
     out.push(op::copy(4, 9));
     out.push(op::call(XDP_STORE_BYTES));
     drop_if(&mut out, op::if_unequal(0, 0, 0));
-    out.push(op::set(1, interface.cast_signed()));
-    out.push(op::set(2, 0));
-    out.push(op::call(REDIRECT));
-    out.push(op::exit());
+    match target {
+        Target::Interface(index) => {
+            out.push(op::set(1, index.cast_signed()));
+            out.push(op::set(2, 0));
+            out.push(op::call(REDIRECT));
+            out.push(op::exit());
+        }
+        // It does not come back.
+        Target::Program(next) => {
+            out.push(op::copy(1, 6));
+            out.extend(op::map(2, next));
+            out.push(op::set(3, 0));
+            out.push(op::call(TAIL_CALL));
+        }
+    }
     let end = out.len();
     out.push(op::set(0, XDP_DROP));
     out.push(op::exit());

@@ -8,6 +8,7 @@
 //! | `rings` | the ring of each CPU, and what was lost before it was read |
 //! | `order` | runs of all CPUs by their first time |
 //! | `clock` | the clocks of the kernel in nanoseconds since the epoch |
+//! | `cost` | nanoseconds a packet, measured here |
 //! | `stack` | how deep the stack of a program gets |
 //! | [`rehearsal`] | the same programs over frames in memory, for tests and measurements |
 //!
@@ -15,16 +16,20 @@
 //! that was handed over, or in one that is counted as lost.
 
 mod clock;
+mod cost;
 mod cpu;
 mod error;
 mod flush;
 mod kernel;
-mod link;
+pub(crate) mod link;
 mod order;
 pub mod rehearsal;
 mod rings;
 mod stack;
 
+pub(crate) use clock::epoch_offset_ns;
+pub use cost::worst_case_ns;
+pub(crate) use cpu::pin;
 pub use error::Error;
 pub use kernel::{Cost, costs};
 pub use link::Mode;
@@ -36,6 +41,7 @@ use link::Attached;
 use order::Order;
 use rings::Rings;
 use rocescope_record::{Config, Counters, RunRecord};
+use std::os::fd::AsFd;
 use std::sync::Arc;
 
 /// The program as it was built last; see `cargo xtask ebpf`.
@@ -108,7 +114,7 @@ impl Capture {
     /// [`Error::Occupied`] when another program is there, which is left alone; else the kernel's
     /// reason.
     pub fn attach(&mut self, interface: u32, mode: Mode) -> Result<Mode, Error> {
-        let (attached, mode) = link::attach(self.kernel.program()?, interface, mode)?;
+        let (attached, mode) = link::attach(self.kernel.program()?.as_fd(), interface, mode)?;
         self.attached.push(attached);
         Ok(mode)
     }

@@ -3,6 +3,7 @@
 mod capture;
 mod connections;
 mod demo;
+mod doctor;
 mod generate;
 mod live;
 mod merge;
@@ -23,9 +24,11 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         Command::Capture(arguments) => capture::run(arguments),
         Command::Connections(arguments) => connections::run(arguments),
         Command::Demo(arguments) => demo::run(arguments),
+        Command::Doctor(arguments) => doctor::run(arguments),
         Command::Generate(arguments) => generate::run(arguments),
         Command::Merge(arguments) => merge::run(arguments),
         Command::Repair(arguments) => repair::run(arguments),
+        Command::RestoreVlanOffload(arguments) => live::restore_vlan_offload(arguments),
         Command::Schema(arguments) => schema::run(arguments),
     }
 }

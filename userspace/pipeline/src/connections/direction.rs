@@ -7,6 +7,7 @@ use super::latency::Latencies;
 use super::recent::Recent;
 use super::sequence::{Gap, Place, Sequence};
 use super::setup::Setup;
+use super::twice::Copies;
 use super::waiting::Waiting;
 use alloc::boxed::Box;
 use rocescope_record::RunRecord;
@@ -63,6 +64,8 @@ pub(crate) struct Counts {
     /// Gaps never filled: acknowledged, asked for by a NAK, neither, unknown.
     pub(crate) lost_gaps: [u32; 4],
     pub(crate) lost_gap_packets: u64,
+    /// Of those that the peer acknowledged, until they are added to the whole capture's.
+    pub(crate) mirror_lost_packets: u64,
     pub(crate) acks: u64,
     pub(crate) nak_psn_sequence: u64,
     pub(crate) rnr_nak: u64,
@@ -94,6 +97,7 @@ pub(crate) struct Direction {
     pub(crate) first_ns: u64,
     pub(crate) last_ns: u64,
     pub(crate) counts: Counts,
+    pub(crate) copies: Copies,
     pub(crate) sizes: [u32; SIZES],
     /// PSNs of requests, or of datagrams.
     pub(crate) requests: Sequence,
@@ -155,6 +159,7 @@ impl Direction {
             first_ns: now_ns,
             last_ns: now_ns,
             counts: Counts::default(),
+            copies: Copies::default(),
             sizes: [0; SIZES],
             requests: Sequence::default(),
             responses: Sequence::default(),
@@ -232,6 +237,9 @@ impl Direction {
             *count = count.saturating_add(1);
         }
         self.counts.lost_gap_packets += gap.packets();
+        if kind == 0 {
+            self.counts.mirror_lost_packets += gap.packets();
+        }
     }
 
     /// The MTU that packets of this direction or of its peer have shown.

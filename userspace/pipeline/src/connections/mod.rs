@@ -11,6 +11,7 @@
 //! | `key`, `table` | which direction a run belongs to |
 //! | `direction` | the state of one direction |
 //! | `sequence` | the highest PSN, the gaps below it, what fills them |
+//! | `twice` | copies that a mirror makes |
 //! | `recent` | when a PSN passed last: a copy or a retransmission |
 //! | `requests`, `answers` | what a run of requests, ACKs or responses does to that state |
 //! | `retransmission` | overtaken, copied or sent again, and why |
@@ -55,6 +56,7 @@ mod setup;
 mod table;
 #[cfg(test)]
 mod tests;
+mod twice;
 mod waiting;
 
 pub use direction::PairedBy;
@@ -122,6 +124,11 @@ pub struct ConnectionSummary {
     pub hurried_runs: u64,
     /// Events beyond the bound, counted only.
     pub events_dropped: u64,
+    /// Packets of requests that the peer acknowledged and that were never seen, though the capture
+    /// itself lost nothing then: the mirror left them out.
+    pub mirror_lost_packets: u64,
+    /// Packets that the mirror showed once more.
+    pub mirrored_twice_packets: u64,
 }
 
 impl Connections {

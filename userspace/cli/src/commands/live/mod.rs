@@ -5,15 +5,21 @@
 //! | `plan` | which way frames are taken, and what that takes |
 //! | `watch` | what ends a capture: signals, time, a command, the last interface |
 //! | `xdp` | run records of the kernel, into the intake |
+//! | `port` | what interfaces dropped meanwhile |
+//! | `vlan` | VLAN tags that the card takes out |
+//! | `check` | whether this is the right port |
 //! | `packet` | frames of packet sockets, into a session |
 
+mod check;
 mod packet;
 mod plan;
+mod port;
+mod vlan;
 mod watch;
 mod xdp;
 
 use super::capture::{self, Origin};
-use crate::arguments::CaptureArguments;
+use crate::arguments::{CaptureArguments, VlanOffload};
 use crate::intake::Outcome;
 use crate::output::{Live, Source};
 use crate::signals::Signals;
@@ -25,6 +31,8 @@ use rocescope_pipeline::Settings;
 use rocescope_pipeline::connections::ConnectionSettings;
 use rocescope_record::Config;
 use std::process::ExitCode;
+use std::time::Duration;
+pub(super) use vlan::restore as restore_vlan_offload;
 use watch::Watch;
 
 /// Live captures mark one PSN in sixteen: as many round trips as are needed, few extra runs.
@@ -34,14 +42,21 @@ pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
     let live = &arguments.live;
     let signals = Signals::install()?;
     let interfaces = find(&live.interfaces)?;
-    let settings = Settings {
-        connections: arguments.connections.then(ConnectionSettings::default),
+    let connections = arguments.connections || live.check.is_some();
+    let mut settings = Settings {
+        connections: connections.then(ConnectionSettings::default),
         ..capture::settings(&arguments.measure, arguments.verify_icrc)
     };
+    let mut duration = live.duration;
+    if let Some(seconds) = live.check {
+        duration = Some(Duration::from_secs(seconds.into()));
+        // Directions and tags are told from the flows.
+        settings.top = settings.exact_flows;
+    }
     let mut config = Config::exact(settings.window_ns);
     config.udp_ports = capture::ports(&arguments.udp_ports)?;
 
-    let plan = Plan::make(arguments, &interfaces, config)?;
+    let plan = Plan::make(arguments, connections, &interfaces, config)?;
     let promiscuous = promiscuous(&interfaces)?;
     let origin = Origin {
         source: names(&interfaces),
@@ -52,12 +67,21 @@ pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
         Some(root) => Some(capture::writer(root, &origin, &settings)?),
         None => None,
     };
-    let dropped_before: Vec<_> = interfaces.iter().map(Interface::dropped).collect();
     let mut report = plan.report(&interfaces);
-    for (name, mode) in &report.interfaces {
-        eprintln!("capturing on {name} by {mode}");
+    let mut restored = Vec::new();
+    for (interface, (name, mode)) in interfaces.iter().zip(&report.interfaces) {
+        let is_xdp = matches!(plan.way, Way::Xdp(_));
+        if is_xdp && live.vlan_offload == VlanOffload::Off {
+            restored.extend(vlan::leave_in(interface)?);
+        }
+        let tags = if is_xdp && vlan::is_stripped(interface) {
+            ", which misses VLAN tags that the card takes out (--vlan-offload off)"
+        } else {
+            ""
+        };
+        eprintln!("capturing on {name} by {mode}{tags}");
     }
-    let mut watch = Watch::begin(signals, interfaces.clone(), live.duration, &live.command)?;
+    let mut watch = Watch::begin(signals, &interfaces, duration, &live.command)?;
     // From here on this process can do no more than any other; what it needs it holds open.
     privileges::drop_all().context("capabilities")?;
     let outcome = match plan.way {
@@ -66,9 +90,13 @@ pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
             packet::drive(sockets, settings, config, writer, &mut watch, &mut report)?
         }
     };
-    drop(promiscuous);
+    drop((promiscuous, restored));
     watch.end()?;
-    report.nic_dropped = dropped_since(&interfaces, &dropped_before);
+    report.nic_dropped = watch.port().dropped();
+    report.driver_drops = watch.port().grown();
+    if let Some(seconds) = live.check {
+        return check::conclude(arguments.output, &report, &outcome, seconds);
+    }
     finish(arguments, &origin.source, report, &outcome)
 }
 
@@ -119,13 +147,4 @@ fn names(interfaces: &[Interface]) -> String {
         .map(|interface| interface.name.as_str())
         .collect();
     names.join(",")
-}
-
-/// What all interfaces dropped meanwhile; nothing is known where one does not tell.
-fn dropped_since(interfaces: &[Interface], before: &[Option<u64>]) -> Option<u64> {
-    let mut sum = 0;
-    for (interface, before) in interfaces.iter().zip(before) {
-        sum += interface.dropped()?.saturating_sub((*before)?);
-    }
-    Some(sum)
 }

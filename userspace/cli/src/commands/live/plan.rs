@@ -35,11 +35,12 @@ struct Refusal {
 impl Plan {
     pub(super) fn make(
         arguments: &CaptureArguments,
+        connections: bool,
         interfaces: &[Interface],
         config: Config,
     ) -> Result<Self> {
         let mode = arguments.live.mode;
-        let whole_frames = arguments.verify_icrc || arguments.connections;
+        let whole_frames = arguments.verify_icrc || connections;
         if mode == Mode::AfPacket || (mode == Mode::Auto && whole_frames) {
             ensure!(
                 arguments.live.verdict != Verdict::Drop,
@@ -49,7 +50,7 @@ impl Plan {
         }
         ensure!(
             !whole_frames,
-            "--verify-icrc and --connections take whole frames, which XDP does not hand over: use --mode af-packet"
+            "--verify-icrc, --connections and --check take whole frames, which XDP does not hand over: use --mode af-packet"
         );
         match xdp(mode, arguments.live.verdict, interfaces, config) {
             Ok(plan) => Ok(plan),

@@ -1,5 +1,6 @@
 //! What ends a capture: signals, time, a command, the last interface.
 
+use super::port::Port;
 use crate::signals::Signals;
 use anyhow::{Context, Result};
 use rocescope_capture::interface::{Interface, State};
@@ -17,6 +18,7 @@ pub(super) struct Watch {
     deadline: Option<Instant>,
     command: Option<Child>,
     interfaces: Vec<(Interface, State)>,
+    port: Port,
     looked: Instant,
 }
 
@@ -24,12 +26,14 @@ impl Watch {
     /// Starts the command, where there is one.
     pub(super) fn begin(
         signals: Signals,
-        interfaces: Vec<Interface>,
+        interfaces: &[Interface],
         duration: Option<Duration>,
         command: &[OsString],
     ) -> Result<Self> {
+        let port = Port::begin(interfaces);
         let interfaces = interfaces
-            .into_iter()
+            .iter()
+            .cloned()
             .map(|interface| {
                 let state = interface.state();
                 if state == State::Down {
@@ -54,6 +58,7 @@ impl Watch {
             deadline: duration.and_then(|duration| now.checked_add(duration)),
             command,
             interfaces,
+            port,
             looked: now,
         })
     }
@@ -61,6 +66,11 @@ impl Watch {
     /// Whether the counts are wanted.
     pub(super) fn asked(&self) -> bool {
         self.signals.asked()
+    }
+
+    /// What the interfaces dropped since the capture began.
+    pub(super) const fn port(&self) -> &Port {
+        &self.port
     }
 
     /// Whether to end.
@@ -106,6 +116,12 @@ impl Watch {
                     State::Gone => eprintln!("{name} was removed: nothing more comes from it"),
                 }
                 *before = now;
+            }
+            if let Some(name) = interface.current_name()
+                && name != interface.name
+            {
+                eprintln!("{} is called {name} now, and goes on", interface.name);
+                interface.name = name;
             }
         }
     }

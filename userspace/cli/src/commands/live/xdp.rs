@@ -70,7 +70,7 @@ pub(super) fn drive(
             intake.turn(edge, &counters)?;
         }
         if watch.asked() {
-            tell(&capture)?;
+            tell(&capture, &watch.port().told())?;
         }
         if !some {
             sleep(PAUSE);
@@ -92,10 +92,10 @@ pub(super) fn drive(
 }
 
 /// The identity as it stands.
-fn tell(capture: &Capture) -> Result<()> {
+fn tell(capture: &Capture, port: &str) -> Result<()> {
     let counters = capture.counters()?;
     eprintln!(
-        "{} frames = {} RoCEv2 + {} other + {} malformed + {} fragments; {} RoCEv2 = {} in runs + {} lost + {} in the making",
+        "{} frames = {} RoCEv2 + {} other + {} malformed + {} fragments; {} RoCEv2 = {} in runs + {} lost + {} in the making; {port}",
         counters.frames,
         counters.roce_packets,
         counters.not_roce(),
