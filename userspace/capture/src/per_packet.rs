@@ -143,11 +143,17 @@ fn program(ring: &OwnedFd, lost: &OwnedFd, verdict: i32) -> Vec<bpf::Instruction
     out.push(op::set(2, ADDRESS_BYTES));
     out.push(op::copy(3, 7));
     out.push(op::add(3, i32::from(HEADER_AT)));
+    // As much as there is; a record keeps what it held before behind that.
+    out.push(op::copy(4, 8));
+    out.push(op::add(4, -ADDRESS_BYTES));
+    out.push(op::if_at_most(4, HEADER_BYTES, 1));
     out.push(op::set(4, HEADER_BYTES));
+    // The verifier wants a byte at least, and every frame has an Ethernet header.
+    out.push(op::if_unequal(4, 0, 1));
+    out.push(op::set(4, 1));
     out.push(op::call(XDP_LOAD_BYTES));
     out.push(op::copy(1, 7));
     out.push(op::set(2, NO_WAKEUP));
-    // A frame shorter than that is no RoCEv2.
     out.push(op::if_equal(0, 0, 3));
     out.push(op::call(RINGBUF_DISCARD));
     out.push(op::set(0, verdict));

@@ -81,7 +81,12 @@ fn frame() -> Option<Vec<u8>> {
             captured: length,
             original: length,
         };
-        let class = rocescope_wire::decode(frame.as_slice(), LinkType::Ethernet, lengths, [4791, 0, 0, 0]);
+        let class = rocescope_wire::decode(
+            frame.as_slice(),
+            LinkType::Ethernet,
+            lengths,
+            [4791, 0, 0, 0],
+        );
         if matches!(class, Class::Roce(_)) {
             return Some(frame);
         }

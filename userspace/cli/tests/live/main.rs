@@ -9,6 +9,7 @@
 //! | `totals` | native, generic and packet sockets count what the file holds |
 //! | `generate` | frames of the generator, counted on both ends |
 //! | `lifecycle` | signals, `kill -9`, interfaces that vanish, programs of somebody else |
+//! | `port` | `doctor`, `--check`, counters, renaming, queues, tags |
 //! | `privileges` | none, and only those that it takes |
 #![expect(clippy::unwrap_used, reason = "it is a test")]
 
@@ -16,6 +17,7 @@ mod generate;
 mod lifecycle;
 mod live;
 mod namespace;
+mod port;
 mod privileges;
 mod replay;
 mod totals;

@@ -132,17 +132,34 @@ impl Facts {
         };
         if self.roce == 0 {
             let instead = if self.roce_v1 > 0 {
-                format!("{} frames are RoCE v1, which is counted and not analysed", self.roce_v1)
+                format!(
+                    "{} frames are RoCE v1, which is counted and not analysed",
+                    self.roce_v1
+                )
             } else if self.frames > 0 {
                 format!("{} frames are something else", self.frames)
             } else {
                 "nothing else came either".into()
             };
-            say("roce", false, format!("No RoCEv2 packet came in {} s; {instead}: this is not the port, or nothing is sent.", self.seconds));
+            say(
+                "roce",
+                false,
+                format!(
+                    "No RoCEv2 packet came in {} s; {instead}: this is not the port, or nothing is sent.",
+                    self.seconds
+                ),
+            );
             return all;
         }
         let share = 100.0 * self.roce as f64 / self.frames.max(1) as f64;
-        say("roce", true, format!("{} of {} frames are RoCEv2, {share:.1} %.", self.roce, self.frames));
+        say(
+            "roce",
+            true,
+            format!(
+                "{} of {} frames are RoCEv2, {share:.1} %.",
+                self.roce, self.frames
+            ),
+        );
         match self.both_ways {
             None => say("directions", true, "No reliable connection was seen, so nothing has to be answered.".into()),
             Some(_) if self.one_way_pairs == 0 => say("directions", true, format!("All {} pairs of hosts are seen both ways.", self.pairs)),
@@ -151,25 +168,60 @@ impl Facts {
         }
         let twice = self.share(self.twice);
         if twice > ODD {
-            say("duplicates", false, format!("{:.1} % of the packets are shown once more: mirror one side of the path; totals count both copies.", 100.0 * twice));
+            say(
+                "duplicates",
+                false,
+                format!(
+                    "{:.1} % of the packets are shown once more: mirror one side of the path; totals count both copies.",
+                    100.0 * twice
+                ),
+            );
         } else {
-            say("duplicates", true, format!("{} packets are shown once more.", self.twice));
+            say(
+                "duplicates",
+                true,
+                format!("{} packets are shown once more.", self.twice),
+            );
         }
         if self.mirror_loss > LOST {
-            say("mirror loss", false, format!("The mirror leaves out {:.3} % of what was acknowledged: it is oversubscribed, and a count of retransmissions is suspect.", 100.0 * self.mirror_loss));
+            say(
+                "mirror loss",
+                false,
+                format!(
+                    "The mirror leaves out {:.3} % of what was acknowledged: it is oversubscribed, and a count of retransmissions is suspect.",
+                    100.0 * self.mirror_loss
+                ),
+            );
         } else {
-            say("mirror loss", true, format!("{} acknowledged packets were not shown.", self.mirror_lost));
+            say(
+                "mirror loss",
+                true,
+                format!("{} acknowledged packets were not shown.", self.mirror_lost),
+            );
         }
         match self.dropped {
-            None => say("this box", true, "What was dropped on this box is not known.".into()),
+            None => say(
+                "this box",
+                true,
+                "What was dropped on this box is not known.".into(),
+            ),
             Some(0) => say("this box", true, "Nothing was dropped on this box.".into()),
             Some(dropped) => {
                 let lost = dropped as f64 / (dropped + self.frames) as f64;
-                say("this box", lost <= LOST, format!("{dropped} frames were dropped on this box."));
+                say(
+                    "this box",
+                    lost <= LOST,
+                    format!("{dropped} frames were dropped on this box."),
+                );
             }
         }
         if self.share(self.truncated) > ODD {
-            say("truncation", true, "Frames are cut: lengths come from the headers, and ICRCs cannot be verified.".into());
+            say(
+                "truncation",
+                true,
+                "Frames are cut: lengths come from the headers, and ICRCs cannot be verified."
+                    .into(),
+            );
         }
         if !self.vlans.is_empty() {
             let ids: Vec<String> = self.vlans.keys().map(ToString::to_string).collect();
@@ -207,7 +259,8 @@ fn json(facts: &Facts, sentences: &[Sentence]) -> String {
     let mut json = Writer::pretty();
     json.begin_object();
     json.key("verdict").string(&verdict(sentences));
-    json.key("right").bool(sentences.iter().all(|sentence| sentence.is_fine));
+    json.key("right")
+        .bool(sentences.iter().all(|sentence| sentence.is_fine));
     let float = |share: Option<f64>| share.map_or(Value::Null, Value::F64);
     for (key, count) in [
         ("seconds", u64::from(facts.seconds)),
@@ -223,7 +276,8 @@ fn json(facts: &Facts, sentences: &[Sentence]) -> String {
         json.key(key).integer(count);
     }
     json.key("both_ways_ratio").value(&float(facts.both_ways));
-    json.key("mirror_loss_ratio").value(&Value::F64(facts.mirror_loss));
+    json.key("mirror_loss_ratio")
+        .value(&Value::F64(facts.mirror_loss));
     json.key("dropped_here");
     match facts.dropped {
         Some(dropped) => json.integer(dropped),
@@ -243,7 +297,8 @@ fn json(facts: &Facts, sentences: &[Sentence]) -> String {
     for sentence in sentences {
         json.begin_object();
         json.key("topic").string(sentence.topic);
-        json.key("level").string(if sentence.is_fine { "ok" } else { "warn" });
+        json.key("level")
+            .string(if sentence.is_fine { "ok" } else { "warn" });
         json.key("says").string(&sentence.says);
         json.end_object();
     }

@@ -62,7 +62,15 @@ fn statistics(interface: &Interface) -> Vec<(String, u64)> {
 /// What an XDP program drops is its verdict, and what goes out is none of ours.
 fn speaks_of_drops(name: &str) -> bool {
     let is = |word: &&str| name.contains(word);
-    let lost = ["drop", "discard", "miss", "no_buf", "no_dma", "out_of_buffer", "overrun"];
+    let lost = [
+        "drop",
+        "discard",
+        "miss",
+        "no_buf",
+        "no_dma",
+        "out_of_buffer",
+        "overrun",
+    ];
     lost.iter().any(|word| is(&word)) && !["xdp", "tx"].iter().any(|word| is(&word))
 }
 
@@ -72,7 +80,12 @@ mod tests {
 
     #[test]
     fn drops_are_told_from_verdicts() {
-        for name in ["rx_discards_phy", "rx_no_dma_resources", "rx_queue_0_drops", "port.rx_dropped"] {
+        for name in [
+            "rx_discards_phy",
+            "rx_no_dma_resources",
+            "rx_queue_0_drops",
+            "port.rx_dropped",
+        ] {
             assert!(speaks_of_drops(name), "{name}");
         }
         for name in ["rx_queue_0_xdp_drops", "tx_dropped", "rx_packets"] {

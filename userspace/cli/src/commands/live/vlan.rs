@@ -46,7 +46,9 @@ pub(super) fn leave_in(interface: &Interface) -> Result<Option<Restored>> {
     // It says that it is there: from then on the offload comes back, whatever becomes of us.
     let mut ready = [0];
     let mut stdout = child.stdout.take().context("restore-vlan-offload")?;
-    stdout.read_exact(&mut ready).context("restore-vlan-offload")?;
+    stdout
+        .read_exact(&mut ready)
+        .context("restore-vlan-offload")?;
     let restored = Restored(child);
     let name = &interface.name;
     interface.set_strips_vlan(false).with_context(|| {
