@@ -17,6 +17,7 @@ const MAP_TYPE_ARRAY: u32 = 2;
 const MAP_TYPE_PROG_ARRAY: u32 = 3;
 /// `BPF_F_XDP_HAS_FRAGS`: frames of several pages too.
 const HAS_FRAGS: u32 = 1 << 5;
+const ATTACH_XDP: u32 = 37;
 /// `BPF_F_MMAPABLE`.
 const MAPPABLE: u32 = 1 << 10;
 
@@ -52,6 +53,8 @@ struct Load {
     kernel_version: u32,
     flags: u32,
     name: [u8; 16],
+    interface: u32,
+    attach_type: u32,
 }
 
 #[repr(C)]
@@ -144,6 +147,11 @@ pub(crate) fn load(kind: Kind, named: &str, program: &[Instruction]) -> io::Resu
             Kind::RawTracepoint => 0,
         },
         name: name(named),
+        // Programs that call each other must have the same.
+        attach_type: match kind {
+            Kind::Xdp => ATTACH_XDP,
+            Kind::RawTracepoint => 0,
+        },
         ..Load::default()
     };
     call(PROG_LOAD, &mut attributes).map(owned)

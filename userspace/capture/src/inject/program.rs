@@ -70,7 +70,7 @@ pub(super) enum Target<'a> {
 }
 
 /// As much of a frame as any program looks at.
-const HEADER_BYTES: i32 = 128;
+pub(super) const HEADER_BYTES: usize = 128;
 
 /// Copies the next slot, of frames up to `longest` bytes, into the packet and passes it on; drops
 /// the packet while nothing is due.
@@ -143,8 +143,8 @@ pub(super) fn sender(
             drop_if(&mut out, op::if_unequal(0, 0, 0));
         }
         Target::Program(_) => {
-            out.push(op::if_at_most(9, HEADER_BYTES, 1));
-            out.push(op::set(9, HEADER_BYTES));
+            out.push(op::if_at_most(9, HEADER_BYTES as i32, 1));
+            out.push(op::set(9, HEADER_BYTES as i32));
         }
     }
     out.push(op::copy(1, 6));

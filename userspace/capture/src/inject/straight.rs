@@ -2,7 +2,7 @@
 //! program and whoever reads from it can do, where no driver sets the limit.
 
 use super::looped::Looped;
-use super::program::Target;
+use super::program::{HEADER_BYTES, Target};
 use crate::bpf;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -24,14 +24,21 @@ impl Straight {
     /// kind `InvalidInput`, frames differ in length.
     pub fn open(program: u32, frames: &[Vec<u8>]) -> io::Result<Self> {
         let mut lengths = frames.iter().map(Vec::len);
-        let first = lengths.next();
-        if first.is_none() || lengths.any(|length| Some(length) != first) {
+        let length = lengths.next().unwrap_or(0);
+        if length == 0 || lengths.any(|other| other != length) {
             return Err(io::ErrorKind::InvalidInput.into());
         }
+        // Slots of whole frames would not fit the cache.
+        let headers: Vec<Vec<u8>> = frames
+            .iter()
+            .map(|frame| frame[..length.min(HEADER_BYTES)].to_vec())
+            .collect();
         let program = bpf::program_by_id(program)?;
         let next = bpf::tail(&program)?;
+        let mut looped = Looped::new(&headers, &Target::Program(&next))?;
+        looped.packet = vec![0; length];
         Ok(Self {
-            looped: Looped::new(frames, &Target::Program(&next))?,
+            looped,
             _next: next,
         })
     }

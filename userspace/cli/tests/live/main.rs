@@ -11,7 +11,7 @@
 //! | `lifecycle` | signals, `kill -9`, interfaces that vanish, programs of somebody else |
 //! | `port` | `doctor`, `--check`, counters, renaming, queues, tags |
 //! | `privileges` | none, and only those that it takes |
-#![expect(clippy::unwrap_used, reason = "it is a test")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "it is a test")]
 
 mod generate;
 mod lifecycle;

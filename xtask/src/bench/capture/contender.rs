@@ -27,6 +27,13 @@ pub(super) enum Kind {
     Pmacctd,
 }
 
+impl Drop for Built {
+    fn drop(&mut self) {
+        // What a benchmark wrote is of no use to anybody.
+        let _ = fs::remove_dir_all(self.dataset());
+    }
+}
+
 impl Kind {
     pub(super) const ALL: [Self; 7] = [
         Self::Rocescope { drop: true },
@@ -72,7 +79,9 @@ impl Built {
     }
 
     fn dataset(&self) -> PathBuf {
-        self.folder.join("capture-dataset")
+        // Several may run at once.
+        self.folder
+            .join(format!("capture-dataset-{}", std::process::id()))
     }
 
     fn control(&self) -> String {
@@ -159,7 +168,7 @@ impl Built {
         Ok(Running {
             kind,
             child,
-            errors,
+            errors: Some(errors),
             control: self.control(),
         })
     }
@@ -176,8 +185,16 @@ pub(super) struct Seen {
 pub(super) struct Running {
     kind: Kind,
     child: Child,
-    errors: std::thread::JoinHandle<String>,
+    errors: Option<std::thread::JoinHandle<String>>,
     control: String,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It has ended already, unless something went wrong before it was asked to.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
 }
 
 impl Running {
@@ -237,7 +254,8 @@ impl Running {
         let pipe = self.child.stdout.take().context("its output")?;
         BufReader::new(pipe).read_to_string(&mut stdout)?;
         let status = self.child.wait()?;
-        let stderr = self.errors.join().unwrap_or_default();
+        let errors = self.errors.take().and_then(|errors| errors.join().ok());
+        let stderr = errors.unwrap_or_default();
         let name = self.kind.name();
         let seen = match self.kind {
             Kind::Rocescope { .. } | Kind::PerPacket { .. } => {

@@ -19,6 +19,7 @@ use std::time::{Duration, Instant};
 const LOOP: usize = 16_384;
 /// The bisection ends when both ends are as close as this.
 const CLOSE: f64 = 1.1;
+const STEPS: usize = 8;
 const ARRIVE: Duration = Duration::from_millis(500);
 
 struct Run {
@@ -27,8 +28,9 @@ struct Run {
     pps: f64,
     seen: u64,
     lost: u64,
-    /// Share of its core that the consumer was busy.
+    /// Share of its core that the consumer was busy, and that the producer got.
     busy: f64,
+    producer: f64,
 }
 
 impl Run {
@@ -65,17 +67,21 @@ pub(super) fn run(seconds: f64) -> Result<(String, String)> {
         if !lossless {
             let (mut good, mut bad) = (0.0, most);
             let mut next = most / 2.0;
-            while good == 0.0 || bad / good > CLOSE {
+            for _ in 0..STEPS {
                 let (lossless, pps) = once(Some(next))?;
                 if lossless {
                     good = pps.min(next);
+                    if pps < next / CLOSE {
+                        // The producer keeps no higher rate.
+                        break;
+                    }
                 } else {
                     bad = next;
                 }
-                next = f64::midpoint(good, bad);
-                if bad < 1_000.0 {
+                if good > 0.0 && bad / good < CLOSE {
                     break;
                 }
+                next = f64::midpoint(good, bad);
             }
         }
         results.push((kind, runs));
@@ -112,7 +118,7 @@ fn once(
     let program = program.and_then(|id| u32::try_from(id).ok());
     let program = program.context("the attached program")?;
     let cpu_before = running.cpu_s();
-    let (offered, elapsed) = std::thread::scope(|scope| {
+    let (offered, elapsed, producer_s) = std::thread::scope(|scope| {
         let sender = scope.spawn(|| send(program, frames, pps, seconds));
         sender
             .join()
@@ -136,18 +142,33 @@ fn once(
         seen,
         lost,
         busy,
+        producer: producer_s / elapsed,
     })
 }
 
-fn send(program: u32, frames: &[Vec<u8>], pps: Option<f64>, seconds: f64) -> Result<(u64, f64)> {
+fn send(
+    program: u32,
+    frames: &[Vec<u8>],
+    pps: Option<f64>,
+    seconds: f64,
+) -> Result<(u64, f64, f64)> {
     pin(0)?;
     let mut straight = Straight::open(program, frames).context("frames into the program")?;
+    let cpu_before = own_cpu_s();
     let begun = Instant::now();
     let deadline = begun + Duration::from_secs_f64(seconds);
     while Instant::now() < deadline {
         straight.send(pps, u64::MAX, deadline)?;
     }
-    Ok((straight.offered(), begun.elapsed().as_secs_f64()))
+    let elapsed = begun.elapsed().as_secs_f64();
+    Ok((straight.offered(), elapsed, own_cpu_s() - cpu_before))
+}
+
+/// Processor seconds of this thread.
+fn own_cpu_s() -> f64 {
+    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let first = stat.split(' ').next().and_then(|ns| ns.parse().ok());
+    first.unwrap_or(0.0f64) / 1e9
 }
 
 /// The highest rate of a run that lost nothing.
@@ -158,7 +179,7 @@ fn best(runs: &[Run]) -> Option<&Run> {
 
 fn table(results: &[(Kind, Vec<Run>)]) -> String {
     let mut out = String::from(
-        "| | highest lossless rate, million/s | its consumer, % of a core | at full speed: million/s | lost, % |\n|---|---|---|---|---|\n",
+        "| | highest lossless rate, million/s | its consumer, % of a core | at full speed: million/s | lost, % | share of its core that the producer got, % | million a second of the producer |\n|---|---|---|---|---|---|---|\n",
     );
     for (kind, runs) in results {
         let best = best(runs);
@@ -166,12 +187,14 @@ fn table(results: &[(Kind, Vec<Run>)]) -> String {
         // Writing into a string does not fail.
         let _ = writeln!(
             out,
-            "| {} | {:.2} | {:.0} | {:.2} | {:.2} |",
+            "| {} | {:.2} | {:.0} | {:.2} | {:.2} | {:.0} | {:.2} |",
             kind.name(),
             best.map_or(0.0, |run| run.pps / 1e6),
             best.map_or(f64::NAN, |run| 100.0 * run.busy),
             full.map_or(f64::NAN, |run| run.pps / 1e6),
             full.map_or(f64::NAN, |run| 100.0 * run.lost as f64 / run.offered as f64),
+            full.map_or(f64::NAN, |run| 100.0 * run.producer),
+            full.map_or(f64::NAN, |run| run.pps / run.producer / 1e6),
         );
     }
     let rates: Vec<f64> = results
@@ -198,6 +221,7 @@ fn json(results: &[(Kind, Vec<Run>)]) -> String {
             json.key("seen").integer(run.seen);
             json.key("lost").integer(run.lost);
             json.key("consumer_busy").value(&Value::F64(run.busy));
+            json.key("producer_busy").value(&Value::F64(run.producer));
             json.end_object();
         }
     }
