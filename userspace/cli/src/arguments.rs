@@ -1,15 +1,32 @@
 //! The command line.
 
-use crate::units::{bits_per_second, duration, name, positive_duration, share};
+use crate::anonymize::anonymizer;
+use crate::filters::{row_filter, run_filter};
+use crate::units::{bits_per_second, bytes, duration, name, positive_duration, share};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use rocescope_model::ConnectionRow;
+use rocescope_model::filter::RowFilter;
+use rocescope_pipeline::anonymize::AddressMap;
+use rocescope_pipeline::filter::RunFilter;
 use std::ffi::OsString;
+use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Watches RoCEv2 fabrics from the outside: flows, opcodes, messages, NAKs, congestion.
 #[derive(Debug, Parser)]
 #[command(name = "rocescope", version, propagate_version = true)]
 pub struct Arguments {
+    /// Configuration file (TOML); without it `/etc/rocescope/rocescope.toml`, where there is one
+    #[arg(
+        long,
+        global = true,
+        value_name = "FILE",
+        env = "ROCESCOPE_CONFIG",
+        hide_env = true
+    )]
+    pub config: Option<PathBuf>,
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
@@ -20,14 +37,23 @@ pub struct Arguments {
 pub enum Command {
     /// Read a capture file or interfaces: top flows, opcode mix, and a Parquet dataset
     Capture(Box<CaptureArguments>),
+    /// Print a script that completes commands and options in a shell
+    Completions(CompletionsArguments),
+    /// Print, check or make a configuration file
+    #[command(subcommand)]
+    Config(ConfigAction),
     /// Print what each queue pair did: loss, order, latency, congestion
     Connections(Box<ConnectionsArguments>),
     /// Show the whole path at work, without privileges or input
     Demo(DemoArguments),
     /// Say what stands in the way of a capture on this machine, and what mends it
     Doctor(DoctorArguments),
+    /// Write the frames of a capture file that a filter wants into another
+    Extract(ExtractArguments),
     /// Write deterministic RoCEv2 traffic from a scenario, with its truth beside it
     Generate(GenerateArguments),
+    /// Write the manual pages
+    Man(ManArguments),
     /// Join the datasets of several boxes, window by window
     Merge(MergeArguments),
     /// Seal what a killed capture left in a dataset, and name what does not read
@@ -50,29 +76,21 @@ pub enum Output {
 }
 
 /// `rocescope capture`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct CaptureArguments {
     /// Capture file to read: pcap or pcapng, plain, gzip or zstd; `-` for standard input
-    #[arg(
-        short,
-        long,
-        value_name = "FILE",
-        required_unless_present = "interfaces",
-        conflicts_with = "interfaces"
-    )]
+    #[arg(short, long, value_name = "FILE", conflicts_with = "interfaces")]
     pub read: Option<PathBuf>,
-    /// Interfaces to capture on
-    #[command(flatten)]
-    pub live: LiveArguments,
-    /// Write a Parquet dataset into this directory
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
     /// How the summary is printed
     #[arg(short, long, value_enum, default_value_t = Output::Table)]
     pub output: Output,
-    /// What is measured, and how finely
-    #[command(flatten)]
-    pub measure: MeasureArguments,
+    /// Keep only packets for which this holds, such as `host 10.0.0.1 and not service cnp`
+    #[arg(long, value_name = "EXPR", value_parser = run_filter)]
+    pub filter: Option<RunFilter>,
+    /// Put other addresses in the place of all, by a key of 64 hexadecimal digits, or @ and a file that
+    /// holds them; addresses with a common prefix keep one of the same length
+    #[arg(long, value_name = "KEY", value_parser = anonymizer)]
+    pub anonymize: Option<Arc<dyn AddressMap>>,
     /// Follow connections too: loss, order and round trips of every queue pair
     #[arg(long)]
     pub connections: bool,
@@ -85,38 +103,76 @@ pub struct CaptureArguments {
     /// No progress bar
     #[arg(short, long)]
     pub quiet: bool,
+    /// Interfaces to capture on
+    #[command(flatten)]
+    pub live: LiveArguments,
+    /// What is written
+    #[command(flatten)]
+    pub dataset: DatasetArguments,
+    /// What is measured, and how finely
+    #[command(flatten)]
+    pub measure: MeasureArguments,
+}
+
+/// The dataset that a capture writes.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Dataset")]
+pub struct DatasetArguments {
+    /// Write a Parquet dataset into this directory
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// A segment is sealed when its first rows are this old
+    #[arg(long, value_name = "TIME", default_value = "1m", value_parser = positive_duration)]
+    pub segment_age: Duration,
+    /// A segment is sealed when it has this many bytes before compression
+    #[arg(long, value_name = "BYTES", default_value = "64Mi", value_parser = bytes)]
+    pub segment_bytes: u64,
+    /// Delete sealed segments whose hour ended longer ago than this
+    #[arg(long, value_name = "TIME", value_parser = positive_duration)]
+    pub keep_age: Option<Duration>,
+    /// Delete the oldest sealed segments when all together have more bytes than this
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    pub keep_bytes: Option<u64>,
+    /// Leave bitmaps and Count-Min tables out of the dataset
+    #[arg(long)]
+    pub no_sketches: bool,
 }
 
 /// Capture on interfaces.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Live capture")]
 pub struct LiveArguments {
     /// Interface to capture on; may be given several times
     #[arg(short, long = "interface", value_name = "IFACE", num_args = 1..)]
     pub interfaces: Vec<String>,
     /// How frames are taken; `auto` tries native, then generic XDP, then `af-packet`
-    #[arg(long, value_enum, default_value_t = Mode::Auto, requires = "interfaces")]
+    #[arg(long, value_enum, default_value_t = Mode::Auto, conflicts_with = "read")]
     pub mode: Mode,
     /// What becomes of frames behind XDP; `auto` drops them where nothing uses the interface
-    #[arg(long, value_enum, default_value_t = Verdict::Auto, requires = "interfaces")]
+    #[arg(long, value_enum, default_value_t = Verdict::Auto, conflicts_with = "read")]
     pub verdict: Verdict,
     /// End after this time
-    #[arg(long, value_name = "TIME", value_parser = positive_duration, requires = "interfaces")]
+    #[arg(long, value_name = "TIME", value_parser = positive_duration, conflicts_with = "read")]
     pub duration: Option<Duration>,
     /// Look for so many seconds whether this is the right port, say so, and write nothing
     #[arg(
         long,
         value_name = "SECONDS",
-        requires = "interfaces",
-        conflicts_with_all = ["out", "duration"],
+        conflicts_with_all = ["read", "out", "duration"],
         value_parser = clap::value_parser!(u16).range(1..)
     )]
     pub check: Option<u16>,
     /// VLAN tags that the card takes out of frames: `off` has it leave them in, until the capture ends
-    #[arg(long, value_enum, default_value_t = VlanOffload::Keep, requires = "interfaces")]
+    #[arg(long, value_enum, default_value_t = VlanOffload::Keep, conflicts_with = "read")]
     pub vlan_offload: VlanOffload,
+    /// Serve figures for Prometheus at this address, such as 127.0.0.1:9464
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "read")]
+    pub metrics: Option<SocketAddr>,
+    /// Flows in those figures: the largest of the last window
+    #[arg(long, value_name = "N", default_value_t = 20, conflicts_with = "read")]
+    pub metrics_flows: usize,
     /// Run this command and end with it
-    #[arg(last = true, value_name = "COMMAND", requires = "interfaces")]
+    #[arg(last = true, value_name = "COMMAND", conflicts_with = "read")]
     pub command: Vec<OsString>,
 }
 
@@ -155,6 +211,7 @@ pub enum Verdict {
 
 /// What is measured, and how finely.
 #[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Measurement")]
 pub struct MeasureArguments {
     /// Name of this capture point, in every row and file name
     #[arg(long, value_name = "NAME", default_value = "local", value_parser = name)]
@@ -183,9 +240,33 @@ pub struct MeasureArguments {
     /// Change between windows that is jitter, in bits a second
     #[arg(long, value_name = "RATE", default_value = "500M", value_parser = bits_per_second)]
     pub jitter_absolute: f64,
-    /// Leave bitmaps and Count-Min tables out of the dataset
-    #[arg(long)]
-    pub no_sketches: bool,
+}
+
+/// `rocescope completions`.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct CompletionsArguments {
+    /// The shell
+    #[arg(value_name = "SHELL", value_enum)]
+    pub shell: clap_complete::Shell,
+}
+
+/// `rocescope man`.
+#[derive(Debug, Args)]
+pub struct ManArguments {
+    /// Directory for the pages, one a command; it is made where it is missing
+    #[arg(value_name = "DIR")]
+    pub out: PathBuf,
+}
+
+/// `rocescope config`.
+#[derive(Clone, Copy, Debug, Subcommand)]
+pub enum ConfigAction {
+    /// Print every setting as it stands, and where it comes from
+    Print,
+    /// Read the configuration file and say whether all is right with it
+    Check,
+    /// Print a configuration file with every setting, its meaning and its default
+    Template,
 }
 
 /// `rocescope connections`.
@@ -201,12 +282,35 @@ pub struct ConnectionsArguments {
     /// Capture file to read: pcap or pcapng, plain, gzip or zstd; `-` for standard input
     #[arg(short, long, value_name = "FILE")]
     pub read: Option<PathBuf>,
+    /// Print only connections of which a direction is so, such as `lost_gaps > 0 or qp 17`
+    #[arg(long, value_name = "EXPR", value_parser = row_filter::<ConnectionRow>)]
+    pub filter: Option<RowFilter>,
     /// How connections are printed
     #[arg(short, long, value_enum, default_value_t = Output::Table)]
     pub output: Output,
+    /// UDP destination port that carries RoCEv2; up to four
+    #[arg(long = "udp-port", value_name = "PORT", default_value = "4791")]
+    pub udp_ports: Vec<u16>,
+    /// No progress bar
+    #[arg(short, long)]
+    pub quiet: bool,
     /// What is measured, and how finely; of a file only
     #[command(flatten)]
     pub measure: MeasureArguments,
+}
+
+/// `rocescope extract`.
+#[derive(Debug, Args)]
+pub struct ExtractArguments {
+    /// Capture file to read: pcap or pcapng, plain, gzip or zstd; `-` for standard input
+    #[arg(short, long, value_name = "FILE")]
+    pub read: PathBuf,
+    /// pcapng file to write; `-` for standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub write: PathBuf,
+    /// Which packets, such as `qp 17 and opcode *ACKNOWLEDGE*`
+    #[arg(long, value_name = "EXPR", value_parser = run_filter)]
+    pub filter: RunFilter,
     /// UDP destination port that carries RoCEv2; up to four
     #[arg(long = "udp-port", value_name = "PORT", default_value = "4791")]
     pub udp_ports: Vec<u16>,

@@ -1,12 +1,13 @@
 //! Runs in, a summary and a dataset out: where every source of a capture ends.
 
+use crate::dataset::Dataset;
 use anyhow::{Context, Result};
 use rocescope_model::{ConnectionRow, EventRow, WindowRows};
 use rocescope_pipeline::connections::ConnectionSummary;
 use rocescope_pipeline::{Pipeline, Settings, Summary};
 use rocescope_record::Counters;
-use rocescope_store::Writer;
-use std::time::Instant;
+use rocescope_store::Retained;
+use std::fmt;
 
 /// The pipeline, and what it writes into.
 #[derive(Debug)]
@@ -16,26 +17,66 @@ pub struct Intake {
     outlet: Outlet,
 }
 
+/// Takes the rows of every window that is over, and of connections that are due.
+pub type Tap = Box<dyn FnMut(&mut WindowRows) -> Result<()>>;
+
 /// Where rows go.
-#[derive(Debug)]
-struct Outlet {
-    writer: Option<Writer>,
+#[derive(Default)]
+pub struct Outlet {
+    dataset: Option<Dataset>,
+    tap: Option<Tap>,
     /// Rows of connections and events kept in memory, where they are asked for.
     kept: Option<(Vec<ConnectionRow>, Vec<EventRow>)>,
 }
 
+impl fmt::Debug for Outlet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Outlet")
+            .field("dataset", &self.dataset)
+            .field("tap", &self.tap.is_some())
+            .finish_non_exhaustive()
+    }
+}
+
+impl From<Option<Dataset>> for Outlet {
+    fn from(dataset: Option<Dataset>) -> Self {
+        Self {
+            dataset,
+            ..Self::default()
+        }
+    }
+}
+
+impl From<Tap> for Outlet {
+    fn from(tap: Tap) -> Self {
+        Self {
+            tap: Some(tap),
+            ..Self::default()
+        }
+    }
+}
+
 impl Outlet {
+    /// Shows the rows to `tap` too.
+    #[must_use]
+    pub fn with_tap(self, tap: Option<Tap>) -> Self {
+        Self { tap, ..self }
+    }
+
     /// Takes the rows of a window. A full disk stops the writing, which the writer counts, and not
     /// the capture.
     fn take(&mut self, rows: &mut WindowRows) -> Result<()> {
         if rows.is_empty() {
             return Ok(());
         }
-        if let Some(writer) = &mut self.writer {
-            match writer.append(rows, Instant::now()) {
+        if let Some(dataset) = &mut self.dataset {
+            match dataset.append(rows) {
                 Err(error) if error.is_no_space() => {}
                 appended => appended.context("the dataset")?,
             }
+        }
+        if let Some(tap) = &mut self.tap {
+            tap(rows)?;
         }
         if let Some((connections, events)) = &mut self.kept {
             connections.append(&mut rows.connections);
@@ -53,8 +94,8 @@ pub struct Outcome {
     pub summary: Summary,
     /// The exact counters.
     pub counters: Counters,
-    /// What was written, where something was.
-    pub store: Option<rocescope_store::Summary>,
+    /// What was written, where something was, and what was deleted.
+    pub store: Option<(rocescope_store::Summary, Retained)>,
     /// Why writing stopped early.
     pub store_error: Option<rocescope_store::Error>,
     /// What happened to the state of connections, where they were followed.
@@ -68,14 +109,14 @@ impl Intake {
     ///
     /// # Errors
     /// The settings make no sense.
-    pub fn new(settings: Settings, writer: Option<Writer>) -> Result<Self> {
+    pub fn new(settings: Settings, outlet: impl Into<Outlet>) -> Result<Self> {
+        let outlet = outlet.into();
         // Nobody reads the sketches of a capture that leaves no dataset.
-        let sketches = settings.sketches && writer.is_some();
+        let sketches = settings.sketches && outlet.dataset.is_some();
         let settings = Settings {
             sketches,
             ..settings
         };
-        let outlet = Outlet { writer, kept: None };
         Ok(Self {
             pipeline: Pipeline::new(settings)?,
             outlet,
@@ -105,7 +146,7 @@ impl Intake {
         let Self { pipeline, outlet } = &mut self;
         pipeline.finish_by_window(counters, &mut |rows| outlet.take(rows))?;
         outlet.take(pipeline.rows())?;
-        let store = outlet.writer.take().map(Writer::finish);
+        let store = outlet.dataset.take().map(Dataset::finish);
         let (store, store_error) = match store {
             None => (None, None),
             Some(Ok(summary)) => (Some(summary), None),

@@ -17,7 +17,9 @@
 //! | [`text`], [`time`] | the two small types of cells that `core` does not have |
 //! | [`json`] | the one JSON writer: any structure, and rows as objects |
 //! | [`render`], [`human`] | rows as an aligned text table, with or without human units |
+//! | [`filter`] | the filter language over the columns |
 //! | [`footer`] | the metadata keys of a segment |
+//! | [`mod@nearest`] | what was probably meant by a word that nothing is called |
 //! | [`schema`], [`markdown`] | the registry as text and JSON, and the page `docs/formats.md` |
 #![no_std]
 
@@ -27,10 +29,12 @@ extern crate std;
 
 pub mod cell;
 pub mod column;
+pub mod filter;
 pub mod footer;
 pub mod human;
 pub mod json;
 pub mod markdown;
+pub mod nearest;
 pub mod render;
 pub mod row;
 pub mod schema;

@@ -1,5 +1,6 @@
 //! Which window a run belongs to, and when a window is finished.
 
+use crate::anonymize::Anonymizer;
 use crate::change::{Changed, Changes, FOLLOWED};
 use crate::connections::{ConnectionSummary, Connections};
 use crate::flow_table::{Flow, FlowTable};
@@ -15,6 +16,7 @@ use core::convert::Infallible;
 use rocescope_model::WindowRows;
 use rocescope_record::{Counters, RunRecord, Sink, Whole};
 use rocescope_sketches::LinearCounting;
+use rocescope_wire::Packet;
 
 /// Runs in, rows of finished windows out.
 ///
@@ -24,6 +26,7 @@ use rocescope_sketches::LinearCounting;
 #[derive(Debug)]
 pub struct Pipeline {
     settings: Settings,
+    anonymizer: Option<Anonymizer>,
     /// Open windows by start, ascending: seldom more than two.
     open: VecDeque<(u64, Window)>,
     /// A closed window whose memory is used again.
@@ -67,8 +70,19 @@ impl Sink for Pipeline {
     }
 
     fn whole(&mut self, event: Whole<'_>) -> bool {
-        if let Some(connections) = &mut self.connections {
-            connections.whole(event);
+        let filter = &self.settings.filter;
+        if let Some(connections) = &mut self.connections
+            && filter.as_ref().is_none_or(|filter| filter.may_want(&event))
+        {
+            match (&mut self.anonymizer, event) {
+                (Some(anonymizer), Whole::Mad(mad)) => {
+                    connections.whole(Whole::Mad(&anonymizer.mad(mad)));
+                }
+                (Some(anonymizer), Whole::Handshake(handshake)) => {
+                    connections.whole(Whole::Handshake(&anonymizer.handshake(handshake)));
+                }
+                (None, event) => connections.whole(event),
+            }
         }
         true
     }
@@ -83,6 +97,7 @@ impl Pipeline {
         settings.check()?;
         let empty = Sketches::new().map_err(|_| SettingsError::Sketches)?;
         Ok(Self {
+            anonymizer: settings.addresses.clone().map(Anonymizer::new),
             open: VecDeque::new(),
             spare: None,
             floor_ns: 0,
@@ -115,6 +130,18 @@ impl Pipeline {
     #[must_use]
     pub const fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// Takes over what may change while a capture runs: thresholds, filter, numbers of top flows.
+    /// Windows that are open go by the new ones when they close.
+    pub fn reconfigure(&mut self, settings: &Settings) {
+        let own = &mut self.settings;
+        own.elephant_bps = settings.elephant_bps;
+        own.jitter = settings.jitter;
+        own.filter.clone_from(&settings.filter);
+        own.top = settings.top;
+        own.flow_rows = settings.flow_rows;
+        self.changes.set_thresholds(&self.settings);
     }
 
     /// Whether `time_ns` lies in the window in which the clock stands: when it does not,
@@ -173,14 +200,7 @@ impl Pipeline {
         self.current_ns = self.settings.window_ns;
         if let Some(connections) = &mut self.connections {
             connections.turn(time_ns);
-            let WindowRows {
-                connections: rows,
-                events,
-                ..
-            } = &mut self.rows;
-            let before = events.len();
-            connections.rows(false, rows, events);
-            self.total.events += (events.len() - before) as u64;
+            self.connection_rows(false, each)?;
         }
         self.newest_ns = self.newest_ns.max(time_ns);
         let watermark = self.newest_ns.saturating_sub(self.settings.lateness_ns);
@@ -211,15 +231,8 @@ impl Pipeline {
             connections.finish();
         }
         self.close_before(u64::MAX, each)?;
-        if let Some(connections) = &mut self.connections {
-            let WindowRows {
-                connections: rows,
-                events,
-                ..
-            } = &mut self.rows;
-            let before = events.len();
-            connections.rows(true, rows, events);
-            self.total.events += (events.len() - before) as u64;
+        if self.connections.is_some() {
+            self.connection_rows(true, each)?;
         }
         let Self {
             changes,
@@ -230,6 +243,28 @@ impl Pipeline {
         let before = rows.events.len();
         changes.finish(|changed| rows.events.push(change_row(settings, &changed)));
         self.total.events += (rows.events.len() - before) as u64;
+        Ok(())
+    }
+
+    /// Takes the rows of connections, and hands them to `each` where they are many.
+    fn connection_rows<E>(
+        &mut self,
+        all: bool,
+        each: &mut impl FnMut(&mut WindowRows) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Some(connections) = &mut self.connections else {
+            return Ok(());
+        };
+        let rows = &mut self.rows;
+        let mut more = true;
+        while more {
+            let before = rows.events.len();
+            more = connections.rows(all, &mut rows.connections, &mut rows.events);
+            self.total.events += (rows.events.len() - before) as u64;
+            if more {
+                each(rows)?;
+            }
+        }
         Ok(())
     }
 
@@ -261,9 +296,34 @@ impl Pipeline {
         Summary::of(self)
     }
 
+    /// The capture lost runs between these times, in nanoseconds since the epoch: gaps there say
+    /// nothing about connections.
+    pub fn blind(&mut self, from_ns: u64, to_ns: u64) {
+        if let Some(connections) = &mut self.connections {
+            connections.blind(from_ns, to_ns);
+        }
+    }
+
     /// Adds a run to its window.
     #[inline]
     pub fn ingest(&mut self, run: &RunRecord) {
+        if let Some(filter) = &self.settings.filter
+            && !filter.wants(run)
+        {
+            let at = self.window_at(run.first_ns);
+            if let Some((_, window)) = self.open.get_mut(at) {
+                window.totals.filtered_packets += u64::from(run.packets);
+            }
+            return;
+        }
+        let other;
+        let run = match &mut self.anonymizer {
+            None => run,
+            Some(anonymizer) => {
+                other = anonymizer.run(run);
+                &other
+            }
+        };
         if let Some(connections) = &mut self.connections {
             connections.run(run);
             if connections.wants_turn() {
@@ -302,6 +362,13 @@ impl Pipeline {
                 window.totals.late_packets += u64::from(run.packets);
             }
         }
+    }
+
+    /// Whether the filter lets a packet pass.
+    #[must_use]
+    pub fn wants(&self, packet: &Packet) -> bool {
+        let filter = self.settings.filter.as_ref();
+        filter.is_none_or(|filter| filter.wants_packet(packet))
     }
 
     /// Counts a packet whose ICRC was looked at: wrong, or not to be verified.

@@ -19,7 +19,7 @@ pub fn program() -> Vec<Finding> {
         Ok(ns) => ns,
         Err(error) => return vec![Finding::fail("program", format!("{error}."))],
     };
-    let held = privileges::missing(&[privileges::PERFMON]).is_ok_and(|missing| missing.is_empty());
+    let held = privileges::missing(&[privileges::TRUST]).is_ok_and(|missing| missing.is_empty());
     if !held {
         return vec![Finding::ok(
             "program",
@@ -28,7 +28,7 @@ pub fn program() -> Vec<Finding> {
             ),
         )];
     }
-    let without = privileges::without(privileges::PERFMON, || xdp::worst_case_ns(&frame));
+    let without = privileges::without(privileges::TRUST, || xdp::worst_case_ns(&frame));
     let perfmon = match without {
         Ok(Ok(ns)) => Finding::ok(
             "perfmon",

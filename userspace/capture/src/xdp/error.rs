@@ -59,6 +59,9 @@ pub enum Error {
     /// A call of `bpf(2)`.
     #[error("bpf: {0}")]
     Call(#[source] io::Error),
+    /// Capabilities cannot be given up.
+    #[error("capabilities: {0}")]
+    Capabilities(io::Error),
     /// The flush thread is gone.
     #[error("the flush thread: {0}")]
     Thread(String),

@@ -62,11 +62,14 @@ pub fn summary(source: &Source<'_>, outcome: &Outcome) -> String {
         .value(&summary.span_ns.map_or(Value::Null, |(_, end)| time(end)));
     for (name, count) in [
         ("frames", counters.frames),
-        ("roce_packets", counters.roce_packets),
+        (
+            "roce_packets",
+            counters.roce_packets - totals.filtered_packets,
+        ),
         ("not_roce", counters.not_roce()),
         ("malformed", counters.malformed()),
         ("fragments", counters.fragments),
-        ("filtered", counters.filtered),
+        ("filtered", counters.filtered + totals.filtered_packets),
         ("snapped", counters.snapped),
         ("lost", counters.lost_packets),
         ("late", totals.late_packets),
@@ -159,10 +162,12 @@ pub fn summary(source: &Source<'_>, outcome: &Outcome) -> String {
 
     json.key("dataset");
     match (source.out, &outcome.store) {
-        (Some(out), Some(store)) => {
+        (Some(out), Some((store, gone))) => {
             json.begin_object();
             json.key("path").string(&out.display().to_string());
             json.key("refused_windows").integer(store.refused_windows);
+            json.key("deleted_segments").integer(gone.deleted_segments);
+            json.key("deleted_bytes").integer(gone.deleted_bytes);
             json.key("tables").begin_object();
             for table in &store.tables {
                 json.key(table.table).begin_object();
@@ -218,6 +223,7 @@ fn write_live(json: &mut Writer, live: &Live) {
     for (name, count) in [
         ("socket_dropped", live.socket_dropped),
         ("lost_runs", live.lost_runs),
+        ("lost_events", live.lost_events),
         ("blind_intervals", live.blind_intervals),
         ("blind_ns", live.blind_ns),
     ] {

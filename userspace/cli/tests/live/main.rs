@@ -10,9 +10,11 @@
 //! | `generate` | frames of the generator, counted on both ends |
 //! | `lifecycle` | signals, `kill -9`, interfaces that vanish, programs of somebody else |
 //! | `port` | `doctor`, `--check`, counters, renaming, queues, tags |
+//! | `figures` | what Prometheus reads is what the summary says |
 //! | `privileges` | none, and only those that it takes |
 #![expect(clippy::unwrap_used, clippy::panic, reason = "it is a test")]
 
+mod figures;
 mod generate;
 mod lifecycle;
 mod live;

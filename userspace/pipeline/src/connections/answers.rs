@@ -41,12 +41,11 @@ impl Direction {
                 } = self;
                 waiting.answered(place, |request| {
                     if request.answer == Answer::Acknowledge {
-                        let latency = latencies.get();
                         let since = |ns| now_ns.saturating_sub(ns);
                         if request.last == place && request.clear {
-                            latency.rtt.add(since(request.sent_ns));
+                            latencies.rtt.add(since(request.sent_ns));
                         }
-                        latency.completion.add(since(request.begun_ns));
+                        latencies.completion.add(since(request.begun_ns));
                     }
                 });
                 self.progress(place, now_ns, around);
@@ -237,7 +236,7 @@ impl Direction {
         {
             request.clear = false;
             let waited = run.first_ns.saturating_sub(request.sent_ns);
-            self.latencies.get().response.add(waited);
+            self.latencies.others().response.add(waited);
         }
         let ends = u32::from(run.last) + u32::from(run.only) > 0;
         let place = if ends { last } else { first.saturating_sub(1) };
@@ -247,8 +246,9 @@ impl Direction {
         } = self;
         // A response acknowledges all requests before its own as well (IBTA volume 1, 9.7.5.1.2).
         waiting.answered(place, |request| {
-            let completion = &mut latencies.get().completion;
-            completion.add(now_ns.saturating_sub(request.begun_ns));
+            latencies
+                .completion
+                .add(now_ns.saturating_sub(request.begun_ns));
         });
         self.progress(last, now_ns, around);
         self.start_is_open = false;

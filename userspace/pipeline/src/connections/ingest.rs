@@ -21,12 +21,13 @@ impl Connections {
     /// Takes a run, in order of first times.
     pub(super) fn ingest(&mut self, run: &RunRecord) {
         self.now_ns = self.now_ns.max(run.last_ns());
+        let key = Key::of(run);
+        let known = self.looked_up(&key);
         if run.flow.dst_qpn <= Qpn::GSI.get() && run.stream() == Stream::Datagram {
             self.summary.management_packets += u64::from(run.packets);
             return;
         }
-        let key = Key::of(run);
-        let at = match self.directions.find(&key) {
+        let at = match known {
             Some(at) => at,
             None => self.begin(key, run.first_ns),
         };
@@ -68,17 +69,19 @@ impl Connections {
         if self.directions.len() >= self.settings.most_directions {
             self.evict_oldest();
         }
-        let mut direction = Direction::new(key, now_ns);
         let tcp = self
             .handshakes
             .before(&key, now_ns, self.settings.handshake_ns);
-        if let Some(tcp) = tcp {
+        let at = self.directions.insert(key, now_ns);
+        if let Some(tcp) = tcp
+            && let Some(direction) = self.directions.get_mut(at)
+        {
             direction.setup = Some(Box::new(Setup {
                 cm: None,
                 tcp: Some(tcp),
             }));
         }
-        self.directions.insert(direction)
+        at
     }
 
     fn mtu_of(&self, at: u32) -> u16 {

@@ -156,7 +156,7 @@ impl Direction {
             Trigger::Nak => {
                 self.counts.nak_episodes += 1;
                 if let Some(ns) = reaction_ns {
-                    self.latencies.get().reaction.add(ns);
+                    self.latencies.others().reaction.add(ns);
                 }
             }
             Trigger::Rnr => self.counts.rnr_episodes += 1,

@@ -1,7 +1,7 @@
 //! Requests whose answer has not passed yet: what round trips are measured from.
 
+use super::few::Few;
 use super::sequence::Place;
-use alloc::collections::VecDeque;
 
 /// Requests that wait at most, 40 bytes each; the oldest gives way and gives no sample.
 const MOST_WAITING: usize = 64;
@@ -33,7 +33,7 @@ pub(crate) struct Request {
 /// The requests of a direction that wait, in the order of their PSNs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Waiting {
-    requests: VecDeque<Request>,
+    requests: Few<Request>,
 }
 
 impl Waiting {
@@ -49,15 +49,12 @@ impl Waiting {
         if self.requests.len() >= MOST_WAITING {
             self.requests.pop_front();
         }
-        if self.requests.len() == self.requests.capacity() {
-            self.requests.reserve_exact(2 + self.requests.len() / 2);
-        }
         self.requests.push_back(request);
     }
 
     /// PSNs `first..=last` passed again at `now_ns`.
     pub(crate) fn again(&mut self, first: Place, last: Place, now_ns: u64) {
-        for request in &mut self.requests {
+        for request in self.requests.iter_mut() {
             if request.last >= first && request.first <= last {
                 request.clear = false;
                 request.sent_ns = now_ns;

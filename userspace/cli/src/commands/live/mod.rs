@@ -4,6 +4,8 @@
 //! |---|---|
 //! | `plan` | which way frames are taken, and what that takes |
 //! | `watch` | what ends a capture: signals, time, a command, the last interface |
+//! | `reload` | the configuration, read again |
+//! | `service` | what systemd hears |
 //! | `xdp` | run records of the kernel, into the intake |
 //! | `port` | what interfaces dropped meanwhile |
 //! | `vlan` | VLAN tags that the card takes out |
@@ -14,21 +16,22 @@ mod check;
 mod packet;
 mod plan;
 mod port;
+mod reload;
+mod service;
 mod vlan;
 mod watch;
 mod xdp;
 
 use super::capture::{self, Origin};
 use crate::arguments::{CaptureArguments, VlanOffload};
-use crate::intake::Outcome;
+use crate::intake::{Outcome, Outlet, Tap};
+use crate::metrics::{self, Metrics};
 use crate::output::{Live, Source};
 use crate::signals::Signals;
 use anyhow::{Context, Result, ensure};
 use plan::{Plan, Way};
 use rocescope_capture::interface::{Interface, Promiscuous};
 use rocescope_capture::privileges;
-use rocescope_pipeline::Settings;
-use rocescope_pipeline::connections::ConnectionSettings;
 use rocescope_record::Config;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -39,34 +42,31 @@ use watch::Watch;
 const MARK_MASK: u32 = 15;
 
 pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
+    let mut arguments = arguments.clone();
+    if let Some(seconds) = arguments.live.check {
+        arguments.live.duration = Some(Duration::from_secs(seconds.into()));
+        arguments.connections = true;
+    }
+    let arguments = &arguments;
     let live = &arguments.live;
     let signals = Signals::install()?;
     let interfaces = find(&live.interfaces)?;
-    let connections = arguments.connections || live.check.is_some();
-    let mut settings = Settings {
-        connections: connections.then(ConnectionSettings::default),
-        ..capture::settings(&arguments.measure, arguments.verify_icrc)
-    };
-    let mut duration = live.duration;
-    if let Some(seconds) = live.check {
-        duration = Some(Duration::from_secs(seconds.into()));
+    let mut settings = capture::chosen(arguments);
+    if live.check.is_some() {
         // Directions and tags are told from the flows.
         settings.top = settings.exact_flows;
     }
     let mut config = Config::exact(settings.window_ns);
     config.udp_ports = capture::ports(&arguments.udp_ports)?;
 
-    let plan = Plan::make(arguments, connections, &interfaces, config)?;
+    let plan = Plan::make(arguments, &interfaces, config)?;
     let promiscuous = promiscuous(&interfaces)?;
     let origin = Origin {
         source: names(&interfaces),
         mode: plan.mode_names(),
         clock_source: plan.clock_source(),
     };
-    let writer = match &arguments.out {
-        Some(root) => Some(capture::writer(root, &origin, &settings)?),
-        None => None,
-    };
+    let dataset = capture::dataset(&arguments.dataset, &origin, &settings)?;
     let mut report = plan.report(&interfaces);
     let mut restored = Vec::new();
     for (interface, (name, mode)) in interfaces.iter().zip(&report.interfaces) {
@@ -81,13 +81,14 @@ pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
         };
         eprintln!("capturing on {name} by {mode}{tags}");
     }
-    let mut watch = Watch::begin(signals, &interfaces, duration, &live.command)?;
+    let outlet = Outlet::from(dataset).with_tap(metrics(arguments)?);
+    let mut watch = Watch::begin(signals, &interfaces, arguments)?;
     // From here on this process can do no more than any other; what it needs it holds open.
     privileges::drop_all().context("capabilities")?;
     let outcome = match plan.way {
-        Way::Xdp(source) => xdp::drive(*source, settings, writer, &mut watch, &mut report)?,
+        Way::Xdp(source) => xdp::drive(*source, settings, outlet, &mut watch, &mut report)?,
         Way::Packet(sockets) => {
-            packet::drive(sockets, settings, config, writer, &mut watch, &mut report)?
+            packet::drive(sockets, settings, config, outlet, &mut watch, &mut report)?
         }
     };
     drop((promiscuous, restored));
@@ -100,6 +101,20 @@ pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
     finish(arguments, &origin.source, report, &outcome)
 }
 
+/// Begins to show figures, where that is asked for.
+fn metrics(arguments: &CaptureArguments) -> Result<Option<Tap>> {
+    let Some(address) = arguments.live.metrics else {
+        return Ok(None);
+    };
+    let metrics = Metrics::new(arguments.live.metrics_flows);
+    let bound = metrics::serve(address, metrics.clone(), &arguments.measure.observer)?;
+    eprintln!("figures at http://{bound}/metrics");
+    Ok(Some(Box::new(move |rows| {
+        metrics.add(rows);
+        Ok(())
+    })))
+}
+
 fn finish(
     arguments: &CaptureArguments,
     name: &str,
@@ -108,7 +123,7 @@ fn finish(
 ) -> Result<ExitCode> {
     let source = Source {
         name: name.into(),
-        out: arguments.out.as_deref(),
+        out: arguments.dataset.out.as_deref(),
         window: arguments.measure.window,
         verify_icrc: arguments.verify_icrc,
         input_error: None,
