@@ -2,6 +2,7 @@
 //! packet, until SIGINT. What `cargo xtask bench capture` measures beside the product.
 
 use anyhow::{Context, Result};
+use rocescope::dataset::{Dataset, Retention};
 use rocescope::session::Session;
 use rocescope::signals::Signals;
 use rocescope_capture::interface::Interface;
@@ -28,7 +29,8 @@ fn main() -> Result<()> {
     let settings = Settings::default();
     let config = Config::exact(settings.window_ns);
     let writer = Writer::create(&PathBuf::from(out), Options::new("per_packet"))?;
-    let mut session = Session::new(settings, config, Some(writer))?;
+    let dataset = Dataset::new(writer, Retention::default());
+    let mut session = Session::new(settings, config, Some(dataset))?;
     let mut ring = PerPacket::attach(&interface, RING_BYTES, verdict == "drop")?;
     eprintln!("capturing on {name} by one record a packet");
     while !signals.ended() {
