@@ -20,7 +20,7 @@ const FENCES: [(&[&str], &[&str]); 4] = [
         &["rocescope-capture"],
     ),
     (&["arrow", "parquet"], &["rocescope-store"]),
-    (&["ratatui", "crossterm"], &["rocescope-tui"]),
+    (&["ratatui", "crossterm"], &["rocescope-view"]),
     (&["tokio"], &["rocescope-capture", "rocescope"]),
 ];
 
