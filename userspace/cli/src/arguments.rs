@@ -1,7 +1,11 @@
 //! The command line.
 
+use crate::filters::{row_filter, run_filter};
 use crate::units::{bits_per_second, duration, name, positive_duration, share};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use rocescope_model::ConnectionRow;
+use rocescope_model::filter::RowFilter;
+use rocescope_pipeline::filter::RunFilter;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -67,6 +71,9 @@ pub struct CaptureArguments {
     /// What is measured, and how finely
     #[command(flatten)]
     pub measure: MeasureArguments,
+    /// Keep only packets for which this holds, such as `host 10.0.0.1 and not service cnp`
+    #[arg(long, value_name = "EXPR", value_parser = run_filter)]
+    pub filter: Option<RunFilter>,
     /// Follow connections too: loss, order and round trips of every queue pair
     #[arg(long)]
     pub connections: bool,
@@ -174,6 +181,9 @@ pub struct ConnectionsArguments {
     /// Capture file to read: pcap or pcapng, plain, gzip or zstd; `-` for standard input
     #[arg(short, long, value_name = "FILE")]
     pub read: Option<PathBuf>,
+    /// Print only connections of which a direction is so, such as `lost_gaps > 0 or qp 17`
+    #[arg(long, value_name = "EXPR", value_parser = row_filter::<ConnectionRow>)]
+    pub filter: Option<RowFilter>,
     /// How connections are printed
     #[arg(short, long, value_enum, default_value_t = Output::Table)]
     pub output: Output,

@@ -3,6 +3,7 @@
 //! | module | what it does |
 //! |---|---|
 //! | [`arguments`] | the command line |
+//! | [`filters`] | filters as arguments |
 //! | [`commands`] | one file a subcommand |
 //! | [`session`] | a source of frames, driven through the observer into the intake |
 //! | [`intake`] | runs in, a summary and a dataset out |
@@ -13,6 +14,7 @@
 
 pub mod arguments;
 pub mod commands;
+pub mod filters;
 pub mod intake;
 pub mod output;
 pub mod progress;

@@ -70,6 +70,7 @@ impl Session {
         );
         if self.verify_icrc
             && let Class::Roce(packet) = &class
+            && pipeline.wants(packet)
         {
             match icrc::verify(frame.bytes, packet) {
                 Icrc::Verified => {}

@@ -17,6 +17,7 @@
 //! | [`text`], [`time`] | the two small types of cells that `core` does not have |
 //! | [`json`] | the one JSON writer: any structure, and rows as objects |
 //! | [`render`], [`human`] | rows as an aligned text table, with or without human units |
+//! | [`filter`] | the filter language over the columns |
 //! | [`footer`] | the metadata keys of a segment |
 //! | [`schema`], [`markdown`] | the registry as text and JSON, and the page `docs/formats.md` |
 #![no_std]
@@ -27,6 +28,7 @@ extern crate std;
 
 pub mod cell;
 pub mod column;
+pub mod filter;
 pub mod footer;
 pub mod human;
 pub mod json;

@@ -9,6 +9,7 @@
 //! | [`settings`] | window length, bounds and thresholds |
 //! | [`windows`] | which window a run belongs to, and when a window is finished |
 //! | [`window`] | what one window adds up |
+//! | [`filter`] | which runs are wanted |
 //! | [`flow_table`] | exact counts a flow, up to a bound |
 //! | [`flow_estimate`] | how many flows the sketches say there were |
 //! | [`overflow`] | the sketches that take over beyond the bound |
@@ -26,6 +27,7 @@ extern crate alloc;
 
 pub mod change;
 pub mod connections;
+pub mod filter;
 pub mod flow_estimate;
 pub mod flow_table;
 pub mod merge;

@@ -117,7 +117,7 @@ impl Closing<'_> {
             not_roce_frames: frames.not_roce,
             malformed_frames: frames.malformed,
             fragment_frames: frames.fragments,
-            filtered_frames: frames.filtered,
+            filtered_frames: frames.filtered + totals.filtered_packets,
             snapped_frames: frames.snapped,
             roce_v1_frames: frames.roce_v1,
             frame_bytes: all.frame_bytes,

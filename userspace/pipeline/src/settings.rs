@@ -1,6 +1,7 @@
 //! What a user may choose.
 
 use crate::connections::ConnectionSettings;
+use crate::filter::RunFilter;
 use rocescope_model::Text;
 
 /// Window length, bounds and thresholds.
@@ -32,6 +33,8 @@ pub struct Settings {
     pub event_rows: usize,
     /// How connections are followed; `None`: not at all.
     pub connections: Option<ConnectionSettings>,
+    /// Which packets are wanted; `None`: all.
+    pub filter: Option<RunFilter>,
 }
 
 /// Thresholds of the change between adjacent windows; both must be passed where both are set.
@@ -63,6 +66,7 @@ impl Default for Settings {
             verify_icrc: false,
             event_rows: 10_000,
             connections: Some(ConnectionSettings::default()),
+            filter: None,
         }
     }
 }

@@ -22,6 +22,8 @@ pub struct Totals {
     pub congestion_experienced: u64,
     /// Packets behind the lateness bound, counted in a later window than their own.
     pub late_packets: u64,
+    /// RoCE packets that the filter turned away, counted nowhere else.
+    pub filtered_packets: u64,
     /// Packets whose ICRC is wrong.
     pub icrc_bad: u64,
     /// Packets whose ICRC could not be verified.
@@ -81,6 +83,7 @@ impl Default for Totals {
             messages: 0,
             congestion_experienced: 0,
             late_packets: 0,
+            filtered_packets: 0,
             icrc_bad: 0,
             icrc_unverifiable: 0,
             frames: FrameCounts::default(),
@@ -111,6 +114,7 @@ impl Totals {
         self.messages += other.messages;
         self.congestion_experienced += other.congestion_experienced;
         self.late_packets += other.late_packets;
+        self.filtered_packets += other.filtered_packets;
         self.icrc_bad += other.icrc_bad;
         self.icrc_unverifiable += other.icrc_unverifiable;
         self.frames
@@ -123,6 +127,7 @@ impl Totals {
         self.messages = 0;
         self.congestion_experienced = 0;
         self.late_packets = 0;
+        self.filtered_packets = 0;
         self.icrc_bad = 0;
         self.icrc_unverifiable = 0;
         self.frames = FrameCounts::default();

@@ -15,6 +15,7 @@ use core::convert::Infallible;
 use rocescope_model::WindowRows;
 use rocescope_record::{Counters, RunRecord, Sink, Whole};
 use rocescope_sketches::LinearCounting;
+use rocescope_wire::Packet;
 
 /// Runs in, rows of finished windows out.
 ///
@@ -65,7 +66,10 @@ impl Sink for Pipeline {
     }
 
     fn whole(&mut self, event: Whole<'_>) -> bool {
-        if let Some(connections) = &mut self.connections {
+        let filter = &self.settings.filter;
+        if let Some(connections) = &mut self.connections
+            && filter.as_ref().is_none_or(|filter| filter.may_want(&event))
+        {
             connections.whole(event);
         }
         true
@@ -249,6 +253,15 @@ impl Pipeline {
     /// Adds a run to its window.
     #[inline]
     pub fn ingest(&mut self, run: &RunRecord) {
+        if let Some(filter) = &self.settings.filter
+            && !filter.wants(run)
+        {
+            let at = self.window_at(run.first_ns);
+            if let Some((_, window)) = self.open.get_mut(at) {
+                window.totals.filtered_packets += u64::from(run.packets);
+            }
+            return;
+        }
         if let Some(connections) = &mut self.connections {
             connections.run(run);
             if connections.wants_turn() {
@@ -287,6 +300,13 @@ impl Pipeline {
                 window.totals.late_packets += u64::from(run.packets);
             }
         }
+    }
+
+    /// Whether the filter lets a packet pass.
+    #[must_use]
+    pub fn wants(&self, packet: &Packet) -> bool {
+        let filter = self.settings.filter.as_ref();
+        filter.is_none_or(|filter| filter.wants_packet(packet))
     }
 
     /// Counts a packet whose ICRC was looked at: wrong, or not to be verified.

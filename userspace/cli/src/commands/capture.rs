@@ -33,6 +33,7 @@ pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
     let mut reader = FrameReader::new(input).with_context(|| path.display().to_string())?;
     let settings = Settings {
         connections: arguments.connections.then(ConnectionSettings::default),
+        filter: arguments.filter.clone(),
         ..settings(&arguments.measure, arguments.verify_icrc)
     };
     let mut config = Config::exact(settings.window_ns);
@@ -89,7 +90,10 @@ pub(super) fn verdict(outcome: &Outcome) -> Result<()> {
     // What the windows add up to, opcode by opcode, against what was counted frame by frame.
     let totals = &outcome.summary.totals;
     ensure!(
-        counters.lost_runs > 0 || totals.opcodes[..] == counters.opcodes[..],
+        totals.all().packets + totals.filtered_packets == counters.delivered_packets()
+            && (counters.lost_runs > 0
+                || totals.filtered_packets > 0
+                || totals.opcodes[..] == counters.opcodes[..]),
         "the windows do not add up to the counters: this is a defect, please report it with the capture"
     );
     if let Some(error) = &outcome.store_error {

@@ -45,9 +45,13 @@ pub(super) fn run(arguments: &ConnectionsArguments) -> Result<ExitCode> {
     let mut events = found.events;
     events.retain(|event| KINDS.contains(&&*event.kind));
     events.sort_by_key(|event| event.time_ns);
+    let mut connections = gather(found.connections);
+    if let Some(filter) = &arguments.filter {
+        connections.retain(|connection| connection.matches(filter));
+    }
     let report = Report {
         source: &path.display().to_string(),
-        connections: &gather(found.connections),
+        connections: &connections,
         events: &events,
         summary: found.summary,
         most: arguments.measure.top,

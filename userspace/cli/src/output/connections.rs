@@ -2,6 +2,7 @@
 //!
 //! Both are made from rows of `connections`, so a dataset prints what the capture printed.
 
+use rocescope_model::filter::RowFilter;
 use rocescope_model::json::Writer;
 use rocescope_model::render::{self, Options};
 use rocescope_model::{Cells, ConnectionRow, EventRow, Row, Value};
@@ -21,6 +22,13 @@ pub struct Connection {
 impl Connection {
     fn directions(&self) -> impl Iterator<Item = &ConnectionRow> {
         self.a_to_b.iter().chain(&self.b_to_a)
+    }
+
+    /// Whether a direction is as the filter wants it.
+    #[must_use]
+    pub fn matches(&self, filter: &RowFilter) -> bool {
+        self.directions()
+            .any(|row| filter.matches(std::slice::from_ref(row), 0))
     }
 
     /// The direction that tells of both.

@@ -62,11 +62,14 @@ pub fn summary(source: &Source<'_>, outcome: &Outcome) -> String {
         .value(&summary.span_ns.map_or(Value::Null, |(_, end)| time(end)));
     for (name, count) in [
         ("frames", counters.frames),
-        ("roce_packets", counters.roce_packets),
+        (
+            "roce_packets",
+            counters.roce_packets - totals.filtered_packets,
+        ),
         ("not_roce", counters.not_roce()),
         ("malformed", counters.malformed()),
         ("fragments", counters.fragments),
-        ("filtered", counters.filtered),
+        ("filtered", counters.filtered + totals.filtered_packets),
         ("snapped", counters.snapped),
         ("lost", counters.lost_packets),
         ("late", totals.late_packets),

@@ -52,18 +52,18 @@ fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome) -> st
         out,
         "Frames    {} = {} RoCEv2 + {} other + {} malformed + {} fragments + {} filtered + {} snapped",
         count(counters.frames),
-        count(counters.roce_packets),
+        count(counters.roce_packets - totals.filtered_packets),
         count(counters.not_roce()),
         count(counters.malformed()),
         count(counters.fragments),
-        count(counters.filtered),
+        count(counters.filtered + totals.filtered_packets),
         count(counters.snapped),
     )?;
     writeln!(
         out,
         "RoCEv2    {} = {} in runs + {} lost",
-        count(counters.roce_packets),
-        count(counters.delivered_packets()),
+        count(counters.roce_packets - totals.filtered_packets),
+        count(totals.all().packets),
         count(counters.lost_packets),
     )?;
     if let Some(live) = &source.live {

@@ -6,6 +6,7 @@
 //! | `oracle` | etherparse and `wire` agree on every frame |
 //! | `cuts` | frames cut at every length, files cut at every byte |
 //! | `fuzzed` | the fuzzer's inputs, and what once broke |
+//! | `filter` | what is kept and what is left out add up to the whole |
 //! | `output` | what the JSON holds, whatever form the file comes in |
 //! | `refusals` | wrong input and places: one line, exit code not 0 |
 //! | `killed` | `kill -9` costs one window |
@@ -16,6 +17,7 @@
 
 mod captures;
 mod cuts;
+mod filter;
 mod full_disk;
 mod fuzzed;
 mod killed;

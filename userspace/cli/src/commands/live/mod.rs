@@ -36,6 +36,7 @@ pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
     let interfaces = find(&live.interfaces)?;
     let settings = Settings {
         connections: arguments.connections.then(ConnectionSettings::default),
+        filter: arguments.filter.clone(),
         ..capture::settings(&arguments.measure, arguments.verify_icrc)
     };
     let mut config = Config::exact(settings.window_ns);

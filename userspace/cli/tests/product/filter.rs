@@ -1,0 +1,80 @@
+//! `--filter`: what is kept, what is left out, and that nothing is lost between the two.
+
+use crate::{captures, rocescope};
+use serde_json::Value;
+
+fn count(json: &Value, key: &str) -> u64 {
+    json[key].as_u64().unwrap()
+}
+
+/// Packets and bytes of the kept and the left-out half are those of the whole.
+#[test]
+fn a_filter_and_its_contrary_divide_a_capture() {
+    for capture in captures::all(&captures::ours()) {
+        let whole = rocescope::json(&capture.path, &[]);
+        for filter in [
+            "service rc",
+            "opcode *SEND*",
+            "src net 0.0.0.0/0",
+            "qp 17 or dst_qpn > 0x40",
+            "vlan = null",
+        ] {
+            let kept = rocescope::json(&capture.path, &["--filter", filter]);
+            let contrary = format!("not ({filter})");
+            let left = rocescope::json(&capture.path, &["--filter", &contrary]);
+            for key in ["roce_packets", "frame_bytes", "payload_bytes", "messages"] {
+                let sum = count(&kept, key) + count(&left, key);
+                assert_eq!(sum, count(&whole, key), "{key} of {filter}");
+            }
+            assert_eq!(count(&kept, "frames"), count(&whole, "frames"));
+            assert_eq!(count(&kept, "filtered"), count(&left, "roce_packets"));
+            assert_eq!(count(&left, "filtered"), count(&kept, "roce_packets"));
+        }
+    }
+}
+
+#[test]
+fn flows_kept_are_those_asked_for() {
+    for capture in captures::all(&captures::ours()) {
+        let whole = rocescope::json(&capture.path, &[]);
+        let Some(flow) = whole["top_flows"].as_array().unwrap().first() else {
+            continue;
+        };
+        let filter = format!(
+            "src host {} and dst host {} and qp {} and port {}",
+            flow["src"].as_str().unwrap(),
+            flow["dst"].as_str().unwrap(),
+            flow["dst_qpn"],
+            flow["udp_src_port"]
+        );
+        let found = rocescope::json(&capture.path, &["--filter", &filter]);
+        let flows = found["top_flows"].as_array().unwrap();
+        // Services share a flow's key where the opcodes do.
+        assert_eq!(flows.len(), 1, "{filter}");
+        assert_eq!(flows[0]["packets"], flow["packets"], "{filter}");
+        assert_eq!(found["roce_packets"], flow["packets"], "{filter}");
+    }
+}
+
+#[test]
+fn errors_say_where() {
+    let capture = captures::all(&captures::ours()).remove(0);
+    for (filter, message, marks) in [
+        (
+            "qp 17 and pakets > 3",
+            "`packets` is near",
+            "\n            ^^^^^^",
+        ),
+        (
+            "host 10.0.0.1 and frame_bps > 1G",
+            "packets have no `frame_bps`",
+            "\n                    ^^^^^^^^^^^^^^",
+        ),
+    ] {
+        let path = capture.path.to_str().unwrap();
+        let refused = rocescope::run(&["capture", "-r", path, "--filter", filter]);
+        assert!(!refused.status.success());
+        let error = String::from_utf8(refused.stderr).unwrap();
+        assert!(error.contains(message) && error.contains(marks), "{error}");
+    }
+}

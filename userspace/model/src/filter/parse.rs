@@ -1,0 +1,301 @@
+//! Terms and their order of binding: `not` before `and` before `or`.
+
+use super::error::{FilterError, Place};
+use super::expression::{Expression, Test};
+use super::literal::{Comparison, Literal, Prefix};
+use super::nearest;
+use super::token::{Kind, Token, tokens};
+use crate::{Column, TABLES, Type};
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// Words that are short for comparisons, the columns they compare, and what follows them.
+const WORDS: [(&str, &[&str], &str); 8] = [
+    ("host", &["src", "dst"], "an IP address"),
+    ("net", &["src", "dst"], "a network, such as 10.0.0.0/8"),
+    ("qp", &["src_qpn", "dst_qpn"], "a queue pair number"),
+    ("port", &["udp_src_port"], "a UDP source port"),
+    (
+        "opcode",
+        &["opcode"],
+        "an opcode, such as RC_SEND_ONLY or *WRITE*",
+    ),
+    ("service", &["service"], "a service: RC, UC, UD, XRC or CNP"),
+    ("vlan", &["vlan", "inner_vlan"], "a VLAN id"),
+    ("ecn", &["ecn_ce_packets"], "`ce`"),
+];
+
+/// Nested deeper than any filter that somebody reads; recursion stops here.
+const DEPTH: usize = 64;
+
+/// Reads a filter.
+pub(super) fn parse(text: &str) -> Result<Expression, FilterError> {
+    let mut parser = Parser {
+        text,
+        tokens: tokens(text)?,
+        next: 0,
+        depth: 0,
+    };
+    let expression = parser.any()?;
+    match parser.peek() {
+        None => Ok(expression),
+        Some(Token {
+            kind: Kind::Close,
+            place,
+        }) => Err(parser.error("no parenthesis is open here", place)),
+        Some(token) => Err(parser.error("`and` or `or` is missing before this", token.place)),
+    }
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    tokens: Vec<Token<'a>>,
+    next: usize,
+    depth: usize,
+}
+
+impl<'a> Parser<'a> {
+    fn error(&self, message: impl Into<String>, place: Place) -> FilterError {
+        FilterError::new(message, self.text, place)
+    }
+
+    fn peek(&self) -> Option<Token<'a>> {
+        self.tokens.get(self.next).copied()
+    }
+
+    /// Takes the next piece when it is of this kind.
+    fn take(&mut self, kind: Kind<'_>) -> bool {
+        let taken = self.peek().is_some_and(|token| token.kind == kind);
+        self.next += usize::from(taken);
+        taken
+    }
+
+    /// The place behind the text.
+    fn end(&self) -> Place {
+        let end = self.text.trim_end().len();
+        Place { from: end, to: end }
+    }
+
+    fn any(&mut self) -> Result<Expression, FilterError> {
+        let first = self.all()?;
+        let mut parts = Vec::from([first]);
+        while self.take(Kind::Or) {
+            parts.push(self.all()?);
+        }
+        Ok(one_or(parts, Expression::Or))
+    }
+
+    fn all(&mut self) -> Result<Expression, FilterError> {
+        let first = self.not()?;
+        let mut parts = Vec::from([first]);
+        while self.take(Kind::And) {
+            parts.push(self.not()?);
+        }
+        Ok(one_or(parts, Expression::And))
+    }
+
+    fn not(&mut self) -> Result<Expression, FilterError> {
+        let Some(token) = self.peek() else {
+            return Err(self.error(
+                "a term is missing here, such as `host 10.0.0.1`",
+                self.end(),
+            ));
+        };
+        self.depth += 1;
+        if self.depth > DEPTH {
+            return Err(self.error("nested too deeply", token.place));
+        }
+        let expression = match token.kind {
+            Kind::Not => {
+                self.next += 1;
+                Expression::Not(Box::new(self.not()?))
+            }
+            Kind::Open => {
+                self.next += 1;
+                let inner = self.any()?;
+                if !self.take(Kind::Close) {
+                    return Err(self.error("this parenthesis is not closed", token.place));
+                }
+                inner
+            }
+            Kind::Word(word) => {
+                self.next += 1;
+                self.term(word, token.place)?
+            }
+            _ => return Err(self.error("a term is missing before this", token.place)),
+        };
+        self.depth -= 1;
+        Ok(expression)
+    }
+
+    /// A comparison, or a word of the field and its value.
+    fn term(&mut self, word: &str, place: Place) -> Result<Expression, FilterError> {
+        if let Some(Kind::Comparison(comparison)) = self.peek().map(|token| token.kind) {
+            self.next += 1;
+            let column = self.column(word, place)?;
+            let (value, value_place) = self.value(column.name, "a value", place)?;
+            let test = self.test(column, comparison, value, value_place)?;
+            return Ok(term(Vec::from([test]), place, value_place));
+        }
+        let side = match word {
+            "src" | "dst" => Some(word),
+            _ => None,
+        };
+        let word = match (side, self.peek()) {
+            (
+                Some(_),
+                Some(Token {
+                    kind: Kind::Word(next),
+                    ..
+                }),
+            ) => {
+                self.next += 1;
+                next
+            }
+            _ => word,
+        };
+        let Some((word, columns, what)) = WORDS.iter().find(|(name, _, _)| *name == word) else {
+            return Err(self.unknown(word, place));
+        };
+        let (value, value_place) = self.value(word, what, place)?;
+        let columns = columns
+            .iter()
+            .filter(|column| side.is_none_or(|side| column.starts_with(side)));
+        let columns: Vec<&str> = columns.copied().collect();
+        if columns.is_empty() || (side.is_some() && *word == "port") {
+            return Err(self.error(format!("`{word}` has no direction"), place));
+        }
+        let mut tests = Vec::new();
+        for name in columns {
+            let column = self.column(name, place)?;
+            tests.push(self.worded(word, column, value, value_place)?);
+        }
+        Ok(term(tests, place, value_place))
+    }
+
+    /// The comparison that a word stands for.
+    fn worded(
+        &self,
+        word: &str,
+        column: &'static Column,
+        value: &str,
+        place: Place,
+    ) -> Result<Test, FilterError> {
+        let network = |prefix: Result<Prefix, String>| match prefix {
+            Ok(prefix) => Ok(Test {
+                column,
+                comparison: Comparison::Equal,
+                literal: Literal::Network(prefix),
+            }),
+            Err(message) => Err(self.error(message, place)),
+        };
+        match word {
+            "host" if value.contains('/') => {
+                Err(self.error("a network is asked for by `net`", place))
+            }
+            "host" | "net" => network(Prefix::read(value)),
+            "ecn" if value.eq_ignore_ascii_case("ce") => Ok(Test {
+                column,
+                comparison: Comparison::Above,
+                literal: Literal::Integer(0),
+            }),
+            "ecn" => Err(self.error("`ecn ce` is all there is: packets marked on the way", place)),
+            _ => self.test(column, Comparison::Equal, value, place),
+        }
+    }
+
+    fn test(
+        &self,
+        column: &'static Column,
+        comparison: Comparison,
+        value: &str,
+        place: Place,
+    ) -> Result<Test, FilterError> {
+        let literal = Literal::read(column, value).map_err(|message| self.error(message, place))?;
+        if comparison.is_ordering() && !matches!(literal, Literal::Integer(_) | Literal::Number(_))
+        {
+            let message = format!("`{}` can be equal or not, and no more", column.name);
+            return Err(self.error(message, place));
+        }
+        Ok(Test {
+            column,
+            comparison,
+            literal,
+        })
+    }
+
+    /// The word or the quoted text that follows.
+    fn value(
+        &mut self,
+        of: &str,
+        what: &str,
+        place: Place,
+    ) -> Result<(&'a str, Place), FilterError> {
+        match self.peek() {
+            Some(Token {
+                kind: Kind::Word(value) | Kind::Quoted(value),
+                place,
+            }) => {
+                self.next += 1;
+                Ok((value, place))
+            }
+            Some(token) => Err(self.error(format!("{what} is missing before this"), token.place)),
+            None => Err(self.error(format!("`{of}` wants {what}"), place)),
+        }
+    }
+
+    /// The column of this name, of whichever table: names mean the same in all of them.
+    fn column(&self, name: &str, place: Place) -> Result<&'static Column, FilterError> {
+        columns()
+            .find(|column| column.name == name)
+            .ok_or_else(|| self.unknown(name, place))
+    }
+
+    fn unknown(&self, word: &str, place: Place) -> FilterError {
+        let is_column = columns().any(|column| column.name == word);
+        if is_column {
+            let message = format!("`{word}` wants a comparison, such as `{word} = …`");
+            return self.error(message, place);
+        }
+        let known = WORDS
+            .iter()
+            .map(|(name, _, _)| *name)
+            .chain(columns().map(|column| column.name));
+        let message = match nearest(word, known) {
+            Some(near) => format!("nothing is called `{word}`; `{near}` is near"),
+            None => format!(
+                "nothing is called `{word}`; `rocescope schema` prints the columns of every table"
+            ),
+        };
+        self.error(message, place)
+    }
+}
+
+/// The columns that can be compared.
+fn columns() -> impl Iterator<Item = &'static Column> {
+    TABLES
+        .iter()
+        .flat_map(|table| table.columns)
+        .filter(|column| !matches!(column.kind, Type::Bytes | Type::ListI64))
+}
+
+fn term(tests: Vec<Test>, from: Place, to: Place) -> Expression {
+    let place = Place {
+        from: from.from,
+        to: to.to,
+    };
+    Expression::Term { tests, place }
+}
+
+fn one_or(mut parts: Vec<Expression>, many: fn(Vec<Expression>) -> Expression) -> Expression {
+    match (parts.len(), parts.pop()) {
+        (1, Some(only)) => only,
+        (_, Some(last)) => {
+            parts.push(last);
+            many(parts)
+        }
+        (_, None) => many(parts),
+    }
+}

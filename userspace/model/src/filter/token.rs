@@ -1,0 +1,100 @@
+//! Words and signs.
+
+use super::error::{FilterError, Place};
+use super::literal::Comparison;
+use alloc::vec::Vec;
+
+/// What a piece of the text is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind<'a> {
+    /// A word, a number, an address.
+    Word(&'a str),
+    /// Text in double quotes, without them.
+    Quoted(&'a str),
+    /// A comparison.
+    Comparison(Comparison),
+    /// `(`
+    Open,
+    /// `)`
+    Close,
+    /// `and`, `&&`
+    And,
+    /// `or`, `||`
+    Or,
+    /// `not`, `!`
+    Not,
+}
+
+/// A piece of the text and its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Token<'a> {
+    pub kind: Kind<'a>,
+    pub place: Place,
+}
+
+/// Signs, the longer before those that they begin with.
+const SIGNS: [(&str, Kind<'static>); 12] = [
+    ("&&", Kind::And),
+    ("||", Kind::Or),
+    ("==", Kind::Comparison(Comparison::Equal)),
+    ("!=", Kind::Comparison(Comparison::NotEqual)),
+    ("<=", Kind::Comparison(Comparison::AtMost)),
+    (">=", Kind::Comparison(Comparison::AtLeast)),
+    ("=", Kind::Comparison(Comparison::Equal)),
+    ("<", Kind::Comparison(Comparison::Below)),
+    (">", Kind::Comparison(Comparison::Above)),
+    ("!", Kind::Not),
+    ("(", Kind::Open),
+    (")", Kind::Close),
+];
+
+/// What a word may not hold.
+fn ends_word(character: char) -> bool {
+    character.is_whitespace() || "&|=!<>()\"".contains(character)
+}
+
+/// The pieces of `text`, in order.
+pub(super) fn tokens(text: &str) -> Result<Vec<Token<'_>>, FilterError> {
+    let mut tokens = Vec::new();
+    let mut from = 0;
+    while let Some(rest) = text.get(from..) {
+        let blank = rest.len() - rest.trim_start().len();
+        from += blank;
+        let rest = rest.trim_start();
+        if rest.is_empty() {
+            break;
+        }
+        let (kind, length) = token(rest).map_err(|message| {
+            let to = text.len();
+            FilterError::new(message, text, Place { from, to })
+        })?;
+        let to = from + length;
+        let place = Place { from, to };
+        tokens.push(Token { kind, place });
+        from = to;
+    }
+    Ok(tokens)
+}
+
+/// The first piece of `rest`, which begins with it, and its length.
+fn token(rest: &str) -> Result<(Kind<'_>, usize), &'static str> {
+    if let Some((sign, kind)) = SIGNS.iter().find(|(sign, _)| rest.starts_with(sign)) {
+        return Ok((*kind, sign.len()));
+    }
+    if let Some(quoted) = rest.strip_prefix('"') {
+        let end = quoted.find('"').ok_or("a quotation mark is not closed")?;
+        return Ok((Kind::Quoted(&quoted[..end]), end + 2));
+    }
+    let end = rest.find(ends_word).unwrap_or(rest.len());
+    if end == 0 {
+        return Err("one `&` or `|` says nothing: `&&`, `||`, or the words `and`, `or`");
+    }
+    let word = &rest[..end];
+    let kind = match word {
+        _ if word.eq_ignore_ascii_case("and") => Kind::And,
+        _ if word.eq_ignore_ascii_case("or") => Kind::Or,
+        _ if word.eq_ignore_ascii_case("not") => Kind::Not,
+        _ => Kind::Word(word),
+    };
+    Ok((kind, end))
+}
