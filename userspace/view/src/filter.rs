@@ -1,65 +1,87 @@
-//! Which rows are shown.
-//!
-//! What is typed behind `/` goes through a [`Filter`] that the caller chooses: [`words`] unless it has a
-//! better one.
+//! Which rows are shown: the filter language of `rocescope-model`, or a word.
 
+use rocescope_model::filter::{FilterError, RowFilter};
 use rocescope_model::{Cells, Table, human};
 
-/// Whether a row is shown.
-pub type Matcher = Box<dyn Fn(&dyn Cells, usize) -> bool + Send>;
+/// What was typed, read for one table.
+#[derive(Debug)]
+pub enum Matcher {
+    /// The filter language.
+    Rows(RowFilter),
+    /// A word that must occur, whatever its case, in one of these columns: those shown by default.
+    Word(String, Vec<usize>),
+}
 
-/// Reads what was typed, for one table; a sentence where it makes no sense.
-pub type Filter = fn(&str, &'static Table) -> Result<Matcher, String>;
+impl Matcher {
+    /// Reads what was typed. A single word that is no filter is looked for as it stands: `10.0.0.7`,
+    /// `write`.
+    ///
+    /// # Errors
+    /// What is wrong, and where.
+    pub fn read(text: &str, table: &'static Table) -> Result<Self, FilterError> {
+        let text = text.trim();
+        match text
+            .parse()
+            .and_then(|filter| RowFilter::new(&filter, table))
+        {
+            Ok(filter) => Ok(Self::Rows(filter)),
+            Err(_) if is_word(text) => {
+                let columns = table.columns.iter().enumerate();
+                let shown = columns.filter(|(_, column)| column.shown);
+                let shown = shown.map(|(at, _)| at).collect();
+                Ok(Self::Word(text.to_lowercase(), shown))
+            }
+            Err(error) => Err(error),
+        }
+    }
 
-/// Rows in which every word occurs in some column that is shown by default, whatever the case; with a
-/// `-` before a word, rows in which it does not.
-///
-/// # Errors
-/// Never.
-pub fn words(text: &str, table: &'static Table) -> Result<Matcher, String> {
-    let columns = table.columns.iter().enumerate();
-    let shown: Vec<usize> = columns.filter(|(_, c)| c.shown).map(|(i, _)| i).collect();
-    let words: Vec<(bool, String)> = text
-        .split_whitespace()
-        .map(|word| match word.strip_prefix('-') {
-            Some(rest) if !rest.is_empty() => (false, rest.to_lowercase()),
-            _ => (true, word.to_lowercase()),
-        })
-        .collect();
-    Ok(Box::new(move |cells, row| {
-        let has = |word: &str| {
-            let found = |column: &usize| {
+    /// Whether a row is shown.
+    #[must_use]
+    pub fn matches(&self, cells: &dyn Cells, row: usize) -> bool {
+        match self {
+            Self::Rows(filter) => filter.matches(cells, row),
+            Self::Word(word, columns) => columns.iter().any(|column| {
                 let text = human::plain(&cells.value(row, *column));
                 text.to_lowercase().contains(word)
-            };
-            shown.iter().any(found)
-        };
-        words.iter().all(|(wanted, word)| has(word) == *wanted)
-    }))
+            }),
+        }
+    }
+}
+
+/// No blank, and no sign of a comparison.
+fn is_word(text: &str) -> bool {
+    !text.contains(|c: char| c.is_whitespace() || "=<>!()&|".contains(c))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::words;
+    use super::Matcher;
     use rocescope_model::{OpcodeRow, Row};
 
     #[test]
-    fn every_word_must_occur_and_none_behind_a_minus() {
-        let row = |opcode: &'static str| OpcodeRow {
+    fn filters_are_read_and_single_words_looked_for() {
+        let row = |opcode: &'static str, packets| OpcodeRow {
             opcode: opcode.into(),
-            packets: 77,
+            packets,
             ..OpcodeRow::default()
         };
-        let rows = vec![row("RC_SEND_ONLY"), row("RC_RDMA_WRITE_ONLY"), row("CNP")];
+        let rows = vec![
+            row("RC_SEND_ONLY", 5),
+            row("RC_RDMA_WRITE_ONLY", 6),
+            row("CNP", 7),
+        ];
         let matching = |text: &str| {
-            let matcher = words(text, OpcodeRow::TABLE).unwrap();
+            let matcher = Matcher::read(text, OpcodeRow::TABLE).unwrap();
             let all = 0..rows.len();
-            all.filter(|row| matcher(&rows, *row)).collect::<Vec<_>>()
+            all.filter(|row| matcher.matches(&rows, *row))
+                .collect::<Vec<_>>()
         };
-        assert_eq!(matching(""), [0, 1, 2]);
-        assert_eq!(matching("rc_ only"), [0, 1]);
-        assert_eq!(matching("only -write"), [0]);
-        assert_eq!(matching("77 cnp"), [2]);
-        assert_eq!(matching("ud"), [0usize; 0]);
+        assert_eq!(matching("only"), [0, 1]);
+        assert_eq!(matching("opcode *WRITE* or packets > 6"), [1, 2]);
+        assert_eq!(matching(" cnp "), [2]);
+        let error = Matcher::read("packets > 5 or frams > 6", OpcodeRow::TABLE);
+        let place = error.unwrap_err().place;
+        assert_eq!((place.from, place.to), (15, 20));
+        assert!(Matcher::read("packets>", OpcodeRow::TABLE).is_err());
     }
 }

@@ -17,7 +17,7 @@ const HEADING: usize = 13;
 pub(crate) const MAY_BE_BOUNDS: [&str; 3] = ["packets", "frame_bytes", "frame_bps"];
 /// Cells of a sparkline and of a bar, at least and at most.
 const SPARK: (usize, usize) = (8, 30);
-const SHARE: (usize, usize) = (24, 50);
+const SHARE: (usize, usize) = (15, 50);
 /// Cells of the text that takes what is left, at least.
 const DETAIL: usize = 16;
 
@@ -49,7 +49,7 @@ pub fn areas(width: u16, height: u16, focus: Pane, zoom: bool) -> Areas {
         let connections = body / 4;
         let below = (body * 3 / 10).max(9);
         let flows = body - connections - below;
-        let opcodes = width * 2 / 5;
+        let opcodes = width * 9 / 20;
         let y = HEADER + flows + connections;
         vec![
             (Pane::Flows, line(HEADER, flows)),

@@ -37,7 +37,7 @@ pub mod theme;
 pub mod view;
 
 pub use draw::draw;
-pub use filter::{Filter, Matcher};
+pub use filter::Matcher;
 pub use glyphs::Glyphs;
 pub use header::{Header, Losses, Motion, Own};
 pub use keys::{Action, Key, Keys};

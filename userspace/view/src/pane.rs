@@ -64,11 +64,11 @@ const FLOWS: Columns = &[
 const OPCODES: Columns = &[
     ("opcode", 20),
     ("packets", 18),
-    ("rate_pps", 8),
     ("frame_bps", 10),
+    ("rate_pps", 8),
+    ("payload_bytes", 2),
     ("messages", 3),
-    ("payload_bytes", 4),
-    (SHARE, 16),
+    (SHARE, 19),
 ];
 const CONNECTIONS: Columns = &[
     ("src", 20),
@@ -216,8 +216,8 @@ impl Listing {
 
     /// Chooses, sorts and measures the rows anew.
     pub(crate) fn arrange(&mut self, cells: &dyn Cells, matcher: Option<&Matcher>) {
-        let rows =
-            (0..cells.rows()).filter(|row| matcher.is_none_or(|matches| matches(cells, *row)));
+        let rows = (0..cells.rows())
+            .filter(|row| matcher.is_none_or(|matcher| matcher.matches(cells, *row)));
         let mut keyed: Vec<(SortKey, u32)> = rows
             .map(|row| (SortKey::of(&cells.value(row, self.sort)), row as u32))
             .collect();

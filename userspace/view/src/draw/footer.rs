@@ -10,16 +10,29 @@ use ratatui::layout::Rect;
 
 pub(super) fn draw(view: &View, area: Rect, pen: &mut Pen<'_>) {
     if let Layer::Filter(text, wrong) = &view.layer {
-        // The end of a long text is where the typing happens.
-        let room = usize::from(area.width).saturating_sub(12);
-        let seen = text.chars().rev().take(room).collect::<Vec<_>>();
-        let seen: String = seen.into_iter().rev().collect();
         let x = pen.text(area.x + 1, area.y, "filter /", area.width, Tone::Focus);
-        let x = pen.text(x, area.y, &seen, area.width, Tone::Text);
-        pen.text(x, area.y, " ", 1, Tone::Chosen);
+        // The end of a long text is where the typing happens.
+        let length = text.chars().count();
+        let room = usize::from(area.width) * 2 / 3;
+        let hidden = length.saturating_sub(room);
+        let seen: String = text.chars().skip(hidden).collect();
+        let end = pen.text(x, area.y, &seen, area.width, Tone::Text);
+        pen.text(end, area.y, " ", 1, Tone::Chosen);
         if let Some(wrong) = wrong {
-            let wrong = format::fit(wrong, usize::from(area.right().saturating_sub(x + 3)));
-            pen.text(x + 2, area.y, &wrong, area.width, Tone::Bad);
+            // Places count in bytes of the text without the blanks around it.
+            let trimmed = text.trim_start();
+            let blanks = length - trimmed.chars().count();
+            let at = |byte: usize| blanks + trimmed.get(..byte).unwrap_or(trimmed).chars().count();
+            let (from, to) = (at(wrong.place.from), at(wrong.place.to));
+            for (place, character) in text.chars().enumerate() {
+                if (from..to).contains(&place) && place >= hidden {
+                    let x = x + (place - hidden) as u16;
+                    pen.text(x, area.y, &character.to_string(), 1, Tone::Bad);
+                }
+            }
+            let room = usize::from(area.right().saturating_sub(end + 3));
+            let message = format::fit(&wrong.message, room);
+            pen.text(end + 2, area.y, &message, area.width, Tone::Bad);
         }
         return;
     }

@@ -177,17 +177,18 @@ fn small_screens_show_one_pane_and_large_ones_all() {
         "▇██",
     ]);
     rig.press("2");
-    rig.shows(&["RC_RDMA_WRITE_MIDDLE", " 75.0 % ███", "25.0 %"]);
+    rig.shows(&["RC_RDMA_WRITE_MIDDLE", " 75.0 % ███", "25.0 % █"]);
     rig.press("3");
     rig.shows(&["5.30 µs", "12 "]);
     rig.press("tab");
-    rig.shows(&["negative acknowledgement at PSN 7", "00:00:02.000  nak"]);
+    rig.shows(&["negative acknow…", "00:00:02.000  nak"]);
     let mut rig = Rig::new(120, 40, Options::default());
     rig.shows(&[
         "10.10.0.4",
         "RC_RDMA_WRITE_MIDDLE",
         "5.30 µs",
-        "negative acknowledgement",
+        "75.0 % ███",
+        "negative ackno",
     ]);
     let mut rig = Rig::new(79, 24, Options::default());
     rig.shows(&["79 x 24 is too small", "takes 80 x 24"]);
@@ -210,6 +211,10 @@ fn rows_are_sorted_reversed_and_filtered() {
     rig.press("/ 0 . 3 enter");
     assert_eq!(rig.column(1), ["10.10.0.3"]);
     rig.shows(&["1 Flows 1 of 4", "2 Opcodes 2 ", " /0.3 "]);
+    rig.press("esc");
+    assert_eq!(rig.column(1).len(), 4);
+    rig.press("/ r a n k space = space 1 space o r space x space = space 1 enter");
+    rig.shows(&["filter /rank = 1 or x = 1", "`x`"]);
     rig.press("esc");
     assert_eq!(rig.column(1).len(), 4);
 }

@@ -21,6 +21,8 @@ pub struct Recent {
     /// Number of the next window.
     next: u64,
     flows: usize,
+    /// Rows that came before the first window.
+    early: WindowRows,
     /// Start of the first window of all.
     begin_ns: Option<i64>,
 }
@@ -48,14 +50,16 @@ pub struct Shown {
 impl Recent {
     /// Keeps a window. Rows that come without one, as at the end of a capture, join the latest.
     pub fn push(&mut self, mut rows: WindowRows) {
-        if rows.windows.is_empty()
-            && let Some(latest) = self.kept.back_mut()
-        {
-            let latest = Arc::make_mut(latest);
+        if rows.windows.is_empty() {
+            let latest = self.kept.back_mut().map(Arc::make_mut);
+            let latest = latest.unwrap_or(&mut self.early);
             latest.events.append(&mut rows.events);
             latest.connections.append(&mut rows.connections);
             return;
         }
+        rows.events.splice(..0, self.early.events.drain(..));
+        rows.connections
+            .splice(..0, self.early.connections.drain(..));
         if let Some(window) = rows.windows.first() {
             self.begin_ns.get_or_insert(window.window_start_ns);
         }

@@ -242,10 +242,13 @@ impl View {
             return Effect::Nothing;
         };
         let (oldest, at) = (self.recent.oldest(), shown.number);
-        let held_by_user = self.header.motion == Motion::Paused;
-        if seek == Seek::Windows(1) && at == newest && held_by_user {
+        if seek == Seek::Windows(1) && at == newest {
             self.held = None;
-            return Effect::Seek(seek);
+            // Nothing can be asked of what comes by itself, or of what is over.
+            return match self.header.motion {
+                Motion::Paused | Motion::Speed(_) => Effect::Seek(seek),
+                Motion::Live | Motion::Ended => Effect::Nothing,
+            };
         }
         let window_ns = |number| {
             let windows = self.recent.get(number).map(|rows| &rows.windows);

@@ -3,7 +3,7 @@
 mod act;
 mod typed;
 
-use crate::filter::{self, Filter, Matcher};
+use crate::filter::Matcher;
 use crate::format::Rates;
 use crate::glyphs::Glyphs;
 use crate::header::{Header, Own};
@@ -14,6 +14,7 @@ use crate::recent::{Recent, Shown};
 use crate::series::Series;
 use crate::theme::Theme;
 use core::net::IpAddr;
+use rocescope_model::filter::FilterError;
 use rocescope_model::{EventRow, FlowRow, WindowRows};
 use std::collections::HashSet;
 
@@ -21,7 +22,7 @@ use std::collections::HashSet;
 pub const LENGTHS: [u32; 5] = [1, 2, 5, 10, 60];
 
 /// What the user chose before the first window.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Options {
     /// Colours.
     pub theme: Theme,
@@ -31,23 +32,8 @@ pub struct Options {
     pub keys: Keys,
     /// Bits or bytes a second.
     pub rates: Rates,
-    /// Reads what is typed behind `/`.
-    pub filter: Filter,
     /// Whether the source can go to any of its windows; else only those kept here can be gone back to.
     pub seekable: bool,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            theme: Theme::default(),
-            glyphs: Glyphs::default(),
-            keys: Keys::default(),
-            rates: Rates::default(),
-            filter: filter::words,
-            seekable: false,
-        }
-    }
 }
 
 /// What is to be done beyond the view.
@@ -103,7 +89,7 @@ pub enum Layer {
     /// The columns to sort by; the one under the bar.
     Sort(usize),
     /// A filter is typed; what is wrong with it.
-    Filter(String, Option<String>),
+    Filter(String, Option<FilterError>),
 }
 
 /// A flow as events name it.
@@ -127,22 +113,13 @@ pub struct View {
     pub(crate) focus: Pane,
     pub(crate) zoom: bool,
     pub(crate) filter: String,
-    matchers: [Option<Matchers>; 4],
+    matchers: [Option<Matcher>; 4],
     pub(crate) layer: Layer,
     pub(crate) size: (u16, u16),
     /// One line for the user, until the next key.
     pub(crate) note: Option<String>,
     /// Packets lost in all windows that came, not only in those shown.
     pub(crate) lost_packets: u64,
-}
-
-/// Debug output of a closure says nothing.
-struct Matchers(Matcher);
-
-impl core::fmt::Debug for Matchers {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str("Matcher")
-    }
 }
 
 impl View {
@@ -292,8 +269,7 @@ impl View {
         } = self;
         if let Some(shown) = shown {
             for (listing, matcher) in listings.iter_mut().zip(matchers) {
-                let matcher = matcher.as_ref().map(|matcher| &matcher.0);
-                listing.arrange(listing.pane.cells(shown), matcher);
+                listing.arrange(listing.pane.cells(shown), matcher.as_ref());
             }
         }
     }
@@ -326,14 +302,14 @@ impl View {
     /// where it is the pane in focus, and then for nothing else.
     ///
     /// # Errors
-    /// A sentence, where the filter makes no sense for the pane in focus; another for which it makes none
-    /// shows all of its rows.
-    pub fn set_filter(&mut self, text: &str) -> Result<(), String> {
+    /// What is wrong, and where, if the filter makes no sense for the pane in focus; another for which it
+    /// makes none shows all of its rows.
+    pub fn set_filter(&mut self, text: &str) -> Result<(), FilterError> {
         let focus = self.focus;
         let read = |pane: Pane| match text.trim() {
             "" => Ok(None),
             _ if (pane == Pane::Opcodes) != (focus == Pane::Opcodes) => Ok(None),
-            text => (self.options.filter)(text, pane.table()).map(|m| Some(Matchers(m))),
+            text => Matcher::read(text, pane.table()).map(Some),
         };
         let focused = read(focus)?;
         let mut matchers = Pane::ALL.map(|pane| read(pane).ok().flatten());

@@ -90,7 +90,7 @@ impl View {
                 let text = text.clone();
                 match self.set_filter(&text) {
                     Ok(()) => self.layer = Layer::Tables,
-                    Err(sentence) => self.layer = Layer::Filter(text, Some(sentence)),
+                    Err(error) => self.layer = Layer::Filter(text, Some(error)),
                 }
                 return Effect::Nothing;
             }
