@@ -1,8 +1,9 @@
 //! `cargo xtask docs [--check]`: the pages that are generated from the code.
 
 use crate::process::root;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use std::fs;
+use std::process::Command;
 
 /// A page below the root of the workspace, and what writes it.
 type Page = (&'static str, fn() -> String);
@@ -15,10 +16,29 @@ pub(crate) fn write() -> Result<()> {
         fs::write(root().join(path), page()).context(path)?;
         println!("wrote {path}");
     }
+    // The command line is in a crate that this one would take long to build with.
+    let root = root();
+    let arguments = [
+        "run",
+        "-q",
+        "-p",
+        "rocescope",
+        "--example",
+        "reference",
+        "--",
+    ];
+    let status = Command::new(env!("CARGO"))
+        .args(arguments)
+        .arg(&root)
+        .current_dir(&root)
+        .status()
+        .context("cargo")?;
+    ensure!(status.success(), "the reference was not written");
     Ok(())
 }
 
-/// Fails when a page is not what the code says.
+/// Fails when a page is not what the code says. The reference is held against the program by a
+/// test of its crate.
 pub(crate) fn check() -> Result<()> {
     for (path, page) in PAGES {
         let written = fs::read_to_string(root().join(path)).context(path)?;

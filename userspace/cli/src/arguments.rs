@@ -14,6 +14,15 @@ use std::time::Duration;
 #[derive(Debug, Parser)]
 #[command(name = "rocescope", version, propagate_version = true)]
 pub struct Arguments {
+    /// Configuration file (TOML); without it `/etc/rocescope/rocescope.toml`, where there is one
+    #[arg(
+        long,
+        global = true,
+        value_name = "FILE",
+        env = "ROCESCOPE_CONFIG",
+        hide_env = true
+    )]
+    pub config: Option<PathBuf>,
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
@@ -24,12 +33,19 @@ pub struct Arguments {
 pub enum Command {
     /// Read a capture file or interfaces: top flows, opcode mix, and a Parquet dataset
     Capture(Box<CaptureArguments>),
+    /// Print a script that completes commands and options in a shell
+    Completions(CompletionsArguments),
+    /// Print, check or make a configuration file
+    #[command(subcommand)]
+    Config(ConfigAction),
     /// Print what each queue pair did: loss, order, latency, congestion
     Connections(Box<ConnectionsArguments>),
     /// Show the whole path at work, without privileges or input
     Demo(DemoArguments),
     /// Write deterministic RoCEv2 traffic from a scenario, with its truth beside it
     Generate(GenerateArguments),
+    /// Write the manual pages
+    Man(ManArguments),
     /// Join the datasets of several boxes, window by window
     Merge(MergeArguments),
     /// Seal what a killed capture left in a dataset, and name what does not read
@@ -51,26 +67,14 @@ pub enum Output {
 #[derive(Debug, Args)]
 pub struct CaptureArguments {
     /// Capture file to read: pcap or pcapng, plain, gzip or zstd; `-` for standard input
-    #[arg(
-        short,
-        long,
-        value_name = "FILE",
-        required_unless_present = "interfaces",
-        conflicts_with = "interfaces"
-    )]
+    #[arg(short, long, value_name = "FILE", conflicts_with = "interfaces")]
     pub read: Option<PathBuf>,
-    /// Interfaces to capture on
-    #[command(flatten)]
-    pub live: LiveArguments,
     /// Write a Parquet dataset into this directory
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// How the summary is printed
     #[arg(short, long, value_enum, default_value_t = Output::Table)]
     pub output: Output,
-    /// What is measured, and how finely
-    #[command(flatten)]
-    pub measure: MeasureArguments,
     /// Keep only packets for which this holds, such as `host 10.0.0.1 and not service cnp`
     #[arg(long, value_name = "EXPR", value_parser = run_filter)]
     pub filter: Option<RunFilter>,
@@ -86,6 +90,12 @@ pub struct CaptureArguments {
     /// No progress bar
     #[arg(short, long)]
     pub quiet: bool,
+    /// Interfaces to capture on
+    #[command(flatten)]
+    pub live: LiveArguments,
+    /// What is measured, and how finely
+    #[command(flatten)]
+    pub measure: MeasureArguments,
 }
 
 /// Capture on interfaces.
@@ -96,16 +106,16 @@ pub struct LiveArguments {
     #[arg(short, long = "interface", value_name = "IFACE", num_args = 1..)]
     pub interfaces: Vec<String>,
     /// How frames are taken; `auto` tries native, then generic XDP, then `af-packet`
-    #[arg(long, value_enum, default_value_t = Mode::Auto, requires = "interfaces")]
+    #[arg(long, value_enum, default_value_t = Mode::Auto, conflicts_with = "read")]
     pub mode: Mode,
     /// What becomes of frames behind XDP; `auto` drops them where nothing uses the interface
-    #[arg(long, value_enum, default_value_t = Verdict::Auto, requires = "interfaces")]
+    #[arg(long, value_enum, default_value_t = Verdict::Auto, conflicts_with = "read")]
     pub verdict: Verdict,
     /// End after this time
-    #[arg(long, value_name = "TIME", value_parser = positive_duration, requires = "interfaces")]
+    #[arg(long, value_name = "TIME", value_parser = positive_duration, conflicts_with = "read")]
     pub duration: Option<Duration>,
     /// Run this command and end with it
-    #[arg(last = true, value_name = "COMMAND", requires = "interfaces")]
+    #[arg(last = true, value_name = "COMMAND", conflicts_with = "read")]
     pub command: Vec<OsString>,
 }
 
@@ -135,6 +145,7 @@ pub enum Verdict {
 
 /// What is measured, and how finely.
 #[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Measurement")]
 pub struct MeasureArguments {
     /// Name of this capture point, in every row and file name
     #[arg(long, value_name = "NAME", default_value = "local", value_parser = name)]
@@ -168,6 +179,33 @@ pub struct MeasureArguments {
     pub no_sketches: bool,
 }
 
+/// `rocescope completions`.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct CompletionsArguments {
+    /// The shell
+    #[arg(value_name = "SHELL", value_enum)]
+    pub shell: clap_complete::Shell,
+}
+
+/// `rocescope man`.
+#[derive(Debug, Args)]
+pub struct ManArguments {
+    /// Directory for the pages, one a command; it is made where it is missing
+    #[arg(value_name = "DIR")]
+    pub out: PathBuf,
+}
+
+/// `rocescope config`.
+#[derive(Clone, Copy, Debug, Subcommand)]
+pub enum ConfigAction {
+    /// Print every setting as it stands, and where it comes from
+    Print,
+    /// Read the configuration file and say whether all is right with it
+    Check,
+    /// Print a configuration file with every setting, its meaning and its default
+    Template,
+}
+
 /// `rocescope connections`.
 #[derive(Debug, Args)]
 pub struct ConnectionsArguments {
@@ -187,15 +225,15 @@ pub struct ConnectionsArguments {
     /// How connections are printed
     #[arg(short, long, value_enum, default_value_t = Output::Table)]
     pub output: Output,
-    /// What is measured, and how finely; of a file only
-    #[command(flatten)]
-    pub measure: MeasureArguments,
     /// UDP destination port that carries RoCEv2; up to four
     #[arg(long = "udp-port", value_name = "PORT", default_value = "4791")]
     pub udp_ports: Vec<u16>,
     /// No progress bar
     #[arg(short, long)]
     pub quiet: bool,
+    /// What is measured, and how finely; of a file only
+    #[command(flatten)]
+    pub measure: MeasureArguments,
 }
 
 /// `rocescope demo`.

@@ -3,21 +3,25 @@
 //! | module | what it does |
 //! |---|---|
 //! | [`arguments`] | the command line |
+//! | [`configuration`] | the layers below the command line: environment, file, defaults |
 //! | [`filters`] | filters as arguments |
 //! | [`commands`] | one file a subcommand |
 //! | [`session`] | a source of frames, driven through the observer into the intake |
 //! | [`intake`] | runs in, a summary and a dataset out |
 //! | [`output`] | the summary of a capture as text and as JSON |
+//! | [`reference`] | what is generated from the command line: pages, completions, template |
 //! | [`signals`] | SIGINT and SIGTERM end the input, SIGUSR1 asks for the counts |
 //! | [`timeline`] | rows of many segments in the order of their windows |
 //! | [`progress`] | the bar on a terminal |
 
 pub mod arguments;
 pub mod commands;
+pub mod configuration;
 pub mod filters;
 pub mod intake;
 pub mod output;
 pub mod progress;
+pub mod reference;
 pub mod session;
 pub mod signals;
 pub mod timeline;

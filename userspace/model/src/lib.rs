@@ -19,6 +19,7 @@
 //! | [`render`], [`human`] | rows as an aligned text table, with or without human units |
 //! | [`filter`] | the filter language over the columns |
 //! | [`footer`] | the metadata keys of a segment |
+//! | [`mod@nearest`] | what was probably meant by a word that nothing is called |
 //! | [`schema`], [`markdown`] | the registry as text and JSON, and the page `docs/formats.md` |
 #![no_std]
 
@@ -33,6 +34,7 @@ pub mod footer;
 pub mod human;
 pub mod json;
 pub mod markdown;
+pub mod nearest;
 pub mod render;
 pub mod row;
 pub mod schema;

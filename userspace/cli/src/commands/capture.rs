@@ -25,6 +25,10 @@ const STRIDE: u32 = 4_096;
 
 pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
     let Some(path) = &arguments.read else {
+        ensure!(
+            !arguments.live.interfaces.is_empty(),
+            "nothing to capture from: name a file with --read or an interface with --interface"
+        );
         return super::live::run(arguments);
     };
     let signals = Signals::install()?;

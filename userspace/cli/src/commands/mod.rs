@@ -1,10 +1,13 @@
 //! One file a subcommand.
 
 mod capture;
+mod completions;
+mod config;
 mod connections;
 mod demo;
 mod generate;
 mod live;
+mod man;
 mod merge;
 mod repair;
 mod schema;
@@ -21,9 +24,12 @@ use std::process::ExitCode;
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     match &arguments.command {
         Command::Capture(arguments) => capture::run(arguments),
+        Command::Completions(arguments) => completions::run(*arguments),
+        Command::Config(action) => config::run(*action, arguments.config.as_deref()),
         Command::Connections(arguments) => connections::run(arguments),
         Command::Demo(arguments) => demo::run(arguments),
         Command::Generate(arguments) => generate::run(arguments),
+        Command::Man(arguments) => man::run(arguments),
         Command::Merge(arguments) => merge::run(arguments),
         Command::Repair(arguments) => repair::run(arguments),
         Command::Schema(arguments) => schema::run(arguments),

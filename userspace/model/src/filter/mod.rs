@@ -23,7 +23,6 @@
 mod error;
 mod expression;
 mod literal;
-mod nearest;
 mod parse;
 mod rows;
 mod token;
@@ -31,7 +30,6 @@ mod token;
 pub use error::{FilterError, Place};
 pub use expression::{Expression, Test};
 pub use literal::{Comparison, Literal, Prefix};
-pub use nearest::nearest;
 pub use rows::RowFilter;
 
 use alloc::string::String;

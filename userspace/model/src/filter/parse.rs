@@ -3,8 +3,8 @@
 use super::error::{FilterError, Place};
 use super::expression::{Expression, Test};
 use super::literal::{Comparison, Literal, Prefix};
-use super::nearest;
 use super::token::{Kind, Token, tokens};
+use crate::nearest::nearest;
 use crate::{Column, TABLES, Type};
 use alloc::boxed::Box;
 use alloc::format;

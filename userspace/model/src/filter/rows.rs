@@ -1,8 +1,9 @@
 //! A filter held against the rows of one table.
 
+use super::Filter;
 use super::error::FilterError;
 use super::expression::Test;
-use super::{Filter, nearest};
+use crate::nearest::nearest;
 use crate::{Cells, Table};
 use alloc::format;
 use alloc::vec::Vec;

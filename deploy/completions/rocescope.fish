@@ -1,0 +1,154 @@
+# Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
+function __fish_rocescope_global_optspecs
+    string join \n config= h/help V/version
+end
+
+function __fish_rocescope_needs_command
+    # Figure out if the current invocation already has a command.
+    set -l cmd (commandline -opc)
+    set -e cmd[1]
+    argparse -s (__fish_rocescope_global_optspecs) -- $cmd 2>/dev/null
+    or return
+    if set -q argv[1]
+        # Also print the command, so this can be used to figure out what it is.
+        echo $argv[1]
+        return 1
+    end
+    return 0
+end
+
+function __fish_rocescope_using_subcommand
+    set -l cmd (__fish_rocescope_needs_command)
+    test -z "$cmd"
+    and return 1
+    contains -- $cmd[1] $argv
+end
+
+complete -c rocescope -n "__fish_rocescope_needs_command" -l config -d 'Configuration file (TOML); without it `/etc/rocescope/rocescope.toml`, where there is one' -r -F
+complete -c rocescope -n "__fish_rocescope_needs_command" -s h -l help -d 'Print help'
+complete -c rocescope -n "__fish_rocescope_needs_command" -s V -l version -d 'Print version'
+complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "capture" -d 'Read a capture file or interfaces: top flows, opcode mix, and a Parquet dataset'
+complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "completions" -d 'Print a script that completes commands and options in a shell'
+complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "config" -d 'Print, check or make a configuration file'
+complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "connections" -d 'Print what each queue pair did: loss, order, latency, congestion'
+complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "demo" -d 'Show the whole path at work, without privileges or input'
+complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "generate" -d 'Write deterministic RoCEv2 traffic from a scenario, with its truth beside it'
+complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "man" -d 'Write the manual pages'
+complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "merge" -d 'Join the datasets of several boxes, window by window'
+complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "repair" -d 'Seal what a killed capture left in a dataset, and name what does not read'
+complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "schema" -d 'Print the tables of the dataset and their columns'
+complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -s r -l read -d 'Capture file to read: pcap or pcapng, plain, gzip or zstd; `-` for standard input' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l out -d 'Write a Parquet dataset into this directory' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -s o -l output -d 'How the summary is printed' -r -f -a "table\t'For people'
+json\t'One JSON object'"
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l filter -d 'Keep only packets for which this holds, such as `host 10.0.0.1 and not service cnp`' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l udp-port -d 'UDP destination port that carries RoCEv2; up to four' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -s i -l interface -d 'Interface to capture on; may be given several times' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l mode -d 'How frames are taken; `auto` tries native, then generic XDP, then `af-packet`' -r -f -a "auto\t'The first of the others that works'
+native\t'XDP in the driver'
+generic\t'XDP behind the driver'
+af-packet\t'A packet socket'"
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l verdict -d 'What becomes of frames behind XDP; `auto` drops them where nothing uses the interface' -r -f -a "auto\t'Dropped where the interface has no address, no master and no default route'
+pass\t'It goes on to the kernel'
+drop\t'It ends here'"
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l duration -d 'End after this time' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l observer -d 'Name of this capture point, in every row and file name' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l window -d 'Length of a window of event time' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l lateness -d 'How long a window waits for frames that come out of order' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l top -d 'Top flows in the summary; connections and events printed at most' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l flow-rows -d 'Top flows of each window in the dataset' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l exact-flows -d 'Flows counted exactly, a window and in all; sketches take over beyond it' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l elephant -d 'Rate from which a flow is an elephant, in bits a second' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l jitter-relative -d 'Change between windows that is jitter, as a share of the rate before' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l jitter-absolute -d 'Change between windows that is jitter, in bits a second' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l config -d 'Configuration file (TOML); without it `/etc/rocescope/rocescope.toml`, where there is one' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l connections -d 'Follow connections too: loss, order and round trips of every queue pair'
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l verify-icrc -d 'Verify the ICRC of every packet'
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -s q -l quiet -d 'No progress bar'
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l no-sketches -d 'Leave bitmaps and Count-Min tables out of the dataset'
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -s V -l version -d 'Print version'
+complete -c rocescope -n "__fish_rocescope_using_subcommand completions" -l config -d 'Configuration file (TOML); without it `/etc/rocescope/rocescope.toml`, where there is one' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand completions" -s h -l help -d 'Print help'
+complete -c rocescope -n "__fish_rocescope_using_subcommand completions" -s V -l version -d 'Print version'
+complete -c rocescope -n "__fish_rocescope_using_subcommand config; and not __fish_seen_subcommand_from print check template help" -l config -d 'Configuration file (TOML); without it `/etc/rocescope/rocescope.toml`, where there is one' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand config; and not __fish_seen_subcommand_from print check template help" -s h -l help -d 'Print help'
+complete -c rocescope -n "__fish_rocescope_using_subcommand config; and not __fish_seen_subcommand_from print check template help" -s V -l version -d 'Print version'
+complete -c rocescope -n "__fish_rocescope_using_subcommand config; and not __fish_seen_subcommand_from print check template help" -f -a "print" -d 'Print every setting as it stands, and where it comes from'
+complete -c rocescope -n "__fish_rocescope_using_subcommand config; and not __fish_seen_subcommand_from print check template help" -f -a "check" -d 'Read the configuration file and say whether all is right with it'
+complete -c rocescope -n "__fish_rocescope_using_subcommand config; and not __fish_seen_subcommand_from print check template help" -f -a "template" -d 'Print a configuration file with every setting, its meaning and its default'
+complete -c rocescope -n "__fish_rocescope_using_subcommand config; and not __fish_seen_subcommand_from print check template help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c rocescope -n "__fish_rocescope_using_subcommand config; and __fish_seen_subcommand_from print" -l config -d 'Configuration file (TOML); without it `/etc/rocescope/rocescope.toml`, where there is one' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand config; and __fish_seen_subcommand_from print" -s h -l help -d 'Print help'
+complete -c rocescope -n "__fish_rocescope_using_subcommand config; and __fish_seen_subcommand_from print" -s V -l version -d 'Print version'
+complete -c rocescope -n "__fish_rocescope_using_subcommand config; and __fish_seen_subcommand_from check" -l config -d 'Configuration file (TOML); without it `/etc/rocescope/rocescope.toml`, where there is one' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand config; and __fish_seen_subcommand_from check" -s h -l help -d 'Print help'
+complete -c rocescope -n "__fish_rocescope_using_subcommand config; and __fish_seen_subcommand_from check" -s V -l version -d 'Print version'
+complete -c rocescope -n "__fish_rocescope_using_subcommand config; and __fish_seen_subcommand_from template" -l config -d 'Configuration file (TOML); without it `/etc/rocescope/rocescope.toml`, where there is one' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand config; and __fish_seen_subcommand_from template" -s h -l help -d 'Print help'
+complete -c rocescope -n "__fish_rocescope_using_subcommand config; and __fish_seen_subcommand_from template" -s V -l version -d 'Print version'
+complete -c rocescope -n "__fish_rocescope_using_subcommand config; and __fish_seen_subcommand_from help" -f -a "print" -d 'Print every setting as it stands, and where it comes from'
+complete -c rocescope -n "__fish_rocescope_using_subcommand config; and __fish_seen_subcommand_from help" -f -a "check" -d 'Read the configuration file and say whether all is right with it'
+complete -c rocescope -n "__fish_rocescope_using_subcommand config; and __fish_seen_subcommand_from help" -f -a "template" -d 'Print a configuration file with every setting, its meaning and its default'
+complete -c rocescope -n "__fish_rocescope_using_subcommand config; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -s r -l read -d 'Capture file to read: pcap or pcapng, plain, gzip or zstd; `-` for standard input' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l filter -d 'Print only connections of which a direction is so, such as `lost_gaps > 0 or qp 17`' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -s o -l output -d 'How connections are printed' -r -f -a "table\t'For people'
+json\t'One JSON object'"
+complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l udp-port -d 'UDP destination port that carries RoCEv2; up to four' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l observer -d 'Name of this capture point, in every row and file name' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l window -d 'Length of a window of event time' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l lateness -d 'How long a window waits for frames that come out of order' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l top -d 'Top flows in the summary; connections and events printed at most' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l flow-rows -d 'Top flows of each window in the dataset' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l exact-flows -d 'Flows counted exactly, a window and in all; sketches take over beyond it' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l elephant -d 'Rate from which a flow is an elephant, in bits a second' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l jitter-relative -d 'Change between windows that is jitter, as a share of the rate before' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l jitter-absolute -d 'Change between windows that is jitter, in bits a second' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l config -d 'Configuration file (TOML); without it `/etc/rocescope/rocescope.toml`, where there is one' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -s q -l quiet -d 'No progress bar'
+complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l no-sketches -d 'Leave bitmaps and Count-Min tables out of the dataset'
+complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -s V -l version -d 'Print version'
+complete -c rocescope -n "__fish_rocescope_using_subcommand demo" -l out -d 'Where the dataset goes; what an earlier demo wrote there is replaced' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand demo" -l config -d 'Configuration file (TOML); without it `/etc/rocescope/rocescope.toml`, where there is one' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand demo" -s h -l help -d 'Print help'
+complete -c rocescope -n "__fish_rocescope_using_subcommand demo" -s V -l version -d 'Print version'
+complete -c rocescope -n "__fish_rocescope_using_subcommand generate" -s w -l write -d 'Capture file to write (pcap, nanoseconds); the truth goes to `FILE.truth.json`' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand generate" -l seed -d 'Seed: the same one gives the same bytes' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand generate" -l snaplen -d 'Bytes kept of each frame' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand generate" -l config -d 'Configuration file (TOML); without it `/etc/rocescope/rocescope.toml`, where there is one' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand generate" -s h -l help -d 'Print help'
+complete -c rocescope -n "__fish_rocescope_using_subcommand generate" -s V -l version -d 'Print version'
+complete -c rocescope -n "__fish_rocescope_using_subcommand man" -l config -d 'Configuration file (TOML); without it `/etc/rocescope/rocescope.toml`, where there is one' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand man" -s h -l help -d 'Print help'
+complete -c rocescope -n "__fish_rocescope_using_subcommand man" -s V -l version -d 'Print version'
+complete -c rocescope -n "__fish_rocescope_using_subcommand merge" -l out -d 'Where the merged dataset goes' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand merge" -l observer -d 'Name of the capture point in the merged rows and file names' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand merge" -l config -d 'Configuration file (TOML); without it `/etc/rocescope/rocescope.toml`, where there is one' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand merge" -s h -l help -d 'Print help'
+complete -c rocescope -n "__fish_rocescope_using_subcommand merge" -s V -l version -d 'Print version'
+complete -c rocescope -n "__fish_rocescope_using_subcommand repair" -l config -d 'Configuration file (TOML); without it `/etc/rocescope/rocescope.toml`, where there is one' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand repair" -s h -l help -d 'Print help'
+complete -c rocescope -n "__fish_rocescope_using_subcommand repair" -s V -l version -d 'Print version'
+complete -c rocescope -n "__fish_rocescope_using_subcommand schema" -s o -l output -d 'How it is printed' -r -f -a "table\t'For people'
+json\t'For programs'
+markdown\t'The page `docs/formats.md`'"
+complete -c rocescope -n "__fish_rocescope_using_subcommand schema" -l config -d 'Configuration file (TOML); without it `/etc/rocescope/rocescope.toml`, where there is one' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand schema" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rocescope -n "__fish_rocescope_using_subcommand schema" -s V -l version -d 'Print version'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo generate man merge repair schema help" -f -a "capture" -d 'Read a capture file or interfaces: top flows, opcode mix, and a Parquet dataset'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo generate man merge repair schema help" -f -a "completions" -d 'Print a script that completes commands and options in a shell'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo generate man merge repair schema help" -f -a "config" -d 'Print, check or make a configuration file'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo generate man merge repair schema help" -f -a "connections" -d 'Print what each queue pair did: loss, order, latency, congestion'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo generate man merge repair schema help" -f -a "demo" -d 'Show the whole path at work, without privileges or input'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo generate man merge repair schema help" -f -a "generate" -d 'Write deterministic RoCEv2 traffic from a scenario, with its truth beside it'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo generate man merge repair schema help" -f -a "man" -d 'Write the manual pages'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo generate man merge repair schema help" -f -a "merge" -d 'Join the datasets of several boxes, window by window'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo generate man merge repair schema help" -f -a "repair" -d 'Seal what a killed capture left in a dataset, and name what does not read'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo generate man merge repair schema help" -f -a "schema" -d 'Print the tables of the dataset and their columns'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo generate man merge repair schema help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "print" -d 'Print every setting as it stands, and where it comes from'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "check" -d 'Read the configuration file and say whether all is right with it'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "template" -d 'Print a configuration file with every setting, its meaning and its default'

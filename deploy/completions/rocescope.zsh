@@ -1,0 +1,568 @@
+#compdef rocescope
+
+autoload -U is-at-least
+
+_rocescope() {
+    typeset -A opt_args
+    typeset -a _arguments_options
+    local ret=1
+
+    if is-at-least 5.2; then
+        _arguments_options=(-s -S -C)
+    else
+        _arguments_options=(-s -C)
+    fi
+
+    local context curcontext="$curcontext" state line
+    _arguments "${_arguments_options[@]}" : \
+'--config=[Configuration file (TOML); without it \`/etc/rocescope/rocescope.toml\`, where there is one]:FILE:_files' \
+'-h[Print help]' \
+'--help[Print help]' \
+'-V[Print version]' \
+'--version[Print version]' \
+":: :_rocescope_commands" \
+"*::: :->rocescope" \
+&& ret=0
+    case $state in
+    (rocescope)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:rocescope-command-$line[1]:"
+        case $line[1] in
+            (capture)
+_arguments "${_arguments_options[@]}" : \
+'(-i --interface)-r+[Capture file to read\: pcap or pcapng, plain, gzip or zstd; \`-\` for standard input]:FILE:_files' \
+'(-i --interface)--read=[Capture file to read\: pcap or pcapng, plain, gzip or zstd; \`-\` for standard input]:FILE:_files' \
+'--out=[Write a Parquet dataset into this directory]:DIR:_files' \
+'-o+[How the summary is printed]:OUTPUT:((table\:"For people"
+json\:"One JSON object"))' \
+'--output=[How the summary is printed]:OUTPUT:((table\:"For people"
+json\:"One JSON object"))' \
+'--filter=[Keep only packets for which this holds, such as \`host 10.0.0.1 and not service cnp\`]:EXPR:_default' \
+'*--udp-port=[UDP destination port that carries RoCEv2; up to four]:PORT:_default' \
+'*-i+[Interface to capture on; may be given several times]:IFACE:_default' \
+'*--interface=[Interface to capture on; may be given several times]:IFACE:_default' \
+'(-r --read)--mode=[How frames are taken; \`auto\` tries native, then generic XDP, then \`af-packet\`]:MODE:((auto\:"The first of the others that works"
+native\:"XDP in the driver"
+generic\:"XDP behind the driver"
+af-packet\:"A packet socket"))' \
+'(-r --read)--verdict=[What becomes of frames behind XDP; \`auto\` drops them where nothing uses the interface]:VERDICT:((auto\:"Dropped where the interface has no address, no master and no default route"
+pass\:"It goes on to the kernel"
+drop\:"It ends here"))' \
+'(-r --read)--duration=[End after this time]:TIME:_default' \
+'--observer=[Name of this capture point, in every row and file name]:NAME:_default' \
+'--window=[Length of a window of event time]:TIME:_default' \
+'--lateness=[How long a window waits for frames that come out of order]:TIME:_default' \
+'--top=[Top flows in the summary; connections and events printed at most]:N:_default' \
+'--flow-rows=[Top flows of each window in the dataset]:N:_default' \
+'--exact-flows=[Flows counted exactly, a window and in all; sketches take over beyond it]:N:_default' \
+'--elephant=[Rate from which a flow is an elephant, in bits a second]:RATE:_default' \
+'--jitter-relative=[Change between windows that is jitter, as a share of the rate before]:SHARE:_default' \
+'--jitter-absolute=[Change between windows that is jitter, in bits a second]:RATE:_default' \
+'--config=[Configuration file (TOML); without it \`/etc/rocescope/rocescope.toml\`, where there is one]:FILE:_files' \
+'--connections[Follow connections too\: loss, order and round trips of every queue pair]' \
+'--verify-icrc[Verify the ICRC of every packet]' \
+'-q[No progress bar]' \
+'--quiet[No progress bar]' \
+'--no-sketches[Leave bitmaps and Count-Min tables out of the dataset]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+'*::command -- Run this command and end with it:_default' \
+&& ret=0
+;;
+(completions)
+_arguments "${_arguments_options[@]}" : \
+'--config=[Configuration file (TOML); without it \`/etc/rocescope/rocescope.toml\`, where there is one]:FILE:_files' \
+'-h[Print help]' \
+'--help[Print help]' \
+'-V[Print version]' \
+'--version[Print version]' \
+':shell -- The shell:(bash elvish fish powershell zsh)' \
+&& ret=0
+;;
+(config)
+_arguments "${_arguments_options[@]}" : \
+'--config=[Configuration file (TOML); without it \`/etc/rocescope/rocescope.toml\`, where there is one]:FILE:_files' \
+'-h[Print help]' \
+'--help[Print help]' \
+'-V[Print version]' \
+'--version[Print version]' \
+":: :_rocescope__subcmd__config_commands" \
+"*::: :->config" \
+&& ret=0
+
+    case $state in
+    (config)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:rocescope-config-command-$line[1]:"
+        case $line[1] in
+            (print)
+_arguments "${_arguments_options[@]}" : \
+'--config=[Configuration file (TOML); without it \`/etc/rocescope/rocescope.toml\`, where there is one]:FILE:_files' \
+'-h[Print help]' \
+'--help[Print help]' \
+'-V[Print version]' \
+'--version[Print version]' \
+&& ret=0
+;;
+(check)
+_arguments "${_arguments_options[@]}" : \
+'--config=[Configuration file (TOML); without it \`/etc/rocescope/rocescope.toml\`, where there is one]:FILE:_files' \
+'-h[Print help]' \
+'--help[Print help]' \
+'-V[Print version]' \
+'--version[Print version]' \
+&& ret=0
+;;
+(template)
+_arguments "${_arguments_options[@]}" : \
+'--config=[Configuration file (TOML); without it \`/etc/rocescope/rocescope.toml\`, where there is one]:FILE:_files' \
+'-h[Print help]' \
+'--help[Print help]' \
+'-V[Print version]' \
+'--version[Print version]' \
+&& ret=0
+;;
+(help)
+_arguments "${_arguments_options[@]}" : \
+":: :_rocescope__subcmd__config__subcmd__help_commands" \
+"*::: :->help" \
+&& ret=0
+
+    case $state in
+    (help)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:rocescope-config-help-command-$line[1]:"
+        case $line[1] in
+            (print)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(check)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(template)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(help)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+        esac
+    ;;
+esac
+;;
+        esac
+    ;;
+esac
+;;
+(connections)
+_arguments "${_arguments_options[@]}" : \
+'-r+[Capture file to read\: pcap or pcapng, plain, gzip or zstd; \`-\` for standard input]:FILE:_files' \
+'--read=[Capture file to read\: pcap or pcapng, plain, gzip or zstd; \`-\` for standard input]:FILE:_files' \
+'--filter=[Print only connections of which a direction is so, such as \`lost_gaps > 0 or qp 17\`]:EXPR:_default' \
+'-o+[How connections are printed]:OUTPUT:((table\:"For people"
+json\:"One JSON object"))' \
+'--output=[How connections are printed]:OUTPUT:((table\:"For people"
+json\:"One JSON object"))' \
+'*--udp-port=[UDP destination port that carries RoCEv2; up to four]:PORT:_default' \
+'--observer=[Name of this capture point, in every row and file name]:NAME:_default' \
+'--window=[Length of a window of event time]:TIME:_default' \
+'--lateness=[How long a window waits for frames that come out of order]:TIME:_default' \
+'--top=[Top flows in the summary; connections and events printed at most]:N:_default' \
+'--flow-rows=[Top flows of each window in the dataset]:N:_default' \
+'--exact-flows=[Flows counted exactly, a window and in all; sketches take over beyond it]:N:_default' \
+'--elephant=[Rate from which a flow is an elephant, in bits a second]:RATE:_default' \
+'--jitter-relative=[Change between windows that is jitter, as a share of the rate before]:SHARE:_default' \
+'--jitter-absolute=[Change between windows that is jitter, in bits a second]:RATE:_default' \
+'--config=[Configuration file (TOML); without it \`/etc/rocescope/rocescope.toml\`, where there is one]:FILE:_files' \
+'-q[No progress bar]' \
+'--quiet[No progress bar]' \
+'--no-sketches[Leave bitmaps and Count-Min tables out of the dataset]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+'::dataset -- Dataset to read:_files' \
+&& ret=0
+;;
+(demo)
+_arguments "${_arguments_options[@]}" : \
+'--out=[Where the dataset goes; what an earlier demo wrote there is replaced]:DIR:_files' \
+'--config=[Configuration file (TOML); without it \`/etc/rocescope/rocescope.toml\`, where there is one]:FILE:_files' \
+'-h[Print help]' \
+'--help[Print help]' \
+'-V[Print version]' \
+'--version[Print version]' \
+&& ret=0
+;;
+(generate)
+_arguments "${_arguments_options[@]}" : \
+'-w+[Capture file to write (pcap, nanoseconds); the truth goes to \`FILE.truth.json\`]:FILE:_files' \
+'--write=[Capture file to write (pcap, nanoseconds); the truth goes to \`FILE.truth.json\`]:FILE:_files' \
+'--seed=[Seed\: the same one gives the same bytes]:N:_default' \
+'--snaplen=[Bytes kept of each frame]:BYTES:_default' \
+'--config=[Configuration file (TOML); without it \`/etc/rocescope/rocescope.toml\`, where there is one]:FILE:_files' \
+'-h[Print help]' \
+'--help[Print help]' \
+'-V[Print version]' \
+'--version[Print version]' \
+':scenario -- Scenario file (TOML); `docs/scenarios.md` explains every key:_files' \
+&& ret=0
+;;
+(man)
+_arguments "${_arguments_options[@]}" : \
+'--config=[Configuration file (TOML); without it \`/etc/rocescope/rocescope.toml\`, where there is one]:FILE:_files' \
+'-h[Print help]' \
+'--help[Print help]' \
+'-V[Print version]' \
+'--version[Print version]' \
+':out -- Directory for the pages, one a command; it is made where it is missing:_files' \
+&& ret=0
+;;
+(merge)
+_arguments "${_arguments_options[@]}" : \
+'--out=[Where the merged dataset goes]:DIR:_files' \
+'--observer=[Name of the capture point in the merged rows and file names]:NAME:_default' \
+'--config=[Configuration file (TOML); without it \`/etc/rocescope/rocescope.toml\`, where there is one]:FILE:_files' \
+'-h[Print help]' \
+'--help[Print help]' \
+'-V[Print version]' \
+'--version[Print version]' \
+'*::datasets -- The datasets, captured with equal windows, thresholds and sketches. Each is taken to hold other packets\: one that passed two boxes counts twice:_files' \
+&& ret=0
+;;
+(repair)
+_arguments "${_arguments_options[@]}" : \
+'--config=[Configuration file (TOML); without it \`/etc/rocescope/rocescope.toml\`, where there is one]:FILE:_files' \
+'-h[Print help]' \
+'--help[Print help]' \
+'-V[Print version]' \
+'--version[Print version]' \
+':dataset -- The dataset:_files' \
+&& ret=0
+;;
+(schema)
+_arguments "${_arguments_options[@]}" : \
+'-o+[How it is printed]:OUTPUT:((table\:"For people"
+json\:"For programs"
+markdown\:"The page \`docs/formats.md\`"))' \
+'--output=[How it is printed]:OUTPUT:((table\:"For people"
+json\:"For programs"
+markdown\:"The page \`docs/formats.md\`"))' \
+'--config=[Configuration file (TOML); without it \`/etc/rocescope/rocescope.toml\`, where there is one]:FILE:_files' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+&& ret=0
+;;
+(help)
+_arguments "${_arguments_options[@]}" : \
+":: :_rocescope__subcmd__help_commands" \
+"*::: :->help" \
+&& ret=0
+
+    case $state in
+    (help)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:rocescope-help-command-$line[1]:"
+        case $line[1] in
+            (capture)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(completions)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(config)
+_arguments "${_arguments_options[@]}" : \
+":: :_rocescope__subcmd__help__subcmd__config_commands" \
+"*::: :->config" \
+&& ret=0
+
+    case $state in
+    (config)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:rocescope-help-config-command-$line[1]:"
+        case $line[1] in
+            (print)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(check)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(template)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+        esac
+    ;;
+esac
+;;
+(connections)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(demo)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(generate)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(man)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(merge)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(repair)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(schema)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(help)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+        esac
+    ;;
+esac
+;;
+        esac
+    ;;
+esac
+}
+
+(( $+functions[_rocescope_commands] )) ||
+_rocescope_commands() {
+    local commands; commands=(
+'capture:Read a capture file or interfaces\: top flows, opcode mix, and a Parquet dataset' \
+'completions:Print a script that completes commands and options in a shell' \
+'config:Print, check or make a configuration file' \
+'connections:Print what each queue pair did\: loss, order, latency, congestion' \
+'demo:Show the whole path at work, without privileges or input' \
+'generate:Write deterministic RoCEv2 traffic from a scenario, with its truth beside it' \
+'man:Write the manual pages' \
+'merge:Join the datasets of several boxes, window by window' \
+'repair:Seal what a killed capture left in a dataset, and name what does not read' \
+'schema:Print the tables of the dataset and their columns' \
+'help:Print this message or the help of the given subcommand(s)' \
+    )
+    _describe -t commands 'rocescope commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__capture_commands] )) ||
+_rocescope__subcmd__capture_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope capture commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__completions_commands] )) ||
+_rocescope__subcmd__completions_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope completions commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__config_commands] )) ||
+_rocescope__subcmd__config_commands() {
+    local commands; commands=(
+'print:Print every setting as it stands, and where it comes from' \
+'check:Read the configuration file and say whether all is right with it' \
+'template:Print a configuration file with every setting, its meaning and its default' \
+'help:Print this message or the help of the given subcommand(s)' \
+    )
+    _describe -t commands 'rocescope config commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__config__subcmd__check_commands] )) ||
+_rocescope__subcmd__config__subcmd__check_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope config check commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__config__subcmd__help_commands] )) ||
+_rocescope__subcmd__config__subcmd__help_commands() {
+    local commands; commands=(
+'print:Print every setting as it stands, and where it comes from' \
+'check:Read the configuration file and say whether all is right with it' \
+'template:Print a configuration file with every setting, its meaning and its default' \
+'help:Print this message or the help of the given subcommand(s)' \
+    )
+    _describe -t commands 'rocescope config help commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__config__subcmd__help__subcmd__check_commands] )) ||
+_rocescope__subcmd__config__subcmd__help__subcmd__check_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope config help check commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__config__subcmd__help__subcmd__help_commands] )) ||
+_rocescope__subcmd__config__subcmd__help__subcmd__help_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope config help help commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__config__subcmd__help__subcmd__print_commands] )) ||
+_rocescope__subcmd__config__subcmd__help__subcmd__print_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope config help print commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__config__subcmd__help__subcmd__template_commands] )) ||
+_rocescope__subcmd__config__subcmd__help__subcmd__template_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope config help template commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__config__subcmd__print_commands] )) ||
+_rocescope__subcmd__config__subcmd__print_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope config print commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__config__subcmd__template_commands] )) ||
+_rocescope__subcmd__config__subcmd__template_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope config template commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__connections_commands] )) ||
+_rocescope__subcmd__connections_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope connections commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__demo_commands] )) ||
+_rocescope__subcmd__demo_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope demo commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__generate_commands] )) ||
+_rocescope__subcmd__generate_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope generate commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__help_commands] )) ||
+_rocescope__subcmd__help_commands() {
+    local commands; commands=(
+'capture:Read a capture file or interfaces\: top flows, opcode mix, and a Parquet dataset' \
+'completions:Print a script that completes commands and options in a shell' \
+'config:Print, check or make a configuration file' \
+'connections:Print what each queue pair did\: loss, order, latency, congestion' \
+'demo:Show the whole path at work, without privileges or input' \
+'generate:Write deterministic RoCEv2 traffic from a scenario, with its truth beside it' \
+'man:Write the manual pages' \
+'merge:Join the datasets of several boxes, window by window' \
+'repair:Seal what a killed capture left in a dataset, and name what does not read' \
+'schema:Print the tables of the dataset and their columns' \
+'help:Print this message or the help of the given subcommand(s)' \
+    )
+    _describe -t commands 'rocescope help commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__help__subcmd__capture_commands] )) ||
+_rocescope__subcmd__help__subcmd__capture_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope help capture commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__help__subcmd__completions_commands] )) ||
+_rocescope__subcmd__help__subcmd__completions_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope help completions commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__help__subcmd__config_commands] )) ||
+_rocescope__subcmd__help__subcmd__config_commands() {
+    local commands; commands=(
+'print:Print every setting as it stands, and where it comes from' \
+'check:Read the configuration file and say whether all is right with it' \
+'template:Print a configuration file with every setting, its meaning and its default' \
+    )
+    _describe -t commands 'rocescope help config commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__help__subcmd__config__subcmd__check_commands] )) ||
+_rocescope__subcmd__help__subcmd__config__subcmd__check_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope help config check commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__help__subcmd__config__subcmd__print_commands] )) ||
+_rocescope__subcmd__help__subcmd__config__subcmd__print_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope help config print commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__help__subcmd__config__subcmd__template_commands] )) ||
+_rocescope__subcmd__help__subcmd__config__subcmd__template_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope help config template commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__help__subcmd__connections_commands] )) ||
+_rocescope__subcmd__help__subcmd__connections_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope help connections commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__help__subcmd__demo_commands] )) ||
+_rocescope__subcmd__help__subcmd__demo_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope help demo commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__help__subcmd__generate_commands] )) ||
+_rocescope__subcmd__help__subcmd__generate_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope help generate commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__help__subcmd__help_commands] )) ||
+_rocescope__subcmd__help__subcmd__help_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope help help commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__help__subcmd__man_commands] )) ||
+_rocescope__subcmd__help__subcmd__man_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope help man commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__help__subcmd__merge_commands] )) ||
+_rocescope__subcmd__help__subcmd__merge_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope help merge commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__help__subcmd__repair_commands] )) ||
+_rocescope__subcmd__help__subcmd__repair_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope help repair commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__help__subcmd__schema_commands] )) ||
+_rocescope__subcmd__help__subcmd__schema_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope help schema commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__man_commands] )) ||
+_rocescope__subcmd__man_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope man commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__merge_commands] )) ||
+_rocescope__subcmd__merge_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope merge commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__repair_commands] )) ||
+_rocescope__subcmd__repair_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope repair commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__schema_commands] )) ||
+_rocescope__subcmd__schema_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope schema commands' commands "$@"
+}
+
+if [ "$funcstack[1]" = "_rocescope" ]; then
+    _rocescope "$@"
+else
+    compdef _rocescope rocescope
+fi

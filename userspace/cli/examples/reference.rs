@@ -1,0 +1,19 @@
+//! Writes what is generated from the command line below the folder that is named: `cargo xtask docs`
+//! does so at the root of the project.
+
+use std::error::Error;
+use std::fs;
+use std::path::PathBuf;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let root = PathBuf::from(std::env::args_os().nth(1).ok_or("name a folder")?);
+    for (path, text) in rocescope::reference::files()? {
+        let path = root.join(path);
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        fs::write(&path, text)?;
+        println!("wrote {}", path.display());
+    }
+    Ok(())
+}

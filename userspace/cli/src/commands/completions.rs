@@ -1,0 +1,11 @@
+//! `rocescope completions`: for a shell to read.
+
+use crate::arguments::CompletionsArguments;
+use crate::reference;
+use anyhow::Result;
+use std::process::ExitCode;
+
+pub(super) fn run(arguments: CompletionsArguments) -> Result<ExitCode> {
+    super::print(&reference::completions(arguments.shell))?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,75 @@
+//! Which options can be set, under which names.
+
+use super::file::ConfigurationFile;
+use crate::Arguments;
+use clap::builder::BoolishValueParser;
+use clap::{Arg, ArgAction, Command, CommandFactory};
+
+/// Commands whose options can be set.
+pub const COMMANDS: [&str; 2] = ["capture", "connections"];
+
+/// Options that belong to one call: what to read, and what to say of it.
+const OF_A_CALL: [&str; 5] = ["config", "read", "help", "version", "output"];
+
+/// Whether an option can be set.
+#[must_use]
+pub fn is_settable(argument: &Arg) -> bool {
+    let long = argument.get_long();
+    !argument.is_positional() && long.is_some_and(|long| !OF_A_CALL.contains(&long))
+}
+
+/// Whether it is there or not, and has no value.
+#[must_use]
+pub fn is_flag(argument: &Arg) -> bool {
+    matches!(argument.get_action(), ArgAction::SetTrue)
+}
+
+/// Whether it may be given several times.
+#[must_use]
+pub fn is_list(argument: &Arg) -> bool {
+    matches!(argument.get_action(), ArgAction::Append)
+}
+
+/// Variable of the environment that sets an option.
+#[must_use]
+pub fn variable(argument: &Arg) -> String {
+    let long = argument.get_long().unwrap_or_default();
+    format!("ROCESCOPE_{}", long.replace('-', "_").to_uppercase())
+}
+
+/// The command line, over the environment, over `file`.
+#[must_use]
+pub fn command(file: Option<&ConfigurationFile>) -> Command {
+    Arguments::command().mut_subcommands(|command| {
+        let name = command.get_name().to_owned();
+        if !COMMANDS.contains(&name.as_str()) {
+            return command;
+        }
+        command.mut_args(|argument| {
+            if is_settable(&argument) {
+                layered(argument, &name, file)
+            } else {
+                argument
+            }
+        })
+    })
+}
+
+fn layered(argument: Arg, command: &str, file: Option<&ConfigurationFile>) -> Arg {
+    let variable = variable(&argument);
+    let mut argument = argument.env(variable).hide_env(true);
+    if is_flag(&argument) {
+        argument = argument.value_parser(BoolishValueParser::new());
+    }
+    if is_list(&argument) {
+        argument = argument.value_delimiter(',');
+    }
+    let values = argument
+        .get_long()
+        .and_then(|long| file?.values(command, long))
+        .map(<[String]>::to_vec);
+    match values {
+        Some(values) => argument.default_values(values),
+        None => argument,
+    }
+}

@@ -1,0 +1,95 @@
+//! What is generated from the command line: the page of every `--help`, manual pages, completions,
+//! the template of a configuration file. The copies in the tree are what packages install.
+
+use crate::Arguments;
+use crate::configuration::text;
+use clap::{Command, CommandFactory};
+use clap_complete::Shell;
+use clap_mangen::Man;
+use std::io;
+
+/// Every generated file: its path below the root of the project, and what it holds.
+///
+/// # Errors
+/// A page cannot be rendered.
+pub fn files() -> io::Result<Vec<(String, String)>> {
+    let mut files = vec![
+        ("docs/reference.md".to_owned(), page()),
+        ("deploy/rocescope.toml".to_owned(), text::template()),
+    ];
+    for shell in [Shell::Bash, Shell::Fish, Shell::Zsh] {
+        let path = format!("deploy/completions/rocescope.{shell}");
+        files.push((path, completions(shell)));
+    }
+    for (name, page) in manual()? {
+        files.push((format!("deploy/man/{name}"), page));
+    }
+    Ok(files)
+}
+
+/// A script that completes commands and options in `shell`.
+#[must_use]
+pub fn completions(shell: Shell) -> String {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Arguments::command(), "rocescope", &mut script);
+    String::from_utf8_lossy(&script).into_owned()
+}
+
+/// The manual pages, one a command, by file name.
+///
+/// # Errors
+/// A page cannot be rendered.
+pub fn manual() -> io::Result<Vec<(String, String)>> {
+    let mut pages = Vec::new();
+    for (name, command) in commands() {
+        // Pages are of the program, not of the day it was built.
+        let command = command.version(env!("CARGO_PKG_VERSION"));
+        let name = name.replace(' ', "-");
+        let mut page = Vec::new();
+        Man::new(command.name(name.clone())).render(&mut page)?;
+        let page = String::from_utf8_lossy(&page).into_owned();
+        pages.push((format!("{name}.1"), page));
+    }
+    Ok(pages)
+}
+
+/// Every `--help`, as one page.
+fn page() -> String {
+    let mut page = String::from(
+        "# Command line
+
+Generated from the program: what `--help` prints, command by command. Every option can also be set in a
+configuration file, and by a variable of the environment: [configuration.md](configuration.md).
+",
+    );
+    for (name, mut command) in commands() {
+        let help = command.render_long_help().to_string();
+        page += &format!("\n## {name}\n\n```text\n");
+        for line in help.trim_end().lines() {
+            page += line.trim_end();
+            page.push('\n');
+        }
+        page += "```\n";
+    }
+    page
+}
+
+/// Every command below its whole name: `rocescope`, `rocescope capture`, …
+fn commands() -> Vec<(String, Command)> {
+    let mut program = Arguments::command();
+    program.build();
+    let mut commands = Vec::new();
+    collect("rocescope", &program, &mut commands);
+    commands
+}
+
+fn collect(name: &str, command: &Command, commands: &mut Vec<(String, Command)>) {
+    // Help is drawn as wide as a page, not as this terminal.
+    let command = command.clone().term_width(100);
+    commands.push((name.to_owned(), command.clone()));
+    for below in command.get_subcommands() {
+        if below.get_name() != "help" {
+            collect(&format!("{name} {}", below.get_name()), below, commands);
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! The layers of settings, as a user meets them.
+#![expect(clippy::unwrap_used, reason = "it is a test")]
+
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn capture() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/rnr_nak.pcap")
+}
+
+/// The binary, without a variable of whoever runs the tests.
+fn rocescope(arguments: &[&str], environment: &[(&str, &str)]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rocescope"));
+    command.env_clear().args(arguments);
+    command.envs(environment.iter().copied());
+    command.output().unwrap()
+}
+
+fn out(output: &Output) -> String {
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{error}");
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn refusal(output: &Output) -> String {
+    assert!(!output.status.success());
+    assert!(output.stdout.is_empty());
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// A file that holds `text`.
+fn file(folder: &tempfile::TempDir, text: &str) -> String {
+    let path = folder.path().join("rocescope.toml");
+    fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+/// How many top flows a capture prints.
+fn top(arguments: &[&str], environment: &[(&str, &str)]) -> usize {
+    let path = capture();
+    let call = ["capture", "-r", path.to_str().unwrap(), "-q", "-o", "json"];
+    let output = out(&rocescope(&[&call, arguments].concat(), environment));
+    let json: Value = serde_json::from_str(&output).unwrap();
+    json["top_flows"].as_array().unwrap().len()
+}
+
+#[test]
+fn the_command_line_wins_over_the_environment_over_the_file_over_the_default() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(&folder, "top = 3\n[connections]\ntop = 9\n");
+    let all = top(&[], &[]);
+    assert!(all > 4);
+    assert_eq!(top(&["--config", &path], &[]), 3);
+    assert_eq!(top(&[], &[("ROCESCOPE_CONFIG", &path)]), 3);
+    assert_eq!(top(&["--config", &path], &[("ROCESCOPE_TOP", "2")]), 2);
+    let line = ["--config", &path, "--top", "1"];
+    assert_eq!(top(&line, &[("ROCESCOPE_TOP", "2")]), 1);
+    // The table of a command wins over what stands for all, in whatever order.
+    let path = file(&folder, "top = 3\n[capture]\ntop = 4\n");
+    assert_eq!(top(&["--config", &path], &[]), 4);
+}
+
+#[test]
+fn flags_and_lists_are_settings_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "[capture]\nverify-icrc = true\nno-sketches = false\nudp-port = [4791, 4792]\n";
+    let path = file(&folder, text);
+    let printed = out(&rocescope(&["config", "print", "--config", &path], &[]));
+    for (setting, line) in [("verify-icrc = true", 2), ("udp-port = [4791, 4792]", 4)] {
+        let wanted = printed.lines().find(|found| found.starts_with(setting));
+        assert!(wanted.unwrap().ends_with(&format!("{path}:{line}")));
+    }
+    let variables = [
+        ("ROCESCOPE_VERIFY_ICRC", "yes"),
+        ("ROCESCOPE_UDP_PORT", "4791,9"),
+    ];
+    let printed = out(&rocescope(&["config", "print"], &variables));
+    assert!(printed.contains("udp-port = [4791, 9]"), "{printed}");
+    let path = capture();
+    let call = ["capture", "-r", path.to_str().unwrap(), "-q", "-o", "json"];
+    let json: Value = serde_json::from_str(&out(&rocescope(&call, &variables))).unwrap();
+    assert!(json["icrc_bad"].is_u64());
+}
+
+#[test]
+fn the_template_is_a_file_and_says_what_is_so_without_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let template = out(&rocescope(&["config", "template"], &[]));
+    let path = file(&folder, &template);
+    out(&rocescope(&["config", "check", "--config", &path], &[]));
+    // Uncommented, every default is a value that its option takes, and changes nothing.
+    let defaults: String = template
+        .lines()
+        .map(|line| match line.strip_prefix('#') {
+            Some(setting) if !setting.starts_with(' ') && !setting.contains('<') => setting,
+            _ => line,
+        })
+        .fold(String::new(), |all, line| all + line + "\n");
+    assert!(defaults.lines().any(|line| line == "window = \"1s\""));
+    let path = file(&folder, &defaults);
+    out(&rocescope(&["config", "check", "--config", &path], &[]));
+    let value = |printed: String| -> Vec<String> {
+        let before_source = |line: &str| line.split(" # ").next().unwrap().trim().to_owned();
+        printed.lines().map(before_source).collect()
+    };
+    let with = out(&rocescope(&["config", "print", "--config", &path], &[]));
+    let without = out(&rocescope(&["config", "print"], &[]));
+    assert_eq!(value(with), value(without));
+}
+
+#[test]
+fn what_is_wrong_is_told_with_its_line() {
+    let folder = tempfile::tempdir().unwrap();
+    for (text, message) in [
+        (
+            "\nwindov = \"1s\"\n",
+            ":2: no setting is called `windov`; `window` is near",
+        ),
+        (
+            "[captrue]\n",
+            ":1: no table is called `captrue`; `capture` is near",
+        ),
+        (
+            "[capture]\nread = \"x\"\n",
+            ":2: no setting is called `read`",
+        ),
+        (
+            "[capture]\ntop = \"many\"\n",
+            ":2: invalid value 'many' for '--top <N>'",
+        ),
+        ("[capture]\nquiet = 1\n", ":2: `quiet` is `true` or `false`"),
+        (
+            "[capture]\nwindow = [1]\n",
+            ":2: `window` is a text or a number",
+        ),
+        (
+            "[capture]\nfilter = \"pakets > 3\"\n",
+            ":2: invalid value 'pakets > 3'",
+        ),
+        ("top = \n", ":1: "),
+    ] {
+        let path = file(&folder, text);
+        let expected = format!("rocescope: {path}{message}");
+        for arguments in [
+            &["config", "check", "--config", &path][..],
+            &["capture", "-i", "lo", "--config", &path],
+        ] {
+            let error = refusal(&rocescope(arguments, &[]));
+            assert!(error.starts_with(&expected), "{error}");
+        }
+    }
+    let missing = refusal(&rocescope(
+        &["config", "check", "--config", "/nowhere"],
+        &[],
+    ));
+    assert!(missing.starts_with("rocescope: /nowhere: "), "{missing}");
+    // A wrong file keeps nobody from help.
+    let path = file(&folder, "x");
+    out(&rocescope(&["capture", "--help", "--config", &path], &[]));
+}
