@@ -1,5 +1,9 @@
 //! The command line.
 
+mod top;
+
+pub use top::{LookArguments, OnceArguments, OnceOutput, TableName, ThemeName, TopArguments};
+
 use crate::filters::{row_filter, run_filter};
 use crate::units::{bits_per_second, duration, name, positive_duration, share};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -52,6 +56,8 @@ pub enum Command {
     Repair(RepairArguments),
     /// Print the tables of the dataset and their columns
     Schema(SchemaArguments),
+    /// Watch flows, opcodes, connections and events on a terminal
+    Top(Box<TopArguments>),
 }
 
 /// How results are printed.

@@ -6,6 +6,7 @@ use rocescope_pipeline::connections::ConnectionSummary;
 use rocescope_pipeline::{Pipeline, Settings, Summary};
 use rocescope_record::Counters;
 use rocescope_store::Writer;
+use std::fmt;
 use std::time::Instant;
 
 /// The pipeline, and what it writes into.
@@ -16,12 +17,43 @@ pub struct Intake {
     outlet: Outlet,
 }
 
+/// Takes the rows of every window that is over, and of connections that are due.
+pub type Tap = Box<dyn FnMut(&mut WindowRows) -> Result<()>>;
+
 /// Where rows go.
-#[derive(Debug)]
-struct Outlet {
+#[derive(Default)]
+pub struct Outlet {
     writer: Option<Writer>,
+    tap: Option<Tap>,
     /// Rows of connections and events kept in memory, where they are asked for.
     kept: Option<(Vec<ConnectionRow>, Vec<EventRow>)>,
+}
+
+impl fmt::Debug for Outlet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Outlet")
+            .field("writer", &self.writer)
+            .field("tap", &self.tap.is_some())
+            .finish_non_exhaustive()
+    }
+}
+
+impl From<Option<Writer>> for Outlet {
+    fn from(writer: Option<Writer>) -> Self {
+        Self {
+            writer,
+            ..Self::default()
+        }
+    }
+}
+
+impl From<Tap> for Outlet {
+    fn from(tap: Tap) -> Self {
+        Self {
+            tap: Some(tap),
+            ..Self::default()
+        }
+    }
 }
 
 impl Outlet {
@@ -36,6 +68,9 @@ impl Outlet {
                 Err(error) if error.is_no_space() => {}
                 appended => appended.context("the dataset")?,
             }
+        }
+        if let Some(tap) = &mut self.tap {
+            tap(rows)?;
         }
         if let Some((connections, events)) = &mut self.kept {
             connections.append(&mut rows.connections);
@@ -68,14 +103,14 @@ impl Intake {
     ///
     /// # Errors
     /// The settings make no sense.
-    pub fn new(settings: Settings, writer: Option<Writer>) -> Result<Self> {
+    pub fn new(settings: Settings, outlet: impl Into<Outlet>) -> Result<Self> {
+        let outlet = outlet.into();
         // Nobody reads the sketches of a capture that leaves no dataset.
-        let sketches = settings.sketches && writer.is_some();
+        let sketches = settings.sketches && outlet.writer.is_some();
         let settings = Settings {
             sketches,
             ..settings
         };
-        let outlet = Outlet { writer, kept: None };
         Ok(Self {
             pipeline: Pipeline::new(settings)?,
             outlet,

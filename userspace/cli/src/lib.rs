@@ -10,6 +10,7 @@
 //! | [`intake`] | runs in, a summary and a dataset out |
 //! | [`output`] | the summary of a capture as text and as JSON |
 //! | [`reference`] | what is generated from the command line: pages, completions, template |
+//! | [`mod@say`] | lines for the user while something runs |
 //! | [`signals`] | SIGINT and SIGTERM end the input, SIGUSR1 asks for the counts |
 //! | [`timeline`] | rows of many segments in the order of their windows |
 //! | [`progress`] | the bar on a terminal |
@@ -22,6 +23,7 @@ pub mod intake;
 pub mod output;
 pub mod progress;
 pub mod reference;
+pub mod say;
 pub mod session;
 pub mod signals;
 pub mod timeline;

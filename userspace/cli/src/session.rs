@@ -1,12 +1,11 @@
 //! A source of frames, driven through the observer into the intake.
 
-use crate::intake::{Intake, Outcome};
+use crate::intake::{Intake, Outcome, Outlet};
 use anyhow::Result;
 use rocescope_capture::file::Frame;
 use rocescope_pipeline::Settings;
 use rocescope_record::observer::FrameTime;
 use rocescope_record::{Config, Counters, Observer, Set, Slot};
-use rocescope_store::Writer;
 use rocescope_wire::icrc::{self, Icrc};
 use rocescope_wire::tunnel::Encapsulation;
 use rocescope_wire::{Class, NotRoce};
@@ -30,12 +29,12 @@ impl Session {
     ///
     /// # Errors
     /// The settings make no sense.
-    pub fn new(settings: Settings, config: Config, writer: Option<Writer>) -> Result<Self> {
+    pub fn new(settings: Settings, config: Config, outlet: impl Into<Outlet>) -> Result<Self> {
         let verify_icrc = settings.verify_icrc;
         let slot: Slot = bytemuck::Zeroable::zeroed();
         Ok(Self {
             observer: Observer::new(config, vec![[slot; 2]; SETS]),
-            intake: Intake::new(settings, writer)?,
+            intake: Intake::new(settings, outlet)?,
             verify_icrc,
             latest_ns: 0,
         })

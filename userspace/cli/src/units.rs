@@ -1,6 +1,7 @@
 //! Rates and lengths as people write them.
 
-use std::time::Duration;
+use rocescope_model::Time;
+use std::time::{Duration, SystemTime};
 
 /// Reads bits a second: `2.5G`, `400M`, `64k`, `1e9`.
 ///
@@ -63,6 +64,38 @@ pub fn positive_duration(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// Reads how many times as fast as recorded: `1`, `0.5`, `max`.
+///
+/// # Errors
+/// A sentence for the user.
+pub fn speed(text: &str) -> Result<f64, String> {
+    match text.trim() {
+        "max" => Ok(f64::INFINITY),
+        text => match text.parse::<f64>() {
+            Ok(speed) if speed > 0.0 && speed.is_finite() => Ok(speed),
+            _ => Err("expected how many times as fast as recorded, such as 10, or `max`".into()),
+        },
+    }
+}
+
+/// Reads an instant: `2026-01-01T09:30:00Z`, `2026-01-01 09:30:00`, `2026-01-01`; UTC.
+///
+/// # Errors
+/// A sentence for the user.
+pub fn time(text: &str) -> Result<Time, String> {
+    let text = text.trim();
+    let whole = if text.len() == 10 {
+        format!("{text} 00:00:00")
+    } else {
+        text.to_owned()
+    };
+    let time = humantime::parse_rfc3339_weak(&whole).ok();
+    let since = time.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
+    let ns = since.and_then(|since| i64::try_from(since.as_nanos()).ok());
+    ns.map(Time)
+        .ok_or_else(|| "expected a time in UTC, such as 2026-01-01T09:30:00Z".into())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -82,6 +115,18 @@ mod tests {
         assert_eq!(share("0.5"), Ok(0.5));
         assert!(share("-1").is_err() && share("nan").is_err());
         assert!(name("").is_err() && name("a\nb").is_err() && name("rail 3").is_ok());
+    }
+
+    #[test]
+    fn times_and_speeds_are_read() {
+        let second = 1_767_225_600_000_000_000;
+        for text in ["2026-01-01", "2026-01-01 00:00:00", "2026-01-01T00:00:00Z"] {
+            assert_eq!(time(text), Ok(Time(second)), "{text}");
+        }
+        assert!(time("yesterday").is_err() && time("2026-13-01").is_err());
+        assert_eq!(speed("0.5"), Ok(0.5));
+        assert_eq!(speed("max"), Ok(f64::INFINITY));
+        assert!(speed("0").is_err() && speed("-1").is_err() && speed("inf").is_err());
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod man;
 mod merge;
 mod repair;
 mod schema;
+mod top;
 
 use crate::arguments::{Arguments, Command};
 use anyhow::{Context, Result};
@@ -33,6 +34,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         Command::Merge(arguments) => merge::run(arguments),
         Command::Repair(arguments) => repair::run(arguments),
         Command::Schema(arguments) => schema::run(arguments),
+        Command::Top(arguments) => top::run(arguments),
     }
 }
 

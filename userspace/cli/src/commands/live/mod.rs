@@ -14,8 +14,9 @@ mod xdp;
 
 use super::capture::{self, Origin};
 use crate::arguments::CaptureArguments;
-use crate::intake::Outcome;
+use crate::intake::{Outcome, Outlet};
 use crate::output::{Live, Source};
+use crate::say;
 use crate::signals::Signals;
 use anyhow::{Context, Result, ensure};
 use plan::{Plan, Way};
@@ -24,53 +25,109 @@ use rocescope_capture::privileges;
 use rocescope_pipeline::Settings;
 use rocescope_pipeline::connections::ConnectionSettings;
 use rocescope_record::Config;
+use std::ffi::OsString;
 use std::process::ExitCode;
+use std::time::Duration;
 use watch::Watch;
 
 /// Live captures mark one PSN in sixteen: as many round trips as are needed, few extra runs.
 const MARK_MASK: u32 = 15;
 
 pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
-    let live = &arguments.live;
-    let signals = Signals::install()?;
-    let interfaces = find(&live.interfaces)?;
-    let settings = Settings {
+    let settings = settings(arguments);
+    let begun = Begun::new(arguments, Signals::install()?, &settings)?;
+    let writer = match &arguments.out {
+        Some(root) => Some(capture::writer(root, &begun.origin, &settings)?),
+        None => None,
+    };
+    let name = begun.origin.source.clone();
+    let (report, outcome) = begun.drive(settings, writer.into())?;
+    finish(arguments, &name, report, &outcome)
+}
+
+pub(super) fn settings(arguments: &CaptureArguments) -> Settings {
+    Settings {
         connections: arguments.connections.then(ConnectionSettings::default),
         filter: arguments.filter.clone(),
         ..capture::settings(&arguments.measure, arguments.verify_icrc)
-    };
-    let mut config = Config::exact(settings.window_ns);
-    config.udp_ports = capture::ports(&arguments.udp_ports)?;
-
-    let plan = Plan::make(arguments, &interfaces, config)?;
-    let promiscuous = promiscuous(&interfaces)?;
-    let origin = Origin {
-        source: names(&interfaces),
-        mode: plan.mode_names(),
-        clock_source: plan.clock_source(),
-    };
-    let writer = match &arguments.out {
-        Some(root) => Some(capture::writer(root, &origin, &settings)?),
-        None => None,
-    };
-    let dropped_before: Vec<_> = interfaces.iter().map(Interface::dropped).collect();
-    let mut report = plan.report(&interfaces);
-    for (name, mode) in &report.interfaces {
-        eprintln!("capturing on {name} by {mode}");
     }
-    let mut watch = Watch::begin(signals, interfaces.clone(), live.duration, &live.command)?;
-    // From here on this process can do no more than any other; what it needs it holds open.
-    privileges::drop_all().context("capabilities")?;
-    let outcome = match plan.way {
-        Way::Xdp(source) => xdp::drive(*source, settings, writer, &mut watch, &mut report)?,
-        Way::Packet(sockets) => {
-            packet::drive(sockets, settings, config, writer, &mut watch, &mut report)?
+}
+
+/// A capture with everything open that it needs, which has not taken a frame yet.
+pub(super) struct Begun {
+    pub(super) origin: Origin,
+    pub(super) report: Live,
+    pub(super) interfaces: Vec<Interface>,
+    plan: Plan,
+    promiscuous: Vec<Promiscuous>,
+    config: Config,
+    signals: Signals,
+    duration: Option<Duration>,
+    command: Vec<OsString>,
+}
+
+impl Begun {
+    /// Opens and attaches what the arguments ask for.
+    pub(super) fn new(
+        arguments: &CaptureArguments,
+        signals: Signals,
+        settings: &Settings,
+    ) -> Result<Self> {
+        let live = &arguments.live;
+        let interfaces = find(&live.interfaces)?;
+        let mut config = Config::exact(settings.window_ns);
+        config.udp_ports = capture::ports(&arguments.udp_ports)?;
+        let plan = Plan::make(arguments, &interfaces, config)?;
+        let promiscuous = promiscuous(&interfaces)?;
+        let report = plan.report(&interfaces);
+        for (name, mode) in &report.interfaces {
+            say!("capturing on {name} by {mode}");
         }
-    };
-    drop(promiscuous);
-    watch.end()?;
-    report.nic_dropped = dropped_since(&interfaces, &dropped_before);
-    finish(arguments, &origin.source, report, &outcome)
+        Ok(Self {
+            origin: Origin {
+                source: names(&interfaces),
+                mode: plan.mode_names(),
+                clock_source: plan.clock_source(),
+            },
+            signals,
+            duration: live.duration,
+            command: live.command.clone(),
+            report,
+            interfaces,
+            plan,
+            promiscuous,
+            config,
+        })
+    }
+
+    /// Starts the command, where there is one, and takes frames until something ends the capture.
+    pub(super) fn drive(self, settings: Settings, outlet: Outlet) -> Result<(Live, Outcome)> {
+        let Self {
+            plan,
+            promiscuous,
+            interfaces,
+            config,
+            mut report,
+            signals,
+            duration,
+            command,
+            ..
+        } = self;
+        let dropped_before: Vec<_> = interfaces.iter().map(Interface::dropped).collect();
+        let mut watch = Watch::begin(signals, interfaces.clone(), duration, &command)?;
+        // From here on this process can do no more than any other; what it needs it holds open.
+        privileges::drop_all().context("capabilities")?;
+        let outcome = match plan.way {
+            Way::Xdp(source) => xdp::drive(*source, settings, outlet, &mut watch, &mut report)?,
+            Way::Packet(sockets) => {
+                packet::drive(sockets, settings, config, outlet, &mut watch, &mut report)?
+            }
+        };
+        drop(promiscuous);
+        watch.end()?;
+        report.nic_dropped = dropped_since(&interfaces, &dropped_before);
+        Ok((report, outcome))
+    }
 }
 
 fn finish(

@@ -1,14 +1,14 @@
 //! Frames of packet sockets, into a session.
 
 use super::watch::Watch;
-use crate::intake::Outcome;
+use crate::intake::{Outcome, Outlet};
 use crate::output::Live;
+use crate::say;
 use crate::session::Session;
 use anyhow::{Context, Result};
 use rocescope_capture::af_packet::{PacketSocket, RETIRE};
 use rocescope_pipeline::Settings;
 use rocescope_record::Config;
-use rocescope_store::Writer;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use std::thread::sleep;
@@ -23,14 +23,15 @@ pub(super) fn drive(
     mut sockets: Vec<PacketSocket>,
     settings: Settings,
     config: Config,
-    writer: Option<Writer>,
+    outlet: Outlet,
     watch: &mut Watch,
     report: &mut Live,
 ) -> Result<Outcome> {
-    let mut session = Session::new(settings, config, writer)?;
+    let mut session = Session::new(settings, config, outlet)?;
     while !watch.over()? {
         if !take(&mut sockets, &mut session)? {
             session.advance(now_ns().saturating_sub(BEHIND_NS))?;
+            report.so_far(dropped(&mut sockets)?);
             wait(&sockets)?;
         }
         if watch.asked() {
@@ -94,7 +95,7 @@ fn now_ns() -> u64 {
 /// The identity as it stands.
 fn tell(session: &Session, dropped: u64) {
     let counters = session.counters();
-    eprintln!(
+    say!(
         "{} frames = {} RoCEv2 + {} other + {} malformed + {} fragments; {dropped} dropped on the way here",
         counters.frames,
         counters.roce_packets,

@@ -1,5 +1,6 @@
 //! What ends a capture: signals, time, a command, the last interface.
 
+use crate::say;
 use crate::signals::Signals;
 use anyhow::{Context, Result};
 use rocescope_capture::interface::{Interface, State};
@@ -33,7 +34,7 @@ impl Watch {
             .map(|interface| {
                 let state = interface.state();
                 if state == State::Down {
-                    eprintln!(
+                    say!(
                         "{} is down: no frame will come before it is up",
                         interface.name
                     );
@@ -80,7 +81,7 @@ impl Watch {
         if let Some(status) = ended {
             self.command = None;
             if !status.success() {
-                eprintln!("the command has ended with {status}");
+                say!("the command has ended with {status}");
             }
             return Ok(true);
         }
@@ -101,9 +102,9 @@ impl Watch {
             if now != *before {
                 let name = &interface.name;
                 match now {
-                    State::Up => eprintln!("{name} is up"),
-                    State::Down => eprintln!("{name} is down: no frame will come before it is up"),
-                    State::Gone => eprintln!("{name} was removed: nothing more comes from it"),
+                    State::Up => say!("{name} is up"),
+                    State::Down => say!("{name} is down: no frame will come before it is up"),
+                    State::Gone => say!("{name} was removed: nothing more comes from it"),
                 }
                 *before = now;
             }

@@ -1,13 +1,13 @@
 //! Run records of the kernel, into the intake.
 
 use super::watch::Watch;
-use crate::intake::{Intake, Outcome};
+use crate::intake::{Intake, Outcome, Outlet};
 use crate::output::Live;
+use crate::say;
 use anyhow::{Result, ensure};
 use rocescope_capture::xdp::Capture;
 use rocescope_pipeline::Settings;
 use rocescope_record::Counters;
-use rocescope_store::Writer;
 use std::collections::VecDeque;
 use std::thread::sleep;
 use std::time::Duration;
@@ -47,12 +47,12 @@ impl Edges {
 pub(super) fn drive(
     mut capture: Capture,
     settings: Settings,
-    writer: Option<Writer>,
+    outlet: Outlet,
     watch: &mut Watch,
     report: &mut Live,
 ) -> Result<Outcome> {
     let window_ns = settings.window_ns;
-    let mut intake = Intake::new(settings, writer)?;
+    let mut intake = Intake::new(settings, outlet)?;
     let mut packets = 0;
     let begin_ns = capture.now_ns()?;
     intake.turn(begin_ns, &Counters::default())?;
@@ -94,7 +94,7 @@ pub(super) fn drive(
 /// The identity as it stands.
 fn tell(capture: &Capture) -> Result<()> {
     let counters = capture.counters()?;
-    eprintln!(
+    say!(
         "{} frames = {} RoCEv2 + {} other + {} malformed + {} fragments; {} RoCEv2 = {} in runs + {} lost + {} in the making",
         counters.frames,
         counters.roce_packets,

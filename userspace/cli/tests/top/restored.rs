@@ -1,0 +1,66 @@
+//! Signals, suspension, small terminals.
+
+use crate::input;
+use crate::terminal::Terminal;
+
+fn view() -> Terminal {
+    let line = format!("$ROCESCOPE top -r {} --speed max", input::capture());
+    let terminal = Terminal::run(80, 24, &line);
+    terminal.wait("ended");
+    assert_eq!(terminal.taken(), (true, false));
+    terminal
+}
+
+#[test]
+fn a_signal_ends_it_and_gives_the_terminal_back() {
+    for signal in ["INT", "TERM"] {
+        // From a shell beside it; a second one comes before the first can have been seen.
+        let line = format!(
+            "(until grep -qs view /proc/[0-9]*/task/*/comm; do sleep 0.1; done; sleep 0.5; \
+             kill -{signal} $BASHPID; pkill -{signal} -P $$ rocescope; pkill -{signal} -P $$ rocescope) & \
+             $ROCESCOPE top -r {} --speed 0.001; echo left-$?",
+            input::capture()
+        );
+        let terminal = Terminal::run(80, 24, &line);
+        terminal.wait("left-0");
+        terminal.is_restored();
+    }
+}
+
+#[test]
+fn it_sleeps_and_wakes() {
+    let terminal = view();
+    for _ in 0..2 {
+        terminal.press(&["C-z"]);
+        terminal.wait("Stopped");
+        terminal.is_restored();
+        terminal.type_in("clear; fg");
+        terminal.press(&["Enter"]);
+        terminal.wait("ended");
+        assert_eq!(terminal.taken(), (true, false));
+    }
+    // By a signal from elsewhere as well.
+    terminal.press(&["C-z"]);
+    terminal.wait("Stopped");
+    terminal.type_in("clear; (sleep 0.5; kill -TSTP %1) & fg %1");
+    terminal.press(&["Enter"]);
+    terminal.wait("Stopped");
+    terminal.is_restored();
+    terminal.type_in("clear; fg %1");
+    terminal.press(&["Enter"]);
+    terminal.wait("ended");
+    terminal.press(&["q"]);
+    terminal.is_restored();
+}
+
+#[test]
+fn a_terminal_that_is_too_small_is_told_and_one_that_grows_is_filled() {
+    let terminal = view();
+    terminal.resize(79, 24);
+    terminal.wait("79 x 24 is too small");
+    terminal.resize(120, 40);
+    let screen = terminal.wait("4 Events");
+    assert!(screen.lines().count() >= 39, "{screen}");
+    terminal.press(&["q"]);
+    terminal.is_restored();
+}
