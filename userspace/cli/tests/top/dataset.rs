@@ -36,7 +36,10 @@ fn windows_are_stepped_through_and_played() {
 
 #[test]
 fn a_time_is_gone_to_at_the_start() {
-    let line = format!("$ROCESCOPE top {} --at 2026-01-01T00:00:02.15Z", input::dataset());
+    let line = format!(
+        "$ROCESCOPE top {} --at 2026-01-01T00:00:02.15Z",
+        input::dataset()
+    );
     let terminal = Terminal::run(80, 24, &line);
     terminal.wait("00:00:02.100  +100 ms");
     terminal.press(&["q"]);

@@ -30,8 +30,20 @@ fn windows_are_printed_as_json() {
         let text = rocescope(&["capture", "-q", "-o", "json", "-r", input::capture()]);
         serde_json::from_str(&text).unwrap()
     };
-    let text = rocescope(&["top", "-r", input::capture(), "--once", "-o", "json", "--windows", "9"]);
-    let windows: Vec<Value> = text.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+    let text = rocescope(&[
+        "top",
+        "-r",
+        input::capture(),
+        "--once",
+        "-o",
+        "json",
+        "--windows",
+        "9",
+    ]);
+    let windows: Vec<Value> = text
+        .lines()
+        .map(|l| serde_json::from_str(l).unwrap())
+        .collect();
     assert_eq!(windows.len() as u64, capture["windows"].as_u64().unwrap());
     let sum = |table: &str, column: &str| -> u64 {
         let rows = windows.iter().flat_map(|w| w[table].as_array().unwrap());
@@ -41,8 +53,14 @@ fn windows_are_printed_as_json() {
     assert_eq!(sum("windows", "roce_packets"), packets);
     assert_eq!(sum("opcodes", "packets"), packets);
     assert_eq!(sum("flows", "packets"), packets);
-    assert!(windows.iter().any(|window| !window["events"].as_array().unwrap().is_empty()));
-    let connections = windows.iter().map(|w| w["connections"].as_array().unwrap().len());
+    assert!(
+        windows
+            .iter()
+            .any(|window| !window["events"].as_array().unwrap().is_empty())
+    );
+    let connections = windows
+        .iter()
+        .map(|w| w["connections"].as_array().unwrap().len());
     assert!(connections.max() > Some(0), "reported while they live");
 }
 
@@ -52,7 +70,13 @@ fn one_window_is_printed_as_text_and_csv() {
     assert!(text.contains("flows: 3 of "), "{text}");
     assert_eq!(text.lines().count(), 2 + 2 + 4, "{text}");
     let table = ["--once", "-o", "csv", "--table", "opcodes"];
-    let from_file = rocescope(&[&["top", "-r", input::capture(), "--window", "100ms"], &table[..]].concat());
+    let from_file = rocescope(
+        &[
+            &["top", "-r", input::capture(), "--window", "100ms"],
+            &table[..],
+        ]
+        .concat(),
+    );
     assert!(from_file.starts_with("observer,window_start,window_start_ns,window_ns,opcode,"));
     assert!(from_file.lines().count() > 3);
     // A dataset has the same window.
@@ -63,7 +87,11 @@ fn one_window_is_printed_as_text_and_csv() {
 #[test]
 fn a_filter_keeps_packets_of_a_file() {
     let window = |filter: &[&str]| -> Value {
-        let line = [&["top", "-r", input::capture(), "--once", "-o", "json"], filter].concat();
+        let line = [
+            &["top", "-r", input::capture(), "--once", "-o", "json"],
+            filter,
+        ]
+        .concat();
         serde_json::from_str(&rocescope(&line)).unwrap()
     };
     let (all, some) = (window(&[]), window(&["--filter", "src host 10.10.0.11"]));
@@ -81,7 +109,16 @@ fn a_broken_file_shows_what_was_whole_and_says_where_it_broke() {
     std::fs::write(broken.path(), &whole[..whole.len() - 10]).unwrap();
     let path = broken.path().to_str().unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_rocescope"))
-        .args(["top", "-r", path, "--once", "-o", "json", "--windows", "100"])
+        .args([
+            "top",
+            "-r",
+            path,
+            "--once",
+            "-o",
+            "json",
+            "--windows",
+            "100",
+        ])
         .output()
         .unwrap();
     assert!(!output.status.success());

@@ -2,6 +2,7 @@
 
 use crate::input;
 use crate::terminal::Terminal;
+use std::process::Command;
 
 fn view() -> Terminal {
     let line = format!("$ROCESCOPE top -r {} --speed max", input::capture());
@@ -11,17 +12,24 @@ fn view() -> Terminal {
     terminal
 }
 
+/// A second signal comes before the first can have been seen, and changes nothing.
 #[test]
 fn a_signal_ends_it_and_gives_the_terminal_back() {
-    for signal in ["INT", "TERM"] {
-        // From a shell beside it; a second one comes before the first can have been seen.
+    for signal in ["-INT", "-TERM"] {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("pid");
         let line = format!(
-            "(until grep -qs view /proc/[0-9]*/task/*/comm; do sleep 0.1; done; sleep 0.5; \
-             kill -{signal} $BASHPID; pkill -{signal} -P $$ rocescope; pkill -{signal} -P $$ rocescope) & \
-             $ROCESCOPE top -r {} --speed 0.001; echo left-$?",
+            "sh -c 'echo $$ > {}; exec $ROCESCOPE top -r {} --speed 0.001'; echo left-$?",
+            file.display(),
             input::capture()
         );
         let terminal = Terminal::run(80, 24, &line);
+        terminal.wait("1 Flows");
+        let pid = std::fs::read_to_string(&file).unwrap();
+        for _ in 0..2 {
+            let sent = Command::new("kill").args([signal, pid.trim()]).status();
+            assert!(sent.unwrap().success());
+        }
         terminal.wait("left-0");
         terminal.is_restored();
     }

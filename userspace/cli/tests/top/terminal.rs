@@ -38,7 +38,9 @@ impl Terminal {
         let mut tmux = Command::new("tmux");
         // Nobody's own settings.
         tmux.args(["-L", &self.socket, "-f", "/dev/null", "-u"]);
-        tmux.args(arguments).env_remove("TMUX").env_remove("NO_COLOR");
+        tmux.args(arguments)
+            .env_remove("TMUX")
+            .env_remove("NO_COLOR");
         tmux
     }
 
@@ -108,10 +110,15 @@ impl Terminal {
     #[track_caller]
     pub(crate) fn is_restored(&self) {
         // The words of the line typed do not stand next to each other; those it prints do.
-        self.type_in("stty -a | tr ';' '\\n' | grep -o ' icanon.* iexten\\| echo '; echo back-$((6*7))");
+        self.type_in(
+            "stty -a | tr ';' '\\n' | grep -o ' icanon.* iexten\\| echo '; echo back-$((6*7))",
+        );
         self.press(&["Enter"]);
         let screen = self.wait("back-42");
-        assert!(screen.contains(" icanon") && screen.contains(" echo"), "{screen}");
+        assert!(
+            screen.contains(" icanon") && screen.contains(" echo"),
+            "{screen}"
+        );
         assert_eq!(self.taken(), (false, true), "{screen}");
     }
 }

@@ -95,7 +95,8 @@ fn rates(view: &View, shown: &Shown) -> Vec<Piece> {
     let seconds = total.window_ns.max(1) as f64 / 1e9;
     let rate = format::rate(total.frame_bytes as f64 * 8.0 / seconds, view.options.rates);
     let packets = Value::F64(total.roce_packets as f64 / seconds);
-    let line = format::sparkline(&view.recent.rates(shown.number), SPARK, view.options.glyphs);
+    let trend = view.recent.rates(shown.number);
+    let line = format::sparkline(&trend, SPARK.min(trend.len()), view.options.glyphs);
     vec![
         piece(format!("{rate:>11}"), Tone::Heading, 10),
         piece(
