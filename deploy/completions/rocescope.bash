@@ -31,6 +31,9 @@ _rocescope() {
             rocescope,demo)
                 cmd="rocescope__subcmd__demo"
                 ;;
+            rocescope,extract)
+                cmd="rocescope__subcmd__extract"
+                ;;
             rocescope,generate)
                 cmd="rocescope__subcmd__generate"
                 ;;
@@ -88,6 +91,9 @@ _rocescope() {
             rocescope__subcmd__help,demo)
                 cmd="rocescope__subcmd__help__subcmd__demo"
                 ;;
+            rocescope__subcmd__help,extract)
+                cmd="rocescope__subcmd__help__subcmd__extract"
+                ;;
             rocescope__subcmd__help,generate)
                 cmd="rocescope__subcmd__help__subcmd__generate"
                 ;;
@@ -122,7 +128,7 @@ _rocescope() {
 
     case "${cmd}" in
         rocescope)
-            opts="-h -V --config --help --version capture completions config connections demo generate man merge repair schema help"
+            opts="-h -V --config --help --version capture completions config connections demo extract generate man merge repair schema help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -140,7 +146,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__capture)
-            opts="-r -o -q -i -h -V --read --out --output --filter --connections --verify-icrc --udp-port --quiet --interface --mode --verdict --duration --observer --window --lateness --top --flow-rows --exact-flows --elephant --jitter-relative --jitter-absolute --no-sketches --config --help --version"
+            opts="-r -o -q -i -h -V --read --output --filter --anonymize --connections --verify-icrc --udp-port --quiet --interface --mode --verdict --duration --out --segment-age --segment-bytes --keep-age --keep-bytes --no-sketches --observer --window --lateness --top --flow-rows --exact-flows --elephant --jitter-relative --jitter-absolute --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -154,10 +160,6 @@ _rocescope() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --out)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --output)
                     COMPREPLY=($(compgen -W "table json" -- "${cur}"))
                     return 0
@@ -167,6 +169,10 @@ _rocescope() {
                     return 0
                     ;;
                 --filter)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --anonymize)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -191,6 +197,26 @@ _rocescope() {
                     return 0
                     ;;
                 --duration)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --out)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --segment-age)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --segment-bytes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --keep-age)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --keep-bytes)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -402,7 +428,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__connections)
-            opts="-r -o -q -h -V --read --filter --output --udp-port --quiet --observer --window --lateness --top --flow-rows --exact-flows --elephant --jitter-relative --jitter-absolute --no-sketches --config --help --version"
+            opts="-r -o -q -h -V --read --filter --output --udp-port --quiet --observer --window --lateness --top --flow-rows --exact-flows --elephant --jitter-relative --jitter-absolute --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -501,6 +527,48 @@ _rocescope() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        rocescope__subcmd__extract)
+            opts="-r -w -q -h -V --read --write --filter --udp-port --quiet --config --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --read)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -r)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --write)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -w)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --filter)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --udp-port)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         rocescope__subcmd__generate)
             opts="-w -h -V --write --seed --snaplen --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -536,7 +604,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__help)
-            opts="capture completions config connections demo generate man merge repair schema help"
+            opts="capture completions config connections demo extract generate man merge repair schema help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -648,6 +716,20 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__help__subcmd__demo)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__help__subcmd__extract)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

@@ -32,6 +32,7 @@ complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "completions" -d
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "config" -d 'Print, check or make a configuration file'
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "connections" -d 'Print what each queue pair did: loss, order, latency, congestion'
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "demo" -d 'Show the whole path at work, without privileges or input'
+complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "extract" -d 'Write the frames of a capture file that a filter wants into another'
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "generate" -d 'Write deterministic RoCEv2 traffic from a scenario, with its truth beside it'
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "man" -d 'Write the manual pages'
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "merge" -d 'Join the datasets of several boxes, window by window'
@@ -39,10 +40,10 @@ complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "repair" -d 'Sea
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "schema" -d 'Print the tables of the dataset and their columns'
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -s r -l read -d 'Capture file to read: pcap or pcapng, plain, gzip or zstd; `-` for standard input' -r -F
-complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l out -d 'Write a Parquet dataset into this directory' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -s o -l output -d 'How the summary is printed' -r -f -a "table\t'For people'
 json\t'One JSON object'"
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l filter -d 'Keep only packets for which this holds, such as `host 10.0.0.1 and not service cnp`' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l anonymize -d 'Put other addresses in the place of all, by a key of 64 hexadecimal digits, or @ and a file that holds them; addresses with a common prefix keep one of the same length' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l udp-port -d 'UDP destination port that carries RoCEv2; up to four' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -s i -l interface -d 'Interface to capture on; may be given several times' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l mode -d 'How frames are taken; `auto` tries native, then generic XDP, then `af-packet`' -r -f -a "auto\t'The first of the others that works'
@@ -53,6 +54,11 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l verdict 
 pass\t'It goes on to the kernel'
 drop\t'It ends here'"
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l duration -d 'End after this time' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l out -d 'Write a Parquet dataset into this directory' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l segment-age -d 'A segment is sealed when its first rows are this old' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l segment-bytes -d 'A segment is sealed when it has this many bytes before compression' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l keep-age -d 'Delete sealed segments whose hour ended longer ago than this' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l keep-bytes -d 'Delete the oldest sealed segments when all together have more bytes than this' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l observer -d 'Name of this capture point, in every row and file name' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l window -d 'Length of a window of event time' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l lateness -d 'How long a window waits for frames that come out of order' -r
@@ -108,13 +114,20 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l jitt
 complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l jitter-absolute -d 'Change between windows that is jitter, in bits a second' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l config -d 'Configuration file (TOML); without it `/etc/rocescope/rocescope.toml`, where there is one' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -s q -l quiet -d 'No progress bar'
-complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l no-sketches -d 'Leave bitmaps and Count-Min tables out of the dataset'
 complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -s V -l version -d 'Print version'
 complete -c rocescope -n "__fish_rocescope_using_subcommand demo" -l out -d 'Where the dataset goes; what an earlier demo wrote there is replaced' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand demo" -l config -d 'Configuration file (TOML); without it `/etc/rocescope/rocescope.toml`, where there is one' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand demo" -s h -l help -d 'Print help'
 complete -c rocescope -n "__fish_rocescope_using_subcommand demo" -s V -l version -d 'Print version'
+complete -c rocescope -n "__fish_rocescope_using_subcommand extract" -s r -l read -d 'Capture file to read: pcap or pcapng, plain, gzip or zstd; `-` for standard input' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand extract" -s w -l write -d 'pcapng file to write; `-` for standard output' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand extract" -l filter -d 'Which packets, such as `qp 17 and opcode *ACKNOWLEDGE*`' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand extract" -l udp-port -d 'UDP destination port that carries RoCEv2; up to four' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand extract" -l config -d 'Configuration file (TOML); without it `/etc/rocescope/rocescope.toml`, where there is one' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand extract" -s q -l quiet -d 'No progress bar'
+complete -c rocescope -n "__fish_rocescope_using_subcommand extract" -s h -l help -d 'Print help'
+complete -c rocescope -n "__fish_rocescope_using_subcommand extract" -s V -l version -d 'Print version'
 complete -c rocescope -n "__fish_rocescope_using_subcommand generate" -s w -l write -d 'Capture file to write (pcap, nanoseconds); the truth goes to `FILE.truth.json`' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand generate" -l seed -d 'Seed: the same one gives the same bytes' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand generate" -l snaplen -d 'Bytes kept of each frame' -r
@@ -138,17 +151,18 @@ markdown\t'The page `docs/formats.md`'"
 complete -c rocescope -n "__fish_rocescope_using_subcommand schema" -l config -d 'Configuration file (TOML); without it `/etc/rocescope/rocescope.toml`, where there is one' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand schema" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rocescope -n "__fish_rocescope_using_subcommand schema" -s V -l version -d 'Print version'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo generate man merge repair schema help" -f -a "capture" -d 'Read a capture file or interfaces: top flows, opcode mix, and a Parquet dataset'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo generate man merge repair schema help" -f -a "completions" -d 'Print a script that completes commands and options in a shell'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo generate man merge repair schema help" -f -a "config" -d 'Print, check or make a configuration file'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo generate man merge repair schema help" -f -a "connections" -d 'Print what each queue pair did: loss, order, latency, congestion'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo generate man merge repair schema help" -f -a "demo" -d 'Show the whole path at work, without privileges or input'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo generate man merge repair schema help" -f -a "generate" -d 'Write deterministic RoCEv2 traffic from a scenario, with its truth beside it'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo generate man merge repair schema help" -f -a "man" -d 'Write the manual pages'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo generate man merge repair schema help" -f -a "merge" -d 'Join the datasets of several boxes, window by window'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo generate man merge repair schema help" -f -a "repair" -d 'Seal what a killed capture left in a dataset, and name what does not read'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo generate man merge repair schema help" -f -a "schema" -d 'Print the tables of the dataset and their columns'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo generate man merge repair schema help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo extract generate man merge repair schema help" -f -a "capture" -d 'Read a capture file or interfaces: top flows, opcode mix, and a Parquet dataset'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo extract generate man merge repair schema help" -f -a "completions" -d 'Print a script that completes commands and options in a shell'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo extract generate man merge repair schema help" -f -a "config" -d 'Print, check or make a configuration file'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo extract generate man merge repair schema help" -f -a "connections" -d 'Print what each queue pair did: loss, order, latency, congestion'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo extract generate man merge repair schema help" -f -a "demo" -d 'Show the whole path at work, without privileges or input'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo extract generate man merge repair schema help" -f -a "extract" -d 'Write the frames of a capture file that a filter wants into another'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo extract generate man merge repair schema help" -f -a "generate" -d 'Write deterministic RoCEv2 traffic from a scenario, with its truth beside it'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo extract generate man merge repair schema help" -f -a "man" -d 'Write the manual pages'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo extract generate man merge repair schema help" -f -a "merge" -d 'Join the datasets of several boxes, window by window'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo extract generate man merge repair schema help" -f -a "repair" -d 'Seal what a killed capture left in a dataset, and name what does not read'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo extract generate man merge repair schema help" -f -a "schema" -d 'Print the tables of the dataset and their columns'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo extract generate man merge repair schema help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "print" -d 'Print every setting as it stands, and where it comes from'
 complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "check" -d 'Read the configuration file and say whether all is right with it'
 complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "template" -d 'Print a configuration file with every setting, its meaning and its default'

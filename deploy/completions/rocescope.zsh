@@ -33,12 +33,12 @@ _rocescope() {
 _arguments "${_arguments_options[@]}" : \
 '(-i --interface)-r+[Capture file to read\: pcap or pcapng, plain, gzip or zstd; \`-\` for standard input]:FILE:_files' \
 '(-i --interface)--read=[Capture file to read\: pcap or pcapng, plain, gzip or zstd; \`-\` for standard input]:FILE:_files' \
-'--out=[Write a Parquet dataset into this directory]:DIR:_files' \
 '-o+[How the summary is printed]:OUTPUT:((table\:"For people"
 json\:"One JSON object"))' \
 '--output=[How the summary is printed]:OUTPUT:((table\:"For people"
 json\:"One JSON object"))' \
 '--filter=[Keep only packets for which this holds, such as \`host 10.0.0.1 and not service cnp\`]:EXPR:_default' \
+'--anonymize=[Put other addresses in the place of all, by a key of 64 hexadecimal digits, or @ and a file that holds them; addresses with a common prefix keep one of the same length]:KEY:_default' \
 '*--udp-port=[UDP destination port that carries RoCEv2; up to four]:PORT:_default' \
 '*-i+[Interface to capture on; may be given several times]:IFACE:_default' \
 '*--interface=[Interface to capture on; may be given several times]:IFACE:_default' \
@@ -50,6 +50,11 @@ af-packet\:"A packet socket"))' \
 pass\:"It goes on to the kernel"
 drop\:"It ends here"))' \
 '(-r --read)--duration=[End after this time]:TIME:_default' \
+'--out=[Write a Parquet dataset into this directory]:DIR:_files' \
+'--segment-age=[A segment is sealed when its first rows are this old]:TIME:_default' \
+'--segment-bytes=[A segment is sealed when it has this many bytes before compression]:BYTES:_default' \
+'--keep-age=[Delete sealed segments whose hour ended longer ago than this]:TIME:_default' \
+'--keep-bytes=[Delete the oldest sealed segments when all together have more bytes than this]:BYTES:_default' \
 '--observer=[Name of this capture point, in every row and file name]:NAME:_default' \
 '--window=[Length of a window of event time]:TIME:_default' \
 '--lateness=[How long a window waits for frames that come out of order]:TIME:_default' \
@@ -184,7 +189,6 @@ json\:"One JSON object"))' \
 '--config=[Configuration file (TOML); without it \`/etc/rocescope/rocescope.toml\`, where there is one]:FILE:_files' \
 '-q[No progress bar]' \
 '--quiet[No progress bar]' \
-'--no-sketches[Leave bitmaps and Count-Min tables out of the dataset]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
@@ -196,6 +200,23 @@ json\:"One JSON object"))' \
 _arguments "${_arguments_options[@]}" : \
 '--out=[Where the dataset goes; what an earlier demo wrote there is replaced]:DIR:_files' \
 '--config=[Configuration file (TOML); without it \`/etc/rocescope/rocescope.toml\`, where there is one]:FILE:_files' \
+'-h[Print help]' \
+'--help[Print help]' \
+'-V[Print version]' \
+'--version[Print version]' \
+&& ret=0
+;;
+(extract)
+_arguments "${_arguments_options[@]}" : \
+'-r+[Capture file to read\: pcap or pcapng, plain, gzip or zstd; \`-\` for standard input]:FILE:_files' \
+'--read=[Capture file to read\: pcap or pcapng, plain, gzip or zstd; \`-\` for standard input]:FILE:_files' \
+'-w+[pcapng file to write; \`-\` for standard output]:FILE:_files' \
+'--write=[pcapng file to write; \`-\` for standard output]:FILE:_files' \
+'--filter=[Which packets, such as \`qp 17 and opcode *ACKNOWLEDGE*\`]:EXPR:_default' \
+'*--udp-port=[UDP destination port that carries RoCEv2; up to four]:PORT:_default' \
+'--config=[Configuration file (TOML); without it \`/etc/rocescope/rocescope.toml\`, where there is one]:FILE:_files' \
+'-q[No progress bar]' \
+'--quiet[No progress bar]' \
 '-h[Print help]' \
 '--help[Print help]' \
 '-V[Print version]' \
@@ -319,6 +340,10 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(extract)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
 (generate)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
@@ -360,6 +385,7 @@ _rocescope_commands() {
 'config:Print, check or make a configuration file' \
 'connections:Print what each queue pair did\: loss, order, latency, congestion' \
 'demo:Show the whole path at work, without privileges or input' \
+'extract:Write the frames of a capture file that a filter wants into another' \
 'generate:Write deterministic RoCEv2 traffic from a scenario, with its truth beside it' \
 'man:Write the manual pages' \
 'merge:Join the datasets of several boxes, window by window' \
@@ -444,6 +470,11 @@ _rocescope__subcmd__demo_commands() {
     local commands; commands=()
     _describe -t commands 'rocescope demo commands' commands "$@"
 }
+(( $+functions[_rocescope__subcmd__extract_commands] )) ||
+_rocescope__subcmd__extract_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope extract commands' commands "$@"
+}
 (( $+functions[_rocescope__subcmd__generate_commands] )) ||
 _rocescope__subcmd__generate_commands() {
     local commands; commands=()
@@ -457,6 +488,7 @@ _rocescope__subcmd__help_commands() {
 'config:Print, check or make a configuration file' \
 'connections:Print what each queue pair did\: loss, order, latency, congestion' \
 'demo:Show the whole path at work, without privileges or input' \
+'extract:Write the frames of a capture file that a filter wants into another' \
 'generate:Write deterministic RoCEv2 traffic from a scenario, with its truth beside it' \
 'man:Write the manual pages' \
 'merge:Join the datasets of several boxes, window by window' \
@@ -509,6 +541,11 @@ _rocescope__subcmd__help__subcmd__connections_commands() {
 _rocescope__subcmd__help__subcmd__demo_commands() {
     local commands; commands=()
     _describe -t commands 'rocescope help demo commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__help__subcmd__extract_commands] )) ||
+_rocescope__subcmd__help__subcmd__extract_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope help extract commands' commands "$@"
 }
 (( $+functions[_rocescope__subcmd__help__subcmd__generate_commands] )) ||
 _rocescope__subcmd__help__subcmd__generate_commands() {

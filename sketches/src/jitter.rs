@@ -132,6 +132,11 @@ impl Jitter {
         }
     }
 
+    /// Changes what counts as a change, from the next window on.
+    pub const fn set_thresholds(&mut self, thresholds: Thresholds) {
+        self.thresholds = thresholds;
+    }
+
     /// Takes the rates of a window, in bits per second, at most one a flow, and calls `emit` with
     /// every change that it completes. Windows come in ascending order; an earlier one is ignored.
     ///

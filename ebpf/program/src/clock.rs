@@ -1,7 +1,7 @@
 //! Time in the kernel: jiffies at every packet, nanoseconds where a run needs them.
 
 use aya_ebpf::helpers::{bpf_jiffies64, bpf_ktime_get_ns};
-use aya_ebpf::programs::XdpContext;
+use aya_ebpf::bindings::xdp_md;
 use rocescope_record::{Clock, Config};
 
 /// Non-zero: times come from the 16 bytes of metadata before the frame, `now` and `tick`, so that
@@ -9,53 +9,67 @@ use rocescope_record::{Clock, Config};
 #[unsafe(no_mangle)]
 static TIMES_FROM_METADATA: u32 = 0;
 
-pub struct KernelClock {
-    epoch_offset_ns: u64,
-    given: Option<(u64, u64)>,
+pub struct KernelClock<'a> {
+    config: &'a Config,
+    times: &'a Times,
+}
+
+/// `now` and `tick` of the frame that is looked at, where they come from its metadata.
+#[repr(C)]
+pub struct Times {
+    now: u64,
+    tick: u64,
 }
 
 #[inline(always)]
-pub fn clock(ctx: &XdpContext, config: &Config) -> KernelClock {
-    // SAFETY: a static of this program; volatile, for user space replaces its value at load.
-    let from_metadata = unsafe { core::ptr::read_volatile(&raw const TIMES_FROM_METADATA) };
-    let given = if from_metadata == 0 {
-        None
-    } else {
-        metadata(ctx)
-    };
-    KernelClock {
-        epoch_offset_ns: config.epoch_offset_ns,
-        given,
+fn from_metadata() -> bool {
+    // SAFETY: a static of this program; volatile, for user space replaces its value at load. It
+    // never changes afterwards, so the verifier leaves out the way that is not taken.
+    unsafe { core::ptr::read_volatile(&raw const TIMES_FROM_METADATA) != 0 }
+}
+
+impl Times {
+    /// Takes the times of a frame, where they come with it.
+    #[inline(always)]
+    pub fn take(&mut self, ctx: *mut xdp_md) {
+        if !from_metadata() {
+            return;
+        }
+        // SAFETY: the context is the one the kernel called us with.
+        let (from, end) = unsafe { ((*ctx).data_meta as usize, (*ctx).data as usize) };
+        if from + 16 > end {
+            return;
+        }
+        // SAFETY: the bytes lie before the end of the metadata.
+        [self.now, self.tick] = unsafe { core::ptr::read_unaligned(from as *const [u64; 2]) };
+    }
+
+    /// The clock, at this frame.
+    #[inline(always)]
+    pub const fn clock<'a>(&'a self, config: &'a Config) -> KernelClock<'a> {
+        KernelClock {
+            config,
+            times: self,
+        }
     }
 }
 
-#[inline(always)]
-fn metadata(ctx: &XdpContext) -> Option<(u64, u64)> {
-    let (from, end) = (ctx.metadata(), ctx.metadata_end());
-    if from + 16 > end {
-        return None;
-    }
-    // SAFETY: the bytes lie before the end of the metadata.
-    let [now, tick] = unsafe { core::ptr::read_unaligned(from as *const [u64; 2]) };
-    Some((now, tick))
-}
-
-impl Clock for KernelClock {
+impl Clock for KernelClock<'_> {
     #[inline(always)]
     fn tick(&self) -> u64 {
-        match self.given {
-            Some((_, tick)) => tick,
-            // SAFETY: the helper takes nothing.
-            None => unsafe { bpf_jiffies64() },
+        if from_metadata() {
+            return self.times.tick;
         }
+        // SAFETY: the helper takes nothing.
+        unsafe { bpf_jiffies64() }
     }
 
     #[inline(always)]
     fn now(&self) -> u64 {
-        match self.given {
-            Some((now, _)) => now,
-            // SAFETY: the helper takes nothing.
-            None => unsafe { bpf_ktime_get_ns() }.wrapping_add(self.epoch_offset_ns),
+        if from_metadata() {
+            return self.times.now;
         }
+        // SAFETY: the helper takes nothing.
+        unsafe { bpf_ktime_get_ns() }.wrapping_add(self.config.epoch_offset_ns)
     }
 }

@@ -1,47 +1,31 @@
-//! Packet pointers as [`Octets`].
+//! The bytes of a frame as [`Octets`], in two ways.
+//!
+//! Without `CAP_PERFMON` the verifier forbids to add a number that is not in the instruction itself
+//! to a pointer into a packet. So headers at constant offsets are read where they lie, and all
+//! others from a copy of the beginning of the frame in a map.
 
 use aya_ebpf::bindings::xdp_md;
-use aya_ebpf::helpers::bpf_jiffies64;
-use aya_ebpf::programs::XdpContext;
+use aya_ebpf::helpers::generated::bpf_xdp_load_bytes;
 use rocescope_wire::Octets;
 
-/// The linear part of a frame: all headers lie in it.
-pub struct Frame {
+/// The linear part of a frame, read where it lies: at constant offsets alone.
+pub struct Linear {
     ctx: *mut xdp_md,
     start: usize,
-    /// 0, which the verifier takes for anything below [`OFFSETS`].
-    veil: usize,
 }
 
-/// No header lies beyond this. The verifier needs a bound on every offset, and a mask is one.
-const OFFSETS: usize = 1024;
-
-impl Frame {
+impl Linear {
     #[inline(always)]
-    pub fn new(ctx: &XdpContext) -> Self {
-        // SAFETY: the helper takes nothing.
-        let ticks = unsafe { bpf_jiffies64() };
-        // Jiffies do not reach 2^54 for half a million years.
-        let veil = (ticks >> 54) as usize;
-        Self {
-            ctx: ctx.ctx,
-            start: ctx.data(),
-            veil,
-        }
+    pub fn new(ctx: *mut xdp_md) -> Self {
+        // SAFETY: the context is the one the kernel called us with.
+        let start = unsafe { (*ctx).data } as usize;
+        Self { ctx, start }
     }
 }
 
-impl Octets for Frame {
-    #[inline(always)]
-    fn settle(&self, at: usize) -> usize {
-        (at + self.veil) & (OFFSETS - 1)
-    }
-
+impl Octets for Linear {
     #[inline(always)]
     fn read<const N: usize>(&self, at: usize) -> Option<[u8; N]> {
-        if at > OFFSETS - 64 {
-            return None;
-        }
         let from = self.start + at;
         // Volatile, for the compiler would leave out a check that an earlier one implies, and the
         // verifier knows only what was checked of this very pointer.
@@ -52,5 +36,53 @@ impl Octets for Frame {
         }
         // SAFETY: the bytes lie before the end of the packet, and any bytes are an array of bytes.
         Some(unsafe { core::ptr::read_unaligned(from as *const [u8; N]) })
+    }
+}
+
+/// No header lies beyond this, a power of two.
+const REACH: usize = 1024;
+/// The longest piece that is read at once.
+const PIECE: usize = 64;
+
+/// The beginning of a frame, copied.
+#[repr(C)]
+pub struct Head {
+    /// How many bytes there are.
+    captured: u32,
+    /// Always 0, but the verifier does not know.
+    veil: u32,
+    bytes: [u8; REACH + PIECE],
+}
+
+impl Head {
+    /// Copies the beginning of a frame of `frame_bytes`, whatever buffers it lies in.
+    #[inline(always)]
+    pub fn fill(&mut self, ctx: *mut xdp_md, frame_bytes: u32) {
+        // At least 1 and at most `REACH`: the mask is what the verifier sees that by.
+        let captured = (frame_bytes.min(REACH as u32).wrapping_sub(1) & (REACH as u32 - 1)) + 1;
+        let to = self.bytes.as_mut_ptr();
+        // SAFETY: there is room for as many bytes behind the pointer.
+        let failed = unsafe { bpf_xdp_load_bytes(ctx, 0, to.cast(), captured) };
+        self.captured = if failed == 0 { captured } else { 0 };
+    }
+}
+
+impl Octets for Head {
+    #[inline(always)]
+    fn settle(&self, at: usize) -> usize {
+        // SAFETY: a reference; volatile, for the compiler is not to know the value either.
+        let veil = unsafe { core::ptr::read_volatile(&raw const self.veil) };
+        (at + veil as usize) & (REACH - 1)
+    }
+
+    #[inline(always)]
+    fn read<const N: usize>(&self, at: usize) -> Option<[u8; N]> {
+        if N > PIECE || at + N > self.captured as usize {
+            return None;
+        }
+        // Arithmetic on a pointer must be with the same range of numbers on every path.
+        let from = self.bytes.as_ptr().wrapping_add(self.settle(at));
+        // SAFETY: the offset is below `REACH`, and behind that there is room for a piece.
+        Some(unsafe { core::ptr::read_unaligned(from.cast()) })
     }
 }

@@ -1,37 +1,53 @@
 //! The XDP program: maps and glue. What a frame means is in `rocescope-wire`, what a run is in
 //! `rocescope-record`; here they meet the kernel.
+//!
+//! It is cut into subprograms, for two reasons: the stack that one needs is free again for the next;
+//! and what is on the way of most packets fits the registers. Without `CAP_PERFMON` each word that
+//! goes to the stack costs a barrier against speculation.
 #![no_std]
 #![no_main]
 
+mod classify;
 mod clock;
 mod frame;
 mod maps;
 mod rings;
+mod whole;
 
 use aya_ebpf::bindings::xdp_action::{XDP_DROP, XDP_PASS};
 use aya_ebpf::bindings::xdp_md;
-use aya_ebpf::helpers::bpf_xdp_get_buff_len;
 use aya_ebpf::macros::xdp;
 use aya_ebpf::programs::XdpContext;
-use frame::Frame;
 use maps::State;
 use rings::Rings;
-use rocescope_record::{Clock, Config, Counters, cache};
-use rocescope_wire::{Class, FrameLengths, LinkType, Packet, decode_into};
+use rocescope_record::cache::{self, Step};
+use rocescope_record::{Clock, Config, Counters, Set};
+use rocescope_wire::Packet;
 
 /// Takes every frame of an interface.
 #[xdp(frags)]
 pub fn rocescope(ctx: XdpContext) -> u32 {
-    observe(&ctx).unwrap_or(XDP_PASS)
+    observe(ctx.ctx).unwrap_or(XDP_PASS)
 }
 
 #[inline(always)]
-fn observe(ctx: &XdpContext) -> Option<u32> {
+fn observe(ctx: *mut xdp_md) -> Option<u32> {
     let config = maps::config()?;
     let counters = maps::counters()?;
     let state = maps::state()?;
-    if classify(ctx.ctx, config, counters, &mut state.packet) != 0 {
-        join(ctx.ctx, config, counters, state);
+    // SAFETY: the context is the one the kernel called us with.
+    let interface = unsafe { (*ctx).ingress_ifindex };
+    state.interface = interface;
+    state.times.take(ctx);
+    if classify::is_roce(ctx, config, counters, state) {
+        state.tick = state.times.clock(config).tick();
+        state.set = cache::set_hash(&state.packet, interface);
+        let set = maps::set(state.set)?;
+        let step = join(set, &state.packet, config, state.tick, interface);
+        if !Step::from_number(step).is_done() {
+            state.step = step;
+            renew(config, counters, state, set);
+        }
     }
     Some(if config.verdict == 0 {
         XDP_PASS
@@ -40,46 +56,38 @@ fn observe(ctx: &XdpContext) -> Option<u32> {
     })
 }
 
-/// Decodes and counts a frame; 1 when it is a RoCEv2 packet, which is then in `packet`.
-///
-/// A subprogram, as [`join`] is: the stack that one needs is free again for the other.
+/// Joins a packet to its run, where it continues one; the number of the [`Step`].
 #[inline(never)]
-fn classify(
-    ctx: *mut xdp_md,
-    config: &Config,
-    counters: &mut Counters,
-    packet: &mut Packet,
-) -> u32 {
-    // SAFETY: the context is the one the kernel called us with.
-    let frame_bytes = unsafe { bpf_xdp_get_buff_len(ctx) } as u32;
-    let frame = Frame::new(&XdpContext::new(ctx));
-    let lengths = FrameLengths::whole(frame_bytes);
-    let class = decode_into(
-        &frame,
-        LinkType::Ethernet,
-        lengths,
-        config.udp_ports,
-        packet,
-    );
-    counters.count(&class);
-    u32::from(matches!(class, Class::Roce(_)))
+fn join(set: &mut Set, packet: &Packet, config: &Config, tick: u64, interface: u32) -> u32 {
+    // It is 0, which the verifier does not know.
+    let settle = |way| way ^ config.reserved;
+    cache::join(set, packet, interface, tick, config, settle).number()
 }
 
-/// Takes a packet into the run cache.
+/// Ends runs and starts one, as the step in `state` says.
 #[inline(never)]
-fn join(ctx: *mut xdp_md, config: &Config, counters: &mut Counters, state: &mut State) -> u32 {
-    let ctx = XdpContext::new(ctx);
-    let State { batch, packet } = state;
-    let interface = ctx.ingress_ifindex() as u32;
-    let Some(set) = maps::set(cache::set_hash(packet, interface)) else {
-        return 0;
-    };
-    let clock = clock::clock(&ctx, config);
-    cache::observe(
-        set,
+fn renew(
+    config: &Config,
+    counters: &mut Counters,
+    state: &mut State,
+    set: &mut Set,
+) -> u32 {
+    let State {
+        batch,
         packet,
+        step,
+        times,
+        tick,
         interface,
-        &clock,
+        ..
+    } = state;
+    cache::renew(
+        set,
+        Step::from_number(*step),
+        packet,
+        *interface,
+        *tick,
+        &times.clock(config),
         config,
         counters,
         &mut Rings { batch },
@@ -91,31 +99,45 @@ fn join(ctx: *mut xdp_md, config: &Config, counters: &mut Counters, state: &mut 
 /// space runs it through `BPF_PROG_TEST_RUN`, pinned to each CPU in turn.
 #[xdp]
 pub fn rocescope_flush(ctx: XdpContext) -> u32 {
-    flush(&ctx).unwrap_or(0)
+    flush(ctx.ctx).unwrap_or(0)
 }
 
 #[inline(always)]
-fn flush(ctx: &XdpContext) -> Option<u32> {
+fn flush(ctx: *mut xdp_md) -> Option<u32> {
     let config = maps::config()?;
     let counters = maps::counters()?;
-    let tick = clock::clock(ctx, config).tick();
-    let tick = if config.draining == 0 {
+    let state = maps::state()?;
+    state.times.take(ctx);
+    let tick = state.times.clock(config).tick();
+    for _ in 0..maps::SETS_A_FLUSH {
+        let set = maps::set(state.batch.cursor)?;
+        state.batch.cursor = state.batch.cursor.wrapping_add(1);
+        flush_set(set, tick, config, counters, state);
+    }
+    if state.batch.held_runs > 0 {
+        rings::send(&mut state.batch, counters);
+    }
+    Some(0)
+}
+
+#[inline(never)]
+fn flush_set(
+    set: &mut Set,
+    tick: u64,
+    config: &Config,
+    counters: &mut Counters,
+    state: &mut State,
+) -> u32 {
+    // As in `join`.
+    let settle = |cut| cut ^ config.reserved;
+    let until = if config.draining == 0 {
         Some(tick)
     } else {
         None
     };
-    let mut rings = Rings {
-        batch: &mut maps::state()?.batch,
-    };
-    for _ in 0..maps::SETS_A_FLUSH {
-        let set = maps::set(rings.batch.cursor)?;
-        rings.batch.cursor = rings.batch.cursor.wrapping_add(1);
-        cache::flush(set, tick, counters, &mut rings);
-    }
-    if rings.batch.held_runs > 0 {
-        rings::send(rings.batch, counters);
-    }
-    Some(0)
+    let batch = &mut state.batch;
+    cache::flush(set, until, counters, &mut Rings { batch }, settle);
+    0
 }
 
 #[cfg(not(test))]

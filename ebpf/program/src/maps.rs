@@ -1,10 +1,14 @@
 //! The maps, and access to the one entry that each has on this CPU.
 
-use aya_ebpf::btf_maps::{Array, ArrayOfMaps, PerCpuArray, RingBuf};
+use crate::whole::{Expected, HandshakeKey};
+use aya_ebpf::btf_maps::{Array, ArrayOfMaps, LruHashMap, PerCpuArray, RingBuf};
+use crate::clock::Times;
+use crate::frame::Head;
 use aya_ebpf::macros::btf_map;
 use rocescope_record::batch::Batch;
-use rocescope_record::{Config, Counters, Set};
-use rocescope_wire::Packet;
+use rocescope_record::counters::Place;
+use rocescope_record::{Config, Counters, MadRecord, SegmentRecord, Set};
+use rocescope_wire::{Inner, Packet};
 
 /// Sets of the run cache a CPU, two slots each: what the map has unless user space sets another
 /// number at load, and then [`SET_MASK`] with it.
@@ -27,6 +31,26 @@ pub struct State {
     pub batch: Batch,
     /// The packet being looked at: the stack is too small for it.
     pub packet: Packet,
+    /// Where its IP header lies.
+    pub inner: Inner,
+    /// When it passed, where it says so itself.
+    pub times: Times,
+    /// When it passed, in ticks.
+    pub tick: u64,
+    /// The interface it came in on.
+    pub interface: u32,
+    /// The hash of its set.
+    pub set: u32,
+    /// What it did to its set: the number of a `Step`.
+    pub step: u32,
+    /// Where it is counted, if it is no RoCEv2 packet.
+    pub place: Place,
+    /// A TCP segment on its way out, and what is known of its connection.
+    pub segment: SegmentRecord,
+    pub key: HandshakeKey,
+    pub expected: Expected,
+    /// The beginning of the frame, where it has to be copied.
+    pub head: Head,
 }
 
 #[btf_map]
@@ -40,6 +64,15 @@ static RUNS: PerCpuArray<Set, SETS> = PerCpuArray::new();
 static STATE: PerCpuArray<State, 1> = PerCpuArray::new();
 #[btf_map]
 pub static RINGS: ArrayOfMaps<RingBuf<Batch, RING_BYTES>, CPUS> = ArrayOfMaps::new();
+
+/// Room for some hundreds of CM datagrams: 256 KiB.
+const WHOLE_BYTES: usize = 256 << 10;
+/// CM datagrams and TCP segments; when it is full, those that follow are lost and counted.
+#[btf_map]
+pub static WHOLE: RingBuf<MadRecord, WHOLE_BYTES> = RingBuf::new();
+/// Connections whose SYN-ACK has passed; the one touched longest ago gives way.
+#[btf_map]
+pub static HANDSHAKES: LruHashMap<HandshakeKey, Expected, 1024> = LruHashMap::new();
 
 #[inline(always)]
 pub fn config() -> Option<&'static Config> {

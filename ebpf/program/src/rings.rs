@@ -6,7 +6,7 @@ use rocescope_record::batch::{Batch, RUNS_A_BATCH};
 use rocescope_record::{Counters, RunRecord, Sink};
 
 /// Never wake the reader: it looks by itself, often enough for the size of the ring.
-const BPF_RB_NO_WAKEUP: u64 = 1;
+pub const BPF_RB_NO_WAKEUP: u64 = 1;
 
 pub struct Rings<'a> {
     pub batch: &'a mut Batch,

@@ -80,6 +80,58 @@ pub fn set_hash(packet: &Packet, interface: u32) -> u32 {
     ((sum ^ sum >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32
 }
 
+/// What a packet did to its set, in one word, for it crosses from one subprogram of the kernel to
+/// another: whether all is done, else the slot, why its run has to end, and why the run that the
+/// packet stands in ends with it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Step(u32);
+
+impl Step {
+    /// Stands where there is no [`Cut`].
+    const NO_CUT: u32 = 0xff;
+
+    #[inline(always)]
+    const fn new(way: u32, obstacle: u32, ending: u32) -> Self {
+        Self(way | obstacle << 8 | ending << 16)
+    }
+
+    /// The step that [`number`](Self::number) was of.
+    #[must_use]
+    #[inline(always)]
+    pub const fn from_number(number: u32) -> Self {
+        Self(number)
+    }
+
+    /// The step as a number.
+    #[must_use]
+    #[inline(always)]
+    pub const fn number(self) -> u32 {
+        self.0
+    }
+
+    /// The packet joined a run that goes on.
+    #[must_use]
+    #[inline(always)]
+    pub const fn is_done(self) -> bool {
+        self.0 >> 8 == Self::NO_CUT << 8 | Self::NO_CUT
+    }
+
+    #[inline(always)]
+    const fn way(self) -> usize {
+        (self.0 & 1) as usize
+    }
+
+    #[inline(always)]
+    const fn obstacle(self) -> u32 {
+        self.0 >> 8 & 0xff
+    }
+
+    #[inline(always)]
+    const fn ending(self) -> u32 {
+        self.0 >> 16 & 0xff
+    }
+}
+
 /// Takes a packet into its set; runs that end are handed to `sink` and counted.
 #[inline(always)]
 pub fn observe<C: Clock, S: Sink>(
@@ -92,40 +144,125 @@ pub fn observe<C: Clock, S: Sink>(
     sink: &mut S,
 ) {
     let tick = clock.tick();
+    let step = join(set, packet, interface, tick, config, |way| way);
+    if !step.is_done() {
+        renew(
+            set, step, packet, interface, tick, clock, config, counters, sink,
+        );
+    }
+}
+
+/// The first half of [`observe`]: joins the packet to its run, where it continues one. Asks for no
+/// time and publishes nothing, which keeps the way that most packets take short in the kernel.
+///
+/// `settle` answers the number it is given; the kernel's verifier must not see through it, for it
+/// forbids arithmetic on a pointer with one constant on one path and another on the next.
+#[inline(always)]
+pub fn join(
+    set: &mut Set,
+    packet: &Packet,
+    interface: u32,
+    tick: u64,
+    config: &Config,
+    settle: impl Fn(u32) -> u32,
+) -> Step {
     let stream = packet.stream();
-    let [one, two] = set;
-    // One place to publish and one to start: the verifier walks every copy of them.
-    let (slot, found) = if one.is_of(packet, stream, interface) {
-        (one, true)
+    let [one, two] = &*set;
+    let (way, found) = if one.is_of(packet, stream, interface) {
+        (0, true)
     } else if two.is_of(packet, stream, interface) {
-        (two, true)
+        (1, true)
     } else if one.run.packets == 0 || (two.run.packets != 0 && one.last_tick <= two.last_tick) {
-        (one, false)
+        (0, false)
     } else {
-        (two, false)
+        (1, false)
     };
-    let obstacle = if found {
-        slot.obstacle(packet, stream, tick, config)
-    } else {
-        Some(Cut::Key)
+    let ending = match ending(packet, stream, config) {
+        None => Step::NO_CUT,
+        Some(cut) => cut as u32,
     };
-    match obstacle {
-        None => slot.join(packet, tick, config),
-        Some(cut) => {
-            slot.publish(cut, counters, sink);
-            slot.start(packet, stream, interface, tick, clock, config);
+    if !found {
+        return Step::new(way, Cut::Key as u32, ending);
+    }
+    let slot = &mut set[settle(way) as usize & 1];
+    match slot.obstacle(packet, stream, tick, config) {
+        Some(cut) => Step::new(way, cut as u32, ending),
+        None => {
+            slot.join(packet, tick, config);
+            Step::new(way, Step::NO_CUT, ending)
         }
     }
-    slot.finish_if_marked(packet, stream, clock, config, counters, sink);
+}
+
+/// The second half of [`observe`], for a step that is not done: ends the run that is in the way,
+/// starts another, and ends that too where the packet is the last it may hold.
+#[inline(always)]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "the kernel's stack has no room for them in one"
+)]
+pub fn renew<C: Clock, S: Sink>(
+    set: &mut Set,
+    step: Step,
+    packet: &Packet,
+    interface: u32,
+    tick: u64,
+    clock: &C,
+    config: &Config,
+    counters: &mut Counters,
+    sink: &mut S,
+) {
+    let slot = &mut set[step.way()];
+    let stream = packet.stream();
+    if step.obstacle() != Step::NO_CUT {
+        slot.publish(step.obstacle(), counters, sink);
+        slot.start(packet, stream, interface, tick, clock, config);
+    }
+    if step.ending() != Step::NO_CUT {
+        slot.finish(packet, clock);
+        slot.publish(step.ending(), counters, sink);
+    }
+}
+
+/// Why the run that a packet stands in ends with it.
+#[inline(always)]
+fn ending(packet: &Packet, stream: Stream, config: &Config) -> Option<Cut> {
+    let opcode = packet.bth.opcode;
+    match stream {
+        Stream::Cnp | Stream::Unknown => Some(Cut::Solo),
+        Stream::Acknowledge if !packet.syndrome.is_ack() => Some(Cut::Solo),
+        Stream::Acknowledge if config.is_marked(packet.psn()) => Some(Cut::Mark),
+        Stream::Request if opcode.operation() == Operation::RdmaReadRequest => Some(Cut::Solo),
+        // Whether it asks for an acknowledgement or not: with every PSN marked a run holds at
+        // most one message, so that a repeated part of it is known to the byte.
+        Stream::Request
+            if matches!(opcode.position(), Position::Last | Position::Only)
+                && config.is_marked(packet.psn()) =>
+        {
+            Some(Cut::Mark)
+        }
+        _ => None,
+    }
 }
 
 /// Publishes the runs of a set whose slice has ended at `tick`, or all when `tick` is `None`.
-pub fn flush<S: Sink>(set: &mut Set, tick: Option<u64>, counters: &mut Counters, sink: &mut S) {
+///
+/// `settle` is that of [`join`].
+#[inline(always)]
+pub fn flush<S: Sink>(
+    set: &mut Set,
+    tick: Option<u64>,
+    counters: &mut Counters,
+    sink: &mut S,
+    settle: impl Fn(u32) -> u32,
+) {
+    let cut = settle(match tick {
+        None => Cut::Flush as u32,
+        Some(_) => Cut::Slice as u32,
+    });
     for slot in set {
-        match tick {
-            None => slot.publish(Cut::Flush, counters, sink),
-            Some(tick) if slot.is_over(tick) => slot.publish(Cut::Slice, counters, sink),
-            Some(_) => {}
+        if tick.is_none_or(|tick| slot.is_over(tick)) {
+            slot.publish(cut, counters, sink);
         }
     }
 }
@@ -315,47 +452,22 @@ impl Slot {
         self.next_psn = packet.psn().plus(1).get();
     }
 
-    /// Publishes the run at once when the packet that just joined is the last it may hold.
+    /// Takes the exact time of the packet that just joined, for the run ends with it.
     #[inline(always)]
-    fn finish_if_marked<C: Clock, S: Sink>(
-        &mut self,
-        packet: &Packet,
-        stream: Stream,
-        clock: &C,
-        config: &Config,
-        counters: &mut Counters,
-        sink: &mut S,
-    ) {
-        let opcode = packet.bth.opcode;
-        let cut = match stream {
-            Stream::Cnp | Stream::Unknown => Cut::Solo,
-            Stream::Acknowledge if !packet.syndrome.is_ack() => Cut::Solo,
-            Stream::Acknowledge if config.is_marked(packet.psn()) => Cut::Mark,
-            Stream::Request if opcode.operation() == Operation::RdmaReadRequest => Cut::Solo,
-            // Whether it asks for an acknowledgement or not: with every PSN marked a run holds at
-            // most one message, so that a repeated part of it is known to the byte.
-            Stream::Request
-                if matches!(opcode.position(), Position::Last | Position::Only)
-                    && config.is_marked(packet.psn()) =>
-            {
-                Cut::Mark
-            }
-            _ => return,
-        };
+    fn finish<C: Clock>(&mut self, packet: &Packet, clock: &C) {
         if self.run.packets > 1 {
             // Where it is the first, its time has just been taken.
             self.run.last_offset_ns = clock.now().wrapping_sub(self.run.first_ns) as u32;
-            if opcode.position() == Position::Only {
+            if packet.bth.opcode.position() == Position::Only {
                 self.run.message_offset_ns = self.run.last_offset_ns;
             }
         }
         self.run.flags |= RunRecord::EXACT_END;
-        self.publish(cut, counters, sink);
     }
 
     /// Hands the run to `sink` and frees the slot; nothing when it is free.
     #[inline(always)]
-    fn publish<S: Sink>(&mut self, cut: Cut, counters: &mut Counters, sink: &mut S) {
+    fn publish<S: Sink>(&mut self, cut: u32, counters: &mut Counters, sink: &mut S) {
         if self.run.packets == 0 {
             return;
         }
@@ -459,7 +571,7 @@ mod tests {
                 &mut published,
             );
         }
-        flush(&mut set, None, &mut counters, &mut published);
+        flush(&mut set, None, &mut counters, &mut published, |cut| cut);
         (published, counters)
     }
 

@@ -23,7 +23,7 @@ pub struct Config {
     pub verdict: u32,
     /// Not 0: a flush publishes every run, whether its slice is over or not.
     pub draining: u32,
-    /// Always 0.
+    /// Always 0: the kernel's program adds it where its verifier must not know a number.
     pub reserved: u32,
 }
 

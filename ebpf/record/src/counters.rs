@@ -2,6 +2,7 @@
 
 use crate::run::{Cut, OpcodeTotals};
 use bytemuck::{Pod, Zeroable};
+use core::mem::{offset_of, size_of};
 use rocescope_wire::tunnel::Encapsulation;
 use rocescope_wire::{Class, Malformed, NotRoce, Opcode, Packet};
 
@@ -43,6 +44,11 @@ pub struct Counters {
     pub lost_runs: u64,
     /// RoCEv2 packets in those.
     pub lost_packets: u64,
+    /// CM datagrams that found no room on their way to who follows connections. They are RoCEv2
+    /// packets in runs all the same.
+    pub lost_mads: u64,
+    /// TCP segments of handshakes, likewise.
+    pub lost_segments: u64,
     /// What each opcode sums up to.
     pub opcodes: [OpcodeTotals; 256],
 }
@@ -54,6 +60,50 @@ const _: () = assert!(
         && Cut::COUNT <= REASONS
 );
 
+/// More than the words before the opcodes, a power of two.
+const PLACES: usize = 128;
+
+const _: () =
+    assert!(PLACES * 8 <= size_of::<Counters>() && offset_of!(Counters, opcodes) / 8 <= PLACES);
+
+/// Where a frame that is no RoCEv2 packet is counted. Two numbers, which the kernel's program puts
+/// into memory on their way: its verifier must not know which they are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct Place {
+    /// Which word of [`Counters`].
+    pub word: u16,
+    /// [`Encapsulation`] around it.
+    pub encapsulation: u8,
+    /// Always 0.
+    pub reserved: u8,
+}
+
+impl Place {
+    /// Where a frame of this class is counted. A RoCEv2 packet is not counted here: it goes to
+    /// [`Counters::count_roce`].
+    #[must_use]
+    #[inline(always)]
+    pub fn of(class: &Class<&Packet>) -> Self {
+        let (offset, reason, encapsulation) = match class {
+            Class::Roce(packet) => (offset_of!(Counters, roce_packets), 0, packet.encapsulation),
+            Class::NotRoce(reason, outer) => {
+                (offset_of!(Counters, not_roce), *reason as u8, *outer)
+            }
+            Class::Malformed(reason, outer) => {
+                (offset_of!(Counters, malformed), *reason as u8, *outer)
+            }
+            Class::Fragment(outer) => (offset_of!(Counters, fragments), 0, *outer),
+            Class::Snapped(outer) => (offset_of!(Counters, snapped), 0, *outer),
+        };
+        Self {
+            word: (offset / size_of::<u64>()) as u16 + u16::from(reason),
+            encapsulation: encapsulation as u8,
+            reserved: 0,
+        }
+    }
+}
+
 impl Default for Counters {
     fn default() -> Self {
         Self::zeroed()
@@ -64,37 +114,41 @@ impl Counters {
     /// Counts a frame by its class.
     #[inline(always)]
     pub fn count(&mut self, class: &Class<&Packet>) {
+        match class {
+            Class::Roce(packet) => self.count_roce(packet),
+            other => self.count_other(Place::of(other)),
+        }
+    }
+
+    /// Counts a RoCEv2 packet.
+    #[inline(always)]
+    pub fn count_roce(&mut self, packet: &Packet) {
         self.frames += 1;
-        let encapsulation = match class {
-            Class::Roce(packet) => {
-                self.roce_packets += 1;
-                self.snapped_packets += u64::from(packet.snapped);
-                self.truncated_packets += u64::from(packet.truncated);
-                self.opcodes[usize::from(packet.bth.opcode.0)].add(OpcodeTotals {
-                    packets: 1,
-                    frame_bytes: u64::from(packet.frame_bytes),
-                    payload_bytes: u64::from(packet.payload_bytes),
-                });
-                packet.encapsulation
-            }
-            Class::NotRoce(reason, encapsulation) => {
-                self.not_roce[*reason as usize & (REASONS - 1)] += 1;
-                *encapsulation
-            }
-            Class::Malformed(reason, encapsulation) => {
-                self.malformed[*reason as usize & (REASONS - 1)] += 1;
-                *encapsulation
-            }
-            Class::Fragment(encapsulation) => {
-                self.fragments += 1;
-                *encapsulation
-            }
-            Class::Snapped(encapsulation) => {
-                self.snapped += 1;
-                *encapsulation
-            }
-        };
-        if encapsulation != Encapsulation::None {
+        self.roce_packets += 1;
+        self.snapped_packets += u64::from(packet.snapped);
+        self.truncated_packets += u64::from(packet.truncated);
+        self.opcodes[usize::from(packet.bth.opcode.0)].add(OpcodeTotals {
+            packets: 1,
+            frame_bytes: u64::from(packet.frame_bytes),
+            payload_bytes: u64::from(packet.payload_bytes),
+        });
+        self.count_encapsulation(packet.encapsulation as u8);
+    }
+
+    /// Counts a frame that is no RoCEv2 packet.
+    #[inline(always)]
+    pub fn count_other(&mut self, place: Place) {
+        self.frames += 1;
+        let words: &mut [u64] = bytemuck::cast_slice_mut(core::slice::from_mut(self));
+        if let Some(word) = words.get_mut(usize::from(place.word) & (PLACES - 1)) {
+            *word += 1;
+        }
+        self.count_encapsulation(place.encapsulation);
+    }
+
+    #[inline(always)]
+    const fn count_encapsulation(&mut self, encapsulation: u8) {
+        if encapsulation != Encapsulation::None as u8 {
             self.encapsulated[encapsulation as usize & (REASONS - 1)] += 1;
         }
     }

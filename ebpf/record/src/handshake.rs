@@ -23,6 +23,37 @@ pub struct HalfOpen {
 /// The places a connection may stand in.
 pub type HalfOpenSet = [HalfOpen; 4];
 
+/// Sets of half-open TCP connections: 256 places of 96 bytes, 24 KiB. A handshake is lost when
+/// more than four others of its set begin before it ends.
+const SETS: usize = 64;
+
+/// All half-open connections.
+#[derive(Clone, Debug)]
+pub struct HalfOpens {
+    sets: [HalfOpenSet; SETS],
+}
+
+impl Default for HalfOpens {
+    fn default() -> Self {
+        Self {
+            sets: [[HalfOpen::zeroed(); 4]; SETS],
+        }
+    }
+}
+
+impl HalfOpens {
+    /// Takes a segment; answers the whole handshake at its ACK.
+    pub fn observe(
+        &mut self,
+        segment: &Segment,
+        interface: u32,
+        now_ns: u64,
+    ) -> Option<HandshakeRecord> {
+        let set = self.sets.get_mut(set_hash(segment) as usize % SETS)?;
+        observe(set, segment, interface, now_ns)
+    }
+}
+
 /// The same for both directions of a connection: to choose its set.
 #[must_use]
 #[inline(always)]

@@ -34,4 +34,4 @@ pub use config::Config;
 pub use counters::Counters;
 pub use observer::Observer;
 pub use run::{Cut, OpcodeTotals, RunRecord};
-pub use whole::{HandshakeRecord, MadRecord, Whole};
+pub use whole::{HandshakeRecord, MadRecord, SegmentRecord, Whole};

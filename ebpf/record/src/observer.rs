@@ -3,14 +3,10 @@
 use crate::cache::{self, Clock, Set, Sink};
 use crate::config::Config;
 use crate::counters::Counters;
-use crate::handshake::{self, HalfOpen, HalfOpenSet};
+use crate::handshake::HalfOpens;
 use crate::whole::{self, MadRecord, Whole};
 use bytemuck::Zeroable;
-use rocescope_wire::{Class, FrameLengths, LinkType, NotRoce, Packet, decode_into, tcp};
-
-/// Sets of half-open TCP connections: 256 places of 96 bytes, 24 KiB. A handshake is lost when
-/// more than four others of its set begin before it ends.
-const HALF_OPEN_SETS: usize = 64;
+use rocescope_wire::{Class, FrameLengths, Inner, LinkType, NotRoce, Packet, decode_into, tcp};
 
 /// One frame's own time is both clocks of a capture file.
 #[derive(Clone, Copy, Debug)]
@@ -37,8 +33,9 @@ pub struct Observer<M> {
     config: Config,
     counters: Counters,
     sets: M,
-    half_open: [HalfOpenSet; HALF_OPEN_SETS],
+    half_open: HalfOpens,
     packet: Packet,
+    inner: Inner,
 }
 
 impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
@@ -49,8 +46,9 @@ impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
             config,
             counters: Counters::default(),
             sets,
-            half_open: [[HalfOpen::zeroed(); 4]; HALF_OPEN_SETS],
+            half_open: HalfOpens::default(),
             packet: Packet::zeroed(),
+            inner: Inner::zeroed(),
         }
     }
 
@@ -87,15 +85,18 @@ impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
             counters,
             sets,
             packet,
+            inner,
             half_open,
         } = self;
-        let class = decode_into(frame, link, lengths, config.udp_ports, packet);
+        let class = decode_into(frame, link, lengths, config.udp_ports, packet, inner);
         counters.count(&class);
         if let Class::Roce(packet) = &class {
             if whole::is_management(packet) {
                 let mut record = MadRecord::zeroed();
                 record.fill(frame, packet, interface, clock.now());
-                sink.whole(Whole::Mad(&record));
+                if !sink.whole(Whole::Mad(&record)) {
+                    counters.lost_mads += 1;
+                }
             }
             let sets = sets.as_mut();
             let mask = (1usize << sets.len().max(1).ilog2()) - 1;
@@ -103,12 +104,11 @@ impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
                 cache::observe(set, packet, interface, clock, config, counters, sink);
             }
         } else if let Class::NotRoce(NotRoce::NotUdp, _) = &class
-            && let Some(segment) = tcp::segment(frame, link)
-            && let Some(set) =
-                half_open.get_mut(handshake::set_hash(&segment) as usize % HALF_OPEN_SETS)
-            && let Some(record) = handshake::observe(set, &segment, interface, clock.now())
+            && let Some(segment) = tcp::segment(frame, inner)
+            && let Some(record) = half_open.observe(&segment, interface, clock.now())
+            && !sink.whole(Whole::Handshake(&record))
         {
-            sink.whole(Whole::Handshake(&record));
+            counters.lost_segments += 1;
         }
         class
     }
@@ -116,7 +116,7 @@ impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
     /// Publishes the runs whose slice has ended at `tick`, or all when `tick` is `None`.
     pub fn flush<S: Sink>(&mut self, tick: Option<u64>, sink: &mut S) {
         for set in self.sets.as_mut() {
-            cache::flush(set, tick, &mut self.counters, sink);
+            cache::flush(set, tick, &mut self.counters, sink, |cut| cut);
         }
     }
 }

@@ -1,23 +1,14 @@
 //! A frame in, its class out: RoCEv2 with everything read, or the reason why not.
 
-use crate::bth::Bth;
 use crate::class::{Class, Malformed, NotRoce};
-use crate::extension::{Aeth, Deth, Reth, Syndrome};
 use crate::ip::{self, Ip, IpError, PROTOCOL_GRE, PROTOCOL_UDP};
-use crate::link::{self, ETHERTYPE_IPV4, ETHERTYPE_IPV6, ETHERTYPE_ROCE_V1, LinkType, Network};
-use crate::number::Qpn;
+use crate::link::{
+    self, ETHERTYPE_IPV4, ETHERTYPE_IPV6, ETHERTYPE_ROCE_V1, LinkType, NO_VLAN, Network,
+};
 use crate::octets::Octets;
-use crate::opcode::{Opcode, Operation, Position, Stream, Transport};
-use crate::packet::{FlowKey, FrameLengths, Packet};
+use crate::packet::{FrameLengths, Packet};
+use crate::transport::{self, ANY_VERSION, UDP_BYTES, is_roce_port};
 use crate::tunnel::{self, Encapsulation, NO_VNI, Tunnel, VXLAN_UDP_PORT};
-
-/// Bytes of the invariant CRC behind every payload.
-pub const ICRC_BYTES: u32 = 4;
-
-const UDP_BYTES: u32 = 8;
-const BTH_BYTES: u32 = Bth::LEN as u32;
-/// A mirrored frame may itself carry an overlay; nobody nests deeper.
-const TUNNELS: usize = 2;
 
 /// Reads a frame.
 ///
@@ -30,12 +21,12 @@ pub fn decode<O: Octets + ?Sized>(
     lengths: FrameLengths,
     ports: [u16; 4],
 ) -> Class {
-    let mut packet = Packet::zeroed();
-    decode_into(frame, link, lengths, ports, &mut packet).map(|packet| *packet)
+    let (mut packet, mut inner) = (Packet::zeroed(), Inner::zeroed());
+    decode_into(frame, link, lengths, ports, &mut packet, &mut inner).map(|packet| *packet)
 }
 
-/// Reads a frame; a RoCEv2 packet is left in `packet`, which is the caller's memory, for the stack
-/// of the kernel's programs is 512 bytes.
+/// Reads a frame; a RoCEv2 packet is left in `packet`, and where the innermost IP packet lies in
+/// `inner`. Both are the caller's memory, for the stack of the kernel's programs is 512 bytes.
 #[inline(always)]
 pub fn decode_into<'p, O: Octets + ?Sized>(
     frame: &O,
@@ -43,160 +34,165 @@ pub fn decode_into<'p, O: Octets + ?Sized>(
     lengths: FrameLengths,
     ports: [u16; 4],
     packet: &'p mut Packet,
+    inner: &mut Inner,
 ) -> Class<&'p Packet> {
     packet.encapsulation = Encapsulation::None;
     packet.truncated = false;
-    packet.flow.vni = NO_VNI;
-    match read_into(frame, link, lengths, ports, packet) {
-        Ok(()) => Class::Roce(packet),
-        Err(Other::NotRoce(reason)) => Class::NotRoce(reason, packet.encapsulation),
-        Err(Other::Malformed(reason)) => Class::Malformed(reason, packet.encapsulation),
-        Err(Other::Fragment) => Class::Fragment(packet.encapsulation),
-        Err(Other::Snapped) => Class::Snapped(packet.encapsulation),
+    inner.vni = NO_VNI;
+    inner.frame_at = frame.settle(0);
+    inner.lengths = lengths;
+    let mut step = layer(frame, link, &ports, packet, inner);
+    if step == Step::Deeper {
+        step = layer(frame, LinkType::Ethernet, &ports, packet, inner);
+    }
+    // A mirrored frame may itself carry an overlay; nobody nests deeper.
+    if step == Step::Deeper {
+        step = layer(frame, LinkType::Ethernet, &ports, packet, inner);
+    }
+    if step == Step::Deeper {
+        return Class::NotRoce(NotRoce::DeepTunnel, packet.encapsulation);
+    }
+    if step == Step::Arrived && rest(frame, &ports, packet, inner) {
+        return Class::Roce(packet);
+    }
+    match inner.end {
+        Other::NotRoce(reason) => Class::NotRoce(reason, packet.encapsulation),
+        Other::Malformed(reason) => Class::Malformed(reason, packet.encapsulation),
+        Other::Fragment => Class::Fragment(packet.encapsulation),
+        Other::Snapped => Class::Snapped(packet.encapsulation),
     }
 }
 
 /// What a frame is when it is no RoCEv2 packet.
-enum Other {
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Other {
     NotRoce(NotRoce),
     Malformed(Malformed),
     Fragment,
     Snapped,
 }
 
-/// Where the innermost IP packet lies.
-struct Inner {
+/// Where the innermost IP packet lies: what one layer of the decoder tells the next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Inner {
     /// Offset of its frame, behind all that mirrors put in front.
-    frame_at: usize,
-    network: Network,
-    ip: Ip,
+    pub(crate) frame_at: usize,
+    pub(crate) lengths: FrameLengths,
+    pub(crate) network: Network,
+    pub(crate) ip: Ip,
+    /// VXLAN network identifier, [`NO_VNI`] where there is none.
+    pub(crate) vni: u32,
+    /// Why the way down ended, if it did.
+    pub(crate) end: Other,
 }
 
-#[inline(always)]
-fn read_into<O: Octets + ?Sized>(
-    frame: &O,
-    link: LinkType,
-    lengths: FrameLengths,
-    ports: [u16; 4],
-    packet: &mut Packet,
-) -> Result<(), Other> {
-    let Inner {
-        frame_at,
-        network,
-        ip,
-    } = unwrap(frame, link, lengths, ports, packet)?;
-    let wrong = |reason| Err(Other::Malformed(reason));
-    if ip.protocol != PROTOCOL_UDP {
-        return Err(Other::NotRoce(NotRoce::NotUdp));
+impl Inner {
+    /// Memory to decode into.
+    #[must_use]
+    pub const fn zeroed() -> Self {
+        Self {
+            frame_at: 0,
+            lengths: FrameLengths::whole(0),
+            network: Network {
+                at: 0,
+                ethertype: 0,
+                vlan: NO_VLAN,
+                inner_vlan: NO_VLAN,
+            },
+            ip: Ip::zeroed(),
+            vni: NO_VNI,
+            end: Other::Snapped,
+        }
     }
-    if ip.fragment {
-        return Err(Other::Fragment);
-    }
-    let [s1, s0, d1, d0, l1, l0, _, _] = frame
-        .read::<8>(ip.payload_at)
-        .ok_or_else(|| lengths.short(Malformed::UdpShort))?;
-    if !is_roce_port(u16::from_be_bytes([d1, d0]), ports) {
-        return Err(Other::NotRoce(NotRoce::OtherPort));
-    }
-    let udp_bytes = u32::from(u16::from_be_bytes([l1, l0]));
-    if udp_bytes > ip.payload_bytes {
-        return wrong(Malformed::UdpLength);
-    }
-    // Where the IP packet ends, by its own word, against where the frame ends.
-    let missing = ip.payload_at as u64 + u64::from(udp_bytes) > u64::from(lengths.original);
-    if missing && packet.encapsulation == Encapsulation::None {
-        return wrong(Malformed::IpLength);
-    }
-    if udp_bytes < UDP_BYTES + BTH_BYTES + ICRC_BYTES {
-        return wrong(Malformed::Bth);
-    }
-    let bth_at = ip.payload_at + UDP_BYTES as usize;
-    // Only a capture or a mirror that cut the frame can have lost it.
-    let bytes = frame.read::<{ Bth::LEN }>(bth_at).ok_or(Other::Snapped)?;
-    // Each field goes to its place at once: what is carried along costs the kernel's stack.
-    packet.bth = Bth::read(bytes);
-    packet.bth_at = bth_at;
-    packet.network_at = network.at;
-    packet.ttl = ip.ttl;
-    packet.congestion_experienced = ip.traffic_class & 3 == 3;
-    packet.truncated |= missing;
-    packet.frame_bytes = if packet.encapsulation == Encapsulation::None {
-        lengths.original
-    } else {
-        inner_frame_bytes(lengths, frame_at, &ip)
-    };
-    let opcode = packet.bth.opcode;
-    let headers = UDP_BYTES + BTH_BYTES + opcode.extension_bytes();
-    let trailer = u32::from(packet.bth.pad_bytes) + ICRC_BYTES;
-    if udp_bytes < headers + trailer {
-        return wrong(Malformed::Extension);
-    }
-    packet.payload_bytes = udp_bytes - headers - trailer;
-    let (src, dst) = network
-        .addresses(frame)
-        .ok_or_else(|| lengths.short(Malformed::IpShort))?;
-    packet.flow = FlowKey {
-        src,
-        dst,
-        vni: packet.flow.vni,
-        dst_qpn: packet.bth.dst_qpn.get(),
-        udp_src_port: u16::from_be_bytes([s1, s0]),
-        vlan: network.vlan,
-        inner_vlan: network.inner_vlan,
-        reserved: 0,
-    };
-    let extension = extension(frame, bth_at + Bth::LEN, opcode);
-    packet.snapped = extension.is_none() || lengths.captured < lengths.original;
-    let extension = extension.unwrap_or(NOTHING);
-    packet.src_qpn = extension.src_qpn;
-    packet.syndrome = extension.syndrome;
-    packet.msn_or_dma_length = extension.word;
-    Ok(())
 }
 
-/// Steps into the frame that mirrors carry, down to its IP header; what they are goes to `packet`.
+/// Where a layer has led.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+enum Step {
+    /// To an IP packet without a tunnel in it.
+    Arrived,
+    /// To another frame.
+    Deeper,
+    /// Nowhere: see [`Inner::end`].
+    Ended,
+}
+
+/// Reads one layer, from Ethernet to what IP carries; what mirrors put around the next goes to
+/// `packet`.
 ///
-/// Apart from what follows, so that the kernel's verifier walks the headers of RoCEv2 once and not
-/// at every depth.
-#[inline(always)]
-fn unwrap<O: Octets + ?Sized>(
+/// In the kernel it is a subprogram, whose verifier walks three calls with less trouble than one
+/// loop; and what lies in memory between them it does not remember, which keeps them apart.
+#[cfg_attr(target_arch = "bpf", inline(never))]
+#[cfg_attr(not(target_arch = "bpf"), inline(always))]
+fn layer<O: Octets + ?Sized>(
     frame: &O,
     link: LinkType,
-    lengths: FrameLengths,
-    ports: [u16; 4],
+    ports: &[u16; 4],
     packet: &mut Packet,
-) -> Result<Inner, Other> {
-    let (mut link, mut frame_at) = (link, 0);
-    for _ in 0..=TUNNELS {
-        let network =
-            link::read(frame, frame_at, link).ok_or_else(|| lengths.short(Malformed::Link))?;
-        let ip = match network.ethertype {
-            ETHERTYPE_IPV4 => ip::v4(frame, network.at),
-            ETHERTYPE_IPV6 => ip::v6(frame, network.at),
-            ETHERTYPE_ROCE_V1 => return Err(Other::NotRoce(NotRoce::RoceV1)),
-            _ => return Err(Other::NotRoce(NotRoce::NotIp)),
+    inner: &mut Inner,
+) -> Step {
+    match descend(frame, link, ports, packet, inner) {
+        Ok(true) => Step::Deeper,
+        Ok(false) => Step::Arrived,
+        Err(end) => {
+            inner.end = end;
+            Step::Ended
         }
-        .map_err(|error| match error {
-            IpError::Short => lengths.short(Malformed::IpShort),
-            IpError::Header => Other::Malformed(Malformed::IpHeader),
-            IpError::Extension => Other::Malformed(Malformed::Ipv6Extension),
-        })?;
-        let Some(tunnel) = tunnel_in(frame, &ip, lengths, ports)? else {
-            return Ok(Inner {
-                frame_at,
-                network,
-                ip,
-            });
-        };
-        packet.encapsulation = tunnel.kind;
-        packet.truncated |= tunnel.truncated;
-        if tunnel.vni != NO_VNI {
-            packet.flow.vni = tunnel.vni;
-        }
-        frame_at = frame.settle(tunnel.inner_at);
-        link = LinkType::Ethernet;
     }
-    Err(Other::NotRoce(NotRoce::DeepTunnel))
+}
+
+#[inline(always)]
+fn descend<O: Octets + ?Sized>(
+    frame: &O,
+    link: LinkType,
+    ports: &[u16; 4],
+    packet: &mut Packet,
+    inner: &mut Inner,
+) -> Result<bool, Other> {
+    let lengths = inner.lengths;
+    let network =
+        link::read(frame, inner.frame_at, link).ok_or_else(|| lengths.short(Malformed::Link))?;
+    inner.network = network;
+    match network.ethertype {
+        ETHERTYPE_IPV4 => ip::v4(frame, network.at).map(|ip| inner.ip = ip),
+        ETHERTYPE_IPV6 => ip::v6_into(frame, network.at, &mut inner.ip),
+        ETHERTYPE_ROCE_V1 => return Err(Other::NotRoce(NotRoce::RoceV1)),
+        _ => return Err(Other::NotRoce(NotRoce::NotIp)),
+    }
+    .map_err(|error| match error {
+        IpError::Short => lengths.short(Malformed::IpShort),
+        IpError::Header => Other::Malformed(Malformed::IpHeader),
+        IpError::Extension => Other::Malformed(Malformed::Ipv6Extension),
+    })?;
+    let Some(tunnel) = tunnel_in(frame, &inner.ip, lengths, ports)? else {
+        return Ok(false);
+    };
+    packet.encapsulation = tunnel.kind;
+    packet.truncated |= tunnel.truncated;
+    if tunnel.vni != NO_VNI {
+        inner.vni = tunnel.vni;
+    }
+    inner.frame_at = frame.settle(tunnel.inner_at);
+    Ok(true)
+}
+
+/// Reads what IP carries; whether it is a RoCEv2 packet.
+#[cfg_attr(target_arch = "bpf", inline(never))]
+#[cfg_attr(not(target_arch = "bpf"), inline(always))]
+fn rest<O: Octets + ?Sized>(
+    frame: &O,
+    ports: &[u16; 4],
+    packet: &mut Packet,
+    inner: &mut Inner,
+) -> bool {
+    match transport::read::<ANY_VERSION, O>(frame, ports, packet, inner) {
+        Ok(()) => true,
+        Err(end) => {
+            inner.end = end;
+            false
+        }
+    }
 }
 
 /// The tunnel that an IP packet carries, if it does.
@@ -205,7 +201,7 @@ fn tunnel_in<O: Octets + ?Sized>(
     frame: &O,
     ip: &Ip,
     lengths: FrameLengths,
-    ports: [u16; 4],
+    ports: &[u16; 4],
 ) -> Result<Option<Tunnel>, Other> {
     if ip.fragment {
         return Ok(None);
@@ -226,7 +222,7 @@ fn tunnel_in<O: Octets + ?Sized>(
 impl FrameLengths {
     /// A frame that ends too soon was cut by the capture, or else is wrong.
     #[inline(always)]
-    fn short(self, reason: Malformed) -> Other {
+    pub(crate) fn short(self, reason: Malformed) -> Other {
         if self.captured < self.original {
             Other::Snapped
         } else {
@@ -235,93 +231,14 @@ impl FrameLengths {
     }
 }
 
-/// Length on the wire of a frame that a mirror carries. It may have been cut: then its IP header
-/// knows better than what is left.
-#[inline(always)]
-fn inner_frame_bytes(lengths: FrameLengths, frame_at: usize, ip: &Ip) -> u32 {
-    let header_bytes = ip.payload_at.saturating_sub(frame_at) as u32;
-    let left = lengths.original.saturating_sub(frame_at as u32);
-    left.max(header_bytes.saturating_add(ip.payload_bytes))
-}
-
-#[inline(always)]
-const fn is_roce_port(port: u16, ports: [u16; 4]) -> bool {
-    let [a, b, c, d] = ports;
-    port != 0 && (port == a || port == b || port == c || port == d)
-}
-
-/// What a record keeps of the headers behind the BTH.
-#[derive(Clone, Copy)]
-struct Extension {
-    src_qpn: Qpn,
-    syndrome: Syndrome,
-    word: u32,
-}
-
-const NOTHING: Extension = Extension {
-    src_qpn: Qpn::new(0),
-    syndrome: RESERVED_SYNDROME,
-    word: 0,
-};
-/// Stands where an AETH was expected and not captured: it must not count as an acknowledgement.
-const RESERVED_SYNDROME: Syndrome = Syndrome(0xff);
-
-/// Reads what stands at `at`; `None` when it was not captured.
-#[inline(always)]
-fn extension<O: Octets + ?Sized>(frame: &O, at: usize, opcode: Opcode) -> Option<Extension> {
-    let none = Extension {
-        src_qpn: Qpn::new(0),
-        syndrome: Syndrome(0),
-        word: 0,
-    };
-    // XRC requests carry the XRCETH in front of their other headers.
-    let prefix = if opcode.transport() == Transport::Xrc {
-        4
-    } else {
-        0
-    };
-    match (opcode.operation(), opcode.position()) {
-        (Operation::Send, _) if opcode.stream() == Stream::Datagram => {
-            let deth = Deth::read(frame.read::<{ Deth::LEN }>(at)?);
-            Some(Extension {
-                src_qpn: deth.src_qpn,
-                ..none
-            })
-        }
-        (Operation::Acknowledge | Operation::AtomicAcknowledge, _)
-        | (Operation::RdmaReadResponse, Position::First | Position::Last | Position::Only) => {
-            let aeth = Aeth::read(frame.read::<{ Aeth::LEN }>(at)?);
-            Some(Extension {
-                syndrome: aeth.syndrome,
-                word: aeth.msn,
-                ..none
-            })
-        }
-        (Operation::RdmaWrite, Position::First | Position::Only)
-        | (Operation::RdmaReadRequest | Operation::AtomicWrite, _) => {
-            let reth = Reth::read(frame.read::<{ Reth::LEN }>(at + prefix)?);
-            Some(Extension {
-                word: reth.dma_length,
-                ..none
-            })
-        }
-        (Operation::Flush, _) => {
-            let reth = Reth::read(frame.read::<{ Reth::LEN }>(at + prefix + 4)?);
-            Some(Extension {
-                word: reth.dma_length,
-                ..none
-            })
-        }
-        _ => Some(none),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     extern crate std;
     use super::*;
-    use crate::link::NO_VLAN;
-    use crate::number::Psn;
+    use crate::bth::Bth;
+    use crate::extension::{Aeth, Syndrome};
+    use crate::number::{Psn, Qpn};
+    use crate::opcode::Opcode;
     use std::vec::Vec;
 
     const PORTS: [u16; 4] = [crate::ROCE_UDP_PORT, 0, 0, 0];

@@ -9,8 +9,8 @@
 //! User space alone verifies it: the kernel's programs never see a whole payload.
 
 use crate::bth::Bth;
-use crate::decode::ICRC_BYTES;
 use crate::packet::Packet;
+use crate::transport::ICRC_BYTES;
 
 /// An IPv4 header with all the options there can be.
 const IP_BYTES_MAX: usize = 60;

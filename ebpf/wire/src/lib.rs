@@ -11,6 +11,7 @@
 //! | [`link`] | Ethernet, VLAN, QinQ, Linux cooked captures |
 //! | [`ip`] | IPv4 with options, IPv6 with extension headers, fragments |
 //! | [`tunnel`] | ERSPAN I/II/III and VXLAN around a mirrored frame |
+//! | [`transport`] | UDP and what follows |
 //! | [`bth`] | the InfiniBand base transport header |
 //! | [`extension`] | DETH, RETH, AETH and the other headers behind the BTH |
 //! | [`opcode`] | what each of the 256 opcodes means and is called |
@@ -18,6 +19,7 @@
 //! | [`cm`] | connection management datagrams on QP 1 |
 //! | [`packet`], [`class`] | what a frame turns out to be: a packet, or the reason why not |
 //! | [`mod@decode`] | all of the above: a frame in, its [`Class`] out |
+//! | [`plain`] | the same for the headers that nearly every packet has |
 //! | `icrc` | the invariant CRC, computed and verified (feature `icrc`, user space) |
 //!
 //! Nothing here keeps state between frames: that begins in `rocescope-record`.
@@ -36,12 +38,14 @@ pub mod number;
 pub mod octets;
 pub mod opcode;
 pub mod packet;
+pub mod plain;
 pub mod tcp;
+pub mod transport;
 pub mod tunnel;
 
 pub use bth::Bth;
 pub use class::{Class, Malformed, NotRoce};
-pub use decode::{decode, decode_into};
+pub use decode::{Inner, decode, decode_into};
 pub use link::LinkType;
 pub use number::{Psn, Qpn};
 pub use octets::Octets;

@@ -1,6 +1,7 @@
 //! From the first byte of a frame to its network header: Ethernet with up to two VLAN tags, and
 //! the cooked and raw link layers that capture files hold.
 
+use crate::ip;
 use crate::octets::Octets;
 
 /// Ethertype of IPv4.
@@ -10,7 +11,8 @@ pub const ETHERTYPE_IPV6: u16 = 0x86dd;
 /// Ethertype of RoCE v1, which has no IP header.
 pub const ETHERTYPE_ROCE_V1: u16 = 0x8915;
 
-const ETHERTYPE_VLAN: u16 = 0x8100;
+/// Ethertype of an 802.1Q tag.
+pub const ETHERTYPE_VLAN: u16 = 0x8100;
 const ETHERTYPE_QINQ: u16 = 0x88a8;
 /// Older switches tag the outer VLAN with this one.
 const ETHERTYPE_QINQ_OLD: u16 = 0x9100;
@@ -67,18 +69,19 @@ impl Network {
     /// kernel's programs.
     #[inline(always)]
     pub fn addresses<O: Octets + ?Sized>(&self, frame: &O) -> Option<([u8; 16], [u8; 16])> {
+        let [a, b, c, d] = self.address_words(frame)?;
+        let [src, dst] = bytemuck::cast([a.to_le(), b.to_le(), c.to_le(), d.to_le()]);
+        Some((src, dst))
+    }
+
+    /// The same as four words, little-endian.
+    #[inline(always)]
+    pub(crate) fn address_words<O: Octets + ?Sized>(&self, frame: &O) -> Option<[u64; 4]> {
         if frame.be16(self.at)? >> 12 == 6 {
-            return Some((
-                frame.read::<16>(self.at + 8)?,
-                frame.read::<16>(self.at + 24)?,
-            ));
+            ip::v6_addresses(frame, self.at)
+        } else {
+            ip::v4_addresses(frame, self.at)
         }
-        let mapped = |[a, b, c, d]: [u8; 4]| [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, a, b, c, d];
-        let (src, dst) = (
-            frame.read::<4>(self.at + 12)?,
-            frame.read::<4>(self.at + 16)?,
-        );
-        Some((mapped(src), mapped(dst)))
     }
 }
 

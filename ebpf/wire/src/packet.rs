@@ -34,6 +34,15 @@ pub struct FlowKey {
 }
 
 impl FlowKey {
+    /// The key as the six words of [`words`](Self::words), each little-endian whatever the machine.
+    ///
+    /// It is written in the words that are compared and hashed right after: a processor that has
+    /// to put a word together from smaller stores stands still meanwhile.
+    #[inline(always)]
+    pub(crate) fn words_mut(&mut self) -> &mut [u64; 6] {
+        bytemuck::cast_mut(self)
+    }
+
     /// The key as six 64-bit words, little-endian, in the order of its fields: what is hashed.
     #[must_use]
     #[inline(always)]

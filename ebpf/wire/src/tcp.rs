@@ -1,9 +1,7 @@
 //! TCP segments of a handshake: only what the three packets that open a connection say.
 
-use crate::ip::{self, Ip, PROTOCOL_GRE, PROTOCOL_UDP};
-use crate::link::{self, ETHERTYPE_IPV4, ETHERTYPE_IPV6, LinkType};
+use crate::decode::Inner;
 use crate::octets::Octets;
-use crate::tunnel::{self, NO_VNI, VXLAN_UDP_PORT};
 
 /// IP protocol number of TCP.
 pub const PROTOCOL_TCP: u8 = 6;
@@ -17,9 +15,6 @@ pub const SYN_ACK: u8 = 0x12;
 /// The flags of an ACK.
 pub const ACK: u8 = 0x10;
 
-/// A mirrored frame may itself carry an overlay, as for RoCEv2.
-const TUNNELS: usize = 2;
-
 /// A TCP segment, one way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Segment {
@@ -31,9 +26,9 @@ pub struct Segment {
     pub src_port: u16,
     /// Destination port.
     pub dst_port: u16,
-    /// VXLAN network identifier, [`NO_VNI`] where there is none.
+    /// VXLAN network identifier, [`NO_VNI`](crate::tunnel::NO_VNI) where there is none.
     pub vni: u32,
-    /// VLAN id of the outer tag, [`NO_VLAN`](link::NO_VLAN) where there is none.
+    /// VLAN id of the outer tag, [`NO_VLAN`](crate::link::NO_VLAN) where there is none.
     pub vlan: u16,
     /// VLAN id of the inner tag of QinQ.
     pub inner_vlan: u16,
@@ -45,59 +40,22 @@ pub struct Segment {
     pub kind: u8,
 }
 
-/// Reads a frame that carries a TCP segment, through the tunnels of a mirror; `None` for any other.
-#[inline]
-pub fn segment<O: Octets + ?Sized>(frame: &O, link: LinkType) -> Option<Segment> {
-    let (mut link, mut at, mut vni) = (link, 0, NO_VNI);
-    for _ in 0..=TUNNELS {
-        let network = link::read(frame, at, link)?;
-        let ip = match network.ethertype {
-            ETHERTYPE_IPV4 => ip::v4(frame, network.at),
-            ETHERTYPE_IPV6 => ip::v6(frame, network.at),
-            _ => return None,
-        }
-        .ok()?;
-        if ip.fragment {
-            return None;
-        }
-        let tunnel = match ip.protocol {
-            PROTOCOL_TCP => {
-                let (src, dst) = network.addresses(frame)?;
-                return read(frame, &ip).map(|segment| Segment {
-                    src,
-                    dst,
-                    vni,
-                    vlan: network.vlan,
-                    inner_vlan: network.inner_vlan,
-                    ..segment
-                });
-            }
-            PROTOCOL_GRE => tunnel::gre(frame, ip.payload_at).ok()??,
-            PROTOCOL_UDP if frame.be16(ip.payload_at + 2)? == VXLAN_UDP_PORT => {
-                tunnel::vxlan(frame, ip.payload_at + 8).ok()??
-            }
-            _ => return None,
-        };
-        at = tunnel.inner_at;
-        if tunnel.vni != NO_VNI {
-            vni = tunnel.vni;
-        }
-        link = LinkType::Ethernet;
-    }
-    None
-}
-
+/// The TCP segment in the innermost IP packet of a frame that was decoded, where it carries one.
 #[inline(always)]
-fn read<O: Octets + ?Sized>(frame: &O, ip: &Ip) -> Option<Segment> {
-    let at = ip.payload_at;
+pub fn segment<O: Octets + ?Sized>(frame: &O, inner: &Inner) -> Option<Segment> {
+    if inner.ip.protocol != PROTOCOL_TCP || inner.ip.fragment {
+        return None;
+    }
+    let (src, dst) = inner.network.addresses(frame)?;
+    let at = inner.ip.payload_at;
     Some(Segment {
-        src: [0; 16],
-        dst: [0; 16],
+        src,
+        dst,
         src_port: frame.be16(at)?,
         dst_port: frame.be16(at + 2)?,
-        vni: NO_VNI,
-        vlan: link::NO_VLAN,
-        inner_vlan: link::NO_VLAN,
+        vni: inner.vni,
+        vlan: inner.network.vlan,
+        inner_vlan: inner.network.inner_vlan,
         sequence: frame.be32(at + 4)?,
         acknowledgement: frame.be32(at + 8)?,
         kind: frame.u8(at + 13)? & KIND,
@@ -107,6 +65,7 @@ fn read<O: Octets + ?Sized>(frame: &O, ip: &Ip) -> Option<Segment> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Class, FrameLengths, LinkType, NotRoce, Packet, decode_into};
 
     #[test]
     fn a_syn_is_read_from_its_frame() {
@@ -122,10 +81,24 @@ mod tests {
         frame[38..42].copy_from_slice(&[0, 0, 0, 9]);
         frame[46] = 0x50;
         frame[47] = 0xc2;
-        let segment = segment(&frame[..], LinkType::Ethernet).unwrap();
+        let read = |frame: &[u8]| {
+            let (mut packet, mut inner) = (Packet::zeroed(), Inner::zeroed());
+            let lengths = FrameLengths::whole(frame.len() as u32);
+            let class = decode_into(
+                frame,
+                LinkType::Ethernet,
+                lengths,
+                [0; 4],
+                &mut packet,
+                &mut inner,
+            );
+            assert!(matches!(class, Class::NotRoce(NotRoce::NotUdp, _)));
+            segment(frame, &inner)
+        };
+        let segment = read(&frame).unwrap();
         assert_eq!((segment.src_port, segment.dst_port), (0x1234, 0x4853));
         assert_eq!((segment.sequence, segment.kind), (9, SYN));
         // A RoCE port is none of TCP's, and a cut frame is no segment.
-        assert_eq!(super::segment(&frame[..40], LinkType::Ethernet), None);
+        assert_eq!(read(&frame[..40]), None);
     }
 }

@@ -13,12 +13,12 @@ pub struct Capability {
 const DAC_OVERRIDE: u32 = 1;
 const NET_ADMIN: Capability = capability(12, "cap_net_admin");
 const NET_RAW: Capability = capability(13, "cap_net_raw");
-const PERFMON: Capability = capability(38, "cap_perfmon");
 const BPF: Capability = capability(39, "cap_bpf");
 
-/// What XDP takes: the program and its maps, the verifier's trust in its pointers, the attachment,
-/// promiscuous mode.
-pub const XDP: [Capability; 4] = [BPF, PERFMON, NET_ADMIN, NET_RAW];
+/// What XDP takes: the program and its maps, the attachment, promiscuous mode.
+pub const XDP: [Capability; 3] = [BPF, NET_ADMIN, NET_RAW];
+/// With it the verifier trusts a program not to speculate: see [`crate::xdp::costs`].
+pub const TRUST: Capability = capability(38, "cap_perfmon");
 /// What `AF_PACKET` takes.
 pub const AF_PACKET: [Capability; 1] = [NET_RAW];
 
@@ -85,18 +85,29 @@ pub fn missing(needed: &[Capability]) -> io::Result<Vec<Capability>> {
 /// # Errors
 /// The kernel refuses.
 pub fn drop_all() -> io::Result<()> {
-    let (word, bit) = place(DAC_OVERRIDE);
-    let mut kept = [Sets::default(); 2];
-    if let (Some(kept), Some(held)) = (kept.get_mut(word), get()?.get(word)) {
-        kept.permitted = held.permitted & bit;
-        kept.effective = held.effective & bit;
+    keep(&[capability(DAC_OVERRIDE, "cap_dac_override")])
+}
+
+/// Gives up every capability of this thread and those it starts but for `kept`, for good.
+///
+/// # Errors
+/// The kernel refuses.
+pub fn keep(kept: &[Capability]) -> io::Result<()> {
+    let held = get()?;
+    let mut sets = [Sets::default(); 2];
+    for capability in kept {
+        let (word, bit) = place(capability.number);
+        if let (Some(set), Some(held)) = (sets.get_mut(word), held.get(word)) {
+            set.permitted |= held.permitted & bit;
+            set.effective |= held.effective & bit;
+        }
     }
     let mut header = Header {
         version: VERSION,
         pid: 0,
     };
     // SAFETY: this version of the call reads two such structures.
-    let set = unsafe { libc::syscall(libc::SYS_capset, &raw mut header, kept.as_ptr()) };
+    let set = unsafe { libc::syscall(libc::SYS_capset, &raw mut header, sets.as_ptr()) };
     if set == 0 {
         Ok(())
     } else {

@@ -4,14 +4,17 @@ mod top;
 
 pub use top::{LookArguments, OnceArguments, OnceOutput, TableName, ThemeName, TopArguments};
 
+use crate::anonymize::anonymizer;
 use crate::filters::{row_filter, run_filter};
-use crate::units::{bits_per_second, duration, name, positive_duration, share};
+use crate::units::{bits_per_second, bytes, duration, name, positive_duration, share};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use rocescope_model::ConnectionRow;
 use rocescope_model::filter::RowFilter;
+use rocescope_pipeline::anonymize::AddressMap;
 use rocescope_pipeline::filter::RunFilter;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Watches RoCEv2 fabrics from the outside: flows, opcodes, messages, NAKs, congestion.
@@ -46,6 +49,8 @@ pub enum Command {
     Connections(Box<ConnectionsArguments>),
     /// Show the whole path at work, without privileges or input
     Demo(DemoArguments),
+    /// Write the frames of a capture file that a filter wants into another
+    Extract(ExtractArguments),
     /// Write deterministic RoCEv2 traffic from a scenario, with its truth beside it
     Generate(GenerateArguments),
     /// Write the manual pages
@@ -70,20 +75,21 @@ pub enum Output {
 }
 
 /// `rocescope capture`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct CaptureArguments {
     /// Capture file to read: pcap or pcapng, plain, gzip or zstd; `-` for standard input
     #[arg(short, long, value_name = "FILE", conflicts_with = "interfaces")]
     pub read: Option<PathBuf>,
-    /// Write a Parquet dataset into this directory
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
     /// How the summary is printed
     #[arg(short, long, value_enum, default_value_t = Output::Table)]
     pub output: Output,
     /// Keep only packets for which this holds, such as `host 10.0.0.1 and not service cnp`
     #[arg(long, value_name = "EXPR", value_parser = run_filter)]
     pub filter: Option<RunFilter>,
+    /// Put other addresses in the place of all, by a key of 64 hexadecimal digits, or @ and a file that
+    /// holds them; addresses with a common prefix keep one of the same length
+    #[arg(long, value_name = "KEY", value_parser = anonymizer)]
+    pub anonymize: Option<Arc<dyn AddressMap>>,
     /// Follow connections too: loss, order and round trips of every queue pair
     #[arg(long)]
     pub connections: bool,
@@ -99,13 +105,40 @@ pub struct CaptureArguments {
     /// Interfaces to capture on
     #[command(flatten)]
     pub live: LiveArguments,
+    /// What is written
+    #[command(flatten)]
+    pub dataset: DatasetArguments,
     /// What is measured, and how finely
     #[command(flatten)]
     pub measure: MeasureArguments,
 }
 
+/// The dataset that a capture writes.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Dataset")]
+pub struct DatasetArguments {
+    /// Write a Parquet dataset into this directory
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// A segment is sealed when its first rows are this old
+    #[arg(long, value_name = "TIME", default_value = "1m", value_parser = positive_duration)]
+    pub segment_age: Duration,
+    /// A segment is sealed when it has this many bytes before compression
+    #[arg(long, value_name = "BYTES", default_value = "64Mi", value_parser = bytes)]
+    pub segment_bytes: u64,
+    /// Delete sealed segments whose hour ended longer ago than this
+    #[arg(long, value_name = "TIME", value_parser = positive_duration)]
+    pub keep_age: Option<Duration>,
+    /// Delete the oldest sealed segments when all together have more bytes than this
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    pub keep_bytes: Option<u64>,
+    /// Leave bitmaps and Count-Min tables out of the dataset
+    #[arg(long)]
+    pub no_sketches: bool,
+}
+
 /// Capture on interfaces.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Live capture")]
 pub struct LiveArguments {
     /// Interface to capture on; may be given several times
@@ -180,9 +213,6 @@ pub struct MeasureArguments {
     /// Change between windows that is jitter, in bits a second
     #[arg(long, value_name = "RATE", default_value = "500M", value_parser = bits_per_second)]
     pub jitter_absolute: f64,
-    /// Leave bitmaps and Count-Min tables out of the dataset
-    #[arg(long)]
-    pub no_sketches: bool,
 }
 
 /// `rocescope completions`.
@@ -240,6 +270,26 @@ pub struct ConnectionsArguments {
     /// What is measured, and how finely; of a file only
     #[command(flatten)]
     pub measure: MeasureArguments,
+}
+
+/// `rocescope extract`.
+#[derive(Debug, Args)]
+pub struct ExtractArguments {
+    /// Capture file to read: pcap or pcapng, plain, gzip or zstd; `-` for standard input
+    #[arg(short, long, value_name = "FILE")]
+    pub read: PathBuf,
+    /// pcapng file to write; `-` for standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub write: PathBuf,
+    /// Which packets, such as `qp 17 and opcode *ACKNOWLEDGE*`
+    #[arg(long, value_name = "EXPR", value_parser = run_filter)]
+    pub filter: RunFilter,
+    /// UDP destination port that carries RoCEv2; up to four
+    #[arg(long = "udp-port", value_name = "PORT", default_value = "4791")]
+    pub udp_ports: Vec<u16>,
+    /// No progress bar
+    #[arg(short, long)]
+    pub quiet: bool,
 }
 
 /// `rocescope demo`.

@@ -1,13 +1,13 @@
 //! Runs in, a summary and a dataset out: where every source of a capture ends.
 
+use crate::dataset::Dataset;
 use anyhow::{Context, Result};
 use rocescope_model::{ConnectionRow, EventRow, WindowRows};
 use rocescope_pipeline::connections::ConnectionSummary;
 use rocescope_pipeline::{Pipeline, Settings, Summary};
 use rocescope_record::Counters;
-use rocescope_store::Writer;
+use rocescope_store::Retained;
 use std::fmt;
-use std::time::Instant;
 
 /// The pipeline, and what it writes into.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub type Tap = Box<dyn FnMut(&mut WindowRows) -> Result<()>>;
 /// Where rows go.
 #[derive(Default)]
 pub struct Outlet {
-    writer: Option<Writer>,
+    dataset: Option<Dataset>,
     tap: Option<Tap>,
     /// Rows of connections and events kept in memory, where they are asked for.
     kept: Option<(Vec<ConnectionRow>, Vec<EventRow>)>,
@@ -32,16 +32,16 @@ pub struct Outlet {
 impl fmt::Debug for Outlet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Outlet")
-            .field("writer", &self.writer)
+            .field("dataset", &self.dataset)
             .field("tap", &self.tap.is_some())
             .finish_non_exhaustive()
     }
 }
 
-impl From<Option<Writer>> for Outlet {
-    fn from(writer: Option<Writer>) -> Self {
+impl From<Option<Dataset>> for Outlet {
+    fn from(dataset: Option<Dataset>) -> Self {
         Self {
-            writer,
+            dataset,
             ..Self::default()
         }
     }
@@ -63,8 +63,8 @@ impl Outlet {
         if rows.is_empty() {
             return Ok(());
         }
-        if let Some(writer) = &mut self.writer {
-            match writer.append(rows, Instant::now()) {
+        if let Some(dataset) = &mut self.dataset {
+            match dataset.append(rows) {
                 Err(error) if error.is_no_space() => {}
                 appended => appended.context("the dataset")?,
             }
@@ -88,8 +88,8 @@ pub struct Outcome {
     pub summary: Summary,
     /// The exact counters.
     pub counters: Counters,
-    /// What was written, where something was.
-    pub store: Option<rocescope_store::Summary>,
+    /// What was written, where something was, and what was deleted.
+    pub store: Option<(rocescope_store::Summary, Retained)>,
     /// Why writing stopped early.
     pub store_error: Option<rocescope_store::Error>,
     /// What happened to the state of connections, where they were followed.
@@ -106,7 +106,7 @@ impl Intake {
     pub fn new(settings: Settings, outlet: impl Into<Outlet>) -> Result<Self> {
         let outlet = outlet.into();
         // Nobody reads the sketches of a capture that leaves no dataset.
-        let sketches = settings.sketches && outlet.writer.is_some();
+        let sketches = settings.sketches && outlet.dataset.is_some();
         let settings = Settings {
             sketches,
             ..settings
@@ -140,7 +140,7 @@ impl Intake {
         let Self { pipeline, outlet } = &mut self;
         pipeline.finish_by_window(counters, &mut |rows| outlet.take(rows))?;
         outlet.take(pipeline.rows())?;
-        let store = outlet.writer.take().map(Writer::finish);
+        let store = outlet.dataset.take().map(Dataset::finish);
         let (store, store_error) = match store {
             None => (None, None),
             Some(Ok(summary)) => (Some(summary), None),

@@ -2,12 +2,14 @@
 //!
 //! | module | what it does |
 //! |---|---|
+//! | [`anonymize`] | addresses that keep their prefixes and nothing else |
 //! | [`arguments`] | the command line |
 //! | [`configuration`] | the layers below the command line: environment, file, defaults |
 //! | [`filters`] | filters as arguments |
 //! | [`commands`] | one file a subcommand |
 //! | [`session`] | a source of frames, driven through the observer into the intake |
 //! | [`intake`] | runs in, a summary and a dataset out |
+//! | [`dataset`] | the dataset that a capture writes, and how much of it stays |
 //! | [`output`] | the summary of a capture as text and as JSON |
 //! | [`reference`] | what is generated from the command line: pages, completions, template |
 //! | [`mod@say`] | lines for the user while something runs |
@@ -15,9 +17,11 @@
 //! | [`timeline`] | rows of many segments in the order of their windows |
 //! | [`progress`] | the bar on a terminal |
 
+pub mod anonymize;
 pub mod arguments;
 pub mod commands;
 pub mod configuration;
+pub mod dataset;
 pub mod filters;
 pub mod intake;
 pub mod output;

@@ -15,7 +15,7 @@ use std::io;
 pub fn files() -> io::Result<Vec<(String, String)>> {
     let mut files = vec![
         ("docs/reference.md".to_owned(), page()),
-        ("deploy/rocescope.toml".to_owned(), text::template()),
+        ("deploy/template.toml".to_owned(), text::template()),
     ];
     for shell in [Shell::Bash, Shell::Fish, Shell::Zsh] {
         let path = format!("deploy/completions/rocescope.{shell}");

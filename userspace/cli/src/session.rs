@@ -45,6 +45,11 @@ impl Session {
         self.intake.keep_connections();
     }
 
+    /// Takes over what may change while a capture runs.
+    pub fn reconfigure(&mut self, settings: &Settings) {
+        self.intake.pipeline.reconfigure(settings);
+    }
+
     /// Takes a frame.
     ///
     /// # Errors

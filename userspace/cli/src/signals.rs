@@ -1,10 +1,10 @@
 //! SIGINT and SIGTERM end the input; what was counted by then is finished and printed. SIGUSR1 asks for
-//! the counts so far.
+//! the counts so far, SIGHUP for the configuration to be read again.
 
 use anyhow::{Context, Result};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
-use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::{flag, low_level};
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -18,6 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct Signals {
     ended: Arc<AtomicBool>,
     asked: Arc<AtomicBool>,
+    reload: Arc<AtomicBool>,
     /// A byte comes in with every signal: what waits for input waits for this too.
     wake: UnixStream,
     waker: Arc<UnixStream>,
@@ -91,6 +92,7 @@ impl Signals {
         Ok(Self {
             ended,
             asked,
+            reload: Arc::default(),
             wake,
             waker: Arc::new(waker),
         })
@@ -103,6 +105,21 @@ impl Signals {
             ended: Arc::clone(&self.ended),
             waker: Arc::clone(&self.waker),
         }
+    }
+
+    /// Takes SIGHUP as the wish to read the configuration again; otherwise it ends the process.
+    ///
+    /// # Errors
+    /// The operating system refuses.
+    pub fn take_reload(&self) -> Result<()> {
+        flag::register(SIGHUP, Arc::clone(&self.reload)).context("signals")?;
+        Ok(())
+    }
+
+    /// Whether somebody has asked to read the configuration again since this was last called.
+    #[must_use]
+    pub fn reload(&self) -> bool {
+        self.reload.swap(false, Ordering::Relaxed)
     }
 
     /// Whether somebody has asked for the counts since this was last called.

@@ -22,6 +22,38 @@ pub fn bits_per_second(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Reads a number of bytes: `64Mi`, `10G`, `4096`; `Ki`, `Mi`, `Gi` and `Ti` are powers of 1,024.
+///
+/// # Errors
+/// A sentence for the user.
+pub fn bytes(text: &str) -> Result<u64, String> {
+    let text = text.trim();
+    let digits = text
+        .find(|character: char| !character.is_ascii_digit())
+        .unwrap_or(text.len());
+    let (number, suffix) = text.split_at(digits);
+    let factor = match suffix {
+        "" => 1,
+        "k" | "K" => 1_000,
+        "M" => 1_000_000,
+        "G" => 1_000_000_000,
+        "T" => 1_000_000_000_000,
+        "Ki" => 1 << 10,
+        "Mi" => 1 << 20,
+        "Gi" => 1 << 30,
+        "Ti" => 1 << 40,
+        _ => 0,
+    };
+    match number
+        .parse::<u64>()
+        .ok()
+        .and_then(|number| number.checked_mul(factor))
+    {
+        Some(bytes) if bytes > 0 => Ok(bytes),
+        _ => Err("expected a number of bytes, such as 64Mi, 10G or 4096".into()),
+    }
+}
+
 /// Reads a share: `0.5` is half.
 ///
 /// # Errors
@@ -107,6 +139,16 @@ mod tests {
         assert_eq!(bits_per_second("1e9"), Ok(1e9));
         for wrong in ["", "G", "-1M", "fast", "nan", "infG", "1e300G"] {
             assert!(bits_per_second(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn bytes_carry_decimal_and_binary_prefixes() {
+        assert_eq!(bytes("4096"), Ok(4_096));
+        assert_eq!(bytes("10G"), Ok(10_000_000_000));
+        assert_eq!(bytes("64Mi"), Ok(64 << 20));
+        for wrong in ["", "0", "Mi", "1.5G", "-1", "1X", "99999999T"] {
+            assert!(bytes(wrong).is_err(), "{wrong}");
         }
     }
 

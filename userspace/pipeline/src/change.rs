@@ -30,15 +30,15 @@ pub(crate) struct Changed {
 
 impl Changes {
     pub(crate) fn new(settings: &Settings) -> Self {
-        let thresholds = Thresholds {
-            elephant_bps: settings.elephant_bps as u64,
-            absolute_bps: settings.jitter.absolute_bps.map(|bps| bps as u64),
-            relative: settings.jitter.relative,
-        };
         Self {
-            jitter: Jitter::new(thresholds, FOLLOWED, FORGET_AFTER),
+            jitter: Jitter::new(thresholds(settings), FOLLOWED, FORGET_AFTER),
             keys: BTreeMap::new(),
         }
+    }
+
+    /// The thresholds are others from the next window on.
+    pub(crate) fn set_thresholds(&mut self, settings: &Settings) {
+        self.jitter.set_thresholds(thresholds(settings));
     }
 
     /// Takes the flows of a finished window, largest first, and calls `emit` with each change that
@@ -79,5 +79,13 @@ impl Changes {
                 emit(Changed { key: *key, event });
             }
         });
+    }
+}
+
+fn thresholds(settings: &Settings) -> Thresholds {
+    Thresholds {
+        elephant_bps: settings.elephant_bps as u64,
+        absolute_bps: settings.jitter.absolute_bps.map(|bps| bps as u64),
+        relative: settings.jitter.relative,
     }
 }

@@ -10,6 +10,7 @@
 //! | [`windows`] | which window a run belongs to, and when a window is finished |
 //! | [`window`] | what one window adds up |
 //! | [`filter`] | which runs are wanted |
+//! | [`anonymize`] | other addresses in the place of those on the wire |
 //! | [`flow_table`] | exact counts a flow, up to a bound |
 //! | [`flow_estimate`] | how many flows the sketches say there were |
 //! | [`overflow`] | the sketches that take over beyond the bound |
@@ -25,6 +26,7 @@
 
 extern crate alloc;
 
+pub mod anonymize;
 pub mod change;
 pub mod connections;
 pub mod filter;

@@ -1,7 +1,9 @@
 //! What a user may choose.
 
+use crate::anonymize::AddressMap;
 use crate::connections::ConnectionSettings;
 use crate::filter::RunFilter;
+use alloc::sync::Arc;
 use rocescope_model::Text;
 
 /// Window length, bounds and thresholds.
@@ -35,6 +37,8 @@ pub struct Settings {
     pub connections: Option<ConnectionSettings>,
     /// Which packets are wanted; `None`: all.
     pub filter: Option<RunFilter>,
+    /// What stands for each address, behind the filter; `None`: the address itself.
+    pub addresses: Option<Arc<dyn AddressMap>>,
 }
 
 /// Thresholds of the change between adjacent windows; both must be passed where both are set.
@@ -67,6 +71,7 @@ impl Default for Settings {
             event_rows: 10_000,
             connections: Some(ConnectionSettings::default()),
             filter: None,
+            addresses: None,
         }
     }
 }

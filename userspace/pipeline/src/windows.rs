@@ -1,5 +1,6 @@
 //! Which window a run belongs to, and when a window is finished.
 
+use crate::anonymize::Anonymizer;
 use crate::change::{Changed, Changes, FOLLOWED};
 use crate::connections::{ConnectionSummary, Connections};
 use crate::flow_table::{Flow, FlowTable};
@@ -25,6 +26,7 @@ use rocescope_wire::Packet;
 #[derive(Debug)]
 pub struct Pipeline {
     settings: Settings,
+    anonymizer: Option<Anonymizer>,
     /// Open windows by start, ascending: seldom more than two.
     open: VecDeque<(u64, Window)>,
     /// A closed window whose memory is used again.
@@ -70,7 +72,15 @@ impl Sink for Pipeline {
         if let Some(connections) = &mut self.connections
             && filter.as_ref().is_none_or(|filter| filter.may_want(&event))
         {
-            connections.whole(event);
+            match (&mut self.anonymizer, event) {
+                (Some(anonymizer), Whole::Mad(mad)) => {
+                    connections.whole(Whole::Mad(&anonymizer.mad(mad)));
+                }
+                (Some(anonymizer), Whole::Handshake(handshake)) => {
+                    connections.whole(Whole::Handshake(&anonymizer.handshake(handshake)));
+                }
+                (None, event) => connections.whole(event),
+            }
         }
         true
     }
@@ -85,6 +95,7 @@ impl Pipeline {
         settings.check()?;
         let empty = Sketches::new().map_err(|_| SettingsError::Sketches)?;
         Ok(Self {
+            anonymizer: settings.addresses.clone().map(Anonymizer::new),
             open: VecDeque::new(),
             spare: None,
             floor_ns: 0,
@@ -116,6 +127,18 @@ impl Pipeline {
     #[must_use]
     pub const fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// Takes over what may change while a capture runs: thresholds, filter, numbers of top flows.
+    /// Windows that are open go by the new ones when they close.
+    pub fn reconfigure(&mut self, settings: &Settings) {
+        let own = &mut self.settings;
+        own.elephant_bps = settings.elephant_bps;
+        own.jitter = settings.jitter;
+        own.filter.clone_from(&settings.filter);
+        own.top = settings.top;
+        own.flow_rows = settings.flow_rows;
+        self.changes.set_thresholds(&self.settings);
     }
 
     /// Whether `time_ns` lies in the window in which the clock stands: when it does not,
@@ -250,6 +273,14 @@ impl Pipeline {
         Summary::of(self)
     }
 
+    /// The capture lost runs between these times, in nanoseconds since the epoch: gaps there say
+    /// nothing about connections.
+    pub fn blind(&mut self, from_ns: u64, to_ns: u64) {
+        if let Some(connections) = &mut self.connections {
+            connections.blind(from_ns, to_ns);
+        }
+    }
+
     /// Adds a run to its window.
     #[inline]
     pub fn ingest(&mut self, run: &RunRecord) {
@@ -262,6 +293,14 @@ impl Pipeline {
             }
             return;
         }
+        let other;
+        let run = match &mut self.anonymizer {
+            None => run,
+            Some(anonymizer) => {
+                other = anonymizer.run(run);
+                &other
+            }
+        };
         if let Some(connections) = &mut self.connections {
             connections.run(run);
             if connections.wants_turn() {

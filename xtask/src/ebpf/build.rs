@@ -12,7 +12,9 @@ const BINARY: &str = "rocescope-ebpf";
 
 /// What the object is built with, beside the paths that are taken out of it.
 pub(super) const FLAGS: &str = "-C target-cpu=v3 -C link-arg=--btf \
-     -C link-arg=--cpu-features=+allows-misaligned-mem-access";
+     -C link-arg=--cpu-features=+allows-misaligned-mem-access \
+     -C link-arg=--disable-expand-memcpy-in-order \
+     -C link-arg=--llvm-args=-no-stack-slot-sharing";
 
 /// A compiler with the sources of `core`, a linker, and something that strips.
 pub(super) struct Toolchain {

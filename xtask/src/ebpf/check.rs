@@ -8,7 +8,7 @@ use super::lock::Lock;
 use super::{build, object_path, sources};
 use crate::process::root;
 use anyhow::{Context, Result, ensure};
-use rocescope_capture::xdp;
+use rocescope_capture::{privileges, xdp};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -65,25 +65,38 @@ fn same_records(object: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Loads an object and prints what the verifier had to do.
+/// Loads an object with what a capture has, and with the verifier's trust beside it; prints what the
+/// verifier had to do.
 pub(super) fn costs(object: &[u8]) -> Result<()> {
-    let costs = match xdp::costs(object) {
-        Ok(costs) => costs,
-        Err(error) if error.is_permission() => {
-            println!("not loaded: {error}");
-            return Ok(());
+    let [bpf, admin, raw] = privileges::XDP;
+    for (with, capabilities) in [
+        (
+            "CAP_BPF, CAP_NET_ADMIN, CAP_NET_RAW",
+            &[bpf, admin, raw][..],
+        ),
+        ("and CAP_PERFMON", &[bpf, admin, raw, privileges::TRUST][..]),
+    ] {
+        println!("with {with}:");
+        let costs = match xdp::costs(object, capabilities) {
+            Ok(costs) => costs,
+            Err(error)
+                if error.is_permission() && !privileges::missing(capabilities)?.is_empty() =>
+            {
+                println!("  not loaded: {error}");
+                return Ok(());
+            }
+            Err(error) => return Err(error).context("the object does not load"),
+        };
+        for cost in costs {
+            println!(
+                "  {:<16} {:>6} instructions verified in {:.0} ms, stack {} of 512 bytes, {} bytes of machine code",
+                cost.program,
+                cost.verified_instructions,
+                cost.load_time.as_secs_f64() * 1e3,
+                cost.stack_bytes,
+                cost.machine_code_bytes,
+            );
         }
-        Err(error) => return Err(error).context("the object does not load"),
-    };
-    for cost in costs {
-        println!(
-            "{:<16} {:>6} instructions verified in {:.0} ms, stack {} of 512 bytes, {} bytes of machine code",
-            cost.program,
-            cost.verified_instructions,
-            cost.load_time.as_secs_f64() * 1e3,
-            cost.stack_bytes,
-            cost.machine_code_bytes,
-        );
     }
     Ok(())
 }

@@ -9,15 +9,18 @@
 //! | `buffer` | the window over that stream, refilled as frames are taken |
 //! | `pcap` | records of the classic format |
 //! | `pcapng` | blocks, sections and interfaces of the next generation format |
+//! | `write` | [`PcapNgWriter`]: frames into a file |
 
 mod buffer;
 mod error;
 mod input;
 mod pcap;
 mod pcapng;
+mod write;
 
 pub use error::FileError;
 pub use input::{Input, open};
+pub use write::PcapNgWriter;
 
 use buffer::Buffer;
 use rocescope_wire::{FrameLengths, LinkType};

@@ -56,6 +56,9 @@ pub enum Error {
     /// A clock cannot be read.
     #[error("the clock: {0}")]
     Clock(io::Error),
+    /// Capabilities cannot be given up.
+    #[error("capabilities: {0}")]
+    Capabilities(io::Error),
     /// The flush thread is gone.
     #[error("the flush thread: {0}")]
     Thread(String),

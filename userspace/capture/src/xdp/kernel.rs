@@ -1,16 +1,15 @@
 //! The program and its maps, loaded.
 
-use super::{Error, Options, cpu, stack};
+use super::{Error, Options, cpu};
 use aya::maps::{Array, ArrayOfMaps, Map, MapData, PerCpuArray, RingBuf};
 use aya::programs::{ProgramError, ProgramFd, TestRun, TestRunOptions, Xdp};
 use aya::{Ebpf, EbpfLoader};
 use rocescope_record::{Config, Counters};
 use std::io::ErrorKind;
 use std::sync::Mutex;
-use std::time::{Duration, Instant};
 
 pub(super) const PROGRAM: &str = "rocescope";
-const FLUSH: &str = "rocescope_flush";
+pub(super) const FLUSH: &str = "rocescope_flush";
 /// `BPF_MAP_TYPE_RINGBUF`.
 const RING_BUFFER: u32 = 27;
 /// Sets that one call of the flush program looks at: `SETS_A_FLUSH` there.
@@ -32,8 +31,15 @@ struct CountersValue(Counters);
 // SAFETY: `Counters` is `bytemuck::Pod`, which asks for more.
 unsafe impl aya::Pod for CountersValue {}
 
-/// The rings, in the order of the CPUs.
+/// The rings of runs, in the order of the CPUs.
 pub(super) type RingMaps = Vec<RingBuf<MapData>>;
+
+/// All rings there are.
+pub(super) struct Readers {
+    pub(super) runs: RingMaps,
+    /// That of what crosses whole.
+    pub(super) whole: RingBuf<MapData>,
+}
 
 /// The programs, loaded, and the maps that user space touches.
 pub(super) struct Kernel {
@@ -52,7 +58,7 @@ impl Kernel {
         options: Options,
         config: Config,
         rehearse: bool,
-    ) -> Result<(Self, RingMaps), Error> {
+    ) -> Result<(Self, Readers), Error> {
         let cpus = cpu::possible()?;
         let sets = (options.slots / 2).next_power_of_two().max(SETS_A_FLUSH);
         let mut loader = EbpfLoader::new();
@@ -76,6 +82,7 @@ impl Kernel {
         let mut config_map: Array<_, ConfigValue> = take(&mut programs, "CONFIG")?;
         config_map.set(0, ConfigValue(config), 0)?;
         let counters = take(&mut programs, "COUNTERS")?;
+        let whole = take(&mut programs, "WHOLE")?;
         for name in [PROGRAM, FLUSH] {
             program_mut(&mut programs, name)?.load()?;
         }
@@ -85,6 +92,10 @@ impl Kernel {
             counters,
             _rings: rings,
             sets,
+        };
+        let readers = Readers {
+            runs: readers,
+            whole,
         };
         Ok((kernel, readers))
     }
@@ -165,7 +176,10 @@ impl Kernel {
     }
 }
 
-fn program_mut<'a>(programs: &'a mut Ebpf, name: &'static str) -> Result<&'a mut Xdp, Error> {
+pub(super) fn program_mut<'a>(
+    programs: &'a mut Ebpf,
+    name: &'static str,
+) -> Result<&'a mut Xdp, Error> {
     let program = programs.program_mut(name).ok_or(Error::Missing(name))?;
     Ok(program.try_into()?)
 }
@@ -176,51 +190,4 @@ where
 {
     let map = programs.take_map(name).ok_or(Error::Missing(name))?;
     Ok(map.try_into()?)
-}
-
-/// What it takes to load a program.
-#[derive(Clone, Copy, Debug)]
-pub struct Cost {
-    /// Its name.
-    pub program: &'static str,
-    /// Instructions that the verifier walked through.
-    pub verified_instructions: u32,
-    /// Bytes of stack, its deepest chain of calls.
-    pub stack_bytes: u32,
-    /// Bytes of machine code.
-    pub machine_code_bytes: u32,
-    /// Time to verify and translate it.
-    pub load_time: Duration,
-}
-
-/// Loads the programs of `object` and lets go of them again.
-///
-/// # Errors
-/// The kernel refuses.
-pub fn costs(object: &[u8]) -> Result<Vec<Cost>, Error> {
-    // The buffer may lie anywhere; the loader wants words.
-    let mut words = vec![0u64; object.len().div_ceil(8)];
-    let aligned = bytemuck::cast_slice_mut::<u64, u8>(&mut words);
-    let (aligned, _) = aligned.split_at_mut(object.len());
-    aligned.copy_from_slice(object);
-    let depths = stack::depths(aligned)?;
-    let mut loader = EbpfLoader::new();
-    let cpus = cpu::possible()? as u32;
-    let mut programs = loader.map_max_entries("RINGS", cpus).load(aligned)?;
-    let mut costs = Vec::new();
-    for name in [PROGRAM, FLUSH] {
-        let program = program_mut(&mut programs, name)?;
-        let before = Instant::now();
-        program.load()?;
-        let load_time = before.elapsed();
-        let info = program.info()?;
-        costs.push(Cost {
-            program: name,
-            verified_instructions: info.verified_instruction_count().unwrap_or(0),
-            stack_bytes: depths.get(name).copied().unwrap_or(0),
-            machine_code_bytes: info.size_jitted(),
-            load_time,
-        });
-    }
-    Ok(costs)
 }

@@ -7,7 +7,9 @@
 //! | `flush` | a thread that visits every CPU once a slice, so that none holds its runs for ever |
 //! | `rings` | the ring of each CPU, and what was lost before it was read |
 //! | `order` | runs of all CPUs by their first time |
+//! | `whole` | CM datagrams and TCP handshakes |
 //! | `clock` | the clocks of the kernel in nanoseconds since the epoch |
+//! | `cost` | what it takes to load the programs |
 //! | `stack` | how deep the stack of a program gets |
 //! | [`rehearsal`] | the same programs over frames in memory, for tests and measurements |
 //!
@@ -15,6 +17,7 @@
 //! that was handed over, or in one that is counted as lost.
 
 mod clock;
+mod cost;
 mod cpu;
 mod error;
 mod flush;
@@ -24,9 +27,10 @@ mod order;
 pub mod rehearsal;
 mod rings;
 mod stack;
+mod whole;
 
+pub use cost::{Cost, costs};
 pub use error::Error;
-pub use kernel::{Cost, costs};
 pub use link::Mode;
 pub use rings::{Blind, Losses};
 
@@ -35,8 +39,9 @@ use kernel::Kernel;
 use link::Attached;
 use order::Order;
 use rings::Rings;
-use rocescope_record::{Config, Counters, RunRecord};
+use rocescope_record::{Config, Counters, RunRecord, Whole};
 use std::sync::Arc;
+use whole::Events;
 
 /// The program as it was built last; see `cargo xtask ebpf`.
 pub static OBJECT: &[u8] = aya::include_bytes_aligned!("../../../../ebpf/rocescope.bpf.o");
@@ -64,11 +69,25 @@ impl Default for Options {
     }
 }
 
+/// What a capture hands over.
+#[derive(Clone, Copy, Debug)]
+pub enum Taken<'a> {
+    /// A run.
+    Run(&'a RunRecord),
+    /// A CM datagram or a TCP handshake.
+    Whole(Whole<'a>),
+    /// Runs were lost: told before the runs that follow.
+    Blind(&'a Blind),
+}
+
 /// An XDP capture on any number of interfaces.
 pub struct Capture {
     kernel: Arc<Kernel>,
     rings: Rings,
     order: Order,
+    events: Events,
+    /// Blind intervals that have been told.
+    told: u64,
     attached: Vec<Attached>,
     flusher: Option<Flusher>,
 }
@@ -92,10 +111,12 @@ impl Capture {
             epoch_offset_ns: clock::epoch_offset_ns()?,
             ..config
         };
-        let (kernel, rings) = Kernel::load(OBJECT, options, config, false)?;
+        let (kernel, readers) = Kernel::load(OBJECT, options, config, false)?;
         Ok(Self {
             kernel: Arc::new(kernel),
-            rings: Rings::new(rings, config.slice_ns),
+            rings: Rings::new(readers.runs, config.slice_ns),
+            events: Events::new(readers.whole),
+            told: 0,
             order: Order::default(),
             attached: Vec::new(),
             flusher: None,
@@ -142,15 +163,30 @@ impl Capture {
     ///
     /// # Errors
     /// The flush thread has failed.
-    pub fn poll(&mut self, mut sink: impl FnMut(&RunRecord)) -> Result<(u64, bool), Error> {
+    pub fn poll(&mut self, mut sink: impl FnMut(Taken<'_>)) -> Result<(u64, bool), Error> {
         let watermark = match &mut self.flusher {
             Some(flusher) => flusher.watermark()?,
             None => 0,
         };
         // In this order: what the watermark promises lies in the rings already.
-        let some = self.rings.drain(&mut self.order);
-        self.order.release(watermark, &mut sink);
+        let some = self.rings.drain(&mut self.order) | self.events.drain();
+        self.hand_over(watermark, &mut sink);
         Ok((watermark, some))
+    }
+
+    /// What is complete, and first of all where something is missing.
+    fn hand_over(&mut self, watermark: u64, sink: &mut impl FnMut(Taken<'_>)) {
+        let losses = self.rings.losses();
+        let new = losses.intervals - self.told;
+        self.told = losses.intervals;
+        let known = losses.blind.len() as u64;
+        for blind in losses.blind.iter().skip(known.saturating_sub(new) as usize) {
+            sink(Taken::Blind(blind));
+        }
+        self.events
+            .release(watermark, &mut |event| sink(Taken::Whole(event)));
+        self.order
+            .release(watermark, &mut |run| sink(Taken::Run(run)));
     }
 
     /// The exact counters of all CPUs.
@@ -177,7 +213,7 @@ impl Capture {
     ///
     /// # Errors
     /// The kernel refuses; what was handed over before stands.
-    pub fn finish(mut self, mut sink: impl FnMut(&RunRecord)) -> Result<(Counters, Losses), Error> {
+    pub fn finish(mut self, mut sink: impl FnMut(Taken<'_>)) -> Result<(Counters, Losses), Error> {
         self.attached.clear();
         // Frames that were under way are through when every CPU has passed a quiescent state.
         clock::wait_for_readers();
@@ -189,9 +225,13 @@ impl Capture {
             cpu::pinned(cpu, || self.kernel.flush())??;
             self.rings.drain(&mut self.order);
         }
-        self.order.release(u64::MAX, &mut sink);
+        self.events.drain();
         let counters = self.kernel.counters()?;
         let end = clock::monotonic_ns()?.wrapping_add(self.kernel.config().epoch_offset_ns);
-        Ok((counters, self.rings.finish(&counters, end)))
+        self.rings.finish(&counters, end);
+        self.hand_over(u64::MAX, &mut sink);
+        let mut losses = self.rings.losses().clone();
+        losses.unreadable += self.events.unreadable();
+        Ok((counters, losses))
     }
 }

@@ -7,8 +7,9 @@
 use super::kernel::{Kernel, PROGRAM};
 use super::order::Order;
 use super::rings::Rings;
+use super::whole::Events;
 use super::{Error, Losses, Options, cpu};
-use rocescope_record::{Config, Counters, RunRecord};
+use rocescope_record::{Config, Counters, RunRecord, Whole};
 
 /// The interface that `BPF_PROG_TEST_RUN` claims: the loopback of the network namespace.
 pub const INTERFACE: u32 = 1;
@@ -20,6 +21,7 @@ const METADATA_BYTES: usize = 16;
 pub struct Rehearsal {
     kernel: Kernel,
     rings: Rings,
+    events: Events,
     frame: Vec<u8>,
 }
 
@@ -38,10 +40,11 @@ impl Rehearsal {
         if let Some(first) = cpu::online()?.first() {
             cpu::pin(*first)?;
         }
-        let (kernel, rings) = Kernel::load(object, options, config, true)?;
+        let (kernel, readers) = Kernel::load(object, options, config, true)?;
         Ok(Self {
             kernel,
-            rings: Rings::new(rings, config.slice_ns),
+            rings: Rings::new(readers.runs, config.slice_ns),
+            events: Events::new(readers.whole),
             frame: Vec::new(),
         })
     }
@@ -70,6 +73,12 @@ impl Rehearsal {
         let mut order = Order::default();
         self.rings.drain(&mut order);
         order.into_published()
+    }
+
+    /// What crossed whole and was not taken yet, in the order in which it passed.
+    pub fn take_whole(&mut self, mut sink: impl FnMut(Whole<'_>)) {
+        self.events.drain();
+        self.events.release_as_published(&mut sink);
     }
 
     /// What full rings have cost, as far as batches that were taken tell.

@@ -104,7 +104,7 @@ impl Rings {
     }
 
     /// What was lost in all, with what no batch came after.
-    pub(super) fn finish(mut self, counters: &Counters, end_ns: u64) -> Losses {
+    pub(super) fn finish(&mut self, counters: &Counters, end_ns: u64) {
         let told: u64 = self.seen.iter().map(|seen| seen.lost_runs).sum();
         if counters.lost_runs > told {
             let packets: u64 = self.seen.iter().map(|seen| seen.lost_packets).sum();
@@ -117,7 +117,6 @@ impl Rings {
                 packets: counters.lost_packets.saturating_sub(packets),
             });
         }
-        self.losses
     }
 }
 

@@ -4,7 +4,8 @@
 
 use super::Error;
 use aya_obj::Object;
-use std::collections::{BTreeMap, BTreeSet};
+use aya_obj::generated::bpf_insn;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// Register that holds the end of the frame.
 const FRAME: u8 = 10;
@@ -20,40 +21,66 @@ const STORE: u8 = 0x03;
 const ROUND: u32 = 32;
 
 /// Bytes of stack by program, its deepest chain of calls.
-///
-/// The program itself calls every function in `.text` that is not inlined, and those call no other:
-/// so the depth is its own frame and the largest of theirs.
 pub(super) fn depths(object: &[u8]) -> Result<BTreeMap<String, u32>, Error> {
-    let object = Object::parse(object).map_err(aya::EbpfError::from)?;
-    let programs: BTreeSet<_> = object
-        .programs
-        .values()
-        .map(aya_obj::Program::function_key)
-        .collect();
-    let subprograms = object
+    let mut object = Object::parse(object).map_err(aya::EbpfError::from)?;
+    let sections: HashSet<usize> = object
         .functions
-        .iter()
-        .filter(|(key, _)| !programs.contains(key));
-    let deepest = subprograms
-        .map(|(_, function)| frame_bytes(&function.instructions))
-        .max();
+        .keys()
+        .map(|(section, _)| *section)
+        .collect();
+    // From here on every program is followed by the functions it calls.
+    object
+        .relocate_calls(&sections)
+        .map_err(aya::EbpfError::RelocationError)?;
     let mut depths = BTreeMap::new();
     for (name, program) in &object.programs {
-        let Some(function) = object.functions.get(&program.function_key()) else {
-            continue;
-        };
-        let calls = function
-            .instructions
-            .iter()
-            .any(|ins| ins.code == CALL && ins.src_reg() == PSEUDO_CALL);
-        let below = if calls { deepest.unwrap_or(0) } else { 0 };
-        depths.insert(name.clone(), frame_bytes(&function.instructions) + below);
+        if let Some(function) = object.functions.get(&program.function_key()) {
+            depths.insert(name.clone(), depth(&function.instructions));
+        }
     }
     Ok(depths)
 }
 
+/// The deepest chain of calls from the first instruction on. No function calls itself: the kernel
+/// forbids it.
+fn depth(instructions: &[bpf_insn]) -> u32 {
+    let calls: Vec<(usize, usize)> = instructions
+        .iter()
+        .enumerate()
+        .filter(|(_, ins)| ins.code == CALL && ins.src_reg() == PSEUDO_CALL)
+        .filter_map(|(at, ins)| Some((at, (at + 1).checked_add_signed(ins.imm as isize)?)))
+        .collect();
+    let mut starts: BTreeSet<usize> = calls.iter().map(|(_, target)| *target).collect();
+    starts.insert(0);
+    below(0, instructions, &starts, &calls)
+}
+
+/// The frame of the function at `start`, and the deepest of those it calls.
+fn below(
+    start: usize,
+    instructions: &[bpf_insn],
+    starts: &BTreeSet<usize>,
+    calls: &[(usize, usize)],
+) -> u32 {
+    let end = starts
+        .range(start + 1..)
+        .next()
+        .map_or(instructions.len(), |next| *next);
+    let own = instructions.get(start..end).map_or(0, frame_bytes);
+    let called: BTreeSet<usize> = calls
+        .iter()
+        .filter(|(at, target)| (start..end).contains(at) && *target != start)
+        .map(|(_, target)| *target)
+        .collect();
+    let deepest = called
+        .into_iter()
+        .map(|target| below(target, instructions, starts, calls))
+        .max();
+    own + deepest.unwrap_or(0)
+}
+
 /// The lowest address below the frame pointer that a function uses.
-fn frame_bytes(instructions: &[aya_obj::generated::bpf_insn]) -> u32 {
+fn frame_bytes(instructions: &[bpf_insn]) -> u32 {
     let mut lowest = 0i32;
     for (at, ins) in instructions.iter().enumerate() {
         let direct = match ins.code & 0x07 {

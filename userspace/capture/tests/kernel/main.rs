@@ -10,7 +10,7 @@ mod overload;
 mod pair;
 
 use corpus::{Frames, captures, mutated, scenarios};
-use pair::Pair;
+use pair::{Compared, Pair};
 use rocescope_record::Config;
 
 /// Windows of 10 ms, so that even short captures pass edges; every PSN marked, exact ticks.
@@ -27,14 +27,18 @@ fn live() -> Config {
     }
 }
 
-fn same(mut pair: Pair, inputs: impl Iterator<Item = (String, Frames)>) {
-    let (mut frames, mut records) = (0, 0);
+fn same(mut pair: Pair, inputs: impl Iterator<Item = (String, Frames)>) -> Compared {
+    let (mut frames, mut sum) = (0, Compared::default());
     for (name, input) in inputs {
         frames += input.len();
-        records += pair.compare(&name, &input);
+        let compared = pair.compare(&name, &input);
+        sum.runs += compared.runs;
+        sum.mads += compared.mads;
+        sum.handshakes += compared.handshakes;
     }
-    assert!(frames > 0 && records > 0);
-    eprintln!("{frames} frames, {records} records: equal");
+    assert!(frames > 0 && sum.runs > 0);
+    eprintln!("{frames} frames, {sum:?}: equal");
+    sum
 }
 
 #[test]
@@ -42,7 +46,8 @@ fn every_capture_gives_the_same_records() {
     let Some(pair) = Pair::new(exact(), 4_096) else {
         return;
     };
-    same(pair, captures());
+    let compared = same(pair, captures());
+    assert!(compared.mads > 0 && compared.handshakes > 0, "{compared:?}");
 }
 
 #[test]

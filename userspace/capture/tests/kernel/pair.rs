@@ -3,7 +3,10 @@
 use crate::corpus::Frames;
 use rocescope_capture::xdp::rehearsal::{INTERFACE, Rehearsal};
 use rocescope_capture::xdp::{OBJECT, OBJECT_VARIABLE, Options};
-use rocescope_record::{Clock, Config, Counters, Observer, RunRecord, Set, Sink, Slot};
+use rocescope_record::{
+    Clock, Config, Counters, HandshakeRecord, MadRecord, Observer, RunRecord, Set, Sink, Slot,
+    Whole,
+};
 use rocescope_wire::{FrameLengths, LinkType};
 
 struct Times {
@@ -21,13 +24,45 @@ impl Clock for Times {
     }
 }
 
+/// What both hand over.
 #[derive(Default)]
-struct Published(Vec<RunRecord>);
+struct Published {
+    runs: Vec<RunRecord>,
+    whole: Vec<Event>,
+}
+
+#[derive(Debug, PartialEq)]
+enum Event {
+    Mad(Box<MadRecord>),
+    Handshake(HandshakeRecord),
+}
+
+impl From<Whole<'_>> for Event {
+    fn from(whole: Whole<'_>) -> Self {
+        match whole {
+            Whole::Mad(record) => Self::Mad(Box::new(*record)),
+            Whole::Handshake(record) => Self::Handshake(*record),
+        }
+    }
+}
 
 impl Sink for Published {
     fn publish(&mut self, run: &RunRecord, _: &mut Counters) {
-        self.0.push(*run);
+        self.runs.push(*run);
     }
+
+    fn whole(&mut self, event: Whole<'_>) -> bool {
+        self.whole.push(event.into());
+        true
+    }
+}
+
+/// How much of each a comparison was over.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Compared {
+    pub(crate) runs: usize,
+    pub(crate) mads: usize,
+    pub(crate) handshakes: usize,
 }
 
 pub(crate) struct Pair {
@@ -45,9 +80,7 @@ pub(crate) fn load(options: Options, config: Config) -> Option<Rehearsal> {
     match Rehearsal::load(&object, options, config) {
         Ok(kernel) => Some(kernel),
         Err(error) if error.is_permission() && std::env::var_os("CI").is_none() => {
-            eprintln!(
-                "skipped: loading an XDP program takes CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN"
-            );
+            eprintln!("skipped: loading an XDP program takes CAP_BPF and CAP_NET_ADMIN");
             None
         }
         Err(error) => panic!("{error}"),
@@ -70,9 +103,9 @@ impl Pair {
         })
     }
 
-    /// Gives both the frames, then flushes them; how many records that made.
-    pub(crate) fn compare(&mut self, name: &str, frames: &Frames) -> usize {
-        let (mut kernel, mut user) = (Vec::new(), Published::default());
+    /// Gives both the frames, then flushes them; how much that made.
+    pub(crate) fn compare(&mut self, name: &str, frames: &Frames) -> Compared {
+        let (mut kernel, mut user) = (Published::default(), Published::default());
         let mut slice = None;
         for (at, (now, frame)) in frames.iter().enumerate() {
             let now = *now;
@@ -90,20 +123,36 @@ impl Pair {
                 &Times { now, tick },
                 &mut user,
             );
-            if at % 1_000 == 0 {
-                kernel.append(&mut self.kernel.take());
+            if at % 500 == 0 {
+                self.take(&mut kernel);
             }
         }
         self.kernel.flush(None).unwrap();
         self.user.flush(None, &mut user);
-        kernel.append(&mut self.kernel.take());
-        for (at, (kernel, user)) in kernel.iter().zip(&user.0).enumerate() {
+        self.take(&mut kernel);
+        for (at, (kernel, user)) in kernel.runs.iter().zip(&user.runs).enumerate() {
             assert_eq!(kernel, user, "{name}: record {at}");
         }
-        assert_eq!(kernel.len(), user.0.len(), "{name}");
+        assert_eq!(kernel.runs.len(), user.runs.len(), "{name}");
+        for (at, (kernel, user)) in kernel.whole.iter().zip(&user.whole).enumerate() {
+            assert_eq!(kernel, user, "{name}: event {at}");
+        }
+        assert_eq!(kernel.whole.len(), user.whole.len(), "{name}");
         let counters = self.kernel.counters().unwrap();
         assert_eq!(&counters, self.user.counters(), "{name}");
         assert_eq!(counters.frames, counters.frames_accounted(), "{name}");
-        kernel.len()
+        let mads = |event: &&Event| matches!(event, Event::Mad(_));
+        let mads = kernel.whole.iter().filter(mads).count();
+        Compared {
+            runs: kernel.runs.len(),
+            mads,
+            handshakes: kernel.whole.len() - mads,
+        }
+    }
+
+    fn take(&mut self, published: &mut Published) {
+        published.runs.append(&mut self.kernel.take());
+        self.kernel
+            .take_whole(|event| published.whole.push(event.into()));
     }
 }

@@ -27,7 +27,7 @@ pub struct TopArguments {
     /// Keep only packets for which this holds; of a dataset, show only such rows
     #[arg(long, value_name = "EXPR", value_parser = filter)]
     pub filter: Option<Filter>,
-    /// Follow connections on interfaces too, by a packet socket; of a file they always are
+    /// Follow connections on interfaces too; of a file they always are
     #[arg(long)]
     pub connections: bool,
     /// UDP destination port that carries RoCEv2; up to four

@@ -1,6 +1,7 @@
 //! `rocescope capture`: frames in, sketches and a dataset out.
 
-use crate::arguments::{CaptureArguments, MeasureArguments, Output};
+use crate::arguments::{CaptureArguments, DatasetArguments, MeasureArguments, Output};
+use crate::dataset::{Dataset, Retention};
 use crate::intake::Outcome;
 use crate::output::{Source, json, text};
 use crate::progress::Progress;
@@ -35,18 +36,11 @@ pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
     let input = open(path, &signals).with_context(|| path.display().to_string())?;
     let length = input.length;
     let mut reader = FrameReader::new(input).with_context(|| path.display().to_string())?;
-    let settings = Settings {
-        connections: arguments.connections.then(ConnectionSettings::default),
-        filter: arguments.filter.clone(),
-        ..settings(&arguments.measure, arguments.verify_icrc)
-    };
+    let settings = chosen(arguments);
     let mut config = Config::exact(settings.window_ns);
     config.udp_ports = ports(&arguments.udp_ports)?;
-    let writer = match &arguments.out {
-        Some(root) => Some(writer(root, &Origin::file(path), &settings)?),
-        None => None,
-    };
-    let mut session = Session::new(settings, config, writer)?;
+    let dataset = dataset(&arguments.dataset, &Origin::file(path), &settings)?;
+    let mut session = Session::new(settings, config, dataset)?;
     let progress = Progress::new(length, arguments.quiet);
     let ended = drive(&mut reader, &mut session, &progress, &signals);
     progress.done();
@@ -61,7 +55,7 @@ pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
     let outcome = session.finish()?;
     let source = Source {
         name: path.display().to_string(),
-        out: arguments.out.as_deref(),
+        out: arguments.dataset.out.as_deref(),
         window: arguments.measure.window,
         verify_icrc: arguments.verify_icrc,
         input_error: input_error.as_ref().map(ToString::to_string),
@@ -72,6 +66,17 @@ pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
     match input_error {
         Some(error) => Err(error).with_context(|| path.display().to_string()),
         None => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// What the pipeline of a capture is made with.
+pub(super) fn chosen(arguments: &CaptureArguments) -> Settings {
+    Settings {
+        connections: arguments.connections.then(ConnectionSettings::default),
+        filter: arguments.filter.clone(),
+        addresses: arguments.anonymize.clone(),
+        sketches: !arguments.dataset.no_sketches,
+        ..settings(&arguments.measure, arguments.verify_icrc)
     }
 }
 
@@ -103,7 +108,7 @@ pub(super) fn verdict(outcome: &Outcome) -> Result<()> {
     if let Some(error) = &outcome.store_error {
         bail!("the dataset: {error}");
     }
-    if let Some(store) = &outcome.store
+    if let Some((store, _)) = &outcome.store
         && store.refused_windows > 0
     {
         bail!(
@@ -159,7 +164,6 @@ pub(super) fn settings(measure: &MeasureArguments, verify_icrc: bool) -> Setting
             relative: Some(measure.jitter_relative),
             absolute_bps: Some(measure.jitter_absolute),
         },
-        sketches: !measure.no_sketches,
         verify_icrc,
         ..Settings::default()
     }
@@ -196,9 +200,34 @@ impl Origin {
     }
 }
 
-pub(super) fn writer(root: &Path, origin: &Origin, settings: &Settings) -> Result<Writer> {
-    let pair = |key: &str, value: String| (key.to_owned(), value);
+/// The dataset that is asked for, if one is.
+pub(super) fn dataset(
+    arguments: &DatasetArguments,
+    origin: &Origin,
+    settings: &Settings,
+) -> Result<Option<Dataset>> {
+    let Some(root) = &arguments.out else {
+        return Ok(None);
+    };
     let options = Options {
+        max_age: arguments.segment_age,
+        max_bytes: arguments.segment_bytes,
+        ..options(origin, settings)
+    };
+    let retention = Retention {
+        root: root.clone(),
+        age: arguments.keep_age,
+        bytes: arguments.keep_bytes,
+        ..Retention::default()
+    };
+    let writer = Writer::create(root, options)?;
+    Ok(Some(Dataset::new(writer, retention)))
+}
+
+/// What every segment says of itself.
+pub(super) fn options(origin: &Origin, settings: &Settings) -> Options {
+    let pair = |key: &str, value: String| (key.to_owned(), value);
+    Options {
         metadata: vec![
             pair(footer::SOURCE, origin.source.clone()),
             pair(footer::MODE, origin.mode.clone()),
@@ -215,6 +244,5 @@ pub(super) fn writer(root: &Path, origin: &Origin, settings: &Settings) -> Resul
             pair(footer::COUNT_MIN_CONSERVATIVE, "false".into()),
         ],
         ..Options::new(&*settings.observer)
-    };
-    Ok(Writer::create(root, options)?)
+    }
 }

@@ -1,7 +1,8 @@
 //! `rocescope demo`: the whole path at work, without privileges or input.
 
-use super::capture::{Origin, drive, verdict, writer};
+use super::capture::{Origin, drive, options, verdict};
 use crate::arguments::DemoArguments;
+use crate::dataset::{Dataset, Retention};
 use crate::output::{Source, text};
 use crate::progress::Progress;
 use crate::session::Session;
@@ -13,6 +14,7 @@ use rocescope_model::footer;
 use rocescope_pipeline::Settings;
 use rocescope_pipeline::settings::Jitter;
 use rocescope_record::Config;
+use rocescope_store::Writer;
 use rocescope_wire::{FrameLengths, LinkType};
 use std::fs;
 use std::path::Path;
@@ -68,8 +70,9 @@ fn session(out: &Path, observer: &'static str, source: &str) -> Result<Session> 
         ..Settings::default()
     };
     let config = Config::exact(settings.window_ns);
-    let writer = writer(out, &Origin::file(Path::new(source)), &settings)?;
-    Session::new(settings, config, Some(writer))
+    let options = options(&Origin::file(Path::new(source)), &settings);
+    let dataset = Dataset::new(Writer::create(out, options)?, Retention::default());
+    Session::new(settings, config, Some(dataset))
 }
 
 fn play(scenario: &Scenario, session: &mut Session) -> Result<()> {

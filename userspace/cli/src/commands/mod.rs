@@ -5,6 +5,7 @@ mod completions;
 mod config;
 mod connections;
 mod demo;
+mod extract;
 mod generate;
 mod live;
 mod man;
@@ -29,6 +30,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         Command::Config(action) => config::run(*action, arguments.config.as_deref()),
         Command::Connections(arguments) => connections::run(arguments),
         Command::Demo(arguments) => demo::run(arguments),
+        Command::Extract(arguments) => extract::run(arguments),
         Command::Generate(arguments) => generate::run(arguments),
         Command::Man(arguments) => man::run(arguments),
         Command::Merge(arguments) => merge::run(arguments),

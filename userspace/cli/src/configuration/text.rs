@@ -39,6 +39,14 @@ pub fn effective(file: Option<&ConfigurationFile>) -> String {
         let _ = writeln!(out, "{}[{command}]", if out.is_empty() { "" } else { "\n" });
         for option in options(command) {
             let (values, source) = standing(command, &option, file);
+            // A key is not for whoever looks over a shoulder; the file that holds it may be named.
+            let values = values.map(|values| {
+                if name(&option) == "anonymize" && !values.starts_with("\"@") {
+                    "\"…\"".into()
+                } else {
+                    values
+                }
+            });
             let line = match values {
                 Some(values) => format!("{} = {}", name(&option), values),
                 None => format!("#{} =", name(&option)),

@@ -153,10 +153,12 @@ pub fn summary(source: &Source<'_>, outcome: &Outcome) -> String {
 
     json.key("dataset");
     match (source.out, &outcome.store) {
-        (Some(out), Some(store)) => {
+        (Some(out), Some((store, gone))) => {
             json.begin_object();
             json.key("path").string(&out.display().to_string());
             json.key("refused_windows").integer(store.refused_windows);
+            json.key("deleted_segments").integer(gone.deleted_segments);
+            json.key("deleted_bytes").integer(gone.deleted_bytes);
             json.key("tables").begin_object();
             for table in &store.tables {
                 json.key(table.table).begin_object();
@@ -207,6 +209,7 @@ fn write_live(json: &mut Writer, live: &Live) {
     for (name, count) in [
         ("socket_dropped", live.socket_dropped),
         ("lost_runs", live.lost_runs),
+        ("lost_events", live.lost_events),
         ("blind_intervals", live.blind_intervals),
         ("blind_ns", live.blind_ns),
     ] {

@@ -54,7 +54,9 @@ pub struct Live {
     pub socket_dropped_so_far: Arc<AtomicU64>,
     /// Runs that found a ring full.
     pub lost_runs: u64,
-    /// Times in which that happened.
+    /// CM datagrams and TCP segments that found the ring of whole events full.
+    pub lost_events: u64,
+    /// Times in which runs were lost.
     pub blind_intervals: u64,
     /// Their length together.
     pub blind_ns: u64,

@@ -155,7 +155,7 @@ fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome) -> st
             indented(&render::table(&flows, options))
         )?;
     }
-    if let (Some(path), Some(store)) = (source.out, &outcome.store) {
+    if let (Some(path), Some((store, gone))) = (source.out, &outcome.store) {
         writeln!(out, "\nDataset   {}", path.display())?;
         for table in &store.tables {
             writeln!(
@@ -165,6 +165,14 @@ fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome) -> st
                 count(table.rows),
                 count(table.segments),
                 readable(&integer(table.bytes), Unit::Bytes)
+            )?;
+        }
+        if gone.deleted_segments > 0 {
+            writeln!(
+                out,
+                "  {} old segments were deleted, {}",
+                count(gone.deleted_segments),
+                readable(&integer(gone.deleted_bytes), Unit::Bytes)
             )?;
         }
     }
@@ -197,6 +205,13 @@ fn write_live(out: &mut String, live: &Live, frames: u64) -> std::fmt::Result {
             count(live.blind_intervals),
             live.blind_ns as f64 / 1e6,
             count(live.lost_runs)
+        )?;
+    }
+    if live.lost_events > 0 {
+        writeln!(
+            out,
+            "Lost      {} CM datagrams and TCP segments found a full ring: connections may lack their beginnings",
+            count(live.lost_events)
         )?;
     }
     for (interface, mode) in &live.interfaces {

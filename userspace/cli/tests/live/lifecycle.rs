@@ -2,6 +2,8 @@
 
 use crate::live::{BINARY, Live};
 use crate::namespace::{Namespace, RECEIVER, SENDER};
+use crate::replay::replay;
+use crate::totals::capture;
 use serde_json::Value;
 use std::process::Command;
 
@@ -162,4 +164,41 @@ fn an_interface_with_an_address_keeps_its_frames() {
     assert_eq!(summary["live"]["verdict"], "pass");
     let reason = format!("{RECEIVER}: it has the address 192.0.2.1");
     assert_eq!(summary["live"]["verdict_reason"], reason);
+}
+
+/// Thresholds and filters change under a running capture; a wrong file changes nothing.
+#[test]
+fn the_configuration_is_read_again() {
+    let Some(namespace) = Namespace::new() else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rocescope.toml");
+    let write = |text: &str| std::fs::write(&path, text).unwrap();
+    for mode in ["native", "af-packet"] {
+        write("[capture]\nfilter = \"service ud\"\n");
+        let more = ["--mode", mode, "--config", path.to_str().unwrap()];
+        let mut live = Live::begin(&namespace, &more);
+        write("[capture]\nfilter = \"service\"\n");
+        live.signal("-HUP");
+        let said = live.line();
+        assert!(
+            said.starts_with("the configuration stays as it is: "),
+            "{said}"
+        );
+        while !live.line().trim_end().ends_with('^') {}
+        write("[capture]\nfilter = \"service rc\"\nwindow = \"2s\"\n");
+        live.signal("-HUP");
+        let expected = [
+            "some settings were changed that hold only after a restart\n",
+            "the configuration was read again\n",
+        ];
+        assert_eq!(expected.map(|_| live.line()), expected);
+        replay(&namespace, &capture("vlan100_write_bw").unwrap());
+        live.signal("-INT");
+        let (summary, _) = live.end();
+        let (kept, filtered) = (&summary["roce_packets"], &summary["filtered"]);
+        assert!(kept.as_u64().unwrap() > 0, "{mode}");
+        assert_eq!(filtered.as_u64(), Some(0), "{mode}");
+    }
 }

@@ -15,7 +15,7 @@ const CAPTURES: [&str; 3] = [
 ];
 
 /// A capture, from beside the project or from in it; not all are in both.
-fn capture(name: &str) -> Option<PathBuf> {
+pub(crate) fn capture(name: &str) -> Option<PathBuf> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     [
         format!("../../../shared/captures/{name}.pcap"),

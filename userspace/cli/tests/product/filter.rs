@@ -78,3 +78,33 @@ fn errors_say_where() {
         assert!(error.contains(message) && error.contains(marks), "{error}");
     }
 }
+
+/// The frames that are extracted are those that a capture of the whole file keeps.
+#[test]
+fn frames_are_extracted() {
+    let folder = tempfile::tempdir().unwrap();
+    let extract = folder.path().join("extract.pcapng");
+    let mut kept_in_all = 0;
+    for capture in captures::all(&captures::ours()) {
+        let filter = "opcode *ACKNOWLEDGE* or service ud";
+        let from = capture.path.to_str().unwrap();
+        let to = extract.to_str().unwrap();
+        let output = rocescope::run(&["extract", "-r", from, "-w", to, "--filter", filter]);
+        assert!(output.status.success(), "{output:?}");
+        let kept = rocescope::json(&capture.path, &["--filter", filter]);
+        let found = rocescope::json(&extract, &[]);
+        let packets = count(&kept, "roce_packets");
+        assert_eq!(count(&found, "frames"), packets, "{}", capture.name);
+        for key in [
+            "roce_packets",
+            "frame_bytes",
+            "payload_bytes",
+            "aeth",
+            "opcodes",
+        ] {
+            assert_eq!(found[key], kept[key], "{key} of {}", capture.name);
+        }
+        kept_in_all += packets;
+    }
+    assert!(kept_in_all > 0);
+}

@@ -6,6 +6,7 @@
 //! | `oracle` | etherparse and `wire` agree on every frame |
 //! | `cuts` | frames cut at every length, files cut at every byte |
 //! | `fuzzed` | the fuzzer's inputs, and what once broke |
+//! | `anonymize` | the same counts under other addresses |
 //! | `filter` | what is kept and what is left out add up to the whole |
 //! | `output` | what the JSON holds, whatever form the file comes in |
 //! | `refusals` | wrong input and places: one line, exit code not 0 |
@@ -15,6 +16,7 @@
 //! | `captures`, `rocescope`, `traffic` | real captures, the binary, input made from them |
 #![expect(clippy::unwrap_used, clippy::panic, reason = "it is a test")]
 
+mod anonymize;
 mod captures;
 mod cuts;
 mod filter;

@@ -143,3 +143,51 @@ fn a_dataset_holds_what_the_summary_says() {
     assert_eq!(rows("windows"), found["windows"].as_u64().unwrap());
     assert_eq!(rows("events"), found["events"].as_u64().unwrap());
 }
+
+#[test]
+fn old_segments_go_and_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("dataset");
+    let capture = captures::ours().join("rnr_nak.pcap.gz");
+    let run = |more: &[&str]| {
+        let arguments = ["--out", out.to_str().unwrap(), "--window", "100ms"];
+        rocescope::json(&capture, &[&arguments, more].concat())
+    };
+    let bytes = |found: &Value| {
+        let tables = found["dataset"]["tables"].as_object().unwrap();
+        let sizes = tables
+            .values()
+            .map(|table| table["bytes"].as_u64().unwrap());
+        sizes.sum::<u64>()
+    };
+    let first = run(&["--segment-bytes", "1", "--keep-bytes", "1G"]);
+    assert_eq!(first["dataset"]["deleted_segments"], 0);
+    let written = bytes(&first);
+    // A second one: what both have may not stay.
+    let second = run(&["--keep-bytes", &written.to_string()]);
+    let deleted = second["dataset"]["deleted_bytes"].as_u64().unwrap();
+    assert!(deleted > 0 && written + bytes(&second) - deleted <= written);
+    // Frames of another day are older than an hour, all of them.
+    let third = run(&["--keep-age", "1h"]);
+    let deleted = third["dataset"]["deleted_segments"].as_u64().unwrap();
+    assert!(deleted > 0);
+    let left = walkdir(&out);
+    assert!(
+        left.iter()
+            .all(|file| file.extension().is_none_or(|kind| kind != "parquet"))
+    );
+}
+
+/// Every file below a folder.
+fn walkdir(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files.extend(walkdir(&path));
+        } else {
+            files.push(path);
+        }
+    }
+    files
+}

@@ -4,11 +4,15 @@
 //! |---|---|
 //! | `plan` | which way frames are taken, and what that takes |
 //! | `watch` | what ends a capture: signals, time, a command, the last interface |
+//! | `reload` | the configuration, read again |
+//! | `service` | what systemd hears |
 //! | `xdp` | run records of the kernel, into the intake |
 //! | `packet` | frames of packet sockets, into a session |
 
 mod packet;
 mod plan;
+mod reload;
+mod service;
 mod watch;
 mod xdp;
 
@@ -23,34 +27,20 @@ use plan::{Plan, Way};
 use rocescope_capture::interface::{Interface, Promiscuous};
 use rocescope_capture::privileges;
 use rocescope_pipeline::Settings;
-use rocescope_pipeline::connections::ConnectionSettings;
 use rocescope_record::Config;
-use std::ffi::OsString;
 use std::process::ExitCode;
-use std::time::Duration;
 use watch::Watch;
 
 /// Live captures mark one PSN in sixteen: as many round trips as are needed, few extra runs.
 const MARK_MASK: u32 = 15;
 
 pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
-    let settings = settings(arguments);
+    let settings = capture::chosen(arguments);
     let begun = Begun::new(arguments, Signals::install()?, &settings)?;
-    let writer = match &arguments.out {
-        Some(root) => Some(capture::writer(root, &begun.origin, &settings)?),
-        None => None,
-    };
+    let dataset = capture::dataset(&arguments.dataset, &begun.origin, &settings)?;
     let name = begun.origin.source.clone();
-    let (report, outcome) = begun.drive(settings, writer.into())?;
+    let (report, outcome) = begun.drive(arguments, settings, dataset.into())?;
     finish(arguments, &name, report, &outcome)
-}
-
-pub(super) fn settings(arguments: &CaptureArguments) -> Settings {
-    Settings {
-        connections: arguments.connections.then(ConnectionSettings::default),
-        filter: arguments.filter.clone(),
-        ..capture::settings(&arguments.measure, arguments.verify_icrc)
-    }
 }
 
 /// A capture with everything open that it needs, which has not taken a frame yet.
@@ -62,8 +52,6 @@ pub(super) struct Begun {
     promiscuous: Vec<Promiscuous>,
     config: Config,
     signals: Signals,
-    duration: Option<Duration>,
-    command: Vec<OsString>,
 }
 
 impl Begun {
@@ -73,8 +61,7 @@ impl Begun {
         signals: Signals,
         settings: &Settings,
     ) -> Result<Self> {
-        let live = &arguments.live;
-        let interfaces = find(&live.interfaces)?;
+        let interfaces = find(&arguments.live.interfaces)?;
         let mut config = Config::exact(settings.window_ns);
         config.udp_ports = capture::ports(&arguments.udp_ports)?;
         let plan = Plan::make(arguments, &interfaces, config)?;
@@ -90,8 +77,6 @@ impl Begun {
                 clock_source: plan.clock_source(),
             },
             signals,
-            duration: live.duration,
-            command: live.command.clone(),
             report,
             interfaces,
             plan,
@@ -101,7 +86,12 @@ impl Begun {
     }
 
     /// Starts the command, where there is one, and takes frames until something ends the capture.
-    pub(super) fn drive(self, settings: Settings, outlet: Outlet) -> Result<(Live, Outcome)> {
+    pub(super) fn drive(
+        self,
+        arguments: &CaptureArguments,
+        settings: Settings,
+        outlet: Outlet,
+    ) -> Result<(Live, Outcome)> {
         let Self {
             plan,
             promiscuous,
@@ -109,12 +99,10 @@ impl Begun {
             config,
             mut report,
             signals,
-            duration,
-            command,
             ..
         } = self;
         let dropped_before: Vec<_> = interfaces.iter().map(Interface::dropped).collect();
-        let mut watch = Watch::begin(signals, interfaces.clone(), duration, &command)?;
+        let mut watch = Watch::begin(signals, interfaces.clone(), arguments)?;
         // From here on this process can do no more than any other; what it needs it holds open.
         privileges::drop_all().context("capabilities")?;
         let outcome = match plan.way {
@@ -138,7 +126,7 @@ fn finish(
 ) -> Result<ExitCode> {
     let source = Source {
         name: name.into(),
-        out: arguments.out.as_deref(),
+        out: arguments.dataset.out.as_deref(),
         window: arguments.measure.window,
         verify_icrc: arguments.verify_icrc,
         input_error: None,

@@ -34,6 +34,9 @@ pub(super) fn drive(
             report.so_far(dropped(&mut sockets)?);
             wait(&sockets)?;
         }
+        if let Some(settings) = watch.reloaded() {
+            session.reconfigure(&settings);
+        }
         if watch.asked() {
             tell(&session, dropped(&mut sockets)?);
         }

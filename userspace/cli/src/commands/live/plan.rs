@@ -39,8 +39,7 @@ impl Plan {
         config: Config,
     ) -> Result<Self> {
         let mode = arguments.live.mode;
-        let whole_frames = arguments.verify_icrc || arguments.connections;
-        if mode == Mode::AfPacket || (mode == Mode::Auto && whole_frames) {
+        if mode == Mode::AfPacket || (mode == Mode::Auto && arguments.verify_icrc) {
             ensure!(
                 arguments.live.verdict != Verdict::Drop,
                 "a packet socket cannot drop frames: --verdict drop takes XDP"
@@ -48,8 +47,8 @@ impl Plan {
             return packet(interfaces);
         }
         ensure!(
-            !whole_frames,
-            "--verify-icrc and --connections take whole frames, which XDP does not hand over: use --mode af-packet"
+            !arguments.verify_icrc,
+            "--verify-icrc takes whole frames, which XDP does not hand over: use --mode af-packet"
         );
         match xdp(mode, arguments.live.verdict, interfaces, config) {
             Ok(plan) => Ok(plan),

@@ -1,11 +1,15 @@
 //! What ends a capture: signals, time, a command, the last interface.
 
+use super::super::capture;
+use super::reload;
+use super::service::Service;
+use crate::arguments::{CaptureArguments, LiveArguments};
 use crate::say;
 use crate::signals::Signals;
 use anyhow::{Context, Result};
 use rocescope_capture::interface::{Interface, State};
+use rocescope_pipeline::Settings;
 use rustix::process::{Pid, Signal, kill_process};
-use std::ffi::OsString;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
@@ -15,6 +19,8 @@ const LOOK: Duration = Duration::from_millis(100);
 /// What may end a capture.
 pub(super) struct Watch {
     signals: Signals,
+    service: Service,
+    arguments: CaptureArguments,
     deadline: Option<Instant>,
     command: Option<Child>,
     interfaces: Vec<(Interface, State)>,
@@ -26,9 +32,12 @@ impl Watch {
     pub(super) fn begin(
         signals: Signals,
         interfaces: Vec<Interface>,
-        duration: Option<Duration>,
-        command: &[OsString],
+        arguments: &CaptureArguments,
     ) -> Result<Self> {
+        let LiveArguments {
+            duration, command, ..
+        } = &arguments.live;
+        signals.take_reload()?;
         let interfaces = interfaces
             .into_iter()
             .map(|interface| {
@@ -42,7 +51,7 @@ impl Watch {
                 (interface, state)
             })
             .collect();
-        let command = match command {
+        let command = match command.as_slice() {
             [] => None,
             [program, arguments @ ..] => {
                 let child = Command::new(program).args(arguments).spawn();
@@ -52,6 +61,8 @@ impl Watch {
         let now = Instant::now();
         Ok(Self {
             signals,
+            service: Service::default(),
+            arguments: arguments.clone(),
             deadline: duration.and_then(|duration| now.checked_add(duration)),
             command,
             interfaces,
@@ -64,6 +75,24 @@ impl Watch {
         self.signals.asked()
     }
 
+    /// Other settings, when somebody has asked to read the configuration again and all is right with it.
+    pub(super) fn reloaded(&mut self) -> Option<Settings> {
+        if !self.signals.reload() {
+            return None;
+        }
+        match reload::read(&self.arguments) {
+            Ok(arguments) => {
+                say!("the configuration was read again");
+                self.arguments = arguments;
+                Some(capture::chosen(&self.arguments))
+            }
+            Err(error) => {
+                say!("the configuration stays as it is: {error:#}");
+                None
+            }
+        }
+    }
+
     /// Whether to end.
     pub(super) fn over(&mut self) -> Result<bool> {
         let now = Instant::now();
@@ -74,6 +103,7 @@ impl Watch {
             return Ok(false);
         }
         self.looked = now;
+        self.service.alive(now);
         let ended = match &mut self.command {
             Some(child) => child.try_wait().context("the command")?,
             None => None,
@@ -113,6 +143,7 @@ impl Watch {
 
     /// Ends the command, if it still runs.
     pub(super) fn end(&mut self) -> Result<()> {
+        Service::stopping();
         let Some(mut child) = self.command.take() else {
             return Ok(());
         };

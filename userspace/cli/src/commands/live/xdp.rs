@@ -5,9 +5,9 @@ use crate::intake::{Intake, Outcome, Outlet};
 use crate::output::Live;
 use crate::say;
 use anyhow::{Result, ensure};
-use rocescope_capture::xdp::Capture;
-use rocescope_pipeline::Settings;
-use rocescope_record::Counters;
+use rocescope_capture::xdp::{Capture, Taken};
+use rocescope_pipeline::{Pipeline, Settings};
+use rocescope_record::{Counters, Sink};
 use std::collections::VecDeque;
 use std::thread::sleep;
 use std::time::Duration;
@@ -59,15 +59,16 @@ pub(super) fn drive(
     let mut edges = Edges::new(window_ns, begin_ns);
     capture.start()?;
     while !watch.over()? {
-        let (watermark_ns, some) = capture.poll(|run| {
-            packets += u64::from(run.packets);
-            intake.pipeline.ingest(run);
-        })?;
+        let (watermark_ns, some) =
+            capture.poll(|taken| take(taken, &mut intake.pipeline, &mut packets))?;
         edges.pass(capture.now_ns()?, &capture)?;
         while let Some((edge, counters)) =
             edges.passed.pop_front_if(|(edge, _)| *edge <= watermark_ns)
         {
             intake.turn(edge, &counters)?;
+        }
+        if let Some(settings) = watch.reloaded() {
+            intake.pipeline.reconfigure(&settings);
         }
         if watch.asked() {
             tell(&capture)?;
@@ -76,11 +77,10 @@ pub(super) fn drive(
             sleep(PAUSE);
         }
     }
-    let (counters, losses) = capture.finish(|run| {
-        packets += u64::from(run.packets);
-        intake.pipeline.ingest(run);
-    })?;
+    let (counters, losses) =
+        capture.finish(|taken| take(taken, &mut intake.pipeline, &mut packets))?;
     report.lost_runs = counters.lost_runs;
+    report.lost_events = counters.lost_mads + counters.lost_segments;
     report.blind_intervals = losses.intervals;
     report.blind_ns = losses.blind_ns;
     ensure!(
@@ -89,6 +89,20 @@ pub(super) fn drive(
         counters.delivered_packets()
     );
     intake.finish(&counters)
+}
+
+/// Takes what the capture hands over.
+fn take(taken: Taken<'_>, pipeline: &mut Pipeline, packets: &mut u64) {
+    match taken {
+        Taken::Run(run) => {
+            *packets += u64::from(run.packets);
+            pipeline.ingest(run);
+        }
+        Taken::Whole(event) => {
+            pipeline.whole(event);
+        }
+        Taken::Blind(blind) => pipeline.blind(blind.from_ns, blind.to_ns),
+    }
 }
 
 /// The identity as it stands.

@@ -2,7 +2,7 @@
 
 use super::feed::Dropped;
 use super::file::settings;
-use crate::arguments::{CaptureArguments, LiveArguments, Output, TopArguments};
+use crate::arguments::{CaptureArguments, DatasetArguments, Output, TopArguments};
 use crate::commands::{capture, live};
 use crate::intake::Tap;
 use crate::signals::Signals;
@@ -12,6 +12,7 @@ use rocescope_view::{Header, Losses, Motion};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 pub(super) fn run(arguments: &TopArguments, signals: Signals) -> Result<()> {
     let settings = settings(arguments, arguments.connections)?;
@@ -41,29 +42,30 @@ pub(super) fn run(arguments: &TopArguments, signals: Signals) -> Result<()> {
     feed.borrow_mut().begin(ender, Some(dropped))?;
     let tapped = Rc::clone(&feed);
     let tap: Tap = Box::new(move |rows| tapped.borrow_mut().window(rows));
-    let captured = begun.drive(settings, tap.into());
+    let captured = begun.drive(&wanted, settings, tap.into());
     let captured = captured.and_then(|(_, outcome)| capture::verdict(&outcome));
     feed.borrow_mut().finish(captured)
 }
 
 /// What `capture` would be given for the same.
 fn capture_arguments(arguments: &TopArguments) -> CaptureArguments {
-    let live = &arguments.live;
     CaptureArguments {
         read: None,
-        out: None,
         output: Output::Table,
         filter: None,
+        anonymize: None,
         connections: arguments.connections,
         verify_icrc: false,
         udp_ports: arguments.udp_ports.clone(),
         quiet: true,
-        live: LiveArguments {
-            interfaces: live.interfaces.clone(),
-            mode: live.mode,
-            verdict: live.verdict,
-            duration: live.duration,
-            command: live.command.clone(),
+        live: arguments.live.clone(),
+        dataset: DatasetArguments {
+            out: None,
+            segment_age: Duration::ZERO,
+            segment_bytes: 0,
+            keep_age: None,
+            keep_bytes: None,
+            no_sketches: true,
         },
         measure: arguments.measure.clone(),
     }

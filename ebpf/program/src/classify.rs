@@ -1,0 +1,102 @@
+//! What a frame is.
+
+use crate::frame::Linear;
+use crate::maps::State;
+use aya_ebpf::bindings::xdp_md;
+use aya_ebpf::helpers::bpf_xdp_get_buff_len;
+use crate::whole;
+use rocescope_record::counters::Place;
+use rocescope_record::whole::is_management;
+use rocescope_record::{Config, Counters};
+use rocescope_wire::link::{ETHERTYPE_IPV4, ETHERTYPE_IPV6, ETHERTYPE_VLAN};
+use rocescope_wire::plain::plain_into;
+use rocescope_wire::{Class, FrameLengths, LinkType, NotRoce, Octets, Packet, decode_into};
+
+/// Decodes and counts a frame; a RoCEv2 packet is then in `state.packet`.
+#[inline(always)]
+pub fn is_roce(
+    ctx: *mut xdp_md,
+    config: &Config,
+    counters: &mut Counters,
+    state: &mut State,
+) -> bool {
+    // SAFETY: the context is the one the kernel called us with.
+    let frame_bytes = unsafe { bpf_xdp_get_buff_len(ctx) } as u32;
+    let frame = Linear::new(ctx);
+    let packet = &mut state.packet;
+    let read = match frame.be16(12) {
+        Some(ETHERTYPE_IPV4) => plain::<4, 14>(ctx, frame_bytes, config, packet),
+        Some(ETHERTYPE_IPV6) => plain::<6, 14>(ctx, frame_bytes, config, packet),
+        Some(ETHERTYPE_VLAN) => match frame.be16(16) {
+            Some(ETHERTYPE_IPV4) => plain::<4, 18>(ctx, frame_bytes, config, packet),
+            Some(ETHERTYPE_IPV6) => plain::<6, 18>(ctx, frame_bytes, config, packet),
+            _ => 0,
+        },
+        _ => 0,
+    };
+    if read == 0 && any(ctx, frame_bytes, config, counters, state) == 0 {
+        return false;
+    }
+    counters.count_roce(&state.packet);
+    if is_management(&state.packet) {
+        whole::management(ctx, frame_bytes, config, counters, state);
+    }
+    true
+}
+
+/// One way through the headers: a subprogram each, for the compiler would make one of them with
+/// offsets that are no constants.
+#[inline(never)]
+fn plain<const VERSION: u8, const AT: usize>(
+    ctx: *mut xdp_md,
+    frame_bytes: u32,
+    config: &Config,
+    packet: &mut Packet,
+) -> u32 {
+    let lengths = FrameLengths::whole(frame_bytes);
+    let frame = Linear::new(ctx);
+    u32::from(plain_into::<VERSION, AT, _>(
+        &frame,
+        lengths,
+        &config.udp_ports,
+        packet,
+    ))
+}
+
+/// Every other way; counts what is no RoCEv2 packet.
+#[inline(never)]
+fn any(
+    ctx: *mut xdp_md,
+    frame_bytes: u32,
+    config: &Config,
+    counters: &mut Counters,
+    state: &mut State,
+) -> u32 {
+    let State {
+        head,
+        packet,
+        inner,
+        place,
+        ..
+    } = state;
+    head.fill(ctx, frame_bytes);
+    let class = decode_into(
+        &*head,
+        LinkType::Ethernet,
+        FrameLengths::whole(frame_bytes),
+        config.udp_ports,
+        packet,
+        inner,
+    );
+    if matches!(class, Class::Roce(_)) {
+        return 1;
+    }
+    let may_be_tcp = matches!(class, Class::NotRoce(NotRoce::NotUdp, _));
+    *place = Place::of(&class);
+    // SAFETY: a reference; volatile, for the verifier must not know what was put there.
+    counters.count_other(unsafe { core::ptr::read_volatile(place) });
+    if may_be_tcp {
+        whole::handshake(config, counters, state);
+    }
+    0
+}

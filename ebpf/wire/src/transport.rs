@@ -1,0 +1,180 @@
+//! From the UDP header on: UDP, BTH, and what a record keeps of the headers behind it.
+
+use crate::bth::Bth;
+use crate::class::{Malformed, NotRoce};
+use crate::decode::{Inner, Other};
+use crate::extension::{Aeth, Deth, Reth, Syndrome};
+use crate::ip::{self, Ip, PROTOCOL_UDP};
+use crate::number::Qpn;
+use crate::octets::Octets;
+use crate::opcode::{Opcode, Operation, Position, Stream, Transport};
+use crate::packet::{FrameLengths, Packet};
+use crate::tunnel::Encapsulation;
+
+/// Bytes of the invariant CRC behind every payload.
+pub const ICRC_BYTES: u32 = 4;
+
+/// Bytes of a UDP header.
+pub(crate) const UDP_BYTES: u32 = 8;
+const BTH_BYTES: u32 = Bth::LEN as u32;
+
+/// Stands where the IP header itself has to be asked for its version, and the offsets are any.
+pub(crate) const ANY_VERSION: u8 = 0;
+
+/// Reads UDP and what follows.
+///
+/// Each field goes to its place in `packet` as soon as it is read: what is carried along costs the
+/// kernel's stack, and there every word on the stack may cost a barrier against speculation.
+#[inline(always)]
+pub(crate) fn read<const VERSION: u8, O: Octets + ?Sized>(
+    frame: &O,
+    ports: &[u16; 4],
+    packet: &mut Packet,
+    inner: &Inner,
+) -> Result<(), Other> {
+    let Inner {
+        frame_at,
+        lengths,
+        network,
+        ip,
+        ..
+    } = inner;
+    let wrong = |reason| Err(Other::Malformed(reason));
+    if ip.protocol != PROTOCOL_UDP {
+        return Err(Other::NotRoce(NotRoce::NotUdp));
+    }
+    if ip.fragment {
+        return Err(Other::Fragment);
+    }
+    let bth_at = ip.payload_at + UDP_BYTES as usize;
+    packet.ttl = ip.ttl;
+    packet.congestion_experienced = ip.traffic_class & 3 == 3;
+    packet.network_at = network.at;
+    packet.bth_at = bth_at;
+    let [s1, s0, d1, d0, l1, l0, _, _] = frame
+        .read::<8>(ip.payload_at)
+        .ok_or_else(|| lengths.short(Malformed::UdpShort))?;
+    if !is_roce_port(u16::from_be_bytes([d1, d0]), ports) {
+        return Err(Other::NotRoce(NotRoce::OtherPort));
+    }
+    let words = packet.flow.words_mut();
+    words[5] = (u64::from(u16::from_be_bytes([s1, s0]))
+        | u64::from(network.vlan) << 16
+        | u64::from(network.inner_vlan) << 32)
+        .to_le();
+    let udp_bytes = u32::from(u16::from_be_bytes([l1, l0]));
+    if udp_bytes > ip.payload_bytes {
+        return wrong(Malformed::UdpLength);
+    }
+    // Where the IP packet ends, by its own word, against where the frame ends.
+    let missing = ip.payload_at as u64 + u64::from(udp_bytes) > u64::from(lengths.original);
+    if missing && packet.encapsulation == Encapsulation::None {
+        return wrong(Malformed::IpLength);
+    }
+    if udp_bytes < UDP_BYTES + BTH_BYTES + ICRC_BYTES {
+        return wrong(Malformed::Bth);
+    }
+    // Only a capture or a mirror that cut the frame can have lost it.
+    let bytes = frame.read::<{ Bth::LEN }>(bth_at).ok_or(Other::Snapped)?;
+    packet.bth = Bth::read(bytes);
+    packet.truncated |= missing;
+    packet.frame_bytes = if packet.encapsulation == Encapsulation::None {
+        lengths.original
+    } else {
+        inner_frame_bytes(*lengths, *frame_at, ip)
+    };
+    let opcode = packet.bth.opcode;
+    if VERSION != ANY_VERSION && has_shifted_extension(opcode) {
+        return Err(Other::Snapped);
+    }
+    let headers = UDP_BYTES + BTH_BYTES + opcode.extension_bytes();
+    let trailer = u32::from(packet.bth.pad_bytes) + ICRC_BYTES;
+    if udp_bytes < headers + trailer {
+        return wrong(Malformed::Extension);
+    }
+    packet.payload_bytes = udp_bytes - headers - trailer;
+    let addresses = match VERSION {
+        4 => ip::v4_addresses(frame, network.at),
+        6 => ip::v6_addresses(frame, network.at),
+        _ => network.address_words(frame),
+    };
+    let [a, b, c, d] = addresses.ok_or_else(|| lengths.short(Malformed::IpShort))?;
+    let dst_qpn = packet.bth.dst_qpn.get();
+    let words = packet.flow.words_mut();
+    words[0] = a.to_le();
+    words[1] = b.to_le();
+    words[2] = c.to_le();
+    words[3] = d.to_le();
+    words[4] = (u64::from(inner.vni) | u64::from(dst_qpn) << 32).to_le();
+    let captured = extension::<VERSION, O>(frame, bth_at + Bth::LEN, packet);
+    packet.snapped = captured.is_none() || lengths.captured < lengths.original;
+    Ok(())
+}
+
+#[inline(always)]
+pub(crate) const fn is_roce_port(port: u16, ports: &[u16; 4]) -> bool {
+    let [a, b, c, d] = *ports;
+    port != 0 && (port == a || port == b || port == c || port == d)
+}
+
+/// Length on the wire of a frame that a mirror carries. It may have been cut: then its IP header
+/// knows better than what is left.
+#[inline(always)]
+fn inner_frame_bytes(lengths: FrameLengths, frame_at: usize, ip: &Ip) -> u32 {
+    let header_bytes = ip.payload_at.saturating_sub(frame_at) as u32;
+    let left = lengths.original.saturating_sub(frame_at as u32);
+    left.max(header_bytes.saturating_add(ip.payload_bytes))
+}
+
+/// Stands where an AETH was expected and not captured: it must not count as an acknowledgement.
+const RESERVED_SYNDROME: Syndrome = Syndrome(0xff);
+
+/// Whether something stands between the BTH and the extension headers that a record keeps: the
+/// XRCETH of XRC requests, the FETH of a FLUSH.
+#[inline(always)]
+fn has_shifted_extension(opcode: Opcode) -> bool {
+    opcode.transport() as u8 == Transport::Xrc as u8 || opcode.operation() == Operation::Flush
+}
+
+/// Reads what stands at `at` into `packet`; `None` when it was not captured.
+#[inline(always)]
+fn extension<const VERSION: u8, O: Octets + ?Sized>(
+    frame: &O,
+    at: usize,
+    packet: &mut Packet,
+) -> Option<()> {
+    let opcode = packet.bth.opcode;
+    packet.src_qpn = Qpn::new(0);
+    packet.msn_or_dma_length = 0;
+    packet.syndrome = RESERVED_SYNDROME;
+    let shift = if VERSION == ANY_VERSION && opcode.transport() == Transport::Xrc {
+        4
+    } else {
+        0
+    };
+    match (opcode.operation(), opcode.position()) {
+        (Operation::Send, _) if opcode.stream() == Stream::Datagram => {
+            let deth = Deth::read(frame.read::<{ Deth::LEN }>(at)?);
+            packet.src_qpn = deth.src_qpn;
+        }
+        (Operation::Acknowledge | Operation::AtomicAcknowledge, _)
+        | (Operation::RdmaReadResponse, Position::First | Position::Last | Position::Only) => {
+            let aeth = Aeth::read(frame.read::<{ Aeth::LEN }>(at)?);
+            packet.msn_or_dma_length = aeth.msn;
+            packet.syndrome = aeth.syndrome;
+            return Some(());
+        }
+        (Operation::RdmaWrite, Position::First | Position::Only)
+        | (Operation::RdmaReadRequest | Operation::AtomicWrite, _) => {
+            let reth = Reth::read(frame.read::<{ Reth::LEN }>(at + shift)?);
+            packet.msn_or_dma_length = reth.dma_length;
+        }
+        (Operation::Flush, _) if VERSION == ANY_VERSION => {
+            let reth = Reth::read(frame.read::<{ Reth::LEN }>(at + shift + 4)?);
+            packet.msn_or_dma_length = reth.dma_length;
+        }
+        _ => {}
+    }
+    packet.syndrome = Syndrome(0);
+    Some(())
+}

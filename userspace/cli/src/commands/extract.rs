@@ -1,0 +1,67 @@
+//! `rocescope extract`: the frames that a filter wants.
+
+use crate::arguments::ExtractArguments;
+use crate::progress::Progress;
+use crate::signals::Signals;
+use anyhow::{Context, Result, ensure};
+use rocescope_capture::file::{FrameReader, PcapNgWriter};
+use rocescope_wire::{Class, decode};
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Frames between two looks at the progress bar and at the signals.
+const STRIDE: u64 = 4_096;
+
+pub(super) fn run(arguments: &ExtractArguments) -> Result<ExitCode> {
+    let (from, to) = (&arguments.read, &arguments.write);
+    let ports = super::capture::ports(&arguments.udp_ports)?;
+    let signals = Signals::install()?;
+    let input = super::capture::open(from, &signals).with_context(|| from.display().to_string())?;
+    let progress = Progress::new(input.length, arguments.quiet);
+    let mut reader = FrameReader::new(input).with_context(|| from.display().to_string())?;
+    let place = |path: &Path| path.canonicalize().ok();
+    ensure!(
+        place(to).is_none() || place(from) != place(to),
+        "{} would be written over itself",
+        from.display()
+    );
+    let out: Box<dyn Write> = if to == Path::new("-") {
+        Box::new(std::io::stdout().lock())
+    } else {
+        Box::new(File::create(to).with_context(|| to.display().to_string())?)
+    };
+    let written = || to.display().to_string();
+    let mut writer = PcapNgWriter::new(BufWriter::new(out)).with_context(written)?;
+
+    let (mut frames, mut wanted) = (0, 0);
+    // What was found before the input broke is worth as much as ever.
+    let ended = loop {
+        if frames % STRIDE == 0 {
+            if signals.ended() {
+                break Ok(());
+            }
+            progress.at(reader.consumed_bytes());
+        }
+        let frame = match reader.next_frame() {
+            Ok(Some(frame)) => frame,
+            Ok(None) => break Ok(()),
+            Err(error) => break Err(error),
+        };
+        frames += 1;
+        let Some(link) = frame.link else { continue };
+        let class = decode(frame.bytes, link, frame.lengths, ports);
+        if let Class::Roce(packet) = class
+            && arguments.filter.wants_packet(&packet)
+        {
+            wanted += 1;
+            writer.frame(&frame, "").with_context(written)?;
+        }
+    };
+    progress.done();
+    writer.finish().with_context(written)?;
+    eprintln!("{wanted} of {frames} frames are in {}", to.display());
+    ended.with_context(|| from.display().to_string())?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,70 @@
+//! Other addresses in the place of those on the wire.
+
+use crate::rows::address;
+use alloc::sync::Arc;
+use core::fmt::Debug;
+use core::net::IpAddr;
+use hashbrown::HashMap;
+use rocescope_record::{HandshakeRecord, MadRecord, RunRecord};
+
+/// Gives every address another one of the same family, always the same and no two alike.
+pub trait AddressMap: Debug + Send + Sync {
+    /// What stands for `address`.
+    fn map(&self, address: IpAddr) -> IpAddr;
+}
+
+/// Addresses remembered: beyond it all are forgotten, and worked out again.
+const MOST_KNOWN: usize = 1 << 16;
+
+/// Replaces addresses before anything is counted by them.
+#[derive(Debug)]
+pub(crate) struct Anonymizer {
+    map: Arc<dyn AddressMap>,
+    known: HashMap<[u8; 16], [u8; 16]>,
+}
+
+impl Anonymizer {
+    pub(crate) fn new(map: Arc<dyn AddressMap>) -> Self {
+        let known = HashMap::new();
+        Self { map, known }
+    }
+
+    pub(crate) fn run(&mut self, run: &RunRecord) -> RunRecord {
+        let mut run = *run;
+        self.replace(&mut run.flow.src);
+        self.replace(&mut run.flow.dst);
+        run
+    }
+
+    /// What a connection's datagrams say of its addresses in their own words goes nowhere: only those
+    /// of their headers become rows.
+    pub(crate) fn mad(&mut self, mad: &MadRecord) -> MadRecord {
+        let mut mad = *mad;
+        self.replace(&mut mad.flow.src);
+        self.replace(&mut mad.flow.dst);
+        mad
+    }
+
+    pub(crate) fn handshake(&mut self, handshake: &HandshakeRecord) -> HandshakeRecord {
+        let mut handshake = *handshake;
+        self.replace(&mut handshake.client);
+        self.replace(&mut handshake.server);
+        handshake
+    }
+
+    fn replace(&mut self, bytes: &mut [u8; 16]) {
+        if let Some(known) = self.known.get(bytes) {
+            *bytes = *known;
+            return;
+        }
+        if self.known.len() >= MOST_KNOWN {
+            self.known.clear();
+        }
+        let other = match self.map.map(address(*bytes)) {
+            IpAddr::V4(other) => other.to_ipv6_mapped(),
+            IpAddr::V6(other) => other,
+        };
+        self.known.insert(*bytes, other.octets());
+        *bytes = other.octets();
+    }
+}
