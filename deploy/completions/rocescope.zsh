@@ -284,6 +284,65 @@ markdown\:"The page \`docs/formats.md\`"))' \
 '--version[Print version]' \
 && ret=0
 ;;
+(top)
+_arguments "${_arguments_options[@]}" : \
+'(-i --interface)-r+[Capture file to play\: pcap or pcapng, plain, gzip or zstd; \`-\` for standard input]:FILE:_files' \
+'(-i --interface)--read=[Capture file to play\: pcap or pcapng, plain, gzip or zstd; \`-\` for standard input]:FILE:_files' \
+'--speed=[How fast a file or dataset is played\: 1 as recorded, 10 ten times as fast, \`max\`]:N:_default' \
+'(-i --interface)--at=[Begin with the window of this time, such as \`2026-01-01T09\:30\:00Z\`]:TIME:_default' \
+'--filter=[Keep only packets for which this holds; of a dataset, show only such rows]:EXPR:_default' \
+'*--udp-port=[UDP destination port that carries RoCEv2; up to four]:PORT:_default' \
+'--sort=[Column by which flows are sorted first]:COLUMN:_default' \
+'--fps=[Times a second that the screen is painted at most]:N:_default' \
+'--theme=[Colours; without it those for a dark terminal, and none where the variable \`NO_COLOR\` is set]:THEME:((dark\:"For a dark terminal"
+light\:"For a bright one"
+none\:"None"))' \
+'*--bind=[Give a key to an action, such as \`quit=ctrl-q\`; the help page (\`?\`) lists the actions'\'' keys]:ACTION=KEY:_default' \
+'--windows=[Print so many windows]:N:_default' \
+'-o+[How they are printed]:OUTPUT:((table\:"For people\: its sums, and the first rows of a table"
+json\:"One JSON object a window and line, with the rows of every table"
+csv\:"The rows of a table under the names of its columns, all of them, as RFC 4180 has it"))' \
+'--output=[How they are printed]:OUTPUT:((table\:"For people\: its sums, and the first rows of a table"
+json\:"One JSON object a window and line, with the rows of every table"
+csv\:"The rows of a table under the names of its columns, all of them, as RFC 4180 has it"))' \
+'--table=[The table of \`table\` and \`csv\`]:TABLE:((flows\:"Top flows"
+opcodes\:"Opcode mix"
+connections\:"Each direction of each connection"
+events\:"Events"
+windows\:"The sums"))' \
+'*-i+[Interface to capture on; may be given several times]:IFACE:_default' \
+'*--interface=[Interface to capture on; may be given several times]:IFACE:_default' \
+'(-r --read)--mode=[How frames are taken; \`auto\` tries native, then generic XDP, then \`af-packet\`]:MODE:((auto\:"The first of the others that works"
+native\:"XDP in the driver"
+generic\:"XDP behind the driver"
+af-packet\:"A packet socket"))' \
+'(-r --read)--verdict=[What becomes of frames behind XDP; \`auto\` drops them where nothing uses the interface]:VERDICT:((auto\:"Dropped where the interface has no address, no master and no default route"
+pass\:"It goes on to the kernel"
+drop\:"It ends here"))' \
+'(-r --read)--duration=[End after this time]:TIME:_default' \
+'--observer=[Name of this capture point, in every row and file name]:NAME:_default' \
+'--window=[Length of a window of event time]:TIME:_default' \
+'--lateness=[How long a window waits for frames that come out of order]:TIME:_default' \
+'--top=[Top flows in the summary; connections and events printed at most]:N:_default' \
+'--flow-rows=[Top flows of each window in the dataset]:N:_default' \
+'--exact-flows=[Flows counted exactly, a window and in all; sketches take over beyond it]:N:_default' \
+'--elephant=[Rate from which a flow is an elephant, in bits a second]:RATE:_default' \
+'--jitter-relative=[Change between windows that is jitter, as a share of the rate before]:SHARE:_default' \
+'--jitter-absolute=[Change between windows that is jitter, in bits a second]:RATE:_default' \
+'--config=[Configuration file (TOML); without it \`/etc/rocescope/rocescope.toml\`, where there is one]:FILE:_files' \
+'--connections[Follow connections on interfaces too; of a file they always are]' \
+'--bytes[Rates in bytes a second instead of bits]' \
+'--ascii[ASCII characters alone; chosen by itself where the locale is not UTF-8]' \
+'--mouse[Rows, headings and tabs are chosen by the mouse too]' \
+'--once[Print a window and end; of a file or dataset the first one]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+'::dataset -- Dataset to step through:_files' \
+'*::command -- Run this command and end with it:_default' \
+&& ret=0
+;;
 (help)
 _arguments "${_arguments_options[@]}" : \
 ":: :_rocescope__subcmd__help_commands" \
@@ -364,6 +423,10 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(top)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
 (help)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
@@ -391,6 +454,7 @@ _rocescope_commands() {
 'merge:Join the datasets of several boxes, window by window' \
 'repair:Seal what a killed capture left in a dataset, and name what does not read' \
 'schema:Print the tables of the dataset and their columns' \
+'top:Watch flows, opcodes, connections and events on a terminal' \
 'help:Print this message or the help of the given subcommand(s)' \
     )
     _describe -t commands 'rocescope commands' commands "$@"
@@ -494,6 +558,7 @@ _rocescope__subcmd__help_commands() {
 'merge:Join the datasets of several boxes, window by window' \
 'repair:Seal what a killed capture left in a dataset, and name what does not read' \
 'schema:Print the tables of the dataset and their columns' \
+'top:Watch flows, opcodes, connections and events on a terminal' \
 'help:Print this message or the help of the given subcommand(s)' \
     )
     _describe -t commands 'rocescope help commands' commands "$@"
@@ -577,6 +642,11 @@ _rocescope__subcmd__help__subcmd__schema_commands() {
     local commands; commands=()
     _describe -t commands 'rocescope help schema commands' commands "$@"
 }
+(( $+functions[_rocescope__subcmd__help__subcmd__top_commands] )) ||
+_rocescope__subcmd__help__subcmd__top_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope help top commands' commands "$@"
+}
 (( $+functions[_rocescope__subcmd__man_commands] )) ||
 _rocescope__subcmd__man_commands() {
     local commands; commands=()
@@ -596,6 +666,11 @@ _rocescope__subcmd__repair_commands() {
 _rocescope__subcmd__schema_commands() {
     local commands; commands=()
     _describe -t commands 'rocescope schema commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__top_commands] )) ||
+_rocescope__subcmd__top_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope top commands' commands "$@"
 }
 
 if [ "$funcstack[1]" = "_rocescope" ]; then

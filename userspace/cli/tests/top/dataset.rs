@@ -20,13 +20,13 @@ fn windows_are_stepped_through_and_played() {
     terminal.press(&["+"]);
     terminal.wait("00:00:00.100  +200 ms");
     terminal.press(&["-", "E"]);
-    terminal.wait("00:00:03.900  +100 ms");
+    terminal.wait("00:00:03.000  +100 ms");
     terminal.press(&["S-Left"]);
     terminal.wait("00:00:00.000  +100 ms");
     // Played to the end, where it rests again.
     terminal.press(&["Space"]);
     terminal.wait("×4");
-    terminal.wait("00:00:03.900  +100 ms");
+    terminal.wait("00:00:03.000  +100 ms");
     terminal.wait("PAUSED");
     let screen = terminal.wait("RTT p50");
     assert!(screen.contains("10.10.0."), "{screen}");

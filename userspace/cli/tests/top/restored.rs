@@ -50,7 +50,7 @@ fn it_sleeps_and_wakes() {
     // By a signal from elsewhere as well.
     terminal.press(&["C-z"]);
     terminal.wait("Stopped");
-    terminal.type_in("clear; (sleep 0.5; kill -TSTP %1) & fg %1");
+    terminal.type_in("clear; view=$(jobs -p); (sleep 0.5; kill -TSTP $view) & fg %1");
     terminal.press(&["Enter"]);
     terminal.wait("Stopped");
     terminal.is_restored();

@@ -24,11 +24,11 @@ impl Terminal {
         let (width, height) = (width.to_string(), height.to_string());
         let mut start = terminal.tmux(&["new-session", "-d", "-x", &width, "-y", &height]);
         // What stands in front of the prompt is looked for.
-        start.args(["-e", "PS1=$ ", "-e", "LC_ALL=C.UTF-8"]);
+        start.args(["-e", "PS1=ready$ ", "-e", "LC_ALL=C.UTF-8"]);
         start.args(["-e", concat!("ROCESCOPE=", env!("CARGO_BIN_EXE_rocescope"))]);
         let status = start.args(["bash", "--norc", "--noprofile", "-i"]).status();
         assert!(status.unwrap().success(), "tmux is a Debian package");
-        terminal.wait("$ ");
+        terminal.wait("ready$");
         terminal.type_in(line);
         terminal.press(&["Enter"]);
         terminal
@@ -109,6 +109,12 @@ impl Terminal {
     /// The shell is back, and the terminal is as programs expect it: lines, echo, cursor.
     #[track_caller]
     pub(crate) fn is_restored(&self) {
+        let begun = Instant::now();
+        while self.taken() != (false, true) || !self.screen().trim_end().ends_with("ready$") {
+            let patient = begun.elapsed() < PATIENCE;
+            assert!(patient, "no shell:\n{}", self.screen());
+            sleep(Duration::from_millis(20));
+        }
         // The words of the line typed do not stand next to each other; those it prints do.
         self.type_in(
             "stty -a | tr ';' '\\n' | grep -o ' icanon.* iexten\\| echo '; echo back-$((6*7))",
