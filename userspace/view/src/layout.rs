@@ -49,7 +49,7 @@ pub fn areas(width: u16, height: u16, focus: Pane, zoom: bool) -> Areas {
         let connections = body / 4;
         let below = (body * 3 / 10).max(9);
         let flows = body - connections - below;
-        let opcodes = width * 9 / 20;
+        let opcodes = width / 2;
         let y = HEADER + flows + connections;
         vec![
             (Pane::Flows, line(HEADER, flows)),

@@ -44,15 +44,19 @@ impl Theme {
         let style = Style::new();
         match tone {
             Tone::Heading => return style.add_modifier(Modifier::BOLD),
-            Tone::Chosen => return style.add_modifier(Modifier::REVERSED),
             Tone::Text => return style,
             _ => {}
         }
         let color = match (self, tone) {
             (Self::Plain, Tone::Faint) => return style.add_modifier(Modifier::DIM),
-            (Self::Plain, Tone::Bad) => return style.add_modifier(Modifier::REVERSED),
+            (Self::Plain, Tone::Bad | Tone::Chosen) => {
+                return style.add_modifier(Modifier::REVERSED);
+            }
             (Self::Plain, Tone::Focus | Tone::Notice) => return style.add_modifier(Modifier::BOLD),
             (Self::Plain, _) => return style,
+            // What stands on it keeps its own colours.
+            (Self::Dark, Tone::Chosen) => return style.bg(Color::Indexed(239)),
+            (Self::Light, Tone::Chosen) => return style.bg(Color::Indexed(252)),
             (Self::Dark, Tone::Faint) => Color::Indexed(245),
             (Self::Dark, Tone::Focus) => Color::Indexed(80),
             (Self::Dark, Tone::Amount) => Color::Indexed(74),

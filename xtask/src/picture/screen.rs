@@ -5,6 +5,8 @@
 pub(super) struct Look {
     /// Of the 256 colours; nothing is the terminal's own.
     pub(super) color: Option<u8>,
+    /// The same of what lies behind it.
+    pub(super) paper: Option<u8>,
     pub(super) bold: bool,
     pub(super) faint: bool,
     pub(super) reversed: bool,
@@ -57,6 +59,9 @@ impl Look {
                     self.color = codes.nth(1);
                 }
                 39 => self.color = None,
+                40..=47 => self.paper = Some(code - 40),
+                48 => self.paper = codes.nth(1),
+                49 => self.paper = None,
                 90..=97 => self.color = Some(code - 90 + 8),
                 _ => {}
             }

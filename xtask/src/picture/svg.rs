@@ -42,12 +42,16 @@ fn write_run(svg: &mut String, text: &str, look: Look, at: usize, y: f64) {
     let length = text.chars().count() as f64 * WIDTH;
     let mut ink = look.color.map_or_else(|| INK.to_owned(), rgb);
     // Writing into a string does not fail.
+    let mut paper = look.paper.map(rgb);
     if look.reversed {
+        let behind = paper.unwrap_or_else(|| PAPER.to_owned());
+        paper = Some(std::mem::replace(&mut ink, behind));
+    }
+    if let Some(paper) = paper {
         let _ = writeln!(
             svg,
-            "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{length:.1}\" height=\"{HEIGHT}\" fill=\"{ink}\"/>"
+            "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{length:.1}\" height=\"{HEIGHT}\" fill=\"{paper}\"/>"
         );
-        PAPER.clone_into(&mut ink);
     }
     if text.trim().is_empty() {
         return;

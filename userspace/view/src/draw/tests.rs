@@ -211,8 +211,10 @@ fn rows_are_sorted_reversed_and_filtered() {
     rig.press("/ 0 . 3 enter");
     assert_eq!(rig.column(1), ["10.10.0.3"]);
     rig.shows(&["1 Flows 1 of 4", "2 Opcodes 2 ", " /0.3 "]);
+    rig.press("esc");
+    assert_eq!(rig.column(1).len(), 4);
     rig.press("/ x alt-?");
-    rig.shows(&["Show rows that match."]);
+    rig.shows(&["Next pane."]);
     rig.press("?");
     rig.press("/ r a n k space = space 1 space o r space x space = space 1 enter");
     rig.shows(&["filter /rank = 1 or x = 1", "`x`"]);
