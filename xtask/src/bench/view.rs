@@ -92,7 +92,12 @@ fn measure(
     keys: &[&str],
     seconds: u64,
 ) -> Result<BTreeMap<String, f64>> {
-    let tmux = Tmux(format!("rocescope-bench-{}", std::process::id()));
+    // A server that ends takes its socket with it, a little later.
+    let case = keys.concat();
+    let tmux = Tmux(format!(
+        "rocescope-bench-{}-{width}-{case}",
+        std::process::id()
+    ));
     let (width, height) = (width.to_string(), height.to_string());
     let file = text(file);
     let program = [rocescope, "top", "-r", &file, "--flow-rows", "10000"];
