@@ -1,6 +1,6 @@
 """DuckDB, polars and pandas over a dataset of rocescope, held against its JSON.
 
-The queries are those of README.md: its sql and python blocks run as printed over the dataset that
+The queries are those of README.md and docs/cookbook.md: their sql and python blocks run as printed over the dataset that
 the demo left, and once more over a dataset written here, whose totals are known.
 """
 
@@ -39,11 +39,11 @@ def write(dataset):
     return truth
 
 
-def blocks(language):
-    """The fenced blocks of README.md in this language."""
-    with open(os.path.join(ROOT, "README.md")) as readme:
-        found = re.findall(rf"^```{language}\n(.*?)^```", readme.read(), re.DOTALL | re.MULTILINE)
-    assert found, f"README.md has no {language} block"
+def blocks(language, page="README.md"):
+    """The fenced blocks of a page in this language."""
+    with open(os.path.join(ROOT, page)) as text:
+        found = re.findall(rf"^```{language}\n(.*?)^```", text.read(), re.DOTALL | re.MULTILINE)
+    assert found, f"{page} has no {language} block"
     assert all(DEMO in block for block in found), f"a {language} block reads something else than {DEMO}"
     return found
 
@@ -102,8 +102,15 @@ def readme_sql(dataset, truth):
     assert compared == {"opcodes", "windows"}, f"only {compared} are compared"
 
 
-def readme_python(dataset):
-    for block in blocks("python"):
+def cookbook(dataset):
+    """Every cell of the cookbook runs as printed and has something to say."""
+    for query in blocks("sql", "docs/cookbook.md"):
+        assert sql(query.replace(DEMO, dataset)), f"no rows: {query}"
+    readme_python(dataset, "docs/cookbook.md")
+
+
+def readme_python(dataset, page="README.md"):
+    for block in blocks("python", page):
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
             exec(block.replace(DEMO, dataset), {})  # noqa: S102 (it is our own page)
@@ -143,11 +150,13 @@ def main():
     for query in blocks("sql"):
         assert sql(query), f"no rows: {query}"
     readme_python(DEMO)
+    cookbook(DEMO)
     print(f"README queries over {DEMO}: {len(blocks('sql'))} in SQL, {len(blocks('python'))} in Python")
     with tempfile.TemporaryDirectory() as dataset:
         truth = write(dataset)
         readme_sql(dataset, truth)
         readme_python(dataset)
+        cookbook(dataset)
         check_polars(dataset, truth)
         check_pandas(dataset, truth)
         check_flows(dataset, truth)

@@ -50,6 +50,8 @@ af-packet\:"A packet socket"))' \
 pass\:"It goes on to the kernel"
 drop\:"It ends here"))' \
 '(-r --read)--duration=[End after this time]:TIME:_default' \
+'(-r --read)--metrics=[Serve figures for Prometheus at this address, such as 127.0.0.1\:9464]:ADDRESS:_default' \
+'(-r --read)--metrics-flows=[Flows in those figures\: the largest of the last window]:N:_default' \
 '--out=[Write a Parquet dataset into this directory]:DIR:_files' \
 '--segment-age=[A segment is sealed when its first rows are this old]:TIME:_default' \
 '--segment-bytes=[A segment is sealed when it has this many bytes before compression]:BYTES:_default' \
@@ -269,6 +271,35 @@ _arguments "${_arguments_options[@]}" : \
 ':dataset -- The dataset:_files' \
 && ret=0
 ;;
+(report)
+_arguments "${_arguments_options[@]}" : \
+'-o+[How the report is printed; \`text\`, unless \`--html\` alone is asked for]:OUTPUT:((text\:"For terminals"
+markdown\:"For issues and wikis"
+json\:"One JSON object"
+csv\:"One table, see \`--table\`"))' \
+'--output=[How the report is printed; \`text\`, unless \`--html\` alone is asked for]:OUTPUT:((text\:"For terminals"
+markdown\:"For issues and wikis"
+json\:"One JSON object"
+csv\:"One table, see \`--table\`"))' \
+'--table=[The table that \`-o csv\` prints]:TABLE:((flows\:"The largest flows"
+connections\:"The connections with most trouble, a row a direction"
+opcodes\:"All opcodes"
+events\:"The most telling events of each kind"
+windows\:"Windows, at most 1,000\: of more, neighbours are joined"))' \
+'--html=[Write one HTML page with charts, which opens without a network]:FILE:_files' \
+'--from=[Windows and events from this time on, in UTC, such as 2026-11-21T02\:30\:09Z]:TIME:_default' \
+'--to=[Windows and events before this time]:TIME:_default' \
+'--top=[Rows of each list]:N:_default' \
+'--filter=[Flows, connections and events for which this holds, such as \`host 10.0.0.1\`]:EXPR:_default' \
+'--observer=[Rows of this capture point alone]:NAME:_default' \
+'--config=[Configuration file (TOML); without it \`/etc/rocescope/rocescope.toml\`, where there is one]:FILE:_files' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+':dataset -- The dataset:_files' \
+&& ret=0
+;;
 (schema)
 _arguments "${_arguments_options[@]}" : \
 '-o+[How it is printed]:OUTPUT:((table\:"For people"
@@ -419,6 +450,10 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(report)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
 (schema)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
@@ -453,6 +488,7 @@ _rocescope_commands() {
 'man:Write the manual pages' \
 'merge:Join the datasets of several boxes, window by window' \
 'repair:Seal what a killed capture left in a dataset, and name what does not read' \
+'report:Sum a dataset up\: for people, for programs, or as one HTML page with charts' \
 'schema:Print the tables of the dataset and their columns' \
 'top:Watch flows, opcodes, connections and events on a terminal' \
 'help:Print this message or the help of the given subcommand(s)' \
@@ -557,6 +593,7 @@ _rocescope__subcmd__help_commands() {
 'man:Write the manual pages' \
 'merge:Join the datasets of several boxes, window by window' \
 'repair:Seal what a killed capture left in a dataset, and name what does not read' \
+'report:Sum a dataset up\: for people, for programs, or as one HTML page with charts' \
 'schema:Print the tables of the dataset and their columns' \
 'top:Watch flows, opcodes, connections and events on a terminal' \
 'help:Print this message or the help of the given subcommand(s)' \
@@ -637,6 +674,11 @@ _rocescope__subcmd__help__subcmd__repair_commands() {
     local commands; commands=()
     _describe -t commands 'rocescope help repair commands' commands "$@"
 }
+(( $+functions[_rocescope__subcmd__help__subcmd__report_commands] )) ||
+_rocescope__subcmd__help__subcmd__report_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope help report commands' commands "$@"
+}
 (( $+functions[_rocescope__subcmd__help__subcmd__schema_commands] )) ||
 _rocescope__subcmd__help__subcmd__schema_commands() {
     local commands; commands=()
@@ -661,6 +703,11 @@ _rocescope__subcmd__merge_commands() {
 _rocescope__subcmd__repair_commands() {
     local commands; commands=()
     _describe -t commands 'rocescope repair commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__report_commands] )) ||
+_rocescope__subcmd__report_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope report commands' commands "$@"
 }
 (( $+functions[_rocescope__subcmd__schema_commands] )) ||
 _rocescope__subcmd__schema_commands() {

@@ -1,6 +1,6 @@
 //! What a frame is.
 
-use crate::frame::Linear;
+use crate::linear::Linear;
 use crate::maps::State;
 use aya_ebpf::bindings::xdp_md;
 use aya_ebpf::helpers::bpf_xdp_get_buff_len;
@@ -10,7 +10,7 @@ use rocescope_record::whole::is_management;
 use rocescope_record::{Config, Counters};
 use rocescope_wire::link::{ETHERTYPE_IPV4, ETHERTYPE_IPV6, ETHERTYPE_VLAN};
 use rocescope_wire::plain::plain_into;
-use rocescope_wire::{Class, FrameLengths, LinkType, NotRoce, Octets, Packet, decode_into};
+use rocescope_wire::{Class, FrameLengths, LinkType, NotRoce, Octets, decode_into};
 
 /// Decodes and counts a frame; a RoCEv2 packet is then in `state.packet`.
 #[inline(always)]
@@ -21,25 +21,24 @@ pub fn is_roce(
     state: &mut State,
 ) -> bool {
     // SAFETY: the context is the one the kernel called us with.
-    let frame_bytes = unsafe { bpf_xdp_get_buff_len(ctx) } as u32;
+    state.frame_bytes = unsafe { bpf_xdp_get_buff_len(ctx) } as u32;
     let frame = Linear::new(ctx);
-    let packet = &mut state.packet;
     let read = match frame.be16(12) {
-        Some(ETHERTYPE_IPV4) => plain::<4, 14>(ctx, frame_bytes, config, packet),
-        Some(ETHERTYPE_IPV6) => plain::<6, 14>(ctx, frame_bytes, config, packet),
+        Some(ETHERTYPE_IPV4) => plain::<4, 14>(ctx, config, state),
+        Some(ETHERTYPE_IPV6) => plain::<6, 14>(ctx, config, state),
         Some(ETHERTYPE_VLAN) => match frame.be16(16) {
-            Some(ETHERTYPE_IPV4) => plain::<4, 18>(ctx, frame_bytes, config, packet),
-            Some(ETHERTYPE_IPV6) => plain::<6, 18>(ctx, frame_bytes, config, packet),
+            Some(ETHERTYPE_IPV4) => plain::<4, 18>(ctx, config, state),
+            Some(ETHERTYPE_IPV6) => plain::<6, 18>(ctx, config, state),
             _ => 0,
         },
         _ => 0,
     };
-    if read == 0 && any(ctx, frame_bytes, config, counters, state) == 0 {
+    if read == 0 && any(ctx, config, counters, state) == 0 {
         return false;
     }
     counters.count_roce(&state.packet);
     if is_management(&state.packet) {
-        whole::management(ctx, frame_bytes, config, counters, state);
+        whole::management(ctx, config, counters, state);
     }
     true
 }
@@ -49,11 +48,15 @@ pub fn is_roce(
 #[inline(never)]
 fn plain<const VERSION: u8, const AT: usize>(
     ctx: *mut xdp_md,
-    frame_bytes: u32,
     config: &Config,
-    packet: &mut Packet,
+    state: &mut State,
 ) -> u32 {
-    let lengths = FrameLengths::whole(frame_bytes);
+    let State {
+        packet,
+        frame_bytes,
+        ..
+    } = state;
+    let lengths = FrameLengths::whole(*frame_bytes);
     let frame = Linear::new(ctx);
     u32::from(plain_into::<VERSION, AT, _>(
         &frame,
@@ -67,7 +70,6 @@ fn plain<const VERSION: u8, const AT: usize>(
 #[inline(never)]
 fn any(
     ctx: *mut xdp_md,
-    frame_bytes: u32,
     config: &Config,
     counters: &mut Counters,
     state: &mut State,
@@ -77,13 +79,14 @@ fn any(
         packet,
         inner,
         place,
+        frame_bytes,
         ..
     } = state;
-    head.fill(ctx, frame_bytes);
+    head.fill(ctx, *frame_bytes);
     let class = decode_into(
         &*head,
         LinkType::Ethernet,
-        FrameLengths::whole(frame_bytes),
+        FrameLengths::whole(*frame_bytes),
         config.udp_ports,
         packet,
         inner,

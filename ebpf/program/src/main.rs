@@ -9,7 +9,8 @@
 
 mod classify;
 mod clock;
-mod frame;
+mod head;
+mod linear;
 mod maps;
 mod rings;
 mod whole;
@@ -20,9 +21,8 @@ use aya_ebpf::macros::xdp;
 use aya_ebpf::programs::XdpContext;
 use maps::State;
 use rings::Rings;
-use rocescope_record::cache::{self, Step};
+use rocescope_record::cache;
 use rocescope_record::{Clock, Config, Counters, Set};
-use rocescope_wire::Packet;
 
 /// Takes every frame of an interface.
 #[xdp(frags)]
@@ -36,17 +36,12 @@ fn observe(ctx: *mut xdp_md) -> Option<u32> {
     let counters = maps::counters()?;
     let state = maps::state()?;
     // SAFETY: the context is the one the kernel called us with.
-    let interface = unsafe { (*ctx).ingress_ifindex };
-    state.interface = interface;
+    state.moment.interface = unsafe { (*ctx).ingress_ifindex };
     state.times.take(ctx);
     if classify::is_roce(ctx, config, counters, state) {
-        state.tick = state.times.clock(config).tick();
-        state.set = cache::set_hash(&state.packet, interface);
-        let set = maps::set(state.set)?;
-        let step = join(set, &state.packet, config, state.tick, interface);
-        if !Step::from_number(step).is_done() {
-            state.step = step;
-            renew(config, counters, state, set);
+        state.moment.tick = state.times.clock(config).tick();
+        if join(config, state) == 0 {
+            renew(config, counters, state);
         }
     }
     Some(if config.verdict == 0 {
@@ -56,37 +51,43 @@ fn observe(ctx: *mut xdp_md) -> Option<u32> {
     })
 }
 
-/// Joins a packet to its run, where it continues one; the number of the [`Step`].
+/// Joins a packet to its run, where it continues one; 0 where there is more to do.
 #[inline(never)]
-fn join(set: &mut Set, packet: &Packet, config: &Config, tick: u64, interface: u32) -> u32 {
+fn join(config: &Config, state: &mut State) -> u32 {
+    state.set = cache::set_hash(&state.packet, state.moment.interface);
+    let Some(set) = maps::set(state) else {
+        return 1;
+    };
     // It is 0, which the verifier does not know.
     let settle = |way| way ^ config.reserved;
-    cache::join(set, packet, interface, tick, config, settle).number()
+    let State {
+        packet,
+        moment,
+        step,
+        ..
+    } = state;
+    u32::from(cache::join(set, packet, moment, config, settle, step))
 }
 
 /// Ends runs and starts one, as the step in `state` says.
 #[inline(never)]
-fn renew(
-    config: &Config,
-    counters: &mut Counters,
-    state: &mut State,
-    set: &mut Set,
-) -> u32 {
+fn renew(config: &Config, counters: &mut Counters, state: &mut State) -> u32 {
+    let Some(set) = maps::set(state) else {
+        return 0;
+    };
     let State {
         batch,
         packet,
         step,
         times,
-        tick,
-        interface,
+        moment,
         ..
     } = state;
     cache::renew(
         set,
-        Step::from_number(*step),
+        step,
         packet,
-        *interface,
-        *tick,
+        moment,
         &times.clock(config),
         config,
         counters,
@@ -110,7 +111,8 @@ fn flush(ctx: *mut xdp_md) -> Option<u32> {
     state.times.take(ctx);
     let tick = state.times.clock(config).tick();
     for _ in 0..maps::SETS_A_FLUSH {
-        let set = maps::set(state.batch.cursor)?;
+        state.set = state.batch.cursor;
+        let set = maps::set(state)?;
         state.batch.cursor = state.batch.cursor.wrapping_add(1);
         flush_set(set, tick, config, counters, state);
     }

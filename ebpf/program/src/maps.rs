@@ -3,9 +3,11 @@
 use crate::whole::{Expected, HandshakeKey};
 use aya_ebpf::btf_maps::{Array, ArrayOfMaps, LruHashMap, PerCpuArray, RingBuf};
 use crate::clock::Times;
-use crate::frame::Head;
+use crate::head::Head;
+use aya_ebpf::helpers::generated::bpf_map_lookup_elem;
 use aya_ebpf::macros::btf_map;
 use rocescope_record::batch::Batch;
+use rocescope_record::cache::{Moment, Step};
 use rocescope_record::counters::Place;
 use rocescope_record::{Config, Counters, MadRecord, SegmentRecord, Set};
 use rocescope_wire::{Inner, Packet};
@@ -35,14 +37,14 @@ pub struct State {
     pub inner: Inner,
     /// When it passed, where it says so itself.
     pub times: Times,
-    /// When it passed, in ticks.
-    pub tick: u64,
-    /// The interface it came in on.
-    pub interface: u32,
+    /// When it passed, in ticks, and on which interface.
+    pub moment: Moment,
+    /// Its length in bytes.
+    pub frame_bytes: u32,
     /// The hash of its set.
     pub set: u32,
-    /// What it did to its set: the number of a `Step`.
-    pub step: u32,
+    /// What it did to its set.
+    pub step: Step,
     /// Where it is counted, if it is no RoCEv2 packet.
     pub place: Place,
     /// A TCP segment on its way out, and what is known of its connection.
@@ -74,30 +76,39 @@ pub static WHOLE: RingBuf<MadRecord, WHOLE_BYTES> = RingBuf::new();
 #[btf_map]
 pub static HANDSHAKES: LruHashMap<HandshakeKey, Expected, 1024> = LruHashMap::new();
 
+/// The index of maps with one entry. A key on the stack would cost a barrier.
+#[unsafe(no_mangle)]
+static FIRST: u32 = 0;
+
+/// An entry of an array by an index that lies in memory.
+#[inline(always)]
+fn entry<M, T>(map: &'static M, index: *const u32) -> Option<&'static mut T> {
+    let map = (&raw const *map).cast_mut().cast();
+    // SAFETY: the map is one of this program, and so is the index.
+    let entry: *mut T = unsafe { bpf_map_lookup_elem(map, index.cast()) }.cast();
+    // SAFETY: an entry of this CPU, or one that is only read; nothing else on the CPU runs meanwhile.
+    unsafe { entry.as_mut() }
+}
+
 #[inline(always)]
 pub fn config() -> Option<&'static Config> {
-    CONFIG.get(0)
+    entry(&CONFIG, &raw const FIRST).map(|config: &mut Config| &*config)
 }
 
 #[inline(always)]
 pub fn counters() -> Option<&'static mut Counters> {
-    // SAFETY: this CPU's own entry, and nothing else on it runs meanwhile.
-    COUNTERS
-        .get_ptr_mut(0)
-        .map(|counters| unsafe { &mut *counters })
-}
-
-#[inline(always)]
-pub fn set(hash: u32) -> Option<&'static mut Set> {
-    // SAFETY: a static of this program; volatile, for user space replaces its value at load.
-    let mask = unsafe { core::ptr::read_volatile(&raw const SET_MASK) };
-    // SAFETY: as above.
-    RUNS.get_ptr_mut(hash & mask)
-        .map(|set| unsafe { &mut *set })
+    entry(&COUNTERS, &raw const FIRST)
 }
 
 #[inline(always)]
 pub fn state() -> Option<&'static mut State> {
-    // SAFETY: as above.
-    STATE.get_ptr_mut(0).map(|state| unsafe { &mut *state })
+    entry(&STATE, &raw const FIRST)
+}
+
+/// The set that `state.set` names.
+#[inline(always)]
+pub fn set(state: &mut State) -> Option<&'static mut Set> {
+    // SAFETY: a static of this program; volatile, for user space replaces its value at load.
+    state.set &= unsafe { core::ptr::read_volatile(&raw const SET_MASK) };
+    entry(&RUNS, &raw const state.set)
 }

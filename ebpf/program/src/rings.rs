@@ -15,14 +15,20 @@ pub struct Rings<'a> {
 impl Sink for Rings<'_> {
     #[inline(always)]
     fn publish(&mut self, run: &RunRecord, counters: &mut Counters) {
-        let batch = &mut *self.batch;
-        batch.runs[batch.held_runs as usize & (RUNS_A_BATCH - 1)] = *run;
-        batch.held_runs += 1;
-        batch.held_packets += u32::from(run.packets);
-        if batch.held_runs as usize >= RUNS_A_BATCH {
-            send(batch, counters);
+        append(self.batch, run);
+        if self.batch.held_runs as usize >= RUNS_A_BATCH {
+            send(self.batch, counters);
         }
     }
+}
+
+/// A subprogram, so that the run is copied from where it lies, and not from registers and the stack.
+#[inline(never)]
+fn append(batch: &mut Batch, run: &RunRecord) -> u32 {
+    batch.runs[batch.held_runs as usize & (RUNS_A_BATCH - 1)] = *run;
+    batch.held_runs += 1;
+    batch.held_packets += u32::from(run.packets);
+    0
 }
 
 /// Hands the batch over, full or not; when the ring is full, its runs are lost and counted.

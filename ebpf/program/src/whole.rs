@@ -13,7 +13,6 @@ use rocescope_wire::tcp::{self, ACK, SYN, SYN_ACK};
 #[inline(never)]
 pub fn management(
     ctx: *mut xdp_md,
-    frame_bytes: u32,
     config: &Config,
     counters: &mut Counters,
     state: &mut State,
@@ -25,10 +24,10 @@ pub fn management(
     };
     // SAFETY: the reserved bytes, any of which are a record.
     let record = unsafe { &mut *entry.as_mut_ptr() };
-    record.begin(&state.packet, state.interface, now);
+    record.begin(&state.packet, state.moment.interface, now);
     record.mad = [0; 256];
     let at = state.packet.payload_at() as u32;
-    let left = frame_bytes.saturating_sub(at);
+    let left = state.frame_bytes.saturating_sub(at);
     const PIECE: u32 = MadRecord::PIECE as u32;
     if left >= PIECE {
         // From one piece to sixteen: the mask is what the verifier sees that by.
@@ -72,7 +71,7 @@ pub fn handshake(config: &Config, counters: &mut Counters, state: &mut State) ->
         head,
         inner,
         times,
-        interface,
+        moment,
         segment,
         key,
         expected,
@@ -81,7 +80,7 @@ pub fn handshake(config: &Config, counters: &mut Counters, state: &mut State) ->
     let Some(found) = tcp::segment(&*head, inner) else {
         return 0;
     };
-    *segment = SegmentRecord::new(&found, *interface, 0);
+    *segment = SegmentRecord::new(&found, moment.interface, 0);
     match segment.kind as u8 {
         SYN => {}
         SYN_ACK => {

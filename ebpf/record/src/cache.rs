@@ -42,10 +42,12 @@ pub struct Slot {
     pub run: RunRecord,
     /// Tick of its first packet.
     first_tick: u64,
-    /// Ticks from the first packet to the end of its slice.
-    slice_ticks: u64,
     /// Tick of its last packet: the older run of a full set gives way.
     last_tick: u64,
+    /// Ticks from the first packet to the end of its slice.
+    slice_ticks: u32,
+    /// [`kind`] of its packets.
+    kind: u32,
     /// The PSN that continues the run.
     next_psn: u32,
     /// Frame bytes of FIRST and MIDDLE packets beside extension headers and payload.
@@ -80,55 +82,46 @@ pub fn set_hash(packet: &Packet, interface: u32) -> u32 {
     ((sum ^ sum >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32
 }
 
-/// What a packet did to its set, in one word, for it crosses from one subprogram of the kernel to
-/// another: whether all is done, else the slot, why its run has to end, and why the run that the
-/// packet stands in ends with it.
+/// When and where a packet passed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Step(u32);
+#[repr(C)]
+pub struct Moment {
+    /// The cheap clock.
+    pub tick: u64,
+    /// Index of the interface.
+    pub interface: u32,
+    /// Always 0.
+    pub reserved: u32,
+}
+
+/// What a packet did to its set. It lies in memory of the caller, for it crosses from one subprogram
+/// of the kernel to another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct Step {
+    /// Which slot of the set.
+    way: u32,
+    /// Why its run has to end, a [`Cut`], or [`NO_CUT`](Self::NO_CUT): the packet has joined it.
+    obstacle: u32,
+    /// Why the run that the packet stands in ends with it, likewise.
+    ending: u32,
+    /// Always 0.
+    reserved: u32,
+}
 
 impl Step {
     /// Stands where there is no [`Cut`].
     const NO_CUT: u32 = 0xff;
 
-    #[inline(always)]
-    const fn new(way: u32, obstacle: u32, ending: u32) -> Self {
-        Self(way | obstacle << 8 | ending << 16)
-    }
-
-    /// The step that [`number`](Self::number) was of.
+    /// Memory for a step.
     #[must_use]
-    #[inline(always)]
-    pub const fn from_number(number: u32) -> Self {
-        Self(number)
-    }
-
-    /// The step as a number.
-    #[must_use]
-    #[inline(always)]
-    pub const fn number(self) -> u32 {
-        self.0
-    }
-
-    /// The packet joined a run that goes on.
-    #[must_use]
-    #[inline(always)]
-    pub const fn is_done(self) -> bool {
-        self.0 >> 8 == Self::NO_CUT << 8 | Self::NO_CUT
-    }
-
-    #[inline(always)]
-    const fn way(self) -> usize {
-        (self.0 & 1) as usize
-    }
-
-    #[inline(always)]
-    const fn obstacle(self) -> u32 {
-        self.0 >> 8 & 0xff
-    }
-
-    #[inline(always)]
-    const fn ending(self) -> u32 {
-        self.0 >> 16 & 0xff
+    pub const fn zeroed() -> Self {
+        Self {
+            way: 0,
+            obstacle: 0,
+            ending: 0,
+            reserved: 0,
+        }
     }
 }
 
@@ -143,17 +136,20 @@ pub fn observe<C: Clock, S: Sink>(
     counters: &mut Counters,
     sink: &mut S,
 ) {
-    let tick = clock.tick();
-    let step = join(set, packet, interface, tick, config, |way| way);
-    if !step.is_done() {
-        renew(
-            set, step, packet, interface, tick, clock, config, counters, sink,
-        );
+    let moment = Moment {
+        tick: clock.tick(),
+        interface,
+        reserved: 0,
+    };
+    let mut step = Step::zeroed();
+    if !join(set, packet, &moment, config, |way| way, &mut step) {
+        renew(set, &step, packet, &moment, clock, config, counters, sink);
     }
 }
 
-/// The first half of [`observe`]: joins the packet to its run, where it continues one. Asks for no
-/// time and publishes nothing, which keeps the way that most packets take short in the kernel.
+/// The first half of [`observe`]: joins the packet to its run, where it continues one; whether that is
+/// all. Asks for no time and publishes nothing, which keeps the way that most packets take short in
+/// the kernel.
 ///
 /// `settle` answers the number it is given; the kernel's verifier must not see through it, for it
 /// forbids arithmetic on a pointer with one constant on one path and another on the next.
@@ -161,38 +157,43 @@ pub fn observe<C: Clock, S: Sink>(
 pub fn join(
     set: &mut Set,
     packet: &Packet,
-    interface: u32,
-    tick: u64,
+    moment: &Moment,
     config: &Config,
     settle: impl Fn(u32) -> u32,
-) -> Step {
-    let stream = packet.stream();
-    let [one, two] = &*set;
-    let (way, found) = if one.is_of(packet, stream, interface) {
-        (0, true)
-    } else if two.is_of(packet, stream, interface) {
-        (1, true)
-    } else if one.run.packets == 0 || (two.run.packets != 0 && one.last_tick <= two.last_tick) {
-        (0, false)
+    step: &mut Step,
+) -> bool {
+    let way = if set[0].is_of(packet, moment) {
+        FOUND
     } else {
-        (1, false)
+        find_second(set, packet, moment)
     };
-    let ending = match ending(packet, stream, config) {
-        None => Step::NO_CUT,
-        Some(cut) => cut as u32,
-    };
-    if !found {
-        return Step::new(way, Cut::Key as u32, ending);
-    }
+    let found = way & FOUND != 0;
+    step.way = way;
+    step.obstacle = if found { Step::NO_CUT } else { Cut::Key as u32 };
     let slot = &mut set[settle(way) as usize & 1];
-    match slot.obstacle(packet, stream, tick, config) {
-        Some(cut) => Step::new(way, cut as u32, ending),
-        None => {
-            slot.join(packet, tick, config);
-            Step::new(way, Step::NO_CUT, ending)
-        }
+    if found && slot.advance(packet, moment, config) {
+        return true;
+    }
+    slot.consider(packet, moment, config, step)
+}
+
+/// Which slot is that of the packet's run where the first is not, or has to give way; with
+/// [`FOUND`] where it is the run's.
+#[cfg_attr(target_arch = "bpf", inline(never))]
+#[cfg_attr(not(target_arch = "bpf"), inline(always))]
+fn find_second(set: &Set, packet: &Packet, moment: &Moment) -> u32 {
+    let [one, two] = set;
+    if two.is_of(packet, moment) {
+        1 | FOUND
+    } else if one.run.packets == 0 || (two.run.packets != 0 && one.last_tick <= two.last_tick) {
+        0
+    } else {
+        1
     }
 }
+
+/// Stands beside the number of a slot that holds the packet's run.
+const FOUND: u32 = 2;
 
 /// The second half of [`observe`], for a step that is not done: ends the run that is in the way,
 /// starts another, and ends that too where the packet is the last it may hold.
@@ -203,46 +204,51 @@ pub fn join(
 )]
 pub fn renew<C: Clock, S: Sink>(
     set: &mut Set,
-    step: Step,
+    step: &Step,
     packet: &Packet,
-    interface: u32,
-    tick: u64,
+    moment: &Moment,
     clock: &C,
     config: &Config,
     counters: &mut Counters,
     sink: &mut S,
 ) {
-    let slot = &mut set[step.way()];
-    let stream = packet.stream();
-    if step.obstacle() != Step::NO_CUT {
-        slot.publish(step.obstacle(), counters, sink);
-        slot.start(packet, stream, interface, tick, clock, config);
+    let slot = &mut set[step.way as usize & 1];
+    if step.obstacle != Step::NO_CUT {
+        slot.publish(step.obstacle, counters, sink);
+        slot.start(packet, moment, clock, config);
     }
-    if step.ending() != Step::NO_CUT {
+    if step.ending != Step::NO_CUT {
         slot.finish(packet, clock);
-        slot.publish(step.ending(), counters, sink);
+        slot.publish(step.ending, counters, sink);
     }
 }
 
-/// Why the run that a packet stands in ends with it.
+/// Why the run that a packet stands in ends with it: a [`Cut`] or [`Step::NO_CUT`].
 #[inline(always)]
-fn ending(packet: &Packet, stream: Stream, config: &Config) -> Option<Cut> {
-    let opcode = packet.bth.opcode;
-    match stream {
-        Stream::Cnp | Stream::Unknown => Some(Cut::Solo),
-        Stream::Acknowledge if !packet.syndrome.is_ack() => Some(Cut::Solo),
-        Stream::Acknowledge if config.is_marked(packet.psn()) => Some(Cut::Mark),
-        Stream::Request if opcode.operation() == Operation::RdmaReadRequest => Some(Cut::Solo),
+fn ending(packet: &Packet, config: &Config) -> u32 {
+    let meaning = packet.meaning;
+    let cut = match meaning.stream {
+        Stream::Cnp | Stream::Unknown => Cut::Solo,
+        Stream::Acknowledge if !packet.syndrome.is_ack() => Cut::Solo,
+        Stream::Acknowledge if config.is_marked(packet.psn()) => Cut::Mark,
+        Stream::Request if meaning.operation == Operation::RdmaReadRequest => Cut::Solo,
         // Whether it asks for an acknowledgement or not: with every PSN marked a run holds at
         // most one message, so that a repeated part of it is known to the byte.
         Stream::Request
-            if matches!(opcode.position(), Position::Last | Position::Only)
+            if matches!(meaning.position(), Position::Last | Position::Only)
                 && config.is_marked(packet.psn()) =>
         {
-            Some(Cut::Mark)
+            Cut::Mark
         }
-        _ => None,
-    }
+        _ => return Step::NO_CUT,
+    };
+    cut as u32
+}
+
+/// Operation and transport of a packet: those of a run are the same.
+#[inline(always)]
+fn kind(packet: &Packet) -> u32 {
+    packet.meaning.operation as u32 | u32::from(packet.bth.opcode.0 & 0xe0) << 8
 }
 
 /// Publishes the runs of a set whose slice has ended at `tick`, or all when `tick` is `None`.
@@ -268,8 +274,64 @@ pub fn flush<S: Sink>(
 }
 
 impl Slot {
+    /// Joins a MIDDLE of a message to a run that holds its like, and answers whether it did: what
+    /// [`obstacle`](Self::obstacle) and [`join`](Self::join) do with the packets that most runs are
+    /// made of, in so few words that they fit the registers of the kernel's machine.
     #[inline(always)]
-    fn is_of(&self, packet: &Packet, stream: Stream, interface: u32) -> bool {
+    fn advance(&mut self, packet: &Packet, moment: &Moment, config: &Config) -> bool {
+        let run = &mut self.run;
+        if packet.meaning.position() as u8 != Position::Middle as u8
+            || packet.psn().get() != self.next_psn
+            || self.kind != kind(packet)
+            || run.packets == MOST_PACKETS
+            || run.packets <= run.last + run.only
+            || u32::from(run.segment_bytes) != packet.payload_bytes
+            || self.overhead_bytes != overhead_bytes(packet)
+            || run.frame_bytes > MOST_BYTES.saturating_sub(packet.frame_bytes)
+        {
+            return false;
+        }
+        let ticks = moment.tick.wrapping_sub(self.first_tick);
+        if ticks >= u64::from(self.slice_ticks) {
+            return false;
+        }
+        run.last_offset_ns = ticks.wrapping_mul(config.tick_ns) as u32;
+        self.last_tick = moment.tick;
+        run.packets += 1;
+        run.frame_bytes += packet.frame_bytes;
+        run.last_psn = packet.psn().get();
+        self.next_psn = packet.psn().plus(1).get();
+        run.congestion_experienced += u16::from(packet.congestion_experienced);
+        run.flags = flags(run.flags, packet);
+        true
+    }
+
+    /// Joins the packet to the run in the slot, where that is of its stream and nothing forbids it;
+    /// whether that is all.
+    #[cfg_attr(target_arch = "bpf", inline(never))]
+    #[cfg_attr(not(target_arch = "bpf"), inline(always))]
+    fn consider(
+        &mut self,
+        packet: &Packet,
+        moment: &Moment,
+        config: &Config,
+        step: &mut Step,
+    ) -> bool {
+        if step.obstacle == Step::NO_CUT {
+            let obstacle = self.obstacle(packet, moment, config);
+            step.obstacle = obstacle;
+            if obstacle == Step::NO_CUT {
+                self.join(packet, moment, config);
+            }
+        }
+        let ending = ending(packet, config);
+        step.ending = ending;
+        step.obstacle == Step::NO_CUT && ending == Step::NO_CUT
+    }
+
+    /// Whether the run is of the packet's stream.
+    #[inline(always)]
+    fn is_of(&self, packet: &Packet, moment: &Moment) -> bool {
         let (a, b) = (self.run.flow.words(), packet.flow.words());
         // One branch for the six words.
         let difference = (a[0] ^ b[0])
@@ -280,24 +342,33 @@ impl Slot {
             | (a[5] ^ b[5]);
         self.run.packets != 0
             && difference == 0
-            && self.run.stream == stream as u8
+            && self.run.stream == packet.meaning.stream as u8
             && self.run.ttl == packet.ttl
-            && self.run.interface == interface
+            && self.run.interface == moment.interface
             && self.run.src_qpn == packet.src_qpn.get()
     }
 
     /// Whether the slice of the run is over. Time that runs backwards ends it too.
     #[inline(always)]
     fn is_over(&self, tick: u64) -> bool {
-        tick.wrapping_sub(self.first_tick) >= self.slice_ticks
+        tick.wrapping_sub(self.first_tick) >= u64::from(self.slice_ticks)
     }
 
     /// Why `packet` cannot join, though it is of the same stream.
     #[inline(always)]
-    fn obstacle(&self, packet: &Packet, stream: Stream, tick: u64, config: &Config) -> Option<Cut> {
+    fn obstacle(&self, packet: &Packet, moment: &Moment, config: &Config) -> u32 {
+        match self.cut(packet, moment, config) {
+            None => Step::NO_CUT,
+            Some(cut) => cut as u32,
+        }
+    }
+
+    #[inline(always)]
+    fn cut(&self, packet: &Packet, moment: &Moment, config: &Config) -> Option<Cut> {
         let run = &self.run;
-        let opcode = packet.bth.opcode;
-        if self.is_over(tick) {
+        let meaning = &packet.meaning;
+        let stream = meaning.stream;
+        if self.is_over(moment.tick) {
             return Some(Cut::Slice);
         }
         // A capture file may claim any length for a frame.
@@ -331,16 +402,13 @@ impl Slot {
             }
         }
         // A read request is a run of its own, for its length decides the next PSN.
-        if opcode.operation() != run.opcode().operation()
-            || opcode.transport() != run.opcode().transport()
-            || opcode.operation() == Operation::RdmaReadRequest
-        {
+        if self.kind != kind(packet) || packet.meaning.operation == Operation::RdmaReadRequest {
             return Some(Cut::Operation);
         }
-        match opcode.position() {
+        match meaning.position() {
             Position::First | Position::Middle => {
                 if stream == Stream::Response
-                    && opcode.position() == Position::First
+                    && meaning.position() == Position::First
                     && config.is_marked(packet.psn())
                 {
                     return Some(Cut::Mark);
@@ -354,12 +422,12 @@ impl Slot {
             }
             Position::Last | Position::Only => {
                 if stream == Stream::Response
-                    && opcode.position() == Position::Only
+                    && meaning.position() == Position::Only
                     && config.is_marked(packet.psn())
                 {
                     return Some(Cut::Mark);
                 }
-                if run.last + run.only > 0 && run.suffix != opcode.suffix() as u8 {
+                if run.last + run.only > 0 && run.suffix != meaning.suffix() as u8 {
                     return Some(Cut::Suffix);
                 }
             }
@@ -368,37 +436,33 @@ impl Slot {
     }
 
     #[inline(always)]
-    fn start<C: Clock>(
-        &mut self,
-        packet: &Packet,
-        stream: Stream,
-        interface: u32,
-        tick: u64,
-        clock: &C,
-        config: &Config,
-    ) {
+    fn start<C: Clock>(&mut self, packet: &Packet, moment: &Moment, clock: &C, config: &Config) {
         let now = clock.now();
         // Field by field, for a record built aside would take a quarter of the kernel's stack.
         let run = &mut self.run;
         *run = RunRecord::zeroed();
         run.flow = packet.flow;
         run.first_ns = now;
-        run.interface = interface;
+        run.interface = moment.interface;
         run.src_qpn = packet.src_qpn.get();
         run.first_psn = packet.psn().get();
         run.opcode = packet.bth.opcode.0;
-        run.stream = stream as u8;
+        run.stream = packet.meaning.stream as u8;
         run.ttl = packet.ttl;
         run.encapsulation = packet.encapsulation as u8;
-        self.first_tick = tick;
-        self.slice_ticks = config.ticks_left(now);
-        self.join(packet, tick, config);
+        self.first_tick = moment.tick;
+        // A slice is at most 100 ms, and a tick at least a nanosecond.
+        self.slice_ticks = config.ticks_left(now).min(u64::from(u32::MAX)) as u32;
+        self.kind = kind(packet);
+        self.join(packet, moment, config);
     }
 
-    #[inline(always)]
-    fn join(&mut self, packet: &Packet, tick: u64, config: &Config) {
+    #[cfg_attr(target_arch = "bpf", inline(never))]
+    #[cfg_attr(not(target_arch = "bpf"), inline(always))]
+    fn join(&mut self, packet: &Packet, moment: &Moment, config: &Config) {
+        let tick = moment.tick;
         let run = &mut self.run;
-        let opcode = packet.bth.opcode;
+        let meaning = &packet.meaning;
         // A slice is at most 100 ms, so the offset fits.
         let offset_ns = (tick
             .wrapping_sub(self.first_tick)
@@ -408,7 +472,7 @@ impl Slot {
         run.frame_bytes += packet.frame_bytes;
         run.last_offset_ns = offset_ns;
         run.congestion_experienced += u16::from(packet.congestion_experienced);
-        match opcode.position() {
+        match meaning.position() {
             Position::First => {
                 run.first += 1;
                 run.message_offset_ns = offset_ns;
@@ -419,35 +483,31 @@ impl Slot {
                 run.last += 1;
                 run.last_frame_bytes += packet.frame_bytes;
                 run.last_payload_bytes += packet.payload_bytes;
-                run.suffix = opcode.suffix() as u8;
+                run.suffix = meaning.suffix() as u8;
             }
             Position::Only => {
                 run.only += 1;
                 run.only_frame_bytes += packet.frame_bytes;
                 run.only_payload_bytes += packet.payload_bytes;
-                run.suffix = opcode.suffix() as u8;
+                run.suffix = meaning.suffix() as u8;
                 run.message_offset_ns = offset_ns;
                 run.msn_or_dma_length = packet.msn_or_dma_length;
             }
         }
-        if matches!(opcode.position(), Position::First | Position::Middle) {
+        if matches!(meaning.position(), Position::First | Position::Middle) {
             run.segment_bytes = packet.payload_bytes as u16;
             self.overhead_bytes = overhead_bytes(packet);
         }
         if matches!(
-            opcode.operation(),
+            meaning.operation,
             Operation::Acknowledge | Operation::AtomicAcknowledge
-        ) || (opcode.operation() == Operation::RdmaReadResponse
-            && opcode.position() != Position::Middle)
+        ) || (meaning.operation == Operation::RdmaReadResponse
+            && meaning.position() != Position::Middle)
         {
             run.syndrome = packet.syndrome.0;
             run.msn_or_dma_length = packet.msn_or_dma_length;
         }
-        run.flags = run.flags & !RunRecord::ACK_REQUESTED
-            | flag(packet.bth.ack_request, RunRecord::ACK_REQUESTED)
-            | flag(packet.bth.becn, RunRecord::BECN)
-            | flag(packet.bth.solicited_event, RunRecord::SOLICITED)
-            | flag(packet.snapped | packet.truncated, RunRecord::CUT_SHORT);
+        run.flags = flags(run.flags, packet);
         self.last_tick = tick;
         self.next_psn = packet.psn().plus(1).get();
     }
@@ -458,7 +518,7 @@ impl Slot {
         if self.run.packets > 1 {
             // Where it is the first, its time has just been taken.
             self.run.last_offset_ns = clock.now().wrapping_sub(self.run.first_ns) as u32;
-            if packet.bth.opcode.position() == Position::Only {
+            if packet.meaning.position() == Position::Only {
                 self.run.message_offset_ns = self.run.last_offset_ns;
             }
         }
@@ -479,12 +539,22 @@ impl Slot {
     }
 }
 
+/// The flags of a run with one more packet.
+#[inline(always)]
+fn flags(flags: u8, packet: &Packet) -> u8 {
+    flags & !RunRecord::ACK_REQUESTED
+        | flag(packet.bth.ack_request, RunRecord::ACK_REQUESTED)
+        | flag(packet.bth.becn, RunRecord::BECN)
+        | flag(packet.bth.solicited_event, RunRecord::SOLICITED)
+        | flag(packet.snapped | packet.truncated, RunRecord::CUT_SHORT)
+}
+
 /// What a frame weighs beside its extension headers and its payload.
 #[inline(always)]
 fn overhead_bytes(packet: &Packet) -> u32 {
     packet
         .frame_bytes
-        .wrapping_sub(packet.bth.opcode.extension_bytes())
+        .wrapping_sub(u32::from(packet.meaning.extension_bytes))
         .wrapping_sub(packet.payload_bytes)
 }
 
@@ -540,6 +610,7 @@ mod tests {
                 reserved: 0,
             },
             bth: Bth::new(opcode, Qpn::new(qpn), Psn::new(psn)),
+            meaning: opcode.meaning(),
             src_qpn: Qpn::new(0),
             syndrome: Syndrome(0),
             msn_or_dma_length: 0,

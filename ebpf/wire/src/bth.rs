@@ -77,35 +77,40 @@ impl Bth {
     #[must_use]
     #[inline(always)]
     pub const fn read(bytes: [u8; Self::LEN]) -> Self {
-        let [
-            opcode,
-            flags,
-            key_high,
-            key_low,
-            ecn,
-            qp2,
-            qp1,
-            qp0,
-            ack,
-            psn2,
-            psn1,
-            psn0,
-        ] = bytes;
-        Self {
-            opcode: Opcode(opcode),
-            solicited_event: flags & 0x80 != 0,
-            migrated: flags & 0x40 != 0,
-            pad_bytes: (flags >> 4) & 3,
-            version: flags & 0x0f,
-            partition_key: u16::from_be_bytes([key_high, key_low]),
-            fecn: ecn & 0x80 != 0,
-            becn: ecn & 0x40 != 0,
-            reserved6: ecn & 0x3f,
-            dst_qpn: Qpn::new(u32::from_be_bytes([0, qp2, qp1, qp0])),
-            ack_request: ack & 0x80 != 0,
-            reserved7: ack & 0x7f,
-            psn: Psn::new(u32::from_be_bytes([0, psn2, psn1, psn0])),
-        }
+        let [a, b, c, d, e, f, g, h, i, j, k, l] = bytes;
+        let mut bth = Self::new(Opcode(0), Qpn::new(0), Psn::new(0));
+        bth.read_first(u32::from_be_bytes([a, b, c, d]));
+        bth.read_second(u32::from_be_bytes([e, f, g, h]));
+        bth.read_third(u32::from_be_bytes([i, j, k, l]));
+        bth
+    }
+
+    /// Reads the first four bytes, in network order.
+    #[inline(always)]
+    pub(crate) const fn read_first(&mut self, word: u32) {
+        self.opcode = Opcode((word >> 24) as u8);
+        self.solicited_event = word & 0x80_0000 != 0;
+        self.migrated = word & 0x40_0000 != 0;
+        self.pad_bytes = (word >> 20 & 3) as u8;
+        self.version = (word >> 16 & 0x0f) as u8;
+        self.partition_key = word as u16;
+    }
+
+    /// Reads the second four.
+    #[inline(always)]
+    pub(crate) const fn read_second(&mut self, word: u32) {
+        self.fecn = word & 0x8000_0000 != 0;
+        self.becn = word & 0x4000_0000 != 0;
+        self.reserved6 = (word >> 24 & 0x3f) as u8;
+        self.dst_qpn = Qpn::new(word & 0xff_ffff);
+    }
+
+    /// Reads the last four.
+    #[inline(always)]
+    pub(crate) const fn read_third(&mut self, word: u32) {
+        self.ack_request = word & 0x8000_0000 != 0;
+        self.reserved7 = (word >> 24 & 0x7f) as u8;
+        self.psn = Psn::new(word & 0xff_ffff);
     }
 
     /// The header's bytes. Fields wider than their place on the wire lose their high bits.

@@ -49,7 +49,7 @@ pub use decode::{Inner, decode, decode_into};
 pub use link::LinkType;
 pub use number::{Psn, Qpn};
 pub use octets::Octets;
-pub use opcode::{Opcode, Operation, Position, Stream, Suffix, Transport};
+pub use opcode::{Meaning, Opcode, Operation, Position, Stream, Suffix, Transport};
 pub use packet::{FlowKey, FrameLengths, Packet};
 
 /// The UDP destination port of RoCEv2 (IANA `roce`, IBTA Annex A17.9).

@@ -131,16 +131,44 @@ impl Stream {
     }
 }
 
-/// One row of the opcode table, four bytes so that the kernel's copy is a kilobyte.
-#[derive(Clone, Copy)]
+/// What an opcode means: one row of the opcode table, four bytes so that the kernel's copy is a
+/// kilobyte.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
-struct Row {
-    operation: Operation,
+pub struct Meaning {
+    /// What the packet does.
+    pub operation: Operation,
     /// Position in the low two bits, suffix in the next two.
     place: u8,
-    stream: Stream,
+    /// The PSN space it counts in.
+    pub stream: Stream,
     /// Bytes of headers between the BTH and the payload.
-    extension_bytes: u8,
+    pub extension_bytes: u8,
+}
+
+impl Meaning {
+    /// The place of the packet in its message.
+    #[must_use]
+    #[inline(always)]
+    pub const fn position(self) -> Position {
+        match self.place & 3 {
+            0 => Position::First,
+            1 => Position::Middle,
+            2 => Position::Last,
+            _ => Position::Only,
+        }
+    }
+
+    /// What ends the message beside its payload.
+    #[must_use]
+    #[inline(always)]
+    pub const fn suffix(self) -> Suffix {
+        match self.place >> 2 {
+            0 => Suffix::None,
+            1 => Suffix::Immediate,
+            _ => Suffix::Invalidate,
+        }
+    }
 }
 
 const DETH: u8 = 8;
@@ -155,7 +183,7 @@ const XRC_ETH: u8 = 4;
 /// The 16 reserved bytes of a CNP are header, not payload (A17.9.3).
 const CNP_RESERVED: u8 = 16;
 
-const UNKNOWN: Row = row(
+pub(crate) const UNKNOWN: Meaning = row(
     Operation::Unknown,
     Position::Only,
     Suffix::None,
@@ -169,8 +197,8 @@ const fn row(
     suffix: Suffix,
     stream: Stream,
     extension_bytes: u8,
-) -> Row {
-    Row {
+) -> Meaning {
+    Meaning {
         operation,
         place: position as u8 | (suffix as u8) << 2,
         stream,
@@ -180,7 +208,7 @@ const fn row(
 
 /// The row of the five low bits of an opcode on a connected service. `prefix` is what stands
 /// before the other extension headers: the XRCETH of XRC requests.
-const fn connected(low: u8, prefix: u8) -> Row {
+const fn connected(low: u8, prefix: u8) -> Meaning {
     use Operation as O;
     use Position as P;
     use Suffix as S;
@@ -225,7 +253,7 @@ const fn connected(low: u8, prefix: u8) -> Row {
     row(operation, position, suffix, stream, extension + prefix)
 }
 
-const fn table() -> [Row; 256] {
+const fn table() -> [Meaning; 256] {
     let mut rows = [UNKNOWN; 256];
     let mut low = 0u8;
     while low < 32 {
@@ -261,7 +289,7 @@ const fn table() -> [Row; 256] {
     rows
 }
 
-static TABLE: [Row; 256] = table();
+static TABLE: [Meaning; 256] = table();
 
 impl Opcode {
     /// `RC_ACKNOWLEDGE`.
@@ -273,8 +301,10 @@ impl Opcode {
     /// `CNP`.
     pub const CNP: Self = Self(0x81);
 
+    /// What it means.
+    #[must_use]
     #[inline(always)]
-    fn row(self) -> Row {
+    pub fn meaning(self) -> Meaning {
         // An index of type u8 cannot leave a table of 256.
         TABLE[self.0 as usize]
     }
@@ -297,37 +327,28 @@ impl Opcode {
     #[must_use]
     #[inline(always)]
     pub fn operation(self) -> Operation {
-        self.row().operation
+        self.meaning().operation
     }
 
     /// Its place in the message.
     #[must_use]
     #[inline(always)]
     pub fn position(self) -> Position {
-        match self.row().place & 3 {
-            0 => Position::First,
-            1 => Position::Middle,
-            2 => Position::Last,
-            _ => Position::Only,
-        }
+        self.meaning().position()
     }
 
     /// What ends the message beside its payload.
     #[must_use]
     #[inline(always)]
     pub fn suffix(self) -> Suffix {
-        match self.row().place >> 2 {
-            0 => Suffix::None,
-            1 => Suffix::Immediate,
-            _ => Suffix::Invalidate,
-        }
+        self.meaning().suffix()
     }
 
     /// The PSN space it counts in.
     #[must_use]
     #[inline(always)]
     pub fn stream(self) -> Stream {
-        self.row().stream
+        self.meaning().stream
     }
 
     /// Bytes of headers between the BTH and the payload; 0 for an unknown opcode, whose headers
@@ -335,7 +356,7 @@ impl Opcode {
     #[must_use]
     #[inline(always)]
     pub fn extension_bytes(self) -> u32 {
-        u32::from(self.row().extension_bytes)
+        u32::from(self.meaning().extension_bytes)
     }
 
     /// Whether the specification defines this opcode.

@@ -5,7 +5,7 @@ use bytemuck::{Pod, Zeroable};
 use crate::bth::Bth;
 use crate::extension::Syndrome;
 use crate::number::{Psn, Qpn};
-use crate::opcode::{Opcode, Stream};
+use crate::opcode::{self, Meaning, Opcode, Stream};
 use crate::tunnel::Encapsulation;
 
 /// What tells one flow from another, one way: 48 bytes, the same in the kernel, in records and
@@ -100,6 +100,8 @@ pub struct Packet {
     pub flow: FlowKey,
     /// The base transport header.
     pub bth: Bth,
+    /// What its opcode means.
+    pub meaning: Meaning,
     /// Source queue pair of a datagram; 0 elsewhere, for the wire does not say.
     pub src_qpn: Qpn,
     /// The syndrome, where there is an AETH.
@@ -142,6 +144,7 @@ impl Packet {
                 reserved: 0,
             },
             bth: Bth::read([0; Bth::LEN]),
+            meaning: opcode::UNKNOWN,
             src_qpn: Qpn::new(0),
             syndrome: Syndrome(0),
             msn_or_dma_length: 0,
@@ -174,13 +177,13 @@ impl Packet {
     /// The PSN space the packet counts in.
     #[must_use]
     #[inline(always)]
-    pub fn stream(&self) -> Stream {
-        self.bth.opcode.stream()
+    pub const fn stream(&self) -> Stream {
+        self.meaning.stream
     }
 
     /// Offset of the payload in the captured bytes.
     #[must_use]
     pub fn payload_at(&self) -> usize {
-        self.bth_at + Bth::LEN + self.bth.opcode.extension_bytes() as usize
+        self.bth_at + Bth::LEN + self.meaning.extension_bytes as usize
     }
 }

@@ -51,9 +51,10 @@ pub(crate) fn read<const VERSION: u8, O: Octets + ?Sized>(
     packet.congestion_experienced = ip.traffic_class & 3 == 3;
     packet.network_at = network.at;
     packet.bth_at = bth_at;
-    let [s1, s0, d1, d0, l1, l0, _, _] = frame
-        .read::<8>(ip.payload_at)
-        .ok_or_else(|| lengths.short(Malformed::UdpShort))?;
+    let udp_short = || lengths.short(Malformed::UdpShort);
+    // In pieces, for the same reason; the second one tells whether all of it is there.
+    let [l1, l0, _, _] = frame.read::<4>(ip.payload_at + 4).ok_or_else(udp_short)?;
+    let [s1, s0, d1, d0] = frame.read::<4>(ip.payload_at).ok_or_else(udp_short)?;
     if !is_roce_port(u16::from_be_bytes([d1, d0]), ports) {
         return Err(Other::NotRoce(NotRoce::OtherPort));
     }
@@ -74,9 +75,17 @@ pub(crate) fn read<const VERSION: u8, O: Octets + ?Sized>(
     if udp_bytes < UDP_BYTES + BTH_BYTES + ICRC_BYTES {
         return wrong(Malformed::Bth);
     }
-    // Only a capture or a mirror that cut the frame can have lost it.
-    let bytes = frame.read::<{ Bth::LEN }>(bth_at).ok_or(Other::Snapped)?;
-    packet.bth = Bth::read(bytes);
+    // Only a capture or a mirror that cut the frame can have lost it. Word by word, and each to its
+    // place, so that the kernel needs a register for one at a time.
+    packet
+        .bth
+        .read_third(frame.be32(bth_at + 8).ok_or(Other::Snapped)?);
+    packet
+        .bth
+        .read_second(frame.be32(bth_at + 4).ok_or(Other::Snapped)?);
+    packet
+        .bth
+        .read_first(frame.be32(bth_at).ok_or(Other::Snapped)?);
     packet.truncated |= missing;
     packet.frame_bytes = if packet.encapsulation == Encapsulation::None {
         lengths.original
@@ -87,7 +96,9 @@ pub(crate) fn read<const VERSION: u8, O: Octets + ?Sized>(
     if VERSION != ANY_VERSION && has_shifted_extension(opcode) {
         return Err(Other::Snapped);
     }
-    let headers = UDP_BYTES + BTH_BYTES + opcode.extension_bytes();
+    let meaning = opcode.meaning();
+    packet.meaning = meaning;
+    let headers = UDP_BYTES + BTH_BYTES + u32::from(meaning.extension_bytes);
     let trailer = u32::from(packet.bth.pad_bytes) + ICRC_BYTES;
     if udp_bytes < headers + trailer {
         return wrong(Malformed::Extension);
@@ -147,13 +158,14 @@ fn extension<const VERSION: u8, O: Octets + ?Sized>(
     packet.src_qpn = Qpn::new(0);
     packet.msn_or_dma_length = 0;
     packet.syndrome = RESERVED_SYNDROME;
+    let meaning = packet.meaning;
     let shift = if VERSION == ANY_VERSION && opcode.transport() == Transport::Xrc {
         4
     } else {
         0
     };
-    match (opcode.operation(), opcode.position()) {
-        (Operation::Send, _) if opcode.stream() == Stream::Datagram => {
+    match (meaning.operation, meaning.position()) {
+        (Operation::Send, _) if meaning.stream == Stream::Datagram => {
             let deth = Deth::read(frame.read::<{ Deth::LEN }>(at)?);
             packet.src_qpn = deth.src_qpn;
         }

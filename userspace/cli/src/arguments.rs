@@ -1,7 +1,9 @@
 //! The command line.
 
+mod report;
 mod top;
 
+pub use report::{ReportArguments, ReportOutput, ReportTable};
 pub use top::{LookArguments, OnceArguments, OnceOutput, TableName, ThemeName, TopArguments};
 
 use crate::anonymize::anonymizer;
@@ -13,6 +15,7 @@ use rocescope_model::filter::RowFilter;
 use rocescope_pipeline::anonymize::AddressMap;
 use rocescope_pipeline::filter::RunFilter;
 use std::ffi::OsString;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -59,6 +62,8 @@ pub enum Command {
     Merge(MergeArguments),
     /// Seal what a killed capture left in a dataset, and name what does not read
     Repair(RepairArguments),
+    /// Sum a dataset up: for people, for programs, or as one HTML page with charts
+    Report(Box<ReportArguments>),
     /// Print the tables of the dataset and their columns
     Schema(SchemaArguments),
     /// Watch flows, opcodes, connections and events on a terminal
@@ -153,6 +158,12 @@ pub struct LiveArguments {
     /// End after this time
     #[arg(long, value_name = "TIME", value_parser = positive_duration, conflicts_with = "read")]
     pub duration: Option<Duration>,
+    /// Serve figures for Prometheus at this address, such as 127.0.0.1:9464
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "read")]
+    pub metrics: Option<SocketAddr>,
+    /// Flows in those figures: the largest of the last window
+    #[arg(long, value_name = "N", default_value_t = 20, conflicts_with = "read")]
+    pub metrics_flows: usize,
     /// Run this command and end with it
     #[arg(last = true, value_name = "COMMAND", conflicts_with = "read")]
     pub command: Vec<OsString>,

@@ -57,6 +57,12 @@ impl From<Tap> for Outlet {
 }
 
 impl Outlet {
+    /// Shows the rows to `tap` too.
+    #[must_use]
+    pub fn with_tap(self, tap: Option<Tap>) -> Self {
+        Self { tap, ..self }
+    }
+
     /// Takes the rows of a window. A full disk stops the writing, which the writer counts, and not
     /// the capture.
     fn take(&mut self, rows: &mut WindowRows) -> Result<()> {

@@ -10,8 +10,10 @@
 //! | [`session`] | a source of frames, driven through the observer into the intake |
 //! | [`intake`] | runs in, a summary and a dataset out |
 //! | [`dataset`] | the dataset that a capture writes, and how much of it stays |
+//! | [`metrics`] | the endpoint that Prometheus reads |
 //! | [`output`] | the summary of a capture as text and as JSON |
 //! | [`reference`] | what is generated from the command line: pages, completions, template |
+//! | [`resources`] | what this process uses |
 //! | [`mod@say`] | lines for the user while something runs |
 //! | [`signals`] | SIGINT and SIGTERM end the input, SIGUSR1 asks for the counts |
 //! | [`timeline`] | rows of many segments in the order of their windows |
@@ -24,9 +26,11 @@ pub mod configuration;
 pub mod dataset;
 pub mod filters;
 pub mod intake;
+pub mod metrics;
 pub mod output;
 pub mod progress;
 pub mod reference;
+pub mod resources;
 pub mod say;
 pub mod session;
 pub mod signals;

@@ -1,4 +1,4 @@
-//! Rates and lengths as people write them.
+//! Rates, lengths and instants as people write them.
 
 use rocescope_model::Time;
 use std::time::{Duration, SystemTime};
@@ -110,22 +110,25 @@ pub fn speed(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Reads an instant: `2026-01-01T09:30:00Z`, `2026-01-01 09:30:00`, `2026-01-01`; UTC.
+/// Reads an instant, UTC: `2026-11-21T02:30:09Z`, `2026-11-21 02:30:09.5`, `2026-11-21 02:30`,
+/// `2026-11-21`.
 ///
 /// # Errors
 /// A sentence for the user.
-pub fn time(text: &str) -> Result<Time, String> {
+pub fn instant(text: &str) -> Result<Time, String> {
     let text = text.trim();
-    let whole = if text.len() == 10 {
-        format!("{text} 00:00:00")
-    } else {
-        text.to_owned()
+    let whole = match text.len() {
+        10 => format!("{text}T00:00:00Z"),
+        16 => format!("{text}:00Z"),
+        _ => text.to_owned(),
     };
-    let time = humantime::parse_rfc3339_weak(&whole).ok();
-    let since = time.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
-    let ns = since.and_then(|since| i64::try_from(since.as_nanos()).ok());
-    ns.map(Time)
-        .ok_or_else(|| "expected a time in UTC, such as 2026-01-01T09:30:00Z".into())
+    let since = |time: SystemTime| time.duration_since(SystemTime::UNIX_EPOCH).ok();
+    let time = humantime::parse_rfc3339_weak(&whole).ok().and_then(since);
+    time.and_then(|time| i64::try_from(time.as_nanos()).ok())
+        .map(Time)
+        .ok_or_else(|| {
+            "expected an instant in UTC, such as 2026-11-21T02:30:09Z or 2026-11-21".into()
+        })
 }
 
 #[cfg(test)]
@@ -160,12 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn times_and_speeds_are_read() {
-        let second = 1_767_225_600_000_000_000;
-        for text in ["2026-01-01", "2026-01-01 00:00:00", "2026-01-01T00:00:00Z"] {
-            assert_eq!(time(text), Ok(Time(second)), "{text}");
-        }
-        assert!(time("yesterday").is_err() && time("2026-13-01").is_err());
+    fn speeds_are_numbers_or_all_there_is() {
         assert_eq!(speed("0.5"), Ok(0.5));
         assert_eq!(speed("max"), Ok(f64::INFINITY));
         assert!(speed("0").is_err() && speed("-1").is_err() && speed("inf").is_err());
@@ -176,5 +174,32 @@ mod tests {
         assert_eq!(duration("100ms"), Ok(Duration::from_millis(100)));
         assert!(duration("100").is_err());
         assert!(positive_duration("0s").is_err());
+    }
+
+    #[test]
+    fn instants_need_no_time_of_day() {
+        let second = Time(1_795_228_209_000_000_000);
+        for text in [
+            "2026-11-21T02:30:09Z",
+            "2026-11-21 02:30:09",
+            " 2026-11-21T02:30:09.0Z",
+        ] {
+            assert_eq!(instant(text), Ok(second), "{text}");
+        }
+        assert_eq!(
+            instant("2026-11-21 02:30"),
+            Ok(Time(second.0 - 9_000_000_000))
+        );
+        assert_eq!(instant("2026-11-21").unwrap().0 % 86_400_000_000_000, 0);
+        for wrong in [
+            "",
+            "yesterday",
+            "2026-13-01",
+            "02:30",
+            "1969-12-31",
+            "2500-01-01",
+        ] {
+            assert!(instant(wrong).is_err(), "{wrong}");
+        }
     }
 }

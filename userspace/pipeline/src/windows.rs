@@ -197,14 +197,7 @@ impl Pipeline {
         self.current_ns = self.settings.window_ns;
         if let Some(connections) = &mut self.connections {
             connections.turn(time_ns);
-            let WindowRows {
-                connections: rows,
-                events,
-                ..
-            } = &mut self.rows;
-            let before = events.len();
-            connections.rows(false, rows, events);
-            self.total.events += (events.len() - before) as u64;
+            self.connection_rows(false, each)?;
         }
         self.newest_ns = self.newest_ns.max(time_ns);
         let watermark = self.newest_ns.saturating_sub(self.settings.lateness_ns);
@@ -234,14 +227,7 @@ impl Pipeline {
         self.close_before(u64::MAX, each)?;
         if let Some(connections) = &mut self.connections {
             connections.finish();
-            let WindowRows {
-                connections: rows,
-                events,
-                ..
-            } = &mut self.rows;
-            let before = events.len();
-            connections.rows(true, rows, events);
-            self.total.events += (events.len() - before) as u64;
+            self.connection_rows(true, each)?;
         }
         let Self {
             changes,
@@ -252,6 +238,28 @@ impl Pipeline {
         let before = rows.events.len();
         changes.finish(|changed| rows.events.push(change_row(settings, &changed)));
         self.total.events += (rows.events.len() - before) as u64;
+        Ok(())
+    }
+
+    /// Takes the rows of connections, and hands them to `each` where they are many.
+    fn connection_rows<E>(
+        &mut self,
+        all: bool,
+        each: &mut impl FnMut(&mut WindowRows) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Some(connections) = &mut self.connections else {
+            return Ok(());
+        };
+        let rows = &mut self.rows;
+        let mut more = true;
+        while more {
+            let before = rows.events.len();
+            more = connections.rows(all, &mut rows.connections, &mut rows.events);
+            self.total.events += (rows.events.len() - before) as u64;
+            if more {
+                each(rows)?;
+            }
+        }
         Ok(())
     }
 

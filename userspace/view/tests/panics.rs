@@ -1,5 +1,4 @@
 //! A panic gives the terminal back before its message is printed.
-#![expect(clippy::unwrap_used, reason = "it is a test")]
 
 use std::process::Command;
 use std::thread::sleep;

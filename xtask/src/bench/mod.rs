@@ -1,5 +1,6 @@
 //! `cargo xtask bench`: one file a benchmark.
 
+mod capture;
 mod file;
 mod memory;
 mod paper;
@@ -11,11 +12,12 @@ use anyhow::{Result, bail};
 
 pub(crate) fn run(arguments: &[&str]) -> Result<()> {
     match arguments {
+        ["capture", options @ ..] => capture::run(options),
         ["file", options @ ..] => file::run(options),
         ["memory"] => memory::run(),
         ["sketches", options @ ..] => sketches::run(options),
         ["paper", options @ ..] => paper::run(options),
         ["view", options @ ..] => view::run(options),
-        _ => bail!("which? cargo xtask bench file, memory, paper, sketches or view"),
+        _ => bail!("which? cargo xtask bench capture, file, memory, paper, sketches or view"),
     }
 }

@@ -8,7 +8,24 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const TARGET: &str = "bpfel-unknown-none";
-const BINARY: &str = "rocescope-ebpf";
+
+/// A package that is built for the kernel, by its directory and its binary.
+#[derive(Clone, Copy)]
+pub(crate) struct Package {
+    directory: &'static str,
+    binary: &'static str,
+}
+
+/// What is shipped.
+pub(crate) const PROGRAM: Package = Package {
+    directory: "ebpf/program",
+    binary: "rocescope-ebpf",
+};
+/// What that is measured against.
+pub(crate) const BENCH: Package = Package {
+    directory: "ebpf/bench",
+    binary: "rocescope-ebpf-bench",
+};
 
 /// What the object is built with, beside the paths that are taken out of it.
 pub(super) const FLAGS: &str = "-C target-cpu=v3 -C link-arg=--btf \
@@ -17,7 +34,7 @@ pub(super) const FLAGS: &str = "-C target-cpu=v3 -C link-arg=--btf \
      -C link-arg=--llvm-args=-no-stack-slot-sharing";
 
 /// A compiler with the sources of `core`, a linker, and something that strips.
-pub(super) struct Toolchain {
+pub(crate) struct Toolchain {
     rustc: PathBuf,
     sysroot: PathBuf,
     strip: OsString,
@@ -28,7 +45,7 @@ pub(super) struct Toolchain {
 
 impl Toolchain {
     /// The one of Debian, or the nightly of rustup; `EBPF_RUSTC` names another.
-    pub(super) fn find() -> Result<Self> {
+    pub(crate) fn find() -> Result<Self> {
         let (rustc, sysroot) = candidates()
             .into_iter()
             .find_map(with_core)
@@ -98,7 +115,7 @@ fn same_path_everywhere(root: &Path) -> Result<PathBuf> {
 }
 
 /// Builds the object, without debug information but with BTF.
-pub(super) fn object(toolchain: &Toolchain) -> Result<Vec<u8>> {
+pub(crate) fn object(toolchain: &Toolchain, package: Package) -> Result<Vec<u8>> {
     let root = root();
     let target = root.join("target/ebpf");
     let home = std::env::var_os("CARGO_HOME").map_or_else(
@@ -121,7 +138,7 @@ pub(super) fn object(toolchain: &Toolchain) -> Result<Vec<u8>> {
     let status = Command::new(cargo)
         .current_dir("/")
         .args(["build", "--quiet", "--manifest-path"])
-        .arg(seen.join("ebpf/program/Cargo.toml"))
+        .arg(seen.join(package.directory).join("Cargo.toml"))
         .args(["--release", "--locked", "-Zbuild-std=core"])
         .args(["--target", TARGET, "--target-dir"])
         .arg(&target)
@@ -134,7 +151,7 @@ pub(super) fn object(toolchain: &Toolchain) -> Result<Vec<u8>> {
         .status()
         .context("cargo")?;
     ensure!(status.success(), "the XDP program does not build: {status}");
-    let built = target.join(TARGET).join("release").join(BINARY);
+    let built = target.join(TARGET).join("release").join(package.binary);
     let stripped = built.with_extension("o");
     output(
         Command::new(&toolchain.strip)

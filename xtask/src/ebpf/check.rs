@@ -23,7 +23,7 @@ pub(super) fn run() -> Result<()> {
         "the object is not that of its lock: {again}"
     );
     let toolchain = build::Toolchain::find()?;
-    let rebuilt = build::object(&toolchain)?;
+    let rebuilt = build::object(&toolchain, build::PROGRAM)?;
     let now = Lock::new(&toolchain, sources::hash()?, &rebuilt);
     ensure!(
         lock.sources == now.sources,

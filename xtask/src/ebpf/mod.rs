@@ -10,7 +10,7 @@
 //! | [`lock`] | `ebpf/rocescope.bpf.o.lock` |
 //! | [`check`] | the rules that CI applies |
 
-mod build;
+pub(crate) mod build;
 mod check;
 mod lock;
 mod sources;
@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
 /// Builds the object and puts it and its lock where they belong.
 fn write() -> Result<()> {
     let toolchain = build::Toolchain::find()?;
-    let object = build::object(&toolchain)?;
+    let object = build::object(&toolchain, build::PROGRAM)?;
     let lock = Lock::new(&toolchain, sources::hash()?, &object);
     let path = object_path();
     fs::write(&path, &object).with_context(|| path.display().to_string())?;

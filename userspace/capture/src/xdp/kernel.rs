@@ -184,7 +184,7 @@ pub(super) fn program_mut<'a>(
     Ok(program.try_into()?)
 }
 
-fn take<M: TryFrom<Map>>(programs: &mut Ebpf, name: &'static str) -> Result<M, Error>
+pub(super) fn take<M: TryFrom<Map>>(programs: &mut Ebpf, name: &'static str) -> Result<M, Error>
 where
     Error: From<M::Error>,
 {

@@ -11,6 +11,7 @@
 //! | `clock` | the clocks of the kernel in nanoseconds since the epoch |
 //! | `cost` | what it takes to load the programs |
 //! | `stack` | how deep the stack of a program gets |
+//! | [`measure`] | what a packet costs in the kernel |
 //! | [`rehearsal`] | the same programs over frames in memory, for tests and measurements |
 //!
 //! The invariant: after [`Capture::finish`] every RoCEv2 packet that the kernel counted is in a run
@@ -23,6 +24,7 @@ mod error;
 mod flush;
 mod kernel;
 mod link;
+pub mod measure;
 mod order;
 pub mod rehearsal;
 mod rings;

@@ -2,7 +2,7 @@
 
 use super::{LiveArguments, MeasureArguments};
 use crate::filters::filter;
-use crate::units::{speed, time};
+use crate::units::{instant, speed};
 use clap::{Args, ValueEnum};
 use rocescope_model::Time;
 use rocescope_model::filter::Filter;
@@ -22,7 +22,7 @@ pub struct TopArguments {
     #[arg(long, value_name = "N", default_value = "1", value_parser = speed)]
     pub speed: f64,
     /// Begin with the window of this time, such as `2026-01-01T09:30:00Z`
-    #[arg(long, value_name = "TIME", value_parser = time, conflicts_with = "interfaces")]
+    #[arg(long, value_name = "TIME", value_parser = instant, conflicts_with = "interfaces")]
     pub at: Option<Time>,
     /// Keep only packets for which this holds; of a dataset, show only such rows
     #[arg(long, value_name = "EXPR", value_parser = filter)]

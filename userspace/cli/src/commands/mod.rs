@@ -11,6 +11,7 @@ mod live;
 mod man;
 mod merge;
 mod repair;
+mod report;
 mod schema;
 mod top;
 
@@ -35,6 +36,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         Command::Man(arguments) => man::run(arguments),
         Command::Merge(arguments) => merge::run(arguments),
         Command::Repair(arguments) => repair::run(arguments),
+        Command::Report(arguments) => report::run(arguments),
         Command::Schema(arguments) => schema::run(arguments),
         Command::Top(arguments) => top::run(arguments),
     }

@@ -2,7 +2,7 @@
 
 use super::{Live, Source, aeth, flow_rows, opcode_rows};
 use crate::intake::Outcome;
-use rocescope_model::human::readable;
+use rocescope_model::human::{grouped as count, readable};
 use rocescope_model::render::{self, Options};
 use rocescope_model::{Time, Unit, Value};
 use rocescope_wire::{Malformed, NotRoce};
@@ -227,19 +227,6 @@ fn integer(number: u64) -> Value<'static> {
     Value::I64(i64::try_from(number).unwrap_or(i64::MAX))
 }
 
-/// A number in groups of three digits.
-fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
-}
-
 fn indented(table: &str) -> String {
     table.lines().map(|line| format!("  {line}\n")).collect()
 }
@@ -256,18 +243,5 @@ fn reasons(out: &mut String, title: &str, names: &[&str], counts: &[u64]) -> std
         Ok(())
     } else {
         writeln!(out, "{title}{}", met.join(", "))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::count;
-
-    #[test]
-    fn digits_come_in_threes() {
-        assert_eq!(count(0), "0");
-        assert_eq!(count(999), "999");
-        assert_eq!(count(1_000), "1,000");
-        assert_eq!(count(1_234_567), "1,234,567");
     }
 }

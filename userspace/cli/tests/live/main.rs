@@ -8,9 +8,11 @@
 //! | `replay` | frames of a capture file onto the other end |
 //! | `totals` | native, generic and packet sockets count what the file holds |
 //! | `lifecycle` | signals, `kill -9`, interfaces that vanish, programs of somebody else |
+//! | `figures` | what Prometheus reads is what the summary says |
 //! | `privileges` | none, and only those that it takes |
 #![expect(clippy::unwrap_used, reason = "it is a test")]
 
+mod figures;
 mod lifecycle;
 mod live;
 mod namespace;

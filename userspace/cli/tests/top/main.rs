@@ -8,7 +8,7 @@
 //! | `plain` | pipes are refused; `--once` prints |
 //! | `live` | an interface in a network namespace |
 //! | `terminal`, `input` | tmux; captures and datasets |
-#![expect(clippy::unwrap_used, clippy::panic, reason = "it is a test")]
+#![expect(clippy::unwrap_used, reason = "it is a test")]
 
 mod dataset;
 mod input;

@@ -13,16 +13,20 @@ const REMEMBERED: usize = 16;
 /// Frame bytes of a direction over the last milliseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Rate {
-    /// Bytes of each piece, a ring by number.
-    bytes: [u32; REMEMBERED],
-    /// The newest piece.
+    /// The newest piece, and its bytes.
     newest: u64,
+    newest_bytes: u32,
+    /// CNPs that were measured.
+    pub(crate) samples: u32,
+    /// Pieces below are empty: who sends once in a while never touches the ring.
+    oldest: u64,
     /// When the CNP passed whose effect is being measured.
     cnp_ns: u64,
     /// Bytes a millisecond before and after, over all measured CNPs.
     pub(crate) before_bytes: u64,
     pub(crate) after_bytes: u64,
-    pub(crate) samples: u32,
+    /// Bytes of each piece before the newest, a ring by number.
+    bytes: [u32; REMEMBERED],
 }
 
 impl Rate {
@@ -69,7 +73,11 @@ impl Rate {
     }
 
     fn piece(&self, piece: u64) -> u64 {
-        if piece > self.newest || piece + (REMEMBERED as u64) <= self.newest {
+        if piece == self.newest {
+            return u64::from(self.newest_bytes);
+        }
+        if piece > self.newest || piece < self.oldest || piece + (REMEMBERED as u64) <= self.newest
+        {
             return 0;
         }
         self.bytes
@@ -77,19 +85,32 @@ impl Rate {
             .map_or(0, |bytes| u64::from(*bytes))
     }
 
+    fn set(&mut self, piece: u64, bytes: u32) {
+        if let Some(sum) = self.bytes.get_mut(piece as usize % REMEMBERED) {
+            *sum = bytes;
+        }
+    }
+
     fn add(&mut self, piece: u64, bytes: u32) {
         if piece + (REMEMBERED as u64) <= self.newest {
             return;
         }
         if piece > self.newest {
-            let from = (self.newest + 1).max(piece.saturating_sub(REMEMBERED as u64 - 1));
-            for passed in from..=piece {
-                if let Some(bytes) = self.bytes.get_mut(passed as usize % REMEMBERED) {
-                    *bytes = 0;
-                }
+            if piece >= self.newest + REMEMBERED as u64 {
+                self.oldest = piece;
+            } else {
+                self.set(self.newest, self.newest_bytes);
+                (self.newest + 1..piece).for_each(|passed| self.set(passed, 0));
             }
-            self.newest = piece;
+            (self.newest, self.newest_bytes) = (piece, 0);
         }
+        if piece == self.newest {
+            self.newest_bytes = self.newest_bytes.saturating_add(bytes);
+            return;
+        }
+        // A run that began before the newest one did.
+        (piece..self.oldest).for_each(|passed| self.set(passed, 0));
+        self.oldest = self.oldest.min(piece);
         if let Some(sum) = self.bytes.get_mut(piece as usize % REMEMBERED) {
             *sum = sum.saturating_add(bytes);
         }

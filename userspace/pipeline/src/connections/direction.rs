@@ -1,19 +1,19 @@
 //! The state of one direction: what was sent that way, and what is still open.
 
 use super::congestion::{Notifications, Rate};
-use super::episode::{Doubt, Episode, Refusal, RnrEpisode};
+use super::episode::{Doubt, Episode, Refusal, ResponsesAgain, RnrEpisode};
 use super::key::Key;
 use super::latency::Latencies;
-use super::recent::Recent;
+use super::left_out::LeftOut;
+use super::pass::Pass;
+use super::receiver::Receiver;
 use super::sequence::{Gap, Place, Sequence};
 use super::setup::Setup;
+use super::sizes::Sizes;
 use super::waiting::Waiting;
 use alloc::boxed::Box;
 use rocescope_record::RunRecord;
 use rocescope_wire::{Stream, Transport};
-
-/// Sizes of messages by powers of two: 0, 1, 2-3, 4-7, … up to 2^31 bytes and more.
-pub(crate) const SIZES: usize = 33;
 
 /// How two directions were found to belong together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -39,16 +39,19 @@ impl PairedBy {
     }
 }
 
-/// Everything that is counted, a direction.
+/// Everything that is counted, a direction; first what every packet counts.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
 pub(crate) struct Counts {
     pub(crate) packets: u64,
     pub(crate) frame_bytes: u64,
     pub(crate) payload_bytes: u64,
-    pub(crate) unique_payload_bytes: u64,
+    pub(crate) acks: u64,
     pub(crate) request_packets: u64,
     pub(crate) messages: u64,
     pub(crate) unique_messages: u64,
+    pub(crate) unique_payload_bytes: u64,
+
     pub(crate) reads: u64,
     pub(crate) atomics: u64,
     pub(crate) congestion_experienced: u64,
@@ -58,12 +61,13 @@ pub(crate) struct Counts {
     pub(crate) repeated: u64,
     pub(crate) lost_before_tap: u64,
     pub(crate) lost_after_tap: u64,
+    /// Sent again after a long wait: it or its answer was lost behind the tap.
+    pub(crate) unanswered: u64,
     pub(crate) repeated_responses: u64,
     pub(crate) lost_response_gaps: u64,
     /// Gaps never filled: acknowledged, asked for by a NAK, neither, unknown.
     pub(crate) lost_gaps: [u32; 4],
     pub(crate) lost_gap_packets: u64,
-    pub(crate) acks: u64,
     pub(crate) nak_psn_sequence: u64,
     pub(crate) rnr_nak: u64,
     pub(crate) nak_fatal: u64,
@@ -71,13 +75,20 @@ pub(crate) struct Counts {
     pub(crate) timeouts: u32,
     pub(crate) nak_episodes: u32,
     pub(crate) rnr_episodes: u32,
+    pub(crate) response_episodes: u32,
     pub(crate) restarts: u32,
 }
 
 /// One direction of a queue pair.
+///
+/// Fields stand in the order of use: what every run reads or writes comes first, in few cache
+/// lines, which [`touch`](Self::touch) brings in ahead; what only retransmissions, READs and rows
+/// need comes last.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Direction {
     pub(crate) key: Key,
+    pub(crate) mtu: u16,
     pub(crate) udp_src_port: u16,
     /// More than one UDP source port was seen.
     pub(crate) ports_differ: bool,
@@ -85,53 +96,58 @@ pub(crate) struct Direction {
     pub(crate) paired_by: PairedBy,
     /// Answers that spoke for the pairing; with a few the pairing may still be undone.
     pub(crate) votes: u8,
-    /// DREQ has passed, or the connection was refused.
-    pub(crate) closed: bool,
-    /// The retry exhaustion of what is open now has been told.
-    pub(crate) gave_up: bool,
+
     pub(crate) peer: Option<u32>,
-    pub(crate) mtu: u16,
-    pub(crate) first_ns: u64,
     pub(crate) last_ns: u64,
-    pub(crate) counts: Counts,
-    pub(crate) sizes: [u32; SIZES],
     /// PSNs of requests, or of datagrams.
     pub(crate) requests: Sequence,
-    /// PSNs of READ responses and atomic acknowledgements.
-    pub(crate) responses: Sequence,
-    pub(crate) recent: Recent,
-    pub(crate) waiting: Waiting,
-    /// First request PSN, and until when it may still fall: the first answer.
-    pub(crate) start: Option<Place>,
-    pub(crate) start_is_open: bool,
-    pub(crate) first_request_ns: u64,
+    /// What its sender is sending, and what the peer makes of it.
+    pub(crate) pass: Pass,
+    pub(crate) receiver: Receiver,
     pub(crate) last_request_ns: u64,
+    /// The peer has all up to here.
+    pub(crate) acked: Place,
+    pub(crate) waiting: Waiting,
+
+    /// Retransmissions of the oldest open request without an answer in between.
+    pub(crate) tries: u32,
+    pub(crate) try_interval_ns: u64,
     /// The message that is being sent: when it began, how many bytes passed of it.
     pub(crate) message_ns: u64,
     pub(crate) message_first: Place,
     pub(crate) message_bytes: u64,
+    pub(crate) sizes: Sizes,
+    /// First request PSN, and until when it may still fall: the first answer.
+    pub(crate) start: Option<Place>,
+    pub(crate) start_is_open: bool,
+    /// DREQ has passed, or the connection was refused.
+    pub(crate) closed: bool,
+    /// The retry exhaustion of what is open now has been told.
+    pub(crate) gave_up: bool,
     /// The length a READ or WRITE names in its RETH, bytes.
     pub(crate) response_is_whole: bool,
-    /// A READ whose PSNs could not be counted, for the path MTU is not known yet.
-    pub(crate) open_read: Option<(Place, u32)>,
-    /// The peer has all up to here.
-    pub(crate) acked: Place,
-    pub(crate) refusal: Option<Refusal>,
-    pub(crate) rnr: Option<RnrEpisode>,
-    pub(crate) episode: Option<Episode>,
-    pub(crate) doubt: Option<Doubt>,
-    /// Retransmissions of the oldest open request without an answer in between.
-    pub(crate) tries: u32,
-    pub(crate) try_interval_ns: u64,
-    /// The loss told last: not to be told again for the same transmission.
-    pub(crate) last_loss: Option<(Place, u64)>,
-    /// PSNs that came too late last, overtaken by others: a NAK for them is no loss.
-    pub(crate) overtaken: Option<(Place, Place)>,
-    /// PSNs that did not pass again when the sender went through them: a NAK for them tells
-    /// nothing of what lies behind the tap.
-    pub(crate) skipped: Option<(Place, Place)>,
+
     pub(crate) latencies: Latencies,
     pub(crate) rate: Rate,
+    pub(crate) counts: Counts,
+
+    pub(crate) episode: Option<Box<Episode>>,
+    pub(crate) doubt: Option<Doubt>,
+    pub(crate) rnr: Option<RnrEpisode>,
+    /// A READ whose PSNs could not be counted, for the path MTU is not known yet.
+    pub(crate) open_read: Option<(Place, u32)>,
+    /// When the peer answered last.
+    pub(crate) answered_ns: u64,
+    /// What the peer asked for last, and before that: its sender may not have heard it yet.
+    pub(crate) refusals: [Option<Refusal>; 2],
+    /// What did not pass again when the sender went through it; it may still come late.
+    pub(crate) left_out: LeftOut,
+    /// Responses that were asked for again.
+    pub(crate) responses_again: Option<Box<ResponsesAgain>>,
+    /// PSNs of READ responses and atomic acknowledgements.
+    pub(crate) responses: Sequence,
+    pub(crate) first_ns: u64,
+    pub(crate) first_request_ns: u64,
     pub(crate) notifications: Option<Box<Notifications>>,
     /// What CM and TCP told when the connection was set up, with the direction of the active side.
     pub(crate) setup: Option<Box<Setup>>,
@@ -155,10 +171,11 @@ impl Direction {
             first_ns: now_ns,
             last_ns: now_ns,
             counts: Counts::default(),
-            sizes: [0; SIZES],
+            sizes: Sizes::default(),
             requests: Sequence::default(),
             responses: Sequence::default(),
-            recent: Recent::default(),
+            pass: Pass::default(),
+            receiver: Receiver::default(),
             waiting: Waiting::default(),
             start: None,
             start_is_open: true,
@@ -170,15 +187,15 @@ impl Direction {
             response_is_whole: true,
             open_read: None,
             acked: 0,
-            refusal: None,
+            answered_ns: 0,
+            refusals: [None; 2],
             rnr: None,
             episode: None,
             doubt: None,
             tries: 0,
             try_interval_ns: 0,
-            last_loss: None,
-            overtaken: None,
-            skipped: None,
+            left_out: LeftOut::default(),
+            responses_again: None,
             latencies: Latencies::default(),
             rate: Rate::default(),
             notifications: None,
@@ -202,7 +219,9 @@ impl Direction {
         counts.packets += u64::from(run.packets);
         counts.frame_bytes += u64::from(run.frame_bytes);
         counts.payload_bytes += run.payload_bytes();
-        counts.congestion_experienced += u64::from(run.congestion_experienced);
+        if run.congestion_experienced > 0 {
+            counts.congestion_experienced += u64::from(run.congestion_experienced);
+        }
         self.last_ns = self.last_ns.max(run.last_ns());
         if run.segment_bytes != 0 {
             self.mtu = self.mtu.max(run.segment_bytes);
@@ -211,10 +230,22 @@ impl Direction {
 
     /// Counts a message of so many bytes.
     pub(crate) fn count_size(&mut self, bytes: u64, messages: u64) {
-        let at = (u64::BITS - bytes.leading_zeros()) as usize;
-        if let Some(count) = self.sizes.get_mut(at.min(SIZES - 1)) {
-            *count = count.saturating_add(u32::try_from(messages).unwrap_or(u32::MAX));
-        }
+        self.sizes.add(bytes, messages);
+    }
+
+    /// Reads a little of every cache line that the next run will need.
+    #[inline]
+    pub(crate) fn touch(&self) -> u64 {
+        u64::from(self.mtu)
+            ^ self.requests.high()
+            ^ self.acked
+            ^ self.message_first
+            ^ u64::from(self.start_is_open)
+            ^ self.latencies.min_rtt_ns().unwrap_or(0)
+            ^ self.pass.next()
+            ^ self.counts.packets
+            ^ self.counts.unique_payload_bytes
+            ^ u64::from(self.episode.is_some() | self.doubt.is_some() | self.rnr.is_some())
     }
 
     /// Counts a gap that was never filled.

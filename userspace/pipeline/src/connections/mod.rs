@@ -8,17 +8,21 @@
 //! |---|---|
 //! | [`settings`] | times and bounds |
 //! | `order` | runs and whole events, put in order of their first times |
-//! | `key`, `table` | which direction a run belongs to |
+//! | `key`, `table`, `index` | which direction a run belongs to |
+//! | `ahead` | directions of the next runs, looked up together |
 //! | `direction` | the state of one direction |
 //! | `sequence` | the highest PSN, the gaps below it, what fills them |
-//! | `recent` | when a PSN passed last: a copy or a retransmission |
+//! | `pass` | what the sender is sending, for the first time or again |
+//! | `receiver` | what the receiver makes of it, as far as the order at the tap tells |
 //! | `requests`, `answers` | what a run of requests, ACKs or responses does to that state |
 //! | `retransmission` | overtaken, copied or sent again, and why |
+//! | `left_out` | what did not pass again, and may come late |
 //! | `waiting`, `latency` | requests on their way, and how long their answers took |
 //! | [`congestion`] | ECN, CNPs, and the rate before and after one |
 //! | [`episode`], [`event`] | retransmissions in one go, and all else that deserves a line |
 //! | `pairing` | which direction answers which, from PSNs alone |
 //! | `setup` | CM datagrams and TCP handshakes |
+//! | `few`, `sizes` | a queue and a histogram that mostly hold one thing |
 //! | `blind` | intervals in which the capture lost runs |
 //! | `ingest` | one item, from its direction to its peer |
 //! | `report` | a connection as rows |
@@ -38,20 +42,26 @@ pub mod episode;
 pub mod event;
 pub mod settings;
 
+mod ahead;
 mod answers;
 mod blind;
 mod direction;
+mod few;
+mod index;
 mod ingest;
 mod key;
 mod latency;
+mod left_out;
 mod order;
 mod pairing;
-mod recent;
+mod pass;
+mod receiver;
 mod report;
 mod requests;
 mod retransmission;
 mod sequence;
 mod setup;
+mod sizes;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -61,6 +71,7 @@ pub use direction::PairedBy;
 pub use settings::ConnectionSettings;
 
 use crate::settings::Settings;
+use ahead::{Ahead, GROUP};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use event::Event;
@@ -70,9 +81,14 @@ use rocescope_record::{RunRecord, Whole};
 
 /// Bytes of one direction's own state: 100,000 connections are 200,000 of them.
 pub const DIRECTION_BYTES: usize = core::mem::size_of::<direction::Direction>();
-/// Bytes a direction may own beside: five histograms of 64 buckets, 16 gaps, 64 waiting requests,
-/// its candidates; most own a tenth of it.
-pub const MOST_HEAP_BYTES: usize = 5 * (56 + 65 * 8 * 3 / 2) + 16 * 48 + 64 * 40 * 3 / 2 + 256;
+/// Bytes a direction may own beside: five histograms of 64 buckets, 33 message sizes, 16 gaps, 64
+/// waiting requests, its candidates and two places in the index; most own a tenth of it or nothing.
+pub const MOST_HEAP_BYTES: usize =
+    5 * (56 + 65 * 8 * 3 / 2) + 33 * 4 + 16 * 48 + 64 * 40 * 3 / 2 + 32 + 256 + 32;
+
+/// Rows of connections handed over at once: 100,000 connections are written piece by piece, for their
+/// rows take as much memory as their state.
+pub const ROWS_AT_ONCE: usize = 1_024;
 
 /// The state of all connections.
 #[derive(Debug)]
@@ -83,6 +99,7 @@ pub struct Connections {
     /// Runs that may wait before a turn is asked for.
     limit: usize,
     directions: table::Directions,
+    ahead: Ahead,
     open: pairing::OpenRequests,
     /// Candidates of directions whose answers name several.
     candidates: BTreeMap<u32, pairing::Candidates>,
@@ -97,6 +114,8 @@ pub struct Connections {
     now_ns: u64,
     swept_ns: u64,
     reported_ns: u64,
+    /// The direction at which an unfinished report goes on.
+    report_at: Option<u32>,
     complete_ns: u64,
     /// Rows that wait to be taken.
     retired: Vec<ConnectionRow>,
@@ -135,6 +154,7 @@ impl Connections {
             order: Order::default(),
             limit: settings.waiting_runs,
             directions: table::Directions::default(),
+            ahead: Ahead::default(),
             open: pairing::OpenRequests::default(),
             candidates: BTreeMap::new(),
             cm: setup::Requests::default(),
@@ -146,6 +166,7 @@ impl Connections {
             now_ns: 0,
             swept_ns: 0,
             reported_ns: 0,
+            report_at: None,
             complete_ns: 0,
             retired: Vec::new(),
             summary: ConnectionSummary::default(),
@@ -197,11 +218,29 @@ impl Connections {
 
     fn release(&mut self, watermark_ns: u64) {
         let mut order = core::mem::take(&mut self.order);
-        order.release(watermark_ns, |item| match item {
-            Item::Run(run) => self.ingest(run),
-            Item::Mad(record) => self.datagram(record),
-            Item::Handshake(record) => self.handshakes.take(record),
-        });
+        order.sort(watermark_ns);
+        let mut from = 0;
+        loop {
+            let group = || order.items(from).take(GROUP);
+            self.look_ahead(group().filter_map(|item| match item {
+                Item::Run(run) => Some(run),
+                Item::Mad(_) | Item::Handshake(_) => None,
+            }));
+            let mut taken = 0;
+            for item in group() {
+                match item {
+                    Item::Run(run) => self.ingest(run),
+                    Item::Mad(record) => self.datagram(record),
+                    Item::Handshake(record) => self.handshakes.take(record),
+                }
+                taken += 1;
+            }
+            if taken == 0 {
+                break;
+            }
+            from += taken;
+        }
+        order.forget(watermark_ns);
         self.order = order;
     }
 
@@ -234,10 +273,17 @@ impl Connections {
     }
 
     /// Rows of connections that are gone or due since they were last taken, and of all that happened;
-    /// at the end (`all`) of every connection.
-    pub fn rows(&mut self, all: bool, rows: &mut Vec<ConnectionRow>, events: &mut Vec<EventRow>) {
-        self.report(all, rows);
+    /// at the end (`all`) of every connection. About [`ROWS_AT_ONCE`] of them: answers whether there
+    /// are more, which the next call adds.
+    pub fn rows(
+        &mut self,
+        all: bool,
+        rows: &mut Vec<ConnectionRow>,
+        events: &mut Vec<EventRow>,
+    ) -> bool {
+        let more = self.report(all, rows);
         self.event_rows(events);
+        more
     }
 
     /// What happened to the state itself.

@@ -21,6 +21,8 @@ pub(crate) enum Item<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct Order {
     runs: Vec<RunRecord>,
+    /// Time and index of each run: what is put in order, without a look at the runs themselves.
+    keys: Vec<(u64, u32)>,
     mads: Vec<MadRecord>,
     handshakes: Vec<HandshakeRecord>,
     /// Time, kind and index of what waits, while it is put in order.
@@ -37,6 +39,7 @@ const INDEX: u32 = MADS - 1;
 impl Order {
     #[inline]
     pub(crate) fn run(&mut self, run: &RunRecord) {
+        self.keys.push((run.first_ns, self.runs.len() as u32));
         self.runs.push(*run);
     }
 
@@ -61,10 +64,11 @@ impl Order {
         self.runs.len() >= MOST_WAITING
     }
 
-    /// Hands out all that began before `watermark_ns`, oldest first.
-    pub(crate) fn release(&mut self, watermark_ns: u64, mut take: impl FnMut(Item<'_>)) {
+    /// Puts in order all that began before `watermark_ns`: [`items`](Self::items) are these until
+    /// they are [forgotten](Self::forget).
+    pub(crate) fn sort(&mut self, watermark_ns: u64) {
         let Self {
-            runs,
+            keys,
             mads,
             handshakes,
             sorted,
@@ -72,7 +76,7 @@ impl Order {
         } = self;
         sorted.clear();
         let old = |time_ns: u64| time_ns < watermark_ns;
-        sorted.extend((0..).zip(&*runs).map(|(at, run)| (run.first_ns, at)));
+        sorted.extend_from_slice(keys);
         sorted.extend((0..).zip(&*mads).map(|(at, mad)| (mad.time_ns, at | MADS)));
         sorted.extend(
             (0..)
@@ -82,34 +86,52 @@ impl Order {
         sorted.retain(|(time_ns, _)| old(*time_ns));
         // Stable: runs of one stream that began at one time keep their order. Nearly sorted.
         sorted.sort_by_key(|(time_ns, _)| *time_ns);
-        for (_, at) in &*sorted {
+    }
+
+    /// What is in order, oldest first, from the `from`th on.
+    pub(crate) fn items(&self, from: usize) -> impl Iterator<Item = Item<'_>> {
+        self.sorted.iter().skip(from).filter_map(|(_, at)| {
             let index = (at & INDEX) as usize;
-            let item = if at & HANDSHAKES != 0 {
-                handshakes.get(index).map(Item::Handshake)
+            if at & HANDSHAKES != 0 {
+                self.handshakes.get(index).map(Item::Handshake)
             } else if at & MADS != 0 {
-                mads.get(index).map(Item::Mad)
+                self.mads.get(index).map(Item::Mad)
             } else {
-                runs.get(index).map(Item::Run)
-            };
-            if let Some(item) = item {
-                take(item);
+                self.runs.get(index).map(Item::Run)
             }
-        }
+        })
+    }
+
+    /// Forgets what was put in order for `watermark_ns`.
+    pub(crate) fn forget(&mut self, watermark_ns: u64) {
+        let old = |time_ns: u64| time_ns < watermark_ns;
+        let Self {
+            runs,
+            keys,
+            mads,
+            handshakes,
+            sorted,
+            ..
+        } = self;
         if sorted.len() >= runs.len() + mads.len() + handshakes.len() {
             runs.clear();
+            keys.clear();
             mads.clear();
             handshakes.clear();
             return;
         }
         runs.retain(|run| !old(run.first_ns));
+        keys.clear();
+        keys.extend((0..).zip(&*runs).map(|(at, run)| (run.first_ns, at)));
         mads.retain(|mad| !old(mad.time_ns));
         handshakes.retain(|record| !old(record.ack_ns));
     }
 
     /// A time below which about half of the runs began.
     pub(crate) fn middle_ns(&self) -> u64 {
-        let (first, last) = self.runs.iter().fold((u64::MAX, 0), |(first, last), run| {
-            (run.first_ns.min(first), run.first_ns.max(last))
+        let keys = self.keys.iter();
+        let (first, last) = keys.fold((u64::MAX, 0), |(first, last), (ns, _)| {
+            (first.min(*ns), last.max(*ns))
         });
         first / 2 + last / 2 + 1
     }

@@ -1,9 +1,9 @@
 //! A connection as rows, and when they are written.
 
-use super::Connections;
 use super::direction::Direction;
 use super::episode::Trigger;
 use super::event::{Event, Evidence, What, Where};
+use super::{Connections, ROWS_AT_ONCE};
 use crate::rows::{address, vlan, vni};
 use alloc::format;
 use alloc::string::String;
@@ -14,14 +14,21 @@ use rocescope_wire::extension::{Syndrome, rnr_timer_us};
 use rocescope_wire::{Psn, Transport};
 
 impl Connections {
-    /// Rows of what is gone, of what is due, and at the end of everything.
-    pub(super) fn report(&mut self, all: bool, rows: &mut Vec<ConnectionRow>) {
+    /// Rows of what is gone, of what is due, and at the end of everything: some of them, and whether
+    /// there are more.
+    pub(super) fn report(&mut self, all: bool, rows: &mut Vec<ConnectionRow>) -> bool {
         rows.append(&mut self.retired);
-        if !all && self.reported_ns == self.swept_ns {
-            return;
-        }
+        let first = match self.report_at.take() {
+            Some(at) => at,
+            None if !all && self.reported_ns == self.swept_ns => return false,
+            None => 0,
+        };
         self.reported_ns = self.swept_ns;
-        for at in self.directions.numbers() {
+        for at in self.directions.numbers().skip(first as usize) {
+            if self.retired.len() >= ROWS_AT_ONCE {
+                self.report_at = Some(at);
+                break;
+            }
             let Some(direction) = self.directions.get(at) else {
                 continue;
             };
@@ -37,6 +44,7 @@ impl Connections {
             }
         }
         rows.append(&mut self.retired);
+        self.report_at.is_some()
     }
 
     /// Makes room: a sixteenth of the directions, those that have been silent longest.
@@ -102,12 +110,10 @@ impl Connections {
             .as_ref()
             .and_then(|setup| setup.tcp)
             .is_some_and(|tcp| tcp.others > 0);
-        let mut rows = [
-            Some(row(a, b, "a_to_b")),
-            b.map(|b| row(b, Some(a), "b_to_a")),
-        ];
-        self.retired
-            .extend(rows.iter_mut().filter_map(Option::take));
+        let there = row(a, b, "a_to_b");
+        let back = b.map(|b| row(b, Some(a), "b_to_a"));
+        self.retired.push(there);
+        self.retired.extend(back);
         for at in core::iter::once(at).chain(peer_at) {
             if let Some(direction) = self.directions.get_mut(at) {
                 direction.reported_ns = newest_ns;
@@ -125,12 +131,16 @@ impl Connections {
         } = direction;
         let time = Time(now_ns.min(i64::MAX as u64) as i64);
         let known = counts.packets > 0;
-        let latency = direction.latencies.seen();
-        let pick = |choose: fn(&super::latency::Latency) -> &Quantiles| latency.map(choose);
-        let rtt = pick(|latency| &latency.rtt);
-        let response = pick(|latency| &latency.response);
-        let reaction = pick(|latency| &latency.reaction);
-        let completion = pick(|latency| &latency.completion);
+        let latencies = &direction.latencies;
+        let (rtt, completion) = (latencies.rtt.all(), latencies.completion.all());
+        let (rtt, completion) = (rtt.as_ref(), completion.as_ref());
+        let others = latencies.others_seen();
+        // With other times but no round trip it is one without buckets.
+        let empty = Quantiles::default();
+        let is_timed = completion.is_some() || others.is_some();
+        let histogram = rtt.or(is_timed.then_some(&empty));
+        let response = others.map(|others| &others.response);
+        let reaction = others.map(|others| &others.reaction);
         let interval = direction.notifications.as_ref().map(|n| &n.interval);
         let setup = direction
             .setup
@@ -180,6 +190,7 @@ impl Connections {
             repeated_packets: counts.repeated,
             lost_before_tap_packets: counts.lost_before_tap,
             lost_after_tap_packets: counts.lost_after_tap,
+            unanswered_packets: counts.unanswered,
             lost_gaps: lost_gaps.iter().sum(),
             lost_gap_packets: counts.lost_gap_packets,
             lost_gaps_acknowledged: lost_gaps[0],
@@ -194,6 +205,7 @@ impl Connections {
             nak_fatal: counts.nak_fatal,
             nak_episodes: u64::from(counts.nak_episodes),
             rnr_episodes: u64::from(counts.rnr_episodes),
+            response_episodes: u64::from(counts.response_episodes),
             timeouts: u64::from(counts.timeouts),
             psn_wraps: if requests.is_started() {
                 requests.wraps()
@@ -223,8 +235,8 @@ impl Connections {
             completion_p50_ns: quantile(completion, 0.5),
             completion_p99_ns: quantile(completion, 0.99),
             clock_error_ns: self.settings.clock_error_ns,
-            rtt_histogram: rtt.map(Quantiles::row).unwrap_or_default(),
-            message_sizes: sizes(&direction.sizes),
+            rtt_histogram: histogram.map(Quantiles::row).unwrap_or_default(),
+            message_sizes: sizes(&direction.sizes.counts()),
             tcp_rtt_ns: tcp.map(|tcp| tcp.rtt_ns),
             tcp_candidates: tcp.map(|tcp| tcp.others),
             request_to_reply_ns: cm.and_then(|cm| Some(cm.reply_ns?.saturating_sub(cm.request_ns))),
@@ -408,11 +420,16 @@ fn retransmission(episode: &super::episode::Episode) -> String {
 
 const fn loss(place: Where, evidence: Evidence) -> &'static str {
     match (place, evidence) {
-        (Where::BeforeTap, Evidence::Nak) => "lost before the tap: the receiver asked for it",
-        (Where::BeforeTap, Evidence::Timeout) => "lost before the tap: sent again after a timeout",
-        (Where::AfterTap, Evidence::Nak) => "lost behind the tap: the receiver asked for it",
-        (Where::AfterTap, Evidence::Timeout) => {
-            "lost behind the tap, or its answer was: sent again unacknowledged"
+        (Where::BeforeTap, Evidence::LeftOut) => {
+            "lost before the tap: left out where all around it was sent again"
         }
+        (Where::BeforeTap, _) => "lost before the tap: it left a gap and was sent again later",
+        (Where::AfterTap, Evidence::Response) => {
+            "response lost behind the tap: the requester asked for it again"
+        }
+        (Where::AfterTap, Evidence::Timeout) => {
+            "lost behind the tap, or its answer was: sent again unacknowledged after a long wait"
+        }
+        (Where::AfterTap, _) => "lost behind the tap: the receiver asked for it",
     }
 }

@@ -22,7 +22,7 @@ pub struct ConnectionSettings {
     /// one that has been silent longest gives way and its rows are written.
     pub most_directions: usize,
     /// Runs that wait to be put in order before [`Pipeline::is_current`](crate::Pipeline::is_current)
-    /// asks for a turn: 32,768, 4 MiB.
+    /// asks for a turn: 8,192, 1 MiB, which a second-level cache holds.
     pub waiting_runs: usize,
     /// How far a time difference may be off, in nanoseconds: 1 µs, the resolution of most files.
     pub clock_error_ns: u64,
@@ -40,7 +40,7 @@ impl Default for ConnectionSettings {
             forget_ns: 60_000_000_000,
             report_ns: 60_000_000_000,
             most_directions: 262_144,
-            waiting_runs: 32_768,
+            waiting_runs: 8_192,
             clock_error_ns: 1_000,
             event_rows: 10_000,
         }

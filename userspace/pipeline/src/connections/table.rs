@@ -1,94 +1,139 @@
 //! The directions that are followed: found by key, forgotten by age.
+//!
+//! They lie in pieces that never move, so that a table which grows copies nothing.
 
 use super::direction::Direction;
+use super::index::Index;
 use super::key::Key;
-use alloc::boxed::Box;
 use alloc::vec::Vec;
-use hashbrown::HashTable;
+
+/// Directions in a piece: 64 KiB or so.
+const PIECE: usize = 64;
 
 /// Directions by key and by number. A number is reused once its direction is removed.
 #[derive(Debug, Default)]
 pub(crate) struct Directions {
-    index: HashTable<(u32, u32)>,
-    slots: Vec<Option<Box<Direction>>>,
+    index: Index,
+    pieces: Vec<Vec<Option<Direction>>>,
+    slots: u32,
     free: Vec<u32>,
-    /// Hashes of all slots: the index is rebuilt without touching directions.
-    hashes: Vec<u64>,
+}
+
+/// What the index knows of a key: half of its hash.
+#[inline]
+fn tag(key: &Key) -> u32 {
+    (key.hash() >> 32) as u32
 }
 
 impl Directions {
     pub(crate) fn len(&self) -> usize {
-        self.slots.len() - self.free.len()
+        self.slots as usize - self.free.len()
     }
 
+    #[inline]
     pub(crate) fn get(&self, at: u32) -> Option<&Direction> {
-        self.slots.get(at as usize)?.as_deref()
+        let piece = self.pieces.get(at as usize / PIECE)?;
+        piece.get(at as usize % PIECE)?.as_ref()
     }
 
+    #[inline]
     pub(crate) fn get_mut(&mut self, at: u32) -> Option<&mut Direction> {
-        self.slots.get_mut(at as usize)?.as_deref_mut()
+        self.slot(at)?.as_mut()
+    }
+
+    #[inline]
+    fn slot(&mut self, at: u32) -> Option<&mut Option<Direction>> {
+        let piece = self.pieces.get_mut(at as usize / PIECE)?;
+        piece.get_mut(at as usize % PIECE)
     }
 
     /// Two directions at once.
     pub(crate) fn pair_mut(&mut self, a: u32, b: u32) -> Option<(&mut Direction, &mut Direction)> {
-        let [a, b] = self.slots.get_disjoint_mut([a as usize, b as usize]).ok()?;
-        Some((a.as_deref_mut()?, b.as_deref_mut()?))
+        let (a, b) = (a as usize, b as usize);
+        let (one, other) = if a / PIECE == b / PIECE {
+            let piece = self.pieces.get_mut(a / PIECE)?;
+            let [one, other] = piece.get_disjoint_mut([a % PIECE, b % PIECE]).ok()?;
+            (one, other)
+        } else {
+            let [one, other] = self.pieces.get_disjoint_mut([a / PIECE, b / PIECE]).ok()?;
+            (one.get_mut(a % PIECE)?, other.get_mut(b % PIECE)?)
+        };
+        Some((one.as_mut()?, other.as_mut()?))
     }
 
     pub(crate) fn find(&self, key: &Key) -> Option<u32> {
-        let hash = key.hash();
-        let tag = (hash >> 32) as u32;
-        let found = self.index.find(hash, |(at, other)| {
-            *other == tag && self.get(*at).is_some_and(|direction| direction.key == *key)
-        });
-        found.map(|(at, _)| *at)
+        self.index.find(tag(key), |at| {
+            self.get(at).is_some_and(|direction| direction.key == *key)
+        })
+    }
+
+    /// The directions that probably have these keys; none of them is looked at.
+    pub(crate) fn guess<const N: usize>(
+        &self,
+        keys: impl Iterator<Item = Key>,
+        found: &mut [Option<u32>; N],
+    ) -> usize {
+        let mut tags = [0; N];
+        let (mut count, mut touched) = (0, 0);
+        for (key, place) in keys.zip(&mut tags) {
+            *place = tag(&key);
+            touched ^= self.index.touch(*place);
+            count += 1;
+        }
+        core::hint::black_box(touched);
+        for (tag, found) in tags.iter().zip(found).take(count) {
+            *found = self.index.find(*tag, |_| true);
+        }
+        count
     }
 
     /// The number of a direction that is not there yet.
-    pub(crate) fn insert(&mut self, direction: Direction) -> u32 {
-        let hash = direction.key.hash();
-        let direction = Some(Box::new(direction));
+    pub(crate) fn insert(&mut self, key: Key, now_ns: u64) -> u32 {
+        let tag = tag(&key);
+        let direction = Some(Direction::new(key, now_ns));
         let at = match self.free.pop() {
             Some(at) => {
-                if let Some(slot) = self.slots.get_mut(at as usize) {
+                if let Some(slot) = self.slot(at) {
                     *slot = direction;
-                }
-                if let Some(slot) = self.hashes.get_mut(at as usize) {
-                    *slot = hash;
                 }
                 at
             }
             None => {
-                self.slots.push(direction);
-                self.hashes.push(hash);
-                self.slots.len() as u32 - 1
+                let at = self.slots;
+                if (at as usize).is_multiple_of(PIECE) {
+                    self.pieces.push(Vec::with_capacity(PIECE));
+                }
+                if let Some(piece) = self.pieces.last_mut() {
+                    piece.push(direction);
+                    self.slots += 1;
+                }
+                at
             }
         };
-        let hashes = &self.hashes;
-        self.index
-            .insert_unique(hash, (at, (hash >> 32) as u32), |(at, _)| {
-                hashes.get(*at as usize).copied().unwrap_or(0)
-            });
+        self.index.insert(tag, at);
         at
     }
 
-    pub(crate) fn remove(&mut self, at: u32) -> Option<Box<Direction>> {
-        let direction = self.slots.get_mut(at as usize)?.take()?;
-        let hash = direction.key.hash();
-        if let Ok(entry) = self.index.find_entry(hash, |(other, _)| *other == at) {
-            entry.remove();
-        }
+    pub(crate) fn remove(&mut self, at: u32) {
+        let Some(slot) = self.slot(at) else {
+            return;
+        };
+        let Some(direction) = slot else {
+            return;
+        };
+        let tag = tag(&direction.key);
+        *slot = None;
+        self.index.remove(tag, at);
         self.free.push(at);
-        Some(direction)
     }
 
-    pub(crate) fn numbers(&self) -> impl Iterator<Item = u32> + use<> {
-        0..self.slots.len() as u32
+    pub(crate) fn numbers(&self) -> core::ops::Range<u32> {
+        0..self.slots
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &Direction)> {
         (0..)
-            .zip(&self.slots)
-            .filter_map(|(at, slot)| Some((at, slot.as_deref()?)))
+            .zip(self.pieces.iter().flatten())
+            .filter_map(|(at, slot)| Some((at, slot.as_ref()?)))
     }
 }

@@ -18,7 +18,8 @@ mod xdp;
 
 use super::capture::{self, Origin};
 use crate::arguments::CaptureArguments;
-use crate::intake::{Outcome, Outlet};
+use crate::intake::{Outcome, Outlet, Tap};
+use crate::metrics::{self, Metrics};
 use crate::output::{Live, Source};
 use crate::say;
 use crate::signals::Signals;
@@ -39,7 +40,8 @@ pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
     let begun = Begun::new(arguments, Signals::install()?, &settings)?;
     let dataset = capture::dataset(&arguments.dataset, &begun.origin, &settings)?;
     let name = begun.origin.source.clone();
-    let (report, outcome) = begun.drive(arguments, settings, dataset.into())?;
+    let outlet = Outlet::from(dataset).with_tap(metrics(arguments)?);
+    let (report, outcome) = begun.drive(arguments, settings, outlet)?;
     finish(arguments, &name, report, &outcome)
 }
 
@@ -116,6 +118,20 @@ impl Begun {
         report.nic_dropped = dropped_since(&interfaces, &dropped_before);
         Ok((report, outcome))
     }
+}
+
+/// Begins to show figures, where that is asked for.
+pub(super) fn metrics(arguments: &CaptureArguments) -> Result<Option<Tap>> {
+    let Some(address) = arguments.live.metrics else {
+        return Ok(None);
+    };
+    let metrics = Metrics::new(arguments.live.metrics_flows);
+    let bound = metrics::serve(address, metrics.clone(), &arguments.measure.observer)?;
+    say!("figures at http://{bound}/metrics");
+    Ok(Some(Box::new(move |rows| {
+        metrics.add(rows);
+        Ok(())
+    })))
 }
 
 fn finish(

@@ -41,7 +41,13 @@ pub(super) fn run(arguments: &TopArguments, signals: Signals) -> Result<()> {
     let feed = Rc::new(RefCell::new(super::feed(arguments, header, false)?));
     feed.borrow_mut().begin(ender, Some(dropped))?;
     let tapped = Rc::clone(&feed);
-    let tap: Tap = Box::new(move |rows| tapped.borrow_mut().window(rows));
+    let mut metrics = live::metrics(&wanted)?;
+    let tap: Tap = Box::new(move |rows| {
+        if let Some(metrics) = &mut metrics {
+            metrics(rows)?;
+        }
+        tapped.borrow_mut().window(rows)
+    });
     let captured = begun.drive(&wanted, settings, tap.into());
     let captured = captured.and_then(|(_, outcome)| capture::verdict(&outcome));
     feed.borrow_mut().finish(captured)

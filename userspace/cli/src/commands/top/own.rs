@@ -1,61 +1,37 @@
-//! What this process uses.
+//! What this process uses, now and then.
 
+use crate::resources::{processor_seconds, resident_bytes};
 use rocescope_view::Own;
-use rustix::time::{ClockId, clock_gettime};
-use std::fs;
 use std::time::Instant;
 
-/// Looks at the process now and then.
+/// Looks at the process at most once a second.
 #[derive(Debug)]
 pub(super) struct Meter {
     looked: Instant,
-    spent_ns: i128,
+    spent: f64,
 }
 
 impl Meter {
     pub(super) fn new() -> Self {
         Self {
             looked: Instant::now(),
-            spent_ns: spent_ns(),
+            spent: processor_seconds(),
         }
     }
 
     /// What was used since the last look, where that lies at least a second back.
     pub(super) fn look(&mut self) -> Option<Own> {
         let now = Instant::now();
-        let passed = now.duration_since(self.looked);
-        if passed.as_millis() < 1_000 {
+        let passed = now.duration_since(self.looked).as_secs_f64();
+        if passed < 1.0 {
             return None;
         }
-        let spent = spent_ns();
-        let cpu_ratio = (spent - self.spent_ns) as f64 / passed.as_nanos() as f64;
-        (self.looked, self.spent_ns) = (now, spent);
+        let spent = processor_seconds();
+        let cpu_ratio = (spent - self.spent) / passed;
+        (self.looked, self.spent) = (now, spent);
         Some(Own {
             cpu_ratio,
             resident_bytes: resident_bytes().unwrap_or(0),
         })
-    }
-}
-
-/// Processor time of all threads.
-fn spent_ns() -> i128 {
-    let spent = clock_gettime(ClockId::ProcessCPUTime);
-    i128::from(spent.tv_sec) * 1_000_000_000 + i128::from(spent.tv_nsec)
-}
-
-fn resident_bytes() -> Option<u64> {
-    let status = fs::read_to_string("/proc/self/status").ok()?;
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmRSS:"))?;
-    let kib: u64 = line.split_whitespace().next()?.parse().ok()?;
-    Some(kib * 1024)
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn a_process_takes_memory() {
-        assert!(super::resident_bytes().unwrap() > 100_000);
     }
 }

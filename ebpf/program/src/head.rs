@@ -1,43 +1,12 @@
-//! The bytes of a frame as [`Octets`], in two ways.
+//! The beginning of a frame, copied, as [`Octets`].
 //!
 //! Without `CAP_PERFMON` the verifier forbids to add a number that is not in the instruction itself
-//! to a pointer into a packet. So headers at constant offsets are read where they lie, and all
-//! others from a copy of the beginning of the frame in a map.
+//! to a pointer into a packet. So headers at constant offsets are read where they lie, as `linear`
+//! does, and all others from a copy of the beginning of the frame in a map.
 
 use aya_ebpf::bindings::xdp_md;
 use aya_ebpf::helpers::generated::bpf_xdp_load_bytes;
 use rocescope_wire::Octets;
-
-/// The linear part of a frame, read where it lies: at constant offsets alone.
-pub struct Linear {
-    ctx: *mut xdp_md,
-    start: usize,
-}
-
-impl Linear {
-    #[inline(always)]
-    pub fn new(ctx: *mut xdp_md) -> Self {
-        // SAFETY: the context is the one the kernel called us with.
-        let start = unsafe { (*ctx).data } as usize;
-        Self { ctx, start }
-    }
-}
-
-impl Octets for Linear {
-    #[inline(always)]
-    fn read<const N: usize>(&self, at: usize) -> Option<[u8; N]> {
-        let from = self.start + at;
-        // Volatile, for the compiler would leave out a check that an earlier one implies, and the
-        // verifier knows only what was checked of this very pointer.
-        // SAFETY: the context is the one the kernel called us with.
-        let end = unsafe { core::ptr::read_volatile(&raw const (*self.ctx).data_end) } as usize;
-        if from + N > end {
-            return None;
-        }
-        // SAFETY: the bytes lie before the end of the packet, and any bytes are an array of bytes.
-        Some(unsafe { core::ptr::read_unaligned(from as *const [u8; N]) })
-    }
-}
 
 /// No header lies beyond this, a power of two.
 const REACH: usize = 1024;

@@ -1,0 +1,37 @@
+//! The bytes of a frame where they lie, at constant offsets.
+
+use aya_ebpf::bindings::xdp_md;
+use rocescope_wire::Octets;
+
+/// The linear part of a frame, read where it lies: at constant offsets alone.
+pub struct Linear {
+    ctx: *mut xdp_md,
+}
+
+impl Linear {
+    #[inline(always)]
+    pub const fn new(ctx: *mut xdp_md) -> Self {
+        Self { ctx }
+    }
+}
+
+impl Octets for Linear {
+    #[inline(always)]
+    fn read<const N: usize>(&self, at: usize) -> Option<[u8; N]> {
+        // Volatile, for the compiler would leave out a check that an earlier one implies, and the
+        // verifier knows only what was checked of this very pointer. And it would keep pointers for
+        // later, on the stack.
+        // SAFETY: the context is the one the kernel called us with.
+        let (from, end) = unsafe {
+            (
+                core::ptr::read_volatile(&raw const (*self.ctx).data) as usize + at,
+                core::ptr::read_volatile(&raw const (*self.ctx).data_end) as usize,
+            )
+        };
+        if from + N > end {
+            return None;
+        }
+        // SAFETY: the bytes lie before the end of the packet, and any bytes are an array of bytes.
+        Some(unsafe { core::ptr::read_unaligned(from as *const [u8; N]) })
+    }
+}

@@ -1,0 +1,280 @@
+//! What a packet costs in the kernel: `BPF_PROG_TEST_RUN` over one frame whose QPN and PSN a wrapper
+//! rewrites, for the XDP program and what it is measured against (`ebpf/bench`).
+
+use super::kernel::Kernel;
+use super::order::Order;
+use super::rings::Rings;
+use super::{Error, OBJECT, Options, cpu};
+use crate::privileges::{self, Capability};
+use aya::maps::{Array, MapData, PerCpuArray, ProgramArray, RingBuf};
+use aya::programs::{ProgramFd, TestRun, TestRunOptions, Xdp};
+use aya::{Ebpf, EbpfLoader};
+use rocescope_record::Config;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+/// Flows that the wrapper can tell apart.
+pub const FLOWS: usize = 1 << 17;
+/// Packets after which the order of the flows repeats itself.
+pub const ORDER: usize = 1 << 18;
+
+/// What is measured, behind the wrapper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Body {
+    /// Nothing: the wrapper alone.
+    Nothing,
+    /// A parser by hand for untagged packets without options, to the end of the BTH.
+    Hand,
+    /// The decoder of the XDP program.
+    Parse,
+    /// The parser by hand, and one ring record a packet.
+    Each,
+    /// The XDP program.
+    Ours,
+}
+
+impl Body {
+    /// The program for a version of IP.
+    const fn program(self, version: u8) -> &'static str {
+        match (self, version) {
+            (Self::Nothing, _) => "nothing",
+            (Self::Hand, 4) => "hand4",
+            (Self::Hand, _) => "hand6",
+            (Self::Parse, _) => "parse",
+            (Self::Each, 4) => "each4",
+            (Self::Each, _) => "each6",
+            (Self::Ours, _) => super::kernel::PROGRAM,
+        }
+    }
+}
+
+/// The programs of `ebpf/bench`.
+const PROGRAMS: [&str; 8] = [
+    "wrap4", "wrap6", "nothing", "hand4", "hand6", "parse", "each4", "each6",
+];
+
+/// One row of a table: a program over some traffic.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// The program.
+    pub body: Body,
+    /// Flow of the n-th packet; repeated to [`ORDER`] packets.
+    pub flows: Vec<u32>,
+    /// By how much the PSN of a flow advances: 1 continues its run, 2 never does.
+    pub stride: u32,
+    /// The frame.
+    pub frame: Vec<u8>,
+    /// Its version of IP: 4 or 6.
+    pub version: u8,
+}
+
+/// What a run of a case cost.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sample {
+    /// Nanoseconds a packet, the wrapper among them.
+    pub ns: f64,
+    /// How many packets that was over, those that warmed the caches among them.
+    pub packets: u64,
+    /// Records that found the ring full.
+    pub lost_records: u64,
+    /// Records that were published.
+    pub records: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Plan {
+    packets: u64,
+    stride: u32,
+    reserved: u32,
+}
+// SAFETY: flat integers without padding.
+unsafe impl aya::Pod for Plan {}
+
+/// Packets a call: short enough for the scheduler.
+const PACKETS: u32 = 50_000;
+/// Calls a sample.
+const CALLS: u32 = 10;
+
+/// The programs, loaded.
+pub struct Bench {
+    programs: Ebpf,
+    kernel: Kernel,
+    rings: Rings,
+    each: RingBuf<MapData>,
+    lost: PerCpuArray<MapData, u64>,
+    plan: Array<MapData, Plan>,
+    next: Array<MapData, u32>,
+    target: ProgramArray<MapData>,
+    /// What `next` holds.
+    flows: Vec<u32>,
+}
+
+impl std::fmt::Debug for Bench {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Bench").finish_non_exhaustive()
+    }
+}
+
+/// Runs `work` with the programs loaded with `capabilities` and no others, on the first CPU.
+///
+/// # Errors
+/// The kernel refuses.
+pub fn with<R: Send>(
+    object: &[u8],
+    capabilities: &[Capability],
+    config: Config,
+    work: impl FnOnce(&mut Bench) -> Result<R, Error> + Send,
+) -> Result<R, Error> {
+    let done = thread::scope(|scope| {
+        let worker = scope.spawn(|| {
+            privileges::keep(capabilities).map_err(Error::Capabilities)?;
+            if let Some(first) = cpu::online()?.first() {
+                cpu::pin(*first)?;
+            }
+            work(&mut Bench::load(object, config)?)
+        });
+        worker.join()
+    });
+    done.map_err(|_| Error::Thread("it has panicked".into()))?
+}
+
+impl Bench {
+    fn load(object: &[u8], config: Config) -> Result<Self, Error> {
+        let mut words = vec![0u64; object.len().div_ceil(8)];
+        let aligned = bytemuck::cast_slice_mut::<u64, u8>(&mut words);
+        let (aligned, _) = aligned.split_at_mut(object.len());
+        aligned.copy_from_slice(object);
+        let mut programs = EbpfLoader::new().load(aligned)?;
+        for name in PROGRAMS {
+            super::kernel::program_mut(&mut programs, name)?.load()?;
+        }
+        let (kernel, readers) = Kernel::load(OBJECT, Options::default(), config, false)?;
+        Ok(Self {
+            each: super::kernel::take(&mut programs, "EVENTS")?,
+            lost: super::kernel::take(&mut programs, "LOST")?,
+            plan: super::kernel::take(&mut programs, "PLAN")?,
+            next: super::kernel::take(&mut programs, "NEXT")?,
+            target: super::kernel::take(&mut programs, "TARGET")?,
+            programs,
+            flows: Vec::new(),
+            kernel,
+            rings: Rings::new(readers.runs, config.slice_ns),
+        })
+    }
+
+    fn fd(&self, case: &Case) -> Result<ProgramFd, Error> {
+        let fd = match case.body {
+            Body::Ours => self.kernel.program()?,
+            other => {
+                let name = other.program(case.version);
+                let program = self.programs.program(name).ok_or(Error::Missing(name))?;
+                let program: &Xdp = program.try_into()?;
+                program.fd()?
+            }
+        };
+        fd.try_clone().map_err(Error::Capabilities)
+    }
+
+    /// Makes the next samples ones of this case.
+    ///
+    /// # Errors
+    /// A map cannot be written.
+    pub fn prepare(&mut self, case: &Case) -> Result<(), Error> {
+        // A quarter of a million system calls, which most cases spare.
+        if self.flows != case.flows {
+            for (at, flow) in case.flows.iter().cycle().take(ORDER).enumerate() {
+                self.next.set(at as u32, flow, 0)?;
+            }
+            self.flows.clone_from(&case.flows);
+        }
+        let fd = self.fd(case)?;
+        self.target.set(0, &fd, 0)?;
+        self.plan.set(
+            0,
+            Plan {
+                packets: 0,
+                stride: case.stride,
+                reserved: 0,
+            },
+            0,
+        )?;
+        Ok(())
+    }
+
+    /// Runs the case that was prepared, while another thread empties the rings.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn sample(&mut self, case: &Case) -> Result<Sample, Error> {
+        let before = self.published()?;
+        let stop = AtomicBool::new(false);
+        let wrapper = if case.version == 4 { "wrap4" } else { "wrap6" };
+        let wrap: &Xdp = self
+            .programs
+            .program(wrapper)
+            .ok_or(Error::Missing(wrapper))?
+            .try_into()?;
+        let (rings, each) = (&mut self.rings, &mut self.each);
+        let last = cpu::online()?.last().copied();
+        let ns = thread::scope(|scope| {
+            let reader = scope.spawn(|| {
+                // Where there is but one CPU, both share it.
+                let _ = last.map(cpu::pin);
+                while !stop.load(Ordering::Relaxed) {
+                    let mut order = Order::default();
+                    rings.drain(&mut order);
+                    std::hint::black_box(order.len());
+                    while let Some(event) = each.next() {
+                        std::hint::black_box(&event[..]);
+                    }
+                    std::hint::spin_loop();
+                }
+            });
+            let mut ns = 0;
+            let mut result = Ok(());
+            // Twice to warm up what is cached.
+            for call in 0..CALLS + 2 {
+                let run = wrap.test_run(TestRunOptions {
+                    data_in: Some(&case.frame),
+                    repeat: PACKETS,
+                    ..TestRunOptions::new()
+                });
+                match run {
+                    Ok(run) if call >= 2 => ns += run.duration.as_nanos(),
+                    Ok(_) => {}
+                    Err(error) => {
+                        result = Err(error.into());
+                        break;
+                    }
+                }
+            }
+            stop.store(true, Ordering::Relaxed);
+            match reader.join() {
+                Ok(()) => result.map(|()| ns as f64 / f64::from(CALLS)),
+                Err(_) => Err(Error::Thread("it has panicked".into())),
+            }
+        })?;
+        let after = self.published()?;
+        let packets = u64::from(PACKETS) * u64::from(CALLS + 2);
+        let lost_records = after.1 - before.1;
+        let records = match case.body {
+            Body::Ours => after.0 - before.0,
+            Body::Each => packets,
+            _ => 0,
+        };
+        Ok(Sample {
+            ns,
+            packets,
+            lost_records,
+            records,
+        })
+    }
+
+    /// Runs that were published, and records of both programs that were lost.
+    fn published(&self) -> Result<(u64, u64), Error> {
+        let counters = self.kernel.counters()?;
+        let lost: u64 = self.lost.get(&0, 0)?.iter().sum();
+        Ok((counters.published.iter().sum(), counters.lost_runs + lost))
+    }
+}

@@ -1,0 +1,107 @@
+//! The endpoint: one thread, one page.
+
+use super::gauge::Metrics;
+use super::text;
+use anyhow::{Context, Result};
+use http_body_util::Full;
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{CONTENT_TYPE, HeaderValue};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use std::convert::Infallible;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::runtime::Builder;
+use tokio::sync::Semaphore;
+
+/// Scrapes at once; more wait.
+const MOST_CONNECTIONS: usize = 16;
+/// Who has not asked after this time is let go.
+const PATIENCE: Duration = Duration::from_secs(10);
+const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// Serves the page at `address` from a thread of its own, until the process ends. Returns where: the
+/// port is chosen where that of `address` is 0.
+///
+/// # Errors
+/// The address cannot be taken.
+pub fn serve(address: SocketAddr, metrics: Metrics, observer: &str) -> Result<SocketAddr> {
+    let context = || format!("metrics at {address}");
+    let listener = TcpListener::bind(address).with_context(context)?;
+    listener.set_nonblocking(true).with_context(context)?;
+    let bound = listener.local_addr().with_context(context)?;
+    let runtime = Builder::new_current_thread()
+        .enable_io()
+        .enable_time()
+        .build()
+        .with_context(context)?;
+    let observer: Arc<str> = observer.into();
+    std::thread::Builder::new()
+        .name("metrics".into())
+        .spawn(move || runtime.block_on(accept(listener, metrics, observer)))
+        .with_context(context)?;
+    Ok(bound)
+}
+
+async fn accept(listener: TcpListener, metrics: Metrics, observer: Arc<str>) {
+    let Ok(listener) = tokio::net::TcpListener::from_std(listener) else {
+        return;
+    };
+    let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    loop {
+        let Ok(place) = Arc::clone(&places).acquire_owned().await else {
+            return;
+        };
+        let Ok((stream, _)) = listener.accept().await else {
+            // Out of descriptors: some will be free again.
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            continue;
+        };
+        let (metrics, observer) = (metrics.clone(), Arc::clone(&observer));
+        tokio::spawn(async move {
+            let answer = |request| {
+                let answer = respond(&request, &metrics, &observer);
+                async { Ok::<_, Infallible>(answer) }
+            };
+            let connection = http1::Builder::new()
+                .timer(TokioTimer::new())
+                .header_read_timeout(PATIENCE)
+                .keep_alive(false)
+                .serve_connection(TokioIo::new(stream), service_fn(answer));
+            // Whoever asked has gone: nobody is left to be told.
+            let _ = tokio::time::timeout(PATIENCE, connection).await;
+            drop(place);
+        });
+    }
+}
+
+fn respond(
+    request: &Request<Incoming>,
+    metrics: &Metrics,
+    observer: &str,
+) -> Response<Full<Bytes>> {
+    let (status, kind, body) = match (request.method(), request.uri().path()) {
+        (&Method::GET | &Method::HEAD, "/metrics") => match text::page(metrics, observer) {
+            Ok(page) => (StatusCode::OK, OPEN_METRICS, page),
+            Err(error) => (
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "text/plain",
+                error.to_string(),
+            ),
+        },
+        (&Method::GET, "/") => {
+            let hint = "rocescope: the figures are at /metrics\n".to_owned();
+            (StatusCode::OK, "text/plain", hint)
+        }
+        _ => (StatusCode::NOT_FOUND, "text/plain", "not here\n".to_owned()),
+    };
+    let mut response = Response::new(Full::new(Bytes::from(body)));
+    *response.status_mut() = status;
+    response
+        .headers_mut()
+        .insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    response
+}

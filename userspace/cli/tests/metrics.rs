@@ -1,0 +1,162 @@
+//! The figures that Prometheus reads: names of the registry, bounded labels, a dashboard that asks for
+//! nothing else.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::float_cmp,
+    reason = "it is a test"
+)]
+
+use rocescope::metrics::{Metrics, serve, text};
+use rocescope_model::{EventRow, FlowRow, OpcodeRow, Row, WindowRow, WindowRows};
+use std::collections::BTreeSet;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+
+/// A window with `flows` flows, the larger the lower their QP.
+fn window(start_s: i64, flows: u32) -> WindowRows {
+    let start = start_s * 1_000_000_000;
+    let flow = |qpn: u32| FlowRow {
+        window_start_ns: start,
+        dst_qpn: qpn,
+        service: "RC".into(),
+        packets: u64::from(1_000 - qpn),
+        frame_bps: 1e9,
+        ..FlowRow::default()
+    };
+    WindowRows {
+        windows: vec![WindowRow {
+            window_start_ns: start,
+            window_ns: 1_000_000_000,
+            frames: 12,
+            roce_packets: 10,
+            frame_bytes: 1_000,
+            nak_packets: 2,
+            flows: u64::from(flows),
+            linear_counting: Some(vec![0; 1 << 16]),
+            ..WindowRow::default()
+        }],
+        flows: (0..flows).map(flow).collect(),
+        opcodes: vec![OpcodeRow {
+            opcode: "RC_SEND_ONLY".into(),
+            packets: 10,
+            ..OpcodeRow::default()
+        }],
+        events: vec![EventRow {
+            kind: "nak".into(),
+            count: 2,
+            ..EventRow::default()
+        }],
+        ..WindowRows::default()
+    }
+}
+
+fn page(metrics: &Metrics) -> String {
+    text::page(metrics, "rail-\"3\"").unwrap()
+}
+
+/// The value of the only line that begins so.
+fn value(page: &str, series: &str) -> f64 {
+    let mut lines = page.lines().filter(|line| line.starts_with(series));
+    let line = lines.next().unwrap_or_else(|| panic!("{series} in {page}"));
+    assert_eq!(lines.next(), None);
+    line.rsplit(' ').next().unwrap().parse().unwrap()
+}
+
+#[test]
+fn windows_add_up_and_flows_are_the_last_ones() {
+    let metrics = Metrics::new(3);
+    metrics.add(&window(1, 100));
+    metrics.add(&window(2, 50));
+    let page = page(&metrics);
+    assert_eq!(value(&page, "rocescope_windows_total{"), 2.0);
+    assert_eq!(value(&page, "rocescope_frames_total{"), 24.0);
+    assert_eq!(value(&page, "rocescope_nak_packets_total{"), 4.0);
+    assert_eq!(value(&page, "rocescope_flows{"), 50.0);
+    assert_eq!(value(&page, "rocescope_frame_bps{"), 8_000.0);
+    assert_eq!(value(&page, "rocescope_opcode_packets_total{"), 20.0);
+    assert_eq!(value(&page, "rocescope_events_total{"), 4.0);
+    let flows: Vec<&str> = page
+        .lines()
+        .filter(|line| line.starts_with("rocescope_flow_packets{"))
+        .collect();
+    assert_eq!(flows.len(), 3, "{flows:?}");
+    assert!(flows[0].contains("dst_qpn=\"0\"") && flows[0].ends_with(" 1000.0"));
+    assert!(page.contains("observer=\"rail-\\\"3\\\"\""), "{page}");
+    assert!(page.ends_with("# EOF\n"));
+}
+
+#[test]
+fn a_sketch_is_no_figure_and_labels_stay_few() {
+    let metrics = Metrics::new(20);
+    for second in 0..1_000 {
+        let mut rows = window(second, 30);
+        for flow in &mut rows.flows {
+            flow.udp_src_port = u16::try_from(second).unwrap();
+        }
+        metrics.add(&rows);
+    }
+    let page = page(&metrics);
+    let lines = page.lines().filter(|line| !line.starts_with('#')).count();
+    let most = 20 * 4 + WindowRow::TABLE.columns.len() + 20;
+    assert!(lines < most, "{lines}");
+}
+
+/// What a dashboard asks for that is not there stays empty, and nobody is told.
+#[test]
+fn the_dashboard_asks_for_what_there_is() {
+    let metrics = Metrics::new(3);
+    metrics.add(&window(1, 5));
+    let page = page(&metrics);
+    let known: BTreeSet<&str> = page
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .filter_map(|line| line.split(['{', ' ']).next())
+        .collect();
+    let dashboard = include_str!("../../../deploy/grafana/rocescope.json");
+    let json: serde_json::Value = serde_json::from_str(dashboard).unwrap();
+    assert!(json["panels"].as_array().unwrap().len() > 5);
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let asked: BTreeSet<&str> = dashboard
+        .split(|c| !is_name(c))
+        .filter(|word| word.starts_with("rocescope_"))
+        .collect();
+    assert!(asked.len() > 10);
+    let unknown: Vec<_> = asked.difference(&known).collect();
+    assert!(unknown.is_empty(), "{unknown:?}");
+}
+
+fn ask(address: std::net::SocketAddr, request: &[u8]) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(request).unwrap();
+    let mut answer = Vec::new();
+    // The other side may end a connection that makes no sense by a reset.
+    let _ = stream.read_to_end(&mut answer);
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+#[test]
+fn the_endpoint_answers_and_is_not_put_off() {
+    let metrics = Metrics::new(3);
+    metrics.add(&window(1, 5));
+    let address = serve("127.0.0.1:0".parse().unwrap(), metrics, "here").unwrap();
+    for _ in 0..3 {
+        let answer = ask(address, b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
+        assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
+        assert!(answer.contains("content-type: application/openmetrics-text"));
+        assert!(answer.contains("rocescope_frames_total{observer=\"here\"} 12\n"));
+        let wrong = ask(address, b"GET /else HTTP/1.1\r\nHost: x\r\n\r\n");
+        assert!(wrong.starts_with("HTTP/1.1 404"), "{wrong}");
+        ask(address, &[0xff; 100_000]);
+        ask(address, b"");
+    }
+    // Who never asks takes one of a few places, and not the last.
+    let idle: Vec<TcpStream> = (0..8)
+        .map(|_| TcpStream::connect(address).unwrap())
+        .collect();
+    let answer = ask(address, b"GET /metrics HTTP/1.0\r\n\r\n");
+    assert!(answer.starts_with("HTTP/1.0 200 OK") || answer.starts_with("HTTP/1.1 200 OK"));
+    drop(idle);
+    let taken = serve(address, Metrics::new(1), "there").unwrap_err();
+    assert!(format!("{taken:#}").starts_with(&format!("metrics at {address}: ")));
+}

@@ -1,0 +1,138 @@
+//! Tags to numbers: open addressing, eight places a cache line.
+//!
+//! A look at the place where a tag should lie needs no branch that waits for memory, so that a group
+//! of them overlaps: see `ahead`.
+
+use alloc::vec::Vec;
+
+/// A tag and its number.
+type Place = (u32, u32);
+const FREE: u32 = u32::MAX;
+/// Places at first: 8 KiB. There are always at least twice as many as numbers.
+const FIRST: usize = 1_024;
+
+/// Numbers by tag; several may have the same tag. 16 to 32 bytes a number.
+#[derive(Debug, Default)]
+pub(crate) struct Index {
+    places: Vec<Place>,
+    len: usize,
+}
+
+impl Index {
+    fn mask(&self) -> usize {
+        self.places.len().wrapping_sub(1)
+    }
+
+    /// Reads the place where `tag` should lie.
+    #[inline]
+    pub(crate) fn touch(&self, tag: u32) -> u32 {
+        self.places
+            .get(tag as usize & self.mask())
+            .map_or(0, |(_, number)| *number)
+    }
+
+    /// The first number of this tag that is wanted.
+    #[inline]
+    pub(crate) fn find(&self, tag: u32, wanted: impl Fn(u32) -> bool) -> Option<u32> {
+        let mut at = tag as usize & self.mask();
+        loop {
+            let (other, number) = *self.places.get(at)?;
+            if number == FREE {
+                return None;
+            }
+            if other == tag && wanted(number) {
+                return Some(number);
+            }
+            at = (at + 1) & self.mask();
+        }
+    }
+
+    pub(crate) fn insert(&mut self, tag: u32, number: u32) {
+        if 2 * (self.len + 1) > self.places.len() {
+            let larger = (2 * self.places.len()).max(FIRST);
+            let places = core::mem::replace(&mut self.places, alloc::vec![(0, FREE); larger]);
+            for (tag, number) in places {
+                if number != FREE {
+                    self.put(tag, number);
+                }
+            }
+        }
+        self.put(tag, number);
+        self.len += 1;
+    }
+
+    fn put(&mut self, tag: u32, number: u32) {
+        let mask = self.mask();
+        let mut at = tag as usize & mask;
+        while let Some(place) = self.places.get_mut(at) {
+            if place.1 == FREE {
+                *place = (tag, number);
+                return;
+            }
+            at = (at + 1) & mask;
+        }
+    }
+
+    /// Removes a number; those behind it move up, so that no place is ever spoilt.
+    pub(crate) fn remove(&mut self, tag: u32, number: u32) {
+        let mask = self.mask();
+        let mut at = tag as usize & mask;
+        loop {
+            match self.places.get(at) {
+                Some((_, found)) if *found == number => break,
+                Some((_, found)) if *found != FREE => at = (at + 1) & mask,
+                _ => return,
+            }
+        }
+        self.len -= 1;
+        let mut next = at;
+        loop {
+            next = (next + 1) & mask;
+            let Some(&(tag, number)) = self.places.get(next) else {
+                return;
+            };
+            let is_free = number == FREE;
+            // It may move if its own place does not lie between the hole and where it is.
+            let way = |from: usize, to: usize| to.wrapping_sub(from) & mask;
+            if !is_free && way(tag as usize & mask, next) < way(at, next) {
+                continue;
+            }
+            if let Some(hole) = self.places.get_mut(at) {
+                *hole = if is_free { (0, FREE) } else { (tag, number) };
+            }
+            if is_free {
+                return;
+            }
+            at = next;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Index;
+    use alloc::collections::BTreeMap;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Tags crowd at both ends of the table.
+        #[test]
+        fn it_is_a_map(steps in proptest::collection::vec((0u32..400, any::<bool>()), 0..3_000)) {
+            let (mut index, mut map) = (Index::default(), BTreeMap::new());
+            for (number, insert) in steps {
+                let tag = (number / 3).wrapping_mul(0x10_0001).wrapping_sub(7);
+                if insert && map.insert(number, tag).is_none() {
+                    index.insert(tag, number);
+                } else if !insert && map.remove(&number).is_some() {
+                    index.remove(tag, number);
+                }
+                prop_assert_eq!(index.len, map.len());
+            }
+            for number in 0u32..400 {
+                let tag = (number / 3).wrapping_mul(0x10_0001).wrapping_sub(7);
+                let found = index.find(tag, |other| other == number);
+                prop_assert_eq!(found.is_some(), map.contains_key(&number));
+            }
+        }
+    }
+}

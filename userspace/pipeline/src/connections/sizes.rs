@@ -1,0 +1,48 @@
+//! Sizes of messages by powers of two.
+
+use alloc::boxed::Box;
+
+/// 0, 1, 2-3, 4-7, … up to 2^31 bytes and more.
+pub(crate) const SIZES: usize = 33;
+
+/// How many messages of each size. Most queue pairs send one or two sizes: they need no array.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sizes {
+    /// The size counted last, and its count since then.
+    recent: u32,
+    at: u8,
+    all: Option<Box<[u32; SIZES]>>,
+}
+
+impl Sizes {
+    /// Counts a message of so many bytes.
+    pub(crate) fn add(&mut self, bytes: u64, messages: u64) {
+        let at = ((u64::BITS - bytes.leading_zeros()) as usize).min(SIZES - 1);
+        if at != self.at as usize {
+            self.pour();
+            self.at = at as u8;
+        }
+        let messages = u32::try_from(messages).unwrap_or(u32::MAX);
+        self.recent = self.recent.saturating_add(messages);
+    }
+
+    fn pour(&mut self) {
+        let recent = core::mem::take(&mut self.recent);
+        if recent == 0 {
+            return;
+        }
+        let all = self.all.get_or_insert_with(|| Box::new([0; SIZES]));
+        if let Some(count) = all.get_mut(self.at as usize) {
+            *count = count.saturating_add(recent);
+        }
+    }
+
+    /// The count of every size.
+    pub(crate) fn counts(&self) -> [u32; SIZES] {
+        let mut counts = self.all.as_deref().copied().unwrap_or([0; SIZES]);
+        if let Some(count) = counts.get_mut(self.at as usize) {
+            *count = count.saturating_add(self.recent);
+        }
+        counts
+    }
+}

@@ -1,0 +1,130 @@
+//! What is measured over what.
+
+use rocescope_capture::xdp::measure::{Body, Case, ORDER};
+
+/// A row of the table.
+pub(super) struct Row {
+    pub(super) name: String,
+    pub(super) case: Case,
+}
+
+/// Payload of the frame: a RoCE path MTU of 1,024.
+const PAYLOAD: usize = 1_024;
+
+/// All rows, or those whose names begin with `only`, and the wrapper and the rival; each is held against
+/// the wrapper before it.
+pub(super) fn rows(only: &str) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for version in [4, 6] {
+        let mut add = |name: &str, body, flows: Vec<u32>, stride| {
+            rows.push(Row {
+                name: format!("IPv{version} {name}"),
+                case: Case {
+                    body,
+                    flows,
+                    stride,
+                    frame: frame(version),
+                    version,
+                },
+            });
+        };
+        add("wrapper alone", Body::Nothing, uniform(32), 1);
+        add("parse by hand to the BTH", Body::Hand, uniform(32), 1);
+        add("parse as ours", Body::Parse, uniform(32), 1);
+        add("one ring record a packet", Body::Each, uniform(32), 1);
+        for (flows, said) in [(1, "1"), (32, "32"), (1_024, "1,024")] {
+            add(
+                &format!("ours, {said} flows"),
+                Body::Ours,
+                uniform(flows),
+                1,
+            );
+        }
+        add(
+            "ours, every packet starts a run",
+            Body::Ours,
+            uniform(32),
+            2,
+        );
+        for (flows, said) in [(16_384, "16 k"), (100_000, "100 k")] {
+            add(
+                &format!("wrapper, {said} flows"),
+                Body::Nothing,
+                uniform(flows),
+                1,
+            );
+            add(
+                &format!("ours, {said} flows"),
+                Body::Ours,
+                uniform(flows),
+                1,
+            );
+            add(
+                &format!("wrapper, {said} flows, Zipf"),
+                Body::Nothing,
+                zipf(flows),
+                1,
+            );
+            add(
+                &format!("ours, {said} flows, Zipf"),
+                Body::Ours,
+                zipf(flows),
+                1,
+            );
+        }
+    }
+    let rivals = ["wrapper alone", "one ring record a packet"];
+    rows.retain(|row| {
+        row.name.starts_with(only) || rivals.iter().any(|rival| row.name.ends_with(rival))
+    });
+    rows
+}
+
+fn uniform(flows: u32) -> Vec<u32> {
+    (0..flows).collect()
+}
+
+/// Flows of which the n-th is met 1/n times as often as the first, in an order that is always the same.
+fn zipf(flows: u32) -> Vec<u32> {
+    let mut sums = Vec::new();
+    let mut sum = 0.0;
+    for rank in 1..=flows {
+        sum += 1.0 / f64::from(rank);
+        sums.push(sum);
+    }
+    let mut state = 1u64;
+    (0..ORDER)
+        .map(|_| {
+            // SplitMix64.
+            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mixed = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+            let place = (mixed >> 11) as f64 / (1u64 << 53) as f64 * sum;
+            sums.partition_point(|sum| *sum < place) as u32
+        })
+        .collect()
+}
+
+/// A MIDDLE of an RDMA WRITE.
+fn frame(version: u8) -> Vec<u8> {
+    let udp_bytes = (8 + 12 + PAYLOAD + 4) as u16;
+    let mut frame = vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2];
+    if version == 4 {
+        frame.extend([0x08, 0x00, 0x45, 2]);
+        frame.extend((udp_bytes + 20).to_be_bytes());
+        frame.extend([0, 0, 0x40, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
+    } else {
+        frame.extend([0x86, 0xdd, 0x60, 0, 0, 0]);
+        frame.extend(udp_bytes.to_be_bytes());
+        frame.extend([17, 64]);
+        for host in [1, 2] {
+            frame.extend([0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, host]);
+        }
+    }
+    frame.extend([0xc0, 0x01, 0x12, 0xb7]);
+    frame.extend(udp_bytes.to_be_bytes());
+    frame.extend([0, 0]);
+    frame.extend([0x07, 0x40, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0, 0]);
+    frame.resize(frame.len() + PAYLOAD + 4, 0);
+    frame
+}
