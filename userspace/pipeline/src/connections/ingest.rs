@@ -2,6 +2,7 @@
 
 use super::direction::{Direction, PairedBy};
 use super::event::{Event, What};
+use super::hot::CERTAIN;
 use super::key::Key;
 use super::pairing::{Found, Refused};
 use super::requests::{Surroundings, begins};
@@ -12,8 +13,6 @@ use alloc::boxed::Box;
 use rocescope_record::{MadRecord, RunRecord};
 use rocescope_wire::{Psn, Qpn, Stream, Transport};
 
-/// From so many answers on, a pairing is certain.
-const CERTAIN: u8 = 4;
 /// An answer this far from the highest PSN of the requests is not theirs.
 const PLAUSIBLE: u32 = 1 << 16;
 
@@ -28,9 +27,23 @@ impl Connections {
             return;
         }
         let at = match known {
+            Some(at) if self.directions.ordinary(at, run) => return,
             Some(at) => at,
             None => self.begin(key, run.first_ns),
         };
+        self.directions.settle(at);
+        if let Some(peer) = self.directions.get(at).and_then(|direction| direction.peer) {
+            self.directions.settle(peer);
+        }
+        self.rule(at, run);
+        self.directions.lighten(at, self.settings.duplicate_ns);
+        if let Some(peer) = self.directions.get(at).and_then(|direction| direction.peer) {
+            self.directions.lighten(peer, self.settings.duplicate_ns);
+        }
+    }
+
+    /// What the run does to its direction and the peer, which are both settled.
+    fn rule(&mut self, at: u32, run: &RunRecord) {
         let Some(direction) = self.directions.get_mut(at) else {
             return;
         };

@@ -11,6 +11,7 @@
 //! | `key`, `table`, `index` | which direction a run belongs to |
 //! | `ahead` | directions of the next runs, looked up together |
 //! | `direction` | the state of one direction |
+//! | `hot`, `ordinary` | the part of it that ordinary runs need, and what they do to it |
 //! | `sequence` | the highest PSN, the gaps below it, what fills them |
 //! | `pass` | what the sender is sending, for the first time or again |
 //! | `receiver` | what the receiver makes of it, as far as the order at the tap tells |
@@ -47,12 +48,14 @@ mod answers;
 mod blind;
 mod direction;
 mod few;
+mod hot;
 mod index;
 mod ingest;
 mod key;
 mod latency;
 mod left_out;
 mod order;
+mod ordinary;
 mod pairing;
 mod pass;
 mod receiver;

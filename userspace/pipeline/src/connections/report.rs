@@ -32,8 +32,8 @@ impl Connections {
             let Some(direction) = self.directions.get(at) else {
                 continue;
             };
-            let peer = direction.peer.and_then(|peer| self.directions.get(peer));
-            let last_ns = direction.last_ns.max(peer.map_or(0, |peer| peer.last_ns));
+            let last_ns = |at| self.directions.last_ns(at).unwrap_or(0);
+            let last_ns = last_ns(at).max(direction.peer.map_or(0, last_ns));
             let silence_ns = self.swept_ns.saturating_sub(last_ns);
             if all || silence_ns > self.settings.forget_ns {
                 self.retire(at);
@@ -49,7 +49,10 @@ impl Connections {
 
     /// Makes room: a sixteenth of the directions, those that have been silent longest.
     pub(super) fn evict_oldest(&mut self) {
-        let mut times: Vec<u64> = self.directions.iter().map(|(_, d)| d.last_ns).collect();
+        let numbers = self.directions.numbers();
+        let mut times: Vec<u64> = numbers
+            .filter_map(|at| self.directions.last_ns(at))
+            .collect();
         let at = times.len() / 16;
         let (_, limit_ns, _) = times.select_nth_unstable(at);
         let limit_ns = *limit_ns;
@@ -60,8 +63,8 @@ impl Connections {
             }
             if self
                 .directions
-                .get(number)
-                .is_some_and(|d| d.last_ns <= limit_ns)
+                .last_ns(number)
+                .is_some_and(|last_ns| last_ns <= limit_ns)
             {
                 self.summary.evicted += 1;
                 self.retire(number);
@@ -86,6 +89,10 @@ impl Connections {
 
     /// Writes the rows of a direction and its peer as they are now.
     fn write(&mut self, at: u32) {
+        let peer = self.directions.get(at).and_then(|direction| direction.peer);
+        for at in core::iter::once(at).chain(peer) {
+            self.directions.settle(at);
+        }
         let Some(one) = self.directions.get(at) else {
             return;
         };

@@ -206,6 +206,12 @@ impl Waiting {
         })
     }
 
+    /// Requests kept, those whose response has passed among them.
+    pub(crate) const fn len(&self) -> usize {
+        self.requests.len()
+    }
+
+    /// Whether none waits for its answer.
     pub(crate) fn is_empty(&self) -> bool {
         self.requests
             .iter()
