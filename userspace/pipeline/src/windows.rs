@@ -413,6 +413,7 @@ impl Pipeline {
     }
 
     fn close(&mut self, start_ns: u64, mut window: Window) {
+        window.count_all(&self.empty);
         let Self {
             settings,
             sketches,

@@ -103,6 +103,8 @@ pub(crate) struct Hot {
     pub(super) gathered: u8,
 }
 
+const _: () = assert!(core::mem::size_of::<Hot>() == 256);
+
 impl Hot {
     pub(crate) fn new(key: Key) -> Self {
         Self {
@@ -217,7 +219,7 @@ impl Hot {
             return;
         }
         self.state |= state::REQUESTS;
-        if cold.waiting.len() > 0 {
+        if !cold.waiting.keeps_none() {
             self.state |= state::WAIT;
         }
         self.forget_ns = forget_ns;

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | [`settings`] | times and bounds |
 //! | `order` | runs and whole events, put in order of their first times |
-//! | `key`, `table`, `index` | which direction a run belongs to |
+//! | `key`, `table` | which direction a run belongs to |
 //! | `ahead` | directions of the next runs, looked up together |
 //! | `direction` | the state of one direction |
 //! | `hot`, `ordinary` | the part of it that ordinary runs need, and what they do to it |
@@ -49,7 +49,6 @@ mod blind;
 mod direction;
 mod few;
 mod hot;
-mod index;
 mod ingest;
 mod key;
 mod latency;
@@ -83,7 +82,8 @@ use rocescope_model::{ConnectionRow, EventRow, Text};
 use rocescope_record::{RunRecord, Whole};
 
 /// Bytes of one direction's own state: 100,000 connections are 200,000 of them.
-pub const DIRECTION_BYTES: usize = core::mem::size_of::<direction::Direction>();
+pub const DIRECTION_BYTES: usize =
+    core::mem::size_of::<direction::Direction>() + core::mem::size_of::<hot::Hot>();
 /// Bytes a direction may own beside: five histograms of 64 buckets, 33 message sizes, 16 gaps, 64
 /// waiting requests, its candidates and two places in the index; most own a tenth of it or nothing.
 pub const MOST_HEAP_BYTES: usize =

@@ -259,7 +259,7 @@ impl Hot {
             return;
         };
         cold.complete(place, now_ns);
-        if cold.waiting.len() == 0 {
+        if cold.waiting.keeps_none() {
             self.state &= !state::WAIT;
         }
     }

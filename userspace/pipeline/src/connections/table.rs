@@ -4,8 +4,8 @@
 
 use super::direction::Direction;
 use super::hot::Hot;
-use super::index::Index;
 use super::key::Key;
+use crate::index::Index;
 use alloc::vec::Vec;
 use rocescope_record::RunRecord;
 use rocescope_wire::Stream;

@@ -206,9 +206,9 @@ impl Waiting {
         })
     }
 
-    /// Requests kept, those whose response has passed among them.
-    pub(crate) const fn len(&self) -> usize {
-        self.requests.len()
+    /// Whether it keeps none, not even one whose response has passed.
+    pub(crate) const fn keeps_none(&self) -> bool {
+        self.requests.len() == 0
     }
 
     /// Whether none waits for its answer.
