@@ -18,16 +18,17 @@
 //! | `twice` | copies that a mirror makes |
 //! | `requests`, `answers` | what a run of requests, ACKs or responses does to that state |
 //! | `retransmission` | overtaken, copied or sent again, and why |
+//! | `doubt` | sent again though nothing asked for it |
 //! | `left_out` | what did not pass again, and may come late |
 //! | `waiting`, `latency` | requests on their way, and how long their answers took |
 //! | [`congestion`] | ECN, CNPs, and the rate before and after one |
 //! | [`episode`], [`event`] | retransmissions in one go, and all else that deserves a line |
-//! | `pairing` | which direction answers which, from PSNs alone |
-//! | `setup` | CM datagrams and TCP handshakes |
+//! | `pairing`, `peers` | which direction answers which, from PSNs alone |
+//! | `setup`, `managed` | CM datagrams and TCP handshakes |
 //! | `few`, `sizes` | a queue and a histogram that mostly hold one thing |
 //! | `blind` | intervals in which the capture lost runs |
 //! | `ingest` | one item, from its direction to its peer |
-//! | `report` | a connection as rows |
+//! | `report`, `event_rows` | a connection as rows, and what happened to it |
 //!
 //! The terms, for requests of one direction. `high` is the highest PSN seen. A packet above
 //! `high` + 1 opens a *gap*. One at or below `high` that fills a gap is *out of order* when it comes
@@ -48,16 +49,20 @@ mod ahead;
 mod answers;
 mod blind;
 mod direction;
+mod doubt;
+mod event_rows;
 mod few;
 mod hot;
 mod ingest;
 mod key;
 mod latency;
 mod left_out;
+mod managed;
 mod order;
 mod ordinary;
 mod pairing;
 mod pass;
+mod peers;
 mod receiver;
 mod report;
 mod requests;
@@ -292,7 +297,8 @@ impl Connections {
         events: &mut Vec<EventRow>,
     ) -> bool {
         let more = self.report(all, rows);
-        self.event_rows(events);
+        let happened = self.events.drain(..);
+        events.extend(happened.map(|event| event_rows::event_row(&self.observer, &event)));
         more
     }
 
