@@ -15,15 +15,16 @@ use super::direction::{Direction, PairedBy};
 use super::key::Key;
 use super::pass::SPACING_NS;
 use super::sequence::Place;
+use super::twice::Latest;
 use super::waiting::{Answer, Request};
-use rocescope_wire::Transport;
+use rocescope_wire::{Psn, Stream, Transport};
 
 /// From so many answers on, a pairing is certain.
 pub(crate) const CERTAIN: u8 = 4;
 /// Nobody.
 const NONE: u32 = u32::MAX;
 /// Round trips and completions gathered before the direction is visited.
-const GATHERED: usize = 7;
+const GATHERED: usize = 4;
 /// A round trip that was not measured.
 pub(super) const UNKNOWN: u32 = u32::MAX;
 /// Messages begin less than this far back.
@@ -100,6 +101,13 @@ pub(crate) struct Hot {
     pub(super) completions: [u32; GATHERED],
     /// What passed longer ago tells nothing of what passes now: neither a copy nor still on its way.
     pub(super) forget_ns: u32,
+    /// Where all runs were seen, and the last one that acknowledged: what tells their copies.
+    pub(super) interface: u32,
+    pub(super) ack_first_ns: u64,
+    pub(super) ack_offset_ns: u32,
+    pub(super) ack_first_psn: u32,
+    pub(super) ack_last_psn: u32,
+    pub(super) ttl: u8,
     pub(super) gathered: u8,
 }
 
@@ -141,6 +149,12 @@ impl Hot {
             completions: [0; GATHERED],
             forget_ns: 0,
             gathered: 0,
+            ttl: 0,
+            interface: 0,
+            ack_first_ns: 0,
+            ack_offset_ns: 0,
+            ack_first_psn: 0,
+            ack_last_psn: 0,
         }
     }
 
@@ -175,7 +189,7 @@ impl Hot {
     /// Reads a little of the lines that count.
     #[inline]
     pub(crate) const fn touch(&self) -> u64 {
-        self.last_ns ^ self.key.flow.dst_qpn as u64
+        self.ack_first_ns ^ self.last_ns ^ self.key.flow.dst_qpn as u64
     }
 
     /// Reads a little of the lines of requests.
@@ -190,6 +204,10 @@ impl Hot {
         let Some(peer) = cold.peer.filter(|_| cold.counts.packets > 0) else {
             return;
         };
+        let Some(seen_at) = cold.copies.seen_at() else {
+            return;
+        };
+        (self.interface, self.ttl) = seen_at;
         (self.peer, self.mtu) = (peer, cold.mtu);
         (self.transport, self.udp_src_port) = (cold.transport, cold.udp_src_port);
         self.last_ns = cold.last_ns;
@@ -322,6 +340,34 @@ impl Hot {
         counts.messages += u64::from(self.messages);
         counts.unique_messages += u64::from(self.messages);
         cold.last_ns = self.last_ns;
+        let seen_at = (self.interface, self.ttl);
+        if self.acks > 0 {
+            cold.copies.set(
+                seen_at,
+                &Latest {
+                    stream: Stream::Acknowledge,
+                    first_ns: self.ack_first_ns,
+                    last_ns: self
+                        .ack_first_ns
+                        .saturating_add(u64::from(self.ack_offset_ns)),
+                    first_psn: self.ack_first_psn,
+                    last_psn: self.ack_last_psn,
+                },
+            );
+        }
+        if self.requests > 0 {
+            let psn = |place: u32| Psn::new(place).get();
+            cold.copies.set(
+                seen_at,
+                &Latest {
+                    stream: Stream::Request,
+                    first_ns: self.run_first_ns,
+                    last_ns: self.last_request_ns,
+                    first_psn: psn(self.run_first),
+                    last_psn: psn((self.next - 1) as u32),
+                },
+            );
+        }
         if self.is(state::REQUESTS) {
             self.give_run(cold);
             cold.continue_at(self.next);

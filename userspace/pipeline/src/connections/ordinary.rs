@@ -22,6 +22,8 @@ impl Hot {
     #[inline]
     fn sums(&self, run: &RunRecord) -> Option<Sums> {
         let is_usual = self.transport == run.opcode().transport()
+            && (self.interface, self.ttl) == (run.interface, run.ttl)
+            && run.packets > 0
             && (self.udp_src_port == run.flow.udp_src_port || self.is(state::ANY_PORT))
             && run.segment_bytes <= self.mtu
             && u32::from(run.packets) <= run.frame_bytes;
@@ -198,6 +200,8 @@ impl Hot {
         if let Some(sums) = self.sums(run) {
             self.pass(run, &sums, at, pieces);
             self.acks += u32::from(run.packets);
+            (self.ack_first_ns, self.ack_offset_ns) = (run.first_ns, run.last_offset_ns);
+            (self.ack_first_psn, self.ack_last_psn) = (run.first_psn, run.last_psn);
         }
     }
 
