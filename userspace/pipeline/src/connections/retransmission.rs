@@ -10,6 +10,9 @@ use alloc::boxed::Box;
 use rocescope_record::RunRecord;
 use rocescope_wire::Psn;
 
+/// So many packets one behind the other, and fewer, may be late ones.
+const FEW: u64 = 2;
+
 /// How a run came to pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
@@ -72,7 +75,16 @@ impl Direction {
             return Way::Overtaken;
         }
         if first > next {
-            return Way::Onward;
+            // What an earlier pass seemed to leave out.
+            let late = self.left_out.at(first);
+            return if late.is_some_and(|out| last <= out.last && is_soon(out.time_ns)) {
+                Way::Overtaken
+            } else if of_its_own && self.pass.is_alone() && self.fills_gap(first, last) {
+                // Another late one.
+                Way::Back(Trigger::Timeout)
+            } else {
+                Way::Onward
+            };
         }
         let at_once = is_soon(self.answered_ns);
         let back = Way::Back(self.trigger(first, last, is_answered && at_once));
@@ -94,7 +106,7 @@ impl Direction {
         }
         match self.left_out.at(first) {
             // What left them out came from before the sender went back, and it goes on here.
-            Some(out) if first == out.first && last < out.last => return Way::Resumed(out),
+            Some(out) if first == out.first && last != out.last => return Way::Resumed(out),
             Some(out) if is_soon(out.time_ns) => return Way::Overtaken,
             _ => {}
         }
@@ -116,6 +128,12 @@ impl Direction {
         self.latencies
             .min_rtt_ns()
             .map_or(around.reorder_ns, |rtt| rtt.max(around.reorder_ns))
+    }
+
+    /// Whether none of these has passed, and no NAK asked for them.
+    fn fills_gap(&self, first: Place, last: Place) -> bool {
+        let gap = self.requests.gap_at(first);
+        gap.is_some_and(|gap| last <= gap.last && gap.nak.is_none())
     }
 
     /// Why the sender goes back to `first`.
@@ -177,6 +195,16 @@ impl Direction {
                 let again = again + packets(shown.below);
                 self.counts.retransmitted += again;
                 self.count_lost_before(run, sorted, filled, around);
+                let of_its_own = |episode: &Episode| episode.trigger == Trigger::Timeout;
+                if trigger == Trigger::Timeout
+                    && self.pass.is_alone()
+                    && self.episode.as_deref().is_some_and(of_its_own)
+                    && shown.filled > 0
+                    && shown.repeated == 0
+                {
+                    // One late packet behind the other is no timer that runs out again and again.
+                    self.never_went_back();
+                }
                 self.go_back(run, (first, last), trigger, again, around);
             }
         }
@@ -193,6 +221,10 @@ impl Direction {
         around: &mut Surroundings<'_>,
     ) {
         let (from, until) = (self.pass.next(), self.pass.again_until());
+        if again > 0 {
+            self.went_back(around);
+            self.confirm_left_out((sorted.first, sorted.last), around.tell);
+        }
         if sorted.first > from && from <= until && until > 0 {
             self.leave_out(from, until.min(sorted.first - 1), run.first_ns, around);
         }
@@ -275,6 +307,21 @@ impl Direction {
         }
     }
 
+    /// The sender sends these again, so what of them did not pass before was lost.
+    fn confirm_left_out(&mut self, (first, last): (Place, Place), tell: &mut dyn FnMut(u64, What)) {
+        let mut left_out = core::mem::take(&mut self.left_out);
+        left_out.confirm(first, last, |out| self.count_left_out(out, tell));
+        self.left_out = left_out;
+    }
+
+    /// More of the pass has come: the sender did go back.
+    fn went_back(&mut self, around: &mut Surroundings<'_>) {
+        let before = self.episode.as_mut().and_then(|episode| episode.before.take());
+        if let Some(out) = before {
+            self.leave_out(out.first, out.last, out.time_ns, around);
+        }
+    }
+
     /// The sender went back to `first`: another pass and another episode.
     fn go_back(
         &mut self,
@@ -285,7 +332,7 @@ impl Direction {
         around: &mut Surroundings<'_>,
     ) {
         self.end_episode(around.tell);
-        self.settle_left_out(around.tell);
+        self.confirm_left_out((first, last), around.tell);
         // It goes back to what was asked for, or to what was not acknowledged: less passed if that
         // was lost on the way.
         let mut from = self.acked + 1;
@@ -299,8 +346,17 @@ impl Direction {
             reaction_ns = (refusal.place == first).then_some(waited);
         }
         self.use_refusals(from);
+        let mut before = None;
         if trigger != Trigger::Response && first > from && self.requests.low() <= from {
-            self.leave_out(from, first - 1, run.first_ns, around);
+            if trigger == Trigger::Timeout && last - first < FEW {
+                before = Some(Range {
+                    first: from,
+                    last: first - 1,
+                    time_ns: run.first_ns,
+                });
+            } else {
+                self.leave_out(from, first - 1, run.first_ns, around);
+            }
         }
         match trigger {
             Trigger::Nak => {
@@ -333,6 +389,7 @@ impl Direction {
             begun_ns: run.first_ns,
             packets,
             reaction_ns,
+            before,
         }));
     }
 
@@ -343,8 +400,6 @@ impl Direction {
         self.doubt = None;
         self.counts.timeouts -= 1;
         self.tries = self.tries.saturating_sub(1);
-        // What it seemed to leave out.
-        self.left_out.clear();
     }
 
     /// The sender went back to `place`: it has heard what asked for that, or for less.
