@@ -55,11 +55,13 @@ impl Direction {
         around: &Surroundings<'_>,
     ) -> Way {
         let next = self.pass.next();
-        let of_its_own = self
-            .episode
-            .as_ref()
-            .is_some_and(|e| e.trigger == Trigger::Timeout);
-        if of_its_own && first > next && self.pass.is_back(first) {
+        let own = self.episode.as_ref();
+        let own = own.filter(|episode| episode.trigger == Trigger::Timeout);
+        let of_its_own = own.is_some();
+        // A copy of what passed last is followed by the same as a pass that begins there. But of a
+        // pass that had begun earlier, more would have passed.
+        let is_copy = own.is_some_and(|episode| episode.before.is_some());
+        if of_its_own && (first > next || first == next && is_copy) && self.pass.is_back(first) {
             return Way::Returned;
         }
         if !self.requests.is_started() || first == next || first > self.requests.high() {
@@ -67,6 +69,8 @@ impl Direction {
         }
         let now_ns = run.first_ns;
         let is_soon = |ns: u64| now_ns.saturating_sub(ns) <= self.reorder_ns(around);
+        // The timer begins anew with every answer.
+        let at_once = is_soon(self.answered_ns);
         if let Some(gap) = self.requests.gap_at(first)
             && is_soon(gap.opened_ns)
             && gap.nak.is_none_or(|nak| nak > last)
@@ -77,7 +81,8 @@ impl Direction {
         if first > next {
             // What an earlier pass seemed to leave out.
             let late = self.left_out.at(first);
-            return if late.is_some_and(|out| last <= out.last && is_soon(out.time_ns)) {
+            let is_late = |out: Range| last <= out.last && (at_once || is_soon(out.time_ns));
+            return if late.is_some_and(is_late) {
                 Way::Overtaken
             } else if of_its_own && self.pass.is_alone() && self.fills_gap(first, last) {
                 // Another late one.
@@ -86,7 +91,6 @@ impl Direction {
                 Way::Onward
             };
         }
-        let at_once = is_soon(self.answered_ns);
         let back = Way::Back(self.trigger(first, last, is_answered && at_once));
         if self.requests.gap_at(first).is_some() {
             return back;
@@ -107,7 +111,7 @@ impl Direction {
         match self.left_out.at(first) {
             // What left them out came from before the sender went back, and it goes on here.
             Some(out) if first == out.first && last != out.last => return Way::Resumed(out),
-            Some(out) if is_soon(out.time_ns) => return Way::Overtaken,
+            Some(out) if at_once || is_soon(out.time_ns) => return Way::Overtaken,
             _ => {}
         }
         let Some(shown_ns) = self.pass.time_of(first) else {
@@ -289,7 +293,9 @@ impl Direction {
     }
 
     fn count_left_out(&mut self, out: Range, tell: &mut dyn FnMut(u64, What)) {
-        let packets = out.last - out.first + 1;
+        // Of a READ one packet was left out, whatever it asks for.
+        let psns = out.last - out.first + 1;
+        let packets = psns.saturating_sub(self.waiting.asked_for(out.first, out.last));
         self.counts.lost_before_tap += packets;
         let what = What::Loss {
             psn: Psn::new(out.first as u32),
@@ -348,8 +354,9 @@ impl Direction {
         self.use_refusals(from);
         let mut before = None;
         if trigger != Trigger::Response && first > from && self.requests.low() <= from {
-            if trigger == Trigger::Timeout && last - first < FEW {
-                before = Some(Range {
+            if trigger == Trigger::Timeout && packets <= FEW {
+                // New ones that follow at once tell that it is none.
+                before = (last < self.pass.next()).then_some(Range {
                     first: from,
                     last: first - 1,
                     time_ns: run.first_ns,
