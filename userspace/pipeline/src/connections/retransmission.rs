@@ -10,7 +10,7 @@ use alloc::boxed::Box;
 use rocescope_record::RunRecord;
 use rocescope_wire::Psn;
 
-/// So many packets one behind the other, and fewer, may be late ones.
+/// So many that passed before, one behind the other, may be copies that come late.
 const FEW: u64 = 2;
 
 /// How a run came to pass.
@@ -209,7 +209,8 @@ impl Direction {
                     // One late packet behind the other is no timer that runs out again and again.
                     self.never_went_back();
                 }
-                self.go_back(run, (first, last), trigger, again, around);
+                let may_be_late = again <= FEW || shown.repeated == 0;
+                self.go_back(run, (first, last), trigger, (again, may_be_late), around);
             }
         }
     }
@@ -334,7 +335,7 @@ impl Direction {
         run: &RunRecord,
         (first, last): (Place, Place),
         trigger: Trigger,
-        packets: u64,
+        (packets, may_be_late): (u64, bool),
         around: &mut Surroundings<'_>,
     ) {
         self.end_episode(around.tell);
@@ -354,7 +355,7 @@ impl Direction {
         self.use_refusals(from);
         let mut before = None;
         if trigger != Trigger::Response && first > from && self.requests.low() <= from {
-            if trigger == Trigger::Timeout && packets <= FEW {
+            if trigger == Trigger::Timeout && may_be_late {
                 // New ones that follow at once tell that it is none.
                 before = (last < self.pass.next()).then_some(Range {
                     first: from,
