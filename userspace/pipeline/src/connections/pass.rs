@@ -126,6 +126,11 @@ impl Pass {
         self.before.is_some_and(|(next, _)| next <= first)
     }
 
+    /// Whether `first` is what would follow in the pass before, and not in this one.
+    pub(crate) fn continues_before(&self, first: Place) -> bool {
+        first > self.next && self.before.is_some_and(|(next, _)| next == first)
+    }
+
     /// The pass before goes on.
     pub(crate) fn resume(&mut self) {
         if let Some((next, again_until)) = self.before.take() {

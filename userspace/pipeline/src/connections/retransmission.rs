@@ -10,6 +10,9 @@ use alloc::boxed::Box;
 use rocescope_record::RunRecord;
 use rocescope_wire::Psn;
 
+/// When more than these would be lost in a row, it was rather the first one that came late.
+const MOST_LOST: u64 = 3;
+
 /// So many that passed before, one behind the other, may be copies that come late.
 const FEW: u64 = 2;
 
@@ -62,6 +65,11 @@ impl Direction {
         // pass that had begun earlier, more would have passed.
         let is_copy = own.is_some_and(|episode| episode.before.is_some());
         if of_its_own && (first > next || first == next && is_copy) && self.pass.is_back(first) {
+            return Way::Returned;
+        }
+        let asked = self.episode.as_ref();
+        let asked = asked.is_some_and(|episode| episode.trigger == Trigger::Nak);
+        if asked && self.pass.continues_before(first) && first - next > MOST_LOST {
             return Way::Returned;
         }
         if !self.requests.is_started() || first == next || first > self.requests.high() {
@@ -401,13 +409,24 @@ impl Direction {
         }));
     }
 
-    /// The run that seemed to begin a pass was alone: it came late, and no timer had run out.
+    /// The run that seemed to begin a pass was alone: it came late, and its sender had not gone back.
     fn never_went_back(&mut self) {
         self.pass.resume();
-        self.episode = None;
-        self.doubt = None;
-        self.counts.timeouts -= 1;
-        self.tries = self.tries.saturating_sub(1);
+        match self.episode.take().map(|episode| episode.trigger) {
+            Some(Trigger::Timeout) => {
+                self.doubt = None;
+                self.counts.timeouts -= 1;
+                self.tries = self.tries.saturating_sub(1);
+            }
+            Some(Trigger::Nak) => {
+                // Its sender is still to hear that NAK.
+                self.counts.nak_episodes -= 1;
+                if let Some(refusal) = &mut self.refusals[0] {
+                    refusal.used = false;
+                }
+            }
+            _ => {}
+        }
     }
 
     /// The sender went back to `place`: it has heard what asked for that, or for less.
