@@ -63,8 +63,8 @@ impl Direction {
         let of_its_own = own.is_some();
         // A copy of what passed last is followed by the same as a pass that begins there. But of a
         // pass that had begun earlier, more would have passed.
-        let is_copy = own.is_some_and(|episode| episode.before.is_some());
-        if of_its_own && (first > next || first == next && is_copy) && self.pass.is_back(first) {
+        let may_be_copy = own.is_some_and(|episode| episode.before.is_some());
+        if of_its_own && (first > next || first == next && may_be_copy) && self.pass.is_back(first) {
             return Way::Returned;
         }
         let asked = self.episode.as_ref();
@@ -92,7 +92,10 @@ impl Direction {
             let is_late = |out: Range| last <= out.last && (at_once || is_soon(out.time_ns));
             return if late.is_some_and(is_late) {
                 Way::Overtaken
-            } else if of_its_own && self.pass.is_alone() && self.fills_gap(first, last) {
+            } else if of_its_own
+                && self.pass.is_alone()
+                && (may_be_copy || self.fills_gap(first, last))
+            {
                 // Another late one.
                 Way::Back(Trigger::Timeout)
             } else {
@@ -207,12 +210,13 @@ impl Direction {
                 let again = again + packets(shown.below);
                 self.counts.retransmitted += again;
                 self.count_lost_before(run, sorted, filled, around);
-                let of_its_own = |episode: &Episode| episode.trigger == Trigger::Timeout;
+                let fills = shown.filled > 0 && shown.repeated == 0;
+                let may_be_late = |episode: &Episode| {
+                    episode.trigger == Trigger::Timeout && (fills || episode.before.is_some())
+                };
                 if trigger == Trigger::Timeout
                     && self.pass.is_alone()
-                    && self.episode.as_deref().is_some_and(of_its_own)
-                    && shown.filled > 0
-                    && shown.repeated == 0
+                    && self.episode.as_deref().is_some_and(may_be_late)
                 {
                     // One late packet behind the other is no timer that runs out again and again.
                     self.never_went_back();
