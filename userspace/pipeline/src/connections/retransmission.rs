@@ -67,9 +67,11 @@ impl Direction {
         if of_its_own && (first > next || first == next && may_be_copy) && self.pass.is_back(first) {
             return Way::Returned;
         }
-        let asked = self.episode.as_ref();
-        let asked = asked.is_some_and(|episode| episode.trigger == Trigger::Nak);
-        if asked && self.pass.continues_before(first) && first - next > MOST_LOST {
+        let is_single = |episode: &Episode| {
+            episode.trigger == Trigger::Nak && episode.first + 1 == self.pass.next()
+        };
+        let is_single = self.episode.as_deref().is_some_and(is_single);
+        if is_single && self.pass.continues_before(first) && first - next > MOST_LOST {
             return Way::Returned;
         }
         if !self.requests.is_started() || first == next || first > self.requests.high() {
