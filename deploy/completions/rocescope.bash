@@ -31,6 +31,9 @@ _rocescope() {
             rocescope,demo)
                 cmd="rocescope__subcmd__demo"
                 ;;
+            rocescope,doctor)
+                cmd="rocescope__subcmd__doctor"
+                ;;
             rocescope,extract)
                 cmd="rocescope__subcmd__extract"
                 ;;
@@ -52,8 +55,14 @@ _rocescope() {
             rocescope,report)
                 cmd="rocescope__subcmd__report"
                 ;;
+            rocescope,restore-vlan-offload)
+                cmd="rocescope__subcmd__restore__subcmd__vlan__subcmd__offload"
+                ;;
             rocescope,schema)
                 cmd="rocescope__subcmd__schema"
+                ;;
+            rocescope,top)
+                cmd="rocescope__subcmd__top"
                 ;;
             rocescope__subcmd__config,check)
                 cmd="rocescope__subcmd__config__subcmd__check"
@@ -94,6 +103,9 @@ _rocescope() {
             rocescope__subcmd__help,demo)
                 cmd="rocescope__subcmd__help__subcmd__demo"
                 ;;
+            rocescope__subcmd__help,doctor)
+                cmd="rocescope__subcmd__help__subcmd__doctor"
+                ;;
             rocescope__subcmd__help,extract)
                 cmd="rocescope__subcmd__help__subcmd__extract"
                 ;;
@@ -115,8 +127,14 @@ _rocescope() {
             rocescope__subcmd__help,report)
                 cmd="rocescope__subcmd__help__subcmd__report"
                 ;;
+            rocescope__subcmd__help,restore-vlan-offload)
+                cmd="rocescope__subcmd__help__subcmd__restore__subcmd__vlan__subcmd__offload"
+                ;;
             rocescope__subcmd__help,schema)
                 cmd="rocescope__subcmd__help__subcmd__schema"
+                ;;
+            rocescope__subcmd__help,top)
+                cmd="rocescope__subcmd__help__subcmd__top"
                 ;;
             rocescope__subcmd__help__subcmd__config,check)
                 cmd="rocescope__subcmd__help__subcmd__config__subcmd__check"
@@ -134,7 +152,7 @@ _rocescope() {
 
     case "${cmd}" in
         rocescope)
-            opts="-h -V --config --help --version capture completions config connections demo extract generate man merge repair report schema help"
+            opts="-h -V --config --help --version capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload top help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -152,7 +170,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__capture)
-            opts="-r -o -q -i -h -V --read --output --filter --anonymize --connections --verify-icrc --udp-port --quiet --interface --mode --verdict --duration --metrics --metrics-flows --out --segment-age --segment-bytes --keep-age --keep-bytes --no-sketches --observer --window --lateness --top --flow-rows --exact-flows --elephant --jitter-relative --jitter-absolute --config --help --version"
+            opts="-r -o -q -i -h -V --read --check --output --filter --anonymize --connections --verify-icrc --udp-port --quiet --interface --mode --verdict --duration --vlan-offload --metrics --metrics-flows --out --segment-age --segment-bytes --keep-age --keep-bytes --no-sketches --observer --window --lateness --top --flow-rows --exact-flows --elephant --jitter-relative --jitter-absolute --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -163,6 +181,10 @@ _rocescope() {
                     return 0
                     ;;
                 -r)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --check)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -204,6 +226,10 @@ _rocescope() {
                     ;;
                 --duration)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --vlan-offload)
+                    COMPREPLY=($(compgen -W "keep off" -- "${cur}"))
                     return 0
                     ;;
                 --metrics)
@@ -541,6 +567,40 @@ _rocescope() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        rocescope__subcmd__doctor)
+            opts="-i -o -h -V --interface --try --output --config --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --interface)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -i)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         rocescope__subcmd__extract)
             opts="-r -w -q -h -V --read --write --filter --udp-port --quiet --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -584,7 +644,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__generate)
-            opts="-w -h -V --write --seed --snaplen --config --help --version"
+            opts="-w -o -h -V --write --seed --snaplen --iface --pps --full-speed --count --duration --by --output --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -606,6 +666,34 @@ _rocescope() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --iface)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --pps)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --count)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --duration)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --by)
+                    COMPREPLY=($(compgen -W "auto live packet" -- "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    return 0
+                    ;;
                 --config)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -618,7 +706,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__help)
-            opts="capture completions config connections demo extract generate man merge repair report schema help"
+            opts="capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload top help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -743,6 +831,20 @@ _rocescope() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        rocescope__subcmd__help__subcmd__doctor)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         rocescope__subcmd__help__subcmd__extract)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -841,7 +943,35 @@ _rocescope() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        rocescope__subcmd__help__subcmd__restore__subcmd__vlan__subcmd__offload)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         rocescope__subcmd__help__subcmd__schema)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__help__subcmd__top)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -971,6 +1101,24 @@ _rocescope() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        rocescope__subcmd__restore__subcmd__vlan__subcmd__offload)
+            opts="-h -V --config --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         rocescope__subcmd__schema)
             opts="-o -h -V --output --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -984,6 +1132,148 @@ _rocescope() {
                     ;;
                 -o)
                     COMPREPLY=($(compgen -W "table json markdown" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__top)
+            opts="-r -o -i -h -V --read --speed --at --filter --connections --udp-port --sort --bytes --fps --theme --ascii --mouse --bind --once --windows --output --table --interface --mode --verdict --duration --vlan-offload --metrics --metrics-flows --observer --window --lateness --top --flow-rows --exact-flows --elephant --jitter-relative --jitter-absolute --config --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --read)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -r)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --speed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --at)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --filter)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --udp-port)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sort)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fps)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --theme)
+                    COMPREPLY=($(compgen -W "dark light none" -- "${cur}"))
+                    return 0
+                    ;;
+                --bind)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --windows)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json csv" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json csv" -- "${cur}"))
+                    return 0
+                    ;;
+                --table)
+                    COMPREPLY=($(compgen -W "flows opcodes connections events windows" -- "${cur}"))
+                    return 0
+                    ;;
+                --interface)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -i)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --mode)
+                    COMPREPLY=($(compgen -W "auto native generic af-packet" -- "${cur}"))
+                    return 0
+                    ;;
+                --verdict)
+                    COMPREPLY=($(compgen -W "auto pass drop" -- "${cur}"))
+                    return 0
+                    ;;
+                --duration)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --vlan-offload)
+                    COMPREPLY=($(compgen -W "keep off" -- "${cur}"))
+                    return 0
+                    ;;
+                --metrics)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --metrics-flows)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --observer)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --window)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --lateness)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --top)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --flow-rows)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --exact-flows)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --elephant)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --jitter-relative)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --jitter-absolute)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --config)

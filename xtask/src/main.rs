@@ -8,6 +8,7 @@ mod ebpf;
 mod fuzz;
 mod graph;
 mod pcap;
+mod picture;
 mod process;
 
 use anyhow::{Result, bail};
@@ -21,9 +22,12 @@ cargo xtask <task>
   ebpf [--check]                build the XDP program, or hold the committed one to its lock
   graph                         hold the crates against the table in ARCHITECTURE.md
   bench file [FILE] [OPTION...] the whole path beside tcpdump and tshark
+  bench capture [OPTION...]     live capture on a veth pair beside others: --part b|c, --soak SECONDS
   bench memory                  the peak of a capture of 100,000 flows
   bench sketches [OPTION...]    the sketches beside their rivals
   bench paper [SECONDS]         the evaluation of the Fudan system's paper, repeated
+  bench view [SECONDS]          what drawing costs with 10,000 flows
+  picture [--check]             docs/top.svg, from the screen that a test saw
   fuzz --seconds N [TARGET...]  arbitrary bytes against decoder, readers and run cache
 ";
 
@@ -47,6 +51,7 @@ fn run(arguments: &[&str]) -> Result<()> {
         ["ebpf", rest @ ..] => ebpf::run(rest),
         ["graph"] => graph::run(),
         ["bench", rest @ ..] => bench::run(rest),
+        ["picture", rest @ ..] => picture::run(rest),
         ["fuzz", rest @ ..] => fuzz::run(rest),
         [] | ["help" | "--help" | "-h"] => {
             print!("{USAGE}");

@@ -5,6 +5,7 @@ use crate::intake::Outcome;
 use rocescope_model::human::{grouped as count, readable};
 use rocescope_model::render::{self, Options};
 use rocescope_model::{Time, Unit, Value};
+use rocescope_pipeline::Mirror;
 use rocescope_wire::{Malformed, NotRoce};
 use std::fmt::Write;
 
@@ -119,6 +120,10 @@ fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome) -> st
         )?;
     }
 
+    if let Some(mirror) = summary.mirror {
+        write_mirror(out, mirror, all.packets)?;
+    }
+
     let opcodes = opcode_rows(summary);
     if !opcodes.is_empty() {
         let columns = Options {
@@ -179,6 +184,25 @@ fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome) -> st
     Ok(())
 }
 
+/// What the mirror left out, and what it showed twice. Without it a count of retransmissions is suspect.
+fn write_mirror(out: &mut String, mirror: Mirror, seen_packets: u64) -> std::fmt::Result {
+    let ratio = mirror.loss_ratio(seen_packets).unwrap_or(0.0);
+    writeln!(
+        out,
+        "Mirror    {} packets ({:.4} %) were acknowledged and never shown",
+        count(mirror.lost_packets),
+        100.0 * ratio
+    )?;
+    if mirror.twice_packets > 0 {
+        writeln!(
+            out,
+            "Twice     {} packets were shown once more",
+            count(mirror.twice_packets)
+        )?;
+    }
+    Ok(())
+}
+
 /// What a live capture has to say beside.
 fn write_live(out: &mut String, live: &Live, frames: u64) -> std::fmt::Result {
     let dropped = live.socket_dropped;
@@ -197,6 +221,9 @@ fn write_live(out: &mut String, live: &Live, frames: u64) -> std::fmt::Result {
             count(frames),
             count(dropped)
         )?,
+    }
+    for (name, grown) in &live.driver_drops {
+        writeln!(out, "Driver    {name} {}", count(*grown))?;
     }
     if live.blind_intervals > 0 {
         writeln!(

@@ -10,6 +10,7 @@ use super::receiver::Receiver;
 use super::sequence::{Gap, Place, Sequence};
 use super::setup::Setup;
 use super::sizes::Sizes;
+use super::twice::Copies;
 use super::waiting::Waiting;
 use alloc::boxed::Box;
 use rocescope_record::RunRecord;
@@ -68,6 +69,8 @@ pub(crate) struct Counts {
     /// Gaps never filled: acknowledged, asked for by a NAK, neither, unknown.
     pub(crate) lost_gaps: [u32; 4],
     pub(crate) lost_gap_packets: u64,
+    /// Of those that the peer acknowledged, until they are added to the whole capture's.
+    pub(crate) mirror_lost_packets: u64,
     pub(crate) nak_psn_sequence: u64,
     pub(crate) rnr_nak: u64,
     pub(crate) nak_fatal: u64,
@@ -127,6 +130,7 @@ pub(crate) struct Direction {
     /// The length a READ or WRITE names in its RETH, bytes.
     pub(crate) response_is_whole: bool,
 
+    pub(crate) copies: Copies,
     pub(crate) latencies: Latencies,
     pub(crate) rate: Rate,
     pub(crate) counts: Counts,
@@ -171,6 +175,7 @@ impl Direction {
             first_ns: now_ns,
             last_ns: now_ns,
             counts: Counts::default(),
+            copies: Copies::default(),
             sizes: Sizes::default(),
             requests: Sequence::default(),
             responses: Sequence::default(),
@@ -263,6 +268,9 @@ impl Direction {
             *count = count.saturating_add(1);
         }
         self.counts.lost_gap_packets += gap.packets();
+        if kind == 0 {
+            self.counts.mirror_lost_packets += gap.packets();
+        }
     }
 
     /// The MTU that packets of this direction or of its peer have shown.

@@ -7,6 +7,7 @@ use super::pairing::{Found, Refused};
 use super::requests::{Surroundings, begins};
 use super::sequence::Ranges;
 use super::setup::{Setup, Step};
+use super::twice::Copy;
 use super::{ConnectionSummary, Connections};
 use alloc::boxed::Box;
 use rocescope_record::{MadRecord, RunRecord};
@@ -34,6 +35,14 @@ impl Connections {
         let Some(direction) = self.directions.get_mut(at) else {
             return;
         };
+        match direction.copies.look(run) {
+            Copy::No => {}
+            Copy::First => self.summary.mirrored_twice_packets += 1,
+            Copy::All => {
+                self.summary.mirrored_twice_packets += u64::from(run.packets);
+                return;
+            }
+        }
         direction.pass(run);
         match run.stream() {
             Stream::Request => self.request(at, run),
@@ -118,7 +127,9 @@ impl Connections {
             tell: &mut tell,
             is_blind: &|from_ns, to_ns| blind.overlaps(from_ns, to_ns),
         };
-        Some(act(direction, &mut around))
+        let result = act(direction, &mut around);
+        summary.mirror_lost_packets += core::mem::take(&mut direction.counts.mirror_lost_packets);
+        Some(result)
     }
 
     pub(super) fn tell(&mut self, event: Event) {

@@ -14,6 +14,7 @@
 //! | `sequence` | the highest PSN, the gaps below it, what fills them |
 //! | `pass` | what the sender is sending, for the first time or again |
 //! | `receiver` | what the receiver makes of it, as far as the order at the tap tells |
+//! | `twice` | copies that a mirror makes |
 //! | `requests`, `answers` | what a run of requests, ACKs or responses does to that state |
 //! | `retransmission` | overtaken, copied or sent again, and why |
 //! | `left_out` | what did not pass again, and may come late |
@@ -65,6 +66,7 @@ mod sizes;
 mod table;
 #[cfg(test)]
 mod tests;
+mod twice;
 mod waiting;
 
 pub use direction::PairedBy;
@@ -141,6 +143,11 @@ pub struct ConnectionSummary {
     pub hurried_runs: u64,
     /// Events beyond the bound, counted only.
     pub events_dropped: u64,
+    /// Packets of requests that the peer acknowledged and that were never seen, though the capture
+    /// itself lost nothing then: the mirror left them out.
+    pub mirror_lost_packets: u64,
+    /// Packets that the mirror showed once more.
+    pub mirrored_twice_packets: u64,
 }
 
 impl Connections {

@@ -7,77 +7,161 @@
 //! | `reload` | the configuration, read again |
 //! | `service` | what systemd hears |
 //! | `xdp` | run records of the kernel, into the intake |
+//! | `port` | what interfaces dropped meanwhile |
+//! | `vlan` | VLAN tags that the card takes out |
+//! | `check` | whether this is the right port |
 //! | `packet` | frames of packet sockets, into a session |
 
+mod check;
 mod packet;
 mod plan;
+mod port;
 mod reload;
 mod service;
+mod vlan;
 mod watch;
 mod xdp;
 
 use super::capture::{self, Origin};
-use crate::arguments::CaptureArguments;
+use crate::arguments::{CaptureArguments, VlanOffload};
 use crate::intake::{Outcome, Outlet, Tap};
 use crate::metrics::{self, Metrics};
 use crate::output::{Live, Source};
+use crate::say;
 use crate::signals::Signals;
 use anyhow::{Context, Result, ensure};
 use plan::{Plan, Way};
 use rocescope_capture::interface::{Interface, Promiscuous};
 use rocescope_capture::privileges;
+use rocescope_pipeline::Settings;
 use rocescope_record::Config;
 use std::process::ExitCode;
+use std::time::Duration;
+pub(super) use vlan::restore as restore_vlan_offload;
 use watch::Watch;
 
 /// Live captures mark one PSN in sixteen: as many round trips as are needed, few extra runs.
 const MARK_MASK: u32 = 15;
 
 pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
-    let live = &arguments.live;
-    let signals = Signals::install()?;
-    let interfaces = find(&live.interfaces)?;
-    let settings = capture::chosen(arguments);
-    let mut config = Config::exact(settings.window_ns);
-    config.udp_ports = capture::ports(&arguments.udp_ports)?;
-
-    let plan = Plan::make(arguments, &interfaces, config)?;
-    let promiscuous = promiscuous(&interfaces)?;
-    let origin = Origin {
-        source: names(&interfaces),
-        mode: plan.mode_names(),
-        clock_source: plan.clock_source(),
-    };
-    let dataset = capture::dataset(&arguments.dataset, &origin, &settings)?;
-    let dropped_before: Vec<_> = interfaces.iter().map(Interface::dropped).collect();
-    let mut report = plan.report(&interfaces);
-    for (name, mode) in &report.interfaces {
-        eprintln!("capturing on {name} by {mode}");
+    let mut arguments = arguments.clone();
+    if let Some(seconds) = arguments.check {
+        arguments.live.duration = Some(Duration::from_secs(seconds.into()));
+        arguments.connections = true;
     }
+    let arguments = &arguments;
+    let mut settings = capture::chosen(arguments);
+    if arguments.check.is_some() {
+        // Directions and tags are told from the flows.
+        settings.top = settings.exact_flows;
+    }
+    let begun = Begun::new(arguments, Signals::install()?, &settings)?;
+    let dataset = capture::dataset(&arguments.dataset, &begun.origin, &settings)?;
+    let name = begun.origin.source.clone();
     let outlet = Outlet::from(dataset).with_tap(metrics(arguments)?);
-    let mut watch = Watch::begin(signals, interfaces.clone(), arguments)?;
-    // From here on this process can do no more than any other; what it needs it holds open.
-    privileges::drop_all().context("capabilities")?;
-    let outcome = match plan.way {
-        Way::Xdp(source) => xdp::drive(*source, settings, outlet, &mut watch, &mut report)?,
-        Way::Packet(sockets) => {
-            packet::drive(sockets, settings, config, outlet, &mut watch, &mut report)?
+    let (report, outcome) = begun.drive(arguments, settings, outlet)?;
+    if let Some(seconds) = arguments.check {
+        return check::conclude(arguments.output, &report, &outcome, seconds);
+    }
+    finish(arguments, &name, report, &outcome)
+}
+
+/// A capture with everything open that it needs, which has not taken a frame yet.
+pub(super) struct Begun {
+    pub(super) origin: Origin,
+    pub(super) report: Live,
+    pub(super) interfaces: Vec<Interface>,
+    plan: Plan,
+    /// What goes back to what it was when the capture ends.
+    restored: (Vec<Promiscuous>, Vec<vlan::Restored>),
+    config: Config,
+    signals: Signals,
+}
+
+impl Begun {
+    /// Opens and attaches what the arguments ask for.
+    pub(super) fn new(
+        arguments: &CaptureArguments,
+        signals: Signals,
+        settings: &Settings,
+    ) -> Result<Self> {
+        // Before anybody hears that frames are taken: until then SIGHUP ends the process.
+        signals.take_reload()?;
+        let interfaces = find(&arguments.live.interfaces)?;
+        let mut config = Config::exact(settings.window_ns);
+        config.udp_ports = capture::ports(&arguments.udp_ports)?;
+        let plan = Plan::make(arguments, &interfaces, config)?;
+        let promiscuous = promiscuous(&interfaces)?;
+        let report = plan.report(&interfaces);
+        let mut restored = Vec::new();
+        for (interface, (name, mode)) in interfaces.iter().zip(&report.interfaces) {
+            let is_xdp = matches!(plan.way, Way::Xdp(_));
+            if is_xdp && arguments.live.vlan_offload == VlanOffload::Off {
+                restored.extend(vlan::leave_in(interface)?);
+            }
+            let tags = if is_xdp && vlan::is_stripped(interface) {
+                ", which misses VLAN tags that the card takes out (--vlan-offload off)"
+            } else {
+                ""
+            };
+            say!("capturing on {name} by {mode}{tags}");
         }
-    };
-    drop(promiscuous);
-    watch.end()?;
-    report.nic_dropped = dropped_since(&interfaces, &dropped_before);
-    finish(arguments, &origin.source, report, &outcome)
+        Ok(Self {
+            origin: Origin {
+                source: names(&interfaces),
+                mode: plan.mode_names(),
+                clock_source: plan.clock_source(),
+            },
+            signals,
+            report,
+            interfaces,
+            plan,
+            restored: (promiscuous, restored),
+            config,
+        })
+    }
+
+    /// Starts the command, where there is one, and takes frames until something ends the capture.
+    pub(super) fn drive(
+        self,
+        arguments: &CaptureArguments,
+        settings: Settings,
+        outlet: Outlet,
+    ) -> Result<(Live, Outcome)> {
+        let Self {
+            plan,
+            restored,
+            interfaces,
+            config,
+            mut report,
+            signals,
+            ..
+        } = self;
+        let mut watch = Watch::begin(signals, &interfaces, arguments)?;
+        // From here on this process can do no more than any other; what it needs it holds open.
+        privileges::drop_all().context("capabilities")?;
+        let outcome = match plan.way {
+            Way::Xdp(source) => xdp::drive(*source, settings, outlet, &mut watch, &mut report)?,
+            Way::Packet(sockets) => {
+                packet::drive(sockets, settings, config, outlet, &mut watch, &mut report)?
+            }
+        };
+        drop(restored);
+        watch.end()?;
+        report.nic_dropped = watch.port().dropped();
+        report.driver_drops = watch.port().grown();
+        Ok((report, outcome))
+    }
 }
 
 /// Begins to show figures, where that is asked for.
-fn metrics(arguments: &CaptureArguments) -> Result<Option<Tap>> {
+pub(super) fn metrics(arguments: &CaptureArguments) -> Result<Option<Tap>> {
     let Some(address) = arguments.live.metrics else {
         return Ok(None);
     };
     let metrics = Metrics::new(arguments.live.metrics_flows);
     let bound = metrics::serve(address, metrics.clone(), &arguments.measure.observer)?;
-    eprintln!("figures at http://{bound}/metrics");
+    say!("figures at http://{bound}/metrics");
     Ok(Some(Box::new(move |rows| {
         metrics.add(rows);
         Ok(())
@@ -131,13 +215,4 @@ fn names(interfaces: &[Interface]) -> String {
         .map(|interface| interface.name.as_str())
         .collect();
     names.join(",")
-}
-
-/// What all interfaces dropped meanwhile; nothing is known where one does not tell.
-fn dropped_since(interfaces: &[Interface], before: &[Option<u64>]) -> Option<u64> {
-    let mut sum = 0;
-    for (interface, before) in interfaces.iter().zip(before) {
-        sum += interface.dropped()?.saturating_sub((*before)?);
-    }
-    Some(sum)
 }

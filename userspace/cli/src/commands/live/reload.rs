@@ -2,6 +2,7 @@
 
 use crate::arguments::{CaptureArguments, Command};
 use crate::configuration;
+use crate::say;
 use anyhow::{Result, bail};
 
 /// The arguments as they would be now.
@@ -14,7 +15,7 @@ pub(super) fn read(running: &CaptureArguments) -> Result<CaptureArguments> {
         bail!("the command line is another now");
     };
     if stays(&arguments) != stays(running) {
-        eprintln!("some settings were changed that hold only after a restart");
+        say!("some settings were changed that hold only after a restart");
     }
     // What is asked for next time is compared with what runs.
     arguments.live.command.clone_from(&running.live.command);

@@ -1,9 +1,11 @@
 //! What ends a capture: signals, time, a command, the last interface.
 
 use super::super::capture;
+use super::port::Port;
 use super::reload;
 use super::service::Service;
 use crate::arguments::{CaptureArguments, LiveArguments};
+use crate::say;
 use crate::signals::Signals;
 use anyhow::{Context, Result};
 use rocescope_capture::interface::{Interface, State};
@@ -23,6 +25,7 @@ pub(super) struct Watch {
     deadline: Option<Instant>,
     command: Option<Child>,
     interfaces: Vec<(Interface, State)>,
+    port: Port,
     looked: Instant,
 }
 
@@ -30,19 +33,20 @@ impl Watch {
     /// Starts the command, where there is one.
     pub(super) fn begin(
         signals: Signals,
-        interfaces: Vec<Interface>,
+        interfaces: &[Interface],
         arguments: &CaptureArguments,
     ) -> Result<Self> {
         let LiveArguments {
             duration, command, ..
         } = &arguments.live;
-        signals.take_reload()?;
+        let port = Port::begin(interfaces);
         let interfaces = interfaces
-            .into_iter()
+            .iter()
+            .cloned()
             .map(|interface| {
                 let state = interface.state();
                 if state == State::Down {
-                    eprintln!(
+                    say!(
                         "{} is down: no frame will come before it is up",
                         interface.name
                     );
@@ -65,6 +69,7 @@ impl Watch {
             deadline: duration.and_then(|duration| now.checked_add(duration)),
             command,
             interfaces,
+            port,
             looked: now,
         })
     }
@@ -74,6 +79,11 @@ impl Watch {
         self.signals.asked()
     }
 
+    /// What the interfaces dropped since the capture began.
+    pub(super) const fn port(&self) -> &Port {
+        &self.port
+    }
+
     /// Other settings, when somebody has asked to read the configuration again and all is right with it.
     pub(super) fn reloaded(&mut self) -> Option<Settings> {
         if !self.signals.reload() {
@@ -81,12 +91,12 @@ impl Watch {
         }
         match reload::read(&self.arguments) {
             Ok(arguments) => {
-                eprintln!("the configuration was read again");
+                say!("the configuration was read again");
                 self.arguments = arguments;
                 Some(capture::chosen(&self.arguments))
             }
             Err(error) => {
-                eprintln!("the configuration stays as it is: {error:#}");
+                say!("the configuration stays as it is: {error:#}");
                 None
             }
         }
@@ -110,7 +120,7 @@ impl Watch {
         if let Some(status) = ended {
             self.command = None;
             if !status.success() {
-                eprintln!("the command has ended with {status}");
+                say!("the command has ended with {status}");
             }
             return Ok(true);
         }
@@ -131,11 +141,17 @@ impl Watch {
             if now != *before {
                 let name = &interface.name;
                 match now {
-                    State::Up => eprintln!("{name} is up"),
-                    State::Down => eprintln!("{name} is down: no frame will come before it is up"),
-                    State::Gone => eprintln!("{name} was removed: nothing more comes from it"),
+                    State::Up => say!("{name} is up"),
+                    State::Down => say!("{name} is down: no frame will come before it is up"),
+                    State::Gone => say!("{name} was removed: nothing more comes from it"),
                 }
                 *before = now;
+            }
+            if let Some(name) = interface.current_name()
+                && name != interface.name
+            {
+                eprintln!("{} is called {name} now, and goes on", interface.name);
+                interface.name = name;
             }
         }
     }

@@ -3,6 +3,7 @@
 use super::watch::Watch;
 use crate::intake::{Intake, Outcome, Outlet};
 use crate::output::Live;
+use crate::say;
 use anyhow::{Result, ensure};
 use rocescope_capture::xdp::{Capture, Taken};
 use rocescope_pipeline::{Pipeline, Settings};
@@ -70,7 +71,7 @@ pub(super) fn drive(
             intake.pipeline.reconfigure(&settings);
         }
         if watch.asked() {
-            tell(&capture)?;
+            tell(&capture, &watch.port().told())?;
         }
         if !some {
             sleep(PAUSE);
@@ -105,10 +106,10 @@ fn take(taken: Taken<'_>, pipeline: &mut Pipeline, packets: &mut u64) {
 }
 
 /// The identity as it stands.
-fn tell(capture: &Capture) -> Result<()> {
+fn tell(capture: &Capture, port: &str) -> Result<()> {
     let counters = capture.counters()?;
-    eprintln!(
-        "{} frames = {} RoCEv2 + {} other + {} malformed + {} fragments; {} RoCEv2 = {} in runs + {} lost + {} in the making",
+    say!(
+        "{} frames = {} RoCEv2 + {} other + {} malformed + {} fragments; {} RoCEv2 = {} in runs + {} lost + {} in the making; {port}",
         counters.frames,
         counters.roce_packets,
         counters.not_roce(),
