@@ -64,7 +64,8 @@ impl Direction {
         // A copy of what passed last is followed by the same as a pass that begins there. But of a
         // pass that had begun earlier, more would have passed.
         let may_be_copy = own.is_some_and(|episode| episode.before.is_some());
-        if of_its_own && (first > next || first == next && may_be_copy) && self.pass.is_back(first) {
+        if of_its_own && (first > next || first == next && may_be_copy) && self.pass.is_back(first)
+        {
             return Way::Returned;
         }
         let is_single = |episode: &Episode| {
@@ -337,7 +338,10 @@ impl Direction {
 
     /// More of the pass has come: the sender did go back.
     fn went_back(&mut self, around: &mut Surroundings<'_>) {
-        let before = self.episode.as_mut().and_then(|episode| episode.before.take());
+        let before = self
+            .episode
+            .as_mut()
+            .and_then(|episode| episode.before.take());
         if let Some(out) = before {
             self.leave_out(out.first, out.last, out.time_ns, around);
         }
