@@ -468,7 +468,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__connections)
-            opts="-r -o -q -h -V --read --filter --output --udp-port --quiet --observer --window --lateness --top --flow-rows --exact-flows --elephant --jitter-relative --jitter-absolute --config --help --version"
+            opts="-r -o -q -i -h -V --read --filter --output --udp-port --quiet --interface --mode --verdict --duration --vlan-offload --metrics --metrics-flows --observer --window --lateness --top --flow-rows --exact-flows --elephant --jitter-relative --jitter-absolute --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -495,6 +495,38 @@ _rocescope() {
                     return 0
                     ;;
                 --udp-port)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --interface)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -i)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --mode)
+                    COMPREPLY=($(compgen -W "auto native generic af-packet" -- "${cur}"))
+                    return 0
+                    ;;
+                --verdict)
+                    COMPREPLY=($(compgen -W "auto pass drop" -- "${cur}"))
+                    return 0
+                    ;;
+                --duration)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --vlan-offload)
+                    COMPREPLY=($(compgen -W "keep off" -- "${cur}"))
+                    return 0
+                    ;;
+                --metrics)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --metrics-flows)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -112,6 +112,19 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l filt
 complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -s o -l output -d 'How connections are printed' -r -f -a "table\t'For people'
 json\t'One JSON object'"
 complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l udp-port -d 'UDP destination port that carries RoCEv2; up to four' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -s i -l interface -d 'Interface to capture on; may be given several times' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l mode -d 'How frames are taken; `auto` tries native, then generic XDP, then `af-packet`' -r -f -a "auto\t'The first of the others that works'
+native\t'XDP in the driver'
+generic\t'XDP behind the driver'
+af-packet\t'A packet socket'"
+complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l verdict -d 'What becomes of frames behind XDP; `auto` drops them where nothing uses the interface' -r -f -a "auto\t'Dropped where the interface has no address, no master and no default route'
+pass\t'It goes on to the kernel'
+drop\t'It ends here'"
+complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l duration -d 'End after this time' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l vlan-offload -d 'VLAN tags that the card takes out of frames: `off` has it leave them in, until the capture ends' -r -f -a "keep\t'It stays as it is'
+off\t'Tags stay in the frames'"
+complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l metrics -d 'Serve figures for Prometheus at this address, such as 127.0.0.1:9464' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l metrics-flows -d 'Flows in those figures: the largest of the last window' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l observer -d 'Name of this capture point, in every row and file name' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l window -d 'Length of a window of event time' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l lateness -d 'How long a window waits for frames that come out of order' -r

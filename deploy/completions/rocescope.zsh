@@ -174,14 +174,28 @@ esac
 ;;
 (connections)
 _arguments "${_arguments_options[@]}" : \
-'-r+[Capture file to read\: pcap or pcapng, plain, gzip or zstd; \`-\` for standard input]:FILE:_files' \
-'--read=[Capture file to read\: pcap or pcapng, plain, gzip or zstd; \`-\` for standard input]:FILE:_files' \
+'(-i --interface)-r+[Capture file to read\: pcap or pcapng, plain, gzip or zstd; \`-\` for standard input]:FILE:_files' \
+'(-i --interface)--read=[Capture file to read\: pcap or pcapng, plain, gzip or zstd; \`-\` for standard input]:FILE:_files' \
 '--filter=[Print only connections of which a direction is so, such as \`lost_gaps > 0 or qp 17\`]:EXPR:_default' \
 '-o+[How connections are printed]:OUTPUT:((table\:"For people"
 json\:"One JSON object"))' \
 '--output=[How connections are printed]:OUTPUT:((table\:"For people"
 json\:"One JSON object"))' \
 '*--udp-port=[UDP destination port that carries RoCEv2; up to four]:PORT:_default' \
+'*-i+[Interface to capture on; may be given several times]:IFACE:_default' \
+'*--interface=[Interface to capture on; may be given several times]:IFACE:_default' \
+'(-r --read)--mode=[How frames are taken; \`auto\` tries native, then generic XDP, then \`af-packet\`]:MODE:((auto\:"The first of the others that works"
+native\:"XDP in the driver"
+generic\:"XDP behind the driver"
+af-packet\:"A packet socket"))' \
+'(-r --read)--verdict=[What becomes of frames behind XDP; \`auto\` drops them where nothing uses the interface]:VERDICT:((auto\:"Dropped where the interface has no address, no master and no default route"
+pass\:"It goes on to the kernel"
+drop\:"It ends here"))' \
+'(-r --read)--duration=[End after this time]:TIME:_default' \
+'(-r --read)--vlan-offload=[VLAN tags that the card takes out of frames\: \`off\` has it leave them in, until the capture ends]:VLAN_OFFLOAD:((keep\:"It stays as it is"
+off\:"Tags stay in the frames"))' \
+'(-r --read)--metrics=[Serve figures for Prometheus at this address, such as 127.0.0.1\:9464]:ADDRESS:_default' \
+'(-r --read)--metrics-flows=[Flows in those figures\: the largest of the last window]:N:_default' \
 '--observer=[Name of this capture point, in every row and file name]:NAME:_default' \
 '--window=[Length of a window of event time]:TIME:_default' \
 '--lateness=[How long a window waits for frames that come out of order]:TIME:_default' \
@@ -199,6 +213,7 @@ json\:"One JSON object"))' \
 '-V[Print version]' \
 '--version[Print version]' \
 '::dataset -- Dataset to read:_files' \
+'*::command -- Run this command and end with it:_default' \
 && ret=0
 ;;
 (demo)

@@ -285,12 +285,12 @@ pub struct ConnectionsArguments {
     /// Dataset to read
     #[arg(
         value_name = "DATASET",
-        conflicts_with = "read",
-        required_unless_present = "read"
+        conflicts_with_all = ["read", "interfaces"],
+        required_unless_present_any = ["read", "interfaces"]
     )]
     pub dataset: Option<PathBuf>,
     /// Capture file to read: pcap or pcapng, plain, gzip or zstd; `-` for standard input
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", conflicts_with = "interfaces")]
     pub read: Option<PathBuf>,
     /// Print only connections of which a direction is so, such as `lost_gaps > 0 or qp 17`
     #[arg(long, value_name = "EXPR", value_parser = row_filter::<ConnectionRow>)]
@@ -304,7 +304,10 @@ pub struct ConnectionsArguments {
     /// No progress bar
     #[arg(short, long)]
     pub quiet: bool,
-    /// What is measured, and how finely; of a file only
+    /// Interfaces to capture on
+    #[command(flatten)]
+    pub live: LiveArguments,
+    /// What is measured, and how finely; not of a dataset
     #[command(flatten)]
     pub measure: MeasureArguments,
 }

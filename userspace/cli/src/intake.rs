@@ -57,6 +57,15 @@ impl From<Tap> for Outlet {
 }
 
 impl Outlet {
+    /// Keeps the rows of connections and events in memory until the end.
+    #[must_use]
+    pub fn keeping_connections(self) -> Self {
+        Self {
+            kept: Some(Default::default()),
+            ..self
+        }
+    }
+
     /// Shows the rows to `tap` too.
     #[must_use]
     pub fn with_tap(self, tap: Option<Tap>) -> Self {

@@ -1,6 +1,8 @@
 //! `rocescope connections`: what each queue pair did.
 
 use crate::arguments::{ConnectionsArguments, Output};
+use crate::commands::live;
+use crate::intake::Outlet;
 use crate::output::connections::{Report, gather, json, text};
 use crate::progress::Progress;
 use crate::session::Session;
@@ -37,10 +39,11 @@ const KINDS: [&str; 8] = [
 ];
 
 pub(super) fn run(arguments: &ConnectionsArguments) -> Result<ExitCode> {
-    let (path, found) = match (&arguments.read, &arguments.dataset) {
-        (Some(path), None) => (path, of_file(path, arguments)?),
-        (None, Some(path)) => (path, of_dataset(path)?),
-        _ => bail!("name a capture file with --read, or a dataset"),
+    let (source, found) = match (&arguments.read, &arguments.dataset) {
+        (Some(path), None) => (path.display().to_string(), of_file(path, arguments)?),
+        (None, Some(path)) => (path.display().to_string(), of_dataset(path)?),
+        (None, None) if !arguments.live.interfaces.is_empty() => of_interfaces(arguments)?,
+        _ => bail!("name a capture file with --read, an interface with --interface, or a dataset"),
     };
     let mut events = found.events;
     events.retain(|event| KINDS.contains(&&*event.kind));
@@ -50,7 +53,7 @@ pub(super) fn run(arguments: &ConnectionsArguments) -> Result<ExitCode> {
         connections.retain(|connection| connection.matches(filter));
     }
     let report = Report {
-        source: &path.display().to_string(),
+        source: &source,
         connections: &connections,
         events: &events,
         summary: found.summary,
@@ -61,7 +64,7 @@ pub(super) fn run(arguments: &ConnectionsArguments) -> Result<ExitCode> {
         Output::Table => text(&report),
     })?;
     match found.error {
-        Some(error) => Err(error).with_context(|| path.display().to_string()),
+        Some(error) => Err(error).with_context(|| source),
         None => Ok(ExitCode::SUCCESS),
     }
 }
@@ -95,6 +98,33 @@ fn of_file(path: &Path, arguments: &ConnectionsArguments) -> Result<Found> {
         summary: outcome.connections,
         error,
     })
+}
+
+/// What passes the interfaces until something ends it; and their names.
+fn of_interfaces(arguments: &ConnectionsArguments) -> Result<(String, Found)> {
+    let ConnectionsArguments {
+        live: chosen,
+        measure,
+        udp_ports,
+        ..
+    } = arguments;
+    let wanted = live::arguments(chosen, measure, udp_ports, true);
+    let settings = super::capture::chosen(&wanted);
+    let begun = live::Begun::new(&wanted, Signals::install()?, &settings)?;
+    let names = begun.origin.source.clone();
+    let outlet = Outlet::default()
+        .keeping_connections()
+        .with_tap(live::metrics(&wanted)?);
+    let (_, outcome) = begun.drive(&wanted, settings, outlet)?;
+    super::capture::verdict(&outcome)?;
+    let (connections, events) = outcome.kept.unwrap_or_default();
+    let found = Found {
+        connections,
+        events,
+        summary: outcome.connections,
+        error: None,
+    };
+    Ok((names, found))
 }
 
 fn of_dataset(root: &Path) -> Result<Found> {

@@ -130,6 +130,14 @@ impl Way<'_> {
             lost.place == Place::BeforeTap && !lost.followed && lost.of == PacketKind::Response
         };
         let again = truth.retransmitted_packets - truth.lost.iter().filter(as_new).count() as u64;
+        // So do requests, unless they had passed earlier.
+        let left_no_gap = |lost: &&Lost| {
+            lost.place == Place::BeforeTap && !lost.followed && lost.of == PacketKind::Request
+        };
+        let hidden = truth.lost.iter().filter(left_no_gap).count() as u64;
+        // The receiver got it, so it asks for nothing that would tell of it.
+        let is_first = |lost: &Lost| lost.place == Place::Mirror && Some(lost.psn) == start;
+        let first_is_hidden = truth.lost.iter().any(is_first);
         for (what, found, wanted) in [
             ("packets", row.packets, truth.volume.packets),
             ("payload", row.payload_bytes, truth.volume.payload_bytes),
@@ -184,11 +192,21 @@ impl Way<'_> {
                 },
             ),
         ] {
-            if found != wanted && !self.is_beyond_the_tap(what) {
+            let is_explained = || match what {
+                "retransmitted" => found < wanted && found + hidden >= wanted,
+                "first PSN" => found > wanted && first_is_hidden,
+                "lost before" => found + 1 == wanted && first_is_hidden,
+                _ => false,
+            };
+            if found != wanted && !self.is_beyond_the_tap(what) && !is_explained() {
                 wrong.push(format!("{}: {what} {found}, in truth {wanted}", self.name));
             }
         }
-        if is_reliable && row.lost_gaps == 0 && self.told("lost before") != before {
+        if is_reliable
+            && row.lost_gaps == 0
+            && self.told("lost before") != before
+            && !self.is_beyond_the_tap("lost before")
+        {
             let found = self.told("lost before");
             wrong.push(format!(
                 "{}: lost before {found:?}, not {before:?}",
@@ -289,11 +307,11 @@ fn differences(followed: &Followed) -> Vec<String> {
 fn every_scenario_is_found_as_it_is() {
     let mut wrong = Vec::new();
     for (name, seeds) in [
-        ("loss", 8),
-        ("reorder", 14),
+        ("loss", 30),
+        ("reorder", 40),
         ("round-trips", 3),
-        ("mirror-loss", 5),
-        ("first-psn-zero", 10),
+        ("mirror-loss", 30),
+        ("first-psn-zero", 20),
         ("incast-ecn", 2),
         ("demo", 2),
     ] {

@@ -6,6 +6,7 @@
 //! | `namespace` | a namespace with a veth pair, gone with the test |
 //! | `live` | the binary, capturing in a namespace |
 //! | `replay` | frames of a capture file onto the other end |
+//! | `connections` | queue pairs are those of the file, CM and all |
 //! | `totals` | native, generic and packet sockets count what the file holds |
 //! | `generate` | frames of the generator, counted on both ends |
 //! | `lifecycle` | signals, `kill -9`, interfaces that vanish, programs of somebody else |
@@ -14,6 +15,7 @@
 //! | `privileges` | none, and only those that it takes |
 #![expect(clippy::unwrap_used, clippy::panic, reason = "it is a test")]
 
+mod connections;
 mod figures;
 mod generate;
 mod lifecycle;

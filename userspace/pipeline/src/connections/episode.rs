@@ -1,5 +1,6 @@
 //! Retransmission episodes: which packets were sent again in one go, and why.
 
+use super::left_out::Range;
 use super::sequence::Place;
 
 /// Why a sender went back.
@@ -54,6 +55,9 @@ pub(crate) struct Episode {
     pub(crate) packets: u64,
     /// From the NAK to its first packet.
     pub(crate) reaction_ns: Option<u64>,
+    /// Before it the sender, gone back of its own, must have sent these too. It counts once more of
+    /// the episode has passed: a packet that only comes late looks like its first one.
+    pub(crate) before: Option<Range>,
 }
 
 /// READ responses that were asked for again.

@@ -1,11 +1,11 @@
 //! PSNs that did not pass where their sender went through its packets again: lost before the tap,
-//! unless they come late.
+//! once they are sent again or nothing more of them comes, unless they come late.
 
 use super::sequence::Place;
 use alloc::boxed::Box;
 
 /// Ranges that may still come late. When there are more, the oldest is lost.
-const MOST: usize = 3;
+const MOST: usize = 8;
 
 /// PSNs that were left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +52,47 @@ impl LeftOut {
         self.ranges = None;
     }
 
+    /// The sender sends `first..=last` again: what of it was left out is handed to `lost`. So is what
+    /// lies before it in the same range, where there is more behind it.
+    pub(crate) fn confirm(&mut self, first: Place, last: Place, mut lost: impl FnMut(Range)) {
+        let Some(ranges) = &mut self.ranges else {
+            return;
+        };
+        for slot in ranges.iter_mut() {
+            let Some(range) = slot
+                .as_mut()
+                .filter(|range| range.first <= last && range.last >= first)
+            else {
+                continue;
+            };
+            let until = range.last.min(last);
+            let from = if until < range.last {
+                range.first
+            } else {
+                range.first.max(first)
+            };
+            lost(Range {
+                first: from,
+                last: until,
+                ..*range
+            });
+            if until < range.last {
+                range.first = until + 1;
+            } else if range.first < from {
+                range.last = from - 1;
+            } else {
+                *slot = None;
+            }
+        }
+        Self::close(ranges);
+    }
+
+    /// No holes between those that are left.
+    fn close(ranges: &mut [Option<Range>; MOST]) {
+        let mut kept = ranges.iter().flatten().copied();
+        *ranges = core::array::from_fn(|_| kept.next());
+    }
+
     /// The range that holds `place`.
     pub(crate) fn at(&self, place: Place) -> Option<Range> {
         let mut ranges = self
@@ -84,15 +125,14 @@ impl LeftOut {
                 *slot = None;
             }
         }
-        // No holes between those that are left.
-        let mut kept = ranges.iter().flatten().copied();
-        **ranges = [kept.next(), kept.next(), kept.next()];
+        Self::close(ranges);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec::Vec;
 
     fn range(first: Place, last: Place) -> Range {
         Range {
@@ -117,10 +157,26 @@ mod tests {
     #[test]
     fn the_oldest_gives_way() {
         let mut out = LeftOut::default();
-        for first in [1, 3, 5] {
-            assert_eq!(out.put(range(first, first)), None);
+        for first in (1..).take(MOST) {
+            assert_eq!(out.put(range(2 * first, 2 * first)), None);
         }
-        assert_eq!(out.put(range(7, 7)), Some(range(1, 1)));
-        assert_eq!(out.take_oldest(), Some(range(3, 3)));
+        assert_eq!(out.put(range(77, 77)), Some(range(2, 2)));
+        assert_eq!(out.take_oldest(), Some(range(4, 4)));
+    }
+
+    #[test]
+    fn what_is_sent_again_was_lost() {
+        let mut out = LeftOut::default();
+        out.put(range(10, 14));
+        out.put(range(12, 12));
+        let mut lost = Vec::new();
+        out.confirm(12, 13, |range| lost.push((range.first, range.last)));
+        assert_eq!(lost, [(10, 13), (12, 12)]);
+        assert_eq!(out.take_oldest(), Some(range(14, 14)));
+        assert_eq!(out.take_oldest(), None);
+        out.put(range(20, 29));
+        out.confirm(25, 40, |range| lost.push((range.first, range.last)));
+        assert_eq!(lost.last(), Some(&(25, 29)));
+        assert_eq!(out.take_oldest(), Some(range(20, 24)));
     }
 }

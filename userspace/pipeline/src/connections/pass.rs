@@ -123,9 +123,20 @@ impl Pass {
         self.stretches = [Stretch::default(); STRETCHES];
     }
 
-    /// Whether `first` continues the pass before: what seemed to begin this one only came late.
+    /// Whether this pass is a single run as yet, which may only have come late.
+    pub(crate) const fn is_alone(&self) -> bool {
+        self.before.is_some()
+    }
+
+    /// Whether `first` continues the pass before, or lies ahead of it: what seemed to begin this one
+    /// only came late.
     pub(crate) fn is_back(&self, first: Place) -> bool {
-        self.before.is_some_and(|(next, _)| next == first)
+        self.before.is_some_and(|(next, _)| next <= first)
+    }
+
+    /// Whether `first` is what would follow in the pass before, and not in this one.
+    pub(crate) fn continues_before(&self, first: Place) -> bool {
+        first > self.next && self.before.is_some_and(|(next, _)| next == first)
     }
 
     /// The pass before goes on.
@@ -169,7 +180,7 @@ mod tests {
         pass.take((100, 109), (1_000, 10_000), true);
         pass.begin(103, 109);
         pass.take((103, 103), (50_000, 50_000), true);
-        assert!(pass.is_back(110) && !pass.is_back(104));
+        assert!(pass.is_back(110) && pass.is_back(112) && !pass.is_back(104));
         pass.resume();
         assert_eq!((pass.next(), pass.again_until()), (110, 0));
     }

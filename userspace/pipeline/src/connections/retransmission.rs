@@ -10,6 +10,12 @@ use alloc::boxed::Box;
 use rocescope_record::RunRecord;
 use rocescope_wire::Psn;
 
+/// When more than these would be lost in a row, it was rather the first one that came late.
+const MOST_LOST: u64 = 3;
+
+/// So many that passed before, one behind the other, may be copies that come late.
+const FEW: u64 = 2;
+
 /// How a run came to pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
@@ -52,11 +58,21 @@ impl Direction {
         around: &Surroundings<'_>,
     ) -> Way {
         let next = self.pass.next();
-        let of_its_own = self
-            .episode
-            .as_ref()
-            .is_some_and(|e| e.trigger == Trigger::Timeout);
-        if of_its_own && first > next && self.pass.is_back(first) {
+        let own = self.episode.as_ref();
+        let own = own.filter(|episode| episode.trigger == Trigger::Timeout);
+        let of_its_own = own.is_some();
+        // A copy of what passed last is followed by the same as a pass that begins there. But of a
+        // pass that had begun earlier, more would have passed.
+        let may_be_copy = own.is_some_and(|episode| episode.before.is_some());
+        if of_its_own && (first > next || first == next && may_be_copy) && self.pass.is_back(first)
+        {
+            return Way::Returned;
+        }
+        let is_single = |episode: &Episode| {
+            episode.trigger == Trigger::Nak && episode.first + 1 == self.pass.next()
+        };
+        let is_single = self.episode.as_deref().is_some_and(is_single);
+        if is_single && self.pass.continues_before(first) && first - next > MOST_LOST {
             return Way::Returned;
         }
         if !self.requests.is_started() || first == next || first > self.requests.high() {
@@ -64,6 +80,8 @@ impl Direction {
         }
         let now_ns = run.first_ns;
         let is_soon = |ns: u64| now_ns.saturating_sub(ns) <= self.reorder_ns(around);
+        // The timer begins anew with every answer.
+        let at_once = is_soon(self.answered_ns);
         if let Some(gap) = self.requests.gap_at(first)
             && is_soon(gap.opened_ns)
             && gap.nak.is_none_or(|nak| nak > last)
@@ -72,9 +90,21 @@ impl Direction {
             return Way::Overtaken;
         }
         if first > next {
-            return Way::Onward;
+            // What an earlier pass seemed to leave out.
+            let late = self.left_out.at(first);
+            let is_late = |out: Range| last <= out.last && (at_once || is_soon(out.time_ns));
+            return if late.is_some_and(is_late) {
+                Way::Overtaken
+            } else if of_its_own
+                && self.pass.is_alone()
+                && (may_be_copy || self.fills_gap(first, last))
+            {
+                // Another late one.
+                Way::Back(Trigger::Timeout)
+            } else {
+                Way::Onward
+            };
         }
-        let at_once = is_soon(self.answered_ns);
         let back = Way::Back(self.trigger(first, last, is_answered && at_once));
         if self.requests.gap_at(first).is_some() {
             return back;
@@ -94,8 +124,8 @@ impl Direction {
         }
         match self.left_out.at(first) {
             // What left them out came from before the sender went back, and it goes on here.
-            Some(out) if first == out.first && last < out.last => return Way::Resumed(out),
-            Some(out) if is_soon(out.time_ns) => return Way::Overtaken,
+            Some(out) if first == out.first && last != out.last => return Way::Resumed(out),
+            Some(out) if at_once || is_soon(out.time_ns) => return Way::Overtaken,
             _ => {}
         }
         let Some(shown_ns) = self.pass.time_of(first) else {
@@ -116,6 +146,12 @@ impl Direction {
         self.latencies
             .min_rtt_ns()
             .map_or(around.reorder_ns, |rtt| rtt.max(around.reorder_ns))
+    }
+
+    /// Whether none of these has passed, and no NAK asked for them.
+    fn fills_gap(&self, first: Place, last: Place) -> bool {
+        let gap = self.requests.gap_at(first);
+        gap.is_some_and(|gap| last <= gap.last && gap.nak.is_none())
     }
 
     /// Why the sender goes back to `first`.
@@ -177,7 +213,19 @@ impl Direction {
                 let again = again + packets(shown.below);
                 self.counts.retransmitted += again;
                 self.count_lost_before(run, sorted, filled, around);
-                self.go_back(run, (first, last), trigger, again, around);
+                let fills = shown.filled > 0 && shown.repeated == 0;
+                let may_be_late = |episode: &Episode| {
+                    episode.trigger == Trigger::Timeout && (fills || episode.before.is_some())
+                };
+                if trigger == Trigger::Timeout
+                    && self.pass.is_alone()
+                    && self.episode.as_deref().is_some_and(may_be_late)
+                {
+                    // One late packet behind the other is no timer that runs out again and again.
+                    self.never_went_back();
+                }
+                let may_be_late = again <= FEW || shown.repeated == 0;
+                self.go_back(run, (first, last), trigger, (again, may_be_late), around);
             }
         }
     }
@@ -193,6 +241,10 @@ impl Direction {
         around: &mut Surroundings<'_>,
     ) {
         let (from, until) = (self.pass.next(), self.pass.again_until());
+        if again > 0 {
+            self.went_back(around);
+            self.confirm_left_out((sorted.first, sorted.last), around.tell);
+        }
         if sorted.first > from && from <= until && until > 0 {
             self.leave_out(from, until.min(sorted.first - 1), run.first_ns, around);
         }
@@ -257,7 +309,9 @@ impl Direction {
     }
 
     fn count_left_out(&mut self, out: Range, tell: &mut dyn FnMut(u64, What)) {
-        let packets = out.last - out.first + 1;
+        // Of a READ one packet was left out, whatever it asks for.
+        let psns = out.last - out.first + 1;
+        let packets = psns.saturating_sub(self.waiting.asked_for(out.first, out.last));
         self.counts.lost_before_tap += packets;
         let what = What::Loss {
             psn: Psn::new(out.first as u32),
@@ -275,17 +329,35 @@ impl Direction {
         }
     }
 
+    /// The sender sends these again, so what of them did not pass before was lost.
+    fn confirm_left_out(&mut self, (first, last): (Place, Place), tell: &mut dyn FnMut(u64, What)) {
+        let mut left_out = core::mem::take(&mut self.left_out);
+        left_out.confirm(first, last, |out| self.count_left_out(out, tell));
+        self.left_out = left_out;
+    }
+
+    /// More of the pass has come: the sender did go back.
+    fn went_back(&mut self, around: &mut Surroundings<'_>) {
+        let before = self
+            .episode
+            .as_mut()
+            .and_then(|episode| episode.before.take());
+        if let Some(out) = before {
+            self.leave_out(out.first, out.last, out.time_ns, around);
+        }
+    }
+
     /// The sender went back to `first`: another pass and another episode.
     fn go_back(
         &mut self,
         run: &RunRecord,
         (first, last): (Place, Place),
         trigger: Trigger,
-        packets: u64,
+        (packets, may_be_late): (u64, bool),
         around: &mut Surroundings<'_>,
     ) {
         self.end_episode(around.tell);
-        self.settle_left_out(around.tell);
+        self.confirm_left_out((first, last), around.tell);
         // It goes back to what was asked for, or to what was not acknowledged: less passed if that
         // was lost on the way.
         let mut from = self.acked + 1;
@@ -299,8 +371,18 @@ impl Direction {
             reaction_ns = (refusal.place == first).then_some(waited);
         }
         self.use_refusals(from);
+        let mut before = None;
         if trigger != Trigger::Response && first > from && self.requests.low() <= from {
-            self.leave_out(from, first - 1, run.first_ns, around);
+            if trigger == Trigger::Timeout && may_be_late {
+                // New ones that follow at once tell that it is none.
+                before = (last < self.pass.next()).then_some(Range {
+                    first: from,
+                    last: first - 1,
+                    time_ns: run.first_ns,
+                });
+            } else {
+                self.leave_out(from, first - 1, run.first_ns, around);
+            }
         }
         match trigger {
             Trigger::Nak => {
@@ -333,18 +415,28 @@ impl Direction {
             begun_ns: run.first_ns,
             packets,
             reaction_ns,
+            before,
         }));
     }
 
-    /// The run that seemed to begin a pass was alone: it came late, and no timer had run out.
+    /// The run that seemed to begin a pass was alone: it came late, and its sender had not gone back.
     fn never_went_back(&mut self) {
         self.pass.resume();
-        self.episode = None;
-        self.doubt = None;
-        self.counts.timeouts -= 1;
-        self.tries = self.tries.saturating_sub(1);
-        // What it seemed to leave out.
-        self.left_out.clear();
+        match self.episode.take().map(|episode| episode.trigger) {
+            Some(Trigger::Timeout) => {
+                self.doubt = None;
+                self.counts.timeouts -= 1;
+                self.tries = self.tries.saturating_sub(1);
+            }
+            Some(Trigger::Nak) => {
+                // Its sender is still to hear that NAK.
+                self.counts.nak_episodes -= 1;
+                if let Some(refusal) = &mut self.refusals[0] {
+                    refusal.used = false;
+                }
+            }
+            _ => {}
+        }
     }
 
     /// The sender went back to `place`: it has heard what asked for that, or for less.

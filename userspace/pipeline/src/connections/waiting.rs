@@ -102,6 +102,17 @@ impl Waiting {
         before
     }
 
+    /// How many of these PSNs are those of responses alone: each READ has one of its own.
+    pub(crate) fn asked_for(&self, first: Place, last: Place) -> u64 {
+        let reads = self.requests.iter();
+        let reads = reads.filter(|request| request.answer != Answer::Acknowledge);
+        let within = reads.map(|read| {
+            let from = first.max(read.first + 1);
+            (last.min(read.last) + 1).saturating_sub(from)
+        });
+        within.sum()
+    }
+
     /// When the request that holds `place` passed last.
     pub(crate) fn sent_ns(&self, place: Place) -> Option<u64> {
         let holds = |request: &&Request| (request.first..=request.last).contains(&place);

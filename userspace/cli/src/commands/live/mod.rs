@@ -23,7 +23,9 @@ mod watch;
 mod xdp;
 
 use super::capture::{self, Origin};
-use crate::arguments::{CaptureArguments, VlanOffload};
+use crate::arguments::{
+    CaptureArguments, DatasetArguments, LiveArguments, MeasureArguments, Output, VlanOffload,
+};
 use crate::intake::{Outcome, Outlet, Tap};
 use crate::metrics::{self, Metrics};
 use crate::output::{Live, Source};
@@ -64,6 +66,37 @@ pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
         return check::conclude(arguments.output, &report, &outcome, seconds);
     }
     finish(arguments, &name, report, &outcome)
+}
+
+/// What `capture` would be given to take frames for another command, which does with them what it
+/// likes.
+pub(super) fn arguments(
+    live: &LiveArguments,
+    measure: &MeasureArguments,
+    udp_ports: &[u16],
+    connections: bool,
+) -> CaptureArguments {
+    CaptureArguments {
+        read: None,
+        output: Output::Table,
+        check: None,
+        filter: None,
+        anonymize: None,
+        connections,
+        verify_icrc: false,
+        udp_ports: udp_ports.to_vec(),
+        quiet: true,
+        live: live.clone(),
+        dataset: DatasetArguments {
+            out: None,
+            segment_age: Duration::ZERO,
+            segment_bytes: 0,
+            keep_age: None,
+            keep_bytes: None,
+            no_sketches: true,
+        },
+        measure: measure.clone(),
+    }
 }
 
 /// A capture with everything open that it needs, which has not taken a frame yet.

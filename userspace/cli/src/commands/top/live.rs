@@ -2,7 +2,7 @@
 
 use super::feed::Dropped;
 use super::file::settings;
-use crate::arguments::{CaptureArguments, DatasetArguments, Output, TopArguments};
+use crate::arguments::TopArguments;
 use crate::commands::{capture, live};
 use crate::intake::Tap;
 use crate::signals::Signals;
@@ -12,11 +12,15 @@ use rocescope_view::{Header, Losses, Motion};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Duration;
 
 pub(super) fn run(arguments: &TopArguments, signals: Signals) -> Result<()> {
     let settings = settings(arguments, arguments.connections)?;
-    let wanted = capture_arguments(arguments);
+    let wanted = live::arguments(
+        &arguments.live,
+        &arguments.measure,
+        &arguments.udp_ports,
+        arguments.connections,
+    );
     let ender = signals.ender();
     let begun = live::Begun::new(&wanted, signals, &settings)?;
     let header = Header {
@@ -51,29 +55,4 @@ pub(super) fn run(arguments: &TopArguments, signals: Signals) -> Result<()> {
     let captured = begun.drive(&wanted, settings, tap.into());
     let captured = captured.and_then(|(_, outcome)| capture::verdict(&outcome));
     feed.borrow_mut().finish(captured)
-}
-
-/// What `capture` would be given for the same.
-fn capture_arguments(arguments: &TopArguments) -> CaptureArguments {
-    CaptureArguments {
-        read: None,
-        output: Output::Table,
-        check: None,
-        filter: None,
-        anonymize: None,
-        connections: arguments.connections,
-        verify_icrc: false,
-        udp_ports: arguments.udp_ports.clone(),
-        quiet: true,
-        live: arguments.live.clone(),
-        dataset: DatasetArguments {
-            out: None,
-            segment_age: Duration::ZERO,
-            segment_bytes: 0,
-            keep_age: None,
-            keep_bytes: None,
-            no_sketches: true,
-        },
-        measure: arguments.measure.clone(),
-    }
 }
