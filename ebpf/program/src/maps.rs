@@ -6,6 +6,7 @@ use crate::clock::Times;
 use crate::head::Head;
 use aya_ebpf::helpers::generated::bpf_map_lookup_elem;
 use aya_ebpf::macros::btf_map;
+use core::sync::atomic::AtomicU64;
 use rocescope_record::batch::Batch;
 use rocescope_record::cache::{Moment, Step};
 use rocescope_record::counters::Place;
@@ -55,8 +56,9 @@ pub struct State {
     pub head: Head,
 }
 
+/// Two, of which [`ACTIVE`] holds.
 #[btf_map]
-static CONFIG: Array<Config, 1> = Array::new();
+static CONFIG: Array<Config, 2> = Array::new();
 #[btf_map]
 static COUNTERS: PerCpuArray<Counters, 1> = PerCpuArray::new();
 #[btf_map]
@@ -76,6 +78,13 @@ pub static WHOLE: RingBuf<MadRecord, WHOLE_BYTES> = RingBuf::new();
 #[btf_map]
 pub static HANDSHAKES: LruHashMap<HandshakeKey, Expected, 1024> = LruHashMap::new();
 
+/// Which of the two configurations holds. User space writes the other, then this, and waits until no
+/// program runs that has begun before: so a packet is judged by one of them from its first byte to
+/// its last, and that one stands still meanwhile.
+#[unsafe(no_mangle)]
+#[unsafe(link_section = ".data")]
+static ACTIVE: AtomicU64 = AtomicU64::new(0);
+
 /// The index of maps with one entry. A key on the stack would cost a barrier.
 #[unsafe(no_mangle)]
 static FIRST: u32 = 0;
@@ -92,7 +101,7 @@ fn entry<M, T>(map: &'static M, index: *const u32) -> Option<&'static mut T> {
 
 #[inline(always)]
 pub fn config() -> Option<&'static Config> {
-    entry(&CONFIG, &raw const FIRST).map(|config: &mut Config| &*config)
+    entry(&CONFIG, ACTIVE.as_ptr().cast::<u32>()).map(|config: &mut Config| &*config)
 }
 
 #[inline(always)]

@@ -54,6 +54,14 @@ impl Config {
         }
     }
 
+    /// Takes over what may change while a capture runs: UDP ports, marks and verdict. Windows,
+    /// slices and clocks stay, for runs in the making hang on them.
+    pub const fn adopt(&mut self, other: &Self) {
+        self.udp_ports = other.udp_ports;
+        self.mark_mask = other.mark_mask;
+        self.verdict = other.verdict;
+    }
+
     /// Whether round trips are measured at this PSN. Both directions choose the same ones.
     #[must_use]
     #[inline(always)]

@@ -52,10 +52,15 @@ impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
         }
     }
 
-    /// What it was made with.
+    /// What runs are made by.
     #[must_use]
     pub const fn config(&self) -> &Config {
         &self.config
+    }
+
+    /// Takes over what may change while frames come: see [`Config::adopt`].
+    pub const fn reconfigure(&mut self, config: &Config) {
+        self.config.adopt(config);
     }
 
     /// What has been counted so far.

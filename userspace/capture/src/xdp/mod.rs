@@ -151,6 +151,16 @@ impl Capture {
         self.kernel.config()
     }
 
+    /// Takes over what may change while frames pass: see [`Config::adopt`]. Each packet is judged
+    /// by the one configuration or by the other as a whole; when this returns, all of them are by
+    /// this one. Takes a grace period of the kernel, some milliseconds.
+    ///
+    /// # Errors
+    /// The map cannot be written; then the former configuration holds.
+    pub fn reconfigure(&self, config: &Config) -> Result<(), Error> {
+        self.kernel.reconfigure(config)
+    }
+
     /// Now, on the clock of the runs: nanoseconds since the epoch.
     ///
     /// # Errors

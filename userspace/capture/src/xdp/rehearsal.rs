@@ -58,6 +58,22 @@ impl Rehearsal {
         self.kernel.run(PROGRAM, &self.frame, &ctx)
     }
 
+    /// Gives the program the same frame `times` times, without metadata: all pass at time 0.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn repeat(&self, frame: &[u8], times: u32) -> Result<(), Error> {
+        self.kernel.repeat(PROGRAM, frame, times)
+    }
+
+    /// As [`Capture::reconfigure`](super::Capture::reconfigure).
+    ///
+    /// # Errors
+    /// The map cannot be written.
+    pub fn reconfigure(&self, config: &Config) -> Result<(), Error> {
+        self.kernel.reconfigure(config)
+    }
+
     /// Publishes the runs whose slice has ended at `tick`, or all.
     ///
     /// # Errors

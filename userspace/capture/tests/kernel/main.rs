@@ -8,6 +8,7 @@
 mod corpus;
 mod overload;
 mod pair;
+mod reconfigured;
 
 use corpus::{Frames, captures, mutated, scenarios};
 use pair::{Compared, Pair};

@@ -103,6 +103,12 @@ impl Pair {
         })
     }
 
+    /// Gives both another configuration.
+    pub(crate) fn reconfigure(&mut self, config: &Config) {
+        self.kernel.reconfigure(config).unwrap();
+        self.user.reconfigure(config);
+    }
+
     /// Gives both the frames, then flushes them; how much that made.
     pub(crate) fn compare(&mut self, name: &str, frames: &Frames) -> Compared {
         let (mut kernel, mut user) = (Published::default(), Published::default());
