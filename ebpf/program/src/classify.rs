@@ -36,11 +36,21 @@ pub fn is_roce(
     if read == 0 && any(ctx, config, counters, state) == 0 {
         return false;
     }
-    counters.count_roce(&state.packet);
-    if is_management(&state.packet) {
+    if is_management(&state.packet) && config.filter.may_want(&state.packet.flow) {
         whole::management(ctx, config, counters, state);
     }
+    if !config.filter.is_none() && wants(config, state) == 0 {
+        counters.count_filtered(&state.packet);
+        return false;
+    }
+    counters.count_roce(&state.packet);
     true
+}
+
+/// Whether the filter wants the packet: a subprogram, for captures without a filter.
+#[inline(never)]
+fn wants(config: &Config, state: &State) -> u32 {
+    u32::from(config.filter.wants(&state.packet.flow))
 }
 
 /// One way through the headers: a subprogram each, for the compiler would make one of them with

@@ -69,6 +69,7 @@ pub struct Expected {
 pub fn handshake(config: &Config, counters: &mut Counters, state: &mut State) -> u32 {
     let State {
         head,
+        packet,
         inner,
         times,
         moment,
@@ -80,6 +81,13 @@ pub fn handshake(config: &Config, counters: &mut Counters, state: &mut State) ->
     let Some(found) = tcp::segment(&*head, inner) else {
         return 0;
     };
+    if !config.filter.is_none() {
+        // The packet that was not found lends its place.
+        packet.flow = found.flow();
+        if !config.filter.may_want(&packet.flow) {
+            return 0;
+        }
+    }
     *segment = SegmentRecord::new(&found, moment.interface, 0);
     match segment.kind as u8 {
         SYN => {}

@@ -26,7 +26,7 @@ pub struct Counters {
     pub malformed: [u64; REASONS],
     /// Pieces of fragmented UDP packets.
     pub fragments: u64,
-    /// Frames left out by a filter.
+    /// RoCEv2 packets that the configuration turned away: see [`PacketFilter`](crate::PacketFilter).
     pub filtered: u64,
     /// Frames that the capture cut before they could be classed.
     pub snapped: u64,
@@ -132,6 +132,14 @@ impl Counters {
             frame_bytes: u64::from(packet.frame_bytes),
             payload_bytes: u64::from(packet.payload_bytes),
         });
+        self.count_encapsulation(packet.encapsulation as u8);
+    }
+
+    /// Counts a RoCEv2 packet that is not wanted: it is in no run and in no other count.
+    #[inline(always)]
+    pub const fn count_filtered(&mut self, packet: &Packet) {
+        self.frames += 1;
+        self.filtered += 1;
         self.count_encapsulation(packet.encapsulation as u8);
     }
 

@@ -74,7 +74,7 @@ impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
         self.counters.count(class);
     }
 
-    /// Takes a frame and answers its class. Runs that end go to `sink`, and what crosses whole.
+    /// Takes a frame and answers its class, whether the filter wants it or not. Runs that end go to `sink`, and what crosses whole.
     #[inline]
     pub fn observe<C: Clock, S: Sink>(
         &mut self,
@@ -94,22 +94,31 @@ impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
             half_open,
         } = self;
         let class = decode_into(frame, link, lengths, config.udp_ports, packet, inner);
-        counters.count(&class);
         if let Class::Roce(packet) = &class {
-            if whole::is_management(packet) {
+            let filter = &config.filter;
+            if whole::is_management(packet) && filter.may_want(&packet.flow) {
                 let mut record = MadRecord::zeroed();
                 record.fill(frame, packet, interface, clock.now());
                 if !sink.whole(Whole::Mad(&record)) {
                     counters.lost_mads += 1;
                 }
             }
+            if !filter.wants(&packet.flow) {
+                counters.count_filtered(packet);
+                return class;
+            }
+            counters.count_roce(packet);
             let sets = sets.as_mut();
             let mask = (1usize << sets.len().max(1).ilog2()) - 1;
             if let Some(set) = sets.get_mut(cache::set_hash(packet, interface) as usize & mask) {
                 cache::observe(set, packet, interface, clock, config, counters, sink);
             }
-        } else if let Class::NotRoce(NotRoce::NotUdp, _) = &class
+            return class;
+        }
+        counters.count(&class);
+        if let Class::NotRoce(NotRoce::NotUdp, _) = &class
             && let Some(segment) = tcp::segment(frame, inner)
+            && config.filter.may_want(&segment.flow())
             && let Some(record) = half_open.observe(&segment, interface, clock.now())
             && !sink.whole(Whole::Handshake(&record))
         {

@@ -6,6 +6,7 @@
 #![expect(clippy::panic, reason = "it is a test")]
 
 mod corpus;
+mod filtered;
 mod overload;
 mod pair;
 mod reconfigured;

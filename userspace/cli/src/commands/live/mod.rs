@@ -26,6 +26,8 @@ use anyhow::{Context, Result, ensure};
 use plan::{Plan, Way};
 use rocescope_capture::interface::{Interface, Promiscuous};
 use rocescope_capture::privileges;
+use rocescope_pipeline::Settings;
+use rocescope_pipeline::filter::words;
 use rocescope_record::Config;
 use std::process::ExitCode;
 use watch::Watch;
@@ -38,8 +40,7 @@ pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
     let signals = Signals::install()?;
     let interfaces = find(&live.interfaces)?;
     let settings = capture::chosen(arguments);
-    let mut config = Config::exact(settings.window_ns);
-    config.udp_ports = capture::ports(&arguments.udp_ports)?;
+    let config = capture::config(arguments, &settings)?;
 
     let plan = Plan::make(arguments, &interfaces, config)?;
     let promiscuous = promiscuous(&interfaces)?;
@@ -53,6 +54,9 @@ pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
     let mut report = plan.report(&interfaces);
     for (name, mode) in &report.interfaces {
         eprintln!("capturing on {name} by {mode}");
+    }
+    if matches!(plan.way, Way::Xdp(_)) {
+        filtered(&settings, &config);
     }
     let outlet = Outlet::from(dataset).with_tap(metrics(arguments)?);
     let mut watch = Watch::begin(signals, interfaces.clone(), arguments)?;
@@ -68,6 +72,17 @@ pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
     watch.end()?;
     report.nic_dropped = dropped_since(&interfaces, &dropped_before);
     finish(arguments, &origin.source, report, &outcome)
+}
+
+/// Says which part of a filter is applied in the kernel.
+fn filtered(settings: &Settings, config: &Config) {
+    if settings.filter.is_none() {
+        return;
+    }
+    match words(&config.filter) {
+        Some(words) => eprintln!("filter: `{words}` in the kernel, all of it behind it"),
+        None => eprintln!("filter: nothing of it in the kernel, all of it behind it"),
+    }
 }
 
 /// Begins to show figures, where that is asked for.

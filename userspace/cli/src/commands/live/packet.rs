@@ -32,8 +32,8 @@ pub(super) fn drive(
             session.advance(now_ns().saturating_sub(BEHIND_NS))?;
             wait(&sockets)?;
         }
-        if let Some(settings) = watch.reloaded() {
-            session.reconfigure(&settings);
+        if let Some((settings, config)) = watch.reloaded() {
+            session.reconfigure(&settings, &config);
         }
         if watch.asked() {
             tell(&session, dropped(&mut sockets)?);

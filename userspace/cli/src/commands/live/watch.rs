@@ -1,6 +1,5 @@
 //! What ends a capture: signals, time, a command, the last interface.
 
-use super::super::capture;
 use super::reload;
 use super::service::Service;
 use crate::arguments::{CaptureArguments, LiveArguments};
@@ -8,6 +7,7 @@ use crate::signals::Signals;
 use anyhow::{Context, Result};
 use rocescope_capture::interface::{Interface, State};
 use rocescope_pipeline::Settings;
+use rocescope_record::Config;
 use rustix::process::{Pid, Signal, kill_process};
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
@@ -75,15 +75,15 @@ impl Watch {
     }
 
     /// Other settings, when somebody has asked to read the configuration again and all is right with it.
-    pub(super) fn reloaded(&mut self) -> Option<Settings> {
+    pub(super) fn reloaded(&mut self) -> Option<(Settings, Config)> {
         if !self.signals.reload() {
             return None;
         }
         match reload::read(&self.arguments) {
-            Ok(arguments) => {
+            Ok((arguments, settings, config)) => {
                 eprintln!("the configuration was read again");
                 self.arguments = arguments;
-                Some(capture::chosen(&self.arguments))
+                Some((settings, config))
             }
             Err(error) => {
                 eprintln!("the configuration stays as it is: {error:#}");

@@ -6,7 +6,7 @@ use crate::output::Live;
 use anyhow::{Result, ensure};
 use rocescope_capture::xdp::{Capture, Taken};
 use rocescope_pipeline::{Pipeline, Settings};
-use rocescope_record::{Counters, Sink};
+use rocescope_record::{Config, Counters, Sink};
 use std::collections::VecDeque;
 use std::thread::sleep;
 use std::time::Duration;
@@ -66,7 +66,13 @@ pub(super) fn drive(
         {
             intake.turn(edge, &counters)?;
         }
-        if let Some(settings) = watch.reloaded() {
+        if let Some((settings, config)) = watch.reloaded() {
+            capture.reconfigure(&Config {
+                udp_ports: config.udp_ports,
+                filter: config.filter,
+                ..capture.config()
+            })?;
+            super::filtered(&settings, &config);
             intake.pipeline.reconfigure(&settings);
         }
         if watch.asked() {
