@@ -32,12 +32,15 @@ complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "completions" -d
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "config" -d 'Print, check or make a configuration file'
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "connections" -d 'Print what each queue pair did: loss, order, latency, congestion'
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "demo" -d 'Show the whole path at work, without privileges or input'
+complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "doctor" -d 'Say what stands in the way of a capture on this machine, and what mends it'
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "extract" -d 'Write the frames of a capture file that a filter wants into another'
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "generate" -d 'Write deterministic RoCEv2 traffic from a scenario, with its truth beside it'
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "man" -d 'Write the manual pages'
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "merge" -d 'Join the datasets of several boxes, window by window'
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "repair" -d 'Seal what a killed capture left in a dataset, and name what does not read'
+complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "report" -d 'Sum a dataset up: for people, for programs, or as one HTML page with charts'
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "schema" -d 'Print the tables of the dataset and their columns'
+complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "restore-vlan-offload" -d 'Have a card take VLAN tags out again when standard input ends'
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -s r -l read -d 'Capture file to read: pcap or pcapng, plain, gzip or zstd; `-` for standard input' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -s o -l output -d 'How the summary is printed' -r -f -a "table\t'For people'
@@ -54,6 +57,9 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l verdict 
 pass\t'It goes on to the kernel'
 drop\t'It ends here'"
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l duration -d 'End after this time' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l check -d 'Look for so many seconds whether this is the right port, say so, and write nothing' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l vlan-offload -d 'VLAN tags that the card takes out of frames: `off` has it leave them in, until the capture ends' -r -f -a "keep\t'It stays as it is'
+off\t'Tags stay in the frames'"
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l metrics -d 'Serve figures for Prometheus at this address, such as 127.0.0.1:9464' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l metrics-flows -d 'Flows in those figures: the largest of the last window' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l out -d 'Write a Parquet dataset into this directory' -r -F
@@ -122,6 +128,13 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand demo" -l out -d 'Whe
 complete -c rocescope -n "__fish_rocescope_using_subcommand demo" -l config -d 'Configuration file (TOML); without it `/etc/rocescope/rocescope.toml`, where there is one' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand demo" -s h -l help -d 'Print help'
 complete -c rocescope -n "__fish_rocescope_using_subcommand demo" -s V -l version -d 'Print version'
+complete -c rocescope -n "__fish_rocescope_using_subcommand doctor" -s i -l interface -d 'Interface to look at; all but the loopback unless given' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand doctor" -s o -l output -d 'How findings are printed' -r -f -a "table\t'For people'
+json\t'One JSON object'"
+complete -c rocescope -n "__fish_rocescope_using_subcommand doctor" -l config -d 'Configuration file (TOML); without it `/etc/rocescope/rocescope.toml`, where there is one' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand doctor" -l try -d 'Attach a program that passes every frame, and detach it at once'
+complete -c rocescope -n "__fish_rocescope_using_subcommand doctor" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rocescope -n "__fish_rocescope_using_subcommand doctor" -s V -l version -d 'Print version'
 complete -c rocescope -n "__fish_rocescope_using_subcommand extract" -s r -l read -d 'Capture file to read: pcap or pcapng, plain, gzip or zstd; `-` for standard input' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand extract" -s w -l write -d 'pcapng file to write; `-` for standard output' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand extract" -l filter -d 'Which packets, such as `qp 17 and opcode *ACKNOWLEDGE*`' -r
@@ -133,8 +146,18 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand extract" -s V -l ver
 complete -c rocescope -n "__fish_rocescope_using_subcommand generate" -s w -l write -d 'Capture file to write (pcap, nanoseconds); the truth goes to `FILE.truth.json`' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand generate" -l seed -d 'Seed: the same one gives the same bytes' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand generate" -l snaplen -d 'Bytes kept of each frame' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand generate" -l iface -d 'Interface to send on: at the scenario\'s own times, unless a rate is given' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand generate" -l pps -d 'Send the first 16,384 frames of the scenario over and over, so many a second' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand generate" -l count -d 'End after so many frames' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand generate" -l duration -d 'End after this time' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand generate" -l by -d 'How frames get into the kernel; `auto` makes live frames from 50,000 a second on' -r -f -a "auto\t'Whatever suits the rate and the frames'
+live\t'Packets that the kernel makes, filled by an XDP program; takes a core'
+packet\t'A packet socket'"
+complete -c rocescope -n "__fish_rocescope_using_subcommand generate" -s o -l output -d 'How the result is printed' -r -f -a "table\t'For people'
+json\t'One JSON object'"
 complete -c rocescope -n "__fish_rocescope_using_subcommand generate" -l config -d 'Configuration file (TOML); without it `/etc/rocescope/rocescope.toml`, where there is one' -r -F
-complete -c rocescope -n "__fish_rocescope_using_subcommand generate" -s h -l help -d 'Print help'
+complete -c rocescope -n "__fish_rocescope_using_subcommand generate" -l full-speed -d 'The same, as fast as the kernel takes them'
+complete -c rocescope -n "__fish_rocescope_using_subcommand generate" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rocescope -n "__fish_rocescope_using_subcommand generate" -s V -l version -d 'Print version'
 complete -c rocescope -n "__fish_rocescope_using_subcommand man" -l config -d 'Configuration file (TOML); without it `/etc/rocescope/rocescope.toml`, where there is one' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand man" -s h -l help -d 'Print help'
@@ -147,24 +170,48 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand merge" -s V -l versi
 complete -c rocescope -n "__fish_rocescope_using_subcommand repair" -l config -d 'Configuration file (TOML); without it `/etc/rocescope/rocescope.toml`, where there is one' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand repair" -s h -l help -d 'Print help'
 complete -c rocescope -n "__fish_rocescope_using_subcommand repair" -s V -l version -d 'Print version'
+complete -c rocescope -n "__fish_rocescope_using_subcommand report" -s o -l output -d 'How the report is printed; `text`, unless `--html` alone is asked for' -r -f -a "text\t'For terminals'
+markdown\t'For issues and wikis'
+json\t'One JSON object'
+csv\t'One table, see `--table`'"
+complete -c rocescope -n "__fish_rocescope_using_subcommand report" -l table -d 'The table that `-o csv` prints' -r -f -a "flows\t'The largest flows'
+connections\t'The connections with most trouble, a row a direction'
+opcodes\t'All opcodes'
+events\t'The most telling events of each kind'
+windows\t'Windows, at most 1,000: of more, neighbours are joined'"
+complete -c rocescope -n "__fish_rocescope_using_subcommand report" -l html -d 'Write one HTML page with charts, which opens without a network' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand report" -l from -d 'Windows and events from this time on, in UTC, such as 2026-11-21T02:30:09Z' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand report" -l to -d 'Windows and events before this time' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand report" -l top -d 'Rows of each list' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand report" -l filter -d 'Flows, connections and events for which this holds, such as `host 10.0.0.1`' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand report" -l observer -d 'Rows of this capture point alone' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand report" -l config -d 'Configuration file (TOML); without it `/etc/rocescope/rocescope.toml`, where there is one' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand report" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rocescope -n "__fish_rocescope_using_subcommand report" -s V -l version -d 'Print version'
 complete -c rocescope -n "__fish_rocescope_using_subcommand schema" -s o -l output -d 'How it is printed' -r -f -a "table\t'For people'
 json\t'For programs'
 markdown\t'The page `docs/formats.md`'"
 complete -c rocescope -n "__fish_rocescope_using_subcommand schema" -l config -d 'Configuration file (TOML); without it `/etc/rocescope/rocescope.toml`, where there is one' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand schema" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rocescope -n "__fish_rocescope_using_subcommand schema" -s V -l version -d 'Print version'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo extract generate man merge repair schema help" -f -a "capture" -d 'Read a capture file or interfaces: top flows, opcode mix, and a Parquet dataset'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo extract generate man merge repair schema help" -f -a "completions" -d 'Print a script that completes commands and options in a shell'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo extract generate man merge repair schema help" -f -a "config" -d 'Print, check or make a configuration file'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo extract generate man merge repair schema help" -f -a "connections" -d 'Print what each queue pair did: loss, order, latency, congestion'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo extract generate man merge repair schema help" -f -a "demo" -d 'Show the whole path at work, without privileges or input'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo extract generate man merge repair schema help" -f -a "extract" -d 'Write the frames of a capture file that a filter wants into another'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo extract generate man merge repair schema help" -f -a "generate" -d 'Write deterministic RoCEv2 traffic from a scenario, with its truth beside it'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo extract generate man merge repair schema help" -f -a "man" -d 'Write the manual pages'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo extract generate man merge repair schema help" -f -a "merge" -d 'Join the datasets of several boxes, window by window'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo extract generate man merge repair schema help" -f -a "repair" -d 'Seal what a killed capture left in a dataset, and name what does not read'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo extract generate man merge repair schema help" -f -a "schema" -d 'Print the tables of the dataset and their columns'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo extract generate man merge repair schema help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c rocescope -n "__fish_rocescope_using_subcommand restore-vlan-offload" -l config -d 'Configuration file (TOML); without it `/etc/rocescope/rocescope.toml`, where there is one' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand restore-vlan-offload" -s h -l help -d 'Print help'
+complete -c rocescope -n "__fish_rocescope_using_subcommand restore-vlan-offload" -s V -l version -d 'Print version'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload help" -f -a "capture" -d 'Read a capture file or interfaces: top flows, opcode mix, and a Parquet dataset'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload help" -f -a "completions" -d 'Print a script that completes commands and options in a shell'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload help" -f -a "config" -d 'Print, check or make a configuration file'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload help" -f -a "connections" -d 'Print what each queue pair did: loss, order, latency, congestion'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload help" -f -a "demo" -d 'Show the whole path at work, without privileges or input'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload help" -f -a "doctor" -d 'Say what stands in the way of a capture on this machine, and what mends it'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload help" -f -a "extract" -d 'Write the frames of a capture file that a filter wants into another'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload help" -f -a "generate" -d 'Write deterministic RoCEv2 traffic from a scenario, with its truth beside it'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload help" -f -a "man" -d 'Write the manual pages'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload help" -f -a "merge" -d 'Join the datasets of several boxes, window by window'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload help" -f -a "repair" -d 'Seal what a killed capture left in a dataset, and name what does not read'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload help" -f -a "report" -d 'Sum a dataset up: for people, for programs, or as one HTML page with charts'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload help" -f -a "schema" -d 'Print the tables of the dataset and their columns'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload help" -f -a "restore-vlan-offload" -d 'Have a card take VLAN tags out again when standard input ends'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "print" -d 'Print every setting as it stands, and where it comes from'
 complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "check" -d 'Read the configuration file and say whether all is right with it'
 complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "template" -d 'Print a configuration file with every setting, its meaning and its default'

@@ -50,6 +50,9 @@ af-packet\:"A packet socket"))' \
 pass\:"It goes on to the kernel"
 drop\:"It ends here"))' \
 '(-r --read)--duration=[End after this time]:TIME:_default' \
+'(-r --read --out --duration)--check=[Look for so many seconds whether this is the right port, say so, and write nothing]:SECONDS:_default' \
+'(-r --read)--vlan-offload=[VLAN tags that the card takes out of frames\: \`off\` has it leave them in, until the capture ends]:VLAN_OFFLOAD:((keep\:"It stays as it is"
+off\:"Tags stay in the frames"))' \
 '(-r --read)--metrics=[Serve figures for Prometheus at this address, such as 127.0.0.1\:9464]:ADDRESS:_default' \
 '(-r --read)--metrics-flows=[Flows in those figures\: the largest of the last window]:N:_default' \
 '--out=[Write a Parquet dataset into this directory]:DIR:_files' \
@@ -208,6 +211,22 @@ _arguments "${_arguments_options[@]}" : \
 '--version[Print version]' \
 && ret=0
 ;;
+(doctor)
+_arguments "${_arguments_options[@]}" : \
+'*-i+[Interface to look at; all but the loopback unless given]:IFACE:_default' \
+'*--interface=[Interface to look at; all but the loopback unless given]:IFACE:_default' \
+'-o+[How findings are printed]:OUTPUT:((table\:"For people"
+json\:"One JSON object"))' \
+'--output=[How findings are printed]:OUTPUT:((table\:"For people"
+json\:"One JSON object"))' \
+'--config=[Configuration file (TOML); without it \`/etc/rocescope/rocescope.toml\`, where there is one]:FILE:_files' \
+'--try[Attach a program that passes every frame, and detach it at once]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+&& ret=0
+;;
 (extract)
 _arguments "${_arguments_options[@]}" : \
 '-r+[Capture file to read\: pcap or pcapng, plain, gzip or zstd; \`-\` for standard input]:FILE:_files' \
@@ -227,13 +246,25 @@ _arguments "${_arguments_options[@]}" : \
 ;;
 (generate)
 _arguments "${_arguments_options[@]}" : \
-'-w+[Capture file to write (pcap, nanoseconds); the truth goes to \`FILE.truth.json\`]:FILE:_files' \
-'--write=[Capture file to write (pcap, nanoseconds); the truth goes to \`FILE.truth.json\`]:FILE:_files' \
+'(--iface)-w+[Capture file to write (pcap, nanoseconds); the truth goes to \`FILE.truth.json\`]:FILE:_files' \
+'(--iface)--write=[Capture file to write (pcap, nanoseconds); the truth goes to \`FILE.truth.json\`]:FILE:_files' \
 '--seed=[Seed\: the same one gives the same bytes]:N:_default' \
 '--snaplen=[Bytes kept of each frame]:BYTES:_default' \
+'--iface=[Interface to send on\: at the scenario'\''s own times, unless a rate is given]:IFACE:_default' \
+'--pps=[Send the first 16,384 frames of the scenario over and over, so many a second]:N:_default' \
+'--count=[End after so many frames]:N:_default' \
+'--duration=[End after this time]:TIME:_default' \
+'--by=[How frames get into the kernel; \`auto\` makes live frames from 50,000 a second on]:BY:((auto\:"Whatever suits the rate and the frames"
+live\:"Packets that the kernel makes, filled by an XDP program; takes a core"
+packet\:"A packet socket"))' \
+'-o+[How the result is printed]:OUTPUT:((table\:"For people"
+json\:"One JSON object"))' \
+'--output=[How the result is printed]:OUTPUT:((table\:"For people"
+json\:"One JSON object"))' \
 '--config=[Configuration file (TOML); without it \`/etc/rocescope/rocescope.toml\`, where there is one]:FILE:_files' \
-'-h[Print help]' \
-'--help[Print help]' \
+'(--pps)--full-speed[The same, as fast as the kernel takes them]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
 '--version[Print version]' \
 ':scenario -- Scenario file (TOML); `docs/scenarios.md` explains every key:_files' \
@@ -271,6 +302,35 @@ _arguments "${_arguments_options[@]}" : \
 ':dataset -- The dataset:_files' \
 && ret=0
 ;;
+(report)
+_arguments "${_arguments_options[@]}" : \
+'-o+[How the report is printed; \`text\`, unless \`--html\` alone is asked for]:OUTPUT:((text\:"For terminals"
+markdown\:"For issues and wikis"
+json\:"One JSON object"
+csv\:"One table, see \`--table\`"))' \
+'--output=[How the report is printed; \`text\`, unless \`--html\` alone is asked for]:OUTPUT:((text\:"For terminals"
+markdown\:"For issues and wikis"
+json\:"One JSON object"
+csv\:"One table, see \`--table\`"))' \
+'--table=[The table that \`-o csv\` prints]:TABLE:((flows\:"The largest flows"
+connections\:"The connections with most trouble, a row a direction"
+opcodes\:"All opcodes"
+events\:"The most telling events of each kind"
+windows\:"Windows, at most 1,000\: of more, neighbours are joined"))' \
+'--html=[Write one HTML page with charts, which opens without a network]:FILE:_files' \
+'--from=[Windows and events from this time on, in UTC, such as 2026-11-21T02\:30\:09Z]:TIME:_default' \
+'--to=[Windows and events before this time]:TIME:_default' \
+'--top=[Rows of each list]:N:_default' \
+'--filter=[Flows, connections and events for which this holds, such as \`host 10.0.0.1\`]:EXPR:_default' \
+'--observer=[Rows of this capture point alone]:NAME:_default' \
+'--config=[Configuration file (TOML); without it \`/etc/rocescope/rocescope.toml\`, where there is one]:FILE:_files' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+':dataset -- The dataset:_files' \
+&& ret=0
+;;
 (schema)
 _arguments "${_arguments_options[@]}" : \
 '-o+[How it is printed]:OUTPUT:((table\:"For people"
@@ -284,6 +344,16 @@ markdown\:"The page \`docs/formats.md\`"))' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
 '--version[Print version]' \
+&& ret=0
+;;
+(restore-vlan-offload)
+_arguments "${_arguments_options[@]}" : \
+'--config=[Configuration file (TOML); without it \`/etc/rocescope/rocescope.toml\`, where there is one]:FILE:_files' \
+'-h[Print help]' \
+'--help[Print help]' \
+'-V[Print version]' \
+'--version[Print version]' \
+':interface -- Index of the interface:_default' \
 && ret=0
 ;;
 (help)
@@ -342,6 +412,10 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(doctor)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
 (extract)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
@@ -362,7 +436,15 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(report)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
 (schema)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(restore-vlan-offload)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
@@ -387,12 +469,15 @@ _rocescope_commands() {
 'config:Print, check or make a configuration file' \
 'connections:Print what each queue pair did\: loss, order, latency, congestion' \
 'demo:Show the whole path at work, without privileges or input' \
+'doctor:Say what stands in the way of a capture on this machine, and what mends it' \
 'extract:Write the frames of a capture file that a filter wants into another' \
 'generate:Write deterministic RoCEv2 traffic from a scenario, with its truth beside it' \
 'man:Write the manual pages' \
 'merge:Join the datasets of several boxes, window by window' \
 'repair:Seal what a killed capture left in a dataset, and name what does not read' \
+'report:Sum a dataset up\: for people, for programs, or as one HTML page with charts' \
 'schema:Print the tables of the dataset and their columns' \
+'restore-vlan-offload:Have a card take VLAN tags out again when standard input ends' \
 'help:Print this message or the help of the given subcommand(s)' \
     )
     _describe -t commands 'rocescope commands' commands "$@"
@@ -472,6 +557,11 @@ _rocescope__subcmd__demo_commands() {
     local commands; commands=()
     _describe -t commands 'rocescope demo commands' commands "$@"
 }
+(( $+functions[_rocescope__subcmd__doctor_commands] )) ||
+_rocescope__subcmd__doctor_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope doctor commands' commands "$@"
+}
 (( $+functions[_rocescope__subcmd__extract_commands] )) ||
 _rocescope__subcmd__extract_commands() {
     local commands; commands=()
@@ -490,12 +580,15 @@ _rocescope__subcmd__help_commands() {
 'config:Print, check or make a configuration file' \
 'connections:Print what each queue pair did\: loss, order, latency, congestion' \
 'demo:Show the whole path at work, without privileges or input' \
+'doctor:Say what stands in the way of a capture on this machine, and what mends it' \
 'extract:Write the frames of a capture file that a filter wants into another' \
 'generate:Write deterministic RoCEv2 traffic from a scenario, with its truth beside it' \
 'man:Write the manual pages' \
 'merge:Join the datasets of several boxes, window by window' \
 'repair:Seal what a killed capture left in a dataset, and name what does not read' \
+'report:Sum a dataset up\: for people, for programs, or as one HTML page with charts' \
 'schema:Print the tables of the dataset and their columns' \
+'restore-vlan-offload:Have a card take VLAN tags out again when standard input ends' \
 'help:Print this message or the help of the given subcommand(s)' \
     )
     _describe -t commands 'rocescope help commands' commands "$@"
@@ -544,6 +637,11 @@ _rocescope__subcmd__help__subcmd__demo_commands() {
     local commands; commands=()
     _describe -t commands 'rocescope help demo commands' commands "$@"
 }
+(( $+functions[_rocescope__subcmd__help__subcmd__doctor_commands] )) ||
+_rocescope__subcmd__help__subcmd__doctor_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope help doctor commands' commands "$@"
+}
 (( $+functions[_rocescope__subcmd__help__subcmd__extract_commands] )) ||
 _rocescope__subcmd__help__subcmd__extract_commands() {
     local commands; commands=()
@@ -574,6 +672,16 @@ _rocescope__subcmd__help__subcmd__repair_commands() {
     local commands; commands=()
     _describe -t commands 'rocescope help repair commands' commands "$@"
 }
+(( $+functions[_rocescope__subcmd__help__subcmd__report_commands] )) ||
+_rocescope__subcmd__help__subcmd__report_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope help report commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__help__subcmd__restore-vlan-offload_commands] )) ||
+_rocescope__subcmd__help__subcmd__restore-vlan-offload_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope help restore-vlan-offload commands' commands "$@"
+}
 (( $+functions[_rocescope__subcmd__help__subcmd__schema_commands] )) ||
 _rocescope__subcmd__help__subcmd__schema_commands() {
     local commands; commands=()
@@ -593,6 +701,16 @@ _rocescope__subcmd__merge_commands() {
 _rocescope__subcmd__repair_commands() {
     local commands; commands=()
     _describe -t commands 'rocescope repair commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__report_commands] )) ||
+_rocescope__subcmd__report_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope report commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__restore-vlan-offload_commands] )) ||
+_rocescope__subcmd__restore-vlan-offload_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope restore-vlan-offload commands' commands "$@"
 }
 (( $+functions[_rocescope__subcmd__schema_commands] )) ||
 _rocescope__subcmd__schema_commands() {

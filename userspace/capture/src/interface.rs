@@ -45,6 +45,54 @@ impl Interface {
         }
     }
 
+    /// Every interface but the loopback, in the order of their indexes.
+    ///
+    /// # Errors
+    /// They cannot be listed.
+    pub fn all() -> io::Result<Vec<Self>> {
+        // SAFETY: the call takes nothing; its list ends with an index of 0.
+        let list = unsafe { libc::if_nameindex() };
+        if list.is_null() {
+            return Err(io::Error::last_os_error());
+        }
+        let mut all = Vec::new();
+        let mut next = list;
+        // SAFETY: the list is valid until it is freed below, and every name in it ends with 0.
+        while let Some(entry) = unsafe { next.as_ref() }.filter(|entry| entry.if_index != 0) {
+            // SAFETY: as above.
+            let name = unsafe { CStr::from_ptr(entry.if_name) };
+            if flags(name).is_ok_and(|flags| flags & libc::IFF_LOOPBACK == 0) {
+                all.push(Self {
+                    index: entry.if_index,
+                    name: name.to_string_lossy().into_owned(),
+                });
+            }
+            // SAFETY: this was not the last.
+            next = unsafe { next.add(1) };
+        }
+        // SAFETY: it is the list that the call made, and nothing refers to it any more.
+        unsafe { libc::if_freenameindex(list) };
+        Ok(all)
+    }
+
+    /// The name it has now; `None` when it is gone.
+    #[must_use]
+    pub fn current_name(&self) -> Option<String> {
+        let name = name_of(self.index)?;
+        Some(name.to_string_lossy().into_owned())
+    }
+
+    /// The longest packet that it takes, in bytes without the Ethernet header.
+    ///
+    /// # Errors
+    /// It is gone.
+    pub fn mtu(&self) -> io::Result<u32> {
+        let name = name_of(self.index).ok_or(io::ErrorKind::NotFound)?;
+        let request = request(&name, libc::SIOCGIFMTU)?;
+        // SAFETY: the call filled this member.
+        Ok(unsafe { request.ifr_ifru.ifru_mtu }.unsigned_abs())
+    }
+
     /// How it is now, whatever its name.
     #[must_use]
     pub fn state(&self) -> State {

@@ -7,6 +7,9 @@
 //! | [`af_packet`] | the frames of an interface, from a packet socket |
 //! | [`inject`] | nothing: it puts frames onto an interface |
 //! | [`interface`](mod@interface) | what interfaces there are, and how they are |
+//! | [`doctor`] | what stands in the way of a capture, and what mends it |
+//! | [`ethtool`] | what a network card says of itself |
+//! | [`per_packet`] | one record a packet, the way of others, for measurements |
 //! | [`privileges`] | the capabilities that live capture takes, and how they are dropped |
 //! | [`generate`] | deterministic traffic from a scenario, with its truth |
 //!
@@ -14,9 +17,13 @@
 //! `rocescope-pipeline`.
 
 pub mod af_packet;
+mod bpf;
+pub mod doctor;
+pub mod ethtool;
 pub mod file;
 pub mod generate;
 pub mod inject;
 pub mod interface;
+pub mod per_packet;
 pub mod privileges;
 pub mod xdp;

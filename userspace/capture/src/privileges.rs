@@ -11,6 +11,7 @@ pub struct Capability {
 }
 
 const DAC_OVERRIDE: u32 = 1;
+const SYS_ADMIN: u32 = 21;
 const NET_ADMIN: Capability = capability(12, "cap_net_admin");
 const NET_RAW: Capability = capability(13, "cap_net_raw");
 const BPF: Capability = capability(39, "cap_bpf");
@@ -19,6 +20,8 @@ const BPF: Capability = capability(39, "cap_bpf");
 pub const XDP: [Capability; 3] = [BPF, NET_ADMIN, NET_RAW];
 /// With it the verifier trusts a program not to speculate: see [`crate::xdp::costs`].
 pub const TRUST: Capability = capability(38, "cap_perfmon");
+/// What sending live frames takes: the program, the count of what the driver took, the redirection.
+pub const LIVE_FRAMES: [Capability; 3] = [BPF, TRUST, NET_ADMIN];
 /// What `AF_PACKET` takes.
 pub const AF_PACKET: [Capability; 1] = [NET_RAW];
 
@@ -102,6 +105,10 @@ pub fn keep(kept: &[Capability]) -> io::Result<()> {
             set.effective |= held.effective & bit;
         }
     }
+    put(&sets)
+}
+
+fn put(sets: &[Sets; 2]) -> io::Result<()> {
     let mut header = Header {
         version: VERSION,
         pid: 0,
@@ -113,6 +120,28 @@ pub fn keep(kept: &[Capability]) -> io::Result<()> {
     } else {
         Err(io::Error::last_os_error())
     }
+}
+
+/// Does `work` while this thread does without a capability, which it takes up again afterwards.
+///
+/// # Errors
+/// The kernel refuses.
+pub(crate) fn without<R>(capability: Capability, work: impl FnOnce() -> R) -> io::Result<R> {
+    let before = get()?;
+    let mut fewer = before;
+    let (word, bit) = place(capability.number);
+    if let Some(set) = fewer.get_mut(word) {
+        set.effective &= !bit;
+    }
+    // `CAP_SYS_ADMIN` stands for it too.
+    let (word, bit) = place(SYS_ADMIN);
+    if let Some(set) = fewer.get_mut(word) {
+        set.effective &= !bit;
+    }
+    put(&fewer)?;
+    let result = work();
+    put(&before)?;
+    Ok(result)
 }
 
 /// The command that gives this program `needed`.

@@ -1,5 +1,9 @@
 //! The command line.
 
+mod report;
+
+pub use report::{ReportArguments, ReportOutput, ReportTable};
+
 use crate::anonymize::anonymizer;
 use crate::filters::{row_filter, run_filter};
 use crate::units::{bits_per_second, bytes, duration, name, positive_duration, share};
@@ -46,6 +50,8 @@ pub enum Command {
     Connections(Box<ConnectionsArguments>),
     /// Show the whole path at work, without privileges or input
     Demo(DemoArguments),
+    /// Say what stands in the way of a capture on this machine, and what mends it
+    Doctor(DoctorArguments),
     /// Write the frames of a capture file that a filter wants into another
     Extract(ExtractArguments),
     /// Write deterministic RoCEv2 traffic from a scenario, with its truth beside it
@@ -56,14 +62,20 @@ pub enum Command {
     Merge(MergeArguments),
     /// Seal what a killed capture left in a dataset, and name what does not read
     Repair(RepairArguments),
+    /// Sum a dataset up: for people, for programs, or as one HTML page with charts
+    Report(Box<ReportArguments>),
     /// Print the tables of the dataset and their columns
     Schema(SchemaArguments),
+    /// Have a card take VLAN tags out again when standard input ends
+    #[command(hide = true)]
+    RestoreVlanOffload(RestoreVlanOffloadArguments),
 }
 
 /// How results are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Output {
     /// For people
+    #[value(alias = "text")]
     Table,
     /// One JSON object
     Json,
@@ -148,6 +160,17 @@ pub struct LiveArguments {
     /// End after this time
     #[arg(long, value_name = "TIME", value_parser = positive_duration, conflicts_with = "read")]
     pub duration: Option<Duration>,
+    /// Look for so many seconds whether this is the right port, say so, and write nothing
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        conflicts_with_all = ["read", "out", "duration"],
+        value_parser = clap::value_parser!(u16).range(1..)
+    )]
+    pub check: Option<u16>,
+    /// VLAN tags that the card takes out of frames: `off` has it leave them in, until the capture ends
+    #[arg(long, value_enum, default_value_t = VlanOffload::Keep, conflicts_with = "read")]
+    pub vlan_offload: VlanOffload,
     /// Serve figures for Prometheus at this address, such as 127.0.0.1:9464
     #[arg(long, value_name = "ADDRESS", conflicts_with = "read")]
     pub metrics: Option<SocketAddr>,
@@ -170,6 +193,15 @@ pub enum Mode {
     Generic,
     /// A packet socket
     AfPacket,
+}
+
+/// What becomes of the card's VLAN offload while a capture runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum VlanOffload {
+    /// It stays as it is
+    Keep,
+    /// Tags stay in the frames
+    Off,
 }
 
 /// What becomes of a frame when XDP has seen it.
@@ -301,6 +333,20 @@ pub struct DemoArguments {
     pub out: PathBuf,
 }
 
+/// `rocescope doctor`.
+#[derive(Debug, Args)]
+pub struct DoctorArguments {
+    /// Interface to look at; all but the loopback unless given
+    #[arg(short, long = "interface", value_name = "IFACE", num_args = 1..)]
+    pub interfaces: Vec<String>,
+    /// Attach a program that passes every frame, and detach it at once
+    #[arg(long = "try")]
+    pub attempt: bool,
+    /// How findings are printed
+    #[arg(short, long, value_enum, default_value_t = Output::Table)]
+    pub output: Output,
+}
+
 /// `rocescope generate`.
 #[derive(Debug, Args)]
 pub struct GenerateArguments {
@@ -308,14 +354,61 @@ pub struct GenerateArguments {
     #[arg(value_name = "SCENARIO")]
     pub scenario: PathBuf,
     /// Capture file to write (pcap, nanoseconds); the truth goes to `FILE.truth.json`
-    #[arg(short, long, value_name = "FILE")]
-    pub write: PathBuf,
+    #[arg(
+        short,
+        long,
+        value_name = "FILE",
+        required_unless_present = "iface",
+        conflicts_with = "iface"
+    )]
+    pub write: Option<PathBuf>,
     /// Seed: the same one gives the same bytes
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     /// Bytes kept of each frame
     #[arg(long, value_name = "BYTES")]
     pub snaplen: Option<u32>,
+    /// An interface instead of a file
+    #[command(flatten)]
+    pub onto: OntoArguments,
+}
+
+/// Frames onto an interface.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Onto an interface")]
+pub struct OntoArguments {
+    /// Interface to send on: at the scenario's own times, unless a rate is given
+    #[arg(long, value_name = "IFACE")]
+    pub iface: Option<String>,
+    /// Send the first 16,384 frames of the scenario over and over, so many a second
+    #[arg(long, value_name = "N", requires = "iface", value_parser = clap::value_parser!(u32).range(1..))]
+    pub pps: Option<u32>,
+    /// The same, as fast as the kernel takes them
+    #[arg(long, requires = "iface", conflicts_with = "pps")]
+    pub full_speed: bool,
+    /// End after so many frames
+    #[arg(long, value_name = "N", requires = "iface")]
+    pub count: Option<u64>,
+    /// End after this time
+    #[arg(long, value_name = "TIME", value_parser = positive_duration, requires = "iface")]
+    pub duration: Option<Duration>,
+    /// How frames get into the kernel; `auto` makes live frames from 50,000 a second on
+    #[arg(long, value_enum, default_value_t = By::Auto, requires = "iface")]
+    pub by: By,
+    /// How the result is printed
+    #[arg(short, long, value_enum, default_value_t = Output::Table)]
+    pub output: Output,
+}
+
+/// How frames get into the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum By {
+    /// Whatever suits the rate and the frames
+    Auto,
+    /// Packets that the kernel makes, filled by an XDP program; takes a core
+    Live,
+    /// A packet socket
+    Packet,
 }
 
 /// `rocescope merge`.
@@ -339,6 +432,14 @@ pub struct RepairArguments {
     /// The dataset
     #[arg(value_name = "DIR")]
     pub dataset: PathBuf,
+}
+
+/// `rocescope restore-vlan-offload`, which a capture starts.
+#[derive(Debug, Args)]
+pub struct RestoreVlanOffloadArguments {
+    /// Index of the interface
+    #[arg(value_name = "INDEX")]
+    pub interface: u32,
 }
 
 /// `rocescope schema`.

@@ -4,7 +4,7 @@
 //! segment, whose rows are in order, is read batch by batch once its time has come.
 
 use anyhow::{Context, Result};
-use rocescope_model::{Cells, Row, Value};
+use rocescope_model::{Cells, Column, Row, Value};
 use rocescope_store::read::Batches;
 use rocescope_store::{Scan, Segment};
 use std::collections::VecDeque;
@@ -20,6 +20,8 @@ pub struct Timeline<'a, R> {
     waiting: Vec<(i64, usize, &'a Segment)>,
     lanes: Vec<Lane<R>>,
     column: usize,
+    /// The columns that are read.
+    wanted: fn(&Column) -> bool,
 }
 
 /// A segment that is being read.
@@ -37,16 +39,29 @@ impl<'a, R: Row> Timeline<'a, R> {
     /// # Errors
     /// A segment does not read.
     pub fn new(scans: &'a [Scan]) -> Result<Self> {
+        let scans = scans.iter().enumerate();
+        let segments =
+            scans.flat_map(|(dataset, scan)| scan.segments.iter().map(move |s| (dataset, s)));
+        Self::of(segments, |_| true)
+    }
+
+    /// The rows of this table in these segments, each with the number of its dataset; of the columns
+    /// only those that `wanted` says yes to.
+    ///
+    /// # Errors
+    /// A segment does not read.
+    pub fn of(
+        segments: impl Iterator<Item = (usize, &'a Segment)>,
+        wanted: fn(&Column) -> bool,
+    ) -> Result<Self> {
         let column = R::TABLE.position(START).unwrap_or(usize::MAX);
         let mut waiting = Vec::new();
-        for (dataset, scan) in scans.iter().enumerate() {
-            for segment in scan.table(R::TABLE.name) {
-                let mut batches = segment.batches(|column| column.name == START)?;
-                if let Some(batch) = batches.next().transpose()?
-                    && let Value::I64(first) = batch.value(0, column)
-                {
-                    waiting.push((first, dataset, segment));
-                }
+        for (dataset, segment) in segments.filter(|(_, s)| s.table == R::TABLE.name) {
+            let mut batches = segment.batches(|column| column.name == START)?;
+            if let Some(batch) = batches.next().transpose()?
+                && let Value::I64(first) = batch.value(0, column)
+            {
+                waiting.push((first, dataset, segment));
             }
         }
         // Datasets in the order in which they were named, where times are equal.
@@ -55,6 +70,7 @@ impl<'a, R: Row> Timeline<'a, R> {
             waiting,
             lanes: Vec::new(),
             column,
+            wanted,
         })
     }
 
@@ -78,7 +94,7 @@ impl<'a, R: Row> Timeline<'a, R> {
             let mut lane = Lane {
                 dataset,
                 path: segment.path.clone(),
-                batches: segment.batches(|_| true)?,
+                batches: segment.batches(self.wanted)?,
                 rows: VecDeque::new(),
             };
             lane.fill()?;

@@ -1,6 +1,7 @@
-//! Rates and lengths as people write them.
+//! Rates, lengths and instants as people write them.
 
-use std::time::Duration;
+use rocescope_model::Time;
+use std::time::{Duration, SystemTime};
 
 /// Reads bits a second: `2.5G`, `400M`, `64k`, `1e9`.
 ///
@@ -95,6 +96,27 @@ pub fn positive_duration(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// Reads an instant, UTC: `2026-11-21T02:30:09Z`, `2026-11-21 02:30:09.5`, `2026-11-21 02:30`,
+/// `2026-11-21`.
+///
+/// # Errors
+/// A sentence for the user.
+pub fn instant(text: &str) -> Result<Time, String> {
+    let text = text.trim();
+    let whole = match text.len() {
+        10 => format!("{text}T00:00:00Z"),
+        16 => format!("{text}:00Z"),
+        _ => text.to_owned(),
+    };
+    let since = |time: SystemTime| time.duration_since(SystemTime::UNIX_EPOCH).ok();
+    let time = humantime::parse_rfc3339_weak(&whole).ok().and_then(since);
+    time.and_then(|time| i64::try_from(time.as_nanos()).ok())
+        .map(Time)
+        .ok_or_else(|| {
+            "expected an instant in UTC, such as 2026-11-21T02:30:09Z or 2026-11-21".into()
+        })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -131,5 +153,32 @@ mod tests {
         assert_eq!(duration("100ms"), Ok(Duration::from_millis(100)));
         assert!(duration("100").is_err());
         assert!(positive_duration("0s").is_err());
+    }
+
+    #[test]
+    fn instants_need_no_time_of_day() {
+        let second = Time(1_795_228_209_000_000_000);
+        for text in [
+            "2026-11-21T02:30:09Z",
+            "2026-11-21 02:30:09",
+            " 2026-11-21T02:30:09.0Z",
+        ] {
+            assert_eq!(instant(text), Ok(second), "{text}");
+        }
+        assert_eq!(
+            instant("2026-11-21 02:30"),
+            Ok(Time(second.0 - 9_000_000_000))
+        );
+        assert_eq!(instant("2026-11-21").unwrap().0 % 86_400_000_000_000, 0);
+        for wrong in [
+            "",
+            "yesterday",
+            "2026-13-01",
+            "02:30",
+            "1969-12-31",
+            "2500-01-01",
+        ] {
+            assert!(instant(wrong).is_err(), "{wrong}");
+        }
     }
 }

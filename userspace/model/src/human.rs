@@ -61,6 +61,20 @@ pub fn plain(value: &Value<'_>) -> String {
     }
 }
 
+/// A number in groups of three digits: `1,234,567`.
+#[must_use]
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
 fn scaled(number: f64, step: f64, units: &[&str]) -> String {
     let mut number = number;
     let mut units = units.iter().peekable();
@@ -84,7 +98,7 @@ fn scaled(number: f64, step: f64, units: &[&str]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{plain, readable};
+    use super::{grouped, plain, readable};
     use crate::{Unit, Value};
 
     #[test]
@@ -104,6 +118,14 @@ mod tests {
         for (number, unit, text) in cases {
             assert_eq!(readable(&Value::I64(number), unit), text);
         }
+    }
+
+    #[test]
+    fn digits_come_in_threes() {
+        assert_eq!(grouped(0), "0");
+        assert_eq!(grouped(999), "999");
+        assert_eq!(grouped(1_000), "1,000");
+        assert_eq!(grouped(1_234_567), "1,234,567");
     }
 
     #[test]

@@ -44,5 +44,5 @@ pub mod windows;
 pub const LINEAR_COUNTING_BITS: u32 = rocescope_sketches::linear_counting::ROW_BITS;
 
 pub use settings::{Settings, SettingsError};
-pub use summary::{Summary, TopFlow};
+pub use summary::{Mirror, Summary, TopFlow};
 pub use windows::Pipeline;

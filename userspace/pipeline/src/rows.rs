@@ -4,6 +4,7 @@ use crate::change::Changed;
 use crate::flow_estimate::{FlowEstimate, wants_hyper_log_log};
 use crate::overflow::{Bounded, Sketches};
 use crate::settings::Settings;
+use crate::summary::Mirror;
 use crate::window::{Happening, Window};
 use alloc::format;
 use alloc::string::ToString;
@@ -55,6 +56,8 @@ pub(crate) struct Closing<'a> {
     pub(crate) changes: &'a [Changed],
     pub(crate) sketches: &'a Sketches,
     /// How many flows reached the elephant threshold.
+    /// What the mirror did meanwhile, where connections are followed.
+    pub(crate) mirror: Option<Mirror>,
     pub(crate) elephants: u64,
 }
 
@@ -141,8 +144,11 @@ impl Closing<'_> {
             unknown_opcode_packets: unknown_opcode_packets(&totals.opcodes),
             lost_packets: frames.lost_packets,
             late_packets: totals.late_packets,
-            mirror_lost_packets: None,
-            mirror_loss_ratio: None,
+            mirror_lost_packets: self.mirror.map(|mirror| mirror.lost_packets),
+            mirror_loss_ratio: self
+                .mirror
+                .and_then(|mirror| mirror.loss_ratio(all.packets)),
+            mirrored_twice_packets: self.mirror.map(|mirror| mirror.twice_packets),
             boundary_slack_ns: 0,
             jitter_events: self
                 .changes

@@ -25,8 +25,36 @@ pub struct Summary {
     pub flows_standard_error: f64,
     /// Whether flows and top flows are exact. Totals always are.
     pub exact: bool,
+    /// What the mirror did, where connections are followed.
+    pub mirror: Option<Mirror>,
     /// The largest flows by frame bytes, largest first.
     pub top_flows: Vec<TopFlow>,
+}
+
+/// What a mirror port left out, and what it showed twice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mirror {
+    /// Packets that an endpoint acknowledged and the mirror never showed.
+    pub lost_packets: u64,
+    /// Packets that it showed once more.
+    pub twice_packets: u64,
+}
+
+impl Mirror {
+    /// `lost_packets` as a share of those and the packets that were seen; `None` where there were none.
+    #[must_use]
+    pub fn loss_ratio(&self, seen_packets: u64) -> Option<f64> {
+        let all = self.lost_packets + seen_packets;
+        (all > 0).then(|| self.lost_packets as f64 / all as f64)
+    }
+
+    /// What came behind `before`.
+    pub(crate) const fn since(self, before: Self) -> Self {
+        Self {
+            lost_packets: self.lost_packets.saturating_sub(before.lost_packets),
+            twice_packets: self.twice_packets.saturating_sub(before.twice_packets),
+        }
+    }
 }
 
 /// A flow of the whole capture.
@@ -63,6 +91,7 @@ impl Summary {
             flows,
             flows_standard_error,
             exact: total.overflow.is_none(),
+            mirror: pipeline.mirror(),
             top_flows,
         }
     }

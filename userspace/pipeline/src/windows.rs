@@ -7,7 +7,7 @@ use crate::flow_table::{Flow, FlowTable};
 use crate::overflow::{Bounded, Overflow, Sketches};
 use crate::rows::{Closing, change_row, is_elephant};
 use crate::settings::{Settings, SettingsError};
-use crate::summary::Summary;
+use crate::summary::{Mirror, Summary};
 use crate::window::{FrameCounts, Totals, Window};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -46,6 +46,8 @@ pub struct Pipeline {
     changes: Changes,
     rows: WindowRows,
     pub(crate) connections: Option<Box<Connections>>,
+    /// What the rows of closed windows have told of the mirror.
+    mirror: Mirror,
     pub(crate) total: Total,
 }
 
@@ -110,6 +112,7 @@ impl Pipeline {
             connections: settings
                 .connections
                 .map(|chosen| Box::new(Connections::new(chosen, &settings))),
+            mirror: Mirror::default(),
             total: Total {
                 totals: Totals::default(),
                 flows: FlowTable::new(settings.exact_flows),
@@ -224,9 +227,11 @@ impl Pipeline {
         each: &mut impl FnMut(&mut WindowRows) -> Result<(), E>,
     ) -> Result<(), E> {
         self.attribute(counters);
-        self.close_before(u64::MAX, each)?;
         if let Some(connections) = &mut self.connections {
             connections.finish();
+        }
+        self.close_before(u64::MAX, each)?;
+        if self.connections.is_some() {
             self.connection_rows(true, each)?;
         }
         let Self {
@@ -273,6 +278,16 @@ impl Pipeline {
     pub fn connections(&self) -> Option<ConnectionSummary> {
         let connections = self.connections.as_ref();
         connections.map(|connections| connections.summary())
+    }
+
+    /// What the mirror did so far, where connections are followed.
+    #[must_use]
+    pub fn mirror(&self) -> Option<Mirror> {
+        let summary = self.connections()?;
+        Some(Mirror {
+            lost_packets: summary.mirror_lost_packets,
+            twice_packets: summary.mirrored_twice_packets,
+        })
     }
 
     /// The whole capture so far, as far as windows are closed.
@@ -413,6 +428,11 @@ impl Pipeline {
     }
 
     fn close(&mut self, start_ns: u64, mut window: Window) {
+        let mirror = self.mirror().map(|now| {
+            let since = now.since(self.mirror);
+            self.mirror = now;
+            since
+        });
         let Self {
             settings,
             sketches,
@@ -445,6 +465,7 @@ impl Pipeline {
             changes: &changed,
             sketches,
             elephants: elephants as u64,
+            mirror,
         }
         .rows(rows);
         total.events += (rows.events.len() - events) as u64;

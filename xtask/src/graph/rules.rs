@@ -13,13 +13,14 @@ pub(super) const SANS_IO: [&str; 5] = [
 ];
 
 /// Packages, by how their names begin, and the only crates that may import them.
-const FENCES: [(&[&str], &[&str]); 4] = [
+const FENCES: [(&[&str], &[&str]); 5] = [
     // Kernel programs and raw sockets.
     (
         &["aya", "pnet", "socket2", "libc", "nix"],
         &["rocescope-capture"],
     ),
     (&["arrow", "parquet"], &["rocescope-store"]),
+    (&["maud"], &["rocescope-report"]),
     (&["ratatui", "crossterm"], &["rocescope-tui"]),
     (&["tokio"], &["rocescope-capture", "rocescope"]),
 ];

@@ -10,7 +10,7 @@ use super::requester::{Act, Answer, Requester};
 use super::responder::{Replied, RepliedKind, Responder};
 use super::rules::Rules;
 use super::scenario::impairment::Side;
-use super::tally::Direction;
+use super::tally::{Direction, Lost, PacketKind, Place};
 use super::tapped::{Cause, Content};
 use rocescope_wire::extension::rnr_timer_us;
 
@@ -141,6 +141,14 @@ impl Channel {
         let mut fate = fates.draw(number, now, self.requester.random());
         if fate.lost == Some(Side::BeforeTap) {
             direction.lost_before_tap += 1;
+            let of = PacketKind::Request;
+            direction.lose(Lost::new(
+                now,
+                Place::BeforeTap,
+                of,
+                request.sequence,
+                request.go,
+            ));
             return None;
         }
         let mut straggler = Straggler {
@@ -194,10 +202,40 @@ impl Channel {
             fate = fates.draw(replied.number, now, self.responder.random());
             if fate.lost == Some(Side::BeforeTap) {
                 direction.lost_before_tap += 1;
+                let of = replied.packet_kind();
+                direction.lose(Lost::new(
+                    now,
+                    Place::BeforeTap,
+                    of,
+                    replied.sequence,
+                    replied.go,
+                ));
                 return None;
             }
         }
         Some((Content::Reply(replied), cause, fate))
+    }
+
+    /// Lists what passed the tap and will not arrive.
+    pub(super) fn lose(
+        &self,
+        now: u64,
+        content: &Content,
+        place: Place,
+        direction: &mut Direction,
+    ) {
+        let (of, sequence, go, awaited) = match content {
+            Content::Request(request) => {
+                let awaited = self.responder.awaits(request);
+                (PacketKind::Request, request.sequence, request.go, awaited)
+            }
+            Content::Reply(replied) => (replied.packet_kind(), replied.sequence, replied.go, true),
+            Content::Cnp | Content::Session(_) => return,
+        };
+        direction.lose(Lost {
+            awaited,
+            ..Lost::new(now, place, of, sequence, go)
+        });
     }
 
     /// A request has passed the tap.

@@ -11,7 +11,7 @@ use super::responder::Responder;
 use super::rules::Rules;
 use super::scenario::impairment::Side;
 use super::session::Session;
-use super::tally::Direction;
+use super::tally::{Direction, Place};
 use super::tapped::{Cause, Content, Tapped};
 
 /// A connection.
@@ -107,15 +107,20 @@ impl Connection {
         rules: [&Rules; 2],
         directions: &mut [Direction; 2],
     ) {
-        if tapped.fate.lost == Some(Side::AfterTap)
-            && let Some(direction) = directions.get_mut(tapped.from())
-        {
-            direction.lost_after_tap += 1;
-        }
         let (channel, rules) = match (tapped.channel, &mut self.backward) {
             (1, Some(backward)) => (&mut **backward, rules[1]),
             _ => (&mut self.forward, rules[0]),
         };
+        let place = match tapped.fate {
+            Fate { damaged: true, .. } => Some(Place::Damaged),
+            fate => fate.lost.map(|_| Place::AfterTap),
+        };
+        if let Some(direction) = directions.get_mut(tapped.from())
+            && let Some(place) = place
+        {
+            direction.lost_after_tap += u64::from(tapped.fate.lost == Some(Side::AfterTap));
+            channel.lose(now, &tapped.content, place, direction);
+        }
         match &tapped.content {
             Content::Request(request) => {
                 channel.passed(now, request, tapped.cause, tapped.fate, fair, rules);
@@ -128,6 +133,15 @@ impl Connection {
             Content::Cnp => channel.requester.slow_down(now, rules),
             Content::Session(_) => {}
         }
+    }
+
+    /// Lists a packet that was lost.
+    pub(super) fn lose(&self, now: u64, tapped: &Tapped, place: Place, direction: &mut Direction) {
+        let channel = match (tapped.channel, &self.backward) {
+            (1, Some(backward)) => backward,
+            _ => &self.forward,
+        };
+        channel.lose(now, &tapped.content, place, direction);
     }
 
     /// How many messages of each side are completed.

@@ -10,6 +10,7 @@ use super::report;
 use super::requester::NEVER;
 use super::scenario::Scenario;
 use super::scenario::units::Probability;
+use super::tally::Place;
 use super::tapped::Content;
 use super::truth::Truth;
 use rocescope_wire::tunnel::Encapsulation;
@@ -207,7 +208,9 @@ impl Generator {
                 written = Some(original);
             } else {
                 self.account.lost_by_mirror += 1;
-                ledger.directions.get_mut(from)?.lost_by_mirror += 1;
+                let direction = ledger.directions.get_mut(from)?;
+                direction.lost_by_mirror += 1;
+                connection.lose(now, &tapped, Place::Mirror, direction);
             }
             if is_session {
                 *gsi_psn = gsi_psn.wrapping_add(1);

@@ -64,6 +64,8 @@ pub(super) struct Request {
     pub(super) rest: bool,
     /// It was sent before.
     pub(super) again: bool,
+    /// How often its sender had gone back by then.
+    pub(super) go: u32,
     /// It was marked on the way.
     pub(super) congested: bool,
 }
@@ -113,6 +115,7 @@ impl Message {
             ack_request: false,
             rest: offset > 0 && self.operation == Operation::Read,
             again: false,
+            go: 0,
             congested: false,
         }
     }

@@ -52,7 +52,7 @@ pub mod truth;
 pub use generator::{Frame, Generator};
 pub use scenario::{Scenario, ScenarioError};
 use std::io::{self, Write};
-pub use tally::{Delays, Direction, Volume};
+pub use tally::{Delays, Direction, Lost, PacketKind, Place, Volume};
 pub use truth::Truth;
 
 /// A scenario to show: a small training cluster, some loss, some congestion.

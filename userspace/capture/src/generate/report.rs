@@ -23,7 +23,7 @@ pub(super) fn truth(scenario: &Scenario, seed: u64, fabric: &Fabric, account: &A
         .zip(&fabric.ledgers)
         .zip(&fabric.connections);
     for (index, ((link, ledger), connection)) in links.enumerate() {
-        let mut directions = ledger.finished();
+        let mut directions = ledger.finished(link.ends.start_psns);
         for (direction, completed) in directions.iter_mut().zip(connection.completed()) {
             direction.completed_messages = completed;
             losses.add(direction);

@@ -52,6 +52,8 @@ pub(super) struct Requester {
     asked: u64,
     timer_at: u64,
     expiries: u8,
+    /// How often it went back.
+    goes: u32,
     dead: bool,
     /// Messages that are acknowledged, or sent where nothing is acknowledged.
     pub(super) completed: u64,
@@ -95,6 +97,7 @@ impl Requester {
             asked: 0,
             timer_at: NEVER,
             expiries: 0,
+            goes: 0,
             dead: false,
             completed: 0,
         }
@@ -140,6 +143,7 @@ impl Requester {
         let message = self.messages.get(at).copied()?;
         let mut request = message.request(self.next, rules.mtu);
         request.again = self.next < self.sent;
+        request.go = self.goes;
         let number = self.transmissions;
         self.transmissions += 1;
         request.ack_request = rules.service == Service::Rc
@@ -225,6 +229,7 @@ impl Requester {
             .packet_due
             .max(now.saturating_add(self.back_wait).saturating_mul(1000));
         self.back_at = NEVER;
+        self.goes += 1;
         self.ask_again();
     }
 
@@ -241,6 +246,7 @@ impl Requester {
             return false;
         }
         self.expiries += 1;
+        self.goes += 1;
         self.next = self.unacknowledged;
         self.packet_due = self.packet_due.max(now.saturating_mul(1000));
         self.ask_again();

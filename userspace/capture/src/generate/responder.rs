@@ -8,6 +8,7 @@ use super::random::Random;
 use super::requester::NEVER;
 use super::rules::{Rules, picoseconds};
 use super::scenario::group::{Operation, Service};
+use super::tally::PacketKind;
 use std::collections::VecDeque;
 
 /// Positive, without credits.
@@ -44,6 +45,8 @@ pub(super) struct Responder {
     /// Behind the highest response ever sent.
     responded: u64,
     transmissions: u64,
+    /// How often the requester had gone back when it sent what is answered now.
+    go: u32,
     cnps: VecDeque<u64>,
     cnp_after: u64,
     dead: bool,
@@ -58,6 +61,7 @@ struct Reply {
     completed: u32,
     /// When the request passed the tap that it answers, if that is a fair sample of a round trip.
     asked_at: Option<u64>,
+    go: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -78,8 +82,19 @@ pub(super) struct Replied {
     pub(super) asked_at: Option<u64>,
     /// It was sent before.
     pub(super) again: bool,
+    /// How often its requester had gone back when it asked for it.
+    pub(super) go: u32,
     /// Its number among all reply packets.
     pub(super) number: u64,
+}
+
+impl Replied {
+    pub(super) const fn packet_kind(&self) -> PacketKind {
+        match self.kind {
+            RepliedKind::Acknowledge(_) => PacketKind::Acknowledge,
+            RepliedKind::Read(..) | RepliedKind::Atomic => PacketKind::Response,
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -107,10 +122,16 @@ impl Responder {
             free_at: 0,
             responded: 0,
             transmissions: 0,
+            go: 0,
             cnps: VecDeque::new(),
             cnp_after: 0,
             dead: false,
         }
+    }
+
+    /// Whether it would take this request, were it to arrive now.
+    pub(super) const fn awaits(&self, request: &Request) -> bool {
+        request.sequence == self.expected
     }
 
     /// When the next reply passes the tap, and when the next CNP does.
@@ -142,6 +163,7 @@ impl Responder {
             return;
         }
         let asked_at = fair.then_some(now);
+        self.go = request.go;
         let ahead = request.sequence.wrapping_sub(self.expected);
         if request.sequence < self.expected {
             self.repeat(now, request, rules);
@@ -178,14 +200,15 @@ impl Responder {
         {
             self.dead = true;
             let kind = ReplyKind::Acknowledge(syndrome, 0, 0);
-            self.reply(now, kind, request.sequence, asked_at, rules);
+            self.reply(now, kind, request.sequence, None, rules);
             return;
         }
         if self.is_unready(request, rules) {
             self.refusing = true;
             let timer = rules.rnr.map_or(0, |(_, timer, _)| timer);
+            // It says nothing of when the request is taken: no round trip.
             let kind = ReplyKind::Acknowledge(RNR | timer, 0, 0);
-            self.reply(now, kind, request.sequence, asked_at, rules);
+            self.reply(now, kind, request.sequence, None, rules);
             return;
         }
         let from = self.expected;
@@ -302,6 +325,7 @@ impl Responder {
             sequence,
             completed: self.completed,
             asked_at,
+            go: self.go,
         });
     }
 
@@ -324,7 +348,7 @@ impl Responder {
                 (RepliedKind::Read(position, bytes), *left > 0)
             }
         };
-        let completed = reply.completed;
+        let (completed, go) = (reply.completed, reply.go);
         if more {
             reply.sequence += 1;
         } else {
@@ -343,6 +367,7 @@ impl Responder {
             completed,
             asked_at,
             again,
+            go,
             number,
         })
     }

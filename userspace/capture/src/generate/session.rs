@@ -108,9 +108,10 @@ impl Ends {
         let qpn = self.qpns.map(Qpn::new);
         let psn = self.start_psns.map(Psn::new);
         let addresses = self.addresses().write();
+        // Each side names the PSN with which the other one is to begin (IBTA volume 1, 12.7.31).
         let message = match stage {
-            Stage::Request => Message::Request(self.request(ids[0], qpn[0], psn[0], &addresses)),
-            Stage::Reply => Message::Reply(cm::Reply::new(ids[1], ids[0], qpn[1], psn[1])),
+            Stage::Request => Message::Request(self.request(ids[0], qpn[0], psn[1], &addresses)),
+            Stage::Reply => Message::Reply(cm::Reply::new(ids[1], ids[0], qpn[1], psn[0])),
             Stage::DisconnectReply => Message::DisconnectReply(cm::DisconnectReply {
                 local_id: ids[1],
                 remote_id: ids[0],

@@ -56,6 +56,81 @@ impl Delays {
     }
 }
 
+/// Where a packet was lost.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Place {
+    /// Between its sender and the tap.
+    BeforeTap,
+    /// Between the tap and its receiver.
+    AfterTap,
+    /// On the way from its sender, by a bit error: it passes, and its receiver drops it.
+    Damaged,
+    /// Between the tap and the capture; it arrived.
+    Mirror,
+    /// Nowhere: it was so late that it passed behind its own retransmission. To the tap that looks as
+    /// if it had been lost and its retransmission doubled.
+    Late,
+}
+
+/// What kind of packet was lost.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PacketKind {
+    /// A request.
+    Request,
+    /// A packet of a READ response, or an atomic one.
+    Response,
+    /// An acknowledgement, positive or not.
+    Acknowledge,
+}
+
+/// A packet that was lost.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct Lost {
+    /// Its PSN.
+    pub psn: u32,
+    /// When it was lost, in nanoseconds since the scenario began.
+    pub at_ns: u64,
+    /// Where.
+    pub place: Place,
+    /// What it was.
+    pub of: PacketKind,
+    /// A packet sent behind it, with a higher PSN and before its sender went back, passed the tap.
+    pub followed: bool,
+    /// Its receiver would have taken it: it was the next in order.
+    pub awaited: bool,
+    /// A NAK that names it, or a READ that asks for it again, passed the tap.
+    pub refused: bool,
+    /// Number behind the first PSN, and how often its sender had gone back by then.
+    #[serde(skip)]
+    pub(super) sequence: u64,
+    #[serde(skip)]
+    pub(super) go: u32,
+}
+
+impl Lost {
+    pub(super) const fn new(
+        now: u64,
+        place: Place,
+        of: PacketKind,
+        sequence: u64,
+        go: u32,
+    ) -> Self {
+        Self {
+            psn: 0,
+            at_ns: now,
+            place,
+            of,
+            followed: false,
+            awaited: false,
+            refused: false,
+            sequence,
+            go,
+        }
+    }
+}
+
 /// What one side of a connection sent, as it passed the tap.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Direction {
@@ -108,6 +183,45 @@ pub struct Direction {
     pub rtt: Delays,
     /// From this side's READ and atomic requests to the first packet of their responses.
     pub response_delay: Delays,
+    /// Each packet that was lost, as many as are listed: the first.
+    pub lost: Vec<Lost>,
+}
+
+/// The most lost packets that are listed a direction, 480 KiB.
+const LOST_MAX: usize = 10_000;
+
+impl Direction {
+    /// Lists a lost packet.
+    pub(super) fn lose(&mut self, lost: Lost) {
+        if self.lost.len() < LOST_MAX {
+            self.lost.push(lost);
+        }
+    }
+
+    /// A packet passed the tap that was sent behind what was lost on the way there.
+    fn follow(&mut self, of: PacketKind, sequence: u64, go: u32) {
+        let all = self.lost.iter_mut().rev();
+        for lost in all
+            .filter(|lost| lost.of == of)
+            .take_while(|lost| lost.go >= go)
+        {
+            let on_the_way = matches!(lost.place, Place::BeforeTap | Place::Mirror);
+            lost.followed |= on_the_way && lost.go == go && lost.sequence < sequence;
+        }
+    }
+
+    /// What passed the tap and was lost behind it is asked for.
+    fn refuse(&mut self, of: PacketKind, sequence: u64) {
+        let mut all = self.lost.iter_mut().rev();
+        let behind = |lost: &&mut Lost| {
+            lost.of == of
+                && lost.sequence == sequence
+                && matches!(lost.place, Place::AfterTap | Place::Damaged)
+        };
+        if let Some(lost) = all.find(behind) {
+            lost.refused = true;
+        }
+    }
 }
 
 /// The two directions of a connection, and which PSNs of each channel passed.
@@ -141,7 +255,7 @@ impl Ledger {
         ) else {
             return false;
         };
-        let mut answered = None;
+        let (mut answered, mut asked_for) = (None, None);
         let Some(direction) = self.directions.get_mut(from) else {
             return false;
         };
@@ -168,7 +282,14 @@ impl Ledger {
                     Cause::Original => {}
                     Cause::Retransmission => direction.retransmitted_packets += 1,
                     Cause::Late if is_new => direction.out_of_order_packets += u64::from(past),
-                    Cause::Copy | Cause::Late => direction.duplicate_packets += 1,
+                    Cause::Copy => direction.duplicate_packets += 1,
+                    Cause::Late => {
+                        direction.duplicate_packets += 1;
+                        direction.lose(Lost {
+                            followed: true,
+                            ..Lost::new(now, Place::Late, PacketKind::Request, request.sequence, 0)
+                        });
+                    }
                 }
                 direction.ce_packets += u64::from(request.congested);
                 direction.unique_payload_bytes += if is_new {
@@ -178,17 +299,25 @@ impl Ledger {
                 };
                 direction.messages += u64::from(packet.ends_message);
                 direction.unique_messages += u64::from(packet.ends_message && is_new);
+                direction.follow(PacketKind::Request, request.sequence, request.go);
+                if request.again && request.operation.has_response() {
+                    asked_for = Some((PacketKind::Response, request.sequence));
+                }
             }
             Content::Reply(replied) => {
                 match replied.kind {
                     RepliedKind::Acknowledge(syndrome) => match syndrome >> 5 {
                         0 => direction.acks += 1,
                         1 => direction.rnr_nak += 1,
-                        _ if syndrome & 0x1f == 0 => direction.nak_psn_sequence += 1,
+                        _ if syndrome & 0x1f == 0 => {
+                            direction.nak_psn_sequence += 1;
+                            asked_for = Some((PacketKind::Request, replied.sequence));
+                        }
                         _ => direction.nak_fatal += 1,
                     },
                     RepliedKind::Read(..) | RepliedKind::Atomic => {
                         let is_new = responses.see(replied.sequence, 1) > 0;
+                        direction.follow(PacketKind::Response, replied.sequence, replied.go);
                         direction.retransmitted_packets += u64::from(replied.again);
                         direction.unique_payload_bytes += if is_new {
                             u64::from(packet.payload_bytes)
@@ -206,6 +335,11 @@ impl Ledger {
         }
         direction.volume.add(frame_bytes, packet.payload_bytes);
         direction.damaged_packets += u64::from(packet.damaged);
+        if let Some((of, sequence)) = asked_for
+            && let Some(asked) = self.directions.get_mut(1 - from)
+        {
+            asked.refuse(of, sequence);
+        }
         if let Some((kind, delay)) = answered
             && let Some(asking) = self.directions.get_mut(1 - from)
         {
@@ -217,9 +351,20 @@ impl Ledger {
         fair
     }
 
-    /// Both directions, with what can be known at the end alone.
-    pub(super) fn finished(&self) -> [Direction; 2] {
+    /// Both directions, with what can be known at the end alone; `start_psns` are those of either
+    /// side's requests.
+    pub(super) fn finished(&self, start_psns: [u32; 2]) -> [Direction; 2] {
         let mut directions = self.directions.clone();
+        for (side, direction) in directions.iter_mut().enumerate() {
+            for lost in &mut direction.lost {
+                let channel = match lost.of {
+                    PacketKind::Request => side,
+                    PacketKind::Response | PacketKind::Acknowledge => 1 - side,
+                };
+                let start = start_psns.get(channel).copied().unwrap_or_default();
+                lost.psn = start.wrapping_add(lost.sequence as u32) & 0x00ff_ffff;
+            }
+        }
         for (direction, requests) in directions.iter_mut().zip(&self.requests) {
             direction.lost_gap_psns = requests.missing();
         }

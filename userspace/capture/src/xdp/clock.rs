@@ -26,7 +26,7 @@ pub(super) fn monotonic_ns() -> Result<u64, Error> {
 
 /// What to add to the monotonic clock to get nanoseconds since the epoch: the closest of a few
 /// readings, between which the process may have been interrupted.
-pub(super) fn epoch_offset_ns() -> Result<u64, Error> {
+pub(crate) fn epoch_offset_ns() -> Result<u64, Error> {
     let mut best = (u64::MAX, 0);
     for _ in 0..16 {
         let before = monotonic_ns()?;

@@ -23,7 +23,7 @@ pub(super) fn pinned<R>(cpu: u32, work: impl FnOnce() -> R) -> Result<R, Error> 
 }
 
 /// Moves this thread to `cpu`.
-pub(super) fn pin(cpu: u32) -> Result<(), Error> {
+pub(crate) fn pin(cpu: u32) -> Result<(), Error> {
     // SAFETY: a set of bits, for which all zero is the empty one.
     let mut one: libc::cpu_set_t = unsafe { std::mem::zeroed() };
     if cpu as usize >= 8 * size_of::<libc::cpu_set_t>() {

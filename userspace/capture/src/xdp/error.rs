@@ -56,6 +56,9 @@ pub enum Error {
     /// A clock cannot be read.
     #[error("the clock: {0}")]
     Clock(io::Error),
+    /// A call of `bpf(2)`.
+    #[error("bpf: {0}")]
+    Call(#[source] io::Error),
     /// Capabilities cannot be given up.
     #[error("capabilities: {0}")]
     Capabilities(io::Error),

@@ -4,9 +4,8 @@
 //! whatever was there, and `aya` falls back to it; hence the system call here.
 
 use super::Error;
-use aya::programs::ProgramFd;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
 /// Where the program runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +32,7 @@ impl Mode {
 
 /// A program on an interface; dropping it detaches.
 #[derive(Debug)]
-pub(super) struct Attached {
+pub(crate) struct Attached {
     _link: OwnedFd,
 }
 
@@ -53,8 +52,8 @@ struct LinkCreate {
     rest: [u64; 6],
 }
 
-pub(super) fn attach(
-    program: &ProgramFd,
+pub(crate) fn attach(
+    program: BorrowedFd<'_>,
     interface: u32,
     mode: Mode,
 ) -> Result<(Attached, Mode), Error> {
@@ -69,9 +68,9 @@ pub(super) fn attach(
     }
 }
 
-fn create(program: &ProgramFd, interface: u32, mode: Mode) -> Result<(Attached, Mode), Error> {
+fn create(program: BorrowedFd<'_>, interface: u32, mode: Mode) -> Result<(Attached, Mode), Error> {
     let attributes = LinkCreate {
-        program: program.as_fd().as_raw_fd(),
+        program: program.as_raw_fd(),
         interface,
         attach_type: ATTACH_XDP,
         flags: if mode == Mode::Generic {

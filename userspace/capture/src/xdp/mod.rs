@@ -10,6 +10,7 @@
 //! | `whole` | CM datagrams and TCP handshakes |
 //! | `clock` | the clocks of the kernel in nanoseconds since the epoch |
 //! | `cost` | what it takes to load the programs |
+//! | `speed` | nanoseconds a packet, measured here |
 //! | `stack` | how deep the stack of a program gets |
 //! | [`measure`] | what a packet costs in the kernel |
 //! | [`rehearsal`] | the same programs over frames in memory, for tests and measurements |
@@ -23,18 +24,22 @@ mod cpu;
 mod error;
 mod flush;
 mod kernel;
-mod link;
+pub(crate) mod link;
 pub mod measure;
 mod order;
 pub mod rehearsal;
 mod rings;
+mod speed;
 mod stack;
 mod whole;
 
+pub(crate) use clock::epoch_offset_ns;
 pub use cost::{Cost, costs};
+pub(crate) use cpu::pin;
 pub use error::Error;
 pub use link::Mode;
 pub use rings::{Blind, Losses};
+pub use speed::worst_case_ns;
 
 use flush::Flusher;
 use kernel::Kernel;
@@ -42,6 +47,7 @@ use link::Attached;
 use order::Order;
 use rings::Rings;
 use rocescope_record::{Config, Counters, RunRecord, Whole};
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use whole::Events;
 
@@ -131,7 +137,7 @@ impl Capture {
     /// [`Error::Occupied`] when another program is there, which is left alone; else the kernel's
     /// reason.
     pub fn attach(&mut self, interface: u32, mode: Mode) -> Result<Mode, Error> {
-        let (attached, mode) = link::attach(self.kernel.program()?, interface, mode)?;
+        let (attached, mode) = link::attach(self.kernel.program()?.as_fd(), interface, mode)?;
         self.attached.push(attached);
         Ok(mode)
     }

@@ -5,12 +5,14 @@ mod completions;
 mod config;
 mod connections;
 mod demo;
+mod doctor;
 mod extract;
 mod generate;
 mod live;
 mod man;
 mod merge;
 mod repair;
+mod report;
 mod schema;
 
 use crate::arguments::{Arguments, Command};
@@ -29,11 +31,14 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         Command::Config(action) => config::run(*action, arguments.config.as_deref()),
         Command::Connections(arguments) => connections::run(arguments),
         Command::Demo(arguments) => demo::run(arguments),
+        Command::Doctor(arguments) => doctor::run(arguments),
         Command::Extract(arguments) => extract::run(arguments),
         Command::Generate(arguments) => generate::run(arguments),
         Command::Man(arguments) => man::run(arguments),
         Command::Merge(arguments) => merge::run(arguments),
         Command::Repair(arguments) => repair::run(arguments),
+        Command::Report(arguments) => report::run(arguments),
+        Command::RestoreVlanOffload(arguments) => live::restore_vlan_offload(arguments),
         Command::Schema(arguments) => schema::run(arguments),
     }
 }

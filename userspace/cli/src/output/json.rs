@@ -105,6 +105,15 @@ pub fn summary(source: &Source<'_>, outcome: &Outcome) -> String {
     json.key("ecn_ce_packets")
         .integer(totals.congestion_experienced);
 
+    let mirror = summary.mirror;
+    json.key("mirror_lost_packets");
+    optional(&mut json, mirror.map(|mirror| mirror.lost_packets));
+    json.key("mirror_loss_ratio");
+    let ratio = mirror.and_then(|mirror| mirror.loss_ratio(all.packets));
+    json.value(&ratio.map_or(Value::Null, Value::F64));
+    json.key("mirrored_twice_packets");
+    optional(&mut json, mirror.map(|mirror| mirror.twice_packets));
+
     json.key("opcodes").begin_object();
     let mut opcodes = opcode_rows(summary);
     opcodes.sort_by_key(|row| row.opcode_number);
@@ -206,6 +215,11 @@ fn write_live(json: &mut Writer, live: &Live) {
         .integer(live.boundary_slack_ns);
     json.key("interface_dropped");
     optional(json, live.nic_dropped);
+    json.key("driver_drops").begin_object();
+    for (name, grown) in &live.driver_drops {
+        json.key(name).integer(*grown);
+    }
+    json.end_object();
     for (name, count) in [
         ("socket_dropped", live.socket_dropped),
         ("lost_runs", live.lost_runs),

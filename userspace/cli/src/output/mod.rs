@@ -46,6 +46,9 @@ pub struct Live {
     pub boundary_slack_ns: u64,
     /// What the interfaces dropped by themselves, where they tell.
     pub nic_dropped: Option<u64>,
+    /// Counters of drivers that speak of drops and have grown, as `interface name`. They may count what
+    /// `nic_dropped` has, or what the port itself refused.
+    pub driver_drops: Vec<(String, u64)>,
     /// What was dropped on the way to the socket.
     pub socket_dropped: u64,
     /// Runs that found a ring full.

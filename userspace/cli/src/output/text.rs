@@ -2,9 +2,10 @@
 
 use super::{Live, Source, aeth, flow_rows, opcode_rows};
 use crate::intake::Outcome;
-use rocescope_model::human::readable;
+use rocescope_model::human::{grouped as count, readable};
 use rocescope_model::render::{self, Options};
 use rocescope_model::{Time, Unit, Value};
+use rocescope_pipeline::Mirror;
 use rocescope_wire::{Malformed, NotRoce};
 use std::fmt::Write;
 
@@ -119,6 +120,10 @@ fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome) -> st
         )?;
     }
 
+    if let Some(mirror) = summary.mirror {
+        write_mirror(out, mirror, all.packets)?;
+    }
+
     let opcodes = opcode_rows(summary);
     if !opcodes.is_empty() {
         let columns = Options {
@@ -179,6 +184,25 @@ fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome) -> st
     Ok(())
 }
 
+/// What the mirror left out, and what it showed twice. Without it a count of retransmissions is suspect.
+fn write_mirror(out: &mut String, mirror: Mirror, seen_packets: u64) -> std::fmt::Result {
+    let ratio = mirror.loss_ratio(seen_packets).unwrap_or(0.0);
+    writeln!(
+        out,
+        "Mirror    {} packets ({:.4} %) were acknowledged and never shown",
+        count(mirror.lost_packets),
+        100.0 * ratio
+    )?;
+    if mirror.twice_packets > 0 {
+        writeln!(
+            out,
+            "Twice     {} packets were shown once more",
+            count(mirror.twice_packets)
+        )?;
+    }
+    Ok(())
+}
+
 /// What a live capture has to say beside.
 fn write_live(out: &mut String, live: &Live, frames: u64) -> std::fmt::Result {
     let dropped = live.socket_dropped;
@@ -197,6 +221,9 @@ fn write_live(out: &mut String, live: &Live, frames: u64) -> std::fmt::Result {
             count(frames),
             count(dropped)
         )?,
+    }
+    for (name, grown) in &live.driver_drops {
+        writeln!(out, "Driver    {name} {}", count(*grown))?;
     }
     if live.blind_intervals > 0 {
         writeln!(
@@ -227,19 +254,6 @@ fn integer(number: u64) -> Value<'static> {
     Value::I64(i64::try_from(number).unwrap_or(i64::MAX))
 }
 
-/// A number in groups of three digits.
-fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
-}
-
 fn indented(table: &str) -> String {
     table.lines().map(|line| format!("  {line}\n")).collect()
 }
@@ -256,18 +270,5 @@ fn reasons(out: &mut String, title: &str, names: &[&str], counts: &[u64]) -> std
         Ok(())
     } else {
         writeln!(out, "{title}{}", met.join(", "))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::count;
-
-    #[test]
-    fn digits_come_in_threes() {
-        assert_eq!(count(0), "0");
-        assert_eq!(count(999), "999");
-        assert_eq!(count(1_000), "1,000");
-        assert_eq!(count(1_234_567), "1,234,567");
     }
 }

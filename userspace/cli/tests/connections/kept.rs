@@ -137,3 +137,69 @@ fn losses_behind_the_tap() {
     );
     assert_eq!(sum(&report, "repeated_packets"), 637);
 }
+
+/// What a reader of the JSON can rely on.
+#[test]
+fn every_connection_has_the_keys_that_are_promised() {
+    let report = kept("loss1_egress_node1.pcap.gz");
+    let connections = report["connections"].as_array().unwrap();
+    assert!(!connections.is_empty());
+    for connection in connections {
+        for end in ["a", "b"] {
+            for key in ["ip", "qpn", "udp_src_port", "start_psn"] {
+                assert!(connection[end].get(key).is_some(), "{end}.{key}");
+            }
+        }
+        for key in [
+            "service",
+            "paired_by",
+            "state",
+            "path_mtu_bytes",
+            "clock_error_ns",
+        ] {
+            assert!(connection.get(key).is_some(), "{key}");
+        }
+        for way in ["a_to_b", "b_to_a"] {
+            for key in [
+                "packets",
+                "payload_bytes",
+                "unique_payload_bytes",
+                "messages",
+                "retransmitted_packets",
+                "out_of_order_packets",
+                "duplicate_packets",
+                "lost_gaps",
+                "nak_psn_sequence",
+                "rnr_nak",
+                "nak_fatal",
+                "rtt_p50_ns",
+                "rtt_p99_ns",
+                "rtt_samples",
+                "unanswered_packets",
+            ] {
+                assert!(connection[way].get(key).is_some(), "{way}.{key}");
+            }
+        }
+    }
+}
+
+/// Every way of an episode has its line: what was sent again, why, and how fast.
+#[test]
+fn episodes_tell_their_reason() {
+    let details = |name: &str, kind: &str| -> Vec<String> {
+        let report = kept(name);
+        let found = events(&report, kind);
+        let details = found.iter().map(|event| event["detail"].as_str().unwrap());
+        details.map(str::to_owned).collect()
+    };
+    let lost = details("loss1_egress_node1.pcap.gz", "retransmission");
+    // As often as node1 counted `rcvd_seq_err`: of 12 NAKs one told it nothing new.
+    let asked = lost.iter().filter(|one| one.contains("after a nak"));
+    assert_eq!(asked.count(), 11);
+    let unready = details("rnr_nak.pcap.gz", "retransmission");
+    assert!(unready.iter().any(|one| one.contains("after a rnr_nak")));
+    assert!(!details("rnr_nak.pcap.gz", "rnr_episode").is_empty());
+    let silent = details("blackhole_retry_exceeded.pcap.gz", "retransmission");
+    assert!(silent.iter().all(|one| one.contains("after a timeout")));
+    assert!(!silent.is_empty());
+}

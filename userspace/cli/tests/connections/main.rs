@@ -4,7 +4,10 @@
 //! lies beside the project, and says so in one line where it does not.
 #![expect(clippy::unwrap_used, reason = "a test says what failed by panicking")]
 
+mod congestion;
 mod counters;
+mod generated;
+mod handshake;
 mod kept;
 mod replay;
 mod shared;

@@ -91,21 +91,19 @@ pub(super) struct Counted {
 /// Which queue pair answers which: of the client (`false`) or the server, with that of the peer.
 pub(super) type Peers = BTreeMap<(bool, u32), u32>;
 
+/// The first PSN of the requests to a queue pair. It need not be the first that passes: that one may
+/// have been overtaken.
+pub(super) type Starts = BTreeMap<(bool, u32), Psn>;
+
 /// What client and server count when they receive what `path` holds, in that order.
-pub(super) fn endpoints(path: &Path, pairs: &Peers) -> [Counted; 2] {
+pub(super) fn endpoints(path: &Path, pairs: &Peers, starts: &Starts) -> [Counted; 2] {
     let mtu = path_mtu(path);
     let mut counted = <[Counted; 2]>::default();
     // How often each PSN was refused for want of a buffer: it arrived, but was not taken.
     let mut refused: BTreeMap<(bool, u32, u32), u32> = BTreeMap::new();
     let mut peers: BTreeMap<(bool, u32), Psn> = BTreeMap::new();
     let mut rnr: Vec<(bool, u32, u32)> = Vec::new();
-    // First request PSN to each queue pair.
-    let mut first: BTreeMap<(bool, u32), Psn> = BTreeMap::new();
     packets(path, |packet| {
-        if packet.stream() == Stream::Request {
-            let key = (to_server(packet), packet.flow.dst_qpn);
-            first.entry(key).or_insert(packet.psn());
-        }
         if let Acknowledgement::RnrNak { .. } = packet.syndrome.meaning()
             && packet.stream() == Stream::Acknowledge
         {
@@ -119,7 +117,7 @@ pub(super) fn endpoints(path: &Path, pairs: &Peers) -> [Counted; 2] {
             .or_default() += 1;
     }
     // Expected PSN of each responder, and the PSN each requester waits to have acknowledged.
-    let mut expected: BTreeMap<(bool, u32), Psn> = BTreeMap::new();
+    let mut expected: BTreeMap<(bool, u32), Psn> = starts.clone();
     packets(path, |packet| {
         let server = to_server(packet);
         let key = (server, packet.flow.dst_qpn);
@@ -143,7 +141,7 @@ pub(super) fn endpoints(path: &Path, pairs: &Peers) -> [Counted; 2] {
                 peers.insert(key, psn.plus(1));
             }
             Stream::Acknowledge => {
-                let begun = first.get(&(!server, peer(server, key.1))).copied();
+                let begun = starts.get(&(!server, peer(server, key.1))).copied();
                 let awaited = peers.entry(key).or_insert(begun.unwrap_or(psn));
                 match packet.syndrome.meaning() {
                     Acknowledgement::Ack { .. } if !awaited.is_after(psn) => *awaited = psn.plus(1),

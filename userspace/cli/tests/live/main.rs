@@ -7,15 +7,19 @@
 //! | `live` | the binary, capturing in a namespace |
 //! | `replay` | frames of a capture file onto the other end |
 //! | `totals` | native, generic and packet sockets count what the file holds |
+//! | `generate` | frames of the generator, counted on both ends |
 //! | `lifecycle` | signals, `kill -9`, interfaces that vanish, programs of somebody else |
+//! | `port` | `doctor`, `--check`, counters, renaming, queues, tags |
 //! | `figures` | what Prometheus reads is what the summary says |
 //! | `privileges` | none, and only those that it takes |
-#![expect(clippy::unwrap_used, reason = "it is a test")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "it is a test")]
 
 mod figures;
+mod generate;
 mod lifecycle;
 mod live;
 mod namespace;
+mod port;
 mod privileges;
 mod replay;
 mod totals;

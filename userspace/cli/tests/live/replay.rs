@@ -30,11 +30,11 @@ pub(crate) fn replay(namespace: &Namespace, path: &Path) {
 
 fn send(path: &Path) {
     let before = received();
-    let injector = Injector::open(&Interface::find(SENDER).unwrap()).unwrap();
+    let mut injector = Injector::open(&Interface::find(SENDER).unwrap()).unwrap();
     let mut reader = FrameReader::new(file::open(path).unwrap()).unwrap();
     let mut sent = 0;
     while let Some(frame) = reader.next_frame().unwrap() {
-        injector.send(frame.bytes).unwrap();
+        assert!(injector.send(frame.bytes).unwrap());
         sent += 1;
         if sent % BURST == 0 {
             sleep(PAUSE);

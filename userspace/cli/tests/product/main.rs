@@ -12,6 +12,7 @@
 //! | `refusals` | wrong input and places: one line, exit code not 0 |
 //! | `killed` | `kill -9` costs one window |
 //! | `full_disk` | a full disk costs what came after |
+//! | `mirrored` | a mirror that shows every frame twice |
 //! | `signals` | SIGINT and SIGTERM end with a summary |
 //! | `captures`, `rocescope`, `traffic` | real captures, the binary, input made from them |
 #![expect(clippy::unwrap_used, clippy::panic, reason = "it is a test")]
@@ -23,6 +24,7 @@ mod filter;
 mod full_disk;
 mod fuzzed;
 mod killed;
+mod mirrored;
 mod oracle;
 mod output;
 mod refusals;

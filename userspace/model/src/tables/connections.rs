@@ -70,7 +70,7 @@ table! {
         read_packets: u64, Packets, hide "READs";
         /// Atomic requests.
         atomic_packets: u64, Packets, hide "Atomics";
-        /// Request packets sent again.
+        /// Packets sent again, READ responses among them.
         retransmitted_packets: u64, Packets, show "Retransmitted";
         /// Request packets that others overtook before the tap.
         out_of_order_packets: u64, Packets, show "Out of order";
@@ -79,11 +79,15 @@ table! {
         /// Request packets whose PSN had passed before: `duplicate_packets` and those retransmitted
         /// that had not been lost before the tap.
         repeated_packets: u64, Packets, hide "Repeated";
-        /// Request packets that were lost before the tap and passed when sent again.
+        /// Packets lost before the tap: what filled a gap when it was sent again, and what was left
+        /// out where all around it was sent again. READ responses count as well.
         lost_before_tap_packets: u64, Packets, show "Lost before";
-        /// Request packets that passed and that the receiver still asked for, or that were sent again
-        /// unacknowledged.
+        /// Packets that passed and did not arrive: requests that a NAK asked for, READ responses that
+        /// the requester asked for again.
         lost_after_tap_packets: u64, Packets, show "Lost after";
+        /// Request packets sent again after so long a wait that they, or their answer, must have been
+        /// lost behind the tap.
+        unanswered_packets: u64, Packets, show "Unanswered";
         /// Gaps of request PSNs that were never filled.
         lost_gaps: u64, None, show "Gaps";
         /// PSNs in those gaps.
@@ -112,6 +116,8 @@ table! {
         nak_episodes: u64, None, hide "NAK episodes";
         /// How often the sender went back for an RNR NAK.
         rnr_episodes: u64, None, hide "RNR episodes";
+        /// How often the sender asked again for a response that had not come though a later one had.
+        response_episodes: u64, None, hide "Response episodes";
         /// How often the sender went back though nothing asked for it.
         timeouts: u64, None, show "Timeouts";
         /// How often the request PSN passed from 2^24 - 1 to 0.

@@ -73,11 +73,15 @@ table! {
         /// Packets that came behind the lateness bound, after their own window was closed; counted
         /// here instead.
         late_packets: u64, Packets, hide "Late";
-        /// Packets that an endpoint acknowledged and the mirror never showed; null where that is
-        /// not worked out.
+        /// Packets that an endpoint acknowledged and the mirror never showed, as far as that was certain
+        /// when the window closed; null where connections are not followed.
         mirror_lost_packets: Option<u64>, Packets, hide "Mirror lost";
-        /// `mirror_lost_packets` as a share of those and `roce_packets`; null where that is not worked out.
+        /// `mirror_lost_packets` as a share of those and `roce_packets`; null where connections are not followed.
         mirror_loss_ratio: Option<f64>, Ratio, hide "Mirror loss";
+        /// Packets that the mirror showed once more, on another interface, on the other side of a routed
+        /// hop, or at once again; they count in all totals, and once in `connections`. Null where
+        /// connections are not followed.
+        mirrored_twice_packets: Option<u64>, Packets, hide "Mirrored twice";
         /// How far a packet may stand on the wrong side of a window's edge; 0 for files.
         boundary_slack_ns: i64, Nanoseconds, hide "Edge slack";
         /// Flows whose rate changed beyond the jitter thresholds since the window before.

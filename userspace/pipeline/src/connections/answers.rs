@@ -1,14 +1,16 @@
 //! What the other side answers: acknowledgements, refusals, responses.
 
 use super::direction::Direction;
-use super::episode::{Refusal, RnrEpisode, Trigger};
+use super::episode::{Refusal, ResponsesAgain, RnrEpisode, Trigger};
 use super::event::{Evidence, What, Where};
-use super::requests::{Surroundings, unique};
-use super::sequence::Place;
+use super::receiver::Told;
+use super::requests::{Surroundings, begins, unique};
+use super::sequence::{Place, Ranges};
 use super::waiting::Answer;
+use alloc::boxed::Box;
 use rocescope_record::RunRecord;
 use rocescope_wire::extension::{Acknowledgement, NakCode, rnr_timer_us};
-use rocescope_wire::{Operation, Position};
+use rocescope_wire::{Operation, Psn};
 
 /// Retransmissions without an answer from which silence means that the sender gave up.
 const TRIES: u32 = 2;
@@ -39,7 +41,7 @@ impl Direction {
                 let Self {
                     waiting, latencies, ..
                 } = self;
-                waiting.answered(place, |request| {
+                waiting.answered(place, None, |request| {
                     if request.answer == Answer::Acknowledge {
                         let since = |ns| now_ns.saturating_sub(ns);
                         if request.last == place && request.clear {
@@ -66,6 +68,8 @@ impl Direction {
     /// The peer has all up to `place`.
     fn progress(&mut self, place: Place, now_ns: u64, around: &mut Surroundings<'_>) {
         self.settle_doubt(Some((place, now_ns)), around.tell);
+        self.answered_ns = now_ns;
+        self.receiver.acknowledged(place, self.pass.next());
         if place > self.acked {
             self.acked = place;
             self.tries = 0;
@@ -101,41 +105,55 @@ impl Direction {
             self.requests.begin_at(place, run.first_ns);
         }
         self.requests.refuse(place);
-        let passed_ns = self.recent.time_of(place);
-        if let Some(doubt) = self.doubt.filter(|doubt| doubt.place == place) {
+        let has_passed = self.requests.has(place);
+        if let Some(doubt) = self.doubt.take_if(|doubt| doubt.place == place) {
             // What was sent first is lost; of what was sent again the NAK tells only if it had the
             // time to arrive.
-            self.doubt = None;
-            self.lose(doubt, Evidence::Nak, around.tell);
+            let times = u64::from(doubt.times);
+            self.lose((place, doubt.resent_ns), times, around.tell);
             let soon = run.first_ns.saturating_sub(doubt.resent_ns);
             if self.latencies.min_rtt_ns().is_some_and(|rtt| soon < rtt) {
-                self.last_loss = Some((place, run.first_ns));
+                self.receiver.forgive(place);
             }
         }
-        let holds = |range: Option<(Place, Place)>| {
-            range.is_some_and(|(first, last)| (first..=last).contains(&place))
-        };
-        let overtaken = holds(self.overtaken) || holds(self.skipped);
-        let told = self
-            .last_loss
-            .is_some_and(|(told, ns)| told == place && passed_ns.is_none_or(|passed| passed <= ns));
-        if self.requests.has(place) && !overtaken && !told {
-            self.last_loss = Some((place, run.first_ns));
-            self.counts.lost_after_tap += 1;
-            let what = What::Loss {
-                psn: run.last_psn(),
-                packets: 1,
-                place: Where::AfterTap,
-                evidence: Evidence::Nak,
-            };
-            (around.tell)(run.first_ns, what);
+        // In a pass that goes through old packets again, a NAK may still be for the pass before, or
+        // for one that was overtaken by it: it tells of this one only what had the time to arrive.
+        let is_again = place <= self.pass.again_until() && place < self.pass.next();
+        let passed_ns = self.pass.time_of(place).unwrap_or(0);
+        let min_rtt_ns = self.latencies.min_rtt_ns().unwrap_or(0);
+        let of_its_own = self
+            .episode
+            .as_ref()
+            .is_some_and(|e| e.trigger == Trigger::Timeout);
+        if is_again && !of_its_own && run.first_ns < passed_ns + min_rtt_ns {
+            self.receiver.forgive(place);
         }
-        self.refusal = Some(Refusal {
-            trigger: Trigger::Nak,
-            place,
-            time_ns: run.first_ns,
-            used: false,
-        });
+        let told = self
+            .receiver
+            .refuse(place, has_passed.then_some(run.first_ns));
+        // What was sent again of its own before it was asked for needs no third time to arrive: no
+        // proof will come that the first time was a loss, but for this NAK.
+        if told == Told::Lost
+            && is_again
+            && of_its_own
+            && let Some(lost) = self.receiver.take_lost()
+        {
+            self.lose(lost, 1, around.tell);
+        }
+        self.ask(Trigger::Nak, place, run.first_ns);
+    }
+
+    /// The peer asks for `place` once more.
+    const fn ask(&mut self, trigger: Trigger, place: Place, time_ns: u64) {
+        self.refusals = [
+            Some(Refusal {
+                trigger,
+                place,
+                time_ns,
+                used: false,
+            }),
+            self.refusals[0],
+        ];
     }
 
     /// The peer has no receive buffer for a message.
@@ -164,40 +182,80 @@ impl Direction {
                 });
             }
         }
-        self.refusal = Some(Refusal {
-            trigger: Trigger::Rnr,
-            place,
-            time_ns: run.first_ns,
-            used: false,
-        });
+        self.receiver.not_ready(place);
+        self.ask(Trigger::Rnr, place, run.first_ns);
     }
 
-    /// This direction carried READ responses or an atomic acknowledgement; `peer_waits` tells
-    /// whether a READ of the peer waits for one of some PSNs.
+    /// The PSN that continues the responses: behind the highest, or what was asked for again.
+    fn response_next(&self) -> Place {
+        let again = self.responses_again.as_ref();
+        again.map_or(self.responses.high() + 1, |again| again.next)
+    }
+
+    /// PSNs between the last response and this run: their first, and how many.
+    pub(crate) fn response_hole(&self, run: &RunRecord) -> Option<(Psn, u64)> {
+        let (first, next) = (self.responses.place(run.first_psn()), self.response_next());
+        (self.responses.is_started() && first > next).then(|| (Psn::new(next as u32), first - next))
+    }
+
+    /// This direction carried READ responses or an atomic acknowledgement; `is_awaited` tells
+    /// whether a READ of the peer waits for what lies between the last one and this.
     pub(crate) fn response(
         &mut self,
         run: &RunRecord,
-        reorder_ns: u64,
-        peer_waits: impl Fn(rocescope_wire::Psn, u64) -> bool,
+        is_awaited: bool,
+        around: &mut Surroundings<'_>,
     ) {
         let first = self.responses.place(run.first_psn());
         let last = first + u64::from(run.packets) - 1;
-        let begins = matches!(run.opcode().position(), Position::First | Position::Only);
+        let is_begun = begins(run);
         // Between two whole responses lie the PSNs of other operations.
-        let next = self.responses.high() + 1;
-        let hole_is_silent = begins
-            && self.response_is_whole
-            && !(self.responses.is_started()
-                && first > next
-                && peer_waits(rocescope_wire::Psn::new(next as u32), first - next));
-        let shown = self.responses.take(
-            first,
-            last,
-            run.first_ns,
-            run.first_ns,
-            reorder_ns,
-            hole_is_silent,
-        );
+        let hole_is_silent = is_begun && self.response_is_whole && !is_awaited;
+        let mut filled = Ranges::default();
+        let times = (run.first_ns, run.first_ns);
+        let mut note = |first, last| filled.note(first, last);
+        let shown = self
+            .responses
+            .take(first, last, times, hole_is_silent, &mut note);
+        let was_asked_for = self
+            .responses_again
+            .as_ref()
+            .is_some_and(|again| first <= again.until);
+        if let Some(again) = &mut self.responses_again {
+            let (from, to) = (again.next, again.until.min(first.saturating_sub(1)));
+            if from <= to && !hole_is_silent {
+                // The lowest is what is asked for next.
+                again.left_out.get_or_insert((from, to));
+                self.counts.lost_before_tap += to - from + 1;
+                let what = What::Loss {
+                    psn: Psn::new(from as u32),
+                    packets: to - from + 1,
+                    place: Where::BeforeTap,
+                    evidence: Evidence::LeftOut,
+                };
+                (around.tell)(run.first_ns, what);
+            }
+            again.next = again.next.max(last + 1);
+            if again.next > again.until + 1 && again.left_out.is_none() {
+                self.responses_again = None;
+            }
+        }
+        if was_asked_for {
+            self.counts.retransmitted += shown.filled + shown.repeated;
+            self.counts.lost_before_tap += shown.filled;
+            for (first, last) in filled.ranges() {
+                let what = What::Loss {
+                    psn: Psn::new(*first as u32),
+                    packets: last - first + 1,
+                    place: Where::BeforeTap,
+                    evidence: Evidence::Gap,
+                };
+                (around.tell)(run.first_ns, what);
+            }
+        } else {
+            self.counts.out_of_order += shown.filled;
+            self.counts.retransmitted += shown.repeated;
+        }
         let (unique_bytes, unique_messages) = unique(run, &shown);
         let counts = &mut self.counts;
         counts.messages += run.messages();
@@ -208,7 +266,7 @@ impl Direction {
         if run.opcode().operation() != Operation::RdmaReadResponse {
             return;
         }
-        if begins {
+        if is_begun {
             self.message_bytes = 0;
         }
         self.message_bytes += run.payload_bytes();
@@ -223,14 +281,55 @@ impl Direction {
         }
     }
 
-    /// The peer sent responses to requests of this direction.
-    pub(crate) fn response_came(&mut self, run: &RunRecord, around: &mut Surroundings<'_>) {
+    /// The peer asks again for the responses from `psn` on, for `trigger`, after `waited_ns` without a
+    /// packet of this direction.
+    pub(crate) fn response_asked_again(
+        &mut self,
+        psn: Psn,
+        trigger: Trigger,
+        longest_ns: u64,
+        now_ns: u64,
+        around: &mut Surroundings<'_>,
+    ) {
+        let place = self.responses.place(psn);
+        let left_out = self
+            .responses_again
+            .as_ref()
+            .and_then(|again| again.left_out);
+        let left_out = left_out.is_some_and(|(first, last)| (first..=last).contains(&place));
+        self.responses_again = Some(Box::new(ResponsesAgain {
+            next: place,
+            until: self.responses.high(),
+            left_out: None,
+        }));
+        let waited_ns = now_ns.saturating_sub(self.last_ns);
+        let is_sure = trigger == Trigger::Response || waited_ns > 2 * longest_ns;
+        if self.responses.has(place) && !left_out && is_sure {
+            self.counts.lost_after_tap += 1;
+            let what = What::Loss {
+                psn,
+                packets: 1,
+                place: Where::AfterTap,
+                evidence: Evidence::Response,
+            };
+            (around.tell)(now_ns, what);
+        }
+    }
+
+    /// The peer sent responses to requests of this direction; `missing` of those before them did not
+    /// pass.
+    pub(crate) fn response_came(
+        &mut self,
+        run: &RunRecord,
+        missing: &Ranges,
+        around: &mut Surroundings<'_>,
+    ) {
         if !self.requests.is_started() {
             return;
         }
         let first = self.requests.place(run.first_psn());
         let last = self.requests.place(run.last_psn());
-        if matches!(run.opcode().position(), Position::First | Position::Only)
+        if begins(run)
             && let Some(request) = self.waiting.response_at(first)
             && request.clear
         {
@@ -245,7 +344,7 @@ impl Direction {
             waiting, latencies, ..
         } = self;
         // A response acknowledges all requests before its own as well (IBTA volume 1, 9.7.5.1.2).
-        waiting.answered(place, |request| {
+        waiting.answered(place, Some((first, missing)), |request| {
             latencies
                 .completion
                 .add(now_ns.saturating_sub(request.begun_ns));
@@ -268,7 +367,7 @@ impl Direction {
                 self.rnr = None;
                 (around.tell)(rnr.begun_ns, What::Rnr(rnr));
                 let what = What::RetryExhausted {
-                    psn: rocescope_wire::Psn::new(rnr.place as u32),
+                    psn: Psn::new(rnr.place as u32),
                     tries: rnr.naks,
                     rnr: true,
                 };
@@ -281,9 +380,10 @@ impl Direction {
             self.gave_up = true;
             let psn = self
                 .episode
+                .as_ref()
                 .map_or(self.requests.high(), |episode| episode.first);
             let what = What::RetryExhausted {
-                psn: rocescope_wire::Psn::new(psn as u32),
+                psn: Psn::new(psn as u32),
                 tries: self.tries,
                 rnr: false,
             };

@@ -1,13 +1,16 @@
 //! The state of one direction: what was sent that way, and what is still open.
 
 use super::congestion::{Notifications, Rate};
-use super::episode::{Doubt, Episode, Refusal, RnrEpisode};
+use super::episode::{Doubt, Episode, Refusal, ResponsesAgain, RnrEpisode};
 use super::key::Key;
 use super::latency::Latencies;
-use super::recent::Recent;
+use super::left_out::LeftOut;
+use super::pass::Pass;
+use super::receiver::Receiver;
 use super::sequence::{Gap, Place, Sequence};
 use super::setup::Setup;
 use super::sizes::Sizes;
+use super::twice::Copies;
 use super::waiting::Waiting;
 use alloc::boxed::Box;
 use rocescope_record::RunRecord;
@@ -59,11 +62,15 @@ pub(crate) struct Counts {
     pub(crate) repeated: u64,
     pub(crate) lost_before_tap: u64,
     pub(crate) lost_after_tap: u64,
+    /// Sent again after a long wait: it or its answer was lost behind the tap.
+    pub(crate) unanswered: u64,
     pub(crate) repeated_responses: u64,
     pub(crate) lost_response_gaps: u64,
     /// Gaps never filled: acknowledged, asked for by a NAK, neither, unknown.
     pub(crate) lost_gaps: [u32; 4],
     pub(crate) lost_gap_packets: u64,
+    /// Of those that the peer acknowledged, until they are added to the whole capture's.
+    pub(crate) mirror_lost_packets: u64,
     pub(crate) nak_psn_sequence: u64,
     pub(crate) rnr_nak: u64,
     pub(crate) nak_fatal: u64,
@@ -71,6 +78,7 @@ pub(crate) struct Counts {
     pub(crate) timeouts: u32,
     pub(crate) nak_episodes: u32,
     pub(crate) rnr_episodes: u32,
+    pub(crate) response_episodes: u32,
     pub(crate) restarts: u32,
 }
 
@@ -96,7 +104,9 @@ pub(crate) struct Direction {
     pub(crate) last_ns: u64,
     /// PSNs of requests, or of datagrams.
     pub(crate) requests: Sequence,
-
+    /// What its sender is sending, and what the peer makes of it.
+    pub(crate) pass: Pass,
+    pub(crate) receiver: Receiver,
     pub(crate) last_request_ns: u64,
     /// The peer has all up to here.
     pub(crate) acked: Place,
@@ -120,24 +130,24 @@ pub(crate) struct Direction {
     /// The length a READ or WRITE names in its RETH, bytes.
     pub(crate) response_is_whole: bool,
 
+    pub(crate) copies: Copies,
     pub(crate) latencies: Latencies,
-    pub(crate) recent: Recent,
     pub(crate) rate: Rate,
     pub(crate) counts: Counts,
 
-    pub(crate) episode: Option<Episode>,
+    pub(crate) episode: Option<Box<Episode>>,
     pub(crate) doubt: Option<Doubt>,
     pub(crate) rnr: Option<RnrEpisode>,
     /// A READ whose PSNs could not be counted, for the path MTU is not known yet.
     pub(crate) open_read: Option<(Place, u32)>,
-    pub(crate) refusal: Option<Refusal>,
-    /// The loss told last: not to be told again for the same transmission.
-    pub(crate) last_loss: Option<(Place, u64)>,
-    /// PSNs that came too late last, overtaken by others: a NAK for them is no loss.
-    pub(crate) overtaken: Option<(Place, Place)>,
-    /// PSNs that did not pass again when the sender went through them: a NAK for them tells
-    /// nothing of what lies behind the tap.
-    pub(crate) skipped: Option<(Place, Place)>,
+    /// When the peer answered last.
+    pub(crate) answered_ns: u64,
+    /// What the peer asked for last, and before that: its sender may not have heard it yet.
+    pub(crate) refusals: [Option<Refusal>; 2],
+    /// What did not pass again when the sender went through it; it may still come late.
+    pub(crate) left_out: LeftOut,
+    /// Responses that were asked for again.
+    pub(crate) responses_again: Option<Box<ResponsesAgain>>,
     /// PSNs of READ responses and atomic acknowledgements.
     pub(crate) responses: Sequence,
     pub(crate) first_ns: u64,
@@ -165,10 +175,12 @@ impl Direction {
             first_ns: now_ns,
             last_ns: now_ns,
             counts: Counts::default(),
+            copies: Copies::default(),
             sizes: Sizes::default(),
             requests: Sequence::default(),
             responses: Sequence::default(),
-            recent: Recent::default(),
+            pass: Pass::default(),
+            receiver: Receiver::default(),
             waiting: Waiting::default(),
             start: None,
             start_is_open: true,
@@ -180,15 +192,15 @@ impl Direction {
             response_is_whole: true,
             open_read: None,
             acked: 0,
-            refusal: None,
+            answered_ns: 0,
+            refusals: [None; 2],
             rnr: None,
             episode: None,
             doubt: None,
             tries: 0,
             try_interval_ns: 0,
-            last_loss: None,
-            overtaken: None,
-            skipped: None,
+            left_out: LeftOut::default(),
+            responses_again: None,
             latencies: Latencies::default(),
             rate: Rate::default(),
             notifications: None,
@@ -235,7 +247,7 @@ impl Direction {
             ^ self.message_first
             ^ u64::from(self.start_is_open)
             ^ self.latencies.min_rtt_ns().unwrap_or(0)
-            ^ self.recent.last_ns()
+            ^ self.pass.next()
             ^ self.counts.packets
             ^ self.counts.unique_payload_bytes
             ^ u64::from(self.episode.is_some() | self.doubt.is_some() | self.rnr.is_some())
@@ -256,6 +268,9 @@ impl Direction {
             *count = count.saturating_add(1);
         }
         self.counts.lost_gap_packets += gap.packets();
+        if kind == 0 {
+            self.counts.mirror_lost_packets += gap.packets();
+        }
     }
 
     /// The MTU that packets of this direction or of its peer have shown.

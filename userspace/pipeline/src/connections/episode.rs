@@ -9,6 +9,8 @@ pub enum Trigger {
     Nak,
     /// A receiver-not-ready NAK.
     Rnr,
+    /// A READ or atomic response that did not come, though one behind it did.
+    Response,
     /// Nothing that passed here: its timer ran out.
     Timeout,
 }
@@ -20,6 +22,7 @@ impl Trigger {
         match self {
             Self::Nak => "nak",
             Self::Rnr => "rnr_nak",
+            Self::Response => "response",
             Self::Timeout => "timeout",
         }
     }
@@ -35,17 +38,33 @@ pub(crate) struct Refusal {
     pub(crate) used: bool,
 }
 
+impl Refusal {
+    /// Whether it explains why the sender goes back to a run that ends with `last`.
+    pub(crate) const fn asks(&self, last: Place) -> bool {
+        !self.used && self.place <= last
+    }
+}
+
 /// Packets sent again in one go.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Episode {
     pub(crate) trigger: Trigger,
     pub(crate) first: Place,
-    /// The PSN that would continue it.
-    pub(crate) next: Place,
     pub(crate) begun_ns: u64,
     pub(crate) packets: u64,
     /// From the NAK to its first packet.
     pub(crate) reaction_ns: Option<u64>,
+}
+
+/// READ responses that were asked for again.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ResponsesAgain {
+    /// The PSN that continues them.
+    pub(crate) next: Place,
+    /// The highest that had passed before.
+    pub(crate) until: Place,
+    /// Those that did not pass again.
+    pub(crate) left_out: Option<(Place, Place)>,
 }
 
 /// RNR NAKs for one PSN, until it is taken.

@@ -19,8 +19,13 @@ pub enum Where {
 pub enum Evidence {
     /// The receiver asked for it.
     Nak,
-    /// It was sent again though nothing had passed that asked for it, and had not been
-    /// acknowledged.
+    /// It left a gap, and was sent again later.
+    Gap,
+    /// It was left out where all around it was sent again.
+    LeftOut,
+    /// A READ response that passed was asked for again.
+    Response,
+    /// It was sent again after so long a wait that it, or its answer, must have been lost.
     Timeout,
 }
 

@@ -27,11 +27,6 @@ impl<T> Default for Few<T> {
 }
 
 impl<T> Few<T> {
-    #[inline]
-    pub(crate) const fn is_empty(&self) -> bool {
-        self.oldest.is_none()
-    }
-
     pub(crate) const fn len(&self) -> usize {
         self.oldest.is_some() as usize + self.more as usize
     }
@@ -103,7 +98,7 @@ mod tests {
                     }
                     None => prop_assert_eq!(few.pop_front(), queue.pop_front()),
                 }
-                prop_assert_eq!((few.len(), few.is_empty()), (queue.len(), queue.is_empty()));
+                prop_assert_eq!(few.len(), queue.len());
                 prop_assert_eq!((few.front(), few.back()), (queue.front(), queue.back()));
                 prop_assert!(few.iter().eq(&queue) && few.iter_mut().eq(&mut queue));
             }

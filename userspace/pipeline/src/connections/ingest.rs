@@ -4,8 +4,10 @@ use super::direction::{Direction, PairedBy};
 use super::event::{Event, What};
 use super::key::Key;
 use super::pairing::{Found, Refused};
-use super::requests::Surroundings;
+use super::requests::{Surroundings, begins};
+use super::sequence::Ranges;
 use super::setup::{Setup, Step};
+use super::twice::Copy;
 use super::{ConnectionSummary, Connections};
 use alloc::boxed::Box;
 use rocescope_record::{MadRecord, RunRecord};
@@ -33,6 +35,14 @@ impl Connections {
         let Some(direction) = self.directions.get_mut(at) else {
             return;
         };
+        match direction.copies.look(run) {
+            Copy::No => {}
+            Copy::First => self.summary.mirrored_twice_packets += 1,
+            Copy::All => {
+                self.summary.mirrored_twice_packets += u64::from(run.packets);
+                return;
+            }
+        }
         direction.pass(run);
         match run.stream() {
             Stream::Request => self.request(at, run),
@@ -117,7 +127,9 @@ impl Connections {
             tell: &mut tell,
             is_blind: &|from_ns, to_ns| blind.overlaps(from_ns, to_ns),
         };
-        Some(act(direction, &mut around))
+        let result = act(direction, &mut around);
+        summary.mirror_lost_packets += core::mem::take(&mut direction.counts.mirror_lost_packets);
+        Some(result)
     }
 
     pub(super) fn tell(&mut self, event: Event) {
@@ -130,24 +142,36 @@ impl Connections {
     }
 
     fn request(&mut self, at: u32, run: &RunRecord) {
-        self.with(at, |direction, around| {
-            direction.request(run, around);
+        let asks_again = self.with(at, |direction, around| {
             direction
                 .rate
                 .pass(run.first_ns, run.last_ns(), run.frame_bytes);
+            direction.request(run, around)
         });
         let Some(direction) = self.directions.get(at) else {
             return;
         };
+        if let (Some(Some((place, trigger))), Some(peer)) = (asks_again, direction.peer) {
+            let longest = direction.latencies.others_seen();
+            let longest_ns = longest.and_then(|latency| latency.response.max());
+            let longest_ns = longest_ns.unwrap_or(u64::MAX / 2);
+            let (psn, now_ns) = (Psn::new(place as u32), run.first_ns);
+            self.with(peer, |responder, around| {
+                responder.response_asked_again(psn, trigger, longest_ns, now_ns, around);
+            });
+            return;
+        }
         // UC is not answered.
         if direction.peer.is_none() && direction.transport != Transport::Uc {
             let hosts = direction.key.hosts();
             if direction.counts.request_packets == u64::from(run.packets) {
                 self.open.begin(hosts, at);
             }
-            self.open.enter(hosts, run.first_psn, at);
+            let directions = &self.directions;
+            let is_open = |at| directions.get(at).is_some_and(|d| d.peer.is_none());
+            self.open.enter(hosts, run.first_psn, at, is_open);
             if run.last_psn != run.first_psn {
-                self.open.enter(hosts, run.last_psn, at);
+                self.open.enter(hosts, run.last_psn, at, is_open);
             }
         }
     }
@@ -159,9 +183,14 @@ impl Connections {
         };
         self.count_answer(at, Some(peer), run);
         let is_response = run.stream() == Stream::Response;
+        let responder = self.directions.get(at);
+        let gaps = responder.map_or(Ranges::default(), |direction| {
+            direction.responses.open_ranges()
+        });
         self.with(peer, |requester, around| {
             if is_response {
-                requester.response_came(run, around);
+                let missing = gaps.map(|place| requester.requests.place(Psn::new(place as u32)));
+                requester.response_came(run, &missing, around);
             } else {
                 requester.acknowledged(run, around);
             }
@@ -170,30 +199,40 @@ impl Connections {
 
     /// What an answer does to the direction that carries it.
     fn count_answer(&mut self, at: u32, peer: Option<u32>, run: &RunRecord) {
-        let reorder_ns = self.settings.reorder_ns;
-        let Some(direction) = self.directions.get_mut(at) else {
-            return;
-        };
         if run.stream() == Stream::Acknowledge {
-            direction.count_acknowledges(run);
+            if let Some(direction) = self.directions.get_mut(at) {
+                direction.count_acknowledges(run);
+            }
             return;
         }
-        direction
-            .rate
-            .pass(run.first_ns, run.last_ns(), run.frame_bytes);
-        match peer.and_then(|peer| self.directions.pair_mut(at, peer)) {
-            Some((direction, requester)) => {
-                direction.response(run, reorder_ns, |psn, psns| {
-                    let first = requester.requests.place(psn);
-                    requester.waiting.expects_response(first, first + psns - 1)
-                });
+        // What the requester waits for, where that can matter: the response leaves a hole.
+        let waits = |psn: Psn, psns: u64| {
+            let requester = peer.and_then(|peer| self.directions.get(peer));
+            requester.is_some_and(|requester| {
+                let first = requester.requests.place(psn);
+                requester.waiting.expects_response(first, first + psns - 1)
+            })
+        };
+        let hole = self
+            .directions
+            .get(at)
+            .and_then(|direction| direction.response_hole(run));
+        let is_awaited = hole.is_some_and(|(psn, psns)| waits(psn, psns));
+        // The first response was lost from its beginning on.
+        let requester = peer.and_then(|peer| self.directions.get(peer));
+        let begun = requester.and_then(|requester| {
+            let place = requester.requests.place(run.first_psn());
+            requester.waiting.response_of(place)
+        });
+        self.with(at, |direction, around| {
+            if let Some(begun) = begun.filter(|_| !begins(run)) {
+                direction.responses.expect(Psn::new(begun as u32));
             }
-            None => {
-                if let Some(direction) = self.directions.get_mut(at) {
-                    direction.response(run, reorder_ns, |_, _| false);
-                }
-            }
-        }
+            direction
+                .rate
+                .pass(run.first_ns, run.last_ns(), run.frame_bytes);
+            direction.response(run, is_awaited, around);
+        });
     }
 
     /// The direction whose requests this run answers; pairs the two where that is new.
@@ -232,24 +271,30 @@ impl Connections {
                     .is_some_and(|d| d.peer.is_none() && !d.is_datagrams())
         };
         let mut candidates = self.candidates.get(&at).copied();
+        let sent = |other: u32| match directions.get(other) {
+            Some(other) if other.peer.is_none() => {
+                let place = other.requests.place(psn);
+                // What a NAK names was lost, on this side of the tap or beyond.
+                let sent = other.requests.low()..=other.requests.high() + 1;
+                let near = place.saturating_sub(*sent.start()) < u64::from(PLAUSIBLE);
+                if other.requests.is_started() && sent.contains(&place) && near {
+                    Refused::Sent
+                } else {
+                    Refused::Other
+                }
+            }
+            _ => Refused::Paired,
+        };
         let mut found = self
             .open
-            .answer(&mut candidates, hosts, run.first_psn, is_open);
-        if found == Found::Nothing && candidates.is_none() && !run.syndrome().is_ack() {
-            found = self
-                .open
-                .refusal(hosts, |other| match directions.get(other) {
-                    Some(other) if other.peer.is_none() => {
-                        let place = other.requests.place(psn);
-                        let low = other.requests.low();
-                        if other.requests.has(place) && place - low < u64::from(PLAUSIBLE) {
-                            Refused::Sent
-                        } else {
-                            Refused::Other
-                        }
-                    }
-                    _ => Refused::Paired,
-                });
+            .answer(&mut candidates, hosts, run.first_psn, is_open, sent);
+        // A NAK, or a response whose first packet was lost, names a PSN inside a run.
+        let names_inside = match run.stream() {
+            Stream::Response => !begins(run),
+            _ => !run.syndrome().is_ack(),
+        };
+        if found == Found::Nothing && candidates.is_none() && names_inside {
+            found = self.open.refusal(hosts, sent);
         }
         match found {
             Found::Peer(peer) => {
@@ -316,9 +361,7 @@ impl Connections {
                 let (active, passive) = times.starts();
                 for (at, psn) in [(a, active), (b, passive)] {
                     if let Some(direction) = self.directions.get_mut(at) {
-                        direction.requests.expect(psn);
-                        direction.start_is_open = false;
-                        direction.start = Some(direction.requests.low());
+                        direction.expect(psn);
                         direction.mtu = direction.mtu.max(mtu);
                         if let Some(service) = times.service {
                             direction.transport = service;
@@ -410,6 +453,10 @@ impl Connections {
         let now_ns = self.now_ns;
         self.with(at, |direction, around| {
             direction.settle_doubt(None, around.tell);
+            direction.settle_left_out(around.tell);
+            if let Some(lost) = direction.receiver.take_lost() {
+                direction.lose(lost, 1, around.tell);
+            }
             direction.end_episode(around.tell);
             direction.look_for_exhaustion(now_ns, around);
             if let Some(rnr) = direction.rnr.take() {

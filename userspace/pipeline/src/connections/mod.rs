@@ -12,9 +12,12 @@
 //! | `ahead` | directions of the next runs, looked up together |
 //! | `direction` | the state of one direction |
 //! | `sequence` | the highest PSN, the gaps below it, what fills them |
-//! | `recent` | when a PSN passed last: a copy or a retransmission |
+//! | `pass` | what the sender is sending, for the first time or again |
+//! | `receiver` | what the receiver makes of it, as far as the order at the tap tells |
+//! | `twice` | copies that a mirror makes |
 //! | `requests`, `answers` | what a run of requests, ACKs or responses does to that state |
 //! | `retransmission` | overtaken, copied or sent again, and why |
+//! | `left_out` | what did not pass again, and may come late |
 //! | `waiting`, `latency` | requests on their way, and how long their answers took |
 //! | [`congestion`] | ECN, CNPs, and the rate before and after one |
 //! | [`episode`], [`event`] | retransmissions in one go, and all else that deserves a line |
@@ -49,9 +52,11 @@ mod index;
 mod ingest;
 mod key;
 mod latency;
+mod left_out;
 mod order;
 mod pairing;
-mod recent;
+mod pass;
+mod receiver;
 mod report;
 mod requests;
 mod retransmission;
@@ -61,6 +66,7 @@ mod sizes;
 mod table;
 #[cfg(test)]
 mod tests;
+mod twice;
 mod waiting;
 
 pub use direction::PairedBy;
@@ -137,6 +143,11 @@ pub struct ConnectionSummary {
     pub hurried_runs: u64,
     /// Events beyond the bound, counted only.
     pub events_dropped: u64,
+    /// Packets of requests that the peer acknowledged and that were never seen, though the capture
+    /// itself lost nothing then: the mirror left them out.
+    pub mirror_lost_packets: u64,
+    /// Packets that the mirror showed once more.
+    pub mirrored_twice_packets: u64,
 }
 
 impl Connections {

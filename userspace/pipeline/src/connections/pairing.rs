@@ -24,6 +24,8 @@ struct Entry {
     key: u64,
     directions: [u32; MOST_ALIKE],
     count: u8,
+    /// There were more: what it holds tells nothing.
+    is_full: bool,
 }
 
 /// Who may have sent what an unpaired direction answers.
@@ -68,16 +70,18 @@ fn key(hosts: u64, psn: u32) -> u64 {
 }
 
 impl OpenRequests {
-    /// `direction`, from one host to another, sent a request with this PSN.
-    pub(crate) fn enter(&mut self, hosts: u64, psn: u32, direction: u32) {
+    /// `direction`, from one host to another, sent a request with this PSN. `is_open` tells whether a
+    /// direction still has no peer.
+    pub(crate) fn enter(
+        &mut self,
+        hosts: u64,
+        psn: u32,
+        direction: u32,
+        is_open: impl Fn(u32) -> bool,
+    ) {
         let key = key(hosts, psn);
         if let Some(entry) = self.table.find_mut(key, |entry| entry.key == key) {
-            let count = entry.count as usize;
-            let known = entry.directions.iter().take(count).any(|d| *d == direction);
-            if !known && let Some(place) = entry.directions.get_mut(count) {
-                *place = direction;
-                entry.count += 1;
-            }
+            entry.put(direction, is_open);
             return;
         }
         if self.order.len() >= MOST_ENTRIES
@@ -92,6 +96,7 @@ impl OpenRequests {
             key,
             directions,
             count: 1,
+            is_full: false,
         };
         self.table.insert_unique(key, entry, |entry| entry.key);
         self.order.push_back(key);
@@ -119,6 +124,14 @@ impl OpenRequests {
         }
     }
 
+    /// Whether another direction between the hosts than this one may have sent the PSN.
+    fn is_sent_elsewhere(&self, hosts: u64, but: u32, sent: impl Fn(u32) -> Refused) -> bool {
+        let directions = self.hosts.get(&hosts).into_iter().flatten();
+        directions
+            .filter(|other| **other != but)
+            .any(|other| sent(*other) == Refused::Sent)
+    }
+
     /// An answer with this PSN passed. `hosts` are those of the requests; `is_open` tells whether a
     /// direction still has no peer.
     pub(crate) fn answer(
@@ -127,11 +140,15 @@ impl OpenRequests {
         hosts: u64,
         psn: u32,
         is_open: impl Fn(u32) -> bool,
+        sent: impl Fn(u32) -> Refused,
     ) -> Found {
         let key = key(hosts, psn);
         let Some(entry) = self.table.find(key, |entry| entry.key == key) else {
             return Found::Nothing;
         };
+        if entry.is_full {
+            return Found::Nothing;
+        }
         let mut now = Candidates {
             directions: [u32::MAX; MOST_ALIKE],
             count: 0,
@@ -153,10 +170,40 @@ impl OpenRequests {
             None => open.for_each(&mut keep),
         }
         *candidates = Some(now);
-        let certain = now.answers >= 2 || self.table.len() <= FEW_ENTRIES;
+        // Queue pairs that all begin with the same PSN make no chance hits, but certain ones.
+        let certain = now.answers >= 2
+            || self.table.len() <= FEW_ENTRIES
+                && !self.is_sent_elsewhere(hosts, now.directions[0], sent);
         match now.directions.first() {
             Some(direction) if now.count == 1 && certain => Found::Peer(*direction),
             _ => Found::Nothing,
+        }
+    }
+}
+
+impl Entry {
+    fn put(&mut self, direction: u32, is_open: impl Fn(u32) -> bool) {
+        let count = self.count as usize;
+        if self.directions.iter().take(count).any(|d| *d == direction) {
+            return;
+        }
+        if count == MOST_ALIKE {
+            // Those that have found their peer make room.
+            let open = self.directions.into_iter().filter(|d| is_open(*d));
+            let mut directions = [u32::MAX; MOST_ALIKE];
+            let mut kept = 0;
+            for (place, direction) in directions.iter_mut().zip(open) {
+                *place = direction;
+                kept += 1;
+            }
+            (self.directions, self.count) = (directions, kept);
+        }
+        match self.directions.get_mut(self.count as usize) {
+            Some(place) => {
+                *place = direction;
+                self.count += 1;
+            }
+            None => self.is_full = true,
         }
     }
 }
@@ -178,30 +225,84 @@ mod tests {
     fn directions_that_begin_alike_are_told_apart_by_their_next_psns() {
         let mut open = OpenRequests::default();
         for direction in 0..4 {
-            open.enter(1, 0, direction);
+            open.enter(1, 0, direction, |_| true);
         }
-        open.enter(1, 7, 2);
+        open.enter(1, 7, 2, |_| true);
         let mut candidates = None;
-        assert_eq!(open.answer(&mut candidates, 1, 0, |_| true), Found::Nothing);
-        assert_eq!(open.answer(&mut candidates, 1, 7, |_| true), Found::Peer(2));
+        assert_eq!(
+            open.answer(&mut candidates, 1, 0, |_| true, |_| Refused::Other),
+            Found::Nothing
+        );
+        assert_eq!(
+            open.answer(&mut candidates, 1, 7, |_| true, |_| Refused::Other),
+            Found::Peer(2)
+        );
     }
 
     #[test]
     fn hosts_and_paired_directions_do_not_match() {
         let mut open = OpenRequests::default();
-        open.enter(1, 5, 0);
-        assert_eq!(open.answer(&mut None, 2, 5, |_| true), Found::Nothing);
-        assert_eq!(open.answer(&mut None, 1, 5, |_| false), Found::Nothing);
-        assert_eq!(open.answer(&mut None, 1, 5, |_| true), Found::Peer(0));
+        open.enter(1, 5, 0, |_| true);
+        assert_eq!(
+            open.answer(&mut None, 2, 5, |_| true, |_| Refused::Other),
+            Found::Nothing
+        );
+        assert_eq!(
+            open.answer(&mut None, 1, 5, |_| false, |_| Refused::Other),
+            Found::Nothing
+        );
+        assert_eq!(
+            open.answer(&mut None, 1, 5, |_| true, |_| Refused::Other),
+            Found::Peer(0)
+        );
+    }
+
+    #[test]
+    fn a_psn_that_too_many_share_tells_nothing_until_some_have_found_their_peers() {
+        let mut open = OpenRequests::default();
+        for direction in 0..9 {
+            open.enter(1, 0, direction, |_| true);
+            open.enter(1, 1, direction, |direction| direction > 3);
+        }
+        // 8 is not known here: that only 7 is left must not make it the peer.
+        let answer = open.answer(&mut None, 1, 0, |d| d >= 7, |_| Refused::Other);
+        assert_eq!(answer, Found::Nothing);
+        let answer = open.answer(&mut None, 1, 1, |d| d == 8, |_| Refused::Other);
+        assert_eq!(answer, Found::Peer(8));
+    }
+
+    #[test]
+    fn one_answer_is_not_enough_where_another_has_sent_the_psn() {
+        let mut open = OpenRequests::default();
+        open.begin(1, 0);
+        open.begin(1, 1);
+        open.enter(1, 5, 0, |_| true);
+        let mut candidates = None;
+        let sent = |direction| match direction {
+            1 => Refused::Sent,
+            _ => Refused::Other,
+        };
+        assert_eq!(
+            open.answer(&mut candidates, 1, 5, |_| true, sent),
+            Found::Nothing
+        );
+        open.enter(1, 9, 0, |_| true);
+        assert_eq!(
+            open.answer(&mut candidates, 1, 9, |_| true, sent),
+            Found::Peer(0)
+        );
     }
 
     #[test]
     fn entries_are_bounded() {
         let mut open = OpenRequests::default();
         for psn in 0..300_000 {
-            open.enter(1, psn, 0);
+            open.enter(1, psn, 0, |_| true);
         }
         assert_eq!(open.table.len(), MOST_ENTRIES);
-        assert_eq!(open.answer(&mut None, 1, 3, |_| true), Found::Nothing);
+        assert_eq!(
+            open.answer(&mut None, 1, 3, |_| true, |_| Refused::Other),
+            Found::Nothing
+        );
     }
 }

@@ -190,6 +190,7 @@ impl Connections {
             repeated_packets: counts.repeated,
             lost_before_tap_packets: counts.lost_before_tap,
             lost_after_tap_packets: counts.lost_after_tap,
+            unanswered_packets: counts.unanswered,
             lost_gaps: lost_gaps.iter().sum(),
             lost_gap_packets: counts.lost_gap_packets,
             lost_gaps_acknowledged: lost_gaps[0],
@@ -204,6 +205,7 @@ impl Connections {
             nak_fatal: counts.nak_fatal,
             nak_episodes: u64::from(counts.nak_episodes),
             rnr_episodes: u64::from(counts.rnr_episodes),
+            response_episodes: u64::from(counts.response_episodes),
             timeouts: u64::from(counts.timeouts),
             psn_wraps: if requests.is_started() {
                 requests.wraps()
@@ -418,11 +420,16 @@ fn retransmission(episode: &super::episode::Episode) -> String {
 
 const fn loss(place: Where, evidence: Evidence) -> &'static str {
     match (place, evidence) {
-        (Where::BeforeTap, Evidence::Nak) => "lost before the tap: the receiver asked for it",
-        (Where::BeforeTap, Evidence::Timeout) => "lost before the tap: sent again after a timeout",
-        (Where::AfterTap, Evidence::Nak) => "lost behind the tap: the receiver asked for it",
-        (Where::AfterTap, Evidence::Timeout) => {
-            "lost behind the tap, or its answer was: sent again unacknowledged"
+        (Where::BeforeTap, Evidence::LeftOut) => {
+            "lost before the tap: left out where all around it was sent again"
         }
+        (Where::BeforeTap, _) => "lost before the tap: it left a gap and was sent again later",
+        (Where::AfterTap, Evidence::Response) => {
+            "response lost behind the tap: the requester asked for it again"
+        }
+        (Where::AfterTap, Evidence::Timeout) => {
+            "lost behind the tap, or its answer was: sent again unacknowledged after a long wait"
+        }
+        (Where::AfterTap, _) => "lost behind the tap: the receiver asked for it",
     }
 }

@@ -1,8 +1,10 @@
 //! A run of requests: what it repeats, what it fills, what it leaves open.
 
 use super::direction::Direction;
+use super::episode::Trigger;
 use super::event::What;
-use super::sequence::{Place, Shown};
+use super::retransmission::{Sorted, Way};
+use super::sequence::{Place, Ranges, Shown};
 use super::waiting::{Answer, Request};
 use rocescope_record::RunRecord;
 use rocescope_wire::extension::psn_after_read;
@@ -22,8 +24,12 @@ pub(crate) struct Surroundings<'a> {
 const MTUS: [u32; 5] = [256, 512, 1024, 2048, 4096];
 
 impl Direction {
-    /// Takes a run of requests.
-    pub(crate) fn request(&mut self, run: &RunRecord, around: &mut Surroundings<'_>) {
+    /// Takes a run of requests. From where on, and why, it asks for responses once more.
+    pub(crate) fn request(
+        &mut self,
+        run: &RunRecord,
+        around: &mut Surroundings<'_>,
+    ) -> Option<(Place, Trigger)> {
         let operation = run.opcode().operation();
         let first = self.requests.place(run.first_psn());
         self.guess_read(first, around.mtu);
@@ -33,41 +39,85 @@ impl Direction {
         } else {
             first + u64::from(run.packets) - 1
         };
-        let reorder_ns = self
-            .latencies
-            .min_rtt_ns()
-            .map_or(around.reorder_ns, |rtt| rtt.max(around.reorder_ns));
         let before_ns = self.last_request_ns;
         if !self.requests.is_started() || self.counts.request_packets == 0 {
             self.first_request_ns = run.first_ns;
         }
-        let shown = self
-            .requests
-            .take(first, last, run.first_ns, before_ns, reorder_ns, false);
-        if shown.restarted {
+        let is_answered = is_answered(operation);
+        let way = self.way(run, (first, last), is_answered, around);
+        // Behind what was copied the sender goes on.
+        let next = self.pass.next();
+        let onward = if way == Way::Copied && last >= next && !is_read {
+            next
+        } else {
+            first
+        };
+        let mut filled = Ranges::default();
+        let mut take = |from: Place, to: Place| {
+            let times = (before_ns, run.first_ns);
+            let mut note = |first, last| filled.note(first, last);
+            self.requests.take(from, to, times, false, &mut note)
+        };
+        let mut copied = Shown::default();
+        if onward > first {
+            copied = take(first, onward - 1);
+        }
+        let shown = take(onward, last);
+        if way == Way::Copied && onward == first {
+            copied = shown;
+        }
+        let all = if onward > first {
+            copied.and(shown)
+        } else {
+            shown
+        };
+        let way = if all.restarted { Way::Onward } else { way };
+        if all.restarted {
             self.counts.restarts += 1;
             self.begin_anew();
         }
-        if let Some(gap) = &shown.displaced {
+        if let Some(gap) = &all.displaced {
             self.count_lost_gap(gap, (around.is_blind)(gap.before_ns, gap.opened_ns));
         }
         self.counts.request_packets += u64::from(run.packets);
         if self.start.is_none() || self.start_is_open && first < self.requests_start() {
             self.start = Some(first);
         }
-        self.last_request_ns = run.last_ns();
-        self.count_new(run, &shown, is_read);
-        self.classify(run, (first, last), &shown, is_read, around);
-        self.count_messages(run, first, last, &shown);
-        self.recent.pass(
-            first,
+        let sorted = Sorted {
+            way,
+            first: onward,
             last,
-            run.first_ns,
-            run.last_ns(),
-            self.requests.high(),
-        );
+            shown: if way == Way::Copied && onward == first {
+                Shown::default()
+            } else {
+                shown
+            },
+            copied,
+            read: is_read.then(|| all.repeated > 0 && self.waiting.read_from(first)),
+        };
+        self.last_request_ns = run.last_ns();
+        self.count_new(run, &all, is_read);
+        let asks_again = match way {
+            Way::Back(trigger) if is_answered => Some((first, trigger)),
+            _ => None,
+        };
+        if let Some((first, _)) = filled.ranges().first() {
+            // What passed behind a gap may be answered for what fills the gap.
+            self.waiting.blur(*first);
+        }
+        self.classify(run, &sorted, filled.ranges(), around);
+        if all.repeated + all.filled > 0 && way != Way::Copied {
+            self.waiting.again(first, last, run.last_ns());
+        }
+        if let Some(lost) = self.receiver.arrive(first, last) {
+            self.lose(lost, 1, around.tell);
+        }
+        self.count_messages(run, first, last, &all);
+        let times = (run.first_ns, run.last_ns());
+        self.pass.take((first, last), times, way != Way::Overtaken);
         // What is acknowledged already did not get lost, however late its gap shows.
         self.settle(around.is_blind);
+        asks_again
     }
 
     fn requests_start(&self) -> Place {
@@ -79,7 +129,10 @@ impl Direction {
         self.start_is_open = true;
         self.acked = 0;
         self.waiting = super::waiting::Waiting::default();
-        self.refusal = None;
+        self.pass = super::pass::Pass::default();
+        self.receiver = super::receiver::Receiver::default();
+        self.left_out.clear();
+        self.refusals = [None; 2];
         self.episode = None;
         self.rnr = None;
         self.tries = 0;
@@ -109,17 +162,35 @@ impl Direction {
         let end = |mtu: u32| u64::from(dma_length.div_ceil(mtu).max(1));
         if known != 0 {
             self.open_read = None;
-            self.requests.reserve(read + end(known) - 1);
+            self.reserve(read + end(known) - 1);
         } else if next > self.requests.high()
             && let Some(mtu) = MTUS.into_iter().find(|mtu| end(*mtu) == distance)
         {
             self.open_read = None;
             // Several MTUs may fit; a response will tell.
-            self.requests.reserve(next - 1);
+            self.reserve(next - 1);
             if distance > 1 {
                 self.mtu = mtu as u16;
             }
         }
+    }
+
+    /// CM tells the first PSN.
+    pub(crate) fn expect(&mut self, psn: Psn) {
+        self.requests.expect(psn);
+        self.start_is_open = false;
+        self.start = Some(self.requests.low());
+        self.pass.reserve(self.requests.high());
+        self.receiver.reserve(self.requests.high());
+    }
+
+    /// PSNs up to `last` are those of responses.
+    fn reserve(&mut self, last: Place) {
+        let from = self.requests.high();
+        self.waiting.extend(from, last);
+        self.requests.reserve(last);
+        self.pass.reserve(last);
+        self.receiver.reserve(last);
     }
 
     /// Payload and messages that had not passed before.
@@ -141,12 +212,10 @@ impl Direction {
     /// Sizes and waiting requests, from where messages begin and end.
     fn count_messages(&mut self, run: &RunRecord, first: Place, last: Place, shown: &Shown) {
         let operation = run.opcode().operation();
-        let answer = match operation {
-            Operation::Send | Operation::RdmaWrite => Answer::Acknowledge,
-            Operation::RdmaReadRequest | Operation::CompareSwap | Operation::FetchAdd => {
-                Answer::Response
-            }
-            _ => Answer::Acknowledge,
+        let answer = if is_answered(operation) {
+            Answer::Response
+        } else {
+            Answer::Acknowledge
         };
         let begins = u64::from(run.first) + u64::from(run.only);
         let ends = u64::from(run.last) + u64::from(run.only);
@@ -182,7 +251,9 @@ impl Direction {
                 begun_ns: self.message_ns,
                 sent_ns: run.last_ns(),
                 answer,
-                clear: run.flags & RunRecord::EXACT_END != 0 && shown.recovered == 0,
+                asked_from: first,
+                done: false,
+                clear: run.flags & RunRecord::EXACT_END != 0,
             });
         }
         self.message_bytes = 0;
@@ -192,7 +263,7 @@ impl Direction {
 /// Payload bytes and messages of a run that had not passed before. Exact when the run holds at
 /// most one end of a message, as it does where every PSN is marked; else in proportion.
 pub(crate) fn unique(run: &RunRecord, shown: &Shown) -> (u64, u64) {
-    let new = shown.fresh + shown.below + shown.out_of_order + shown.recovered;
+    let new = shown.unseen();
     let ends = u64::from(run.last) + u64::from(run.only);
     if shown.repeated == 0 {
         return (run.payload_bytes(), run.messages());
@@ -206,4 +277,17 @@ pub(crate) fn unique(run: &RunRecord, shown: &Shown) -> (u64, u64) {
     }
     let all = new + shown.repeated;
     (run.payload_bytes() * new / all, run.messages() * new / all)
+}
+
+/// Whether a message or response begins with the run.
+pub(crate) fn begins(run: &RunRecord) -> bool {
+    matches!(run.opcode().position(), Position::First | Position::Only)
+}
+
+/// Whether a response acknowledges it.
+const fn is_answered(operation: Operation) -> bool {
+    matches!(
+        operation,
+        Operation::RdmaReadRequest | Operation::CompareSwap | Operation::FetchAdd
+    )
 }

@@ -26,7 +26,7 @@ pub(crate) struct Gap {
     pub(crate) before_ns: u64,
     /// Time of the packet that opened it.
     pub(crate) opened_ns: u64,
-    /// The lowest PSN that a NAK asked for since then, if that is at or below `last`.
+    /// The PSN in it that a NAK asked for last.
     pub(crate) nak: Option<Place>,
 }
 
@@ -44,20 +44,65 @@ pub(crate) struct Shown {
     pub(crate) fresh: u64,
     /// Below the lowest before.
     pub(crate) below: u64,
-    /// Filled a gap in time: overtaken.
-    pub(crate) out_of_order: u64,
-    /// Filled a gap too late: sent again, and first lost before the tap.
-    pub(crate) recovered: u64,
+    /// Ranges gaps.
+    pub(crate) filled: u64,
     /// Had passed before.
     pub(crate) repeated: u64,
-    /// First of `repeated`.
-    pub(crate) first_repeated: Option<Place>,
     /// The last PSN had not passed before.
     pub(crate) end_is_new: bool,
     /// The jump was too far: the direction began anew.
     pub(crate) restarted: bool,
     /// A gap that had to give way.
     pub(crate) displaced: Option<Gap>,
+}
+
+impl Shown {
+    /// How many had not passed before.
+    pub(crate) const fn unseen(&self) -> u64 {
+        self.fresh + self.below + self.filled
+    }
+
+    /// What two runs, one behind the other, show together.
+    pub(crate) fn and(self, later: Self) -> Self {
+        Self {
+            fresh: self.fresh + later.fresh,
+            below: self.below + later.below,
+            filled: self.filled + later.filled,
+            repeated: self.repeated + later.repeated,
+            end_is_new: later.end_is_new,
+            restarted: self.restarted || later.restarted,
+            displaced: self.displaced.or(later.displaced),
+        }
+    }
+}
+
+/// A few ranges of PSNs.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Ranges {
+    ranges: [(Place, Place); MOST_GAPS],
+    count: usize,
+}
+
+impl Ranges {
+    pub(crate) fn note(&mut self, first: Place, last: Place) {
+        if let Some(range) = self.ranges.get_mut(self.count) {
+            *range = (first, last);
+            self.count += 1;
+        }
+    }
+
+    /// The same ranges in other places.
+    pub(crate) fn map(&self, place: impl Fn(Place) -> Place) -> Self {
+        let ranges = self.ranges.map(|(first, last)| {
+            let moved = place(first);
+            (moved, moved + (last - first))
+        });
+        Self { ranges, ..*self }
+    }
+
+    pub(crate) fn ranges(&self) -> &[(Place, Place)] {
+        self.ranges.get(..self.count).unwrap_or_default()
+    }
 }
 
 /// The PSN space of one direction.
@@ -146,16 +191,30 @@ impl Sequence {
         }
     }
 
-    /// PSNs `first..=last` pass at `now_ns`; the packet before them passed at `before_ns`. What
-    /// fills a gap within `reorder_ns` was overtaken. `silent`: a jump ahead opens no gap.
+    /// All open gaps.
+    pub(crate) fn open_ranges(&self) -> Ranges {
+        let mut open = Ranges::default();
+        self.gaps
+            .iter()
+            .for_each(|gap| open.note(gap.first, gap.last));
+        open
+    }
+
+    /// The open gap that holds `place`.
+    pub(crate) fn gap_at(&self, place: Place) -> Option<&Gap> {
+        let holds = |gap: &&Gap| (gap.first..=gap.last).contains(&place);
+        self.gaps.iter().find(holds)
+    }
+
+    /// PSNs `first..=last` pass at `now_ns`; the packet before them passed at `before_ns`. `silent`:
+    /// a jump ahead opens no gap. What fills gaps is handed to `fill`, a range a gap.
     pub(crate) fn take(
         &mut self,
         first: Place,
         last: Place,
-        now_ns: u64,
-        before_ns: u64,
-        reorder_ns: u64,
+        (before_ns, now_ns): (u64, u64),
         silent: bool,
+        fill: &mut dyn FnMut(Place, Place),
     ) -> Shown {
         let mut shown = Shown::default();
         if !self.started || first > self.high + 1 + LONGEST_GAP || last + LONGEST_GAP < self.low {
@@ -198,8 +257,8 @@ impl Sequence {
         }
         let (from, to) = (first.max(self.low), last.min(self.high));
         if from <= to {
-            let filled = self.fill(from, to, now_ns, reorder_ns, &mut shown);
-            shown.repeated = to - from + 1 - filled;
+            shown.filled = self.fill(from, to, fill);
+            shown.repeated = to - from + 1 - shown.filled;
         }
         self.low = self.low.min(first);
         self.high = self.high.max(last);
@@ -213,18 +272,9 @@ impl Sequence {
     }
 
     /// Fills what is open in `from..=to`, and answers how many PSNs that was.
-    fn fill(
-        &mut self,
-        from: Place,
-        to: Place,
-        now_ns: u64,
-        reorder_ns: u64,
-        shown: &mut Shown,
-    ) -> u64 {
+    fn fill(&mut self, from: Place, to: Place, fill: &mut dyn FnMut(Place, Place)) -> u64 {
         let mut filled = 0;
         let mut rest: [Option<Gap>; 2] = [None; 2];
-        let mut met: [Option<(Place, Place)>; MOST_GAPS] = [None; MOST_GAPS];
-        let mut slots = met.iter_mut();
         let mut at = 0;
         while let Some(gap) = self.gaps.get(at).copied() {
             let (first, last) = (gap.first.max(from), gap.last.min(to));
@@ -232,18 +282,8 @@ impl Sequence {
                 at += 1;
                 continue;
             }
-            let packets = last - first + 1;
-            filled += packets;
-            if let Some(slot) = slots.next() {
-                *slot = Some((first, last));
-            }
-            let late = now_ns.saturating_sub(gap.opened_ns) > reorder_ns
-                || gap.nak.is_some_and(|nak| nak <= last);
-            if late {
-                shown.recovered += packets;
-            } else {
-                shown.out_of_order += packets;
-            }
+            filled += last - first + 1;
+            fill(first, last);
             self.gaps.remove(at);
             // At most the first and the last gap that is met keep an end.
             if gap.first < first {
@@ -259,18 +299,6 @@ impl Sequence {
                 });
             }
         }
-        if filled < to - from + 1 {
-            // The first that no gap held. Seldom is there any gap at all.
-            let mut first = from;
-            while let Some(last) = met
-                .iter()
-                .flatten()
-                .find(|(a, b)| (*a..=*b).contains(&first))
-            {
-                first = last.1 + 1;
-            }
-            shown.first_repeated = Some(first);
-        }
         self.gaps.extend(rest.into_iter().flatten());
         filled
     }
@@ -278,8 +306,8 @@ impl Sequence {
     /// A NAK asked for `place`.
     pub(crate) fn refuse(&mut self, place: Place) {
         for gap in &mut self.gaps {
-            if gap.last >= place {
-                gap.nak = Some(gap.nak.map_or(place, |nak| nak.min(place)));
+            if (gap.first..=gap.last).contains(&place) {
+                gap.nak = Some(place);
             }
         }
     }

@@ -1,10 +1,13 @@
 //! Requests whose answer has not passed yet: what round trips are measured from.
 
 use super::few::Few;
-use super::sequence::Place;
+use super::sequence::{Place, Ranges};
 
 /// Requests that wait at most, 40 bytes each; the oldest gives way and gives no sample.
 const MOST_WAITING: usize = 64;
+
+/// Requests kept whose response has passed.
+const MOST_PASSED: usize = 8;
 
 /// What kind of answer a request waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +16,8 @@ pub(crate) enum Answer {
     Acknowledge,
     /// READ responses or an atomic acknowledgement.
     Response,
+    /// None: its response has passed. It may have been lost behind the tap, and be asked for again.
+    Passed,
 }
 
 /// A message or operation on its way.
@@ -25,9 +30,13 @@ pub(crate) struct Request {
     /// When its last packet passed last.
     pub(crate) sent_ns: u64,
     pub(crate) answer: Answer,
+    /// The highest PSN from which a READ asked for its response.
+    pub(crate) asked_from: Place,
     /// Whether the time of its last packet is exact, and it passed once: else an answer cannot be
     /// told to be the first one's or the second's (Karn's rule).
     pub(crate) clear: bool,
+    /// Its completion has been told.
+    pub(crate) done: bool,
 }
 
 /// The requests of a direction that wait, in the order of their PSNs.
@@ -56,10 +65,41 @@ impl Waiting {
     pub(crate) fn again(&mut self, first: Place, last: Place, now_ns: u64) {
         for request in self.requests.iter_mut() {
             if request.last >= first && request.first <= last {
-                request.clear = false;
+                request.clear &= request.last > last;
                 request.sent_ns = now_ns;
+                if request.answer == Answer::Passed {
+                    request.answer = Answer::Response;
+                }
             }
         }
+    }
+
+    /// The sender went back to `first` of its own: an answer for what follows may be for what was
+    /// sent before or for what is sent now.
+    pub(crate) fn blur(&mut self, first: Place) {
+        for request in self.requests.iter_mut() {
+            request.clear &= request.last < first;
+        }
+    }
+
+    /// The READ at `first` takes PSNs up to `last`, as the path MTU tells now.
+    pub(crate) fn extend(&mut self, first: Place, last: Place) {
+        if let Some(request) = self.requests.iter_mut().find(|r| r.first == first) {
+            request.last = request.last.max(last);
+        }
+    }
+
+    /// A READ asks for its response from `place` on. Whether one had asked from there before.
+    pub(crate) fn read_from(&mut self, place: Place) -> bool {
+        let holds = |request: &&mut Request| {
+            request.answer != Answer::Acknowledge && (request.first..=request.last).contains(&place)
+        };
+        let Some(request) = self.requests.iter_mut().find(holds) else {
+            return true;
+        };
+        let before = place <= request.asked_from;
+        request.asked_from = request.asked_from.max(place);
+        before
     }
 
     /// When the request that holds `place` passed last.
@@ -71,15 +111,75 @@ impl Waiting {
             .map(|request| request.sent_ns)
     }
 
-    /// All up to `place` is answered: hands out and forgets the requests that are.
-    pub(crate) fn answered(&mut self, place: Place, mut done: impl FnMut(&Request)) {
+    /// All up to `place` is answered: hands out and forgets the requests that are. A READ or atomic
+    /// is answered by its response alone, and by all of it: `response` tells what PSN the last one
+    /// began with, and which did not pass.
+    pub(crate) fn answered(
+        &mut self,
+        place: Place,
+        response: Option<(Place, &Ranges)>,
+        mut done: impl FnMut(&Request),
+    ) {
         while let Some(request) = self
             .requests
             .front()
-            .filter(|request| request.last <= place)
+            .filter(|front| front.last <= place && front.answer == Answer::Acknowledge)
         {
             done(request);
             self.requests.pop_front();
+        }
+        if self
+            .requests
+            .front()
+            .is_some_and(|front| front.last <= place)
+        {
+            self.answered_among(place, response, done);
+        }
+    }
+
+    /// The same where a READ or atomic waits in front.
+    fn answered_among(
+        &mut self,
+        place: Place,
+        response: Option<(Place, &Ranges)>,
+        mut done: impl FnMut(&Request),
+    ) {
+        let mut passed = 0;
+        for _ in 0..self.requests.len() {
+            let Some(mut request) = self.requests.pop_front() else {
+                break;
+            };
+            let is_all_here = |(first, missing): (Place, &Ranges)| {
+                let overlaps =
+                    |(from, to): &(Place, Place)| *from <= request.last && *to >= request.first;
+                request.last >= first && !missing.ranges().iter().any(overlaps)
+            };
+            let is_done = request.last <= place
+                && match request.answer {
+                    Answer::Acknowledge => true,
+                    Answer::Response => response.is_some_and(is_all_here),
+                    Answer::Passed => false,
+                };
+            if is_done && !request.done {
+                done(&request);
+            }
+            if is_done && request.answer == Answer::Acknowledge {
+                continue;
+            }
+            if is_done {
+                (request.answer, request.done) = (Answer::Passed, true);
+            }
+            passed += usize::from(request.answer == Answer::Passed);
+            self.requests.push_back(request);
+        }
+        while passed > MOST_PASSED
+            && self
+                .requests
+                .front()
+                .is_some_and(|front| front.answer == Answer::Passed)
+        {
+            self.requests.pop_front();
+            passed -= 1;
         }
     }
 
@@ -90,6 +190,15 @@ impl Waiting {
             .find(|request| request.first == place && request.answer == Answer::Response)
     }
 
+    /// The first PSN of the READ or atomic whose response holds `place`.
+    pub(crate) fn response_of(&self, place: Place) -> Option<Place> {
+        let mut requests = self.requests.iter();
+        let holds = |request: &&Request| {
+            request.answer == Answer::Response && (request.first..=request.last).contains(&place)
+        };
+        requests.find(holds).map(|request| request.first)
+    }
+
     /// Whether a READ or atomic waits for a response with one of these PSNs.
     pub(crate) fn expects_response(&self, first: Place, last: Place) -> bool {
         self.requests.iter().any(|request| {
@@ -98,6 +207,8 @@ impl Waiting {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.requests.is_empty()
+        self.requests
+            .iter()
+            .all(|request| request.answer == Answer::Passed)
     }
 }

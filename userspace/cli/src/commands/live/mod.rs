@@ -7,17 +7,23 @@
 //! | `reload` | the configuration, read again |
 //! | `service` | what systemd hears |
 //! | `xdp` | run records of the kernel, into the intake |
+//! | `port` | what interfaces dropped meanwhile |
+//! | `vlan` | VLAN tags that the card takes out |
+//! | `check` | whether this is the right port |
 //! | `packet` | frames of packet sockets, into a session |
 
+mod check;
 mod packet;
 mod plan;
+mod port;
 mod reload;
 mod service;
+mod vlan;
 mod watch;
 mod xdp;
 
 use super::capture::{self, Origin};
-use crate::arguments::CaptureArguments;
+use crate::arguments::{CaptureArguments, VlanOffload};
 use crate::intake::{Outcome, Outlet, Tap};
 use crate::metrics::{self, Metrics};
 use crate::output::{Live, Source};
@@ -30,16 +36,30 @@ use rocescope_pipeline::Settings;
 use rocescope_pipeline::filter::words;
 use rocescope_record::Config;
 use std::process::ExitCode;
+use std::time::Duration;
+pub(super) use vlan::restore as restore_vlan_offload;
 use watch::Watch;
 
 /// Live captures mark one PSN in sixteen: as many round trips as are needed, few extra runs.
 const MARK_MASK: u32 = 15;
 
 pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
+    let mut arguments = arguments.clone();
+    if let Some(seconds) = arguments.live.check {
+        arguments.live.duration = Some(Duration::from_secs(seconds.into()));
+        arguments.connections = true;
+    }
+    let arguments = &arguments;
     let live = &arguments.live;
     let signals = Signals::install()?;
+    // Before anybody hears that frames are taken: until then SIGHUP ends the process.
+    signals.take_reload()?;
     let interfaces = find(&live.interfaces)?;
-    let settings = capture::chosen(arguments);
+    let mut settings = capture::chosen(arguments);
+    if live.check.is_some() {
+        // Directions and tags are told from the flows.
+        settings.top = settings.exact_flows;
+    }
     let config = capture::config(arguments, &settings)?;
 
     let plan = Plan::make(arguments, &interfaces, config)?;
@@ -50,16 +70,25 @@ pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
         clock_source: plan.clock_source(),
     };
     let dataset = capture::dataset(&arguments.dataset, &origin, &settings)?;
-    let dropped_before: Vec<_> = interfaces.iter().map(Interface::dropped).collect();
     let mut report = plan.report(&interfaces);
-    for (name, mode) in &report.interfaces {
-        eprintln!("capturing on {name} by {mode}");
+    let mut restored = Vec::new();
+    for (interface, (name, mode)) in interfaces.iter().zip(&report.interfaces) {
+        let is_xdp = matches!(plan.way, Way::Xdp(_));
+        if is_xdp && live.vlan_offload == VlanOffload::Off {
+            restored.extend(vlan::leave_in(interface)?);
+        }
+        let tags = if is_xdp && vlan::is_stripped(interface) {
+            ", which misses VLAN tags that the card takes out (--vlan-offload off)"
+        } else {
+            ""
+        };
+        eprintln!("capturing on {name} by {mode}{tags}");
     }
     if matches!(plan.way, Way::Xdp(_)) {
         filtered(&settings, &config);
     }
     let outlet = Outlet::from(dataset).with_tap(metrics(arguments)?);
-    let mut watch = Watch::begin(signals, interfaces.clone(), arguments)?;
+    let mut watch = Watch::begin(signals, &interfaces, arguments)?;
     // From here on this process can do no more than any other; what it needs it holds open.
     privileges::drop_all().context("capabilities")?;
     let outcome = match plan.way {
@@ -68,9 +97,13 @@ pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
             packet::drive(sockets, settings, config, outlet, &mut watch, &mut report)?
         }
     };
-    drop(promiscuous);
+    drop((promiscuous, restored));
     watch.end()?;
-    report.nic_dropped = dropped_since(&interfaces, &dropped_before);
+    report.nic_dropped = watch.port().dropped();
+    report.driver_drops = watch.port().grown();
+    if let Some(seconds) = live.check {
+        return check::conclude(arguments.output, &report, &outcome, seconds);
+    }
     finish(arguments, &origin.source, report, &outcome)
 }
 
@@ -146,13 +179,4 @@ fn names(interfaces: &[Interface]) -> String {
         .map(|interface| interface.name.as_str())
         .collect();
     names.join(",")
-}
-
-/// What all interfaces dropped meanwhile; nothing is known where one does not tell.
-fn dropped_since(interfaces: &[Interface], before: &[Option<u64>]) -> Option<u64> {
-    let mut sum = 0;
-    for (interface, before) in interfaces.iter().zip(before) {
-        sum += interface.dropped()?.saturating_sub((*before)?);
-    }
-    Some(sum)
 }

@@ -36,7 +36,7 @@ pub(super) fn drive(
             session.reconfigure(&settings, &config);
         }
         if watch.asked() {
-            tell(&session, dropped(&mut sockets)?);
+            tell(&session, dropped(&mut sockets)?, &watch.port().told());
         }
     }
     for socket in &sockets {
@@ -94,10 +94,10 @@ fn now_ns() -> u64 {
 }
 
 /// The identity as it stands.
-fn tell(session: &Session, dropped: u64) {
+fn tell(session: &Session, dropped: u64, port: &str) {
     let counters = session.counters();
     eprintln!(
-        "{} frames = {} RoCEv2 + {} other + {} malformed + {} fragments; {dropped} dropped on the way here",
+        "{} frames = {} RoCEv2 + {} other + {} malformed + {} fragments; {dropped} dropped on the way here; {port}",
         counters.frames,
         counters.roce_packets,
         counters.not_roce(),

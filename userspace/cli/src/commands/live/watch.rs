@@ -1,5 +1,6 @@
 //! What ends a capture: signals, time, a command, the last interface.
 
+use super::port::Port;
 use super::reload;
 use super::service::Service;
 use crate::arguments::{CaptureArguments, LiveArguments};
@@ -23,6 +24,7 @@ pub(super) struct Watch {
     deadline: Option<Instant>,
     command: Option<Child>,
     interfaces: Vec<(Interface, State)>,
+    port: Port,
     looked: Instant,
 }
 
@@ -30,15 +32,16 @@ impl Watch {
     /// Starts the command, where there is one.
     pub(super) fn begin(
         signals: Signals,
-        interfaces: Vec<Interface>,
+        interfaces: &[Interface],
         arguments: &CaptureArguments,
     ) -> Result<Self> {
         let LiveArguments {
             duration, command, ..
         } = &arguments.live;
-        signals.take_reload()?;
+        let port = Port::begin(interfaces);
         let interfaces = interfaces
-            .into_iter()
+            .iter()
+            .cloned()
             .map(|interface| {
                 let state = interface.state();
                 if state == State::Down {
@@ -65,6 +68,7 @@ impl Watch {
             deadline: duration.and_then(|duration| now.checked_add(duration)),
             command,
             interfaces,
+            port,
             looked: now,
         })
     }
@@ -72,6 +76,11 @@ impl Watch {
     /// Whether the counts are wanted.
     pub(super) fn asked(&self) -> bool {
         self.signals.asked()
+    }
+
+    /// What the interfaces dropped since the capture began.
+    pub(super) const fn port(&self) -> &Port {
+        &self.port
     }
 
     /// Other settings, when somebody has asked to read the configuration again and all is right with it.
@@ -136,6 +145,12 @@ impl Watch {
                     State::Gone => eprintln!("{name} was removed: nothing more comes from it"),
                 }
                 *before = now;
+            }
+            if let Some(name) = interface.current_name()
+                && name != interface.name
+            {
+                eprintln!("{} is called {name} now, and goes on", interface.name);
+                interface.name = name;
             }
         }
     }

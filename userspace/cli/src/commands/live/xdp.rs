@@ -76,7 +76,7 @@ pub(super) fn drive(
             intake.pipeline.reconfigure(&settings);
         }
         if watch.asked() {
-            tell(&capture)?;
+            tell(&capture, &watch.port().told())?;
         }
         if !some {
             sleep(PAUSE);
@@ -111,10 +111,10 @@ fn take(taken: Taken<'_>, pipeline: &mut Pipeline, packets: &mut u64) {
 }
 
 /// The identity as it stands.
-fn tell(capture: &Capture) -> Result<()> {
+fn tell(capture: &Capture, port: &str) -> Result<()> {
     let counters = capture.counters()?;
     eprintln!(
-        "{} frames = {} RoCEv2 + {} other + {} malformed + {} fragments; {} RoCEv2 = {} in runs + {} lost + {} in the making",
+        "{} frames = {} RoCEv2 + {} other + {} malformed + {} fragments; {} RoCEv2 = {} in runs + {} lost + {} in the making; {port}",
         counters.frames,
         counters.roce_packets,
         counters.not_roce(),

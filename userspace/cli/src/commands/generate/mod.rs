@@ -1,4 +1,6 @@
-//! `rocescope generate`: a scenario in, a capture file and its truth out.
+//! `rocescope generate`: a scenario in, a capture file and its truth out, or frames onto an interface.
+
+mod onto;
 
 use crate::arguments::GenerateArguments;
 use anyhow::{Context, Result, ensure};
@@ -15,7 +17,9 @@ pub(super) fn run(arguments: &GenerateArguments) -> Result<ExitCode> {
     if let Some(snaplen) = arguments.snaplen {
         scenario.snaplen = snaplen;
     }
-    let out = &arguments.write;
+    let Some(out) = &arguments.write else {
+        return onto::run(arguments, &scenario);
+    };
     ensure!(
         path.canonicalize().ok() != out.canonicalize().ok() || !out.exists(),
         "{} is to be read and written at once",

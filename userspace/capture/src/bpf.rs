@@ -1,0 +1,388 @@
+//! The few calls of `bpf(2)` for programs of a handful of instructions.
+//!
+//! `aya` loads objects that a compiler made. A program that passes every frame has two instructions,
+//! and the one that sends frames has thirty: they are written down here, and need no object.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::ptr::NonNull;
+
+const MAP_CREATE: libc::c_long = 0;
+const MAP_UPDATE: libc::c_long = 2;
+const PROG_LOAD: libc::c_long = 5;
+const PROG_RUN: libc::c_long = 10;
+const PROG_FD_BY_ID: libc::c_long = 13;
+const RAW_TRACEPOINT_OPEN: libc::c_long = 17;
+const MAP_TYPE_ARRAY: u32 = 2;
+const MAP_TYPE_PROG_ARRAY: u32 = 3;
+/// `BPF_F_XDP_HAS_FRAGS`: frames of several pages too.
+const HAS_FRAGS: u32 = 1 << 5;
+const ATTACH_XDP: u32 = 37;
+/// `BPF_F_MMAPABLE`.
+const MAPPABLE: u32 = 1 << 10;
+
+/// An instruction, as the kernel takes it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Instruction {
+    pub(crate) code: u8,
+    /// Destination in the low four bits, source in the high ones.
+    pub(crate) registers: u8,
+    pub(crate) offset: i16,
+    pub(crate) immediate: i32,
+}
+
+/// What a program is for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Kind {
+    Xdp = 6,
+    RawTracepoint = 17,
+}
+
+/// Part of `union bpf_attr`; what is behind it is 0.
+#[repr(C)]
+#[derive(Default)]
+struct Load {
+    kind: u32,
+    count: u32,
+    instructions: u64,
+    license: u64,
+    log_level: u32,
+    log_size: u32,
+    log: u64,
+    kernel_version: u32,
+    flags: u32,
+    name: [u8; 16],
+    interface: u32,
+    attach_type: u32,
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct CreateMap {
+    kind: u32,
+    key_bytes: u32,
+    value_bytes: u32,
+    entries: u32,
+    flags: u32,
+    inner: u32,
+    node: u32,
+    name: [u8; 16],
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct Run {
+    program: u32,
+    retval: u32,
+    data_in_bytes: u32,
+    data_out_bytes: u32,
+    data_in: u64,
+    data_out: u64,
+    repeat: u32,
+    duration_ns: u32,
+    context_in_bytes: u32,
+    context_out_bytes: u32,
+    context_in: u64,
+    context_out: u64,
+    flags: u32,
+    cpu: u32,
+    batch: u32,
+    pad: u32,
+}
+
+#[repr(C)]
+struct Update {
+    map: u32,
+    pad: u32,
+    key: u64,
+    value: u64,
+    flags: u64,
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct OpenTracepoint {
+    name: u64,
+    program: u32,
+    pad: u32,
+    cookie: u64,
+}
+
+fn call<T>(command: libc::c_long, attributes: &mut T) -> io::Result<libc::c_long> {
+    // SAFETY: every caller passes the structure of its command, whose pointers are valid for the
+    // lengths beside them; the kernel reads and writes no more than the size it is told.
+    let answer =
+        unsafe { libc::syscall(libc::SYS_bpf, command, &raw mut *attributes, size_of::<T>()) };
+    if answer < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(answer)
+    }
+}
+
+fn owned(fd: libc::c_long) -> OwnedFd {
+    // SAFETY: the kernel has just given us this descriptor, and nobody else knows it.
+    unsafe { OwnedFd::from_raw_fd(fd as RawFd) }
+}
+
+fn name(of: &str) -> [u8; 16] {
+    let mut name = [0; 16];
+    for (to, from) in name.iter_mut().take(15).zip(of.bytes()) {
+        *to = from;
+    }
+    name
+}
+
+/// Loads a program.
+pub(crate) fn load(kind: Kind, named: &str, program: &[Instruction]) -> io::Result<OwnedFd> {
+    let mut attributes = Load {
+        kind: kind as u32,
+        count: program.len() as u32,
+        instructions: program.as_ptr().addr() as u64,
+        // Helpers ask for it, as they do of every program of this project.
+        license: c"GPL".as_ptr().addr() as u64,
+        flags: match kind {
+            Kind::Xdp => HAS_FRAGS,
+            Kind::RawTracepoint => 0,
+        },
+        name: name(named),
+        // Programs that call each other must have the same.
+        attach_type: match kind {
+            Kind::Xdp => ATTACH_XDP,
+            Kind::RawTracepoint => 0,
+        },
+        ..Load::default()
+    };
+    call(PROG_LOAD, &mut attributes).map(owned)
+}
+
+/// A program that somebody has loaded, by its number.
+pub(crate) fn program_by_id(id: u32) -> io::Result<OwnedFd> {
+    let mut attributes = [id, 0, 0];
+    call(PROG_FD_BY_ID, &mut attributes).map(owned)
+}
+
+/// A map from which a program goes on to `program`, at 0.
+pub(crate) fn tail(program: &OwnedFd) -> io::Result<OwnedFd> {
+    let mut attributes = CreateMap {
+        kind: MAP_TYPE_PROG_ARRAY,
+        key_bytes: 4,
+        value_bytes: 4,
+        entries: 1,
+        name: name("rocescope_next"),
+        ..CreateMap::default()
+    };
+    let map = owned(call(MAP_CREATE, &mut attributes)?);
+    let (key, value) = (0u32, program.as_raw_fd());
+    let mut attributes = Update {
+        map: map.as_raw_fd() as u32,
+        pad: 0,
+        key: (&raw const key).addr() as u64,
+        value: (&raw const value).addr() as u64,
+        flags: 0,
+    };
+    call(MAP_UPDATE, &mut attributes)?;
+    Ok(map)
+}
+
+/// Attaches a program to a tracepoint, until the descriptor is closed.
+pub(crate) fn trace(program: &OwnedFd, point: &std::ffi::CStr) -> io::Result<OwnedFd> {
+    let mut attributes = OpenTracepoint {
+        name: point.as_ptr().addr() as u64,
+        program: program.as_raw_fd() as u32,
+        ..OpenTracepoint::default()
+    };
+    call(RAW_TRACEPOINT_OPEN, &mut attributes).map(owned)
+}
+
+/// What a program is run over.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Input<'a> {
+    pub(crate) data: &'a [u8],
+    pub(crate) context: &'a [u8],
+    pub(crate) repeat: u32,
+    /// Packets of the kernel rather than a buffer, so many at a time.
+    pub(crate) live_batch: Option<u32>,
+}
+
+/// Runs a program; answers what it returned and the nanoseconds a repetition took.
+///
+/// # Errors
+/// Those of the kernel; a signal among them.
+pub(crate) fn run(program: impl AsFd, input: &Input<'_>) -> io::Result<(u32, u32)> {
+    /// `BPF_F_TEST_XDP_LIVE_FRAMES`.
+    const LIVE: u32 = 1 << 1;
+    let at = |bytes: &[u8]| match bytes {
+        [] => 0,
+        _ => bytes.as_ptr().addr() as u64,
+    };
+    let mut attributes = Run {
+        program: program.as_fd().as_raw_fd() as u32,
+        data_in_bytes: input.data.len() as u32,
+        data_in: at(input.data),
+        context_in_bytes: input.context.len() as u32,
+        context_in: at(input.context),
+        repeat: input.repeat,
+        flags: input.live_batch.map_or(0, |_| LIVE),
+        batch: input.live_batch.unwrap_or(0),
+        ..Run::default()
+    };
+    call(PROG_RUN, &mut attributes)?;
+    Ok((attributes.retval, attributes.duration_ns))
+}
+
+/// A map of the type array whose values lie in memory of ours too.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) fd: OwnedFd,
+    memory: NonNull<u8>,
+    bytes: usize,
+    value_bytes: usize,
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        // SAFETY: it was mapped with this length, and nothing points into it any more.
+        unsafe { libc::munmap(self.memory.as_ptr().cast(), self.bytes) };
+    }
+}
+
+impl Shared {
+    /// Makes a map of `entries` values, each a multiple of eight bytes long.
+    pub(crate) fn new(named: &str, value_bytes: usize, entries: usize) -> io::Result<Self> {
+        let mut attributes = CreateMap {
+            kind: MAP_TYPE_ARRAY,
+            key_bytes: 4,
+            value_bytes: value_bytes as u32,
+            entries: entries as u32,
+            flags: MAPPABLE,
+            name: name(named),
+            ..CreateMap::default()
+        };
+        let fd = owned(call(MAP_CREATE, &mut attributes)?);
+        // SAFETY: the call takes a number.
+        let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+        let bytes = (value_bytes * entries).next_multiple_of(usize::try_from(page).unwrap_or(4096));
+        // SAFETY: a new mapping at a place that the kernel chooses, of the map's size.
+        let memory = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                bytes,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_SHARED,
+                fd.as_raw_fd(),
+                0,
+            )
+        };
+        if memory == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let memory = NonNull::new(memory.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
+        Ok(Self {
+            fd,
+            memory,
+            bytes,
+            value_bytes,
+        })
+    }
+
+    /// A value. Whoever asks must know that no program runs meanwhile.
+    pub(crate) fn value(&mut self, at: usize) -> &mut [u8] {
+        let from = (at * self.value_bytes).min(self.bytes - self.value_bytes);
+        // SAFETY: the value lies in the mapping; programs touch it while they are run only, and
+        // those of this module are run by their owner, who holds this exclusively.
+        unsafe { std::slice::from_raw_parts_mut(self.memory.as_ptr().add(from), self.value_bytes) }
+    }
+}
+
+/// The instructions that are needed, as an assembler writes them.
+pub(crate) mod op {
+    use super::Instruction;
+    use std::os::fd::{AsRawFd, OwnedFd};
+
+    const fn of(code: u8, to: u8, from: u8, offset: i16, immediate: i32) -> Instruction {
+        Instruction {
+            code,
+            registers: to | from << 4,
+            offset,
+            immediate,
+        }
+    }
+
+    /// `to = number`
+    pub(crate) const fn set(to: u8, number: i32) -> Instruction {
+        of(0xb7, to, 0, 0, number)
+    }
+    /// `to = from`
+    pub(crate) const fn copy(to: u8, from: u8) -> Instruction {
+        of(0xbf, to, from, 0, 0)
+    }
+    /// `to += number`
+    pub(crate) const fn add(to: u8, number: i32) -> Instruction {
+        of(0x07, to, 0, 0, number)
+    }
+    /// `to += from`
+    pub(crate) const fn plus(to: u8, from: u8) -> Instruction {
+        of(0x0f, to, from, 0, 0)
+    }
+    /// `to -= from`
+    pub(crate) const fn minus(to: u8, from: u8) -> Instruction {
+        of(0x1f, to, from, 0, 0)
+    }
+    /// `to = *(u64 *)(from + offset)`
+    pub(crate) const fn load(to: u8, from: u8, offset: i16) -> Instruction {
+        of(0x79, to, from, offset, 0)
+    }
+    /// `*(u64 *)(to + offset) = from`
+    pub(crate) const fn store(to: u8, offset: i16, from: u8) -> Instruction {
+        of(0x7b, to, from, offset, 0)
+    }
+    /// `*(u32 *)(to + offset) = from`
+    pub(crate) const fn store_u32(to: u8, offset: i16, from: u8) -> Instruction {
+        of(0x63, to, from, offset, 0)
+    }
+    /// `if left == number goto over the next skip`
+    pub(crate) const fn if_equal(left: u8, number: i32, skip: i16) -> Instruction {
+        of(0x15, left, 0, skip, number)
+    }
+    /// `if left != number goto over the next skip`
+    pub(crate) const fn if_unequal(left: u8, number: i32, skip: i16) -> Instruction {
+        of(0x55, left, 0, skip, number)
+    }
+    /// `if left > number goto over the next skip`
+    pub(crate) const fn if_above(left: u8, number: i32, skip: i16) -> Instruction {
+        of(0x25, left, 0, skip, number)
+    }
+    /// `if left <= number goto over the next skip`
+    pub(crate) const fn if_at_most(left: u8, number: i32, skip: i16) -> Instruction {
+        of(0xb5, left, 0, skip, number)
+    }
+    /// `if left < right goto over the next skip`
+    pub(crate) const fn if_below_other(left: u8, right: u8, skip: i16) -> Instruction {
+        of(0xad, left, right, skip, 0)
+    }
+    /// `if left != right goto over the next skip`
+    pub(crate) const fn if_unequal_other(left: u8, right: u8, skip: i16) -> Instruction {
+        of(0x5d, left, right, skip, 0)
+    }
+    /// `*(u64 *)(to + offset) += from`, seen by all CPUs as one step
+    pub(crate) const fn add_atomically(to: u8, offset: i16, from: u8) -> Instruction {
+        of(0xdb, to, from, offset, 0)
+    }
+    /// Calls a helper of the kernel.
+    pub(crate) const fn call(helper: i32) -> Instruction {
+        of(0x85, 0, 0, 0, helper)
+    }
+    pub(crate) const fn exit() -> Instruction {
+        of(0x95, 0, 0, 0, 0)
+    }
+    /// `to = map`
+    pub(crate) fn map(to: u8, map: &OwnedFd) -> [Instruction; 2] {
+        [of(0x18, to, 1, 0, map.as_raw_fd()), of(0, 0, 0, 0, 0)]
+    }
+    /// `to = address of the only value of map`
+    pub(crate) fn value(to: u8, map: &OwnedFd) -> [Instruction; 2] {
+        [of(0x18, to, 2, 0, map.as_raw_fd()), of(0, 0, 0, 0, 0)]
+    }
+}

@@ -1,0 +1,51 @@
+//! `per_packet IFACE pass|drop OUT`: the whole path behind a program that hands over one record a
+//! packet, until SIGINT. What `cargo xtask bench capture` measures beside the product.
+
+use anyhow::{Context, Result};
+use rocescope::dataset::{Dataset, Retention};
+use rocescope::session::Session;
+use rocescope::signals::Signals;
+use rocescope_capture::interface::Interface;
+use rocescope_capture::per_packet::PerPacket;
+use rocescope_pipeline::Settings;
+use rocescope_record::Config;
+use rocescope_store::{Options, Writer};
+use std::path::PathBuf;
+use std::thread::sleep;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// The default of the product: 8 MiB for each of two CPUs.
+const RING_BYTES: u32 = 16 << 20;
+const PAUSE: Duration = Duration::from_millis(2);
+const TURN: usize = 8_192;
+
+fn main() -> Result<()> {
+    let arguments: Vec<String> = std::env::args().collect();
+    let [_, name, verdict, out] = &arguments[..] else {
+        anyhow::bail!("per_packet IFACE pass|drop OUT");
+    };
+    let signals = Signals::install()?;
+    let interface = Interface::find(name).with_context(|| name.clone())?;
+    let settings = Settings::default();
+    let config = Config::exact(settings.window_ns);
+    let writer = Writer::create(&PathBuf::from(out), Options::new("per_packet"))?;
+    let dataset = Dataset::new(writer, Retention::default());
+    let mut session = Session::new(settings, config, Some(dataset))?;
+    let mut ring = PerPacket::attach(&interface, RING_BYTES, verdict == "drop")?;
+    eprintln!("capturing on {name} by one record a packet");
+    while !signals.ended() {
+        if ring.poll(TURN, |frame| session.frame(frame))? == 0 {
+            let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_nanos();
+            session.advance(u64::try_from(now)?.saturating_sub(100_000_000))?;
+            sleep(PAUSE);
+        }
+    }
+    while ring.poll(TURN, |frame| session.frame(frame))? > 0 {}
+    let lost = ring.lost();
+    let outcome = session.finish()?;
+    println!(
+        "{{\"frames\": {}, \"lost\": {lost}}}",
+        outcome.counters.frames
+    );
+    Ok(())
+}

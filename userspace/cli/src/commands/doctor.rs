@@ -1,0 +1,90 @@
+//! `rocescope doctor`: what stands in the way of a capture, and what mends it.
+
+use crate::arguments::{DoctorArguments, Output};
+use anyhow::{Context, Result};
+use rocescope_capture::doctor::{self, Finding, Level};
+use rocescope_capture::interface::Interface;
+use rocescope_model::Value;
+use rocescope_model::json::Writer;
+use std::fmt::Write;
+use std::process::ExitCode;
+
+pub(super) fn run(arguments: &DoctorArguments) -> Result<ExitCode> {
+    let interfaces = if arguments.interfaces.is_empty() {
+        Interface::all().context("the interfaces")?
+    } else {
+        let find = |name: &String| {
+            Interface::find(name)
+                .with_context(|| format!("{name}: no such interface (`ip link` lists them)"))
+        };
+        arguments
+            .interfaces
+            .iter()
+            .map(find)
+            .collect::<Result<_>>()?
+    };
+    let mut findings = doctor::host();
+    findings.extend(doctor::program());
+    for interface in &interfaces {
+        findings.extend(doctor::port(interface, arguments.attempt));
+    }
+    super::print(&match arguments.output {
+        Output::Table => text(&findings),
+        Output::Json => json(&findings),
+    })?;
+    Ok(if worst(&findings) == Level::Fail {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    })
+}
+
+fn worst(findings: &[Finding]) -> Level {
+    let levels = findings.iter().map(|finding| finding.level);
+    levels.max().unwrap_or(Level::Ok)
+}
+
+fn text(findings: &[Finding]) -> String {
+    let mut out = String::new();
+    let mut interface = None;
+    for finding in findings {
+        if finding.interface != interface {
+            interface.clone_from(&finding.interface);
+            // Writing into a string does not fail.
+            let _ = writeln!(out, "\n{}", interface.as_deref().unwrap_or_default());
+        }
+        let (level, topic) = (finding.level.name(), finding.topic);
+        let _ = writeln!(out, "{level:<4}  {topic:<12}  {}", finding.says);
+        if let Some(command) = &finding.mend {
+            let _ = writeln!(out, "      {:<12}  $ {command}", "");
+        }
+    }
+    out
+}
+
+fn json(findings: &[Finding]) -> String {
+    let mut json = Writer::pretty();
+    json.begin_object();
+    json.key("verdict").string(worst(findings).name());
+    json.key("findings").begin_array();
+    for finding in findings {
+        json.begin_object();
+        for (key, text) in [
+            ("interface", finding.interface.as_deref()),
+            ("topic", Some(finding.topic)),
+            ("level", Some(finding.level.name())),
+            ("says", Some(finding.says.as_str())),
+            ("mend", finding.mend.as_deref()),
+        ] {
+            json.key(key);
+            match text {
+                Some(text) => json.string(text),
+                None => json.value(&Value::Null),
+            };
+        }
+        json.end_object();
+    }
+    json.end_array();
+    json.end_object();
+    json.finish() + "\n"
+}

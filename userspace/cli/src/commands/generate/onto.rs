@@ -1,0 +1,251 @@
+//! Frames of a scenario onto an interface, and what the kernel made of them.
+
+use crate::arguments::{By, GenerateArguments, Output};
+use crate::signals::Signals;
+use anyhow::{Context, Result, bail, ensure};
+use rocescope_capture::generate::{Generator, Scenario};
+use rocescope_capture::inject::{Injector, LiveFrames, Sent};
+use rocescope_capture::interface::Interface;
+use rocescope_capture::privileges;
+use rocescope_model::Value;
+use rocescope_model::json::Writer;
+use std::process::ExitCode;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// Frames that are sent over and over.
+const LOOP_FRAMES: usize = 16_384;
+/// A packet socket keeps up with this rate, and leaves the core alone between two frames.
+const LIVE_PPS: u32 = 50_000;
+/// How long a signal may wait.
+const NAP: Duration = Duration::from_millis(50);
+/// Frames between two looks at signals and clock, at full speed.
+const STRIDE: u64 = 64;
+
+/// When frames are sent.
+#[derive(Clone, Copy, PartialEq)]
+enum Pace {
+    /// When the scenario says.
+    Times,
+    /// So many a second.
+    Pps(u32),
+    FullSpeed,
+}
+
+/// When to end.
+struct End {
+    signals: Signals,
+    begun: Instant,
+    deadline: Instant,
+    count: u64,
+}
+
+impl End {
+    fn is_now(&self, sent: u64) -> bool {
+        sent >= self.count || self.signals.ended() || Instant::now() >= self.deadline
+    }
+
+    /// Waits until `due`; whether to go on.
+    fn wait(&self, due: Instant) -> bool {
+        loop {
+            let now = Instant::now();
+            if self.signals.ended() || now >= self.deadline {
+                return false;
+            }
+            if now >= due {
+                return true;
+            }
+            sleep(NAP.min(due - now));
+        }
+    }
+}
+
+pub(super) fn run(arguments: &GenerateArguments, scenario: &Scenario) -> Result<ExitCode> {
+    let onto = &arguments.onto;
+    let name = onto.iface.as_deref().unwrap_or_default();
+    let interface = Interface::find(name)
+        .with_context(|| format!("{name}: no such interface (`ip link` lists them)"))?;
+    let pace = match onto.pps {
+        Some(pps) => Pace::Pps(pps),
+        None if onto.full_speed => Pace::FullSpeed,
+        None => Pace::Times,
+    };
+    let signals = Signals::install()?;
+    let mut generator = Generator::new(scenario, arguments.seed);
+    let frames = match pace {
+        Pace::Times => Vec::new(),
+        Pace::Pps(_) | Pace::FullSpeed => first_frames(&mut generator),
+    };
+    ensure!(
+        pace == Pace::Times || !frames.is_empty(),
+        "the scenario has no frames"
+    );
+    let live = match (onto.by, pace) {
+        (By::Packet, _) => None,
+        (By::Live, Pace::Times) => bail!("--by live keeps a rate: give --pps or --full-speed"),
+        (By::Live, _) => Some(live(&interface, &frames)?),
+        (By::Auto, Pace::Pps(pps)) if pps < LIVE_PPS => None,
+        (By::Auto, Pace::Times) => None,
+        (By::Auto, _) => match live(&interface, &frames) {
+            Ok(live) => Some(live),
+            Err(error) => {
+                eprintln!("{error:#}: sending through a packet socket");
+                None
+            }
+        },
+    };
+    let begun = Instant::now();
+    let end = End {
+        signals,
+        begun,
+        deadline: begun + onto.duration.unwrap_or(Duration::from_secs(1 << 32)),
+        count: onto.count.unwrap_or(u64::MAX),
+    };
+    let by = if live.is_some() {
+        "live frames"
+    } else {
+        "a packet socket"
+    };
+    let sent = match (live, pace) {
+        (Some(live), _) => over_live(live, pace, &end)?,
+        (None, Pace::Times) => at_times(&interface, &mut generator, &end)?,
+        (None, _) => over_packet(&interface, &frames, pace, &end)?,
+    };
+    let elapsed = begun.elapsed();
+    super::super::print(&match onto.output {
+        Output::Table => text(name, by, sent, elapsed),
+        Output::Json => json(name, by, sent, elapsed),
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn first_frames(generator: &mut Generator) -> Vec<Vec<u8>> {
+    let mut frames = Vec::new();
+    let mut frame = Vec::new();
+    while frames.len() < LOOP_FRAMES && generator.next_frame(&mut frame).is_some() {
+        frames.push(frame.clone());
+    }
+    frames
+}
+
+fn live(interface: &Interface, frames: &[Vec<u8>]) -> Result<LiveFrames> {
+    let missing = privileges::missing(&privileges::LIVE_FRAMES).context("capabilities")?;
+    let names: Vec<&str> = missing.iter().map(|capability| capability.name).collect();
+    ensure!(
+        missing.is_empty(),
+        "live frames take {}, which this process does not have; `{}` grants it",
+        names.join(", "),
+        privileges::grant(&privileges::LIVE_FRAMES)
+    );
+    LiveFrames::open(interface, frames).context("live frames")
+}
+
+fn over_live(mut live: LiveFrames, pace: Pace, end: &End) -> Result<Sent> {
+    let pps = match pace {
+        Pace::Pps(pps) => Some(f64::from(pps)),
+        Pace::Times | Pace::FullSpeed => None,
+    };
+    loop {
+        let sent = live.sent();
+        if end.is_now(sent.offered) {
+            return Ok(sent);
+        }
+        let left = end.count - sent.offered;
+        live.send(pps, left, end.deadline).context("live frames")?;
+        ensure!(
+            live.sent().accepted > 0 || live.sent().dropped > 0 || live.sent().offered == 0,
+            "the driver of this interface takes no frames from XDP (on a veth pair, its other end \
+             must have generic receive offload or an XDP program): use --by packet"
+        );
+    }
+}
+
+fn over_packet(interface: &Interface, frames: &[Vec<u8>], pace: Pace, end: &End) -> Result<Sent> {
+    let mut socket = open(interface)?;
+    for (number, frame) in (0u64..).zip(frames.iter().cycle()) {
+        let go_on = match pace {
+            Pace::Pps(pps) => {
+                let since = Duration::from_secs_f64(number as f64 / f64::from(pps));
+                number < end.count && end.wait(end.begun + since)
+            }
+            Pace::Times | Pace::FullSpeed => {
+                number < end.count && (!number.is_multiple_of(STRIDE) || !end.is_now(number))
+            }
+        };
+        if !go_on {
+            break;
+        }
+        send(&mut socket, interface, frame)?;
+    }
+    Ok(socket.sent())
+}
+
+/// The whole scenario once.
+fn at_times(interface: &Interface, generator: &mut Generator, end: &End) -> Result<Sent> {
+    let mut socket = open(interface)?;
+    let mut bytes = Vec::new();
+    let mut first_ns = None;
+    let mut number = 0;
+    while let Some(frame) = generator.next_frame(&mut bytes) {
+        let since = frame.at_ns - *first_ns.get_or_insert(frame.at_ns);
+        if number >= end.count || !end.wait(end.begun + Duration::from_nanos(since)) {
+            break;
+        }
+        send(&mut socket, interface, &bytes)?;
+        number += 1;
+    }
+    Ok(socket.sent())
+}
+
+fn open(interface: &Interface) -> Result<Injector> {
+    let missing = privileges::missing(&privileges::AF_PACKET).context("capabilities")?;
+    ensure!(
+        missing.is_empty(),
+        "sending takes cap_net_raw, which this process does not have; `{}` grants it",
+        privileges::grant(&privileges::AF_PACKET)
+    );
+    Injector::open(interface).with_context(|| interface.name.clone())
+}
+
+fn send(socket: &mut Injector, interface: &Interface, frame: &[u8]) -> Result<()> {
+    let sent = socket.send(frame);
+    sent.with_context(|| format!("{}: a frame of {} bytes", interface.name, frame.len()))?;
+    Ok(())
+}
+
+fn rate(sent: Sent, elapsed: Duration) -> f64 {
+    sent.accepted as f64 / elapsed.as_secs_f64().max(f64::MIN_POSITIVE)
+}
+
+fn text(name: &str, by: &str, sent: Sent, elapsed: Duration) -> String {
+    format!(
+        "{name}: {} frames by {by} in {:.3} s = {} accepted + {} dropped by the driver + {} refused; {:.0} accepted a second\n",
+        sent.offered,
+        elapsed.as_secs_f64(),
+        sent.accepted,
+        sent.dropped,
+        sent.refused(),
+        rate(sent, elapsed)
+    )
+}
+
+fn json(name: &str, by: &str, sent: Sent, elapsed: Duration) -> String {
+    let mut json = Writer::pretty();
+    json.begin_object();
+    json.key("interface").string(name);
+    json.key("by").string(by);
+    for (key, count) in [
+        ("offered", sent.offered),
+        ("accepted", sent.accepted),
+        ("dropped", sent.dropped),
+        ("refused", sent.refused()),
+    ] {
+        json.key(key).integer(count);
+    }
+    json.key("seconds")
+        .value(&Value::F64(elapsed.as_secs_f64()));
+    json.key("accepted_pps")
+        .value(&Value::F64(rate(sent, elapsed)));
+    json.end_object();
+    json.finish() + "\n"
+}

@@ -1,0 +1,230 @@
+//! `doctor`, `capture --check`, counters of the port, what a card does to tags.
+
+use crate::live::{BINARY, Live};
+use crate::namespace::{Namespace, RECEIVER, SENDER};
+use crate::replay::replay;
+use crate::totals::capture;
+use serde_json::Value;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+fn doctor(namespace: &Namespace, arguments: &[&str]) -> (Output, Value) {
+    let mut command = namespace.command(BINARY);
+    command.args(["doctor", "-o", "json", "-i", RECEIVER]);
+    let output = command.args(arguments).output().unwrap();
+    let said = serde_json::from_slice(&output.stdout).unwrap();
+    (output, said)
+}
+
+/// Level and command of what was found about a topic.
+fn finding(said: &Value, topic: &str) -> (String, Option<String>) {
+    let found = said["findings"].as_array().unwrap().iter();
+    let mut found = found.filter(|finding| finding["topic"] == topic);
+    let finding = found.next().unwrap_or_else(|| panic!("{topic}: {said}"));
+    (
+        finding["level"].as_str().unwrap().into(),
+        finding["mend"].as_str().map(str::to_owned),
+    )
+}
+
+#[test]
+fn the_doctor_finds_what_is_wrong_and_how_to_mend_it() {
+    let Some(namespace) = Namespace::new() else {
+        return;
+    };
+    let (output, said) = doctor(&namespace, &["--try"]);
+    assert!(output.status.success(), "{said}");
+    for topic in [
+        "kernel",
+        "link",
+        "mtu",
+        "xdp native",
+        "xdp generic",
+        "driver",
+    ] {
+        assert_eq!(finding(&said, topic).0, "ok", "{topic}");
+    }
+    assert_eq!(namespace.receiver()["xdp"], Value::Null);
+
+    namespace.ip(&["link", "set", "dev", RECEIVER, "mtu", "1500"]);
+    namespace.ip(&["link", "set", "dev", RECEIVER, "down"]);
+    let (output, said) = doctor(&namespace, &[]);
+    assert!(!output.status.success(), "{said}");
+    assert_eq!(said["verdict"], "fail");
+    let up = format!("ip link set dev {RECEIVER} up");
+    assert_eq!(finding(&said, "link"), ("fail".into(), Some(up)));
+    let mtu = format!("ip link set dev {RECEIVER} mtu 9000");
+    assert_eq!(finding(&said, "mtu"), ("warn".into(), Some(mtu)));
+}
+
+#[test]
+fn the_doctor_leaves_a_program_of_somebody_else_alone() {
+    let Some(namespace) = Namespace::new() else {
+        return;
+    };
+    let live = Live::begin(&namespace, &["--mode", "native"]);
+    let attached = namespace.receiver()["xdp"].clone();
+    let (_, said) = doctor(&namespace, &["--try"]);
+    assert_eq!(finding(&said, "xdp native").0, "fail");
+    assert_eq!(namespace.receiver()["xdp"], attached);
+    live.signal("-INT");
+    live.end();
+}
+
+/// Checks the receiver while captures are replayed onto it.
+fn check(namespace: &Namespace, captures: &[&str]) -> (bool, Value) {
+    let mut command = namespace.command(BINARY);
+    command.args(["capture", "--check", "3", "-o", "json", "-i", RECEIVER]);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    let begun = Instant::now();
+    while namespace.receiver()["promiscuity"] == 0 {
+        assert!(begun.elapsed() < Duration::from_secs(10));
+    }
+    for name in captures {
+        replay(namespace, &capture(name).unwrap());
+    }
+    let output = child.wait_with_output().unwrap();
+    let said = serde_json::from_slice(&output.stdout);
+    let said = said.unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));
+    (output.status.success(), said)
+}
+
+#[test]
+fn a_port_without_roce_is_not_the_port() {
+    let Some(namespace) = Namespace::new() else {
+        return;
+    };
+    let (good, said) = check(&namespace, &[]);
+    assert!(!good);
+    assert_eq!(said["verdict"], "This is not the port.");
+    assert_eq!(
+        (&said["roce_packets"], &said["right"]),
+        (&0.into(), &false.into())
+    );
+}
+
+#[test]
+fn a_port_with_both_directions_is_right() {
+    let Some(namespace) = Namespace::new() else {
+        return;
+    };
+    let (good, said) = check(&namespace, &["vlan100_write_bw"]);
+    assert!(good, "{said}");
+    assert_eq!(said["verdict"], "This is the right port.", "{said}");
+    assert_eq!(said["both_ways_ratio"], 1.0);
+    assert!(said["vlans"]["100"].as_u64().unwrap() > 0, "{said}");
+    assert_eq!(said["mirrored_twice_packets"], 0);
+}
+
+#[test]
+fn an_interface_is_renamed_and_the_capture_goes_on() {
+    let Some(namespace) = Namespace::new() else {
+        return;
+    };
+    for mode in ["native", "af-packet"] {
+        let mut live = Live::begin(&namespace, &["--mode", mode]);
+        namespace.ip(&["link", "set", "dev", RECEIVER, "down"]);
+        live.line();
+        namespace.ip(&["link", "set", "dev", RECEIVER, "name", "in1"]);
+        assert_eq!(
+            live.line(),
+            format!("{RECEIVER} is called in1 now, and goes on\n")
+        );
+        namespace.ip(&["link", "set", "dev", "in1", "name", RECEIVER, "up"]);
+        live.line();
+        live.signal("-INT");
+        live.end();
+    }
+}
+
+#[test]
+fn sixty_four_queues_are_one_capture() {
+    let Some(namespace) = Namespace::new() else {
+        return;
+    };
+    namespace.ip(&["link", "del", SENDER]);
+    let queues = ["numrxqueues", "64", "numtxqueues", "64"];
+    let mut link = vec!["link", "add", SENDER];
+    link.extend(queues);
+    link.extend(["type", "veth", "peer", "name", RECEIVER]);
+    link.extend(queues);
+    namespace.ip(&link);
+    for interface in [SENDER, RECEIVER] {
+        let quiet = format!("net.ipv6.conf.{interface}.disable_ipv6=1");
+        let mut sysctl = namespace.command("sysctl");
+        assert!(sysctl.args(["-qw", &quiet]).status().unwrap().success());
+        namespace.ip(&["link", "set", "dev", interface, "mtu", "9000", "up"]);
+    }
+    let live = Live::begin(&namespace, &["--mode", "native"]);
+    let path = capture("vlan100_write_bw").unwrap();
+    replay(&namespace, &path);
+    live.signal("-INT");
+    let (summary, _) = live.end();
+    assert!(summary["frames"].as_u64().unwrap() > 100);
+    assert_eq!(summary["lost"], 0);
+}
+
+/// Frames that the interface itself dropped: its ring was full, for nobody took them out.
+#[test]
+fn what_the_interface_drops_joins_the_identity() {
+    let Some(namespace) = Namespace::new() else {
+        return;
+    };
+    let live = Live::begin(&namespace, &["--mode", "native"]);
+    // The sender puts more in at once than the ring holds, on another CPU than takes them out.
+    let mut sender = namespace.command(BINARY);
+    let scenario = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../capture/scenarios/demo.toml"
+    );
+    sender.args(["generate", scenario, "--iface", SENDER, "-o", "json"]);
+    sender.args(["--full-speed", "--count", "300000"]);
+    let sent: Value = serde_json::from_slice(&sender.output().unwrap().stdout).unwrap();
+    live.signal("-INT");
+    let (summary, _) = live.end();
+    let seen = summary["frames"].as_u64().unwrap();
+    let dropped = summary["live"]["interface_dropped"].as_u64().unwrap();
+    assert_eq!(seen + dropped, sent["offered"].as_u64().unwrap(), "{sent}");
+}
+
+fn strips(namespace: &Namespace) -> bool {
+    let mut ethtool = namespace.command("ethtool");
+    let output = ethtool.args(["-k", RECEIVER]).output().unwrap();
+    let features = String::from_utf8(output.stdout).unwrap();
+    features.contains("rx-vlan-offload: on")
+}
+
+/// Also after `kill -9`, when nothing of the capture is left to do it.
+#[test]
+fn tags_stay_in_while_a_capture_runs() {
+    let Some(namespace) = Namespace::new() else {
+        return;
+    };
+    assert!(strips(&namespace));
+    for killed in [false, true] {
+        let arguments = ["--mode", "native", "--vlan-offload", "off"];
+        let live = Live::begin(&namespace, &arguments);
+        assert!(!strips(&namespace));
+        if killed {
+            live.kill();
+        } else {
+            live.signal("-INT");
+            live.end();
+        }
+        let begun = Instant::now();
+        while !strips(&namespace) {
+            assert!(
+                begun.elapsed() < Duration::from_secs(10),
+                "killed: {killed}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_check_takes_an_interface() {
+    let mut command = Command::new(BINARY);
+    let output = command.args(["capture", "--check", "1"]).output().unwrap();
+    assert!(!output.status.success());
+}

@@ -1,0 +1,173 @@
+//! Chromium opens the page from disk: charts are drawn in both colour schemes, the script runs under
+//! the page's own policy, and the page asks nobody for anything.
+
+use super::{Bench, list, png};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// First colour of charts, light and dark, as in the style sheet.
+const LIGHT: [u8; 3] = [0x24, 0x68, 0xd1];
+const DARK: [u8; 3] = [0x6c, 0xa6, 0xff];
+
+/// Chromium, or `None` where it is not installed; where nothing may be skipped that is a failure.
+fn chromium() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let names = ["chromium", "chromium-browser", "google-chrome"];
+    let found = std::env::split_paths(&path)
+        .flat_map(|folder| names.map(|name| folder.join(name)))
+        .find(|path| path.is_file());
+    if found.is_none() {
+        assert!(
+            std::env::var_os("CI").is_none(),
+            "chromium is not installed"
+        );
+        eprintln!("skipped: chromium is not installed");
+    }
+    found
+}
+
+/// Opens a page without a network and returns what Chromium prints.
+fn open(chromium: &Path, page: &Path, options: &[&str]) -> String {
+    let profile = tempfile::tempdir().unwrap();
+    let output = Command::new(chromium)
+        .args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-quic",
+            "--disable-dev-shm-usage",
+            "--no-first-run",
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--disable-sync",
+            "--hide-scrollbars",
+            "--host-resolver-rules=MAP * ~NOTFOUND",
+        ])
+        .arg(format!("--user-data-dir={}", profile.path().display()))
+        .args(options)
+        .arg(format!("file://{}", page.display()))
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The page as it is once its script has run, and what was asked for on its behalf.
+///
+/// Chromium itself asks its maker for updates; those requests have no initiator.
+fn dom_and_requests(chromium: &Path, page: &Path) -> (String, Vec<String>) {
+    let log = page.with_extension("netlog");
+    let option = format!("--log-net-log={}", log.display());
+    let dom = open(chromium, page, &[&option, "--dump-dom"]);
+    let log: Value = serde_json::from_slice(&fs::read(log).unwrap()).unwrap();
+    let start = &log["constants"]["logEventTypes"]["URL_REQUEST_START_JOB"];
+    assert!(start.is_u64());
+    let events = list(&log["events"]).iter();
+    let of_page = events.filter(|event| {
+        event["type"] == *start
+            && event["params"]["initiator"]
+                .as_str()
+                .is_some_and(|initiator| initiator != "not an origin")
+    });
+    let requests = of_page.map(|event| event["params"]["url"].to_string());
+    (dom, requests.collect())
+}
+
+/// The drawings of a kind.
+fn charts<'a>(dom: &'a str, kind: &str) -> Vec<&'a str> {
+    let mark = format!("data-kind=\"{kind}\"");
+    let drawings = dom.split("<svg").skip(1);
+    let drawings = drawings.filter_map(|drawing| drawing.split("</svg>").next());
+    drawings.filter(|drawing| drawing.contains(&mark)).collect()
+}
+
+#[test]
+fn the_page_opens_from_disk_and_asks_for_nothing() {
+    let Some(chromium) = chromium() else {
+        return;
+    };
+    let bench = Bench::with_dataset();
+    let report = bench.json(&[]);
+    bench.html(&[]);
+    let (dom, requests) = dom_and_requests(&chromium, &bench.path("page.html"));
+    assert_eq!(requests, [""; 0]);
+
+    // Rates, packets, loss and congestion: a point a window.
+    let lines = charts(&dom, "lines");
+    assert_eq!(lines.len(), 4);
+    let windows = list(&report["series"]["periods"]).len();
+    for chart in &lines {
+        assert_eq!(chart.matches("class=\"hit\"").count(), windows);
+    }
+    let bars = charts(&dom, "bars");
+    let count = |chart: &str, class: &str| chart.matches(&format!("class=\"{class}\"")).count();
+    assert_eq!(bars.len(), 2);
+    assert_eq!(count(bars[0], "bar c1"), list(&report["opcodes"]).len());
+    assert_eq!(
+        count(bars[1], "bar c0"),
+        list(&report["flows"]["top"]).len()
+    );
+    let ranges = charts(&dom, "ranges");
+    assert_eq!(ranges.len(), 1);
+    assert!(count(ranges[0], "dot c0") > 0);
+    assert_eq!(count(ranges[0], "dot c0"), count(ranges[0], "dot c1"));
+    let lanes = charts(&dom, "lanes");
+    assert_eq!(lanes.len(), 1);
+    let kinds = list(&report["events"]["kinds"]).len();
+    assert_eq!(lanes[0].matches("class=\"lane\"").count(), kinds);
+    for chart in [lines, bars, ranges, lanes].concat() {
+        assert!(!chart.contains("NaN") && !chart.contains("inf\""));
+    }
+
+    // The script ran: the policy's hash lets it.
+    assert!(dom.contains("class=\"sorts\"") && dom.contains("data-words="));
+}
+
+/// Or the test above could not fail.
+#[test]
+fn a_page_that_asks_is_caught() {
+    let Some(chromium) = chromium() else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("control.html");
+    fs::write(
+        &page,
+        "<!DOCTYPE html><img src=\"http://probe.invalid/x.png\">",
+    )
+    .unwrap();
+    let (_, requests) = dom_and_requests(&chromium, &page);
+    assert_eq!(requests, ["\"http://probe.invalid/x.png\""]);
+}
+
+#[test]
+fn charts_are_drawn_in_light_and_in_dark() {
+    let Some(chromium) = chromium() else {
+        return;
+    };
+    let bench = Bench::with_dataset();
+    bench.html(&[]);
+    let page = bench.path("page.html");
+    for (scheme, colour, other) in [("light", LIGHT, DARK), ("dark", DARK, LIGHT)] {
+        let picture = bench.path(&format!("{scheme}.png"));
+        let screenshot = format!("--screenshot={}", picture.display());
+        let mut options = vec![screenshot.as_str(), "--window-size=1280,4000"];
+        if scheme == "dark" {
+            options.push("--blink-settings=preferredColorScheme=0");
+        }
+        open(&chromium, &page, &options);
+        let picture = fs::read(picture).unwrap();
+        let drawn = png::pixels_of(&picture, colour);
+        assert!(
+            drawn > 5_000,
+            "{scheme}: {drawn} pixels of the charts' first colour"
+        );
+        assert_eq!(png::pixels_of(&picture, other), 0, "{scheme}");
+    }
+}

@@ -1,0 +1,73 @@
+//! Datasets that are empty, torn, or none.
+
+use super::{Bench, list, refused, tear};
+use std::fs;
+
+#[test]
+fn an_empty_dataset_has_an_empty_report() {
+    let bench = Bench::new();
+    fs::create_dir(bench.path("data")).unwrap();
+    assert!(
+        bench
+            .report(&[])
+            .contains("There are no windows in this dataset.")
+    );
+    assert_eq!(bench.json(&[])["windows"], 0);
+    assert_eq!(bench.json(&[])["start"], serde_json::Value::Null);
+    assert!(
+        bench
+            .report(&["-o", "markdown"])
+            .starts_with("# rocescope report: data\n")
+    );
+    assert_eq!(bench.report(&["-o", "csv"]).lines().count(), 1);
+    assert!(
+        bench
+            .html(&[])
+            .contains("There are no windows in this dataset.")
+    );
+}
+
+#[test]
+fn a_torn_segment_is_named_and_the_rest_is_there() {
+    let bench = Bench::with_dataset();
+    let whole = bench.json(&[]);
+    let torn = bench.segment("opcodes");
+    tear(&torn);
+    let report = bench.json(&[]);
+    assert_eq!(report["totals"], whole["totals"]);
+    assert_eq!(report["flows"], whole["flows"]);
+    assert!(list(&report["opcodes"]).is_empty());
+    let unreadable = list(&report["unreadable"]);
+    assert_eq!(unreadable.len(), 1);
+    let name = torn.file_name().unwrap().to_str().unwrap();
+    assert!(unreadable[0]["path"].as_str().unwrap().ends_with(name));
+    for document in [
+        bench.report(&[]),
+        bench.report(&["-o", "markdown"]),
+        bench.html(&[]),
+    ] {
+        assert!(document.contains("1 segment does not read"));
+    }
+}
+
+#[test]
+fn without_its_windows_a_dataset_still_tells_what_happened() {
+    let bench = Bench::with_dataset();
+    tear(&bench.segment("windows"));
+    let report = bench.json(&[]);
+    assert_eq!(report["windows"], 0);
+    assert!(list(&report["events"]["kinds"]).len() > 3);
+    assert!(bench.html(&[]).contains("data-kind=\"lanes\""));
+}
+
+#[test]
+fn what_is_no_dataset_is_refused() {
+    let bench = Bench::new();
+    let missing = refused(&bench.run(&["report", "nowhere"]));
+    assert_eq!(missing, "rocescope: nowhere is not a directory\n");
+    let file = refused(&bench.run(&["report", "demo.pcap"]));
+    assert_eq!(file, "rocescope: demo.pcap is not a directory\n");
+    bench.capture("data", &[]);
+    let page = refused(&bench.run(&["report", "data", "--html", "no/such/page.html"]));
+    assert!(page.contains("no/such/page.html") && page.lines().count() == 1);
+}

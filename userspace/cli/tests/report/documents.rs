@@ -1,0 +1,73 @@
+//! Text, markdown, JSON and CSV as they were looked at. `UPDATE_SNAPSHOTS=1` writes them anew.
+
+use super::Bench;
+use std::fs;
+use std::path::Path;
+
+fn hold_against(name: &str, found: &str) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/report/snapshots");
+    let path = folder.join(name);
+    if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
+        fs::write(&path, found).unwrap();
+        return;
+    }
+    let expected = fs::read_to_string(&path).unwrap_or_default();
+    for (number, (found, expected)) in found.lines().zip(expected.lines()).enumerate() {
+        assert_eq!(found, expected, "{name}, line {}", number + 1);
+    }
+    assert!(
+        found == expected,
+        "{name} is longer or shorter: UPDATE_SNAPSHOTS=1 writes it anew"
+    );
+}
+
+#[test]
+fn documents_are_what_was_looked_at() {
+    let bench = Bench::with_dataset();
+    let top = ["--top", "3"];
+    for (name, options) in [
+        ("report.txt", &["-o", "text"][..]),
+        ("report.md", &["-o", "markdown"]),
+        ("report.json", &["-o", "json"]),
+        ("flows.csv", &["-o", "csv"]),
+        ("opcodes.csv", &["-o", "csv", "--table", "opcodes"]),
+        ("events.csv", &["-o", "csv", "--table", "events"]),
+        ("windows.csv", &["-o", "csv", "--table", "windows"]),
+    ] {
+        hold_against(name, &bench.report(&[options, &top].concat()));
+    }
+    let connections = bench.report(&["-o", "csv", "--table", "connections", "--top", "3"]);
+    assert_eq!(connections.lines().count(), 1 + 6, "two rows a connection");
+    let columns = connections.lines().next().unwrap().split(',').count();
+    assert!(
+        connections
+            .lines()
+            .all(|line| line.split(',').count() == columns)
+    );
+}
+
+/// GitHub draws a table only where every row has as many cells as its heading.
+#[test]
+fn every_table_of_the_markdown_is_whole() {
+    let text = Bench::with_dataset().report(&["-o", "markdown"]);
+    let cells = |line: &str| line.replace("\\|", "").matches('|').count();
+    let mut tables = 0;
+    let mut before: Option<usize> = None;
+    for line in text.lines() {
+        let row = line.starts_with('|').then(|| cells(line));
+        if let (Some(row), Some(before)) = (row, before) {
+            assert_eq!(row, before, "{line}");
+        }
+        tables += usize::from(row.is_some() && before.is_none());
+        before = row;
+    }
+    assert!(tables >= 8, "{tables}");
+}
+
+/// The same rows give the same bytes, though tables of flows are hashed.
+#[test]
+fn a_report_is_the_same_every_time() {
+    let bench = Bench::with_dataset();
+    assert_eq!(bench.html(&[]), bench.html(&[]));
+    assert_eq!(bench.json(&[]), bench.json(&[]));
+}

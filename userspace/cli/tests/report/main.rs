@@ -1,0 +1,133 @@
+//! `rocescope report` over datasets that it is known what is in.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `documents` | text, markdown, JSON and CSV as they were looked at |
+//! | `totals` | what a report says is what the capture said |
+//! | `choice` | times, capture points and filters |
+//! | `damage` | datasets that are empty, torn, or none |
+//! | `names` | names that are markup stay text |
+//! | `browser` | Chromium opens the page: charts are drawn, nothing is asked for |
+//! | `png` | pixels of a screenshot |
+#![expect(clippy::unwrap_used, clippy::panic, reason = "it is a test")]
+
+mod browser;
+mod choice;
+mod damage;
+mod documents;
+mod names;
+mod png;
+mod totals;
+
+use rocescope_capture::generate::{self, Scenario};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// A folder with the demo scenario as a capture file; commands run there, so that no path of this
+/// machine gets into what they print.
+struct Bench {
+    folder: tempfile::TempDir,
+}
+
+impl Bench {
+    /// The capture alone.
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let scenario = Scenario::parse(generate::DEMO).unwrap();
+        let mut capture = Vec::new();
+        generate::write(&scenario, 7, &mut capture).unwrap();
+        fs::write(folder.path().join("demo.pcap"), capture).unwrap();
+        Self { folder }
+    }
+
+    /// The capture and the dataset `data` of it, connections and all.
+    fn with_dataset() -> Self {
+        let bench = Self::new();
+        bench.capture("data", &["--connections", "--observer", "rail3"]);
+        bench
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_rocescope"))
+            .args(arguments)
+            .current_dir(self.folder.path())
+            .output()
+            .unwrap()
+    }
+
+    /// What `capture -o json` prints while it makes a dataset.
+    fn capture(&self, out: &str, options: &[&str]) -> Value {
+        let fixed = [
+            "capture",
+            "-q",
+            "-r",
+            "demo.pcap",
+            "--no-sketches",
+            "-o",
+            "json",
+            "--out",
+        ];
+        let output = self.run(&[&fixed, &[out][..], options].concat());
+        serde_json::from_str(&printed(&output)).unwrap()
+    }
+
+    /// What `report` prints of the dataset `data`.
+    fn report(&self, options: &[&str]) -> String {
+        printed(&self.run(&[&["report", "data"], options].concat()))
+    }
+
+    fn json(&self, options: &[&str]) -> Value {
+        let options = [&["-o", "json"], options].concat();
+        serde_json::from_str(&self.report(&options)).unwrap()
+    }
+
+    fn html(&self, options: &[&str]) -> String {
+        let options = [&["--html", "page.html"], options].concat();
+        assert_eq!(self.report(&options), "", "the page alone was asked for");
+        fs::read_to_string(self.path("page.html")).unwrap()
+    }
+
+    /// The one segment of a table of `data`.
+    fn segment(&self, table: &str) -> PathBuf {
+        let scan = rocescope_store::scan(&self.path("data")).unwrap();
+        let mut segments = scan.table(table);
+        let path = segments.next().unwrap().path.clone();
+        assert!(segments.next().is_none());
+        path
+    }
+}
+
+/// What a run that went well wrote.
+fn printed(output: &Output) -> String {
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(error, "");
+    assert!(output.status.success());
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+/// What a run that did not wrote: one line.
+fn refused(output: &Output) -> String {
+    assert!(!output.status.success());
+    assert!(output.stdout.is_empty());
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// Cuts a file in half.
+fn tear(path: &Path) {
+    let bytes = fs::read(path).unwrap();
+    fs::write(path, &bytes[..bytes.len() / 2]).unwrap();
+}
+
+fn count(value: &Value) -> u64 {
+    value.as_u64().unwrap()
+}
+
+fn list(value: &Value) -> &Vec<Value> {
+    value.as_array().unwrap()
+}

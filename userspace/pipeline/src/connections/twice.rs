@@ -1,0 +1,153 @@
+//! A mirror that shows each frame twice, and which copy is left out.
+//!
+//! It happens where both sides of a routed hop are mirrored, or two ports of one path, or a port in
+//! both directions. Two runs of one direction and stream whose first packets passed within
+//! [`COPY_NS`] and that share a PSN are copies
+//!
+//! - where the interface differs, or the TTL by one: nobody sends a packet again that soon with
+//!   another TTL. The later run is left out of all that is said of the connection;
+//! - where both are equal, and the later run begins with the very packet that the earlier one ended
+//!   with, within [`SAME_NS`]: sooner than any answer could have asked for it. The packet stays, and
+//!   counts as a duplicate of its connection, for the run goes on behind it. Only captures whose every
+//!   packet has its exact time show it: files and packet sockets.
+
+use rocescope_record::RunRecord;
+use rocescope_wire::Stream;
+
+/// The way from one mirrored port to the next, queues and all.
+pub(crate) const COPY_NS: u64 = 1_000_000;
+/// Less than a round trip between two adapters.
+pub(crate) const SAME_NS: u64 = 2_000;
+
+/// The latest run of a direction that was not a copy, for requests and for answers.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Copies([Option<Passed>; 2]);
+
+#[derive(Clone, Copy, Debug)]
+struct Passed {
+    first_ns: u64,
+    last_ns: u64,
+    interface: u32,
+    first_psn: u32,
+    last_psn: u32,
+    ttl: u8,
+    stream: u8,
+}
+
+/// What a run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Copy {
+    /// Seen for the first time.
+    No,
+    /// Its first packet is a copy.
+    First,
+    /// All of it is.
+    All,
+}
+
+impl Copies {
+    /// Looks at the next run of the direction, in order of first times.
+    pub(crate) fn look(&mut self, run: &RunRecord) -> Copy {
+        let place = usize::from(run.stream() != Stream::Request);
+        let Some(slot) = self.0.get_mut(place) else {
+            return Copy::No;
+        };
+        let copy = slot
+            .filter(|passed| passed.stream == run.stream)
+            .map_or(Copy::No, |passed| passed.compare(run));
+        if copy != Copy::All {
+            *slot = Some(Passed {
+                first_ns: run.first_ns,
+                last_ns: run.last_ns(),
+                interface: run.interface,
+                first_psn: run.first_psn,
+                last_psn: run.last_psn,
+                ttl: run.ttl,
+                stream: run.stream,
+            });
+        }
+        copy
+    }
+}
+
+impl Passed {
+    fn compare(&self, run: &RunRecord) -> Copy {
+        let elsewhere = self.interface != run.interface || self.ttl.abs_diff(run.ttl) == 1;
+        if elsewhere {
+            let soon = run.first_ns.saturating_sub(self.first_ns) <= COPY_NS;
+            return if soon && self.shares_psn(run) {
+                Copy::All
+            } else {
+                Copy::No
+            };
+        }
+        // Acknowledgements repeat themselves for each packet that came twice, and CNPs have one PSN.
+        let again = self.ttl == run.ttl
+            && !matches!(run.stream(), Stream::Acknowledge | Stream::Cnp)
+            && self.last_psn == run.first_psn
+            && run.first_ns.saturating_sub(self.last_ns) <= SAME_NS;
+        if again { Copy::First } else { Copy::No }
+    }
+
+    /// Whether the first PSN of one lies in the other.
+    fn shares_psn(&self, run: &RunRecord) -> bool {
+        let within = |psn: u32, first: u32, last: u32| {
+            let span = last.wrapping_sub(first) & 0x00ff_ffff;
+            psn.wrapping_sub(first) & 0x00ff_ffff <= span
+        };
+        within(run.first_psn, self.first_psn, self.last_psn)
+            || within(self.first_psn, run.first_psn, run.last_psn)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(at_ns: u64, psns: (u32, u32), ttl: u8) -> RunRecord {
+        RunRecord {
+            first_ns: at_ns,
+            first_psn: psns.0,
+            last_psn: psns.1,
+            packets: 1,
+            ttl,
+            ..bytemuck::Zeroable::zeroed()
+        }
+    }
+
+    fn looked(runs: &[RunRecord]) -> alloc::vec::Vec<Copy> {
+        let mut copies = Copies::default();
+        runs.iter().map(|run| copies.look(run)).collect()
+    }
+
+    #[test]
+    fn both_sides_of_a_hop_are_one_packet() {
+        let runs = [
+            run(0, (0xff_fffe, 3), 64),
+            run(9_000, (0xff_fffe, 3), 63),
+            run(10_000, (4, 9), 64),
+            run(12_000, (4, 9), 63),
+        ];
+        assert_eq!(looked(&runs), [Copy::No, Copy::All, Copy::No, Copy::All]);
+    }
+
+    #[test]
+    fn what_comes_later_or_continues_is_no_copy() {
+        let runs = [
+            run(0, (1, 4), 64),
+            run(10, (5, 8), 63),
+            run(2_000_000, (5, 8), 64),
+        ];
+        assert_eq!(looked(&runs), [Copy::No; 3]);
+    }
+
+    #[test]
+    fn the_same_frame_again_is_told_from_a_retransmission() {
+        let runs = [
+            run(0, (1, 1), 64),
+            run(500, (1, 2), 64),
+            run(900_000, (2, 3), 64),
+        ];
+        assert_eq!(looked(&runs), [Copy::No, Copy::First, Copy::No]);
+    }
+}

@@ -1,0 +1,121 @@
+//! Shares and sizes: a row an item, a bar a figure, what is uncertain of it paler.
+
+use super::scale::{Linear, label, prefix};
+use super::{RIGHT, frame, number, shortened};
+use maud::{Markup, html};
+use rocescope_model::{Unit, Value, human};
+
+/// Left edge of the bars: names of 44 characters stand before it.
+const LEFT: f64 = 300.0;
+/// Room behind the longest bar for its figure.
+const ROOM: f64 = 92.0;
+const TOP: f64 = 4.0;
+/// Height of a row besides its bars, of a bar, and of the axis.
+const GAP: f64 = 8.0;
+const BAR: f64 = 12.0;
+const AXIS: f64 = 24.0;
+
+/// A row.
+#[derive(Debug)]
+pub struct Item {
+    /// Its name.
+    pub name: String,
+    /// What a tooltip says beside.
+    pub words: String,
+    /// A figure each bar: at least, and at most.
+    pub bounds: Vec<(f64, f64)>,
+}
+
+/// Rows of bars, of the same unit.
+#[derive(Debug)]
+pub struct Bars {
+    /// Unit of all figures.
+    pub unit: Unit,
+    /// What each bar of a row is.
+    pub names: Vec<&'static str>,
+    /// The rows.
+    pub items: Vec<Item>,
+}
+
+impl Bars {
+    pub(super) fn legend(&self) -> Vec<(String, &'static str)> {
+        if self.names.len() < 2 {
+            return Vec::new();
+        }
+        let names = self.names.iter().enumerate();
+        names.map(|(at, name)| (format!("c{at}"), *name)).collect()
+    }
+
+    pub(super) fn svg(&self, title: &str) -> Markup {
+        let row = GAP + BAR * self.names.len().max(1) as f64;
+        let bottom = TOP + row * self.items.len() as f64;
+        let bounds = self.items.iter().flat_map(|item| &item.bounds);
+        let greatest = bounds.map(|(_, most)| *most).fold(0.0, f64::max);
+        let (factor, unit) = prefix(self.unit, greatest);
+        let axis = Linear::to(greatest / factor, 5.0);
+        let end = RIGHT - ROOM;
+        let x = |value: f64| LEFT + (value / factor / axis.end).clamp(0.0, 1.0) * (end - LEFT);
+        let content = html! {
+            @for tick in &axis.ticks {
+                @let at = number(x(tick * factor));
+                line.grid x1=(at) x2=(at) y1=(number(TOP)) y2=(number(bottom)) {}
+                text.tick x=(at) y=(number(bottom + 17.0)) text-anchor="middle" { (label(*tick)) }
+            }
+            text.unit x=(number(RIGHT)) y=(number(bottom + 17.0)) text-anchor="end" { (unit) }
+            @for (at, item) in self.items.iter().enumerate() {
+                @let top = TOP + row * at as f64 + GAP / 2.0;
+                g.item {
+                    title { (item.name) "\n" (item.words) }
+                    rect.hit x="0" y=(number(top - GAP / 2.0)) width=(number(RIGHT)) height=(number(row)) {}
+                    text.label x=(number(LEFT - 10.0)) y=(number(top + (row - GAP) / 2.0 + 4.0)) text-anchor="end" {
+                        (shortened(&item.name, 44))
+                    }
+                    @for (bar, (least, most)) in item.bounds.iter().enumerate() {
+                        (self.bar(bar, top + BAR * bar as f64, (x(*least), x(*most)), *most))
+                    }
+                }
+            }
+        };
+        frame("bars", title, bottom + AXIS, &content)
+    }
+
+    fn bar(&self, number_of: usize, y: f64, (least, most): (f64, f64), value: f64) -> Markup {
+        let class = format!("c{number_of}");
+        let height = number(BAR - 2.0);
+        let top = number(y + 1.0);
+        html! {
+            rect.bar.(class) x=(number(LEFT)) y=(top) height=(height) width=(number((least - LEFT).max(0.8))) {}
+            @if most - least > 0.4 {
+                rect.doubt.(class) x=(number(least)) y=(top) height=(height) width=(number(most - least)) {}
+            }
+            text.value x=(number(most + 6.0)) y=(number(y + BAR - 2.0)) {
+                (human::readable(&Value::F64(value), self.unit))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Bars, Item};
+    use rocescope_model::Unit;
+
+    #[test]
+    fn what_is_uncertain_is_a_bar_of_its_own() {
+        let item = |bounds: (f64, f64)| Item {
+            name: "<flow>".into(),
+            words: String::new(),
+            bounds: vec![bounds],
+        };
+        let bars = Bars {
+            unit: Unit::Bytes,
+            names: vec!["bytes"],
+            items: vec![item((50.0, 50.0)), item((20.0, 40.0))],
+        };
+        let svg = bars.svg("flows").into_string();
+        assert_eq!(svg.matches("class=\"bar c0\"").count(), 2);
+        assert_eq!(svg.matches("class=\"doubt c0\"").count(), 1);
+        assert!(svg.contains("&lt;flow&gt;") && !svg.contains("<flow>"));
+        assert!(bars.legend().is_empty());
+    }
+}

@@ -1,0 +1,130 @@
+//! Spans of durations, from the median to the 99th percentile, on a logarithmic axis.
+
+use super::{RIGHT, frame, number, shortened};
+use crate::words::nanos;
+use maud::{Markup, html};
+
+const LEFT: f64 = 300.0;
+/// Room behind the last dot for its figure.
+const ROOM: f64 = 70.0;
+const TOP: f64 = 6.0;
+const ROW: f64 = 20.0;
+const AXIS: f64 = 24.0;
+
+/// A row.
+#[derive(Debug)]
+pub struct Range {
+    /// Its name.
+    pub name: String,
+    /// What a tooltip says beside.
+    pub words: String,
+    /// Median, in nanoseconds.
+    pub p50_ns: u64,
+    /// 99th percentile.
+    pub p99_ns: u64,
+}
+
+/// Rows of spans.
+#[derive(Debug)]
+pub struct Ranges {
+    /// The rows.
+    pub rows: Vec<Range>,
+}
+
+impl Ranges {
+    pub(super) fn legend(&self) -> Vec<(String, &'static str)> {
+        vec![("c0".into(), "median"), ("c1".into(), "99th percentile")]
+    }
+
+    pub(super) fn svg(&self, title: &str) -> Markup {
+        let least = self.rows.iter().map(|row| row.p50_ns).min().unwrap_or(1);
+        let most = self.rows.iter().map(|row| row.p99_ns).max().unwrap_or(1);
+        let (low, high) = decades(least, most);
+        let end = RIGHT - ROOM;
+        let x = |ns: f64| {
+            let share = (ns.max(1.0).log10() - low) / (high - low);
+            LEFT + share.clamp(0.0, 1.0) * (end - LEFT)
+        };
+        let bottom = TOP + ROW * self.rows.len() as f64;
+        let content = html! {
+            @for (value, is_decade) in ticks(low, high) {
+                @let at = number(x(value));
+                line.grid x1=(at) x2=(at) y1=(number(TOP)) y2=(number(bottom)) {}
+                @if is_decade || high - low < 2.5 {
+                    text.tick x=(at) y=(number(bottom + 17.0)) text-anchor="middle" { (nanos(value as u64)) }
+                }
+            }
+            @for (at, row) in self.rows.iter().enumerate() {
+                @let y = TOP + ROW * (at as f64 + 0.5);
+                @let (from, to) = (x(row.p50_ns as f64), x(row.p99_ns as f64));
+                g.item {
+                    title { (row.name) "\n" (row.words) }
+                    rect.hit x="0" y=(number(y - ROW / 2.0)) width=(number(RIGHT)) height=(number(ROW)) {}
+                    text.label x=(number(LEFT - 10.0)) y=(number(y + 4.0)) text-anchor="end" {
+                        (shortened(&row.name, 44))
+                    }
+                    line.span x1=(number(from)) x2=(number(to)) y1=(number(y)) y2=(number(y)) {}
+                    circle.dot.c0 cx=(number(from)) cy=(number(y)) r="6" {}
+                    circle.dot.c1 cx=(number(to)) cy=(number(y)) r="3.5" {}
+                    text.value x=(number(to + 10.0)) y=(number(y + 4.0)) { (nanos(row.p99_ns)) }
+                }
+            }
+        };
+        frame("ranges", title, bottom + AXIS, &content)
+    }
+}
+
+/// Powers of ten around the figures, which do not stand at the very edge.
+fn decades(least: u64, most: u64) -> (f64, f64) {
+    let low = (least.max(1) as f64 * 0.8).log10().floor().max(0.0);
+    let high = (most.max(1) as f64).log10().ceil();
+    (low, high.max(low + 1.0))
+}
+
+/// 1, 2 and 5 times each power of ten; whether it is the power itself.
+fn ticks(low: f64, high: f64) -> Vec<(f64, bool)> {
+    let mut ticks = Vec::new();
+    let mut power = low;
+    while power <= high {
+        for factor in [1.0, 2.0, 5.0] {
+            let value: f64 = factor * 10f64.powf(power);
+            if value.log10() <= high + 1e-9 {
+                ticks.push((value.round(), factor == 1.0));
+            }
+        }
+        power += 1.0;
+    }
+    ticks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Range, Ranges, decades, ticks};
+
+    #[test]
+    fn axes_span_whole_decades() {
+        assert_eq!(decades(1_300, 48_000), (3.0, 5.0));
+        assert_eq!(decades(1_000, 1_000), (2.0, 3.0));
+        assert_eq!(decades(0, 0), (0.0, 1.0));
+        let values: Vec<f64> = ticks(3.0, 4.0)
+            .into_iter()
+            .map(|(value, _)| value)
+            .collect();
+        assert_eq!(values, [1_000.0, 2_000.0, 5_000.0, 10_000.0]);
+    }
+
+    #[test]
+    fn a_row_has_two_dots() {
+        let ranges = Ranges {
+            rows: vec![Range {
+                name: "a".into(),
+                words: String::new(),
+                p50_ns: 8_000,
+                p99_ns: 12_000,
+            }],
+        };
+        let svg = ranges.svg("RTT").into_string();
+        assert_eq!(svg.matches("<circle").count(), 2);
+        assert!(svg.contains("12 µs") || svg.contains("12.0 µs"));
+    }
+}

@@ -1,0 +1,171 @@
+//! Round instants for axes. All are UTC.
+
+use super::{LEFT, RIGHT, number};
+use maud::{Markup, html};
+use rocescope_model::Time;
+
+const SECOND: i64 = 1_000_000_000;
+const MINUTE: i64 = 60 * SECOND;
+const HOUR: i64 = 60 * MINUTE;
+const DAY: i64 = 24 * HOUR;
+
+/// Steps that clocks and calendars have.
+const STEPS: [i64; 25] = [
+    SECOND,
+    2 * SECOND,
+    5 * SECOND,
+    10 * SECOND,
+    15 * SECOND,
+    30 * SECOND,
+    MINUTE,
+    2 * MINUTE,
+    5 * MINUTE,
+    10 * MINUTE,
+    15 * MINUTE,
+    30 * MINUTE,
+    HOUR,
+    2 * HOUR,
+    3 * HOUR,
+    6 * HOUR,
+    12 * HOUR,
+    DAY,
+    2 * DAY,
+    5 * DAY,
+    10 * DAY,
+    20 * DAY,
+    50 * DAY,
+    100 * DAY,
+    400 * DAY,
+];
+
+/// A stretch of time along the horizontal axis.
+#[derive(Debug, Clone, Copy)]
+pub struct Span {
+    /// First instant, in nanoseconds since 1970.
+    pub start_ns: i64,
+    /// Behind the last.
+    pub end_ns: i64,
+}
+
+impl Span {
+    /// Place of an instant between the plot's edges.
+    pub(super) fn x(&self, time_ns: i64) -> f64 {
+        let length = (i128::from(self.end_ns) - i128::from(self.start_ns)).max(1) as f64;
+        let passed = (i128::from(time_ns) - i128::from(self.start_ns)) as f64;
+        LEFT + (passed / length).clamp(0.0, 1.0) * (RIGHT - LEFT)
+    }
+
+    fn step(&self) -> i64 {
+        // Eight labels of a date or time have room.
+        let rough = self.end_ns.saturating_sub(self.start_ns).max(1) / 8;
+        let mut step = 1;
+        while step < SECOND {
+            for factor in [1, 2, 5] {
+                if step * factor >= rough {
+                    return step * factor;
+                }
+            }
+            step *= 10;
+        }
+        let step = STEPS.into_iter().find(|step| *step >= rough);
+        step.unwrap_or(rough - rough.rem_euclid(DAY))
+    }
+
+    /// Round instants with their labels.
+    fn ticks(&self) -> Vec<(i64, String)> {
+        let step = self.step();
+        let first = self.start_ns.div_euclid(step).saturating_mul(step);
+        let ticks = (0..=10).filter_map(|at| first.checked_add(step.checked_mul(at)?));
+        let inside = ticks.filter(|at| (self.start_ns..=self.end_ns).contains(at));
+        inside.map(|at| (at, label(at, step))).collect()
+    }
+
+    /// Marks and labels of the axis at the height `y`, with grid lines up to `top`.
+    pub(super) fn axis(&self, top: f64, y: f64) -> Markup {
+        html! {
+            @for (at, label) in self.ticks() {
+                @let x = self.x(at);
+                line.grid x1=(number(x)) x2=(number(x)) y1=(number(top)) y2=(number(y)) {}
+                @let anchor = if x > RIGHT - 30.0 { "end" } else { "middle" };
+                text.tick x=(number(x)) y=(number(y + 17.0)) text-anchor=(anchor) { (label) }
+            }
+            line.axis x1=(number(LEFT)) x2=(number(RIGHT)) y1=(number(y)) y2=(number(y)) {}
+        }
+    }
+}
+
+/// A tick: the time of day, or the date where a day begins.
+fn label(at: i64, step: i64) -> String {
+    let civil = Time(at).civil();
+    if at % DAY == 0 && step >= MINUTE {
+        return format!("{:04}-{:02}-{:02}", civil.year, civil.month, civil.day);
+    }
+    let (hour, minute, second) = (civil.hour, civil.minute, civil.second);
+    if step >= MINUTE {
+        return format!("{hour:02}:{minute:02}");
+    }
+    let mut text = format!("{hour:02}:{minute:02}:{second:02}");
+    if step < SECOND {
+        // As many decimals as the step has.
+        let mut decimals = 9;
+        let mut rest = step;
+        while rest % 10 == 0 {
+            rest /= 10;
+            decimals -= 1;
+        }
+        let fraction = format!("{:09}", civil.nanosecond);
+        text.push('.');
+        text.extend(fraction.chars().take(decimals));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{DAY, HOUR, SECOND, Span};
+
+    const START: i64 = 1_767_225_600 * SECOND; // 2026-01-01
+
+    fn labels(length: i64) -> Vec<String> {
+        let span = Span {
+            start_ns: START,
+            end_ns: START + length,
+        };
+        span.ticks().into_iter().map(|(_, label)| label).collect()
+    }
+
+    #[test]
+    fn labels_are_round_and_few() {
+        assert_eq!(
+            labels(4 * SECOND)[..3],
+            ["00:00:00.0", "00:00:00.5", "00:00:01.0"]
+        );
+        assert_eq!(labels(90 * SECOND)[1], "00:00:15");
+        assert_eq!(labels(8 * HOUR)[..2], ["2026-01-01", "01:00"]);
+        assert_eq!(labels(30 * DAY)[..2], ["2026-01-02", "2026-01-07"]);
+        for length in [
+            1,
+            999,
+            1_000_000,
+            SECOND,
+            61 * SECOND,
+            HOUR,
+            20 * HOUR,
+            5 * DAY,
+        ] {
+            let labels = labels(length);
+            assert!((1..=10).contains(&labels.len()), "{length}: {labels:?}");
+        }
+        assert!(labels(9_000 * DAY).len() <= 10);
+    }
+
+    #[test]
+    fn the_ends_of_time_have_an_axis() {
+        let span = Span {
+            start_ns: i64::MIN,
+            end_ns: i64::MAX,
+        };
+        assert!(span.x(0) > span.x(i64::MIN) && span.x(0) < span.x(i64::MAX));
+        assert!(span.ticks().len() <= 11);
+    }
+}

@@ -1,0 +1,90 @@
+//! The two directions of a connection, and what they say together.
+
+use super::Scope;
+use rocescope_model::ConnectionRow;
+use rocescope_model::filter::RowFilter;
+
+/// Twice the time within which a living direction writes a row.
+const SILENCE_NS: i64 = 120_000_000_000;
+
+/// The two directions of a connection.
+#[derive(Debug, Clone, Default)]
+pub struct Connection {
+    /// What `a` sent.
+    pub a_to_b: Option<ConnectionRow>,
+    /// What `b` sent.
+    pub b_to_a: Option<ConnectionRow>,
+}
+
+impl Connection {
+    /// Those that are there.
+    pub fn directions(&self) -> impl Iterator<Item = &ConnectionRow> {
+        self.a_to_b.iter().chain(&self.b_to_a)
+    }
+
+    pub(super) fn sum(&self, of: fn(&ConnectionRow) -> u64) -> u64 {
+        self.directions().map(of).sum()
+    }
+
+    /// Packets sent again, as a share of all.
+    #[must_use]
+    pub fn resent_share(&self) -> f64 {
+        let resent = self.sum(|row| row.retransmitted_packets);
+        crate::words::share(resent, self.sum(|row| row.packets))
+    }
+
+    /// Largest 99th percentile of its round trips.
+    #[must_use]
+    pub fn rtt_p99_ns(&self) -> Option<u64> {
+        self.directions().filter_map(|row| row.rtt_p99_ns).max()
+    }
+
+    /// Its ends: `10.0.0.1 ↔ 10.0.0.2 QP 17/18`.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let Some(row) = self.directions().next() else {
+            return String::new();
+        };
+        let qpn = |qpn: Option<u32>| qpn.map_or("?".into(), |qpn| qpn.to_string());
+        let (from, to) = (qpn(row.src_qpn), qpn(row.dst_qpn));
+        format!("{} ↔ {} QP {from}/{to}", row.src, row.dst)
+    }
+
+    /// What ended it, what it lost or had to send again, what it was asked to wait for: in this
+    /// order.
+    pub(super) fn trouble(&self) -> (u64, u64, u64, u64) {
+        (
+            self.sum(|row| row.nak_fatal),
+            self.sum(|row| {
+                row.retransmitted_packets
+                    + row.lost_gap_packets
+                    + row.lost_before_tap_packets
+                    + row.lost_after_tap_packets
+                    + row.timeouts
+            }),
+            self.sum(|row| row.rnr_nak + row.nak_psn_sequence),
+            self.sum(|row| row.packets),
+        )
+    }
+
+    pub(super) fn is_over(&self, latest_ns: i64) -> bool {
+        let over = |row: &ConnectionRow| {
+            (&*row.state == "gone" && row.time_ns < latest_ns)
+                || row.time_ns < latest_ns.saturating_sub(SILENCE_NS)
+        };
+        self.directions().all(over)
+    }
+
+    pub(super) fn is_wanted(&self, scope: &Scope, filter: Option<&RowFilter>) -> bool {
+        let from = scope.from.map_or(i64::MIN, |from| from.0);
+        let to = scope.to.map_or(i64::MAX, |to| to.0);
+        let lived = self
+            .directions()
+            .any(|row| row.last_ns >= from && row.first_ns < to);
+        let wanted = |filter: &RowFilter| {
+            self.directions()
+                .any(|row| filter.matches(std::slice::from_ref(row), 0))
+        };
+        lived && filter.is_none_or(wanted)
+    }
+}

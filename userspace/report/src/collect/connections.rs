@@ -1,0 +1,335 @@
+//! Queue pairs: those that live, sums of those that are over, and the worst.
+//!
+//! Rows of a direction are cumulative and written once a minute while it lives, so the latest holds.
+//! A connection is kept until it is over: its rows say `gone`, or none came for
+//! two minutes. Then it is added up and forgotten, unless it is among the worst. So what is kept
+//! is bounded by what a capture follows at once, and not by how many there were in a week.
+
+use super::top::Top;
+use super::{Connection, Scope};
+use rocescope_model::filter::RowFilter;
+use rocescope_model::{ConnectionRow, Row, Value};
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+/// Connections that live before the first look for those that are over.
+const FIRST_LOOK: usize = 4_096;
+/// From this share of its request packets on, what a connection resends is worth a sentence.
+pub(crate) const RESENT_SHARE: f64 = 0.01;
+
+/// Connections that a sentence names.
+const NAMED: usize = 3;
+
+/// Columns that are summed.
+const SUMMED: [&str; 26] = [
+    "packets",
+    "frame_bytes",
+    "payload_bytes",
+    "messages",
+    "retransmitted_packets",
+    "out_of_order_packets",
+    "duplicate_packets",
+    "lost_before_tap_packets",
+    "lost_after_tap_packets",
+    "lost_gaps",
+    "lost_gap_packets",
+    "lost_gaps_acknowledged",
+    "lost_gaps_nak",
+    "lost_gaps_unanswered",
+    "lost_gaps_unknown",
+    "lost_response_gaps",
+    "ack_packets",
+    "nak_psn_sequence",
+    "rnr_nak",
+    "nak_fatal",
+    "timeouts",
+    "ecn_ce_packets",
+    "cnp_sent_packets",
+    "cnp_received_packets",
+    "rtt_samples",
+    "response_samples",
+];
+
+/// Where the summed columns stand.
+static PLACES: LazyLock<Vec<usize>> = LazyLock::new(|| {
+    let places = SUMMED.iter();
+    places
+        .filter_map(|name| ConnectionRow::TABLE.position(name))
+        .collect()
+});
+
+/// Sums over the connections that are wanted.
+#[derive(Debug, Clone, Default)]
+pub struct ConnectionFigures {
+    /// Connections.
+    pub count: u64,
+    /// Of those, found by CM, by their ACKs, and not paired.
+    pub paired: [u64; 3],
+    /// Connections that resent 1 % of their packets or more.
+    pub resending: u64,
+    /// Connections that resent, lost or were refused anything.
+    pub troubled: u64,
+    /// Connections with round trips, and those whose 99th percentile is ten times the median.
+    pub timed: u64,
+    /// See `timed`.
+    pub uneven: u64,
+    sums: Vec<u64>,
+    /// The few that resent the largest share, and the few with most fatal NAKs: to be named,
+    /// however short lists are.
+    pub resent: Vec<Connection>,
+    /// See `resent`.
+    pub ended: Vec<Connection>,
+    /// Those with most trouble, the worst first.
+    pub worst: Vec<Connection>,
+    /// Those with the longest round trips, the longest first.
+    pub slowest: Vec<Connection>,
+}
+
+impl ConnectionFigures {
+    /// Sum of a column over all directions; 0 for one that is not summed.
+    #[must_use]
+    pub fn sum(&self, column: &str) -> u64 {
+        let mut sums = self.sums();
+        sums.find(|(name, _)| *name == column)
+            .map_or(0, |(_, sum)| sum)
+    }
+
+    /// Every sum with the name of its column.
+    pub fn sums(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        let sums = self.sums.iter().copied().chain(std::iter::repeat(0));
+        SUMMED.into_iter().zip(sums)
+    }
+
+    fn add(&mut self, connection: &Connection) {
+        self.sums.resize(SUMMED.len(), 0);
+        self.count += 1;
+        for row in connection.directions() {
+            for (sum, place) in self.sums.iter_mut().zip(&*PLACES) {
+                if let Value::I64(number) = row.value(*place) {
+                    *sum = sum.saturating_add(number.unsigned_abs());
+                }
+            }
+        }
+        let by = connection
+            .directions()
+            .next()
+            .map_or("", |row| &row.paired_by);
+        let [cm, ack, none] = &mut self.paired;
+        *match by {
+            "cm" => cm,
+            "ack" => ack,
+            _ => none,
+        } += 1;
+        let (fatal, lost, ..) = connection.trouble();
+        self.troubled += u64::from(fatal + lost > 0);
+        self.resending += u64::from(connection.resent_share() >= RESENT_SHARE);
+        self.timed += u64::from(connection.rtt_p99_ns().is_some());
+        let uneven = |row: &ConnectionRow| match (row.rtt_p50_ns, row.rtt_p99_ns) {
+            (Some(p50), Some(p99)) => p99 >= p50.saturating_mul(10),
+            _ => false,
+        };
+        self.uneven += u64::from(connection.directions().any(uneven));
+    }
+}
+
+/// Connections of one capture point that may not be over.
+#[derive(Debug)]
+struct Living {
+    connections: BTreeMap<i64, Connection>,
+    latest_ns: i64,
+    look_at: usize,
+}
+
+impl Default for Living {
+    fn default() -> Self {
+        Self {
+            connections: BTreeMap::new(),
+            latest_ns: i64::MIN,
+            look_at: FIRST_LOOK,
+        }
+    }
+}
+
+/// Connections so far.
+#[derive(Debug)]
+pub(super) struct Connections {
+    /// By capture point: numbers of connections are theirs.
+    living: BTreeMap<String, Living>,
+    ended: Ended,
+}
+
+/// What is known of connections that are over.
+#[derive(Debug)]
+struct Ended {
+    figures: ConnectionFigures,
+    resent: Top<u64, Connection>,
+    ended: Top<u64, Connection>,
+    worst: Top<(u64, u64, u64, u64), Connection>,
+    slowest: Top<u64, Connection>,
+}
+
+impl Ended {
+    fn add(&mut self, connection: &Connection, scope: &Scope, filter: Option<&RowFilter>) {
+        if !connection.is_wanted(scope, filter) {
+            return;
+        }
+        self.figures.add(connection);
+        let share = connection.resent_share();
+        if share >= RESENT_SHARE {
+            // Parts of a million: ranks have to be whole numbers.
+            self.resent
+                .offer((share * 1e6) as u64, || connection.clone());
+        }
+        let trouble = connection.trouble();
+        if trouble.0 > 0 {
+            self.ended.offer(trouble.0, || connection.clone());
+        }
+        self.worst.offer(trouble, || connection.clone());
+        if let Some(p99_ns) = connection.rtt_p99_ns() {
+            self.slowest.offer(p99_ns, || connection.clone());
+        }
+    }
+}
+
+impl Connections {
+    pub(super) fn new(top: usize) -> Self {
+        Self {
+            living: BTreeMap::new(),
+            ended: Ended {
+                figures: ConnectionFigures::default(),
+                resent: Top::new(NAMED),
+                ended: Top::new(NAMED),
+                worst: Top::new(top),
+                slowest: Top::new(top),
+            },
+        }
+    }
+
+    pub(super) fn add(&mut self, row: ConnectionRow, scope: &Scope, filter: Option<&RowFilter>) {
+        if !self.living.contains_key(&*row.observer) {
+            self.living
+                .insert(row.observer.to_string(), Living::default());
+        }
+        let Some(living) = self.living.get_mut(&*row.observer) else {
+            return;
+        };
+        living.latest_ns = living.latest_ns.max(row.time_ns);
+        let connection = living.connections.entry(row.connection).or_default();
+        let place = if &*row.role == "b_to_a" {
+            &mut connection.b_to_a
+        } else {
+            &mut connection.a_to_b
+        };
+        // Of rows in the time asked for the latest, else the first behind it.
+        let late = |row: &ConnectionRow| scope.to.is_some_and(|to| row.time_ns >= to.0);
+        let later = place.as_ref().is_none_or(|known| {
+            let in_time = !late(&row) && known.time_ns <= row.time_ns;
+            in_time || (late(known) && row.time_ns < known.time_ns)
+        });
+        if later {
+            *place = Some(row);
+        }
+        if living.connections.len() > living.look_at {
+            let latest_ns = living.latest_ns;
+            let over = living
+                .connections
+                .extract_if(.., |_, connection| connection.is_over(latest_ns));
+            over.for_each(|(_, connection)| self.ended.add(&connection, scope, filter));
+            // So that looks cost as much as rows, and no more.
+            living.look_at = (living.connections.len() * 2).max(FIRST_LOOK);
+        }
+    }
+
+    pub(super) fn finish(mut self, scope: &Scope, filter: Option<&RowFilter>) -> ConnectionFigures {
+        let living = self.living.into_values().flat_map(|l| l.connections);
+        for (_, connection) in living {
+            self.ended.add(&connection, scope, filter);
+        }
+        ConnectionFigures {
+            resent: self.ended.resent.into_sorted(),
+            ended: self.ended.ended.into_sorted(),
+            worst: self.ended.worst.into_sorted(),
+            slowest: self.ended.slowest.into_sorted(),
+            ..self.ended.figures
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Connections, FIRST_LOOK};
+    use crate::collect::Scope;
+    use rocescope_model::{ConnectionRow, Time};
+
+    fn row(connection: i64, role: &'static str, time_ns: i64, packets: u64) -> ConnectionRow {
+        ConnectionRow {
+            connection,
+            role: role.into(),
+            time_ns,
+            time: Time(time_ns),
+            first_ns: connection,
+            last_ns: time_ns,
+            packets,
+            retransmitted_packets: packets / 10,
+            ..ConnectionRow::default()
+        }
+    }
+
+    #[test]
+    fn of_rows_of_a_direction_the_latest_holds() {
+        let mut connections = Connections::new(5);
+        let scope = Scope::default();
+        for (time_ns, packets) in [(10, 1), (30, 90), (20, 50)] {
+            connections.add(row(1, "a_to_b", time_ns, packets), &scope, None);
+        }
+        connections.add(row(1, "b_to_a", 30, 10), &scope, None);
+        let figures = connections.finish(&scope, None);
+        assert_eq!((figures.count, figures.sum("packets")), (1, 100));
+        assert_eq!(figures.sum("retransmitted_packets"), 10);
+    }
+
+    #[test]
+    fn those_that_are_over_are_counted_once_and_not_kept() {
+        let mut connections = Connections::new(3);
+        let scope = Scope::default();
+        let many = 5 * FIRST_LOOK as i64;
+        for at in 0..many {
+            for role in ["a_to_b", "b_to_a"] {
+                let gone = ConnectionRow {
+                    state: "gone".into(),
+                    ..row(at, role, at, 10)
+                };
+                connections.add(gone, &scope, None);
+            }
+            assert!(connections.living[""].connections.len() <= FIRST_LOOK + 1);
+        }
+        let figures = connections.finish(&scope, None);
+        assert_eq!(figures.count, many.unsigned_abs());
+        assert_eq!(figures.sum("packets"), 20 * many.unsigned_abs());
+        assert_eq!(figures.worst.len(), 3);
+        assert!(figures.worst.iter().all(|c| c.directions().count() == 2));
+    }
+
+    #[test]
+    fn a_time_chooses_connections_that_lived_and_their_rows_of_then() {
+        let mut connections = Connections::new(5);
+        let scope = Scope {
+            from: Some(Time(100)),
+            to: Some(Time(200)),
+            ..Scope::default()
+        };
+        // One before, one that goes on, one that is written only later, one behind.
+        for (connection, time_ns, packets) in [
+            (1, 50, 1),
+            (60, 150, 10),
+            (60, 250, 999),
+            (150, 300, 100),
+            (150, 400, 999),
+            (250, 300, 5),
+        ] {
+            connections.add(row(connection, "a_to_b", time_ns, packets), &scope, None);
+        }
+        let figures = connections.finish(&scope, None);
+        assert_eq!((figures.count, figures.sum("packets")), (2, 110));
+    }
+}

@@ -1,0 +1,391 @@
+//! Flows by key, with exact bounds of what the lists of windows do not show.
+//!
+//! A window lists its largest flows. A flow that it does not list may have had there as much as its
+//! last listed one, and no more than is left of the window's total; nothing, where the window lists
+//! all it saw. So the size of a flow over many windows lies between the sum of what is listed, less
+//! the listed errors, and the sum of what is listed and of what the other windows leave room for.
+//!
+//! The table holds [`FOLLOWED_FLOWS`] flows and, between two looks, as many again. Then the smaller
+//! half goes, and the most that any of those can have had is remembered: whoever enters later may
+//! have been among them, and starts with that much doubt.
+
+use super::Totals;
+use rocescope_model::filter::RowFilter;
+use rocescope_model::{FlowRow, WindowRow};
+use std::collections::HashMap;
+use std::net::IpAddr;
+
+/// Flows that survive a look: 65,536 of about 350 bytes, 46 MB at the most.
+pub const FOLLOWED_FLOWS: usize = 65_536;
+
+/// Bytes of the shortest RoCEv2 frame, from the Ethernet header to the ICRC: 14 + 20 + 8 + 12 + 4.
+const LEAST_FRAME_BYTES: u64 = 58;
+
+type Key = (
+    (IpAddr, IpAddr),
+    (u32, u16),
+    (Option<u16>, Option<u16>, Option<u32>),
+);
+
+fn key(row: &FlowRow) -> Key {
+    (
+        (row.src, row.dst),
+        (row.dst_qpn, row.udp_src_port),
+        (row.vlan, row.inner_vlan, row.vni),
+    )
+}
+
+/// The most that a flow can have had somewhere beside what is listed.
+#[derive(Debug, Clone, Copy, Default)]
+struct Room {
+    frame_bytes: u64,
+    packets: u64,
+}
+
+impl Room {
+    fn add(&mut self, other: Self) {
+        self.frame_bytes = self.frame_bytes.saturating_add(other.frame_bytes);
+        self.packets = self.packets.saturating_add(other.packets);
+    }
+
+    fn less(self, other: Self) -> Self {
+        Self {
+            frame_bytes: self.frame_bytes.saturating_sub(other.frame_bytes),
+            packets: self.packets.saturating_sub(other.packets),
+        }
+    }
+
+    fn most(self, other: Self) -> Self {
+        Self {
+            frame_bytes: self.frame_bytes.max(other.frame_bytes),
+            packets: self.packets.max(other.packets),
+        }
+    }
+
+    /// What a window leaves for a flow that it does not list. It has several rows where captures
+    /// followed each other within it.
+    fn beside(windows: &[&WindowRow], listed: &[&FlowRow]) -> Self {
+        if is_whole(windows, listed) {
+            return Self::default();
+        }
+        let mut left = Self::default();
+        for row in windows {
+            left.add(Self {
+                frame_bytes: row.frame_bytes,
+                packets: row.roce_packets,
+            });
+        }
+        let mut last = u64::MAX;
+        for row in listed {
+            left.frame_bytes = left.frame_bytes.saturating_sub(least_bytes(row));
+            left.packets = left.packets.saturating_sub(least_packets(row));
+            last = last.min(row.frame_bytes);
+        }
+        if windows.len() == 1 {
+            left.frame_bytes = left.frame_bytes.min(last);
+        }
+        left.packets = left.packets.min(left.frame_bytes / LEAST_FRAME_BYTES);
+        left
+    }
+}
+
+/// Whether all flows of a window are listed, and exact.
+fn is_whole(windows: &[&WindowRow], listed: &[&FlowRow]) -> bool {
+    let flows: u64 = windows.iter().map(|row| row.flows).sum();
+    windows.iter().all(|row| row.flows_exact) && listed.len() as u64 >= flows
+}
+
+const fn least_bytes(row: &FlowRow) -> u64 {
+    row.frame_bytes.saturating_sub(row.error_frame_bytes)
+}
+
+const fn least_packets(row: &FlowRow) -> u64 {
+    row.packets.saturating_sub(row.error_packets)
+}
+
+/// A flow so far.
+#[derive(Debug)]
+struct Tally {
+    /// Sums of its listed rows.
+    sums: FlowRow,
+    /// The room of windows that list it: it had none of that.
+    listed: Room,
+    /// What it may have had before it came into the table.
+    before: Room,
+}
+
+/// The table.
+#[derive(Debug, Default)]
+pub(super) struct Flows {
+    flows: HashMap<Key, Tally>,
+    /// The room of all windows.
+    room: Room,
+    /// The most that a flow that had to go can have had, by what is listed.
+    gone: Room,
+    forgotten: bool,
+    /// Some window listed fewer flows than it saw.
+    cut: bool,
+}
+
+/// The top flows.
+#[derive(Debug, Clone, Default)]
+pub struct FlowFigures {
+    /// The largest by what they had for certain. Sizes never fall short of the truth, and exceed it
+    /// by at most their `error_` columns; the window is the whole span.
+    pub rows: Vec<FlowRow>,
+    /// Those with most ECN marks.
+    pub marked: Vec<FlowRow>,
+    /// Different flows that were met.
+    pub distinct: u64,
+    /// Whether `distinct` is all, and not a lower bound.
+    pub distinct_exact: bool,
+    /// Flows that reached the elephant threshold in a window.
+    pub elephants: u64,
+}
+
+impl Flows {
+    /// Takes what a capture point lists for a window; of those rows the ones that `filter` wants.
+    pub(super) fn window<'a>(
+        &mut self,
+        windows: &[&WindowRow],
+        listed: impl Iterator<Item = &'a FlowRow>,
+        filter: Option<&RowFilter>,
+    ) {
+        let listed: Vec<&FlowRow> = listed.collect();
+        let room = Room::beside(windows, &listed);
+        self.cut |= !is_whole(windows, &listed);
+        self.room.add(room);
+        for row in listed {
+            if filter.is_none_or(|filter| filter.matches(std::slice::from_ref(row), 0)) {
+                self.add(row, room);
+            }
+        }
+        if self.flows.len() > 2 * FOLLOWED_FLOWS {
+            self.forget(FOLLOWED_FLOWS);
+        }
+    }
+
+    fn add(&mut self, row: &FlowRow, room: Room) {
+        let tally = self.flows.entry(key(row)).or_insert_with(|| Tally {
+            sums: FlowRow {
+                src: row.src,
+                dst: row.dst,
+                udp_src_port: row.udp_src_port,
+                dst_qpn: row.dst_qpn,
+                vlan: row.vlan,
+                inner_vlan: row.inner_vlan,
+                vni: row.vni,
+                flow_hash: row.flow_hash,
+                service: row.service.clone(),
+                first_ns: row.first_ns,
+                ..FlowRow::default()
+            },
+            listed: Room::default(),
+            before: self.gone,
+        });
+        tally.listed.add(room);
+        let sums = &mut tally.sums;
+        macro_rules! add {
+            ($($field:ident),+) => {$(sums.$field = sums.$field.saturating_add(row.$field);)+};
+        }
+        add!(
+            packets,
+            frame_bytes,
+            payload_bytes,
+            messages,
+            error_packets,
+            error_frame_bytes,
+            ecn_ce_packets
+        );
+        sums.elephant |= row.elephant;
+        sums.first_ns = sums.first_ns.min(row.first_ns);
+        sums.last_ns = sums.last_ns.max(row.last_ns);
+    }
+
+    /// Keeps the `keep` largest.
+    fn forget(&mut self, keep: usize) {
+        let mut sizes: Vec<(u64, Key)> = self
+            .flows
+            .iter()
+            .map(|(key, tally)| (least_bytes(&tally.sums), *key))
+            .collect();
+        if sizes.len() <= keep {
+            return;
+        }
+        sizes.select_nth_unstable_by(keep, |a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
+        for (_, key) in sizes.drain(keep..) {
+            if let Some(tally) = self.flows.remove(&key) {
+                let mut had = tally.before;
+                had.add(Room {
+                    frame_bytes: tally.sums.frame_bytes,
+                    packets: tally.sums.packets,
+                });
+                self.gone = self.gone.most(had);
+            }
+        }
+        self.forgotten = true;
+    }
+
+    pub(super) fn finish(self, top: usize, totals: &Totals) -> FlowFigures {
+        let distinct = self.flows.len() as u64;
+        let elephants = self.flows.values().filter(|tally| tally.sums.elephant);
+        let elephants = elephants.count() as u64;
+        let mut flows: Vec<(Key, Tally)> = self.flows.into_iter().collect();
+        let room = self.room;
+        let row = |rank: usize, tally: &Tally| {
+            let mut doubt = room.less(tally.listed);
+            doubt.add(tally.before);
+            let mut row = tally.sums.clone();
+            let observed_bytes = row.frame_bytes.saturating_add(doubt.frame_bytes);
+            // No flow is larger than all together.
+            row.frame_bytes = observed_bytes.min(totals.sums.frame_bytes);
+            let least = least_bytes(&tally.sums);
+            row.error_frame_bytes = row.frame_bytes.saturating_sub(least);
+            row.packets = row.packets.saturating_add(doubt.packets);
+            row.packets = row.packets.min(totals.sums.roce_packets);
+            row.error_packets = row.packets.saturating_sub(least_packets(&tally.sums));
+            row.rank = u32::try_from(rank + 1).unwrap_or(u32::MAX);
+            row.window_start = rocescope_model::Time(totals.start_ns);
+            row.window_start_ns = totals.start_ns;
+            row.window_ns = totals.span_ns();
+            let rate = |bytes: u64| bytes as f64 * 8e9 / totals.covered_ns.max(1) as f64;
+            row.frame_bps = rate(row.frame_bytes);
+            row.payload_bps = rate(row.payload_bytes);
+            row
+        };
+        flows.sort_by(|(a_key, a), (b_key, b)| {
+            let by_size = least_bytes(&b.sums).cmp(&least_bytes(&a.sums));
+            by_size.then(a_key.cmp(b_key))
+        });
+        let ranked = || flows.iter().enumerate();
+        let rows = ranked()
+            .take(top)
+            .map(|(rank, (_, tally))| row(rank, tally));
+        let rows = rows.collect();
+        let mut marked: Vec<_> = ranked()
+            .filter(|(_, (_, tally))| tally.sums.ecn_ce_packets > 0)
+            .collect();
+        marked.sort_by_key(|(_, (_, tally))| std::cmp::Reverse(tally.sums.ecn_ce_packets));
+        let marked = marked.into_iter().take(top);
+        let marked = marked.map(|(rank, (_, tally))| row(rank, tally)).collect();
+        FlowFigures {
+            rows,
+            marked,
+            distinct,
+            distinct_exact: !self.cut && !self.forgotten,
+            elephants,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Flows;
+    use crate::collect::Totals;
+    use rocescope_model::{FlowRow, WindowRow};
+
+    /// Sizes of the flows of a window, by destination QP.
+    type Window<'a> = &'a [(u32, u64)];
+
+    fn totals(windows: &[Window<'_>]) -> Totals {
+        let mut totals = Totals::default();
+        let all = windows.iter().flat_map(|window| window.iter());
+        totals.sums.frame_bytes = all.map(|(_, bytes)| bytes).sum();
+        totals.sums.roce_packets = totals.sums.frame_bytes / 100;
+        totals
+    }
+
+    fn add(flows: &mut Flows, window: Window<'_>, list: usize) {
+        let bytes: u64 = window.iter().map(|(_, bytes)| bytes).sum();
+        let row = WindowRow {
+            flows: window.len() as u64,
+            flows_exact: true,
+            frame_bytes: bytes,
+            roce_packets: bytes / 100,
+            ..WindowRow::default()
+        };
+        let mut largest = window.to_vec();
+        largest.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
+        let listed: Vec<FlowRow> = largest
+            .iter()
+            .take(list)
+            .map(|(qpn, bytes)| FlowRow {
+                dst_qpn: *qpn,
+                frame_bytes: *bytes,
+                packets: bytes / 100,
+                ..FlowRow::default()
+            })
+            .collect();
+        flows.window(&[&row], listed.iter(), None);
+    }
+
+    fn truth(windows: &[Window<'_>], qpn: u32) -> u64 {
+        let all = windows.iter().flat_map(|window| window.iter());
+        all.filter(|(found, _)| *found == qpn)
+            .map(|(_, bytes)| bytes)
+            .sum()
+    }
+
+    const WINDOWS: [Window<'_>; 3] = [
+        &[(1, 9_000), (2, 500), (3, 400), (4, 300)],
+        &[(1, 100), (2, 700), (3, 600), (4, 200)],
+        &[(1, 8_000), (5, 7_000), (4, 200)],
+    ];
+
+    #[test]
+    fn whole_lists_give_exact_sums() {
+        let mut flows = Flows::default();
+        WINDOWS.iter().for_each(|window| add(&mut flows, window, 9));
+        let figures = flows.finish(9, &totals(&WINDOWS));
+        assert!(figures.distinct_exact);
+        assert_eq!(figures.distinct, 5);
+        for row in &figures.rows {
+            assert_eq!(row.frame_bytes, truth(&WINDOWS, row.dst_qpn));
+            assert_eq!((row.error_frame_bytes, row.error_packets), (0, 0));
+        }
+        let sizes: Vec<u64> = figures.rows.iter().map(|row| row.frame_bytes).collect();
+        assert!(sizes.is_sorted_by(|a, b| a >= b));
+    }
+
+    #[test]
+    fn cut_lists_give_bounds_that_hold() {
+        for list in 1..4 {
+            let mut flows = Flows::default();
+            WINDOWS
+                .iter()
+                .for_each(|window| add(&mut flows, window, list));
+            let figures = flows.finish(9, &totals(&WINDOWS));
+            assert!(!figures.distinct_exact);
+            for row in &figures.rows {
+                let truth = truth(&WINDOWS, row.dst_qpn);
+                assert!(row.frame_bytes >= truth && row.packets >= truth / 100);
+                assert!(row.frame_bytes - row.error_frame_bytes <= truth);
+                assert!(row.packets - row.error_packets <= truth / 100);
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_forgotten_widens_the_bounds_of_who_comes_back() {
+        let mut flows = Flows::default();
+        add(&mut flows, WINDOWS[0], 9);
+        flows.forget(2);
+        add(&mut flows, WINDOWS[1], 9);
+        flows.forget(2);
+        add(&mut flows, WINDOWS[2], 9);
+        let figures = flows.finish(9, &totals(&WINDOWS));
+        assert!(!figures.distinct_exact);
+        let mut widened = 0;
+        for row in &figures.rows {
+            let truth = truth(&WINDOWS, row.dst_qpn);
+            assert!(row.frame_bytes >= truth, "{row:?}");
+            assert!(row.frame_bytes - row.error_frame_bytes <= truth);
+            widened += usize::from(row.error_frame_bytes > 0);
+        }
+        assert!(widened > 0);
+        assert_eq!(
+            figures.rows[0].error_frame_bytes, 0,
+            "it was never forgotten"
+        );
+    }
+}

@@ -1,0 +1,117 @@
+//! Sums over all windows, and the windows with most.
+
+use crate::report::{Period, add_window};
+use rocescope_model::WindowRow;
+
+/// The greatest rate of one window, and when that began.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Peak {
+    /// Bits or packets a second.
+    pub rate: f64,
+    /// Start of the window, in nanoseconds since 1970.
+    pub start_ns: i64,
+}
+
+/// Sums over all windows.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Totals {
+    /// The sums. Of `flows` and its kin the most in one window.
+    pub sums: WindowRow,
+    /// Windows, those of several capture points at one time once.
+    pub windows: u64,
+    /// Start of the first window, in nanoseconds since 1970.
+    pub start_ns: i64,
+    /// End of the last.
+    pub end_ns: i64,
+    /// Length of all windows together: time without frames has no windows.
+    pub covered_ns: i64,
+    /// Shortest and longest window.
+    pub window_ns: (i64, i64),
+    /// The window with most frame bits a second.
+    pub peak_bps: Peak,
+    /// The window with most RoCE packets a second.
+    pub peak_pps: Peak,
+}
+
+impl Totals {
+    /// Takes the rows of a window, behind all that began earlier.
+    pub(super) fn window(&mut self, rows: &[&WindowRow], period: &Period) {
+        for row in rows {
+            add_window(&mut self.sums, row);
+            let (shortest, longest) = self.window_ns;
+            self.window_ns = if self.windows == 0 && longest == 0 {
+                (row.window_ns, row.window_ns)
+            } else {
+                (shortest.min(row.window_ns), longest.max(row.window_ns))
+            };
+        }
+        let Some(first) = rows.first() else {
+            return;
+        };
+        let start_ns = first.window_start_ns;
+        let length = rows.iter().map(|row| row.window_ns).max().unwrap_or(0);
+        if self.windows == 0 {
+            self.start_ns = start_ns;
+        }
+        self.windows += 1;
+        self.end_ns = self.end_ns.max(start_ns.saturating_add(length));
+        self.covered_ns = self.covered_ns.saturating_add(length);
+        for (peak, rate) in [
+            (&mut self.peak_bps, period.peak_bps),
+            (&mut self.peak_pps, period.peak_pps),
+        ] {
+            if rate > peak.rate {
+                *peak = Peak { rate, start_ns };
+            }
+        }
+    }
+
+    /// From the first window's start to the last one's end.
+    #[must_use]
+    pub const fn span_ns(&self) -> i64 {
+        self.end_ns.saturating_sub(self.start_ns)
+    }
+
+    /// Frame bits a second over the windows.
+    #[must_use]
+    pub fn mean_bps(&self) -> f64 {
+        self.sums.frame_bytes as f64 * 8e9 / self.covered_ns.max(1) as f64
+    }
+
+    /// RoCE packets a second over the windows.
+    #[must_use]
+    pub fn mean_pps(&self) -> f64 {
+        self.sums.roce_packets as f64 * 1e9 / self.covered_ns.max(1) as f64
+    }
+
+    /// Where frames went, with the names of their columns: the parts of the loss identity.
+    #[must_use]
+    pub const fn parts(&self) -> [(&'static str, u64); 7] {
+        let sums = &self.sums;
+        [
+            ("roce_packets", sums.roce_packets),
+            ("not_roce_frames", sums.not_roce_frames),
+            ("malformed_frames", sums.malformed_frames),
+            ("fragment_frames", sums.fragment_frames),
+            ("filtered_frames", sums.filtered_frames),
+            ("snapped_frames", sums.snapped_frames),
+            ("lost_packets", sums.lost_packets),
+        ]
+    }
+
+    /// Frames seen less those accounted for: 0 where the loss identity holds.
+    #[must_use]
+    pub fn unaccounted_frames(&self) -> i64 {
+        let parts: u64 = self.parts().iter().map(|(_, count)| count).sum();
+        self.sums
+            .frames
+            .cast_signed()
+            .wrapping_sub(parts.cast_signed())
+    }
+
+    /// Whether all that reached the capture is in the dataset.
+    #[must_use]
+    pub fn complete(&self) -> bool {
+        self.unaccounted_frames() == 0 && self.sums.lost_packets == 0
+    }
+}

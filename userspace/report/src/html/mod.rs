@@ -1,0 +1,200 @@
+//! The document as one HTML page that opens from disk and asks nobody for anything.
+//!
+//! Style, script and charts are within. The page forbids itself every request, and any style or
+//! script but these two, by their hashes: should a name ever get past the escaping (which the
+//! template does for every text), a browser would not run it. Without scripts all is there; the
+//! script adds quick tooltips and sorting.
+
+use crate::Report;
+use crate::chart::Chart;
+use crate::sections::{self, Finding, Grid, Level, Section};
+use crate::text::visible;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+const STYLE: &str = include_str!("style.css");
+const SCRIPT: &str = include_str!("script.js");
+/// SHA-256 of [`STYLE`], base64.
+const STYLE_HASH: &str = "zdHG4cS2oAi/fW+ts0X9qLUR33HfrkgleBK2r1uvlLU=";
+/// SHA-256 of [`SCRIPT`], base64.
+const SCRIPT_HASH: &str = "cooeIChC6qymTAE9afSlBETZtVTTK3RF/XPEOF7QxGs=";
+
+/// The page.
+#[must_use]
+pub fn document(report: &Report) -> String {
+    let sections = sections::all(report);
+    let policy = format!(
+        "default-src 'none'; style-src 'sha256-{STYLE_HASH}'; script-src 'sha256-{SCRIPT_HASH}'; \
+         base-uri 'none'; form-action 'none'"
+    );
+    let title = visible(&report.origin.dataset);
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(policy);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta name="generator" content="rocescope";
+                title { "rocescope report: " (title) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                header {
+                    p.product { "rocescope report" }
+                    h1 { (title) }
+                    @if !report.is_empty() {
+                        p.span {
+                            (crate::words::instant(report.totals.start_ns)) " – "
+                            (crate::words::instant(report.totals.end_ns)) ", "
+                            (crate::words::length(report.totals.span_ns()))
+                        }
+                        (figures(report))
+                    }
+                    (summary(&sections))
+                    nav { @for section in &sections { a href=(format!("#{}", section.id)) { (section.title) } } }
+                }
+                main { @for section in &sections { (draw(section)) } }
+                footer {
+                    p { "Times are UTC. Figures come from the tables that " code { "rocescope schema" } " explains." }
+                }
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
+    };
+    page.into_string()
+}
+
+/// What everybody asks for first.
+fn figures(report: &Report) -> Markup {
+    html! {
+        div.figures {
+            @for figure in sections::headline(report) {
+                div.figure.(figure.level.name()) {
+                    span.name { (figure.name) }
+                    span.value { (figure.value) }
+                    span.beside { (figure.beside) }
+                }
+            }
+        }
+    }
+}
+
+/// What somebody should look at, from all sections.
+fn summary(sections: &[Section]) -> Markup {
+    let bad = sections.iter().flat_map(|section| {
+        let findings = section.findings.iter();
+        let bad = findings.filter(|finding| finding.level == Level::Bad);
+        bad.map(move |finding| (section, finding))
+    });
+    let bad: Vec<_> = bad.collect();
+    html! {
+        div.summary {
+            h2 { "What to look at" }
+            @if bad.is_empty() {
+                ul.findings { li.good { "Nothing here asks for attention." } }
+            } @else {
+                ul.findings {
+                    @for (section, finding) in bad {
+                        li.bad {
+                            (visible(&finding.text)) " "
+                            a href=(format!("#{}", section.id)) { (section.title) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn draw(section: &Section) -> Markup {
+    html! {
+        section #(section.id) {
+            h2 { (section.title) }
+            @if !section.findings.is_empty() {
+                ul.findings { @for finding in &section.findings { (sentence(finding)) } }
+            }
+            @if !section.facts.is_empty() {
+                dl {
+                    @for (name, text) in &section.facts {
+                        div { dt { (name) } dd { (visible(text)) } }
+                    }
+                }
+            }
+            @for chart in &section.charts { (Chart::svg(chart)) }
+            @for grid in &section.grids { (table(grid)) }
+        }
+    }
+}
+
+fn sentence(finding: &Finding) -> Markup {
+    html! { li.(finding.level.name()) { (visible(&finding.text)) } }
+}
+
+fn table(grid: &Grid) -> Markup {
+    html! {
+        div.scroll {
+            table {
+                @if !grid.title.is_empty() { caption { (grid.title) } }
+                thead {
+                    tr {
+                        @for head in &grid.heads {
+                            th.right[head.right] scope="col" title=[(!head.help.is_empty()).then(|| head.help.replace('`', ""))] {
+                                (head.title)
+                            }
+                        }
+                    }
+                }
+                tbody {
+                    @for row in &grid.rows {
+                        tr {
+                            @for (cell, head) in row.iter().zip(&grid.heads) {
+                                td.right[head.right].zero[cell.number == Some(0.0)] data-n=[cell.number.map(|number| number.to_string())] {
+                                    (visible(&cell.text))
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SCRIPT, SCRIPT_HASH, STYLE, STYLE_HASH};
+    use sha2::{Digest, Sha256};
+
+    /// RFC 4648 section 4.
+    fn base64(bytes: &[u8]) -> String {
+        let alphabet = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        let mut out = String::new();
+        for chunk in bytes.chunks(3) {
+            let byte = |at: usize| u32::from(chunk.get(at).copied().unwrap_or(0));
+            let group = byte(0) << 16 | byte(1) << 8 | byte(2);
+            for at in 0..4 {
+                let letter = alphabet[(group >> (18 - 6 * at) & 63) as usize];
+                out.push(if at <= chunk.len() {
+                    letter.into()
+                } else {
+                    '='
+                });
+            }
+        }
+        out
+    }
+
+    /// A browser refuses what does not hash to what the page says.
+    #[test]
+    fn the_policy_names_the_style_and_script_that_are_there() {
+        for (source, hash, name) in [
+            (STYLE, STYLE_HASH, "STYLE_HASH"),
+            (SCRIPT, SCRIPT_HASH, "SCRIPT_HASH"),
+        ] {
+            let found = base64(&Sha256::digest(source.as_bytes()));
+            assert_eq!(found, hash, "{name} must follow its file");
+            assert!(!source.contains("</"), "it would end its element");
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! The document as markdown: headings, lists, and tables as GitHub renders them.
+
+use crate::Report;
+use crate::sections::{self, Grid, Level};
+use crate::text::visible;
+
+/// The document.
+#[must_use]
+pub fn document(report: &Report) -> String {
+    let mut out = format!("# rocescope report: {}\n", escape(&report.origin.dataset));
+    for section in sections::all(report) {
+        out.push_str(&format!("\n## {}\n\n", section.title));
+        for finding in &section.findings {
+            let text = escape(&finding.text);
+            out.push_str(&match finding.level {
+                Level::Bad => format!("- **{text}**\n"),
+                Level::Good | Level::Note => format!("- {text}\n"),
+            });
+        }
+        if !section.facts.is_empty() {
+            if !section.findings.is_empty() {
+                out.push('\n');
+            }
+            out.push_str("| | |\n|---|---|\n");
+            for (name, text) in &section.facts {
+                out.push_str(&format!("| {} | {} |\n", escape(name), escape(text)));
+            }
+        }
+        for grid in &section.grids {
+            write_grid(&mut out, grid);
+        }
+    }
+    out
+}
+
+fn write_grid(out: &mut String, grid: &Grid) {
+    if grid.title.is_empty() {
+        out.push('\n');
+    } else {
+        out.push_str(&format!("\n{}\n\n", escape(&grid.title)));
+    }
+    let mut line = |cells: &mut dyn Iterator<Item = String>| {
+        out.push('|');
+        for cell in cells {
+            out.push_str(&cell);
+            out.push('|');
+        }
+        out.push('\n');
+    };
+    let heads = grid.heads.iter();
+    line(
+        &mut heads
+            .clone()
+            .map(|head| format!(" {} ", escape(&head.title))),
+    );
+    line(&mut heads.map(|head| if head.right { "---:" } else { "---" }.into()));
+    for row in &grid.rows {
+        line(&mut row.iter().map(|cell| format!(" {} ", escape(&cell.text))));
+    }
+}
+
+/// Text that stays text: no markup of markdown or HTML, no new line, no new cell.
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let text = visible(text);
+    let mut letters = text.chars().peekable();
+    let mut before = ' ';
+    while let Some(c) = letters.next() {
+        let next = letters.peek().copied().unwrap_or(' ');
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            // Within a word an underscore is no markup.
+            '_' if before.is_alphanumeric() && next.is_alphanumeric() => out.push(c),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '#' | '!' | '@' => {
+                out.push('\\');
+                out.push(c);
+            }
+            // GitHub makes links of bare addresses.
+            ':' if next == '/' => out.push_str("&#58;"),
+            c => out.push(c),
+        }
+        before = c;
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::escape;
+
+    #[test]
+    fn names_stay_text() {
+        assert_eq!(escape("a|b\nc"), "a\\|b\u{fffd}c");
+        assert_eq!(escape("<script>"), "&lt;script&gt;");
+        assert_eq!(escape("[x](http://a)"), "\\[x\\](http&#58;//a)");
+        assert_eq!(escape("RC_SEND *b*"), "RC_SEND \\*b\\*");
+        assert_eq!(escape("_x_"), "\\_x\\_");
+    }
+}

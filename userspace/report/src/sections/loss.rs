@@ -1,0 +1,203 @@
+//! Is it all?
+
+use super::{Cell, Finding, Grid, Head, Section, rate, sampled, span, steps};
+use crate::Report;
+use crate::chart::lines::{Line, Lines};
+use crate::chart::{Chart, Plot};
+use crate::words::{percent, plural, share};
+use rocescope_model::human::grouped;
+use rocescope_model::{Row, Unit, WindowRow};
+
+pub(super) fn section(report: &Report) -> Section {
+    let totals = &report.totals;
+    let parts = totals.parts();
+    let identity: Vec<String> = parts
+        .iter()
+        .map(|(name, count)| format!("{} {}", grouped(*count), title(name)))
+        .collect();
+    let identity = format!("{} = {}", grouped(totals.sums.frames), identity.join(" + "));
+    Section {
+        id: "loss",
+        title: "Loss",
+        findings: findings(report),
+        facts: vec![("Frames".into(), identity)],
+        grids: vec![reasons(report)],
+        charts: chart(report).into_iter().collect(),
+    }
+}
+
+fn title(name: &str) -> String {
+    let columns = WindowRow::TABLE.columns;
+    let column = columns.iter().find(|column| column.name == name);
+    column
+        .map_or(name, |column| column.title)
+        .to_lowercase()
+        .replace("roce", "RoCE")
+}
+
+fn findings(report: &Report) -> Vec<Finding> {
+    let totals = &report.totals;
+    let sums = &totals.sums;
+    let mut findings = Vec::new();
+    let missing = totals.unaccounted_frames();
+    if totals.complete() {
+        findings.push(Finding::good(format!(
+            "Complete: all {} frames are accounted for, and the capture lost no packet.",
+            grouped(sums.frames)
+        )));
+    }
+    if sums.lost_packets > 0 {
+        let seen = sums.lost_packets.saturating_add(sums.roce_packets);
+        findings.push(Finding::bad(format!(
+            "Lost {}: of {} RoCE packets that the kernel counted, the records of {} found a full ring; all that follows lacks them.",
+            percent(share(sums.lost_packets, seen)),
+            grouped(seen),
+            grouped(sums.lost_packets)
+        )));
+    }
+    if missing != 0 {
+        let more = if missing > 0 { "more" } else { "fewer" };
+        let text = format!(
+            "{} frames {more} were seen than are accounted for",
+            grouped(missing.unsigned_abs())
+        );
+        let at_edges = sums.boundary_slack_ns > 0
+            || sums.late_packets > 0
+            || report.scope.from.is_some()
+            || report.scope.to.is_some();
+        findings.push(if at_edges {
+            Finding::note(format!(
+                "{text}: packets at the edges of the time stand in a window beside."
+            ))
+        } else {
+            Finding::bad(format!("{text}: windows are missing, or this is a defect."))
+        });
+    }
+    findings.push(mirror(report));
+    if sums.malformed_frames > 0 {
+        findings.push(Finding::note(format!(
+            "{} of the frames are malformed: their headers contradict their length or each other.",
+            percent(share(sums.malformed_frames, sums.frames))
+        )));
+    }
+    if let Some(bad) = sums.icrc_bad_packets.filter(|bad| *bad > 0) {
+        findings.push(Finding::bad(format!(
+            "{} have a wrong ICRC: something on the way damages them.",
+            plural(bad, "packet")
+        )));
+    }
+    findings
+}
+
+/// What is known of frames that the mirror port never showed.
+fn mirror(report: &Report) -> Finding {
+    let sums = &report.totals.sums;
+    let connections = &report.connections;
+    if let Some(lost) = sums.mirror_lost_packets {
+        let share = percent(share(lost, lost.saturating_add(sums.roce_packets)));
+        return if lost == 0 {
+            Finding::good("The mirror port showed every packet that an endpoint acknowledged.")
+        } else {
+            Finding::bad(format!(
+                "The mirror port lost {share}: {} were acknowledged and never shown.",
+                plural(lost, "packet")
+            ))
+        };
+    }
+    match connections.sum("lost_gaps_acknowledged") {
+        _ if connections.count == 0 => Finding::note(
+            "Loss at the mirror port is not known: it takes connections (`capture --connections`).",
+        ),
+        0 => Finding::good(
+            "Nothing points to loss at the mirror port: no receiver acknowledged a packet that was not seen.",
+        ),
+        gaps => Finding::bad(format!(
+            "The mirror port loses frames: in {} receivers acknowledged packets that were never seen.",
+            plural(gaps, "gap")
+        )),
+    }
+}
+
+/// Every reason with its count.
+fn reasons(report: &Report) -> Grid {
+    let sums = &report.totals.sums;
+    let mut reasons = report.totals.parts().to_vec();
+    reasons.extend([
+        ("roce_v1_frames", sums.roce_v1_frames),
+        ("unknown_opcode_packets", sums.unknown_opcode_packets),
+        ("late_packets", sums.late_packets),
+    ]);
+    let optional = [
+        ("icrc_bad_packets", sums.icrc_bad_packets),
+        ("icrc_unverifiable_packets", sums.icrc_unverifiable_packets),
+        ("mirror_lost_packets", sums.mirror_lost_packets),
+    ];
+    reasons.extend(optional.iter().filter_map(|(name, n)| Some((*name, (*n)?))));
+    let row = |(name, count): (&str, u64)| {
+        let columns = WindowRow::TABLE.columns;
+        let column = columns.iter().find(|column| column.name == name)?;
+        let share = share(count, sums.frames);
+        Some(vec![
+            Cell::text(column.title),
+            Cell::number(count as f64, grouped(count)),
+            Cell::number(share, percent(share)),
+            Cell::text(column.help.replace('`', "")),
+        ])
+    };
+    let head = |title: &str, right| Head {
+        title: title.into(),
+        help: String::new(),
+        right,
+    };
+    Grid {
+        title: "Where frames went".into(),
+        heads: vec![
+            head("Reason", false),
+            head("Count", true),
+            head("Share", true),
+            head("Meaning", false),
+        ],
+        rows: reasons.into_iter().filter_map(row).collect(),
+    }
+}
+
+/// Loss and what was done about it, over time; none where there is none.
+fn chart(report: &Report) -> Option<Chart> {
+    let events = |kind: &str| {
+        steps(report, &report.events.series, |counts, seconds| {
+            counts.0.get(kind).copied().unwrap_or(0) as f64 / seconds
+        })
+    };
+    let lines = [
+        ("sent again", 0, events("retransmission")),
+        ("lost in the fabric", 1, events("loss")),
+        ("NAK", 2, rate(report, |period| period.sums.nak_packets)),
+        (
+            "RNR NAK",
+            3,
+            rate(report, |period| period.sums.rnr_nak_packets),
+        ),
+        (
+            "lost by the capture",
+            4,
+            rate(report, |period| period.sums.lost_packets),
+        ),
+    ];
+    let lines = lines.map(|(name, colour, steps)| Line {
+        name,
+        colour,
+        steps,
+    });
+    let has_any = |line: &Line| line.steps.iter().any(|step| step.value > 0.0);
+    let lines: Vec<Line> = lines.into_iter().filter(has_any).collect();
+    (!lines.is_empty()).then(|| Chart {
+        title: "Loss and recovery".into(),
+        note: sampled(report),
+        plot: Plot::Lines(Lines {
+            unit: Unit::PacketsPerSecond,
+            span: span(report),
+            dashed: true,
+            lines,
+        }),
+    })
+}

@@ -1,0 +1,219 @@
+//! What was captured, and when?
+
+use super::{Finding, Level, Section};
+use crate::Report;
+use crate::words::{bits, count, instant, length, list, nanos, packets, percent, plural, share};
+use rocescope_model::{Unit, human};
+use std::collections::BTreeSet;
+
+/// Unreadable segments that are named.
+const NAMED: usize = 5;
+
+pub(super) fn section(report: &Report) -> Section {
+    let (origin, totals) = (&report.origin, &report.totals);
+    let mut facts = vec![("Dataset".into(), origin.dataset.clone())];
+    let mut fact = |name: &str, text: String| {
+        if !text.is_empty() {
+            facts.push((name.to_owned(), text));
+        }
+    };
+    fact("Capture point", list(&report.observers, 8));
+    fact("Source", names(&origin.sources));
+    fact("Mode", names(&origin.modes));
+    fact("Clock", names(&origin.clocks));
+    if let Some(filter) = &report.scope.filter {
+        fact("Filter", filter.to_string());
+    }
+    match (report.scope.from, report.scope.to) {
+        (None, None) => {}
+        (from, to) => {
+            let end = |time: Option<rocescope_model::Time>, open: &str| {
+                time.map_or(open.into(), |time| instant(time.0))
+            };
+            fact(
+                "Asked for",
+                format!("{} to {}", end(from, "the beginning"), end(to, "the end")),
+            );
+        }
+    }
+    if !report.is_empty() {
+        fact(
+            "Time",
+            format!(
+                "{} to {} ({})",
+                instant(totals.start_ns),
+                instant(totals.end_ns),
+                length(totals.span_ns())
+            ),
+        );
+        let (shortest, longest) = totals.window_ns;
+        let of = if shortest == longest {
+            length(shortest)
+        } else {
+            format!("{} to {}", length(shortest), length(longest))
+        };
+        let mut windows = format!("{} of {of}", plural(totals.windows, "window"));
+        if totals.covered_ns < totals.span_ns() {
+            let covered = totals.covered_ns as f64 / totals.span_ns() as f64;
+            windows.push_str(&format!(
+                ", {} of the time: the rest had no frames",
+                percent(covered)
+            ));
+        }
+        fact("Windows", windows);
+    }
+    Section {
+        id: "overview",
+        title: "What and when",
+        findings: findings(report),
+        facts,
+        ..Section::default()
+    }
+}
+
+fn names(names: &BTreeSet<String>) -> String {
+    list(&names.iter().cloned().collect::<Vec<_>>(), 8)
+}
+
+fn findings(report: &Report) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if report.is_empty() {
+        let chosen = report.scope.from.is_some() || report.scope.to.is_some();
+        findings.push(Finding::note(if chosen {
+            "There is no window in the time asked for."
+        } else {
+            "There are no windows in this dataset."
+        }));
+    }
+    let unreadable = &report.origin.unreadable;
+    if !unreadable.is_empty() {
+        findings.push(Finding::bad(format!(
+            "{} not read: what is in there is missing below.",
+            match unreadable.len() {
+                1 => "1 segment does".into(),
+                more => format!("{more} segments do"),
+            }
+        )));
+        for (path, reason) in unreadable.iter().take(NAMED) {
+            // The reason begins with the path where it comes from the store.
+            let text = if reason.contains(path.as_str()) {
+                reason.clone()
+            } else {
+                format!("{path}: {reason}")
+            };
+            findings.push(Finding::bad(text));
+        }
+        if unreadable.len() > NAMED {
+            findings.push(Finding::bad(format!(
+                "{} more: `rocescope repair` names them all.",
+                unreadable.len() - NAMED
+            )));
+        }
+    }
+    if report.origin.open_segments > 0 {
+        findings.push(Finding::note(format!(
+            "{} open and not read: a capture is writing, or was killed and waits for `rocescope repair`.",
+            match report.origin.open_segments {
+                1 => "1 segment is".into(),
+                more => format!("{more} segments are"),
+            }
+        )));
+    }
+    findings.extend(report.notes.iter().map(Finding::note));
+    findings
+}
+
+/// A figure for the head of a document.
+#[derive(Debug)]
+pub struct Figure {
+    /// What it counts.
+    pub name: &'static str,
+    /// The figure.
+    pub value: String,
+    /// What puts it into relation.
+    pub beside: String,
+    /// Whether it is good news.
+    pub level: Level,
+}
+
+/// The figures that everybody asks for first.
+#[must_use]
+pub fn headline(report: &Report) -> Vec<Figure> {
+    let totals = &report.totals;
+    let sums = &totals.sums;
+    let figure = |name, value: String, beside: String, level| Figure {
+        name,
+        value,
+        beside,
+        level,
+    };
+    let mut figures = vec![
+        figure(
+            "Mean rate",
+            bits(totals.mean_bps()),
+            format!("peak window {}", bits(totals.peak_bps.rate)),
+            Level::Note,
+        ),
+        figure(
+            "Packets",
+            count(sums.roce_packets, Unit::Packets),
+            format!("mean {}", packets(totals.mean_pps())),
+            Level::Note,
+        ),
+        figure(
+            "Flows",
+            if report.flows.distinct_exact {
+                human::grouped(report.flows.distinct)
+            } else {
+                format!("≥ {}", human::grouped(report.flows.distinct))
+            },
+            format!("{} reached the elephant rate", report.flows.elephants),
+            Level::Note,
+        ),
+        figure(
+            "Capture loss",
+            percent(share(
+                sums.lost_packets,
+                sums.lost_packets + sums.roce_packets,
+            )),
+            if totals.complete() {
+                "every frame accounted for".into()
+            } else {
+                "see Loss".into()
+            },
+            if totals.complete() {
+                Level::Good
+            } else {
+                Level::Bad
+            },
+        ),
+    ];
+    let connections = &report.connections;
+    if connections.count > 0 {
+        let resent = connections.sum("retransmitted_packets");
+        figures.push(figure(
+            "Sent again",
+            percent(share(resent, connections.sum("packets"))),
+            format!(
+                "{} of {} troubled",
+                human::grouped(connections.troubled),
+                plural(connections.count, "connection")
+            ),
+            match (connections.resending, connections.troubled) {
+                (0, 0) => Level::Good,
+                (0, _) => Level::Note,
+                _ => Level::Bad,
+            },
+        ));
+    }
+    if let Some(slowest) = connections.slowest.first() {
+        let p99_ns = slowest.rtt_p99_ns().unwrap_or(0);
+        figures.push(figure(
+            "Longest RTT p99",
+            nanos(p99_ns),
+            slowest.name(),
+            Level::Note,
+        ));
+    }
+    figures
+}

@@ -1,0 +1,153 @@
+//! The document for terminals: aligned, in human units, no wider than asked.
+
+use crate::Report;
+use crate::sections::{self, Cell, Grid, Level, Section};
+
+/// Least width that sentences are wrapped to.
+const LEAST_WIDTH: usize = 40;
+
+/// The document, `width` characters wide or as wide as it comes; a table that does not fit leaves
+/// its last columns out and says so.
+#[must_use]
+pub fn document(report: &Report, width: Option<usize>) -> String {
+    let width = width.map_or(usize::MAX, |width| width.max(LEAST_WIDTH));
+    let mut out = String::new();
+    for section in sections::all(report) {
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        write_section(&mut out, &section, width);
+    }
+    out
+}
+
+fn write_section(out: &mut String, section: &Section, width: usize) {
+    out.push_str(section.title);
+    out.push('\n');
+    for finding in &section.findings {
+        let mark = match finding.level {
+            Level::Bad => "  ! ",
+            Level::Good | Level::Note => "  - ",
+        };
+        wrap(out, mark, &visible(&finding.text), width);
+    }
+    let names = section.facts.iter().map(|(name, _)| name.chars().count());
+    let column = names.max().unwrap_or(0);
+    for (name, text) in &section.facts {
+        wrap(out, &format!("  {name:<column$}  "), &visible(text), width);
+    }
+    for grid in &section.grids {
+        write_grid(out, grid, width);
+    }
+}
+
+fn write_grid(out: &mut String, grid: &Grid, width: usize) {
+    out.push('\n');
+    if !grid.title.is_empty() {
+        wrap(out, "  ", &grid.title, width);
+    }
+    let heads = grid.heads.iter().map(|head| head.title.clone());
+    let mut lines = vec![heads.collect::<Vec<_>>()];
+    let cell = |cell: &Cell| visible(&cell.text);
+    let rows = grid.rows.iter().map(|row| row.iter().map(cell).collect());
+    lines.extend(rows);
+    let widths: Vec<usize> = (0..grid.heads.len())
+        .map(|at| {
+            let cells = lines.iter().filter_map(|line| line.get(at));
+            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+        })
+        .collect();
+    let shown = fitting(&widths, width.saturating_sub(2));
+    for line in &lines {
+        let mut text = String::new();
+        for ((cell, head), width) in line.iter().zip(&grid.heads).zip(&widths).take(shown) {
+            text.push_str("  ");
+            text.push_str(&if head.right {
+                format!("{cell:>width$}")
+            } else {
+                format!("{cell:<width$}")
+            });
+        }
+        out.push_str(text.trim_end());
+        out.push('\n');
+    }
+    let left = grid.heads.iter().skip(shown);
+    let left: Vec<&str> = left.map(|head| head.title.as_str()).collect();
+    if !left.is_empty() {
+        let text = format!("(a wider terminal shows {} too)", left.join(", "));
+        wrap(out, "  ", &text, width);
+    }
+}
+
+/// How many columns, two apart, stand within `width`; two at least.
+fn fitting(widths: &[usize], width: usize) -> usize {
+    let mut used = 0;
+    let fits = widths.iter().take_while(|column| {
+        used += **column + 2;
+        used <= width.saturating_add(2)
+    });
+    fits.count().max(2).min(widths.len())
+}
+
+/// Text behind `mark`, further lines below its beginning.
+fn wrap(out: &mut String, mark: &str, text: &str, width: usize) {
+    let indent = mark.chars().count();
+    let mut line = String::from(mark);
+    let mut used = indent;
+    for word in text.split(' ') {
+        let length = word.chars().count();
+        let empty = used == indent;
+        if !empty && used.saturating_add(1 + length) > width {
+            out.push_str(line.trim_end());
+            out.push('\n');
+            line = " ".repeat(indent);
+            used = indent;
+        } else if !empty {
+            line.push(' ');
+            used += 1;
+        }
+        line.push_str(word);
+        used += length;
+    }
+    out.push_str(line.trim_end());
+    out.push('\n');
+}
+
+/// Text without characters that move the cursor, colour, or turn the direction: names come from
+/// files that others wrote.
+pub(crate) fn visible(text: &str) -> String {
+    let is_safe = |c: char| {
+        !c.is_control() && !matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    text.chars()
+        .map(|c| if is_safe(c) { c } else { '\u{fffd}' })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{fitting, visible, wrap};
+
+    #[test]
+    fn sentences_are_wrapped_below_their_beginning() {
+        let mut out = String::new();
+        wrap(&mut out, "  - ", "one two three four", 14);
+        assert_eq!(out, "  - one two\n    three four\n");
+    }
+
+    #[test]
+    fn columns_that_do_not_fit_are_left_out_but_for_two() {
+        assert_eq!(fitting(&[4, 4, 4], 16), 3);
+        assert_eq!(fitting(&[4, 4, 4], 15), 2);
+        assert_eq!(fitting(&[40, 40, 4], 15), 2);
+        assert_eq!(fitting(&[1, 1], usize::MAX), 2);
+    }
+
+    #[test]
+    fn names_do_not_steer_the_terminal() {
+        assert_eq!(
+            visible("a\u{1b}[2Jb\n\u{202e}"),
+            "a\u{fffd}[2Jb\u{fffd}\u{fffd}"
+        );
+    }
+}

@@ -1,0 +1,114 @@
+//! Memory, descriptors and identity over a long time.
+
+use super::bed::Bed;
+use super::contender::{Built, Kind};
+use anyhow::{Context, Result, ensure};
+use rocescope_model::json::Writer;
+use std::fs;
+use std::thread::{scope, sleep};
+use std::time::{Duration, Instant};
+
+const SAMPLES: u32 = 60;
+/// The rows of open windows, and a segment's dictionary, come and go.
+const GROWTH_KIB: u64 = 16 * 1024;
+
+struct Sample {
+    seconds: f64,
+    resident_kib: u64,
+    descriptors: usize,
+}
+
+pub(super) fn run(time: Duration, pps: u32) -> Result<(String, String)> {
+    let built = Built::new()?;
+    let bed = Bed::new()?;
+    let dropped_before = bed.dropped()?;
+    let running = built.start(Kind::Rocescope { drop: true }, &bed)?;
+    let pid = running.pid();
+    let (seconds, rate) = (format!("{}s", time.as_secs()), pps.to_string());
+    let begun = Instant::now();
+    let arguments = ["--pps", &rate, "--duration", &seconds];
+    let (sent, samples) = scope(|scope| {
+        let sender = scope.spawn(|| bed.generate(&built.rocescope, &arguments));
+        let mut samples = Vec::new();
+        while !sender.is_finished() {
+            sleep(time / SAMPLES);
+            samples.extend(sample(pid, begun));
+        }
+        let sent = sender.join();
+        (sent, samples)
+    });
+    let sent = sent.ok().context("the sender has panicked")??;
+    sleep(Duration::from_secs(1));
+    let cpu_s = running.cpu_s();
+    let seen = running.end()?;
+    let refused = sent["dropped"].as_u64().context("dropped")?;
+    let accepted = sent["accepted"].as_u64().context("accepted")?;
+    let frames = accepted - (bed.dropped()? - dropped_before).saturating_sub(refused);
+    // The first quarter is for tables to grow to their size.
+    let settled = &samples[samples.len() / 4..];
+    let first = settled.first().context("no sample")?;
+    let most = settled.iter().map(|sample| sample.resident_kib).max();
+    let most = most.unwrap_or(first.resident_kib);
+    let most_descriptors = settled.iter().map(|sample| sample.descriptors).max();
+    let most_descriptors = most_descriptors.unwrap_or(first.descriptors);
+    let last = samples.last().context("no sample")?;
+    let table = format!(
+        "| | |\n|---|---|\n| time | {:.0} s at {pps} frames/s |\n| frames accepted by the sender's kernel | {frames} |\n| frames seen | {} |\n| in lost runs | {} |\n| resident after a quarter, at most after it, at the end | {} KiB, {most} KiB, {} KiB |\n| descriptors after a quarter, at most after it, at the end | {}, {most_descriptors}, {} |\n| processor | {:.2} % of a core |\n",
+        last.seconds,
+        seen.frames,
+        seen.lost,
+        first.resident_kib,
+        last.resident_kib,
+        first.descriptors,
+        last.descriptors,
+        100.0 * cpu_s / last.seconds,
+    );
+    eprint!("{table}");
+    ensure!(
+        seen.frames == frames,
+        "{frames} frames went in, {} came out",
+        seen.frames
+    );
+    ensure!(
+        most <= first.resident_kib + GROWTH_KIB,
+        "memory grew from {} to {most} KiB",
+        first.resident_kib
+    );
+    // A segment that is sealed and its journal are open at once.
+    ensure!(
+        most_descriptors <= first.descriptors + 16,
+        "descriptors grew from {} to {most_descriptors}",
+        first.descriptors
+    );
+    Ok((table, json(&samples, frames)))
+}
+
+fn sample(pid: u32, begun: Instant) -> Option<Sample> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let resident = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let descriptors = fs::read_dir(format!("/proc/{pid}/fd")).ok()?.count();
+    Some(Sample {
+        seconds: begun.elapsed().as_secs_f64(),
+        resident_kib: resident.trim().split(' ').next()?.parse().ok()?,
+        descriptors,
+    })
+}
+
+fn json(samples: &[Sample], frames: u64) -> String {
+    let mut json = Writer::pretty();
+    json.begin_object();
+    json.key("frames").integer(frames);
+    json.key("samples").begin_array();
+    for sample in samples {
+        json.begin_object();
+        json.key("seconds").integer(sample.seconds as u64);
+        json.key("resident_kib").integer(sample.resident_kib);
+        json.key("descriptors").integer(sample.descriptors as u64);
+        json.end_object();
+    }
+    json.end_array();
+    json.end_object();
+    json.finish() + "\n"
+}

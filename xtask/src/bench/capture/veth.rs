@@ -1,0 +1,123 @@
+//! Part c: a generator at full speed, and the share of its packets that each program sees.
+
+use super::bed::Bed;
+use super::contender::{Built, Kind};
+use super::median;
+use anyhow::{Context, Result};
+use rocescope_model::Value;
+use rocescope_model::json::Writer;
+use std::fmt::Write;
+use std::thread::sleep;
+use std::time::Duration;
+
+/// What is under way when the generator ends arrives within this time.
+const ARRIVE: Duration = Duration::from_millis(500);
+
+struct Run {
+    /// Accepted by the sender's kernel and not dropped by the pair.
+    frames: u64,
+    seen: u64,
+    lost: u64,
+    /// Not in `frames = seen + lost`.
+    unaccounted: i64,
+    cpu_s: f64,
+    sent_pps: f64,
+}
+
+pub(super) fn run(rounds: usize, frames: u64) -> Result<(String, String)> {
+    let built = Built::new()?;
+    let bed = Bed::new()?;
+    let mut runs: Vec<(Kind, Vec<Run>)> = Kind::ALL.map(|kind| (kind, Vec::new())).into();
+    for round in 0..rounds {
+        for at in 0..runs.len() {
+            // Another order in every round.
+            let at = (at + round) % Kind::ALL.len();
+            let (kind, runs) = &mut runs[at];
+            let run = once(*kind, &built, &bed, frames).with_context(|| kind.name())?;
+            eprintln!(
+                "{}: {} of {} seen, {} lost",
+                kind.name(),
+                run.seen,
+                run.frames,
+                run.lost
+            );
+            runs.push(run);
+        }
+    }
+    Ok((table(&runs), json(&runs)))
+}
+
+fn once(kind: Kind, built: &Built, bed: &Bed, frames: u64) -> Result<Run> {
+    let dropped_before = bed.dropped()?;
+    let running = built.start(kind, bed)?;
+    let cpu_before = running.cpu_s();
+    let count = frames.to_string();
+    let sent = bed.generate(&built.rocescope, &["--full-speed", "--count", &count])?;
+    sleep(ARRIVE);
+    let cpu_s = running.cpu_s() - cpu_before;
+    let seen = running.end()?;
+    let dropped = bed.dropped()? - dropped_before;
+    // The pair counts what its ring refused, which the sender's kernel has not accepted either.
+    let refused = sent["dropped"].as_u64().context("dropped")?;
+    let accepted = sent["accepted"].as_u64().context("accepted")?;
+    let frames = accepted - dropped.saturating_sub(refused);
+    // Ours counts frames that it has seen, those whose runs were lost among them.
+    let (seen_frames, lost) = match kind {
+        Kind::Rocescope { .. } => (seen.frames - seen.lost, seen.lost),
+        _ => (seen.frames, seen.lost),
+    };
+    Ok(Run {
+        frames,
+        seen: seen_frames,
+        lost,
+        unaccounted: frames.cast_signed() - (seen_frames + lost).cast_signed(),
+        cpu_s,
+        sent_pps: sent["accepted_pps"].as_f64().context("rate")?,
+    })
+}
+
+fn table(runs: &[(Kind, Vec<Run>)]) -> String {
+    let mut out = String::from(
+        "| | sent, million/s | seen, % | said to be lost, % | unaccounted, all rounds | CPU of the program, s a million sent |\n|---|---|---|---|---|---|\n",
+    );
+    for (kind, runs) in runs {
+        let share = |of: fn(&Run) -> u64| {
+            median(
+                runs.iter()
+                    .map(|run| 100.0 * of(run) as f64 / run.frames as f64),
+            )
+        };
+        let unaccounted: i64 = runs.iter().map(|run| run.unaccounted).sum();
+        // Writing into a string does not fail.
+        let _ = writeln!(
+            out,
+            "| {} | {:.2} | {:.2} | {:.2} | {unaccounted} | {:.3} |",
+            kind.name(),
+            median(runs.iter().map(|run| run.sent_pps / 1e6)),
+            share(|run| run.seen),
+            share(|run| run.lost),
+            median(runs.iter().map(|run| run.cpu_s * 1e6 / run.frames as f64)),
+        );
+    }
+    out
+}
+
+fn json(runs: &[(Kind, Vec<Run>)]) -> String {
+    let mut json = Writer::pretty();
+    json.begin_array();
+    for (kind, runs) in runs {
+        for run in runs {
+            json.begin_object();
+            json.key("program").string(kind.name());
+            json.key("frames").integer(run.frames);
+            json.key("seen").integer(run.seen);
+            json.key("lost").integer(run.lost);
+            json.key("unaccounted").integer(run.unaccounted);
+            json.key("cpu_s").value(&Value::F64(run.cpu_s));
+            json.key("sent_pps").value(&Value::F64(run.sent_pps));
+            json.end_object();
+        }
+    }
+    json.end_array();
+    json.finish() + "\n"
+}
