@@ -10,6 +10,7 @@ use core::sync::atomic::AtomicU64;
 use rocescope_record::batch::Batch;
 use rocescope_record::cache::{Moment, Step};
 use rocescope_record::counters::Place;
+use rocescope_record::mirror::{SETS as MIRROR_SETS, SessionSet};
 use rocescope_record::{Config, Counters, MadRecord, SegmentRecord, Set};
 use rocescope_wire::{Inner, Packet};
 
@@ -44,6 +45,8 @@ pub struct State {
     pub frame_bytes: u32,
     /// The hash of its set.
     pub set: u32,
+    /// That of the sessions of its mirror.
+    pub mirror: u32,
     /// What it did to its set.
     pub step: Step,
     /// Where it is counted, if it is no RoCEv2 packet.
@@ -63,6 +66,9 @@ static CONFIG: Array<Config, 2> = Array::new();
 static COUNTERS: PerCpuArray<Counters, 1> = PerCpuArray::new();
 #[btf_map]
 static RUNS: PerCpuArray<Set, SETS> = PerCpuArray::new();
+/// Sessions of mirrors.
+#[btf_map]
+static MIRRORS: PerCpuArray<SessionSet, MIRROR_SETS> = PerCpuArray::new();
 /// What the programs keep to themselves.
 #[btf_map]
 static STATE: PerCpuArray<State, 1> = PerCpuArray::new();
@@ -112,6 +118,13 @@ pub fn counters() -> Option<&'static mut Counters> {
 #[inline(always)]
 pub fn state() -> Option<&'static mut State> {
     entry(&STATE, &raw const FIRST)
+}
+
+/// The sessions that `state.mirror` names.
+#[inline(always)]
+pub fn sessions(state: &mut State) -> Option<&'static mut SessionSet> {
+    state.mirror &= MIRROR_SETS as u32 - 1;
+    entry(&MIRRORS, &raw const state.mirror)
 }
 
 /// The set that `state.set` names.

@@ -49,6 +49,13 @@ pub struct Counters {
     pub lost_mads: u64,
     /// TCP segments of handshakes, likewise.
     pub lost_segments: u64,
+    /// Frames with a sequence number of the mirror that sent them, whatever they carry.
+    pub mirrored_frames: u64,
+    /// Frames that mirrors numbered and that never came: see [`mirror`](crate::mirror). They are no
+    /// part of `frames`. The kernel's program leaves it to who reads the counters of all CPUs.
+    pub mirror_lost: u64,
+    /// Frames with a number, of more sessions than are followed.
+    pub mirror_unfollowed: u64,
     /// What each opcode sums up to.
     pub opcodes: [OpcodeTotals; 256],
 }

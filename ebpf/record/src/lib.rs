@@ -13,6 +13,7 @@
 //! | [`counters`] | exact counts beside the records: nothing is lost silently |
 //! | [`config`] | what user space may set, also while the program runs |
 //! | [`filter`] | which packets are turned away before they cost a run |
+//! | [`mirror`] | gaps in the sequence numbers of mirrors |
 //! | [`whole`] | CM datagrams and TCP handshakes, which cross whole beside the runs |
 //! | [`handshake`] | from three TCP segments to one handshake |
 //! | [`observer`] | all of it together, for user space |
@@ -27,6 +28,7 @@ pub mod config;
 pub mod counters;
 pub mod filter;
 pub mod handshake;
+pub mod mirror;
 pub mod observer;
 pub mod run;
 pub mod whole;

@@ -4,9 +4,12 @@ use crate::cache::{self, Clock, Set, Sink};
 use crate::config::Config;
 use crate::counters::Counters;
 use crate::handshake::HalfOpens;
+use crate::mirror::{self, Session, SessionSet};
 use crate::whole::{self, MadRecord, Whole};
 use bytemuck::Zeroable;
-use rocescope_wire::{Class, FrameLengths, Inner, LinkType, NotRoce, Packet, decode_into, tcp};
+use rocescope_wire::{
+    Class, FrameLengths, Inner, LinkType, Mirrored, NotRoce, Packet, decode_into, tcp,
+};
 
 /// One frame's own time is both clocks of a capture file.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +37,7 @@ pub struct Observer<M> {
     counters: Counters,
     sets: M,
     half_open: HalfOpens,
+    mirrors: [SessionSet; mirror::SETS],
     packet: Packet,
     inner: Inner,
 }
@@ -47,6 +51,7 @@ impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
             counters: Counters::default(),
             sets,
             half_open: HalfOpens::default(),
+            mirrors: [[Session::zeroed(); 4]; mirror::SETS],
             packet: Packet::zeroed(),
             inner: Inner::zeroed(),
         }
@@ -92,8 +97,12 @@ impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
             packet,
             inner,
             half_open,
+            mirrors,
         } = self;
         let class = decode_into(frame, link, lengths, config.udp_ports, packet, inner);
+        if inner.mirrored.is_numbered() {
+            number(mirrors, &inner.mirrored, interface, counters);
+        }
         if let Class::Roce(packet) = &class {
             let filter = &config.filter;
             if whole::is_management(packet) && filter.may_want(&packet.flow) {
@@ -132,5 +141,26 @@ impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
         for set in self.sets.as_mut() {
             cache::flush(set, tick, &mut self.counters, sink, |cut| cut);
         }
+    }
+}
+
+/// Counts a frame that a mirror numbered, and what is lost of its session.
+#[cold]
+fn number(
+    mirrors: &mut [SessionSet; mirror::SETS],
+    mirrored: &Mirrored,
+    interface: u32,
+    counters: &mut Counters,
+) {
+    let at = mirror::set_hash(mirrored, interface) as usize % mirror::SETS;
+    if let Some(set) = mirrors.get_mut(at) {
+        let lost = |set: &SessionSet| -> u64 {
+            set.iter()
+                .map(|session| mirror::lost(core::iter::once(session)))
+                .sum()
+        };
+        let before = lost(set);
+        mirror::observe(set, mirrored, interface, counters);
+        counters.mirror_lost = (counters.mirror_lost + lost(set)).saturating_sub(before);
     }
 }

@@ -1,5 +1,6 @@
 //! The program and its maps, loaded.
 
+use super::mirror::Mirrors;
 use super::{Error, Options, clock, cpu};
 use aya::maps::{Array, ArrayOfMaps, Map, MapData, PerCpuArray, RingBuf};
 use aya::programs::{ProgramError, ProgramFd, TestRun, TestRunOptions, Xdp};
@@ -74,6 +75,7 @@ pub(super) struct Kernel {
     programs: Ebpf,
     config: Mutex<Configuration>,
     counters: PerCpuArray<MapData, CountersValue>,
+    mirrors: Mirrors,
     /// The programs look their rings up in it.
     _rings: ArrayOfMaps<MapData, MapData>,
     sets: u32,
@@ -111,6 +113,7 @@ impl Kernel {
         config_map.set(0, ConfigValue(config), 0)?;
         let active = take(&mut programs, ".data")?;
         let counters = take(&mut programs, "COUNTERS")?;
+        let mirrors = Mirrors::new(&mut programs)?;
         let whole = take(&mut programs, "WHOLE")?;
         for name in [PROGRAM, FLUSH] {
             program_mut(&mut programs, name)?.load()?;
@@ -124,6 +127,7 @@ impl Kernel {
                 config,
             }),
             counters,
+            mirrors,
             _rings: rings,
             sets,
         };
@@ -175,6 +179,9 @@ impl Kernel {
         let mut sum = Counters::default();
         for counters in self.counters.get(&0, 0)?.iter() {
             sum.add(&counters.0);
+        }
+        if sum.mirrored_frames > 0 {
+            sum.mirror_lost = self.mirrors.lost()?;
         }
         Ok(sum)
     }

@@ -7,6 +7,7 @@
 //! | `flush` | a thread that visits every CPU once a slice, so that none holds its runs for ever |
 //! | `rings` | the ring of each CPU, and what was lost before it was read |
 //! | `order` | runs of all CPUs by their first time |
+//! | `mirror` | gaps in the numbers of mirrored frames |
 //! | `whole` | CM datagrams and TCP handshakes |
 //! | `clock` | the clocks of the kernel in nanoseconds since the epoch |
 //! | `cost` | what it takes to load the programs |
@@ -26,6 +27,7 @@ mod flush;
 mod kernel;
 pub(crate) mod link;
 pub mod measure;
+mod mirror;
 mod order;
 pub mod rehearsal;
 mod rings;

@@ -49,6 +49,19 @@ impl Rehearsal {
         })
     }
 
+    /// Moves this thread to a CPU, by its place among those that are online and round again: each has
+    /// runs and sessions of its own.
+    ///
+    /// # Errors
+    /// The CPU is closed to this process.
+    pub fn go_to(&self, place: usize) -> Result<(), Error> {
+        let online = cpu::online()?;
+        match online.get(place % online.len().max(1)) {
+            Some(cpu) => cpu::pin(*cpu),
+            None => Ok(()),
+        }
+    }
+
     /// Gives the program a frame, of 14 bytes at least.
     ///
     /// # Errors

@@ -84,8 +84,8 @@ fn what_a_filter_turns_away_is_the_same() {
             pair.reconfigure(&Config { filter, ..live() });
             for frames in [&frames, &mutated(&frames, 7)] {
                 let compared = pair.compare(&name, frames);
-                let filtered = compared.filtered - before;
-                before = compared.filtered;
+                let filtered = compared.counters.filtered - before;
+                before = compared.counters.filtered;
                 match (filtered, compared.runs) {
                     (0, _) => all += 1,
                     (_, 0) => none += 1,

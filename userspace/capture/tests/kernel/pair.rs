@@ -63,8 +63,8 @@ pub(crate) struct Compared {
     pub(crate) runs: usize,
     pub(crate) mads: usize,
     pub(crate) handshakes: usize,
-    /// Packets that the filter turned away so far.
-    pub(crate) filtered: u64,
+    /// What has been counted so far.
+    pub(crate) counters: Counters,
 }
 
 pub(crate) struct Pair {
@@ -155,7 +155,7 @@ impl Pair {
             runs: kernel.runs.len(),
             mads,
             handshakes: kernel.whole.len() - mads,
-            filtered: counters.filtered,
+            counters,
         }
     }
 

@@ -34,7 +34,7 @@ use rocescope_capture::interface::{Interface, Promiscuous};
 use rocescope_capture::privileges;
 use rocescope_pipeline::Settings;
 use rocescope_pipeline::filter::words;
-use rocescope_record::Config;
+use rocescope_record::{Config, Counters};
 use std::process::ExitCode;
 use std::time::Duration;
 pub(super) use vlan::restore as restore_vlan_offload;
@@ -115,6 +115,17 @@ fn filtered(settings: &Settings, config: &Config) {
     match words(&config.filter) {
         Some(words) => eprintln!("filter: `{words}` in the kernel, all of it behind it"),
         None => eprintln!("filter: nothing of it in the kernel, all of it behind it"),
+    }
+}
+
+/// What mirrors numbered, where they did.
+fn tell_mirrored(counters: &Counters) {
+    let (seen, lost) = (counters.mirrored_frames, counters.mirror_lost);
+    if seen > 0 {
+        eprintln!(
+            "{} mirrored frames = {seen} seen + {lost} lost on the way here",
+            seen + lost
+        );
     }
 }
 

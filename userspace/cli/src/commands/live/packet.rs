@@ -97,11 +97,14 @@ fn now_ns() -> u64 {
 fn tell(session: &Session, dropped: u64, port: &str) {
     let counters = session.counters();
     eprintln!(
-        "{} frames = {} RoCEv2 + {} other + {} malformed + {} fragments; {dropped} dropped on the way here; {port}",
+        "{} frames = {} RoCEv2 + {} other + {} malformed + {} fragments + {} filtered + {} snapped; {dropped} dropped on the way here; {port}",
         counters.frames,
         counters.roce_packets,
         counters.not_roce(),
         counters.malformed(),
         counters.fragments,
+        counters.filtered,
+        counters.snapped,
     );
+    super::tell_mirrored(counters);
 }

@@ -114,12 +114,14 @@ fn take(taken: Taken<'_>, pipeline: &mut Pipeline, packets: &mut u64) {
 fn tell(capture: &Capture, port: &str) -> Result<()> {
     let counters = capture.counters()?;
     eprintln!(
-        "{} frames = {} RoCEv2 + {} other + {} malformed + {} fragments; {} RoCEv2 = {} in runs + {} lost + {} in the making; {port}",
+        "{} frames = {} RoCEv2 + {} other + {} malformed + {} fragments + {} filtered + {} snapped; {} RoCEv2 = {} in runs + {} lost + {} in the making; {port}",
         counters.frames,
         counters.roce_packets,
         counters.not_roce(),
         counters.malformed(),
         counters.fragments,
+        counters.filtered,
+        counters.snapped,
         counters.roce_packets,
         counters.delivered_packets(),
         counters.lost_packets,
@@ -127,5 +129,6 @@ fn tell(capture: &Capture, port: &str) -> Result<()> {
             .roce_packets
             .saturating_sub(counters.published_packets),
     );
+    super::tell_mirrored(&counters);
     Ok(())
 }
