@@ -36,7 +36,7 @@ pub fn is_roce(
     if read == 0 && any(ctx, config, counters, state) == 0 {
         return false;
     }
-    if is_management(&state.packet) && config.filter.may_want(&state.packet.flow) {
+    if is_management(&state.packet) {
         whole::management(ctx, config, counters, state);
     }
     if !config.filter.is_none() && wants(config, state) == 0 {
