@@ -9,7 +9,7 @@ use aya_ebpf::macros::btf_map;
 use core::sync::atomic::AtomicU64;
 use rocescope_record::batch::Batch;
 use rocescope_record::cache::{Moment, Step};
-use rocescope_record::counters::Place;
+use rocescope_record::counters::{Place, STATE_BYTES};
 use rocescope_record::mirror::{SETS as MIRROR_SETS, SessionSet};
 use rocescope_record::{Config, Counters, MadRecord, SegmentRecord, Set};
 use rocescope_wire::{Inner, Packet};
@@ -28,7 +28,15 @@ const CPUS: usize = 1_024;
 #[unsafe(no_mangle)]
 static SET_MASK: u32 = SETS as u32 - 1;
 
-/// Per CPU, beside the counters.
+/// All that a CPU has, but for the cache: what user space reads, and behind it what it does not.
+#[repr(C)]
+pub struct Block {
+    pub counters: Counters,
+    pub state: State,
+    rest: [u8; STATE_BYTES - size_of::<State>()],
+}
+
+/// What the programs keep to themselves.
 #[repr(C)]
 pub struct State {
     /// Runs on their way out.
@@ -63,15 +71,12 @@ pub struct State {
 #[btf_map]
 static CONFIG: Array<Config, 2> = Array::new();
 #[btf_map]
-static COUNTERS: PerCpuArray<Counters, 1> = PerCpuArray::new();
+static COUNTERS: PerCpuArray<Block, 1> = PerCpuArray::new();
 #[btf_map]
 static RUNS: PerCpuArray<Set, SETS> = PerCpuArray::new();
 /// Sessions of mirrors.
 #[btf_map]
 static MIRRORS: PerCpuArray<SessionSet, MIRROR_SETS> = PerCpuArray::new();
-/// What the programs keep to themselves.
-#[btf_map]
-static STATE: PerCpuArray<State, 1> = PerCpuArray::new();
 #[btf_map]
 pub static RINGS: ArrayOfMaps<RingBuf<Batch, RING_BYTES>, CPUS> = ArrayOfMaps::new();
 
@@ -111,13 +116,8 @@ pub fn config() -> Option<&'static Config> {
 }
 
 #[inline(always)]
-pub fn counters() -> Option<&'static mut Counters> {
+pub fn block() -> Option<&'static mut Block> {
     entry(&COUNTERS, &raw const FIRST)
-}
-
-#[inline(always)]
-pub fn state() -> Option<&'static mut State> {
-    entry(&STATE, &raw const FIRST)
 }
 
 /// The sessions that `state.mirror` names.

@@ -5,6 +5,7 @@ use super::{Error, Options, clock, cpu};
 use aya::maps::{Array, ArrayOfMaps, Map, MapData, PerCpuArray, RingBuf};
 use aya::programs::{ProgramError, ProgramFd, TestRun, TestRunOptions, Xdp};
 use aya::{Ebpf, EbpfLoader};
+use rocescope_record::counters::STATE_BYTES;
 use rocescope_record::{Config, Counters};
 use std::io::ErrorKind;
 use std::sync::{Mutex, MutexGuard};
@@ -26,10 +27,12 @@ struct ConfigValue(Config);
 // SAFETY: `Config` is `bytemuck::Pod`, which asks for more.
 unsafe impl aya::Pod for ConfigValue {}
 
+/// The counters of a CPU, and what the programs keep behind them.
 #[derive(Clone, Copy)]
-#[repr(transparent)]
-struct CountersValue(Counters);
-// SAFETY: `Counters` is `bytemuck::Pod`, which asks for more.
+#[repr(C)]
+struct CountersValue(Counters, [u8; STATE_BYTES]);
+// SAFETY: `Counters` and bytes are `bytemuck::Pod`, which asks for more; there is no padding, for the
+// bytes are a multiple of eight.
 unsafe impl aya::Pod for CountersValue {}
 
 /// The rings of runs, in the order of the CPUs.
