@@ -41,8 +41,10 @@ complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "repair" -d 'Sea
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "report" -d 'Sum a dataset up: for people, for programs, or as one HTML page with charts'
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "schema" -d 'Print the tables of the dataset and their columns'
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "restore-vlan-offload" -d 'Have a card take VLAN tags out again when standard input ends'
+complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "top" -d 'Watch flows, opcodes, connections and events on a terminal'
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -s r -l read -d 'Capture file to read: pcap or pcapng, plain, gzip or zstd; `-` for standard input' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l check -d 'Look for so many seconds whether this is the right port, say so, and write nothing' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -s o -l output -d 'How the summary is printed' -r -f -a "table\t'For people'
 json\t'One JSON object'"
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l filter -d 'Keep only packets for which this holds, such as `host 10.0.0.1 and not service cnp`' -r
@@ -57,7 +59,6 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l verdict 
 pass\t'It goes on to the kernel'
 drop\t'It ends here'"
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l duration -d 'End after this time' -r
-complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l check -d 'Look for so many seconds whether this is the right port, say so, and write nothing' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l vlan-offload -d 'VLAN tags that the card takes out of frames: `off` has it leave them in, until the capture ends' -r -f -a "keep\t'It stays as it is'
 off\t'Tags stay in the frames'"
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l metrics -d 'Serve figures for Prometheus at this address, such as 127.0.0.1:9464' -r
@@ -197,21 +198,72 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand schema" -s V -l vers
 complete -c rocescope -n "__fish_rocescope_using_subcommand restore-vlan-offload" -l config -d 'Configuration file (TOML); without it `/etc/rocescope/rocescope.toml`, where there is one' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand restore-vlan-offload" -s h -l help -d 'Print help'
 complete -c rocescope -n "__fish_rocescope_using_subcommand restore-vlan-offload" -s V -l version -d 'Print version'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload help" -f -a "capture" -d 'Read a capture file or interfaces: top flows, opcode mix, and a Parquet dataset'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload help" -f -a "completions" -d 'Print a script that completes commands and options in a shell'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload help" -f -a "config" -d 'Print, check or make a configuration file'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload help" -f -a "connections" -d 'Print what each queue pair did: loss, order, latency, congestion'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload help" -f -a "demo" -d 'Show the whole path at work, without privileges or input'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload help" -f -a "doctor" -d 'Say what stands in the way of a capture on this machine, and what mends it'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload help" -f -a "extract" -d 'Write the frames of a capture file that a filter wants into another'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload help" -f -a "generate" -d 'Write deterministic RoCEv2 traffic from a scenario, with its truth beside it'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload help" -f -a "man" -d 'Write the manual pages'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload help" -f -a "merge" -d 'Join the datasets of several boxes, window by window'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload help" -f -a "repair" -d 'Seal what a killed capture left in a dataset, and name what does not read'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload help" -f -a "report" -d 'Sum a dataset up: for people, for programs, or as one HTML page with charts'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload help" -f -a "schema" -d 'Print the tables of the dataset and their columns'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload help" -f -a "restore-vlan-offload" -d 'Have a card take VLAN tags out again when standard input ends'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c rocescope -n "__fish_rocescope_using_subcommand top" -s r -l read -d 'Capture file to play: pcap or pcapng, plain, gzip or zstd; `-` for standard input' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l speed -d 'How fast a file or dataset is played: 1 as recorded, 10 ten times as fast, `max`' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l at -d 'Begin with the window of this time, such as `2026-01-01T09:30:00Z`' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l filter -d 'Keep only packets for which this holds; of a dataset, show only such rows' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l udp-port -d 'UDP destination port that carries RoCEv2; up to four' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l sort -d 'Column by which flows are sorted first' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l fps -d 'Times a second that the screen is painted at most' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l theme -d 'Colours; without it those for a dark terminal, and none where the variable `NO_COLOR` is set' -r -f -a "dark\t'For a dark terminal'
+light\t'For a bright one'
+none\t'None'"
+complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l bind -d 'Give a key to an action, such as `quit=ctrl-q`; the help page (`?`) lists the actions\' keys' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l windows -d 'Print so many windows' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand top" -s o -l output -d 'How they are printed' -r -f -a "table\t'For people: its sums, and the first rows of a table'
+json\t'One JSON object a window and line, with the rows of every table'
+csv\t'The rows of a table under the names of its columns, all of them, as RFC 4180 has it'"
+complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l table -d 'The table of `table` and `csv`' -r -f -a "flows\t'Top flows'
+opcodes\t'Opcode mix'
+connections\t'Each direction of each connection'
+events\t'Events'
+windows\t'The sums'"
+complete -c rocescope -n "__fish_rocescope_using_subcommand top" -s i -l interface -d 'Interface to capture on; may be given several times' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l mode -d 'How frames are taken; `auto` tries native, then generic XDP, then `af-packet`' -r -f -a "auto\t'The first of the others that works'
+native\t'XDP in the driver'
+generic\t'XDP behind the driver'
+af-packet\t'A packet socket'"
+complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l verdict -d 'What becomes of frames behind XDP; `auto` drops them where nothing uses the interface' -r -f -a "auto\t'Dropped where the interface has no address, no master and no default route'
+pass\t'It goes on to the kernel'
+drop\t'It ends here'"
+complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l duration -d 'End after this time' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l vlan-offload -d 'VLAN tags that the card takes out of frames: `off` has it leave them in, until the capture ends' -r -f -a "keep\t'It stays as it is'
+off\t'Tags stay in the frames'"
+complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l metrics -d 'Serve figures for Prometheus at this address, such as 127.0.0.1:9464' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l metrics-flows -d 'Flows in those figures: the largest of the last window' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l observer -d 'Name of this capture point, in every row and file name' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l window -d 'Length of a window of event time' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l lateness -d 'How long a window waits for frames that come out of order' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l top -d 'Top flows in the summary; connections and events printed at most' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l flow-rows -d 'Top flows of each window in the dataset' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l exact-flows -d 'Flows counted exactly, a window and in all; sketches take over beyond it' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l elephant -d 'Rate from which a flow is an elephant, in bits a second' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l jitter-relative -d 'Change between windows that is jitter, as a share of the rate before' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l jitter-absolute -d 'Change between windows that is jitter, in bits a second' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l config -d 'Configuration file (TOML); without it `/etc/rocescope/rocescope.toml`, where there is one' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l connections -d 'Follow connections on interfaces too; of a file they always are'
+complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l bytes -d 'Rates in bytes a second instead of bits'
+complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l ascii -d 'ASCII characters alone; chosen by itself where the locale is not UTF-8'
+complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l mouse -d 'Rows, headings and tabs are chosen by the mouse too'
+complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l once -d 'Print a window and end; of a file or dataset the first one'
+complete -c rocescope -n "__fish_rocescope_using_subcommand top" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rocescope -n "__fish_rocescope_using_subcommand top" -s V -l version -d 'Print version'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload top help" -f -a "capture" -d 'Read a capture file or interfaces: top flows, opcode mix, and a Parquet dataset'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload top help" -f -a "completions" -d 'Print a script that completes commands and options in a shell'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload top help" -f -a "config" -d 'Print, check or make a configuration file'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload top help" -f -a "connections" -d 'Print what each queue pair did: loss, order, latency, congestion'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload top help" -f -a "demo" -d 'Show the whole path at work, without privileges or input'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload top help" -f -a "doctor" -d 'Say what stands in the way of a capture on this machine, and what mends it'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload top help" -f -a "extract" -d 'Write the frames of a capture file that a filter wants into another'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload top help" -f -a "generate" -d 'Write deterministic RoCEv2 traffic from a scenario, with its truth beside it'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload top help" -f -a "man" -d 'Write the manual pages'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload top help" -f -a "merge" -d 'Join the datasets of several boxes, window by window'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload top help" -f -a "repair" -d 'Seal what a killed capture left in a dataset, and name what does not read'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload top help" -f -a "report" -d 'Sum a dataset up: for people, for programs, or as one HTML page with charts'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload top help" -f -a "schema" -d 'Print the tables of the dataset and their columns'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload top help" -f -a "restore-vlan-offload" -d 'Have a card take VLAN tags out again when standard input ends'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload top help" -f -a "top" -d 'Watch flows, opcodes, connections and events on a terminal'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload top help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "print" -d 'Print every setting as it stands, and where it comes from'
 complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "check" -d 'Read the configuration file and say whether all is right with it'
 complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "template" -d 'Print a configuration file with every setting, its meaning and its default'

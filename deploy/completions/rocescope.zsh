@@ -33,6 +33,7 @@ _rocescope() {
 _arguments "${_arguments_options[@]}" : \
 '(-i --interface)-r+[Capture file to read\: pcap or pcapng, plain, gzip or zstd; \`-\` for standard input]:FILE:_files' \
 '(-i --interface)--read=[Capture file to read\: pcap or pcapng, plain, gzip or zstd; \`-\` for standard input]:FILE:_files' \
+'(-r --read --out --duration)--check=[Look for so many seconds whether this is the right port, say so, and write nothing]:SECONDS:_default' \
 '-o+[How the summary is printed]:OUTPUT:((table\:"For people"
 json\:"One JSON object"))' \
 '--output=[How the summary is printed]:OUTPUT:((table\:"For people"
@@ -50,7 +51,6 @@ af-packet\:"A packet socket"))' \
 pass\:"It goes on to the kernel"
 drop\:"It ends here"))' \
 '(-r --read)--duration=[End after this time]:TIME:_default' \
-'(-r --read --out --duration)--check=[Look for so many seconds whether this is the right port, say so, and write nothing]:SECONDS:_default' \
 '(-r --read)--vlan-offload=[VLAN tags that the card takes out of frames\: \`off\` has it leave them in, until the capture ends]:VLAN_OFFLOAD:((keep\:"It stays as it is"
 off\:"Tags stay in the frames"))' \
 '(-r --read)--metrics=[Serve figures for Prometheus at this address, such as 127.0.0.1\:9464]:ADDRESS:_default' \
@@ -356,6 +356,69 @@ _arguments "${_arguments_options[@]}" : \
 ':interface -- Index of the interface:_default' \
 && ret=0
 ;;
+(top)
+_arguments "${_arguments_options[@]}" : \
+'(-i --interface)-r+[Capture file to play\: pcap or pcapng, plain, gzip or zstd; \`-\` for standard input]:FILE:_files' \
+'(-i --interface)--read=[Capture file to play\: pcap or pcapng, plain, gzip or zstd; \`-\` for standard input]:FILE:_files' \
+'--speed=[How fast a file or dataset is played\: 1 as recorded, 10 ten times as fast, \`max\`]:N:_default' \
+'(-i --interface)--at=[Begin with the window of this time, such as \`2026-01-01T09\:30\:00Z\`]:TIME:_default' \
+'--filter=[Keep only packets for which this holds; of a dataset, show only such rows]:EXPR:_default' \
+'*--udp-port=[UDP destination port that carries RoCEv2; up to four]:PORT:_default' \
+'--sort=[Column by which flows are sorted first]:COLUMN:_default' \
+'--fps=[Times a second that the screen is painted at most]:N:_default' \
+'--theme=[Colours; without it those for a dark terminal, and none where the variable \`NO_COLOR\` is set]:THEME:((dark\:"For a dark terminal"
+light\:"For a bright one"
+none\:"None"))' \
+'*--bind=[Give a key to an action, such as \`quit=ctrl-q\`; the help page (\`?\`) lists the actions'\'' keys]:ACTION=KEY:_default' \
+'--windows=[Print so many windows]:N:_default' \
+'-o+[How they are printed]:OUTPUT:((table\:"For people\: its sums, and the first rows of a table"
+json\:"One JSON object a window and line, with the rows of every table"
+csv\:"The rows of a table under the names of its columns, all of them, as RFC 4180 has it"))' \
+'--output=[How they are printed]:OUTPUT:((table\:"For people\: its sums, and the first rows of a table"
+json\:"One JSON object a window and line, with the rows of every table"
+csv\:"The rows of a table under the names of its columns, all of them, as RFC 4180 has it"))' \
+'--table=[The table of \`table\` and \`csv\`]:TABLE:((flows\:"Top flows"
+opcodes\:"Opcode mix"
+connections\:"Each direction of each connection"
+events\:"Events"
+windows\:"The sums"))' \
+'*-i+[Interface to capture on; may be given several times]:IFACE:_default' \
+'*--interface=[Interface to capture on; may be given several times]:IFACE:_default' \
+'(-r --read)--mode=[How frames are taken; \`auto\` tries native, then generic XDP, then \`af-packet\`]:MODE:((auto\:"The first of the others that works"
+native\:"XDP in the driver"
+generic\:"XDP behind the driver"
+af-packet\:"A packet socket"))' \
+'(-r --read)--verdict=[What becomes of frames behind XDP; \`auto\` drops them where nothing uses the interface]:VERDICT:((auto\:"Dropped where the interface has no address, no master and no default route"
+pass\:"It goes on to the kernel"
+drop\:"It ends here"))' \
+'(-r --read)--duration=[End after this time]:TIME:_default' \
+'(-r --read)--vlan-offload=[VLAN tags that the card takes out of frames\: \`off\` has it leave them in, until the capture ends]:VLAN_OFFLOAD:((keep\:"It stays as it is"
+off\:"Tags stay in the frames"))' \
+'(-r --read)--metrics=[Serve figures for Prometheus at this address, such as 127.0.0.1\:9464]:ADDRESS:_default' \
+'(-r --read)--metrics-flows=[Flows in those figures\: the largest of the last window]:N:_default' \
+'--observer=[Name of this capture point, in every row and file name]:NAME:_default' \
+'--window=[Length of a window of event time]:TIME:_default' \
+'--lateness=[How long a window waits for frames that come out of order]:TIME:_default' \
+'--top=[Top flows in the summary; connections and events printed at most]:N:_default' \
+'--flow-rows=[Top flows of each window in the dataset]:N:_default' \
+'--exact-flows=[Flows counted exactly, a window and in all; sketches take over beyond it]:N:_default' \
+'--elephant=[Rate from which a flow is an elephant, in bits a second]:RATE:_default' \
+'--jitter-relative=[Change between windows that is jitter, as a share of the rate before]:SHARE:_default' \
+'--jitter-absolute=[Change between windows that is jitter, in bits a second]:RATE:_default' \
+'--config=[Configuration file (TOML); without it \`/etc/rocescope/rocescope.toml\`, where there is one]:FILE:_files' \
+'--connections[Follow connections on interfaces too; of a file they always are]' \
+'--bytes[Rates in bytes a second instead of bits]' \
+'--ascii[ASCII characters alone; chosen by itself where the locale is not UTF-8]' \
+'--mouse[Rows, headings and tabs are chosen by the mouse too]' \
+'--once[Print a window and end; of a file or dataset the first one]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+'::dataset -- Dataset to step through:_files' \
+'*::command -- Run this command and end with it:_default' \
+&& ret=0
+;;
 (help)
 _arguments "${_arguments_options[@]}" : \
 ":: :_rocescope__subcmd__help_commands" \
@@ -448,6 +511,10 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(top)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
 (help)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
@@ -478,6 +545,7 @@ _rocescope_commands() {
 'report:Sum a dataset up\: for people, for programs, or as one HTML page with charts' \
 'schema:Print the tables of the dataset and their columns' \
 'restore-vlan-offload:Have a card take VLAN tags out again when standard input ends' \
+'top:Watch flows, opcodes, connections and events on a terminal' \
 'help:Print this message or the help of the given subcommand(s)' \
     )
     _describe -t commands 'rocescope commands' commands "$@"
@@ -589,6 +657,7 @@ _rocescope__subcmd__help_commands() {
 'report:Sum a dataset up\: for people, for programs, or as one HTML page with charts' \
 'schema:Print the tables of the dataset and their columns' \
 'restore-vlan-offload:Have a card take VLAN tags out again when standard input ends' \
+'top:Watch flows, opcodes, connections and events on a terminal' \
 'help:Print this message or the help of the given subcommand(s)' \
     )
     _describe -t commands 'rocescope help commands' commands "$@"
@@ -687,6 +756,11 @@ _rocescope__subcmd__help__subcmd__schema_commands() {
     local commands; commands=()
     _describe -t commands 'rocescope help schema commands' commands "$@"
 }
+(( $+functions[_rocescope__subcmd__help__subcmd__top_commands] )) ||
+_rocescope__subcmd__help__subcmd__top_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope help top commands' commands "$@"
+}
 (( $+functions[_rocescope__subcmd__man_commands] )) ||
 _rocescope__subcmd__man_commands() {
     local commands; commands=()
@@ -716,6 +790,11 @@ _rocescope__subcmd__restore-vlan-offload_commands() {
 _rocescope__subcmd__schema_commands() {
     local commands; commands=()
     _describe -t commands 'rocescope schema commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__top_commands] )) ||
+_rocescope__subcmd__top_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope top commands' commands "$@"
 }
 
 if [ "$funcstack[1]" = "_rocescope" ]; then

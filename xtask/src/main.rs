@@ -8,6 +8,7 @@ mod ebpf;
 mod fuzz;
 mod graph;
 mod pcap;
+mod picture;
 mod process;
 
 use anyhow::{Result, bail};
@@ -25,6 +26,8 @@ cargo xtask <task>
   bench memory                  the peak of a capture of 100,000 flows
   bench sketches [OPTION...]    the sketches beside their rivals
   bench paper [SECONDS]         the evaluation of the Fudan system's paper, repeated
+  bench view [SECONDS]          what drawing costs with 10,000 flows
+  picture [--check]             docs/top.svg, from the screen that a test saw
   fuzz --seconds N [TARGET...]  arbitrary bytes against decoder, readers and run cache
 ";
 
@@ -48,6 +51,7 @@ fn run(arguments: &[&str]) -> Result<()> {
         ["ebpf", rest @ ..] => ebpf::run(rest),
         ["graph"] => graph::run(),
         ["bench", rest @ ..] => bench::run(rest),
+        ["picture", rest @ ..] => picture::run(rest),
         ["fuzz", rest @ ..] => fuzz::run(rest),
         [] | ["help" | "--help" | "-h"] => {
             print!("{USAGE}");

@@ -1,8 +1,10 @@
 //! The command line.
 
 mod report;
+mod top;
 
 pub use report::{ReportArguments, ReportOutput, ReportTable};
+pub use top::{LookArguments, OnceArguments, OnceOutput, TableName, ThemeName, TopArguments};
 
 use crate::anonymize::anonymizer;
 use crate::filters::{row_filter, run_filter};
@@ -69,6 +71,8 @@ pub enum Command {
     /// Have a card take VLAN tags out again when standard input ends
     #[command(hide = true)]
     RestoreVlanOffload(RestoreVlanOffloadArguments),
+    /// Watch flows, opcodes, connections and events on a terminal
+    Top(Box<TopArguments>),
 }
 
 /// How results are printed.
@@ -87,6 +91,14 @@ pub struct CaptureArguments {
     /// Capture file to read: pcap or pcapng, plain, gzip or zstd; `-` for standard input
     #[arg(short, long, value_name = "FILE", conflicts_with = "interfaces")]
     pub read: Option<PathBuf>,
+    /// Look for so many seconds whether this is the right port, say so, and write nothing
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        conflicts_with_all = ["read", "out", "duration"],
+        value_parser = clap::value_parser!(u16).range(1..)
+    )]
+    pub check: Option<u16>,
     /// How the summary is printed
     #[arg(short, long, value_enum, default_value_t = Output::Table)]
     pub output: Output,
@@ -160,14 +172,6 @@ pub struct LiveArguments {
     /// End after this time
     #[arg(long, value_name = "TIME", value_parser = positive_duration, conflicts_with = "read")]
     pub duration: Option<Duration>,
-    /// Look for so many seconds whether this is the right port, say so, and write nothing
-    #[arg(
-        long,
-        value_name = "SECONDS",
-        conflicts_with_all = ["read", "out", "duration"],
-        value_parser = clap::value_parser!(u16).range(1..)
-    )]
-    pub check: Option<u16>,
     /// VLAN tags that the card takes out of frames: `off` has it leave them in, until the capture ends
     #[arg(long, value_enum, default_value_t = VlanOffload::Keep, conflicts_with = "read")]
     pub vlan_offload: VlanOffload,

@@ -4,6 +4,14 @@ use rocescope_model::Row;
 use rocescope_model::filter::{Filter, FilterError, RowFilter};
 use rocescope_pipeline::filter::RunFilter;
 
+/// Reads a filter.
+///
+/// # Errors
+/// The sentence, and below it the place.
+pub fn filter(text: &str) -> Result<Filter, FilterError> {
+    text.parse()
+}
+
 /// Reads a filter of packets.
 ///
 /// # Errors

@@ -14,6 +14,7 @@
 //! | [`output`] | the summary of a capture as text and as JSON |
 //! | [`reference`] | what is generated from the command line: pages, completions, template |
 //! | [`resources`] | what this process uses |
+//! | [`mod@say`] | lines for the user while something runs |
 //! | [`signals`] | SIGINT and SIGTERM end the input, SIGUSR1 asks for the counts |
 //! | [`timeline`] | rows of many segments in the order of their windows |
 //! | [`progress`] | the bar on a terminal |
@@ -30,6 +31,7 @@ pub mod output;
 pub mod progress;
 pub mod reference;
 pub mod resources;
+pub mod say;
 pub mod session;
 pub mod signals;
 pub mod timeline;

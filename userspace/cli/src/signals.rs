@@ -7,13 +7,13 @@ use rustix::io::Errno;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::{flag, low_level};
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether somebody asked to end. A second signal ends the process at once.
+/// Whether somebody asked to end.
 #[derive(Debug)]
 pub struct Signals {
     ended: Arc<AtomicBool>,
@@ -21,20 +21,69 @@ pub struct Signals {
     reload: Arc<AtomicBool>,
     /// A byte comes in with every signal: what waits for input waits for this too.
     wake: UnixStream,
+    waker: Arc<UnixStream>,
+}
+
+/// Ends the input as a signal would.
+#[derive(Clone, Debug)]
+pub struct Ender {
+    ended: Arc<AtomicBool>,
+    waker: Arc<UnixStream>,
+}
+
+impl Ender {
+    /// Ends it.
+    pub fn end(&self) {
+        self.ended.store(true, Ordering::Relaxed);
+        // Where it is full, it wakes anyway.
+        let _ = (&*self.waker).write(&[0]);
+    }
+
+    /// Whether to end.
+    #[must_use]
+    pub fn ended(&self) -> bool {
+        self.ended.load(Ordering::Relaxed)
+    }
+
+    /// From the end on, a further signal ends the process at once.
+    ///
+    /// # Errors
+    /// The operating system refuses.
+    pub fn hasten(&self) -> Result<()> {
+        for signal in [SIGINT, SIGTERM] {
+            flag::register_conditional_default(signal, Arc::clone(&self.ended))
+                .context("signals")?;
+        }
+        Ok(())
+    }
 }
 
 impl Signals {
-    /// Takes the signals over.
+    /// Takes the signals over. A second one ends the process at once.
     ///
     /// # Errors
     /// The operating system refuses.
     pub fn install() -> Result<Self> {
         let ended = Arc::new(AtomicBool::new(false));
+        // Before the flag is raised: the first signal finds it down, raises it, and goes on.
+        for signal in [SIGINT, SIGTERM] {
+            flag::register_conditional_default(signal, Arc::clone(&ended)).context("signals")?;
+        }
+        Self::raising(ended)
+    }
+
+    /// Takes the signals over, however many come: for as long as a terminal has to be given back first.
+    ///
+    /// # Errors
+    /// The operating system refuses.
+    pub fn patient() -> Result<Self> {
+        Self::raising(Arc::default())
+    }
+
+    fn raising(ended: Arc<AtomicBool>) -> Result<Self> {
         let (wake, waker) = UnixStream::pair().context("signals")?;
         for signal in [SIGINT, SIGTERM] {
-            // In this order: the first signal finds the flag down, raises it, and goes on.
-            flag::register_conditional_default(signal, Arc::clone(&ended))
-                .and_then(|_| flag::register(signal, Arc::clone(&ended)))
+            flag::register(signal, Arc::clone(&ended))
                 .and_then(|_| low_level::pipe::register(signal, waker.try_clone()?))
                 .context("signals")?;
         }
@@ -45,7 +94,17 @@ impl Signals {
             asked,
             reload: Arc::default(),
             wake,
+            waker: Arc::new(waker),
         })
+    }
+
+    /// What ends the input without a signal.
+    #[must_use]
+    pub fn ender(&self) -> Ender {
+        Ender {
+            ended: Arc::clone(&self.ended),
+            waker: Arc::clone(&self.waker),
+        }
     }
 
     /// Takes SIGHUP as the wish to read the configuration again; otherwise it ends the process.

@@ -96,6 +96,20 @@ pub fn positive_duration(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// Reads how many times as fast as recorded: `1`, `0.5`, `max`.
+///
+/// # Errors
+/// A sentence for the user.
+pub fn speed(text: &str) -> Result<f64, String> {
+    match text.trim() {
+        "max" => Ok(f64::INFINITY),
+        text => match text.parse::<f64>() {
+            Ok(speed) if speed > 0.0 && speed.is_finite() => Ok(speed),
+            _ => Err("expected how many times as fast as recorded, such as 10, or `max`".into()),
+        },
+    }
+}
+
 /// Reads an instant, UTC: `2026-11-21T02:30:09Z`, `2026-11-21 02:30:09.5`, `2026-11-21 02:30`,
 /// `2026-11-21`.
 ///
@@ -146,6 +160,13 @@ mod tests {
         assert_eq!(share("0.5"), Ok(0.5));
         assert!(share("-1").is_err() && share("nan").is_err());
         assert!(name("").is_err() && name("a\nb").is_err() && name("rail 3").is_ok());
+    }
+
+    #[test]
+    fn speeds_are_numbers_or_all_there_is() {
+        assert_eq!(speed("0.5"), Ok(0.5));
+        assert_eq!(speed("max"), Ok(f64::INFINITY));
+        assert!(speed("0").is_err() && speed("-1").is_err() && speed("inf").is_err());
     }
 
     #[test]

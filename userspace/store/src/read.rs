@@ -7,6 +7,7 @@ use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchR
 use rocescope_model::tables::find;
 use rocescope_model::{Cells, Column, Row, Table, Time, Type, Unit, Value};
 use std::fs::File;
+use std::ops::Range;
 use std::path::PathBuf;
 
 /// Rows in a batch that carries sketches, a megabyte a row; and in one that does not.
@@ -79,6 +80,19 @@ impl Segment {
     /// # Errors
     /// The file cannot be opened, or its table is not in the registry.
     pub fn batches(&self, wanted: impl Fn(&Column) -> bool) -> Result<Batches, Error> {
+        self.batches_of(wanted, 0..usize::MAX)
+    }
+
+    /// As [`batches`](Self::batches), of these rows alone, counted from 0; those before are skipped
+    /// without being decoded.
+    ///
+    /// # Errors
+    /// Those of [`batches`](Self::batches).
+    pub fn batches_of(
+        &self,
+        wanted: impl Fn(&Column) -> bool,
+        rows: Range<usize>,
+    ) -> Result<Batches, Error> {
         let path = &self.path;
         let table = find(&self.table)
             .ok_or_else(|| Error::content("read", path, &"this table is not known"))?;
@@ -94,6 +108,8 @@ impl Segment {
         let reader = builder
             .with_projection(mask)
             .with_batch_size(if sketches { SKETCH_ROWS } else { PLAIN_ROWS })
+            .with_offset(rows.start)
+            .with_limit(rows.len())
             .build()
             .map_err(failed)?;
         Ok(Batches {

@@ -6,6 +6,7 @@ mod memory;
 mod paper;
 mod product;
 mod sketches;
+mod view;
 
 use anyhow::{Result, bail};
 
@@ -16,6 +17,7 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
         ["memory"] => memory::run(),
         ["sketches", options @ ..] => sketches::run(options),
         ["paper", options @ ..] => paper::run(options),
-        _ => bail!("which? cargo xtask bench capture, file, memory, paper or sketches"),
+        ["view", options @ ..] => view::run(options),
+        _ => bail!("which? cargo xtask bench capture, file, memory, paper, sketches or view"),
     }
 }

@@ -7,7 +7,7 @@ mod readme;
 mod suites;
 
 use crate::process::{command, run as run_command};
-use crate::{docs, ebpf, fuzz, graph};
+use crate::{docs, ebpf, fuzz, graph, picture};
 use anyhow::{Result, bail};
 use std::time::{Duration, Instant};
 
@@ -17,13 +17,14 @@ const FUZZING: &str = "60";
 /// A step by name.
 type Step = (&'static str, fn() -> Result<()>);
 
-const STEPS: [Step; 10] = [
+const STEPS: [Step; 11] = [
     ("format", format),
     ("lints", lints),
     ("documentation", documentation),
     ("XDP object", || ebpf::run(&["--check"])),
     ("crate graph", graph::run),
     ("generated pages", docs::check),
+    ("picture", || picture::run(&["--check"])),
     ("README commands", readme::run),
     ("queries", queries),
     ("Spark", spark),

@@ -21,7 +21,7 @@ const FENCES: [(&[&str], &[&str]); 5] = [
     ),
     (&["arrow", "parquet"], &["rocescope-store"]),
     (&["maud"], &["rocescope-report"]),
-    (&["ratatui", "crossterm"], &["rocescope-tui"]),
+    (&["ratatui", "crossterm"], &["rocescope-view"]),
     (&["tokio"], &["rocescope-capture", "rocescope"]),
 ];
 

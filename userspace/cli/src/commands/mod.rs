@@ -14,6 +14,7 @@ mod merge;
 mod repair;
 mod report;
 mod schema;
+mod top;
 
 use crate::arguments::{Arguments, Command};
 use anyhow::{Context, Result};
@@ -40,6 +41,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         Command::Report(arguments) => report::run(arguments),
         Command::RestoreVlanOffload(arguments) => live::restore_vlan_offload(arguments),
         Command::Schema(arguments) => schema::run(arguments),
+        Command::Top(arguments) => top::run(arguments),
     }
 }
 

@@ -6,10 +6,12 @@ use clap::builder::BoolishValueParser;
 use clap::{Arg, ArgAction, Command, CommandFactory};
 
 /// Commands whose options can be set.
-pub const COMMANDS: [&str; 2] = ["capture", "connections"];
+pub const COMMANDS: [&str; 3] = ["capture", "connections", "top"];
 
 /// Options that belong to one call: what to read, and what to say of it.
-const OF_A_CALL: [&str; 5] = ["config", "read", "help", "version", "output"];
+const OF_A_CALL: [&str; 9] = [
+    "config", "read", "help", "version", "output", "at", "once", "windows", "table",
+];
 
 /// Whether an option can be set.
 #[must_use]

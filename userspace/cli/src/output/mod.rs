@@ -14,6 +14,8 @@ use rocescope_wire::Opcode;
 use rocescope_wire::extension::Syndrome;
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// What was captured, and how.
@@ -51,6 +53,8 @@ pub struct Live {
     pub driver_drops: Vec<(String, u64)>,
     /// What was dropped on the way to the socket.
     pub socket_dropped: u64,
+    /// The same while the capture goes on; every clone of this looks at one number.
+    pub socket_dropped_so_far: Arc<AtomicU64>,
     /// Runs that found a ring full.
     pub lost_runs: u64,
     /// CM datagrams and TCP segments that found the ring of whole events full.
@@ -59,6 +63,14 @@ pub struct Live {
     pub blind_intervals: u64,
     /// Their length together.
     pub blind_ns: u64,
+}
+
+impl Live {
+    /// So much was dropped on the way to the socket by now.
+    pub fn so_far(&self, socket_dropped: u64) {
+        self.socket_dropped_so_far
+            .store(socket_dropped, Ordering::Relaxed);
+    }
 }
 
 /// ACKNOWLEDGE packets by the name of their syndrome; those that the specification names first.

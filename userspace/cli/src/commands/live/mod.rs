@@ -27,6 +27,7 @@ use crate::arguments::{CaptureArguments, VlanOffload};
 use crate::intake::{Outcome, Outlet, Tap};
 use crate::metrics::{self, Metrics};
 use crate::output::{Live, Source};
+use crate::say;
 use crate::signals::Signals;
 use anyhow::{Context, Result, ensure};
 use plan::{Plan, Way};
@@ -45,66 +46,115 @@ const MARK_MASK: u32 = 15;
 
 pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
     let mut arguments = arguments.clone();
-    if let Some(seconds) = arguments.live.check {
+    if let Some(seconds) = arguments.check {
         arguments.live.duration = Some(Duration::from_secs(seconds.into()));
         arguments.connections = true;
     }
     let arguments = &arguments;
-    let live = &arguments.live;
-    let signals = Signals::install()?;
-    // Before anybody hears that frames are taken: until then SIGHUP ends the process.
-    signals.take_reload()?;
-    let interfaces = find(&live.interfaces)?;
     let mut settings = capture::chosen(arguments);
-    if live.check.is_some() {
+    if arguments.check.is_some() {
         // Directions and tags are told from the flows.
         settings.top = settings.exact_flows;
     }
-    let config = capture::config(arguments, &settings)?;
-
-    let plan = Plan::make(arguments, &interfaces, config)?;
-    let promiscuous = promiscuous(&interfaces)?;
-    let origin = Origin {
-        source: names(&interfaces),
-        mode: plan.mode_names(),
-        clock_source: plan.clock_source(),
-    };
-    let dataset = capture::dataset(&arguments.dataset, &origin, &settings)?;
-    let mut report = plan.report(&interfaces);
-    let mut restored = Vec::new();
-    for (interface, (name, mode)) in interfaces.iter().zip(&report.interfaces) {
-        let is_xdp = matches!(plan.way, Way::Xdp(_));
-        if is_xdp && live.vlan_offload == VlanOffload::Off {
-            restored.extend(vlan::leave_in(interface)?);
-        }
-        let tags = if is_xdp && vlan::is_stripped(interface) {
-            ", which misses VLAN tags that the card takes out (--vlan-offload off)"
-        } else {
-            ""
-        };
-        eprintln!("capturing on {name} by {mode}{tags}");
-    }
-    if matches!(plan.way, Way::Xdp(_)) {
-        filtered(&settings, &config);
-    }
+    let begun = Begun::new(arguments, Signals::install()?, &settings)?;
+    let dataset = capture::dataset(&arguments.dataset, &begun.origin, &settings)?;
+    let name = begun.origin.source.clone();
     let outlet = Outlet::from(dataset).with_tap(metrics(arguments)?);
-    let mut watch = Watch::begin(signals, &interfaces, arguments)?;
-    // From here on this process can do no more than any other; what it needs it holds open.
-    privileges::drop_all().context("capabilities")?;
-    let outcome = match plan.way {
-        Way::Xdp(source) => xdp::drive(*source, settings, outlet, &mut watch, &mut report)?,
-        Way::Packet(sockets) => {
-            packet::drive(sockets, settings, config, outlet, &mut watch, &mut report)?
-        }
-    };
-    drop((promiscuous, restored));
-    watch.end()?;
-    report.nic_dropped = watch.port().dropped();
-    report.driver_drops = watch.port().grown();
-    if let Some(seconds) = live.check {
+    let (report, outcome) = begun.drive(arguments, settings, outlet)?;
+    if let Some(seconds) = arguments.check {
         return check::conclude(arguments.output, &report, &outcome, seconds);
     }
-    finish(arguments, &origin.source, report, &outcome)
+    finish(arguments, &name, report, &outcome)
+}
+
+/// A capture with everything open that it needs, which has not taken a frame yet.
+pub(super) struct Begun {
+    pub(super) origin: Origin,
+    pub(super) report: Live,
+    pub(super) interfaces: Vec<Interface>,
+    plan: Plan,
+    /// What goes back to what it was when the capture ends.
+    restored: (Vec<Promiscuous>, Vec<vlan::Restored>),
+    config: Config,
+    signals: Signals,
+}
+
+impl Begun {
+    /// Opens and attaches what the arguments ask for.
+    pub(super) fn new(
+        arguments: &CaptureArguments,
+        signals: Signals,
+        settings: &Settings,
+    ) -> Result<Self> {
+        // Before anybody hears that frames are taken: until then SIGHUP ends the process.
+        signals.take_reload()?;
+        let interfaces = find(&arguments.live.interfaces)?;
+        let config = capture::config(arguments, settings)?;
+        let plan = Plan::make(arguments, &interfaces, config)?;
+        let promiscuous = promiscuous(&interfaces)?;
+        let report = plan.report(&interfaces);
+        let mut restored = Vec::new();
+        for (interface, (name, mode)) in interfaces.iter().zip(&report.interfaces) {
+            let is_xdp = matches!(plan.way, Way::Xdp(_));
+            if is_xdp && arguments.live.vlan_offload == VlanOffload::Off {
+                restored.extend(vlan::leave_in(interface)?);
+            }
+            let tags = if is_xdp && vlan::is_stripped(interface) {
+                ", which misses VLAN tags that the card takes out (--vlan-offload off)"
+            } else {
+                ""
+            };
+            say!("capturing on {name} by {mode}{tags}");
+        }
+        if matches!(plan.way, Way::Xdp(_)) {
+            filtered(settings, &config);
+        }
+        Ok(Self {
+            origin: Origin {
+                source: names(&interfaces),
+                mode: plan.mode_names(),
+                clock_source: plan.clock_source(),
+            },
+            signals,
+            report,
+            interfaces,
+            plan,
+            restored: (promiscuous, restored),
+            config,
+        })
+    }
+
+    /// Starts the command, where there is one, and takes frames until something ends the capture.
+    pub(super) fn drive(
+        self,
+        arguments: &CaptureArguments,
+        settings: Settings,
+        outlet: Outlet,
+    ) -> Result<(Live, Outcome)> {
+        let Self {
+            plan,
+            restored,
+            interfaces,
+            config,
+            mut report,
+            signals,
+            ..
+        } = self;
+        let mut watch = Watch::begin(signals, &interfaces, arguments)?;
+        // From here on this process can do no more than any other; what it needs it holds open.
+        privileges::drop_all().context("capabilities")?;
+        let outcome = match plan.way {
+            Way::Xdp(source) => xdp::drive(*source, settings, outlet, &mut watch, &mut report)?,
+            Way::Packet(sockets) => {
+                packet::drive(sockets, settings, config, outlet, &mut watch, &mut report)?
+            }
+        };
+        drop(restored);
+        watch.end()?;
+        report.nic_dropped = watch.port().dropped();
+        report.driver_drops = watch.port().grown();
+        Ok((report, outcome))
+    }
 }
 
 /// Says which part of a filter is applied in the kernel.
@@ -113,8 +163,8 @@ fn filtered(settings: &Settings, config: &Config) {
         return;
     }
     match words(&config.filter) {
-        Some(words) => eprintln!("filter: `{words}` in the kernel, all of it behind it"),
-        None => eprintln!("filter: nothing of it in the kernel, all of it behind it"),
+        Some(words) => say!("filter: `{words}` in the kernel, all of it behind it"),
+        None => say!("filter: nothing of it in the kernel, all of it behind it"),
     }
 }
 
@@ -122,7 +172,7 @@ fn filtered(settings: &Settings, config: &Config) {
 fn tell_mirrored(counters: &Counters) {
     let (seen, lost) = (counters.mirrored_frames, counters.mirror_lost);
     if seen > 0 {
-        eprintln!(
+        say!(
             "{} mirrored frames = {seen} seen + {lost} lost on the way here",
             seen + lost
         );
@@ -130,13 +180,13 @@ fn tell_mirrored(counters: &Counters) {
 }
 
 /// Begins to show figures, where that is asked for.
-fn metrics(arguments: &CaptureArguments) -> Result<Option<Tap>> {
+pub(super) fn metrics(arguments: &CaptureArguments) -> Result<Option<Tap>> {
     let Some(address) = arguments.live.metrics else {
         return Ok(None);
     };
     let metrics = Metrics::new(arguments.live.metrics_flows);
     let bound = metrics::serve(address, metrics.clone(), &arguments.measure.observer)?;
-    eprintln!("figures at http://{bound}/metrics");
+    say!("figures at http://{bound}/metrics");
     Ok(Some(Box::new(move |rows| {
         metrics.add(rows);
         Ok(())

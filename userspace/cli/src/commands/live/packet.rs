@@ -3,6 +3,7 @@
 use super::watch::Watch;
 use crate::intake::{Outcome, Outlet};
 use crate::output::Live;
+use crate::say;
 use crate::session::Session;
 use anyhow::{Context, Result};
 use rocescope_capture::af_packet::{PacketSocket, RETIRE};
@@ -30,6 +31,7 @@ pub(super) fn drive(
     while !watch.over()? {
         if !take(&mut sockets, &mut session)? {
             session.advance(now_ns().saturating_sub(BEHIND_NS))?;
+            report.so_far(dropped(&mut sockets)?);
             wait(&sockets)?;
         }
         if let Some((settings, config)) = watch.reloaded() {
@@ -96,7 +98,7 @@ fn now_ns() -> u64 {
 /// The identity as it stands.
 fn tell(session: &Session, dropped: u64, port: &str) {
     let counters = session.counters();
-    eprintln!(
+    say!(
         "{} frames = {} RoCEv2 + {} other + {} malformed + {} fragments + {} filtered + {} snapped; {dropped} dropped on the way here; {port}",
         counters.frames,
         counters.roce_packets,

@@ -3,6 +3,7 @@
 use super::super::capture;
 use crate::arguments::{CaptureArguments, Command};
 use crate::configuration;
+use crate::say;
 use anyhow::{Result, bail};
 use rocescope_pipeline::Settings;
 use rocescope_record::Config;
@@ -17,7 +18,7 @@ pub(super) fn read(running: &CaptureArguments) -> Result<(CaptureArguments, Sett
         bail!("the command line is another now");
     };
     if stays(&arguments) != stays(running) {
-        eprintln!("some settings were changed that hold only after a restart");
+        say!("some settings were changed that hold only after a restart");
     }
     // What is asked for next time is compared with what runs.
     arguments.live.command.clone_from(&running.live.command);

@@ -4,6 +4,7 @@ use super::port::Port;
 use super::reload;
 use super::service::Service;
 use crate::arguments::{CaptureArguments, LiveArguments};
+use crate::say;
 use crate::signals::Signals;
 use anyhow::{Context, Result};
 use rocescope_capture::interface::{Interface, State};
@@ -45,7 +46,7 @@ impl Watch {
             .map(|interface| {
                 let state = interface.state();
                 if state == State::Down {
-                    eprintln!(
+                    say!(
                         "{} is down: no frame will come before it is up",
                         interface.name
                     );
@@ -90,12 +91,12 @@ impl Watch {
         }
         match reload::read(&self.arguments) {
             Ok((arguments, settings, config)) => {
-                eprintln!("the configuration was read again");
+                say!("the configuration was read again");
                 self.arguments = arguments;
                 Some((settings, config))
             }
             Err(error) => {
-                eprintln!("the configuration stays as it is: {error:#}");
+                say!("the configuration stays as it is: {error:#}");
                 None
             }
         }
@@ -119,7 +120,7 @@ impl Watch {
         if let Some(status) = ended {
             self.command = None;
             if !status.success() {
-                eprintln!("the command has ended with {status}");
+                say!("the command has ended with {status}");
             }
             return Ok(true);
         }
@@ -140,9 +141,9 @@ impl Watch {
             if now != *before {
                 let name = &interface.name;
                 match now {
-                    State::Up => eprintln!("{name} is up"),
-                    State::Down => eprintln!("{name} is down: no frame will come before it is up"),
-                    State::Gone => eprintln!("{name} was removed: nothing more comes from it"),
+                    State::Up => say!("{name} is up"),
+                    State::Down => say!("{name} is down: no frame will come before it is up"),
+                    State::Gone => say!("{name} was removed: nothing more comes from it"),
                 }
                 *before = now;
             }

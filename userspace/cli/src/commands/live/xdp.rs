@@ -3,6 +3,7 @@
 use super::watch::Watch;
 use crate::intake::{Intake, Outcome, Outlet};
 use crate::output::Live;
+use crate::say;
 use anyhow::{Result, ensure};
 use rocescope_capture::xdp::{Capture, Taken};
 use rocescope_pipeline::{Pipeline, Settings};
@@ -113,7 +114,7 @@ fn take(taken: Taken<'_>, pipeline: &mut Pipeline, packets: &mut u64) {
 /// The identity as it stands.
 fn tell(capture: &Capture, port: &str) -> Result<()> {
     let counters = capture.counters()?;
-    eprintln!(
+    say!(
         "{} frames = {} RoCEv2 + {} other + {} malformed + {} fragments + {} filtered + {} snapped; {} RoCEv2 = {} in runs + {} lost + {} in the making; {port}",
         counters.frames,
         counters.roce_packets,

@@ -1,0 +1,114 @@
+//! `rocescope top`: finished windows on a terminal as they come, or printed.
+//!
+//! The thread that was there first drives the source; another, named `view`, draws and reads keys. Between
+//! the two runs one bounded channel one way ([`feed`]), and what the keys ask for the other way
+//! ([`control`]).
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `file`, `live`, `dataset` | a source each: windows into the feed |
+//! | `feed` | where sources put windows: the channel, or standard output |
+//! | `control` | what keys ask of a source: pause, speed, another window |
+//! | `show` | the loop that draws |
+//! | `once` | windows as text, JSON and CSV |
+//! | `look` | theme, characters and keys from arguments and environment |
+//! | `own` | what this process uses |
+
+mod control;
+mod dataset;
+mod feed;
+mod file;
+mod live;
+mod look;
+mod once;
+mod own;
+mod show;
+
+use crate::arguments::TopArguments;
+use crate::signals::Signals;
+use anyhow::{Context, Result, bail, ensure};
+use control::Control;
+use feed::{Feed, Stopped};
+use rocescope_view::{Header, Motion};
+use show::Stage;
+use std::io::IsTerminal;
+use std::process::ExitCode;
+
+pub(super) fn run(arguments: &TopArguments) -> Result<ExitCode> {
+    let sources = [
+        arguments.dataset.is_some(),
+        arguments.read.is_some(),
+        !arguments.live.interfaces.is_empty(),
+    ];
+    ensure!(
+        sources.contains(&true),
+        "what is to be shown? -i IFACE, -r FILE, or a DATASET"
+    );
+    if !arguments.once.once {
+        on_a_terminal()?;
+    }
+    let signals = Signals::patient()?;
+    if arguments.once.once {
+        signals.ender().hasten()?;
+    }
+    let done = if let Some(root) = &arguments.dataset {
+        dataset::run(root, arguments, &signals)
+    } else if let Some(path) = &arguments.read {
+        file::run(path, arguments, &signals)
+    } else {
+        live::run(arguments, signals)
+    };
+    match done {
+        // That the user had enough is no error.
+        Err(error) if error.is::<Stopped>() => Ok(ExitCode::SUCCESS),
+        done => done.map(|()| ExitCode::SUCCESS),
+    }
+}
+
+/// Drawing takes a terminal.
+fn on_a_terminal() -> Result<()> {
+    const INSTEAD: &str = "--once -o table|json|csv prints a window instead";
+    ensure!(
+        std::io::stdout().is_terminal(),
+        "standard output is no terminal: {INSTEAD}"
+    );
+    if std::env::var("TERM").is_ok_and(|term| term == "dumb") {
+        bail!("this terminal (TERM=dumb) cannot be drawn on: {INSTEAD}");
+    }
+    if !std::io::stdin().is_terminal() {
+        // Keys come from the terminal itself where standard input is the capture.
+        std::fs::File::open("/dev/tty")
+            .with_context(|| format!("no terminal to read keys from: {INSTEAD}"))?;
+    }
+    Ok(())
+}
+
+/// A feed for the source that `header` describes: the screen, or standard output.
+fn feed(arguments: &TopArguments, header: Header, seekable: bool) -> Result<Feed> {
+    if arguments.once.once {
+        return Ok(Feed::printed(&arguments.once, arguments.measure.top));
+    }
+    let motion = header.motion;
+    let control = match motion {
+        Motion::Live => Control::new(1.0, false),
+        _ => Control::new(arguments.speed, motion == Motion::Paused),
+    };
+    let options = look::options(&arguments.look, seekable);
+    let mut view = rocescope_view::View::new(header, options);
+    if let Some(column) = &arguments.look.sort {
+        view.sort(rocescope_view::Pane::Flows, column)
+            .map_err(|error| anyhow::anyhow!("--sort: {error}"))?;
+    }
+    if let (Some(filter), true) = (&arguments.filter, seekable) {
+        view.set_filter(filter.text())?;
+    }
+    Ok(Feed::screen(
+        Stage {
+            view,
+            fps: arguments.look.fps,
+            mouse: arguments.look.mouse,
+        },
+        control,
+        motion == Motion::Live,
+    ))
+}

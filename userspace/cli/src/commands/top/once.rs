@@ -1,0 +1,215 @@
+//! Windows as text, JSON and CSV, for those without a terminal.
+
+use super::feed::Stopped;
+use crate::arguments::{OnceArguments, OnceOutput, TableName};
+use crate::commands::print;
+use anyhow::Result;
+use rocescope_model::json::Writer;
+use rocescope_model::render::{self, Options};
+use rocescope_model::{
+    Cells, ConnectionRow, EventRow, FlowRow, OpcodeRow, Row, Table, Type, Value, WindowRow,
+    WindowRows,
+};
+use std::fmt::Write;
+
+/// Prints windows, and ends behind the last that is wanted.
+pub(super) struct Printer {
+    output: OnceOutput,
+    table: TableName,
+    /// Windows still wanted.
+    left: u64,
+    /// Rows of a text table at most.
+    most: usize,
+    heading: bool,
+    /// Rows that came without a window.
+    early: WindowRows,
+}
+
+impl Printer {
+    pub(super) fn new(arguments: &OnceArguments, most: usize) -> Self {
+        Self {
+            output: arguments.output,
+            table: arguments.table,
+            left: arguments.windows,
+            most,
+            heading: true,
+            early: WindowRows::default(),
+        }
+    }
+
+    pub(super) fn window(&mut self, rows: &mut WindowRows) -> Result<()> {
+        self.early.events.append(&mut rows.events);
+        self.early.connections.append(&mut rows.connections);
+        if rows.windows.is_empty() {
+            return Ok(());
+        }
+        rows.events.append(&mut self.early.events);
+        rows.connections.append(&mut self.early.connections);
+        let text = match self.output {
+            OnceOutput::Table => self.text(rows),
+            OnceOutput::Json => json(rows),
+            OnceOutput::Csv => csv(cells(rows, self.table), self.heading),
+        };
+        self.heading = false;
+        rows.clear();
+        print(&text)?;
+        self.left -= 1;
+        if self.left == 0 {
+            return Err(Stopped.into());
+        }
+        Ok(())
+    }
+
+    fn text(&self, rows: &WindowRows) -> String {
+        let table = |cells: &dyn Cells, columns| {
+            render::table(
+                cells,
+                Options {
+                    columns,
+                    human: true,
+                },
+            )
+        };
+        let mut text = String::new();
+        if !self.heading {
+            text.push('\n');
+        }
+        text += &table(&rows.windows, None);
+        if self.table == TableName::Windows {
+            return text;
+        }
+        // Every row is of this window.
+        let registry = of(self.table);
+        let shown = registry.columns.iter().filter(|column| column.shown);
+        let names: Vec<&str> = shown
+            .map(|column| column.name)
+            .filter(|name| *name != "window_start")
+            .collect();
+        let cells = Top {
+            cells: cells(rows, self.table),
+            most: self.most,
+        };
+        let all = cells.cells.rows();
+        let _ = writeln!(text, "\n{}: {} of {all} rows", registry.name, cells.rows());
+        text + &table(&cells, Some(&names))
+    }
+}
+
+fn cells(rows: &WindowRows, table: TableName) -> &dyn Cells {
+    match table {
+        TableName::Flows => &rows.flows,
+        TableName::Opcodes => &rows.opcodes,
+        TableName::Connections => &rows.connections,
+        TableName::Events => &rows.events,
+        TableName::Windows => &rows.windows,
+    }
+}
+
+const fn of(table: TableName) -> &'static Table {
+    match table {
+        TableName::Flows => FlowRow::TABLE,
+        TableName::Opcodes => OpcodeRow::TABLE,
+        TableName::Connections => ConnectionRow::TABLE,
+        TableName::Events => EventRow::TABLE,
+        TableName::Windows => WindowRow::TABLE,
+    }
+}
+
+/// The first rows.
+struct Top<'a> {
+    cells: &'a dyn Cells,
+    most: usize,
+}
+
+impl Cells for Top<'_> {
+    fn table(&self) -> &'static Table {
+        self.cells.table()
+    }
+
+    fn rows(&self) -> usize {
+        self.cells.rows().min(self.most)
+    }
+
+    fn value(&self, row: usize, column: usize) -> Value<'_> {
+        self.cells.value(row, column)
+    }
+}
+
+/// One line: an object of tables, each with its rows; sketches are not for here.
+fn json(rows: &WindowRows) -> String {
+    let mut json = Writer::compact();
+    json.begin_object();
+    let mut tables = rows.tables();
+    // The sums first, for who reads with their eyes.
+    tables.rotate_right(1);
+    for cells in tables {
+        json.key(cells.table().name).begin_array();
+        for row in 0..cells.rows() {
+            json.row(cells, row, |column| column.kind != Type::Bytes);
+        }
+        json.end_array();
+    }
+    json.end_object();
+    json.finish() + "\n"
+}
+
+/// RFC 4180, but for lines that end as they do here. Null is empty, instants are RFC 3339, sketches are
+/// left out.
+fn csv(cells: &dyn Cells, heading: bool) -> String {
+    let columns: Vec<usize> = (0..cells.table().columns.len())
+        .filter(|at| {
+            let kind = cells.table().columns[*at].kind;
+            !matches!(kind, Type::Bytes | Type::ListI64)
+        })
+        .collect();
+    let mut text = String::new();
+    if heading {
+        let names = columns.iter().map(|at| cells.table().columns[*at].name);
+        text += &names.collect::<Vec<_>>().join(",");
+        text.push('\n');
+    }
+    for row in 0..cells.rows() {
+        let line: Vec<String> = columns
+            .iter()
+            .map(|at| match cells.value(row, *at) {
+                Value::Null | Value::Bytes(_) | Value::ListI64(_) => String::new(),
+                Value::I64(number) => number.to_string(),
+                Value::F64(number) => number.to_string(),
+                Value::Bool(truth) => truth.to_string(),
+                Value::Time(time) => time.to_string(),
+                Value::Text(text) => quoted(&text),
+            })
+            .collect();
+        text += &line.join(",");
+        text.push('\n');
+    }
+    text
+}
+
+fn quoted(text: &str) -> String {
+    if text.contains(['"', ',', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn csv_quotes_what_would_break_it() {
+        let rows = vec![EventRow {
+            kind: "nak".into(),
+            detail: "says \"no\", twice".to_owned().into(),
+            count: 2,
+            ..EventRow::default()
+        }];
+        let text = csv(&rows, true);
+        let (heading, line) = text.split_once('\n').unwrap();
+        assert!(heading.starts_with("observer,time,time_ns,kind,"));
+        assert!(line.ends_with(",2,\"says \"\"no\"\", twice\"\n"), "{line}");
+        assert_eq!(csv(&rows, false), line);
+    }
+}

@@ -1,0 +1,47 @@
+//! Stepping through a dataset.
+
+use crate::input;
+use crate::terminal::Terminal;
+
+#[test]
+fn windows_are_stepped_through_and_played() {
+    let line = format!("$ROCESCOPE top {} --speed 4", input::dataset());
+    let terminal = Terminal::run(120, 40, &line);
+    // At rest, at the beginning.
+    terminal.wait("00:00:00.000  +100 ms");
+    terminal.wait("PAUSED");
+    terminal.press(&["Left"]);
+    terminal.wait("this is the first window");
+    terminal.press(&["Right"]);
+    terminal.wait("00:00:00.100  +100 ms");
+    terminal.press(&["Right", "Right", "Left"]);
+    terminal.wait("00:00:00.200  +100 ms");
+    // Merged with those before it.
+    terminal.press(&["+"]);
+    terminal.wait("00:00:00.100  +200 ms");
+    terminal.press(&["-", "E"]);
+    terminal.wait("00:00:03.000  +100 ms");
+    terminal.press(&["S-Left"]);
+    terminal.wait("00:00:00.000  +100 ms");
+    // Played to the end, where it rests again.
+    terminal.press(&["Space"]);
+    terminal.wait("×4");
+    terminal.wait("00:00:03.000  +100 ms");
+    terminal.wait("PAUSED");
+    let screen = terminal.wait("RTT p50");
+    assert!(screen.contains("10.10.0."), "{screen}");
+    terminal.press(&["q"]);
+    terminal.is_restored();
+}
+
+#[test]
+fn a_time_is_gone_to_at_the_start() {
+    let line = format!(
+        "$ROCESCOPE top {} --at 2026-01-01T00:00:02.15Z",
+        input::dataset()
+    );
+    let terminal = Terminal::run(80, 24, &line);
+    terminal.wait("00:00:02.100  +100 ms");
+    terminal.press(&["q"]);
+    terminal.is_restored();
+}

@@ -1,0 +1,58 @@
+//! Captures and datasets to look at.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+use tempfile::TempDir;
+
+/// The binary, run to its end; it must succeed.
+pub(crate) fn rocescope(arguments: &[&str]) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_rocescope"))
+        .args(arguments)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{arguments:?}: {output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn folder() -> &'static Path {
+    static FOLDER: OnceLock<TempDir> = OnceLock::new();
+    FOLDER.get_or_init(|| tempfile::tempdir().unwrap()).path()
+}
+
+/// Four seconds of a hundred flows: loss, marks, an elephant. The seed is fixed, and so is every number.
+pub(crate) fn capture() -> &'static str {
+    static FILE: OnceLock<PathBuf> = OnceLock::new();
+    let file = FILE.get_or_init(|| {
+        let file = folder().join("demo.pcap");
+        let scenario = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../capture/scenarios/demo.toml"
+        );
+        let path = file.to_str().unwrap();
+        rocescope(&["generate", scenario, "--write", path, "--snaplen", "128"]);
+        file
+    });
+    file.to_str().unwrap()
+}
+
+/// The same as a dataset, in windows of 100 ms.
+pub(crate) fn dataset() -> &'static str {
+    static ROOT: OnceLock<PathBuf> = OnceLock::new();
+    let root = ROOT.get_or_init(|| {
+        let root = folder().join("dataset");
+        let path = root.to_str().unwrap();
+        let capture = [
+            "capture",
+            "-q",
+            "-r",
+            capture(),
+            "--connections",
+            "--out",
+            path,
+        ];
+        rocescope(&[&capture[..], &["--window", "100ms"]].concat());
+        root
+    });
+    root.to_str().unwrap()
+}

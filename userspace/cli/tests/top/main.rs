@@ -1,0 +1,19 @@
+//! `rocescope top` as its users meet it: tmux presses keys and reads the screen of the real program.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `session` | one session at both sizes: sort, filter, freeze, detail, quit; the picture |
+//! | `restored` | signals, suspension and small terminals leave the terminal as it was |
+//! | `dataset` | stepping through a dataset |
+//! | `plain` | pipes are refused; `--once` prints |
+//! | `live` | an interface in a network namespace |
+//! | `terminal`, `input` | tmux; captures and datasets |
+#![expect(clippy::unwrap_used, reason = "it is a test")]
+
+mod dataset;
+mod input;
+mod live;
+mod plain;
+mod restored;
+mod session;
+mod terminal;

@@ -1,0 +1,128 @@
+//! Without a terminal.
+
+use crate::input::{self, rocescope};
+use serde_json::Value;
+use std::process::{Command, Stdio};
+
+fn refused(arguments: &[&str]) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_rocescope"))
+        .args(arguments)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    assert!(!output.status.success());
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+#[test]
+fn a_pipe_is_refused_with_a_way_out() {
+    let error = refused(&["top", "-r", input::capture()]);
+    assert_eq!(error.lines().count(), 1, "{error}");
+    assert!(error.contains("standard output is no terminal") && error.contains("--once -o"));
+    assert!(refused(&["top"]).contains("-i IFACE, -r FILE, or a DATASET"));
+}
+
+/// Every window as JSON: its sums are those of its rows, and those of all windows the capture's.
+#[test]
+fn windows_are_printed_as_json() {
+    let capture: Value = {
+        let text = rocescope(&["capture", "-q", "-o", "json", "-r", input::capture()]);
+        serde_json::from_str(&text).unwrap()
+    };
+    let text = rocescope(&[
+        "top",
+        "-r",
+        input::capture(),
+        "--once",
+        "-o",
+        "json",
+        "--windows",
+        "9",
+    ]);
+    let windows: Vec<Value> = text
+        .lines()
+        .map(|l| serde_json::from_str(l).unwrap())
+        .collect();
+    assert_eq!(windows.len() as u64, capture["windows"].as_u64().unwrap());
+    let sum = |table: &str, column: &str| -> u64 {
+        let rows = windows.iter().flat_map(|w| w[table].as_array().unwrap());
+        rows.map(|row| row[column].as_u64().unwrap()).sum()
+    };
+    let packets = capture["roce_packets"].as_u64().unwrap();
+    assert_eq!(sum("windows", "roce_packets"), packets);
+    assert_eq!(sum("opcodes", "packets"), packets);
+    assert_eq!(sum("flows", "packets"), packets);
+    assert!(
+        windows
+            .iter()
+            .any(|window| !window["events"].as_array().unwrap().is_empty())
+    );
+    let connections = windows
+        .iter()
+        .map(|w| w["connections"].as_array().unwrap().len());
+    assert!(connections.max() > Some(0), "reported while they live");
+}
+
+#[test]
+fn one_window_is_printed_as_text_and_csv() {
+    let text = rocescope(&["top", "-r", input::capture(), "--once", "--top", "3"]);
+    assert!(text.contains("flows: 3 of "), "{text}");
+    assert_eq!(text.lines().count(), 2 + 2 + 4, "{text}");
+    let table = ["--once", "-o", "csv", "--table", "opcodes"];
+    let from_file = rocescope(
+        &[
+            &["top", "-r", input::capture(), "--window", "100ms"],
+            &table[..],
+        ]
+        .concat(),
+    );
+    assert!(from_file.starts_with("observer,window_start,window_start_ns,window_ns,opcode,"));
+    assert!(from_file.lines().count() > 3);
+    // A dataset has the same window.
+    let from_dataset = rocescope(&[&["top", input::dataset()], &table[..]].concat());
+    assert_eq!(from_dataset, from_file);
+}
+
+#[test]
+fn a_filter_keeps_packets_of_a_file() {
+    let window = |filter: &[&str]| -> Value {
+        let line = [
+            &["top", "-r", input::capture(), "--once", "-o", "json"],
+            filter,
+        ]
+        .concat();
+        serde_json::from_str(&rocescope(&line)).unwrap()
+    };
+    let (all, some) = (window(&[]), window(&["--filter", "src host 10.10.0.11"]));
+    let packets = |window: &Value, column: &str| window["windows"][0][column].as_u64().unwrap();
+    assert!(packets(&some, "roce_packets") < packets(&all, "roce_packets"));
+    assert_eq!(packets(&some, "frames"), packets(&all, "frames"));
+    let flows = some["flows"].as_array().unwrap();
+    assert!(flows.iter().all(|flow| flow["src"] == "10.10.0.11"));
+}
+
+#[test]
+fn a_broken_file_shows_what_was_whole_and_says_where_it_broke() {
+    let whole = std::fs::read(input::capture()).unwrap();
+    let broken = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(broken.path(), &whole[..whole.len() - 10]).unwrap();
+    let path = broken.path().to_str().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_rocescope"))
+        .args([
+            "top",
+            "-r",
+            path,
+            "--once",
+            "-o",
+            "json",
+            "--windows",
+            "100",
+        ])
+        .output()
+        .unwrap();
+    assert!(!output.status.success());
+    assert_eq!(String::from_utf8(output.stdout).unwrap().lines().count(), 4);
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(error.lines().count(), 1, "{error}");
+}

@@ -1,0 +1,74 @@
+//! Signals, suspension, small terminals.
+
+use crate::input;
+use crate::terminal::Terminal;
+use std::process::Command;
+
+fn view() -> Terminal {
+    let line = format!("$ROCESCOPE top -r {} --speed max", input::capture());
+    let terminal = Terminal::run(80, 24, &line);
+    terminal.wait("ended");
+    assert_eq!(terminal.taken(), (true, false));
+    terminal
+}
+
+/// A second signal comes before the first can have been seen, and changes nothing.
+#[test]
+fn a_signal_ends_it_and_gives_the_terminal_back() {
+    for signal in ["-INT", "-TERM"] {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("pid");
+        let line = format!(
+            "sh -c 'echo $$ > {}; exec $ROCESCOPE top -r {} --speed 0.001'; echo left-$?",
+            file.display(),
+            input::capture()
+        );
+        let terminal = Terminal::run(80, 24, &line);
+        terminal.wait("1 Flows");
+        let pid = std::fs::read_to_string(&file).unwrap();
+        for _ in 0..2 {
+            let sent = Command::new("kill").args([signal, pid.trim()]).status();
+            assert!(sent.unwrap().success());
+        }
+        terminal.wait("left-0");
+        terminal.is_restored();
+    }
+}
+
+#[test]
+fn it_sleeps_and_wakes() {
+    let terminal = view();
+    for _ in 0..2 {
+        terminal.press(&["C-z"]);
+        terminal.wait("Stopped");
+        terminal.is_restored();
+        terminal.type_in("clear; fg");
+        terminal.press(&["Enter"]);
+        terminal.wait("ended");
+        assert_eq!(terminal.taken(), (true, false));
+    }
+    // By a signal from elsewhere as well.
+    terminal.press(&["C-z"]);
+    terminal.wait("Stopped");
+    terminal.type_in("clear; view=$(jobs -p); (sleep 0.5; kill -TSTP $view) & fg %1");
+    terminal.press(&["Enter"]);
+    terminal.wait("Stopped");
+    terminal.is_restored();
+    terminal.type_in("clear; fg %1");
+    terminal.press(&["Enter"]);
+    terminal.wait("ended");
+    terminal.press(&["q"]);
+    terminal.is_restored();
+}
+
+#[test]
+fn a_terminal_that_is_too_small_is_told_and_one_that_grows_is_filled() {
+    let terminal = view();
+    terminal.resize(79, 24);
+    terminal.wait("79 x 24 is too small");
+    terminal.resize(120, 40);
+    let screen = terminal.wait("4 Events");
+    assert!(screen.lines().count() >= 39, "{screen}");
+    terminal.press(&["q"]);
+    terminal.is_restored();
+}

@@ -1,0 +1,136 @@
+//! A terminal of a given size, by tmux.
+
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// How long anything may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A tmux server of its own with one window.
+pub(crate) struct Terminal {
+    socket: String,
+}
+
+impl Terminal {
+    /// A shell that runs this line, with the binary as `$ROCESCOPE`.
+    pub(crate) fn run(width: u16, height: u16, line: &str) -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let terminal = Self {
+            socket: format!("rocescope-{}-{number}", std::process::id()),
+        };
+        let (width, height) = (width.to_string(), height.to_string());
+        let mut start = terminal.tmux(&["new-session", "-d", "-x", &width, "-y", &height]);
+        // What stands in front of the prompt is looked for.
+        start.args(["-e", "PS1=ready$ ", "-e", "LC_ALL=C.UTF-8"]);
+        start.args(["-e", concat!("ROCESCOPE=", env!("CARGO_BIN_EXE_rocescope"))]);
+        let status = start.args(["bash", "--norc", "--noprofile", "-i"]).status();
+        assert!(status.unwrap().success(), "tmux is a Debian package");
+        terminal.wait("ready$");
+        terminal.type_in(line);
+        terminal.press(&["Enter"]);
+        terminal
+    }
+
+    fn tmux(&self, arguments: &[&str]) -> Command {
+        let mut tmux = Command::new("tmux");
+        // Nobody's own settings.
+        tmux.args(["-L", &self.socket, "-f", "/dev/null", "-u"]);
+        tmux.args(arguments)
+            .env_remove("TMUX")
+            .env_remove("NO_COLOR");
+        tmux
+    }
+
+    fn ask(&self, arguments: &[&str]) -> String {
+        let output = self.tmux(arguments).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Presses keys, by tmux's names.
+    pub(crate) fn press(&self, keys: &[&str]) {
+        for key in keys {
+            self.ask(&["send-keys", key]);
+        }
+    }
+
+    /// Types characters.
+    pub(crate) fn type_in(&self, text: &str) {
+        self.ask(&["send-keys", "-l", text]);
+    }
+
+    /// What is on the screen.
+    pub(crate) fn screen(&self) -> String {
+        self.ask(&["capture-pane", "-p"])
+    }
+
+    /// The same with its escape codes.
+    pub(crate) fn painted(&self) -> String {
+        self.ask(&["capture-pane", "-p", "-e"])
+    }
+
+    /// Columns and lines.
+    pub(crate) fn resize(&self, width: u16, height: u16) {
+        let (width, height) = (width.to_string(), height.to_string());
+        self.ask(&["resize-window", "-x", &width, "-y", &height]);
+    }
+
+    /// Whether a program has taken the whole screen, and whether the cursor is seen.
+    pub(crate) fn taken(&self) -> (bool, bool) {
+        let flags = self.ask(&["display-message", "-p", "#{alternate_on} #{cursor_flag}"]);
+        let flags: Vec<&str> = flags.split_whitespace().collect();
+        (flags[0] == "1", flags[1] == "1")
+    }
+
+    /// Waits until the screen is as wanted.
+    #[track_caller]
+    pub(crate) fn until(&self, wanted: &str, is: impl Fn(&str) -> bool) -> String {
+        let begun = Instant::now();
+        loop {
+            let screen = self.screen();
+            if is(&screen) {
+                return screen;
+            }
+            let patient = begun.elapsed() < PATIENCE;
+            assert!(patient, "{wanted} did not come:\n{screen}");
+            sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Waits for a text.
+    #[track_caller]
+    pub(crate) fn wait(&self, text: &str) -> String {
+        self.until(&format!("`{text}`"), |screen| screen.contains(text))
+    }
+
+    /// The shell is back, and the terminal is as programs expect it: lines, echo, cursor.
+    #[track_caller]
+    pub(crate) fn is_restored(&self) {
+        let begun = Instant::now();
+        while self.taken() != (false, true) || !self.screen().trim_end().ends_with("ready$") {
+            let patient = begun.elapsed() < PATIENCE;
+            assert!(patient, "no shell:\n{}", self.screen());
+            sleep(Duration::from_millis(20));
+        }
+        // The words of the line typed do not stand next to each other; those it prints do.
+        self.type_in(
+            "stty -a | tr ';' '\\n' | grep -o ' icanon.* iexten\\| echo '; echo back-$((6*7))",
+        );
+        self.press(&["Enter"]);
+        let screen = self.wait("back-42");
+        assert!(
+            screen.contains(" icanon") && screen.contains(" echo"),
+            "{screen}"
+        );
+        assert_eq!(self.taken(), (false, true), "{screen}");
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _ = self.tmux(&["kill-server"]).status();
+    }
+}

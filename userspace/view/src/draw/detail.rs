@@ -1,0 +1,176 @@
+//! Every field of the chosen row, with its unit and what it says.
+
+use super::overlay;
+use super::pen::Pen;
+use crate::format;
+use crate::pane::Pane;
+use crate::recent::Shown;
+use crate::theme::Tone;
+use crate::view::View;
+use ratatui::layout::Rect;
+use rocescope_model::{Cells, Column, Type, Unit, Value, human};
+
+/// Cells of the page at most.
+const WIDTH: u16 = 110;
+/// Cells of the names and of the values.
+const NAME: u16 = 22;
+const VALUE: u16 = 26;
+
+/// A line: name, value, explanation.
+struct Line {
+    name: &'static str,
+    value: String,
+    says: String,
+    tone: Tone,
+}
+
+/// How far the page scrolls.
+pub(crate) fn most_scroll(view: &View) -> usize {
+    let screen = Rect::new(0, 0, view.size.0, view.size.1);
+    let Some((lines, page)) = page(view, screen) else {
+        return 0;
+    };
+    lines
+        .len()
+        .saturating_sub(overlay::inside(page).height.into())
+}
+
+pub(super) fn draw(view: &View, screen: Rect, scroll: usize, pen: &mut Pen<'_>) {
+    let Some((lines, page)) = page(view, screen) else {
+        return;
+    };
+    let table = view.focus().table();
+    let heading = format!("{}: every field of the row", table.name);
+    let inside = overlay::inside(page);
+    let first = scroll.min(lines.len().saturating_sub(inside.height.into()));
+    overlay::frame(page, &heading, first, lines.len(), pen);
+    for (line, y) in lines.iter().skip(first).zip(inside.y..inside.bottom()) {
+        pen.text(inside.x, y, line.name, NAME, Tone::Heading);
+        pen.text(
+            inside.x + NAME,
+            y,
+            &line.value,
+            inside.width - NAME,
+            line.tone,
+        );
+        let x = inside.x + NAME + VALUE;
+        let width = inside.right().saturating_sub(x);
+        pen.text(x, y, &line.says, width, Tone::Faint);
+    }
+}
+
+fn page(view: &View, screen: Rect) -> Option<(Vec<Line>, Rect)> {
+    let shown = view.shown.as_ref()?;
+    let row = view.listing(view.focus()).chosen()?;
+    let width = WIDTH.min(screen.width.saturating_sub(4));
+    let says = usize::from(width.saturating_sub(4 + NAME + VALUE));
+    let mut lines = history(view, shown, row);
+    let cells = view.focus().cells(shown);
+    for (at, column) in view.focus().table().columns.iter().enumerate() {
+        field(cells, row, at, column, says, &mut lines);
+    }
+    let page = overlay::place(screen, width, lines.len());
+    Some((lines, page))
+}
+
+/// The flow's rates over the windows kept.
+fn history(view: &View, shown: &Shown, row: usize) -> Vec<Line> {
+    let Some(flow) = shown
+        .rows
+        .flows
+        .get(row)
+        .filter(|_| view.focus() == Pane::Flows)
+    else {
+        return Vec::new();
+    };
+    let newest = view.recent.newest().unwrap_or(0);
+    let rates = view.series.rates(flow.flow_hash, shown.number, newest);
+    let known = || rates.iter().filter(|rate| rate.is_finite());
+    let most = known().copied().fold(0.0, f32::max);
+    let least = known().copied().fold(f32::INFINITY, f32::min);
+    let of = |bps: f32| format::rate(f64::from(bps), view.options.rates);
+    let width = rates.len().max(1);
+    vec![
+        Line {
+            name: "trend",
+            value: format::sparkline(&rates, width, view.options.glyphs),
+            says: String::new(),
+            tone: Tone::Amount,
+        },
+        Line {
+            name: "",
+            value: format!(
+                "{} windows, {} to {}",
+                known().count(),
+                of(least.min(most)),
+                of(most)
+            ),
+            says: String::new(),
+            tone: Tone::Faint,
+        },
+    ]
+}
+
+fn field(
+    cells: &dyn Cells,
+    row: usize,
+    at: usize,
+    column: &'static Column,
+    width: usize,
+    lines: &mut Vec<Line>,
+) {
+    let value = cells.value(row, at);
+    let mut shown = exact(&value, column);
+    if column.kind == Type::Text && shown.chars().count() >= usize::from(VALUE) {
+        // A sentence: what it says is in it.
+        let room = width + usize::from(VALUE);
+        for (at, text) in overlay::wrap(&shown, room).into_iter().enumerate() {
+            lines.push(Line {
+                name: if at == 0 { column.name } else { "" },
+                value: text,
+                says: String::new(),
+                tone: Tone::Text,
+            });
+        }
+        return;
+    }
+    shown = format::fit(&shown, usize::from(VALUE) - 2);
+    let mut says = overlay::wrap(column.help, width).into_iter();
+    lines.push(Line {
+        name: column.name,
+        value: shown,
+        says: says.next().unwrap_or_default(),
+        tone: if value == Value::Null {
+            Tone::Faint
+        } else {
+            Tone::Text
+        },
+    });
+    lines.extend(says.map(|says| Line {
+        name: "",
+        value: String::new(),
+        says,
+        tone: Tone::Text,
+    }));
+}
+
+/// The whole number with its unit, and what is easier to read where that is another.
+fn exact(value: &Value<'_>, column: &Column) -> String {
+    match (value, column.unit) {
+        (Value::I64(number), Unit::None | Unit::UnixNanoseconds) => number.to_string(),
+        (Value::I64(number), unit) => {
+            let (full, short) = (
+                format::count(number.unsigned_abs()),
+                human::readable(value, unit),
+            );
+            let sign = if *number < 0 { "-" } else { "" };
+            if number.unsigned_abs() < 1_000 {
+                format!("{sign}{full} {}", unit.name())
+            } else {
+                format!("{sign}{full} ({short})")
+            }
+        }
+        (Value::F64(_), unit) => human::readable(value, unit),
+        _ => human::plain(value),
+    }
+}

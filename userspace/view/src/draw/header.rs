@@ -1,0 +1,231 @@
+//! Source and time, rates, the identity, what was lost.
+
+use super::pen::{Pen, Piece, piece};
+use crate::format::{self, count};
+use crate::header::{Losses, Motion};
+use crate::recent::Shown;
+use crate::theme::Tone;
+use crate::view::View;
+use ratatui::layout::Rect;
+use rocescope_model::{Unit, Value, WindowRow, human};
+
+/// Cells of the sparkline of the whole source.
+const SPARK: usize = 20;
+
+pub(super) fn draw(view: &View, area: Rect, pen: &mut Pen<'_>) {
+    let line = |at: u16| Rect {
+        y: area.y + at,
+        height: 1,
+        ..area
+    };
+    let (left, right) = place(view);
+    pen.line(line(0), left, right);
+    let (right, alone) = (own(view), view.shown.as_ref());
+    let Some(shown) = alone else {
+        let waiting = match view.header.motion {
+            Motion::Ended => "no window: the input held no frame",
+            _ => "waiting for the first window to end",
+        };
+        pen.line(line(1), vec![piece(waiting, Tone::Notice, 9)], right);
+        return;
+    };
+    pen.line(line(1), rates(view, shown), right);
+    identity(&shown.total, line(2), pen);
+    pen.line(line(3), losses(view, &shown.total), marks(&shown.total));
+}
+
+/// What is looked at, and when.
+fn place(view: &View) -> (Vec<Piece>, Vec<Piece>) {
+    let header = &view.header;
+    let mut left = vec![
+        piece("rocescope", Tone::Heading, 2),
+        piece(format::fit(&header.source, 40), Tone::Focus, 9),
+        piece(header.mode.clone(), Tone::Faint, 5),
+    ];
+    left.push(match header.motion {
+        Motion::Live => piece("live", Tone::Good, 6),
+        Motion::Speed(speed) if speed.is_finite() => piece(format!("×{speed}"), Tone::Good, 6),
+        Motion::Speed(_) => piece("full speed", Tone::Good, 6),
+        Motion::Paused => piece("PAUSED", Tone::Notice, 8),
+        Motion::Ended => piece("ended", Tone::Faint, 6),
+    });
+    if view.is_held() {
+        let behind = view.recent.newest().zip(view.held);
+        let behind = behind.map_or(0, |(newest, held)| newest - held);
+        let text = if behind > 0 {
+            format!("FROZEN -{behind}")
+        } else {
+            "FROZEN".into()
+        };
+        left.push(piece(text, Tone::Notice, 10));
+    }
+    let mut right = Vec::new();
+    if let Some(shown) = &view.shown {
+        let time = format!("{:.3}", shown.total.window_start);
+        let (date, clock) = (time.get(..10).unwrap_or(""), time.get(11..23).unwrap_or(""));
+        right.push(piece(date, Tone::Faint, 4));
+        right.push(piece(clock, Tone::Heading, 10));
+        let length = format::length(shown.total.window_ns);
+        right.push(piece(format!("+{length}"), Tone::Text, 9));
+    }
+    (left, right)
+}
+
+fn own(view: &View) -> Vec<Piece> {
+    let Some(own) = view.header.own else {
+        return Vec::new();
+    };
+    let resident = Value::F64(own.resident_bytes as f64);
+    vec![
+        piece(
+            format!("CPU {:.1} %", own.cpu_ratio * 100.0),
+            Tone::Faint,
+            7,
+        ),
+        piece(
+            format!("RSS {}", human::readable(&resident, Unit::Bytes)),
+            Tone::Faint,
+            6,
+        ),
+    ]
+}
+
+fn rates(view: &View, shown: &Shown) -> Vec<Piece> {
+    let total = &shown.total;
+    let seconds = total.window_ns.max(1) as f64 / 1e9;
+    let rate = format::rate(total.frame_bytes as f64 * 8.0 / seconds, view.options.rates);
+    let packets = Value::F64(total.roce_packets as f64 / seconds);
+    let trend = view.recent.rates(shown.number);
+    let line = format::sparkline(&trend, SPARK.min(trend.len()), view.options.glyphs);
+    vec![
+        piece(format!("{rate:>11}"), Tone::Heading, 10),
+        piece(
+            format!("{:>9}", human::readable(&packets, Unit::PacketsPerSecond)),
+            Tone::Heading,
+            9,
+        ),
+        piece(line, Tone::Amount, 3),
+        piece(flows(shown), Tone::Text, 8),
+    ]
+}
+
+/// How many flows, and how sure that is.
+fn flows(shown: &Shown) -> String {
+    let total = &shown.total;
+    let number = count(total.flows);
+    if shown.more_flows {
+        // Distinct flows of several windows cannot be told from their tops.
+        format!("flows ≥ {number}")
+    } else if total.flows_exact {
+        format!("flows {number} exact")
+    } else {
+        let error = total.flows as f64 * total.estimated_flows_stderr_ratio;
+        format!("flows {number} ± {}", count(error.ceil() as u64))
+    }
+}
+
+/// Frames are what they are classed as. Parts that are nothing give way where there is no room.
+fn identity(total: &WindowRow, area: Rect, pen: &mut Pen<'_>) {
+    let parts = [
+        ("RoCEv2", total.roce_packets, Tone::Text),
+        ("other", total.not_roce_frames, Tone::Text),
+        ("malformed", total.malformed_frames, Tone::Bad),
+        ("fragments", total.fragment_frames, Tone::Notice),
+        ("filtered", total.filtered_frames, Tone::Text),
+        ("snapped", total.snapped_frames, Tone::Notice),
+    ];
+    let sum: u64 = parts.iter().map(|(_, number, _)| number).sum();
+    let text = |(name, number, _): &(&str, u64, Tone)| format!("{} {name}", count(*number));
+    let frames = format!("{} frames", count(total.frames));
+    let all: Vec<String> = parts.iter().map(text).collect();
+    let length = frames.len() + 3 + all.iter().map(|part| part.len() + 3).sum::<usize>();
+    let room = length <= usize::from(area.width);
+    let mut x = pen.text(area.x + 1, area.y, &frames, area.width, Tone::Text) + 1;
+    // Live, a run may reach over the end of its window by a tick: then the two differ by a few.
+    let (sign, tone) = if sum == total.frames {
+        ("=", Tone::Good)
+    } else {
+        ("≈", Tone::Notice)
+    };
+    x = pen.text(x, area.y, sign, 2, tone) + 1;
+    for (at, part) in parts.iter().enumerate() {
+        if at > 1 && part.1 == 0 && !room {
+            continue;
+        }
+        if at > 0 {
+            x = pen.text(x, area.y, "+", 1, Tone::Faint) + 1;
+        }
+        let tone = if part.1 == 0 { Tone::Faint } else { part.2 };
+        let left = area.right().saturating_sub(x);
+        x = pen.text(x, area.y, &text(part), left, tone) + 1;
+    }
+}
+
+/// Everything that can be lost, with its reason.
+fn losses(view: &View, total: &WindowRow) -> Vec<Piece> {
+    let Losses {
+        live,
+        interface_frames,
+        socket_frames,
+        windows_not_shown,
+    } = view.header.losses;
+    let elsewhere = view.lost_packets.saturating_sub(total.lost_packets);
+    let known = total.lost_packets
+        + elsewhere
+        + total.mirror_lost_packets.unwrap_or(0)
+        + interface_frames.unwrap_or(0)
+        + socket_frames.unwrap_or(0);
+    let mut pieces = vec![if known == 0 {
+        piece("lost 0", Tone::Good, 10)
+    } else {
+        piece(format!("lost {}", count(known)), Tone::Bad, 10)
+    }];
+    let mut part = |name: &str, number: Option<u64>, matters: u8| {
+        let (text, tone) = match number {
+            None => (format!("{name} ?"), Tone::Faint),
+            Some(0) => (format!("{name} 0"), Tone::Faint),
+            Some(number) => (format!("{name} {}", count(number)), Tone::Bad),
+        };
+        let matters = if tone == Tone::Bad { 9 } else { matters };
+        pieces.push(piece(text, tone, matters));
+    };
+    part("ring", Some(total.lost_packets), 7);
+    if elsewhere > 0 {
+        part("ring before", Some(elsewhere), 7);
+    }
+    if live {
+        part("interface", interface_frames, 6);
+        part("socket", socket_frames, 6);
+    }
+    part("mirror", total.mirror_lost_packets, 4);
+    part("late", Some(total.late_packets), 5);
+    if windows_not_shown > 0 {
+        part("windows not shown", Some(windows_not_shown), 8);
+    }
+    pieces
+}
+
+/// What deserves a look, where there is any.
+fn marks(total: &WindowRow) -> Vec<Piece> {
+    let mark = |name: &str, number: u64, tone, matters| {
+        let text = format!("{name} {}", count(number));
+        (number > 0).then(|| piece(text, tone, matters))
+    };
+    [
+        mark("NAK", total.nak_packets, Tone::Bad, 8),
+        mark("RNR", total.rnr_nak_packets, Tone::Bad, 8),
+        mark(
+            "bad ICRC",
+            total.icrc_bad_packets.unwrap_or(0),
+            Tone::Bad,
+            8,
+        ),
+        mark("CNP", total.cnp_packets, Tone::Notice, 3),
+        mark("CE", total.ecn_ce_packets, Tone::Notice, 3),
+        mark("jitter", total.jitter_events, Tone::Notice, 3),
+        mark("elephants", total.elephant_flows, Tone::Notice, 2),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}

@@ -1,0 +1,82 @@
+//! A page over the tables: a frame, a heading, lines that scroll.
+
+use super::pen::Pen;
+use crate::theme::Tone;
+use ratatui::layout::Rect;
+
+/// Lines of the frame and the margin at each side.
+const FRAME: u16 = 1;
+
+/// Where a page of so many lines stands, in the middle of the screen.
+pub(super) fn place(screen: Rect, width: u16, lines: usize) -> Rect {
+    let width = width.min(screen.width.saturating_sub(4));
+    let most = screen.height.saturating_sub(2);
+    let height = u16::try_from(lines)
+        .unwrap_or(most)
+        .saturating_add(2 * FRAME)
+        .min(most);
+    Rect {
+        x: screen.x + (screen.width - width) / 2,
+        y: screen.y + (screen.height - 1 - height) / 2,
+        width,
+        height,
+    }
+}
+
+/// The cells within the frame.
+pub(super) const fn inside(page: Rect) -> Rect {
+    Rect {
+        x: page.x + 2,
+        y: page.y + FRAME,
+        width: page.width.saturating_sub(4),
+        height: page.height.saturating_sub(2 * FRAME),
+    }
+}
+
+/// Draws an empty page; `first` of `lines` lines is the first that is seen.
+pub(super) fn frame(page: Rect, heading: &str, first: usize, lines: usize, pen: &mut Pen<'_>) {
+    pen.clear(page);
+    let (x, right) = (page.x, page.right() - 1);
+    let rule = "─".repeat(usize::from(page.width.saturating_sub(2)));
+    for (y, corners) in [(page.y, ["╭", "╮"]), (page.bottom() - 1, ["╰", "╯"])] {
+        pen.text(x + 1, y, &rule, page.width - 2, Tone::Faint);
+        pen.text(x, y, corners[0], 1, Tone::Faint);
+        pen.text(right, y, corners[1], 1, Tone::Faint);
+    }
+    for y in page.y + 1..page.bottom() - 1 {
+        pen.text(x, y, "│", 1, Tone::Faint);
+        pen.text(right, y, "│", 1, Tone::Faint);
+    }
+    pen.text(
+        x + 2,
+        page.y,
+        &format!(" {heading} "),
+        page.width - 4,
+        Tone::Focus,
+    );
+    let seen = usize::from(inside(page).height);
+    if lines > seen {
+        let text = format!(
+            " {} to {} of {lines} ",
+            first + 1,
+            (first + seen).min(lines)
+        );
+        let at = right.saturating_sub(text.len() as u16 + 1);
+        pen.text(at, page.bottom() - 1, &text, page.width, Tone::Faint);
+    }
+}
+
+/// Text in lines of at most so many characters, broken between words.
+pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}

@@ -1,0 +1,246 @@
+//! A pane: its title, its headings, the rows that are seen.
+
+use super::pen::Pen;
+use crate::format;
+use crate::layout::{self, Placed};
+use crate::pane::{Listing, Pane, Slot};
+use crate::recent::Shown;
+use crate::theme::Tone;
+use crate::view::View;
+use ratatui::layout::Rect;
+use rocescope_model::{Cells, Column, Value};
+
+pub(super) fn draw(view: &View, pane: Pane, area: Rect, alone: bool, pen: &mut Pen<'_>) {
+    title(view, pane, area, alone, pen);
+    let listing = view.listing(pane);
+    let columns = layout::columns(listing, area.width, view.is_estimated());
+    headings(listing, &columns, area, pen);
+    let rows = layout::rows(area);
+    let Some(shown) = &view.shown else {
+        return;
+    };
+    if listing.order.is_empty() {
+        let text = nothing(view, pane);
+        pen.text(rows.x + 1, rows.y, &text, rows.width - 1, Tone::Faint);
+        return;
+    }
+    let cells = pane.cells(shown);
+    let first = listing.first(rows.height.into());
+    let places = first..listing.order.len();
+    for (place, y) in places.zip(rows.y..rows.bottom()) {
+        let row = listing.order[place] as usize;
+        for column in &columns {
+            let at = (rows.x + column.x, y);
+            cell(view, shown, cells, listing.pane, row, *column, at, pen);
+        }
+        if place == listing.cursor && pane == view.focus() {
+            let line = Rect {
+                y,
+                height: 1,
+                ..rows
+            };
+            pen.paint(line, Tone::Chosen);
+        }
+    }
+}
+
+/// Why there are no rows.
+fn nothing(view: &View, pane: Pane) -> String {
+    if view.is_filtered(pane) {
+        return format!("nothing matches `{}`", view.filter);
+    }
+    match (&view.header.no_connections, pane) {
+        (Some(why), Pane::Connections) => why.clone(),
+        (_, Pane::Connections) => "no connection yet".into(),
+        (_, Pane::Events) => "no event in the windows kept".into(),
+        _ => "no packet in this window".into(),
+    }
+}
+
+/// How many rows there are: `12`, or `3 of 12` where a filter hides some.
+fn number(view: &View, pane: Pane) -> String {
+    let all = view.shown.as_ref().map_or(0, |s| pane.cells(s).rows()) as u64;
+    let order = view.listing(pane).order.len() as u64;
+    if view.is_filtered(pane) {
+        format!("{} of {}", format::count(order), format::count(all))
+    } else {
+        format::count(all)
+    }
+}
+
+/// The pieces of the title line: each a pane with the column it begins at.
+fn tabs(view: &View) -> Vec<(Pane, u16, String)> {
+    let mut x = 1;
+    Pane::ALL
+        .iter()
+        .zip(1..)
+        .map(|(pane, key)| {
+            let text = format!(" {key} {} {} ", pane.title(), number(view, *pane));
+            let tab = (*pane, x, text);
+            x += tab.2.chars().count() as u16 + 1;
+            tab
+        })
+        .collect()
+}
+
+/// The tab at this column, where one pane is shown alone.
+pub(crate) fn tab_at(view: &View, x: u16) -> Option<Pane> {
+    let tabs = tabs(view);
+    let tab = tabs.iter().rev().find(|(_, from, _)| x >= *from)?;
+    (x < tab.1 + tab.2.chars().count() as u16).then_some(tab.0)
+}
+
+fn title(view: &View, pane: Pane, area: Rect, alone: bool, pen: &mut Pen<'_>) {
+    let rule = "─".repeat(area.width.into());
+    pen.text(area.x, area.y, &rule, area.width, Tone::Faint);
+    let shown: Vec<(Pane, u16, String)> = if alone {
+        tabs(view)
+    } else {
+        let key = pane as usize + 1;
+        let text = format!(" {key} {} {} ", pane.title(), number(view, pane));
+        vec![(pane, 1, text)]
+    };
+    for (of, x, text) in shown {
+        let tone = if of == view.focus() {
+            Tone::Focus
+        } else {
+            Tone::Faint
+        };
+        let x = area.x + x;
+        pen.text(x, area.y, &text, area.right().saturating_sub(x), tone);
+    }
+}
+
+fn headings(listing: &Listing, columns: &[Placed], area: Rect, pen: &mut Pen<'_>) {
+    let y = area.y + 1;
+    for column in columns {
+        let title = match column.slot {
+            Slot::Column(at) => listing.pane.table().columns[at].title,
+            Slot::Flags => "Mark",
+            Slot::Spark => "Trend",
+            Slot::Share => "Share",
+        };
+        let title = format::fit(title, column.width.into());
+        let length = title.chars().count() as u16;
+        let x = area.x + column.x;
+        let x = if column.right {
+            x + column.width.saturating_sub(length)
+        } else {
+            x
+        };
+        if column.slot == Slot::Column(listing.sort) {
+            pen.text(x, y, &title, column.width, Tone::Focus);
+            let mark = if listing.descending { "▼" } else { "▲" };
+            let at = if column.right { x - 1 } else { x + length };
+            pen.text(at, y, mark, 1, Tone::Focus);
+        } else {
+            pen.text(x, y, &title, column.width, Tone::Heading);
+        }
+    }
+}
+
+#[expect(clippy::too_many_arguments, reason = "one cell, called from one place")]
+fn cell(
+    view: &View,
+    shown: &Shown,
+    cells: &dyn Cells,
+    pane: Pane,
+    row: usize,
+    column: Placed,
+    (x, y): (u16, u16),
+    pen: &mut Pen<'_>,
+) {
+    let width = usize::from(column.width);
+    match column.slot {
+        Slot::Column(at) => {
+            let what = &pane.table().columns[at];
+            let value = cells.value(row, at);
+            let tone = tone(what, &value);
+            let mut text = format::cell(&value, what, view.options.rates);
+            if is_upper_bound(pane, shown, row, what) {
+                text.insert(0, '≤');
+            }
+            let text = format::fit(&text, width);
+            if column.right {
+                let length = text.chars().count() as u16;
+                pen.amount(x + column.width - length, y, &text, tone);
+            } else {
+                pen.text(x, y, &text, column.width, tone);
+            }
+        }
+        Slot::Flags => flags(view, shown, row, (x, y), pen),
+        Slot::Spark => {
+            let Some(flow) = shown.rows.flows.get(row) else {
+                return;
+            };
+            let newest = view.recent.newest().unwrap_or(0);
+            let rates = view.series.rates(flow.flow_hash, shown.number, newest);
+            let line = format::sparkline(&rates, width, view.options.glyphs);
+            pen.text(x, y, &line, column.width, Tone::Amount);
+        }
+        Slot::Share => {
+            let Some(opcode) = shown.rows.opcodes.get(row) else {
+                return;
+            };
+            let share = opcode.packets as f64 / shown.total.roce_packets.max(1) as f64;
+            let percent = format!("{:>5.1} %", share * 100.0);
+            let bar = view.options.glyphs.bar(share, width - percent.len() - 1);
+            let x = pen.amount(x, y, &percent, Tone::Text) + 1;
+            pen.text(x, y, &bar, column.width, Tone::Amount);
+        }
+    }
+}
+
+/// Whether the truth may lie below the cell.
+fn is_upper_bound(pane: Pane, shown: &Shown, row: usize, column: &Column) -> bool {
+    let Some(flow) = shown.rows.flows.get(row).filter(|_| pane == Pane::Flows) else {
+        return false;
+    };
+    match column.name {
+        "packets" => flow.error_packets > 0,
+        "frame_bytes" | "frame_bps" => flow.error_frame_bytes > 0,
+        _ => false,
+    }
+}
+
+/// `E`: elephant; `J`: sudden change; `C`: congestion experienced; `~`: its sizes are bounds.
+fn flags(view: &View, shown: &Shown, row: usize, (x, y): (u16, u16), pen: &mut Pen<'_>) {
+    let Some(flow) = shown.rows.flows.get(row) else {
+        return;
+    };
+    let marks = [
+        (flow.elephant, "E"),
+        (view.flow_has_jitter(flow), "J"),
+        (flow.ecn_ce_packets > 0, "C"),
+        (flow.error_frame_bytes > 0, "~"),
+    ];
+    for ((is, mark), x) in marks.into_iter().zip(x..) {
+        let (text, tone) = if is {
+            (mark, Tone::Notice)
+        } else {
+            ("·", Tone::Faint)
+        };
+        pen.text(x, y, text, 1, tone);
+    }
+}
+
+/// Trouble stands out, nothing steps back.
+fn tone(column: &Column, value: &Value<'_>) -> Tone {
+    match value {
+        Value::Null | Value::I64(0) => Tone::Faint,
+        Value::Text(text) if column.name == "kind" => match text.as_ref() {
+            "nak" | "fatal_nak" | "retry_exhausted" | "loss" | "reject" => Tone::Bad,
+            "connect" | "disconnect" => Tone::Good,
+            _ => Tone::Notice,
+        },
+        Value::I64(_) => match column.name {
+            "nak_psn_sequence" | "rnr_nak" | "nak_fatal" | "timeouts" => Tone::Bad,
+            name if name.starts_with("lost_") || name.starts_with("retransmitted") => Tone::Bad,
+            name if name.starts_with("ecn_ce") || name.starts_with("cnp_") => Tone::Notice,
+            name if name.starts_with("out_of_order") || name.starts_with("error_") => Tone::Notice,
+            "rank" => Tone::Faint,
+            _ => Tone::Text,
+        },
+        _ => Tone::Text,
+    }
+}

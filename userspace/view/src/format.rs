@@ -1,0 +1,179 @@
+//! Cells and counts as the view shows them.
+
+use crate::glyphs::Glyphs;
+use rocescope_model::{Column, Type, Unit, Value, human};
+
+/// Whether rates are shown in bits or bytes a second.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Rates {
+    /// bit/s, in steps of 1,000.
+    #[default]
+    Bits,
+    /// B/s, in steps of 1,024.
+    Bytes,
+}
+
+impl Rates {
+    /// The other one.
+    #[must_use]
+    pub const fn other(self) -> Self {
+        match self {
+            Self::Bits => Self::Bytes,
+            Self::Bytes => Self::Bits,
+        }
+    }
+}
+
+/// A rate given in bits a second.
+#[must_use]
+pub fn rate(bps: f64, rates: Rates) -> String {
+    match rates {
+        Rates::Bits => human::readable(&Value::F64(bps), Unit::BitsPerSecond),
+        // A rate is seldom a whole number of bytes, and `1.75 MiB/s` says enough.
+        Rates::Bytes => human::readable(&Value::F64(bps / 8.0), Unit::Bytes) + "/s",
+    }
+}
+
+/// A cell with its unit, in words short enough for a table.
+#[must_use]
+pub fn cell(value: &Value<'_>, column: &Column, rates: Rates) -> String {
+    match (value, column.unit) {
+        (Value::Null, _) => "-".into(),
+        (Value::Time(time), _) => {
+            // The date stands in the header.
+            let text = format!("{time:.3}");
+            text.get(11..23).map_or_else(|| text.clone(), str::to_owned)
+        }
+        (Value::F64(bps), Unit::BitsPerSecond) if bps.is_finite() => rate(*bps, rates),
+        (value, unit) if is_count(unit) => {
+            let text = human::readable(value, unit);
+            // So that digits stand below digits where only some carry a prefix.
+            if text.ends_with(|last: char| last.is_ascii_digit()) {
+                text + "  "
+            } else {
+                text
+            }
+        }
+        (value, unit) => human::readable(value, unit),
+    }
+}
+
+/// Numbers that may carry a decimal prefix and no word.
+const fn is_count(unit: Unit) -> bool {
+    matches!(
+        unit,
+        Unit::Packets | Unit::Frames | Unit::Messages | Unit::Flows | Unit::Events
+    )
+}
+
+/// How wide the cells of a column are at most, where its unit tells; nothing where they must be looked
+/// at.
+#[must_use]
+pub const fn width(column: &Column) -> Option<usize> {
+    match (column.kind, column.unit) {
+        (Type::Time, _) => Some(12),
+        (Type::Bool, _) => Some(3),
+        (Type::Text, _) => None,
+        (Type::Bytes, _) => Some(17),
+        (Type::ListI64, _) => Some(20),
+        (_, Unit::None | Unit::UnixNanoseconds) => None,
+        (_, Unit::Bytes) => Some(8),
+        (_, Unit::Nanoseconds | Unit::Ratio) => Some(7),
+        (_, Unit::BitsPerSecond) => Some(11),
+        (_, Unit::PacketsPerSecond) => Some(9),
+        (_, _) => Some(6),
+    }
+}
+
+/// A number in groups of three digits: `1,234,567`.
+#[must_use]
+pub fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// A length of time in the unit that leaves it whole: `1 s`, `250 ms`.
+#[must_use]
+pub fn length(ns: i64) -> String {
+    let of = |size: i64, unit: &str| {
+        (ns >= size && ns % size == 0).then(|| format!("{} {unit}", ns / size))
+    };
+    of(1_000_000_000, "s")
+        .or_else(|| of(1_000_000, "ms"))
+        .or_else(|| of(1_000, "µs"))
+        .unwrap_or_else(|| format!("{ns} ns"))
+}
+
+/// The text in so many cells: its end gives way to an ellipsis, in an address its middle, for both ends
+/// of that tell something.
+#[must_use]
+pub fn fit(text: &str, width: usize) -> String {
+    let length = text.chars().count();
+    if length <= width {
+        return text.to_owned();
+    }
+    let Some(kept) = width.checked_sub(1) else {
+        return String::new();
+    };
+    let from_the_end = if text.parse::<core::net::IpAddr>().is_ok() {
+        kept / 2
+    } else {
+        0
+    };
+    let head = text.chars().take(kept - from_the_end);
+    let tail = text.chars().skip(length - from_the_end);
+    head.chain(['…']).chain(tail).collect()
+}
+
+/// The levels of a sparkline, `width` of them, the last at the right; all in proportion to the largest.
+#[must_use]
+pub fn sparkline(values: &[f32], width: usize, glyphs: Glyphs) -> String {
+    let values = &values[values.len().saturating_sub(width)..];
+    let most = values.iter().copied().fold(0.0_f32, f32::max);
+    let blank = width - values.len();
+    let levels = values.iter().map(|value| {
+        let share = if most > 0.0 { value / most } else { *value };
+        glyphs.spark(share)
+    });
+    " ".repeat(blank) + &levels.collect::<String>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_come_in_bits_or_bytes() {
+        assert_eq!(rate(16.2e6, Rates::Bits), "16.2 Mbit/s");
+        assert_eq!(rate(8.0 * 1024.0 * 1536.0, Rates::Bytes), "1.50 MiB/s");
+    }
+
+    #[test]
+    fn what_does_not_fit_says_so() {
+        assert_eq!(fit("RC_SEND_ONLY", 6), "RC_SE…");
+        assert_eq!(fit("fd00:1:2:3::4:5", 9), "fd00…:4:5");
+        assert_eq!(fit("abc", 3), "abc");
+        assert_eq!(fit("abc", 0), "");
+    }
+
+    #[test]
+    fn sparklines_end_at_the_right() {
+        let line = sparkline(&[f32::NAN, 0.0, 1.0, 2.0], 6, Glyphs::Unicode);
+        assert_eq!(line, "   ·▄█");
+        assert_eq!(sparkline(&[1.0, 2.0, 4.0], 2, Glyphs::Unicode), "▄█");
+    }
+
+    #[test]
+    fn lengths_stay_whole() {
+        assert_eq!(length(1_000_000_000), "1 s");
+        assert_eq!(length(1_500_000_000), "1500 ms");
+        assert_eq!(length(7), "7 ns");
+    }
+}

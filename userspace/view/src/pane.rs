@@ -1,0 +1,426 @@
+//! A table on the screen: its columns, their order of importance, what it is sorted by and which row is
+//! chosen.
+
+use crate::filter::Matcher;
+use crate::format;
+use crate::recent::Shown;
+use core::cmp::Ordering;
+use core::net::IpAddr;
+use rocescope_model::{
+    Cells, ConnectionRow, EventRow, FlowRow, OpcodeRow, Row, Table, Type, Value,
+};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// The tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pane {
+    /// Top flows.
+    Flows,
+    /// Opcode mix.
+    Opcodes,
+    /// Each direction of each connection.
+    Connections,
+    /// Events, the latest first.
+    Events,
+}
+
+/// What stands in a column of the screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Slot {
+    /// A column of the table, by position.
+    Column(usize),
+    /// Marks of a flow: elephant, jitter, congestion, estimate.
+    Flags,
+    /// Rates of the latest windows.
+    Spark,
+    /// The row's share of all packets.
+    Share,
+}
+
+/// Columns from left to right, each with how much it matters when there is no room for all.
+type Columns = &'static [(&'static str, u8)];
+
+const FLAGS: &str = "(flags)";
+const SPARK: &str = "(spark)";
+const SHARE: &str = "(share)";
+
+const FLOWS: Columns = &[
+    ("rank", 12),
+    ("src", 20),
+    ("dst", 20),
+    ("udp_src_port", 6),
+    ("dst_qpn", 16),
+    ("service", 5),
+    (FLAGS, 14),
+    ("packets", 8),
+    ("frame_bytes", 9),
+    ("error_frame_bytes", 7),
+    ("messages", 4),
+    ("ecn_ce_packets", 3),
+    ("payload_bps", 2),
+    ("frame_bps", 18),
+    (SPARK, 10),
+];
+const OPCODES: Columns = &[
+    ("opcode", 20),
+    ("packets", 18),
+    ("frame_bps", 10),
+    ("rate_pps", 8),
+    ("payload_bytes", 2),
+    ("messages", 3),
+    (SHARE, 19),
+];
+const CONNECTIONS: Columns = &[
+    ("src", 20),
+    ("src_qpn", 8),
+    ("dst", 20),
+    ("dst_qpn", 16),
+    ("service", 2),
+    ("state", 3),
+    ("packets", 7),
+    ("retransmitted_packets", 14),
+    ("lost_before_tap_packets", 12),
+    ("lost_after_tap_packets", 11),
+    ("nak_psn_sequence", 6),
+    ("rnr_nak", 6),
+    ("timeouts", 4),
+    ("cnp_received_packets", 5),
+    ("out_of_order_packets", 1),
+    ("rtt_p50_ns", 15),
+    ("rtt_p99_ns", 13),
+];
+const EVENTS: Columns = &[
+    ("time", 20),
+    ("kind", 19),
+    ("src", 10),
+    ("dst", 10),
+    ("dst_qpn", 9),
+    ("count", 6),
+    ("psn", 3),
+    ("syndrome", 2),
+    ("detail", 15),
+];
+
+impl Pane {
+    /// Every pane, in order.
+    pub const ALL: [Self; 4] = [Self::Flows, Self::Opcodes, Self::Connections, Self::Events];
+
+    /// Its table.
+    #[must_use]
+    pub const fn table(self) -> &'static Table {
+        match self {
+            Self::Flows => FlowRow::TABLE,
+            Self::Opcodes => OpcodeRow::TABLE,
+            Self::Connections => ConnectionRow::TABLE,
+            Self::Events => EventRow::TABLE,
+        }
+    }
+
+    /// Its heading.
+    #[must_use]
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Flows => "Flows",
+            Self::Opcodes => "Opcodes",
+            Self::Connections => "Connections",
+            Self::Events => "Events",
+        }
+    }
+
+    /// Its rows.
+    #[must_use]
+    pub fn cells(self, shown: &Shown) -> &dyn Cells {
+        match self {
+            Self::Flows => &shown.rows.flows,
+            Self::Opcodes => &shown.rows.opcodes,
+            Self::Connections => &shown.connections,
+            Self::Events => &shown.events,
+        }
+    }
+
+    const fn columns(self) -> Columns {
+        match self {
+            Self::Flows => FLOWS,
+            Self::Opcodes => OPCODES,
+            Self::Connections => CONNECTIONS,
+            Self::Events => EVENTS,
+        }
+    }
+
+    /// The column it is sorted by unless told otherwise, and whether the largest comes first.
+    const fn sorted_by(self) -> (&'static str, bool) {
+        match self {
+            Self::Flows => ("frame_bps", true),
+            Self::Opcodes => ("packets", true),
+            Self::Connections => ("retransmitted_packets", true),
+            Self::Events => ("time", true),
+        }
+    }
+
+    /// The slots from left to right with their importance.
+    pub(crate) fn slots(self) -> impl Iterator<Item = (Slot, u8)> {
+        self.columns().iter().filter_map(move |(name, matters)| {
+            let slot = match *name {
+                FLAGS => Slot::Flags,
+                SPARK => Slot::Spark,
+                SHARE => Slot::Share,
+                name => Slot::Column(self.table().position(name)?),
+            };
+            Some((slot, *matters))
+        })
+    }
+}
+
+/// A table as it is looked at.
+#[derive(Debug)]
+pub struct Listing {
+    /// Which table.
+    pub pane: Pane,
+    /// Position of the column it is sorted by.
+    pub sort: usize,
+    /// Whether the largest comes first.
+    pub descending: bool,
+    /// Rows that are shown, in order.
+    pub order: Vec<u32>,
+    /// How wide the cells of each column of the table are.
+    pub widths: Vec<usize>,
+    /// Place of the chosen row in the order.
+    pub cursor: usize,
+    /// The chosen row itself, so that it is found again when the order changes; nothing where the first
+    /// row is chosen, whichever that is.
+    pinned: Option<u64>,
+}
+
+impl Listing {
+    pub(crate) fn new(pane: Pane) -> Self {
+        let (column, descending) = pane.sorted_by();
+        Self {
+            pane,
+            sort: pane.table().position(column).unwrap_or(0),
+            descending,
+            order: Vec::new(),
+            widths: vec![0; pane.table().columns.len()],
+            cursor: 0,
+            pinned: None,
+        }
+    }
+
+    /// Sorts by this column: numbers from the largest, names from the first.
+    pub(crate) fn sort_by(&mut self, column: usize) {
+        let kind = self.pane.table().columns.get(column).map(|c| c.kind);
+        self.sort = column;
+        self.descending = kind.is_some_and(|kind| kind.is_number() || kind == Type::Time)
+            // The first rank is the largest.
+            && self.pane.table().columns[column].name != "rank";
+    }
+
+    /// Chooses, sorts and measures the rows anew.
+    pub(crate) fn arrange(&mut self, cells: &dyn Cells, matcher: Option<&Matcher>) {
+        let rows = (0..cells.rows())
+            .filter(|row| matcher.is_none_or(|matcher| matcher.matches(cells, *row)));
+        let mut keyed: Vec<(SortKey, u32)> = rows
+            .map(|row| (SortKey::of(&cells.value(row, self.sort)), row as u32))
+            .collect();
+        let descending = self.descending;
+        // Stable: rows that are equal stay as the source ranked them.
+        keyed.sort_by(|(a, _), (b, _)| a.compare(b, descending));
+        self.order.clear();
+        self.order.extend(keyed.iter().map(|(_, row)| *row));
+        self.measure(cells);
+        self.find_pinned(cells);
+    }
+
+    fn measure(&mut self, cells: &dyn Cells) {
+        let columns = self.pane.table().columns.iter().enumerate();
+        for (at, column) in columns {
+            self.widths[at] = format::width(column).unwrap_or_else(|| {
+                let wanted = self.pane.slots().any(|(slot, _)| slot == Slot::Column(at));
+                if !wanted && at != self.sort {
+                    return 0;
+                }
+                // Further down than anybody looks: the widths of the first thousand do.
+                let rows = self.order.iter().take(1_000);
+                let width = |row: &u32| match cells.value(*row as usize, at) {
+                    Value::Text(text) => text.chars().count(),
+                    Value::I64(number) => decimal_width(number),
+                    value => rocescope_model::human::plain(&value).chars().count(),
+                };
+                rows.map(width).max().unwrap_or(0)
+            });
+        }
+    }
+
+    fn find_pinned(&mut self, cells: &dyn Cells) {
+        let found = self.pinned.and_then(|pinned| {
+            let mut rows = self.order.iter();
+            rows.position(|row| identity(self.pane, cells, *row as usize) == pinned)
+        });
+        self.cursor = match found {
+            Some(at) => at,
+            None => self.cursor.min(self.order.len().saturating_sub(1)),
+        };
+        if self.pinned.is_none() {
+            self.cursor = 0;
+        }
+    }
+
+    /// Chooses the row at this place of the order.
+    pub(crate) fn choose(&mut self, place: usize, cells: &dyn Cells) {
+        self.cursor = place.min(self.order.len().saturating_sub(1));
+        self.pinned = match self.order.get(self.cursor) {
+            Some(row) if self.cursor > 0 => Some(identity(self.pane, cells, *row as usize)),
+            _ => None,
+        };
+    }
+
+    /// Holds on to the chosen row, also the first.
+    pub(crate) fn pin(&mut self, cells: &dyn Cells) {
+        let row = self.order.get(self.cursor);
+        self.pinned = row.map(|row| identity(self.pane, cells, *row as usize));
+    }
+
+    /// The chosen row.
+    #[must_use]
+    pub fn chosen(&self) -> Option<usize> {
+        self.order.get(self.cursor).map(|row| *row as usize)
+    }
+
+    /// The first place that is on the screen, `height` rows high.
+    #[must_use]
+    pub fn first(&self, height: usize) -> usize {
+        // The chosen row stays a few rows off the edge once the list is scrolled.
+        let margin = (height / 4).min(3);
+        let last = self.order.len().saturating_sub(height);
+        (self.cursor + margin + 1).saturating_sub(height).min(last)
+    }
+}
+
+fn decimal_width(number: i64) -> usize {
+    let digits = number.unsigned_abs().checked_ilog10().unwrap_or(0) as usize + 1;
+    digits + usize::from(number < 0)
+}
+
+/// What stays the same of a row from window to window.
+fn identity(pane: Pane, cells: &dyn Cells, row: usize) -> u64 {
+    let columns: &[&str] = match pane {
+        Pane::Flows => &["observer", "flow_hash"],
+        Pane::Opcodes => &["opcode_number"],
+        Pane::Connections => &["observer", "connection", "role"],
+        Pane::Events => &["time_ns", "kind", "src", "dst", "dst_qpn", "psn"],
+    };
+    let mut hasher = DefaultHasher::new();
+    for column in columns
+        .iter()
+        .filter_map(|name| pane.table().position(name))
+    {
+        match cells.value(row, column) {
+            Value::I64(number) => number.hash(&mut hasher),
+            Value::Text(text) => text.hash(&mut hasher),
+            _ => 0_u8.hash(&mut hasher),
+        }
+    }
+    hasher.finish()
+}
+
+/// What rows are compared by.
+#[derive(Debug)]
+enum SortKey {
+    Null,
+    Integer(i64),
+    Number(f64),
+    Address(IpAddr),
+    Text(String),
+}
+
+impl SortKey {
+    fn of(value: &Value<'_>) -> Self {
+        match value {
+            Value::Null | Value::Bytes(_) | Value::ListI64(_) => Self::Null,
+            Value::I64(number) => Self::Integer(*number),
+            Value::F64(number) => Self::Number(*number),
+            Value::Bool(truth) => Self::Integer(i64::from(*truth)),
+            Value::Time(time) => Self::Integer(time.0),
+            Value::Text(text) => match text.parse() {
+                Ok(address) => Self::Address(address),
+                Err(_) => Self::Text(text.to_string()),
+            },
+        }
+    }
+
+    /// What is not known comes last, whichever way round.
+    fn compare(&self, other: &Self, descending: bool) -> Ordering {
+        let order = match (self, other) {
+            (Self::Null, Self::Null) => return Ordering::Equal,
+            (Self::Null, _) => return Ordering::Greater,
+            (_, Self::Null) => return Ordering::Less,
+            (Self::Integer(a), Self::Integer(b)) => a.cmp(b),
+            (Self::Number(a), Self::Number(b)) => a.total_cmp(b),
+            (Self::Address(a), Self::Address(b)) => a.cmp(b),
+            (Self::Text(a), Self::Text(b)) => a.cmp(b),
+            // A column has one type; addresses come before other text.
+            (Self::Address(_), _) => Ordering::Less,
+            (_, _) => Ordering::Greater,
+        };
+        if descending { order.reverse() } else { order }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn flow(flow_hash: i64, src: &str, frame_bps: f64) -> FlowRow {
+        FlowRow {
+            flow_hash,
+            src: src.parse().unwrap(),
+            frame_bps,
+            ..FlowRow::default()
+        }
+    }
+
+    #[test]
+    fn every_column_of_a_pane_is_in_the_registry() {
+        for pane in Pane::ALL {
+            assert_eq!(pane.slots().count(), pane.columns().len(), "{pane:?}");
+            assert!(pane.table().position(pane.sorted_by().0).is_some());
+        }
+    }
+
+    #[test]
+    fn addresses_sort_as_numbers_and_nulls_come_last() {
+        let rows = vec![
+            flow(1, "10.0.0.10", 1.0),
+            flow(2, "10.0.0.9", 3.0),
+            flow(3, "fd00::1", 2.0),
+        ];
+        let mut listing = Listing::new(Pane::Flows);
+        listing.arrange(&rows, None);
+        assert_eq!(listing.order, [1, 2, 0], "by rate, the largest first");
+        listing.sort_by(FlowRow::TABLE.position("src").unwrap());
+        listing.arrange(&rows, None);
+        assert_eq!(listing.order, [1, 0, 2]);
+        listing.sort_by(FlowRow::TABLE.position("vlan").unwrap());
+        let mut tagged = rows;
+        tagged[2].vlan = Some(7);
+        for descending in [true, false] {
+            listing.descending = descending;
+            listing.arrange(&tagged, None);
+            assert_eq!(listing.order, [2, 0, 1]);
+        }
+    }
+
+    #[test]
+    fn the_chosen_row_is_found_again_and_the_first_place_stays_the_first() {
+        let mut rows = vec![flow(1, "10.0.0.1", 3.0), flow(2, "10.0.0.2", 2.0)];
+        let mut listing = Listing::new(Pane::Flows);
+        listing.arrange(&rows, None);
+        listing.choose(1, &rows);
+        rows[1].frame_bps = 9.0;
+        listing.arrange(&rows, None);
+        assert_eq!((listing.cursor, listing.chosen()), (0, Some(1)));
+        listing.choose(0, &rows);
+        rows[0].frame_bps = 99.0;
+        listing.arrange(&rows, None);
+        assert_eq!((listing.cursor, listing.chosen()), (0, Some(0)));
+    }
+}

@@ -1,0 +1,197 @@
+//! The terminal: entered, restored, read, written. Everything else in this crate is pure.
+
+use crate::keys::{Code, Key};
+use crate::view::Mouse;
+use crate::{View, draw};
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+use ratatui::crossterm::event::{
+    self, DisableMouseCapture, EnableMouseCapture, Event, KeyCode, KeyEvent, KeyEventKind,
+    KeyModifiers, MouseButton, MouseEventKind,
+};
+use ratatui::crossterm::terminal::{
+    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+};
+use ratatui::crossterm::{cursor, execute};
+use std::io::{self, Stdout};
+use std::sync::Once;
+use std::time::Duration;
+
+/// A terminal that shows the view; dropped, it is as it was.
+#[derive(Debug)]
+pub struct Screen {
+    terminal: Terminal<CrosstermBackend<Stdout>>,
+    mouse: bool,
+    entered: bool,
+}
+
+/// What came from the terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Input {
+    /// A key.
+    Key(Key),
+    /// The mouse.
+    Mouse(Mouse),
+    /// So many columns and lines.
+    Size(u16, u16),
+}
+
+impl Screen {
+    /// Takes the terminal over. It is given back when this is dropped, and before the message of a panic
+    /// is printed.
+    ///
+    /// # Errors
+    /// There is no terminal.
+    pub fn enter(mouse: bool) -> io::Result<Self> {
+        restore_before_panics();
+        let mut screen = Self {
+            terminal: Terminal::new(CrosstermBackend::new(io::stdout()))?,
+            mouse,
+            entered: false,
+        };
+        screen.resume()?;
+        Ok(screen)
+    }
+
+    /// Takes the terminal over again, all cells unknown.
+    ///
+    /// # Errors
+    /// The terminal is gone.
+    pub fn resume(&mut self) -> io::Result<()> {
+        self.entered = true;
+        enable_raw_mode()?;
+        execute!(io::stdout(), EnterAlternateScreen, cursor::Hide)?;
+        if self.mouse {
+            execute!(io::stdout(), EnableMouseCapture)?;
+        }
+        self.terminal.clear()
+    }
+
+    /// Gives the terminal back, for a while or for good.
+    ///
+    /// # Errors
+    /// The terminal is gone.
+    pub fn leave(&mut self) -> io::Result<()> {
+        if self.entered {
+            self.entered = false;
+            restore()?;
+        }
+        Ok(())
+    }
+
+    /// Paints the view: the cells that have changed.
+    ///
+    /// # Errors
+    /// The terminal is gone.
+    pub fn draw(&mut self, view: &View) -> io::Result<()> {
+        self.terminal.draw(|frame| draw(view, frame))?;
+        Ok(())
+    }
+
+    /// Paints all cells with the next [`draw`](Self::draw).
+    ///
+    /// # Errors
+    /// The terminal is gone.
+    pub fn forget(&mut self) -> io::Result<()> {
+        self.terminal.clear()
+    }
+
+    /// Columns and lines.
+    ///
+    /// # Errors
+    /// The terminal is gone.
+    pub fn size(&self) -> io::Result<(u16, u16)> {
+        let size = self.terminal.size()?;
+        Ok((size.width, size.height))
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        // There is nobody left to tell.
+        let _ = self.leave();
+    }
+}
+
+fn restore() -> io::Result<()> {
+    // Each of these even where another fails.
+    let screen = execute!(
+        io::stdout(),
+        DisableMouseCapture,
+        LeaveAlternateScreen,
+        cursor::Show
+    );
+    disable_raw_mode().and(screen)
+}
+
+fn restore_before_panics() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            let _ = restore();
+            before(panic);
+        }));
+    });
+}
+
+/// Waits so long at most for the terminal to say something that means something here.
+///
+/// # Errors
+/// The terminal is gone.
+pub fn read(patience: Duration) -> io::Result<Option<Input>> {
+    if !event::poll(patience)? {
+        return Ok(None);
+    }
+    Ok(match event::read()? {
+        Event::Key(pressed) => key(pressed).map(Input::Key),
+        Event::Resize(width, height) => Some(Input::Size(width, height)),
+        Event::Mouse(mouse) => match mouse.kind {
+            MouseEventKind::Down(MouseButton::Left) => Some(Mouse::Press(mouse.column, mouse.row)),
+            MouseEventKind::ScrollDown => Some(Mouse::Wheel(mouse.column, mouse.row, 3)),
+            MouseEventKind::ScrollUp => Some(Mouse::Wheel(mouse.column, mouse.row, -3)),
+            _ => None,
+        }
+        .map(Input::Mouse),
+        _ => None,
+    })
+}
+
+fn key(pressed: KeyEvent) -> Option<Key> {
+    if pressed.kind == KeyEventKind::Release {
+        return None;
+    }
+    let mut key = Key {
+        code: Code::Esc,
+        ctrl: pressed.modifiers.contains(KeyModifiers::CONTROL),
+        alt: pressed.modifiers.contains(KeyModifiers::ALT),
+        shift: pressed.modifiers.contains(KeyModifiers::SHIFT),
+    };
+    key.code = match pressed.code {
+        KeyCode::Char(character) => {
+            // The character says it.
+            key.shift = false;
+            Code::Char(character)
+        }
+        KeyCode::BackTab => {
+            key.shift = true;
+            Code::Tab
+        }
+        KeyCode::F(number) => Code::F(number),
+        KeyCode::Enter => Code::Enter,
+        KeyCode::Esc => Code::Esc,
+        KeyCode::Tab => Code::Tab,
+        KeyCode::Backspace => Code::Backspace,
+        KeyCode::Delete => Code::Delete,
+        KeyCode::Left => Code::Left,
+        KeyCode::Right => Code::Right,
+        KeyCode::Up => Code::Up,
+        KeyCode::Down => Code::Down,
+        KeyCode::Home => Code::Home,
+        KeyCode::End => Code::End,
+        KeyCode::PageUp => Code::PageUp,
+        KeyCode::PageDown => Code::PageDown,
+        _ => return None,
+    };
+    Some(key)
+}

@@ -1,0 +1,328 @@
+//! What each action does.
+
+use super::{Effect, LENGTHS, Layer, Mouse, Seek, View};
+use crate::format;
+use crate::header::Motion;
+use crate::keys::{Action, Code, Key};
+use crate::layout::{self, Areas};
+use crate::pane::{Pane, Slot};
+
+impl View {
+    /// A key was pressed.
+    pub fn key(&mut self, key: Key) -> Effect {
+        self.note = None;
+        if key.alt && self.options.keys.action(key).is_none() {
+            // A terminal sends the same for escape and a key in quick succession.
+            self.key(Key::plain(Code::Esc));
+            return self.key(Key { alt: false, ..key });
+        }
+        if let Layer::Filter(..) = self.layer {
+            return self.type_filter(key);
+        }
+        match self.options.keys.action(key) {
+            Some(action) => self.act(action),
+            None => {
+                self.note(format!(
+                    "{key} does nothing; {} shows the keys",
+                    self.help_key()
+                ));
+                Effect::Nothing
+            }
+        }
+    }
+
+    fn help_key(&self) -> String {
+        let mut keys = self.options.keys.of(Action::Help);
+        keys.next().map_or_else(String::new, |key| key.to_string())
+    }
+
+    /// Does what a key would.
+    pub fn act(&mut self, action: Action) -> Effect {
+        match action {
+            Action::Quit => return Effect::Quit,
+            Action::Suspend => return Effect::Suspend,
+            Action::Redraw => return Effect::Redraw,
+            _ => {}
+        }
+        if self.layer != Layer::Tables
+            && let Some(effect) = self.act_on_layer(action)
+        {
+            return effect;
+        }
+        match action {
+            Action::Help => self.layer = Layer::Help(0),
+            Action::NextPane => self.turn_to(1),
+            Action::PreviousPane => self.turn_to(Pane::ALL.len() - 1),
+            Action::Flows => self.focus = Pane::Flows,
+            Action::Opcodes => self.focus = Pane::Opcodes,
+            Action::Connections => self.focus = Pane::Connections,
+            Action::Events => self.focus = Pane::Events,
+            Action::Zoom => self.zoom = !self.zoom,
+            Action::Down => self.choose_by(1),
+            Action::Up => self.choose_by(-1),
+            Action::PageDown => self.choose_by(self.page()),
+            Action::PageUp => self.choose_by(-self.page()),
+            Action::Top => self.choose_by(i64::MIN),
+            Action::Bottom => self.choose_by(i64::MAX),
+            Action::Detail => self.open_detail(),
+            Action::Back => {
+                // Without a filter nothing can be wrong with it.
+                let _ = self.set_filter("");
+            }
+            Action::SortNext => self.sort_beside(1),
+            Action::SortPrevious => self.sort_beside(-1),
+            Action::Sort => self.layer = Layer::Sort(self.listing(self.focus).sort),
+            Action::Reverse => {
+                let listing = self.listing_mut(self.focus);
+                listing.descending = !listing.descending;
+                self.arrange();
+            }
+            Action::Filter => self.layer = Layer::Filter(self.filter.clone(), None),
+            Action::Freeze => self.freeze(),
+            Action::Units => self.options.rates = self.options.rates.other(),
+            Action::Longer => self.lengthen(true),
+            Action::Shorter => self.lengthen(false),
+            Action::Pause => return self.pause(),
+            Action::Slower => return self.change_speed(0.5),
+            Action::Faster => return self.change_speed(2.0),
+            Action::Earlier => return self.go(Seek::Windows(-1)),
+            Action::Later => return self.go(Seek::Windows(1)),
+            Action::MinuteEarlier => return self.go(Seek::Minutes(-1)),
+            Action::MinuteLater => return self.go(Seek::Minutes(1)),
+            Action::Begin => return self.go(Seek::Begin),
+            Action::End => return self.go(Seek::End),
+            Action::Quit | Action::Suspend | Action::Redraw => {}
+        }
+        Effect::Nothing
+    }
+
+    fn turn_to(&mut self, by: usize) {
+        let at = (self.focus as usize + by) % Pane::ALL.len();
+        self.focus = Pane::ALL[at];
+    }
+
+    pub(crate) fn areas(&self) -> Areas {
+        layout::areas(self.size.0, self.size.1, self.focus, self.zoom)
+    }
+
+    /// Rows that are seen at once.
+    fn page(&self) -> i64 {
+        let areas = self.areas();
+        let mut panes = areas.panes.iter();
+        let height = panes
+            .find(|(pane, _)| *pane == self.focus)
+            .map_or(1, |(_, area)| layout::rows(*area).height);
+        i64::from(height).max(1)
+    }
+
+    fn choose_by(&mut self, by: i64) {
+        let place = self.listing(self.focus).cursor as i64;
+        self.choose(self.focus, place.saturating_add(by).max(0) as usize);
+    }
+
+    fn choose(&mut self, pane: Pane, place: usize) {
+        if let Some(shown) = &self.shown {
+            self.listings[pane as usize].choose(place, pane.cells(shown));
+        }
+    }
+
+    fn open_detail(&mut self) {
+        let Some(shown) = &self.shown else {
+            return;
+        };
+        let listing = &mut self.listings[self.focus as usize];
+        if listing.chosen().is_some() {
+            listing.pin(self.focus.cells(shown));
+            self.layer = Layer::Detail(0);
+        }
+    }
+
+    /// Sorts by the next column on the screen.
+    fn sort_beside(&mut self, by: i64) {
+        let areas = self.areas();
+        let mut panes = areas.panes.iter();
+        let width = panes
+            .find(|(pane, _)| *pane == self.focus)
+            .map_or(self.size.0, |(_, area)| area.width);
+        let listing = self.listing(self.focus);
+        let columns: Vec<usize> = layout::columns(listing, width, self.is_estimated())
+            .iter()
+            .filter_map(|placed| match placed.slot {
+                Slot::Column(at) => Some(at),
+                _ => None,
+            })
+            .collect();
+        let mut found = columns.iter();
+        let at = found.position(|column| *column == listing.sort);
+        let next = (at.unwrap_or(0) as i64 + by).rem_euclid(columns.len().max(1) as i64);
+        if let Some(column) = columns.get(next as usize) {
+            self.sort_by(self.focus, *column);
+        }
+    }
+
+    pub(super) fn sort_by(&mut self, pane: Pane, column: usize) {
+        self.listing_mut(pane).sort_by(column);
+        self.arrange();
+    }
+
+    fn freeze(&mut self) {
+        self.held = match (self.held, &self.shown) {
+            (None, Some(shown)) => Some(shown.number),
+            _ => None,
+        };
+        self.refresh();
+    }
+
+    fn pause(&mut self) -> Effect {
+        match self.header.motion {
+            Motion::Live | Motion::Ended => {
+                self.freeze();
+                Effect::Nothing
+            }
+            Motion::Paused => {
+                self.held = None;
+                self.refresh();
+                Effect::Pause(false)
+            }
+            Motion::Speed(_) => Effect::Pause(true),
+        }
+    }
+
+    fn change_speed(&mut self, by: f64) -> Effect {
+        match self.header.motion {
+            Motion::Speed(speed) if speed.is_finite() => {
+                Effect::Speed((speed * by).clamp(1.0 / 64.0, 4096.0))
+            }
+            Motion::Speed(_) if by < 1.0 => Effect::Speed(1.0),
+            Motion::Speed(_) => Effect::Nothing,
+            Motion::Live | Motion::Paused | Motion::Ended => {
+                self.note("only what is being played has a speed");
+                Effect::Nothing
+            }
+        }
+    }
+
+    fn lengthen(&mut self, longer: bool) {
+        let Some(shown) = &self.shown else {
+            return;
+        };
+        let window_ns = shown.rows.windows.first().map_or_else(
+            || shown.total.window_ns / i64::from(LENGTHS[self.length]),
+            |window| window.window_ns,
+        );
+        let (at, kept) = (
+            self.length,
+            self.recent
+                .newest()
+                .map_or(0, |newest| newest + 1 - self.recent.oldest()),
+        );
+        if longer && at + 1 == LENGTHS.len() {
+            self.note("this is the longest: no more windows are kept");
+        } else if !longer && at == 0 {
+            let window = format::length(window_ns);
+            self.note(format!(
+                "{window} is the window of the source: start it with --window for a shorter one"
+            ));
+        } else {
+            self.length = if longer { at + 1 } else { at - 1 };
+            self.refresh();
+            let (asked, had) = (
+                LENGTHS[self.length],
+                self.shown.as_ref().map_or(0, |shown| shown.windows),
+            );
+            if had < asked as usize {
+                self.note(format!(
+                    "{asked} windows asked for; {kept} are kept, {had} of them lie in that time"
+                ));
+            }
+        }
+    }
+
+    /// Moves in time: where the source cannot, among the windows that are kept.
+    fn go(&mut self, seek: Seek) -> Effect {
+        if self.options.seekable {
+            return Effect::Seek(seek);
+        }
+        let (Some(newest), Some(shown)) = (self.recent.newest(), &self.shown) else {
+            return Effect::Nothing;
+        };
+        let (oldest, at) = (self.recent.oldest(), shown.number);
+        if seek == Seek::Windows(1) && at == newest {
+            self.held = None;
+            // Nothing can be asked of what comes by itself, or of what is over.
+            return match self.header.motion {
+                Motion::Paused | Motion::Speed(_) => Effect::Seek(seek),
+                Motion::Live | Motion::Ended => Effect::Nothing,
+            };
+        }
+        let window_ns = |number| {
+            let windows = self.recent.get(number).map(|rows| &rows.windows);
+            windows.and_then(|windows| Some(windows.first()?.window_ns))
+        };
+        let a_minute = 60_000_000_000 / window_ns(at).unwrap_or(1).max(1);
+        let by = match seek {
+            Seek::Windows(by) => by,
+            Seek::Minutes(by) => by.saturating_mul(a_minute.max(1)),
+            Seek::Begin => i64::MIN,
+            Seek::End => i64::MAX,
+        };
+        if by < 0 && at == oldest {
+            self.note("this is the earliest window that is kept");
+        }
+        let kept = at.saturating_add_signed(by).clamp(oldest, newest);
+        // The end means going along with it again.
+        self.held = (seek != Seek::End).then_some(kept);
+        self.refresh();
+        Effect::Nothing
+    }
+
+    /// The mouse did something.
+    pub fn mouse(&mut self, mouse: Mouse) -> Effect {
+        self.note = None;
+        let (Mouse::Press(x, y) | Mouse::Wheel(x, y, _)) = mouse;
+        if let (true, Mouse::Wheel(.., lines)) = (self.layer != Layer::Tables, mouse) {
+            let action = if lines > 0 { Action::Down } else { Action::Up };
+            return self.act(action);
+        }
+        let areas = self.areas();
+        let hit = areas.panes.iter().find(|(_, area)| {
+            area.contains(ratatui::layout::Position::new(x, y)) && self.layer == Layer::Tables
+        });
+        let Some((pane, area)) = hit.copied() else {
+            return Effect::Nothing;
+        };
+        self.focus = pane;
+        let rows = layout::rows(area);
+        match mouse {
+            Mouse::Wheel(.., lines) => self.choose_by(i64::from(lines)),
+            Mouse::Press(..) if y == area.y && areas.panes.len() == 1 => {
+                if let Some(tab) = crate::draw::tab_at(self, x) {
+                    self.focus = tab;
+                }
+            }
+            Mouse::Press(..) if y == area.y + 1 => {
+                let listing = self.listing(pane);
+                let columns = layout::columns(listing, area.width, self.is_estimated());
+                let on = columns
+                    .iter()
+                    .find(|column| (column.x..=column.x + column.width).contains(&(x - area.x)));
+                match on.map(|column| column.slot) {
+                    Some(Slot::Column(at)) if at == listing.sort => {
+                        return self.act(Action::Reverse);
+                    }
+                    Some(Slot::Column(at)) => self.sort_by(pane, at),
+                    _ => {}
+                }
+            }
+            Mouse::Press(..) if rows.contains(ratatui::layout::Position::new(x, y)) => {
+                let listing = self.listing(pane);
+                let place = listing.first(rows.height.into()) + usize::from(y - rows.y);
+                if place < listing.order.len() {
+                    self.choose(pane, place);
+                }
+            }
+            Mouse::Press(..) => {}
+        }
+        Effect::Nothing
+    }
+}
