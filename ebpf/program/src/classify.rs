@@ -1,13 +1,13 @@
 //! What a frame is.
 
 use crate::linear::Linear;
-use crate::maps::State;
+use crate::maps::{self, State};
 use aya_ebpf::bindings::xdp_md;
 use aya_ebpf::helpers::bpf_xdp_get_buff_len;
 use crate::whole;
 use rocescope_record::counters::Place;
 use rocescope_record::whole::is_management;
-use rocescope_record::{Config, Counters};
+use rocescope_record::{Config, Counters, mirror};
 use rocescope_wire::link::{ETHERTYPE_IPV4, ETHERTYPE_IPV6, ETHERTYPE_VLAN};
 use rocescope_wire::plain::plain_into;
 use rocescope_wire::{Class, FrameLengths, LinkType, NotRoce, Octets, decode_into};
@@ -36,11 +36,21 @@ pub fn is_roce(
     if read == 0 && any(ctx, config, counters, state) == 0 {
         return false;
     }
-    counters.count_roce(&state.packet);
     if is_management(&state.packet) {
         whole::management(ctx, config, counters, state);
     }
+    if !config.filter.is_none() && wants(config, state) == 0 {
+        counters.count_filtered(&state.packet);
+        return false;
+    }
+    counters.count_roce(&state.packet);
     true
+}
+
+/// Whether the filter wants the packet: a subprogram, for captures without a filter.
+#[inline(never)]
+fn wants(config: &Config, state: &State) -> u32 {
+    u32::from(config.filter.wants(&state.packet.flow))
 }
 
 /// One way through the headers: a subprogram each, for the compiler would make one of them with
@@ -92,14 +102,29 @@ fn any(
         inner,
     );
     if matches!(class, Class::Roce(_)) {
+        number(counters, state);
         return 1;
     }
     let may_be_tcp = matches!(class, Class::NotRoce(NotRoce::NotUdp, _));
     *place = Place::of(&class);
     // SAFETY: a reference; volatile, for the verifier must not know what was put there.
     counters.count_other(unsafe { core::ptr::read_volatile(place) });
+    number(counters, state);
     if may_be_tcp {
         whole::handshake(config, counters, state);
+    }
+    0
+}
+
+/// Counts the frame among those of its mirror, where that has numbered it.
+#[inline(never)]
+fn number(counters: &mut Counters, state: &mut State) -> u32 {
+    if !state.inner.mirrored.is_numbered() {
+        return 0;
+    }
+    state.mirror = mirror::set_hash(&state.inner.mirrored, state.moment.interface);
+    if let Some(set) = maps::sessions(state) {
+        mirror::observe(set, &state.inner.mirrored, state.moment.interface, counters);
     }
     0
 }

@@ -19,7 +19,7 @@ use aya_ebpf::bindings::xdp_action::{XDP_DROP, XDP_PASS};
 use aya_ebpf::bindings::xdp_md;
 use aya_ebpf::macros::xdp;
 use aya_ebpf::programs::XdpContext;
-use maps::State;
+use maps::{Block, State};
 use rings::Rings;
 use rocescope_record::cache;
 use rocescope_record::{Clock, Config, Counters, Set};
@@ -33,8 +33,9 @@ pub fn rocescope(ctx: XdpContext) -> u32 {
 #[inline(always)]
 fn observe(ctx: *mut xdp_md) -> Option<u32> {
     let config = maps::config()?;
-    let counters = maps::counters()?;
-    let state = maps::state()?;
+    let Block {
+        counters, state, ..
+    } = maps::block()?;
     // SAFETY: the context is the one the kernel called us with.
     state.moment.interface = unsafe { (*ctx).ingress_ifindex };
     state.times.take(ctx);
@@ -106,8 +107,9 @@ pub fn rocescope_flush(ctx: XdpContext) -> u32 {
 #[inline(always)]
 fn flush(ctx: *mut xdp_md) -> Option<u32> {
     let config = maps::config()?;
-    let counters = maps::counters()?;
-    let state = maps::state()?;
+    let Block {
+        counters, state, ..
+    } = maps::block()?;
     state.times.take(ctx);
     let tick = state.times.clock(config).tick();
     for _ in 0..maps::SETS_A_FLUSH {

@@ -6,9 +6,11 @@ use crate::clock::Times;
 use crate::head::Head;
 use aya_ebpf::helpers::generated::bpf_map_lookup_elem;
 use aya_ebpf::macros::btf_map;
+use core::sync::atomic::AtomicU64;
 use rocescope_record::batch::Batch;
 use rocescope_record::cache::{Moment, Step};
-use rocescope_record::counters::Place;
+use rocescope_record::counters::{Place, STATE_BYTES};
+use rocescope_record::mirror::{SETS as MIRROR_SETS, SessionSet};
 use rocescope_record::{Config, Counters, MadRecord, SegmentRecord, Set};
 use rocescope_wire::{Inner, Packet};
 
@@ -26,7 +28,15 @@ const CPUS: usize = 1_024;
 #[unsafe(no_mangle)]
 static SET_MASK: u32 = SETS as u32 - 1;
 
-/// Per CPU, beside the counters.
+/// All that a CPU has, but for the cache: what user space reads, and behind it what it does not.
+#[repr(C)]
+pub struct Block {
+    pub counters: Counters,
+    pub state: State,
+    rest: [u8; STATE_BYTES - size_of::<State>()],
+}
+
+/// What the programs keep to themselves.
 #[repr(C)]
 pub struct State {
     /// Runs on their way out.
@@ -43,6 +53,8 @@ pub struct State {
     pub frame_bytes: u32,
     /// The hash of its set.
     pub set: u32,
+    /// That of the sessions of its mirror.
+    pub mirror: u32,
     /// What it did to its set.
     pub step: Step,
     /// Where it is counted, if it is no RoCEv2 packet.
@@ -55,15 +67,16 @@ pub struct State {
     pub head: Head,
 }
 
+/// Two, of which [`ACTIVE`] holds.
 #[btf_map]
-static CONFIG: Array<Config, 1> = Array::new();
+static CONFIG: Array<Config, 2> = Array::new();
 #[btf_map]
-static COUNTERS: PerCpuArray<Counters, 1> = PerCpuArray::new();
+static COUNTERS: PerCpuArray<Block, 1> = PerCpuArray::new();
 #[btf_map]
 static RUNS: PerCpuArray<Set, SETS> = PerCpuArray::new();
-/// What the programs keep to themselves.
+/// Sessions of mirrors.
 #[btf_map]
-static STATE: PerCpuArray<State, 1> = PerCpuArray::new();
+static MIRRORS: PerCpuArray<SessionSet, MIRROR_SETS> = PerCpuArray::new();
 #[btf_map]
 pub static RINGS: ArrayOfMaps<RingBuf<Batch, RING_BYTES>, CPUS> = ArrayOfMaps::new();
 
@@ -75,6 +88,13 @@ pub static WHOLE: RingBuf<MadRecord, WHOLE_BYTES> = RingBuf::new();
 /// Connections whose SYN-ACK has passed; the one touched longest ago gives way.
 #[btf_map]
 pub static HANDSHAKES: LruHashMap<HandshakeKey, Expected, 1024> = LruHashMap::new();
+
+/// Which of the two configurations holds. User space writes the other, then this, and waits until no
+/// program runs that has begun before: so a packet is judged by one of them from its first byte to
+/// its last, and that one stands still meanwhile.
+#[unsafe(no_mangle)]
+#[unsafe(link_section = ".data")]
+static ACTIVE: AtomicU64 = AtomicU64::new(0);
 
 /// The index of maps with one entry. A key on the stack would cost a barrier.
 #[unsafe(no_mangle)]
@@ -92,17 +112,19 @@ fn entry<M, T>(map: &'static M, index: *const u32) -> Option<&'static mut T> {
 
 #[inline(always)]
 pub fn config() -> Option<&'static Config> {
-    entry(&CONFIG, &raw const FIRST).map(|config: &mut Config| &*config)
+    entry(&CONFIG, ACTIVE.as_ptr().cast::<u32>()).map(|config: &mut Config| &*config)
 }
 
 #[inline(always)]
-pub fn counters() -> Option<&'static mut Counters> {
+pub fn block() -> Option<&'static mut Block> {
     entry(&COUNTERS, &raw const FIRST)
 }
 
+/// The sessions that `state.mirror` names.
 #[inline(always)]
-pub fn state() -> Option<&'static mut State> {
-    entry(&STATE, &raw const FIRST)
+pub fn sessions(state: &mut State) -> Option<&'static mut SessionSet> {
+    state.mirror &= MIRROR_SETS as u32 - 1;
+    entry(&MIRRORS, &raw const state.mirror)
 }
 
 /// The set that `state.set` names.

@@ -9,7 +9,7 @@ use aya_ebpf::helpers::generated::bpf_xdp_load_bytes;
 use rocescope_record::{Clock, Config, Counters, MadRecord, SegmentRecord};
 use rocescope_wire::tcp::{self, ACK, SYN, SYN_ACK};
 
-/// Hands over the CM datagram in `state.packet`.
+/// Hands over the CM datagram in `state.packet`, where the filter may want it.
 #[inline(never)]
 pub fn management(
     ctx: *mut xdp_md,
@@ -17,6 +17,9 @@ pub fn management(
     counters: &mut Counters,
     state: &mut State,
 ) -> u32 {
+    if !config.filter.may_want(&state.packet.flow) {
+        return 0;
+    }
     let now = state.times.clock(config).now();
     let Some(mut entry) = WHOLE.reserve_untyped::<MadRecord>(0) else {
         counters.lost_mads += 1;
@@ -69,6 +72,7 @@ pub struct Expected {
 pub fn handshake(config: &Config, counters: &mut Counters, state: &mut State) -> u32 {
     let State {
         head,
+        packet,
         inner,
         times,
         moment,
@@ -80,6 +84,13 @@ pub fn handshake(config: &Config, counters: &mut Counters, state: &mut State) ->
     let Some(found) = tcp::segment(&*head, inner) else {
         return 0;
     };
+    if !config.filter.is_none() {
+        // The packet that was not found lends its place.
+        packet.flow = found.flow();
+        if !config.filter.may_want(&packet.flow) {
+            return 0;
+        }
+    }
     *segment = SegmentRecord::new(&found, moment.interface, 0);
     match segment.kind as u8 {
         SYN => {}

@@ -1,5 +1,6 @@
 //! What user space may set, also while the kernel program runs.
 
+use crate::filter::PacketFilter;
 use bytemuck::{Pod, Zeroable};
 use rocescope_wire::{Psn, ROCE_UDP_PORT};
 
@@ -25,6 +26,8 @@ pub struct Config {
     pub draining: u32,
     /// Always 0: the kernel's program adds it where its verifier must not know a number.
     pub reserved: u32,
+    /// Which packets are turned away at once; they count as filtered.
+    pub filter: PacketFilter,
 }
 
 impl Config {
@@ -51,7 +54,17 @@ impl Config {
             verdict: 0,
             draining: 0,
             reserved: 0,
+            filter: PacketFilter::NONE,
         }
+    }
+
+    /// Takes over what may change while a capture runs: UDP ports, marks, verdict and filter. Windows,
+    /// slices and clocks stay, for runs in the making hang on them.
+    pub const fn adopt(&mut self, other: &Self) {
+        self.udp_ports = other.udp_ports;
+        self.mark_mask = other.mark_mask;
+        self.verdict = other.verdict;
+        self.filter = other.filter;
     }
 
     /// Whether round trips are measured at this PSN. Both directions choose the same ones.

@@ -26,7 +26,7 @@ pub struct Counters {
     pub malformed: [u64; REASONS],
     /// Pieces of fragmented UDP packets.
     pub fragments: u64,
-    /// Frames left out by a filter.
+    /// RoCEv2 packets that the configuration turned away: see [`PacketFilter`](crate::PacketFilter).
     pub filtered: u64,
     /// Frames that the capture cut before they could be classed.
     pub snapped: u64,
@@ -49,9 +49,20 @@ pub struct Counters {
     pub lost_mads: u64,
     /// TCP segments of handshakes, likewise.
     pub lost_segments: u64,
+    /// Frames with a sequence number of the mirror that sent them, whatever they carry.
+    pub mirrored_frames: u64,
+    /// Frames that mirrors numbered and that never came: see [`mirror`](crate::mirror). They are no
+    /// part of `frames`. The kernel's program leaves it to who reads the counters of all CPUs.
+    pub mirror_lost: u64,
+    /// Frames with a number, of more sessions than are followed.
+    pub mirror_unfollowed: u64,
     /// What each opcode sums up to.
     pub opcodes: [OpcodeTotals; 256],
 }
+
+/// Bytes that the kernel's program keeps to itself behind the counters of a CPU, in one entry of one
+/// map: a look-up less at each packet.
+pub const STATE_BYTES: usize = 6_144;
 
 const _: () = assert!(
     NotRoce::NAMES.len() <= REASONS
@@ -132,6 +143,14 @@ impl Counters {
             frame_bytes: u64::from(packet.frame_bytes),
             payload_bytes: u64::from(packet.payload_bytes),
         });
+        self.count_encapsulation(packet.encapsulation as u8);
+    }
+
+    /// Counts a RoCEv2 packet that is not wanted: it is in no run and in no other count.
+    #[inline(always)]
+    pub const fn count_filtered(&mut self, packet: &Packet) {
+        self.frames += 1;
+        self.filtered += 1;
         self.count_encapsulation(packet.encapsulation as u8);
     }
 

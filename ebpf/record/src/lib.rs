@@ -12,6 +12,8 @@
 //! | [`cache`] | the rules by which packets join a run, and when it is published |
 //! | [`counters`] | exact counts beside the records: nothing is lost silently |
 //! | [`config`] | what user space may set, also while the program runs |
+//! | [`filter`] | which packets are turned away before they cost a run |
+//! | [`mirror`] | gaps in the sequence numbers of mirrors |
 //! | [`whole`] | CM datagrams and TCP handshakes, which cross whole beside the runs |
 //! | [`handshake`] | from three TCP segments to one handshake |
 //! | [`observer`] | all of it together, for user space |
@@ -24,7 +26,9 @@ pub mod batch;
 pub mod cache;
 pub mod config;
 pub mod counters;
+pub mod filter;
 pub mod handshake;
+pub mod mirror;
 pub mod observer;
 pub mod run;
 pub mod whole;
@@ -32,6 +36,7 @@ pub mod whole;
 pub use cache::{Clock, Set, Sink, Slot};
 pub use config::Config;
 pub use counters::Counters;
+pub use filter::PacketFilter;
 pub use observer::Observer;
 pub use run::{Cut, OpcodeTotals, RunRecord};
 pub use whole::{HandshakeRecord, MadRecord, SegmentRecord, Whole};

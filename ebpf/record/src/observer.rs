@@ -4,9 +4,12 @@ use crate::cache::{self, Clock, Set, Sink};
 use crate::config::Config;
 use crate::counters::Counters;
 use crate::handshake::HalfOpens;
+use crate::mirror::{self, Session, SessionSet};
 use crate::whole::{self, MadRecord, Whole};
 use bytemuck::Zeroable;
-use rocescope_wire::{Class, FrameLengths, Inner, LinkType, NotRoce, Packet, decode_into, tcp};
+use rocescope_wire::{
+    Class, FrameLengths, Inner, LinkType, Mirrored, NotRoce, Packet, decode_into, tcp,
+};
 
 /// One frame's own time is both clocks of a capture file.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +37,7 @@ pub struct Observer<M> {
     counters: Counters,
     sets: M,
     half_open: HalfOpens,
+    mirrors: [SessionSet; mirror::SETS],
     packet: Packet,
     inner: Inner,
 }
@@ -47,15 +51,21 @@ impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
             counters: Counters::default(),
             sets,
             half_open: HalfOpens::default(),
+            mirrors: [[Session::zeroed(); 4]; mirror::SETS],
             packet: Packet::zeroed(),
             inner: Inner::zeroed(),
         }
     }
 
-    /// What it was made with.
+    /// What runs are made by.
     #[must_use]
     pub const fn config(&self) -> &Config {
         &self.config
+    }
+
+    /// Takes over what may change while frames come: see [`Config::adopt`].
+    pub const fn reconfigure(&mut self, config: &Config) {
+        self.config.adopt(config);
     }
 
     /// What has been counted so far.
@@ -69,7 +79,7 @@ impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
         self.counters.count(class);
     }
 
-    /// Takes a frame and answers its class. Runs that end go to `sink`, and what crosses whole.
+    /// Takes a frame and answers its class, whether the filter wants it or not. Runs that end go to `sink`, and what crosses whole.
     #[inline]
     pub fn observe<C: Clock, S: Sink>(
         &mut self,
@@ -87,24 +97,37 @@ impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
             packet,
             inner,
             half_open,
+            mirrors,
         } = self;
         let class = decode_into(frame, link, lengths, config.udp_ports, packet, inner);
-        counters.count(&class);
+        if inner.mirrored.is_numbered() {
+            number(mirrors, &inner.mirrored, interface, counters);
+        }
         if let Class::Roce(packet) = &class {
-            if whole::is_management(packet) {
+            let filter = &config.filter;
+            if whole::is_management(packet) && filter.may_want(&packet.flow) {
                 let mut record = MadRecord::zeroed();
                 record.fill(frame, packet, interface, clock.now());
                 if !sink.whole(Whole::Mad(&record)) {
                     counters.lost_mads += 1;
                 }
             }
+            if !filter.wants(&packet.flow) {
+                counters.count_filtered(packet);
+                return class;
+            }
+            counters.count_roce(packet);
             let sets = sets.as_mut();
             let mask = (1usize << sets.len().max(1).ilog2()) - 1;
             if let Some(set) = sets.get_mut(cache::set_hash(packet, interface) as usize & mask) {
                 cache::observe(set, packet, interface, clock, config, counters, sink);
             }
-        } else if let Class::NotRoce(NotRoce::NotUdp, _) = &class
+            return class;
+        }
+        counters.count(&class);
+        if let Class::NotRoce(NotRoce::NotUdp, _) = &class
             && let Some(segment) = tcp::segment(frame, inner)
+            && config.filter.may_want(&segment.flow())
             && let Some(record) = half_open.observe(&segment, interface, clock.now())
             && !sink.whole(Whole::Handshake(&record))
         {
@@ -118,5 +141,26 @@ impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
         for set in self.sets.as_mut() {
             cache::flush(set, tick, &mut self.counters, sink, |cut| cut);
         }
+    }
+}
+
+/// Counts a frame that a mirror numbered, and what is lost of its session.
+#[cold]
+fn number(
+    mirrors: &mut [SessionSet; mirror::SETS],
+    mirrored: &Mirrored,
+    interface: u32,
+    counters: &mut Counters,
+) {
+    let at = mirror::set_hash(mirrored, interface) as usize % mirror::SETS;
+    if let Some(set) = mirrors.get_mut(at) {
+        let lost = |set: &SessionSet| -> u64 {
+            set.iter()
+                .map(|session| mirror::lost(core::iter::once(session)))
+                .sum()
+        };
+        let before = lost(set);
+        mirror::observe(set, mirrored, interface, counters);
+        counters.mirror_lost = (counters.mirror_lost + lost(set)).saturating_sub(before);
     }
 }

@@ -5,6 +5,7 @@ use crate::ip::{self, Ip, IpError, PROTOCOL_GRE, PROTOCOL_UDP};
 use crate::link::{
     self, ETHERTYPE_IPV4, ETHERTYPE_IPV6, ETHERTYPE_ROCE_V1, LinkType, NO_VLAN, Network,
 };
+use crate::mirrored::Mirrored;
 use crate::octets::Octets;
 use crate::packet::{FrameLengths, Packet};
 use crate::transport::{self, ANY_VERSION, UDP_BYTES, is_roce_port};
@@ -39,6 +40,7 @@ pub fn decode_into<'p, O: Octets + ?Sized>(
     packet.encapsulation = Encapsulation::None;
     packet.truncated = false;
     inner.vni = NO_VNI;
+    inner.mirrored.kind = 0;
     inner.frame_at = frame.settle(0);
     inner.lengths = lengths;
     let mut step = layer(frame, link, &ports, packet, inner);
@@ -82,6 +84,8 @@ pub struct Inner {
     pub(crate) ip: Ip,
     /// VXLAN network identifier, [`NO_VNI`] where there is none.
     pub(crate) vni: u32,
+    /// What the mirror says that sent the frame.
+    pub mirrored: Mirrored,
     /// Why the way down ended, if it did.
     pub(crate) end: Other,
 }
@@ -101,6 +105,7 @@ impl Inner {
             },
             ip: Ip::zeroed(),
             vni: NO_VNI,
+            mirrored: Mirrored::none(),
             end: Other::Snapped,
         }
     }
@@ -172,6 +177,15 @@ fn descend<O: Octets + ?Sized>(
     packet.truncated |= tunnel.truncated;
     if tunnel.vni != NO_VNI {
         inner.vni = tunnel.vni;
+    }
+    if let Some(sequence) = tunnel.sequence
+        && !inner.mirrored.is_numbered()
+        && let Some(addresses) = network.addresses(frame)
+    {
+        (inner.mirrored.src, inner.mirrored.dst) = addresses;
+        inner.mirrored.session = tunnel.session;
+        inner.mirrored.sequence = sequence;
+        inner.mirrored.kind = tunnel.kind as u8;
     }
     inner.frame_at = frame.settle(tunnel.inner_at);
     Ok(true)

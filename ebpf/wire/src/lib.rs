@@ -11,6 +11,7 @@
 //! | [`link`] | Ethernet, VLAN, QinQ, Linux cooked captures |
 //! | [`ip`] | IPv4 with options, IPv6 with extension headers, fragments |
 //! | [`tunnel`] | ERSPAN I/II/III and VXLAN around a mirrored frame |
+//! | [`mirrored`] | which of its frames a mirror says this is |
 //! | [`transport`] | UDP and what follows |
 //! | [`bth`] | the InfiniBand base transport header |
 //! | [`extension`] | DETH, RETH, AETH and the other headers behind the BTH |
@@ -34,6 +35,7 @@ pub mod extension;
 pub mod icrc;
 pub mod ip;
 pub mod link;
+pub mod mirrored;
 pub mod number;
 pub mod octets;
 pub mod opcode;
@@ -47,6 +49,7 @@ pub use bth::Bth;
 pub use class::{Class, Malformed, NotRoce};
 pub use decode::{Inner, decode, decode_into};
 pub use link::LinkType;
+pub use mirrored::Mirrored;
 pub use number::{Psn, Qpn};
 pub use octets::Octets;
 pub use opcode::{Meaning, Opcode, Operation, Position, Stream, Suffix, Transport};

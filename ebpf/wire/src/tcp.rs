@@ -2,6 +2,7 @@
 
 use crate::decode::Inner;
 use crate::octets::Octets;
+use crate::packet::FlowKey;
 
 /// IP protocol number of TCP.
 pub const PROTOCOL_TCP: u8 = 6;
@@ -38,6 +39,24 @@ pub struct Segment {
     pub acknowledgement: u32,
     /// Which of FIN, SYN, RST and ACK are set.
     pub kind: u8,
+}
+
+impl Segment {
+    /// Addresses and tags as those of a flow, whose ports and queue pair are 0.
+    #[must_use]
+    #[inline(always)]
+    pub const fn flow(&self) -> FlowKey {
+        FlowKey {
+            src: self.src,
+            dst: self.dst,
+            vni: self.vni,
+            dst_qpn: 0,
+            udp_src_port: 0,
+            vlan: self.vlan,
+            inner_vlan: self.inner_vlan,
+            reserved: 0,
+        }
+    }
 }
 
 /// The TCP segment in the innermost IP packet of a frame that was decoded, where it carries one.

@@ -25,7 +25,7 @@ impl Retention {
     /// Deletes what may not stay.
     ///
     /// # Errors
-    /// Those of [`retain`].
+    /// Those of [`retain()`].
     pub fn apply(&mut self) -> Result<(), Error> {
         if self.age.is_none() && self.bytes.is_none() {
             return Ok(());
@@ -64,7 +64,7 @@ impl Dataset {
     /// Appends the rows of a window; once a minute, deletes what may not stay.
     ///
     /// # Errors
-    /// Those of [`Writer::append`] and of [`retain`].
+    /// Those of [`Writer::append`] and of [`retain()`].
     pub fn append(&mut self, rows: &WindowRows) -> Result<(), Error> {
         let now = Instant::now();
         let due = self
@@ -80,7 +80,7 @@ impl Dataset {
     /// Seals everything, and deletes what may not stay.
     ///
     /// # Errors
-    /// Those of [`Writer::finish`] and of [`retain`].
+    /// Those of [`Writer::finish`] and of [`retain()`].
     pub fn finish(mut self) -> Result<(Summary, Retained), Error> {
         let summary = self.writer.finish()?;
         self.retention.apply()?;

@@ -12,7 +12,7 @@
 //! | [`dataset`] | the dataset that a capture writes, and how much of it stays |
 //! | [`metrics`] | the endpoint that Prometheus reads |
 //! | [`output`] | the summary of a capture as text and as JSON |
-//! | [`reference`] | what is generated from the command line: pages, completions, template |
+//! | [`mod@reference`] | what is generated from the command line: pages, completions, template |
 //! | [`resources`] | what this process uses |
 //! | [`mod@say`] | lines for the user while something runs |
 //! | [`signals`] | SIGINT and SIGTERM end the input, SIGUSR1 asks for the counts |

@@ -46,7 +46,8 @@ impl Session {
     }
 
     /// Takes over what may change while a capture runs.
-    pub fn reconfigure(&mut self, settings: &Settings) {
+    pub fn reconfigure(&mut self, settings: &Settings, config: &Config) {
+        self.observer.reconfigure(config);
         self.intake.pipeline.reconfigure(settings);
     }
 

@@ -149,6 +149,8 @@ impl Closing<'_> {
                 .mirror
                 .and_then(|mirror| mirror.loss_ratio(all.packets)),
             mirrored_twice_packets: self.mirror.map(|mirror| mirror.twice_packets),
+            mirror_gap_frames: (frames.mirrored_frames + frames.mirror_lost > 0)
+                .then_some(frames.mirror_lost),
             boundary_slack_ns: 0,
             jitter_events: self
                 .changes

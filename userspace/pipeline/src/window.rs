@@ -47,6 +47,8 @@ pub struct FrameCounts {
     pub filtered: u64,
     pub snapped: u64,
     pub lost_packets: u64,
+    pub mirrored_frames: u64,
+    pub mirror_lost: u64,
 }
 
 impl FrameCounts {
@@ -62,6 +64,8 @@ impl FrameCounts {
             filtered: counters.filtered,
             snapped: counters.snapped,
             lost_packets: counters.lost_packets,
+            mirrored_frames: counters.mirrored_frames,
+            mirror_lost: counters.mirror_lost,
         }
     }
 
@@ -75,6 +79,10 @@ impl FrameCounts {
         self.filtered += later.filtered - earlier.filtered;
         self.snapped += later.snapped - earlier.snapped;
         self.lost_packets += later.lost_packets - earlier.lost_packets;
+        self.mirrored_frames += later.mirrored_frames - earlier.mirrored_frames;
+        // A frame that comes late takes one back that had been told as lost; the next loss is not
+        // told then.
+        self.mirror_lost += later.mirror_lost.saturating_sub(earlier.mirror_lost);
     }
 }
 

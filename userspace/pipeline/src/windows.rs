@@ -402,7 +402,8 @@ impl Pipeline {
     }
 
     fn attribute(&mut self, counters: &Counters) {
-        let counted = FrameCounts::of(counters);
+        let mut counted = FrameCounts::of(counters);
+        counted.mirror_lost = counted.mirror_lost.max(self.counted.mirror_lost);
         if counted != self.counted {
             let at = self.window_at(self.clock_ns.unwrap_or(0));
             if let Some((_, window)) = self.open.get_mut(at) {

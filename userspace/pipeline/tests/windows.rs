@@ -69,6 +69,27 @@ fn play(settings: Settings, runs: &[RunRecord]) -> (WindowRows, Summary) {
     (std::mem::take(pipeline.rows()), pipeline.summary())
 }
 
+/// What mirrors left out is told once, also where a late frame takes some of it back meanwhile.
+#[test]
+fn gaps_of_mirrors_stand_in_the_window_in_which_they_showed() {
+    let mut pipeline = Pipeline::new(settings()).unwrap();
+    let mut counters = Counters::default();
+    for (second, mirrored, lost) in [(0, 0, 0), (1, 10, 3), (2, 20, 2), (3, 30, 5), (4, 30, 5)] {
+        counters.frames = mirrored;
+        counters.not_roce[0] = mirrored;
+        (counters.mirrored_frames, counters.mirror_lost) = (mirrored, lost);
+        pipeline.turn(second * SECOND, &counters);
+        pipeline.ingest(&sends(1, second * SECOND, 1));
+    }
+    pipeline.finish(&counters);
+    let gaps: Vec<_> = std::mem::take(pipeline.rows())
+        .windows
+        .iter()
+        .map(|row| row.mirror_gap_frames)
+        .collect();
+    assert_eq!(gaps, [Some(3), Some(0), Some(2), None, None]);
+}
+
 fn starts(rows: &WindowRows) -> Vec<u64> {
     rows.windows
         .iter()

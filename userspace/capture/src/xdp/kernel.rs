@@ -1,12 +1,14 @@
 //! The program and its maps, loaded.
 
-use super::{Error, Options, cpu};
+use super::mirror::Mirrors;
+use super::{Error, Options, clock, cpu};
 use aya::maps::{Array, ArrayOfMaps, Map, MapData, PerCpuArray, RingBuf};
 use aya::programs::{ProgramError, ProgramFd, TestRun, TestRunOptions, Xdp};
 use aya::{Ebpf, EbpfLoader};
+use rocescope_record::counters::STATE_BYTES;
 use rocescope_record::{Config, Counters};
 use std::io::ErrorKind;
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
 
 pub(super) const PROGRAM: &str = "rocescope";
 pub(super) const FLUSH: &str = "rocescope_flush";
@@ -25,10 +27,12 @@ struct ConfigValue(Config);
 // SAFETY: `Config` is `bytemuck::Pod`, which asks for more.
 unsafe impl aya::Pod for ConfigValue {}
 
+/// The counters of a CPU, and what the programs keep behind them.
 #[derive(Clone, Copy)]
-#[repr(transparent)]
-struct CountersValue(Counters);
-// SAFETY: `Counters` is `bytemuck::Pod`, which asks for more.
+#[repr(C)]
+struct CountersValue(Counters, [u8; STATE_BYTES]);
+// SAFETY: `Counters` and bytes are `bytemuck::Pod`, which asks for more; there is no padding, for the
+// bytes are a multiple of eight.
 unsafe impl aya::Pod for CountersValue {}
 
 /// The rings of runs, in the order of the CPUs.
@@ -41,11 +45,40 @@ pub(super) struct Readers {
     pub(super) whole: RingBuf<MapData>,
 }
 
+/// The configuration, and the two entries of which the programs go by one.
+struct Configuration {
+    entries: Array<MapData, ConfigValue>,
+    active: Array<MapData, u64>,
+    /// The number in `active`.
+    at: u32,
+    config: Config,
+}
+
+impl Configuration {
+    /// Puts another in place of the one that holds.
+    ///
+    /// A program reads `active` once and goes by that entry to its end. The entry that is written
+    /// here has not been active since the last call, which has waited for all programs that had
+    /// begun by then: nobody reads it, so nobody sees it half written.
+    fn set(&mut self, config: Config) -> Result<(), Error> {
+        if config == self.config {
+            return Ok(());
+        }
+        let next = self.at ^ 1;
+        self.entries.set(next, ConfigValue(config), 0)?;
+        self.active.set(0, u64::from(next), 0)?;
+        (self.at, self.config) = (next, config);
+        clock::wait_for_readers();
+        Ok(())
+    }
+}
+
 /// The programs, loaded, and the maps that user space touches.
 pub(super) struct Kernel {
     programs: Ebpf,
-    config: Mutex<(Array<MapData, ConfigValue>, Config)>,
+    config: Mutex<Configuration>,
     counters: PerCpuArray<MapData, CountersValue>,
+    mirrors: Mirrors,
     /// The programs look their rings up in it.
     _rings: ArrayOfMaps<MapData, MapData>,
     sets: u32,
@@ -81,15 +114,23 @@ impl Kernel {
         }
         let mut config_map: Array<_, ConfigValue> = take(&mut programs, "CONFIG")?;
         config_map.set(0, ConfigValue(config), 0)?;
+        let active = take(&mut programs, ".data")?;
         let counters = take(&mut programs, "COUNTERS")?;
+        let mirrors = Mirrors::new(&mut programs)?;
         let whole = take(&mut programs, "WHOLE")?;
         for name in [PROGRAM, FLUSH] {
             program_mut(&mut programs, name)?.load()?;
         }
         let kernel = Self {
             programs,
-            config: Mutex::new((config_map, config)),
+            config: Mutex::new(Configuration {
+                entries: config_map,
+                active,
+                at: 0,
+                config,
+            }),
             counters,
+            mirrors,
             _rings: rings,
             sets,
         };
@@ -106,22 +147,34 @@ impl Kernel {
     }
 
     pub(super) fn config(&self) -> Config {
+        self.configuration().config
+    }
+
+    fn configuration(&self) -> MutexGuard<'_, Configuration> {
         // A panic while it was held left a whole configuration behind.
         match self.config.lock() {
-            Ok(config) => config.1,
-            Err(poisoned) => poisoned.into_inner().1,
+            Ok(held) => held,
+            Err(poisoned) => poisoned.into_inner(),
         }
+    }
+
+    /// Takes over what may change while the programs run; when this returns, every packet is judged
+    /// by it.
+    pub(super) fn reconfigure(&self, config: &Config) -> Result<(), Error> {
+        let mut held = self.configuration();
+        let mut next = held.config;
+        next.adopt(config);
+        held.set(next)
     }
 
     /// Whether a flush publishes every run from now on, or those whose slice has ended.
     pub(super) fn drain(&self, all: bool) -> Result<(), Error> {
-        let mut held = match self.config.lock() {
-            Ok(held) => held,
-            Err(poisoned) => poisoned.into_inner(),
+        let mut held = self.configuration();
+        let next = Config {
+            draining: u32::from(all),
+            ..held.config
         };
-        let (map, config) = &mut *held;
-        config.draining = u32::from(all);
-        Ok(map.set(0, ConfigValue(*config), 0)?)
+        held.set(next)
     }
 
     /// The counters of all CPUs together.
@@ -130,16 +183,24 @@ impl Kernel {
         for counters in self.counters.get(&0, 0)?.iter() {
             sum.add(&counters.0);
         }
+        if sum.mirrored_frames > 0 {
+            sum.mirror_lost = self.mirrors.lost()?;
+        }
         Ok(sum)
     }
 
     /// Publishes what has ended on the CPU this is called on.
     pub(super) fn flush(&self) -> Result<(), Error> {
-        let program = self.xdp(FLUSH)?;
+        self.repeat(FLUSH, &NO_FRAME, self.sets / SETS_A_FLUSH)
+    }
+
+    /// Runs a program at least `times` times over `data`.
+    pub(super) fn repeat(&self, name: &'static str, data: &[u8], times: u32) -> Result<(), Error> {
+        let program = self.xdp(name)?;
         loop {
             let run = program.test_run(TestRunOptions {
-                data_in: Some(&NO_FRAME),
-                repeat: self.sets / SETS_A_FLUSH,
+                data_in: Some(data),
+                repeat: times,
                 ..TestRunOptions::new()
             });
             match run {

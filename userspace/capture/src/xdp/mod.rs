@@ -7,6 +7,7 @@
 //! | `flush` | a thread that visits every CPU once a slice, so that none holds its runs for ever |
 //! | `rings` | the ring of each CPU, and what was lost before it was read |
 //! | `order` | runs of all CPUs by their first time |
+//! | `mirror` | gaps in the numbers of mirrored frames |
 //! | `whole` | CM datagrams and TCP handshakes |
 //! | `clock` | the clocks of the kernel in nanoseconds since the epoch |
 //! | `cost` | what it takes to load the programs |
@@ -26,6 +27,7 @@ mod flush;
 mod kernel;
 pub(crate) mod link;
 pub mod measure;
+mod mirror;
 mod order;
 pub mod rehearsal;
 mod rings;
@@ -155,6 +157,16 @@ impl Capture {
     #[must_use]
     pub fn config(&self) -> Config {
         self.kernel.config()
+    }
+
+    /// Takes over what may change while frames pass: see [`Config::adopt`]. Each packet is judged
+    /// by the one configuration or by the other as a whole; when this returns, all of them are by
+    /// this one. Takes a grace period of the kernel, some milliseconds.
+    ///
+    /// # Errors
+    /// The map cannot be written; then the former configuration holds.
+    pub fn reconfigure(&self, config: &Config) -> Result<(), Error> {
+        self.kernel.reconfigure(config)
     }
 
     /// Now, on the clock of the runs: nanoseconds since the epoch.

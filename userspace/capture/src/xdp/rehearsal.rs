@@ -49,6 +49,19 @@ impl Rehearsal {
         })
     }
 
+    /// Moves this thread to a CPU, by its place among those that are online and round again: each has
+    /// runs and sessions of its own.
+    ///
+    /// # Errors
+    /// The CPU is closed to this process.
+    pub fn go_to(&self, place: usize) -> Result<(), Error> {
+        let online = cpu::online()?;
+        match online.get(place % online.len().max(1)) {
+            Some(cpu) => cpu::pin(*cpu),
+            None => Ok(()),
+        }
+    }
+
     /// Gives the program a frame, of 14 bytes at least.
     ///
     /// # Errors
@@ -56,6 +69,22 @@ impl Rehearsal {
     pub fn observe(&mut self, frame: &[u8], now: u64, tick: u64) -> Result<(), Error> {
         let ctx = self.prepare(frame, now, tick);
         self.kernel.run(PROGRAM, &self.frame, &ctx)
+    }
+
+    /// Gives the program the same frame `times` times, without metadata: all pass at time 0.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn repeat(&self, frame: &[u8], times: u32) -> Result<(), Error> {
+        self.kernel.repeat(PROGRAM, frame, times)
+    }
+
+    /// As [`Capture::reconfigure`](super::Capture::reconfigure).
+    ///
+    /// # Errors
+    /// The map cannot be written.
+    pub fn reconfigure(&self, config: &Config) -> Result<(), Error> {
+        self.kernel.reconfigure(config)
     }
 
     /// Publishes the runs whose slice has ended at `tick`, or all.

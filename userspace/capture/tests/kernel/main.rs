@@ -6,8 +6,11 @@
 #![expect(clippy::panic, reason = "it is a test")]
 
 mod corpus;
+mod filtered;
+mod mirrored;
 mod overload;
 mod pair;
+mod reconfigured;
 
 use corpus::{Frames, captures, mutated, scenarios};
 use pair::{Compared, Pair};
@@ -37,7 +40,13 @@ fn same(mut pair: Pair, inputs: impl Iterator<Item = (String, Frames)>) -> Compa
         sum.handshakes += compared.handshakes;
     }
     assert!(frames > 0 && sum.runs > 0);
-    eprintln!("{frames} frames, {sum:?}: equal");
+    let Compared {
+        runs,
+        mads,
+        handshakes,
+        ..
+    } = sum;
+    eprintln!("{frames} frames, {runs} runs, {mads} datagrams, {handshakes} handshakes: equal");
     sum
 }
 
@@ -47,7 +56,7 @@ fn every_capture_gives_the_same_records() {
         return;
     };
     let compared = same(pair, captures());
-    assert!(compared.mads > 0 && compared.handshakes > 0, "{compared:?}");
+    assert!(compared.mads > 0 && compared.handshakes > 0);
 }
 
 #[test]

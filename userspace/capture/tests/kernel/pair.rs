@@ -63,6 +63,8 @@ pub(crate) struct Compared {
     pub(crate) runs: usize,
     pub(crate) mads: usize,
     pub(crate) handshakes: usize,
+    /// What has been counted so far.
+    pub(crate) counters: Counters,
 }
 
 pub(crate) struct Pair {
@@ -101,6 +103,12 @@ impl Pair {
             user: Observer::new(config, vec![[slot; 2]; slots as usize / 2]),
             config,
         })
+    }
+
+    /// Gives both another configuration.
+    pub(crate) fn reconfigure(&mut self, config: &Config) {
+        self.kernel.reconfigure(config).unwrap();
+        self.user.reconfigure(config);
     }
 
     /// Gives both the frames, then flushes them; how much that made.
@@ -147,6 +155,7 @@ impl Pair {
             runs: kernel.runs.len(),
             mads,
             handshakes: kernel.whole.len() - mads,
+            counters,
         }
     }
 

@@ -12,10 +12,11 @@ use rocescope_capture::file::{self, FileError, FrameReader, Input};
 use rocescope_model::footer;
 use rocescope_pipeline::Settings;
 use rocescope_pipeline::connections::ConnectionSettings;
+use rocescope_pipeline::filter::RunFilter;
 use rocescope_pipeline::flow_table::FLOW_HASH_SEED;
 use rocescope_pipeline::overflow::{COUNT_MIN_DEPTH, COUNT_MIN_WIDTH};
 use rocescope_pipeline::settings::Jitter;
-use rocescope_record::Config;
+use rocescope_record::{Config, PacketFilter};
 use rocescope_store::{Options, Writer};
 use std::io::Read;
 use std::path::Path;
@@ -37,8 +38,7 @@ pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
     let length = input.length;
     let mut reader = FrameReader::new(input).with_context(|| path.display().to_string())?;
     let settings = chosen(arguments);
-    let mut config = Config::exact(settings.window_ns);
-    config.udp_ports = ports(&arguments.udp_ports)?;
+    let config = config(arguments, &settings)?;
     let dataset = dataset(&arguments.dataset, &Origin::file(path), &settings)?;
     let mut session = Session::new(settings, config, dataset)?;
     let progress = Progress::new(length, arguments.quiet);
@@ -78,6 +78,16 @@ pub(super) fn chosen(arguments: &CaptureArguments) -> Settings {
         sketches: !arguments.dataset.no_sketches,
         ..settings(&arguments.measure, arguments.verify_icrc)
     }
+}
+
+/// What the runs of a capture are made by.
+pub(super) fn config(arguments: &CaptureArguments, settings: &Settings) -> Result<Config> {
+    let filter = settings.filter.as_ref();
+    Ok(Config {
+        udp_ports: ports(&arguments.udp_ports)?,
+        filter: filter.map_or(PacketFilter::NONE, RunFilter::packet_filter),
+        ..Config::exact(settings.window_ns)
+    })
 }
 
 /// Prints the summary.

@@ -10,7 +10,7 @@
 //! | module | what it does |
 //! |---|---|
 //! | [`keys`] | which options can be set, under which names |
-//! | [`file`] | a configuration file, with the line of every value |
+//! | [`mod@file`] | a configuration file, with the line of every value |
 //! | [`text`] | settings as TOML: the template, and what stands |
 
 pub mod file;

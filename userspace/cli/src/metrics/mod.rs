@@ -8,7 +8,7 @@
 //! |---|---|
 //! | [`gauge`] | what windows add up to, between two scrapes |
 //! | [`text`] | the same as `OpenMetrics` |
-//! | [`serve`] | the endpoint |
+//! | [`mod@serve`] | the endpoint |
 
 pub mod gauge;
 pub mod serve;

@@ -113,6 +113,15 @@ pub fn summary(source: &Source<'_>, outcome: &Outcome) -> String {
     json.value(&ratio.map_or(Value::Null, Value::F64));
     json.key("mirrored_twice_packets");
     optional(&mut json, mirror.map(|mirror| mirror.twice_packets));
+    for (name, count) in [
+        ("mirrored_frames", counters.mirrored_frames),
+        ("mirror_gap_frames", counters.mirror_lost),
+        ("mirror_unfollowed_frames", counters.mirror_unfollowed),
+        ("truncated_packets", counters.truncated_packets),
+        ("snapped_packets", counters.snapped_packets),
+    ] {
+        json.key(name).integer(count);
+    }
 
     json.key("opcodes").begin_object();
     let mut opcodes = opcode_rows(summary);

@@ -6,6 +6,7 @@ use rocescope_model::human::{grouped as count, readable};
 use rocescope_model::render::{self, Options};
 use rocescope_model::{Time, Unit, Value};
 use rocescope_pipeline::Mirror;
+use rocescope_record::Counters;
 use rocescope_wire::{Malformed, NotRoce};
 use std::fmt::Write;
 
@@ -70,6 +71,7 @@ fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome) -> st
     if let Some(live) = &source.live {
         write_live(out, live, counters.frames)?;
     }
+    write_mirrored(out, counters)?;
     reasons(out, "Other     ", &NotRoce::NAMES, &counters.not_roce)?;
     reasons(out, "Malformed ", &Malformed::NAMES, &counters.malformed)?;
     if source.verify_icrc {
@@ -180,6 +182,37 @@ fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome) -> st
                 readable(&integer(gone.deleted_bytes), Unit::Bytes)
             )?;
         }
+    }
+    Ok(())
+}
+
+/// What mirrors numbered, and what they or the capture cut.
+fn write_mirrored(out: &mut String, counters: &Counters) -> std::fmt::Result {
+    let (seen, lost) = (counters.mirrored_frames, counters.mirror_lost);
+    if seen > 0 {
+        writeln!(
+            out,
+            "Mirrored  {} numbered = {} seen + {} lost on the way here",
+            count(seen + lost),
+            count(seen),
+            count(lost)
+        )?;
+    }
+    if counters.mirror_unfollowed > 0 {
+        writeln!(
+            out,
+            "Mirrored  {} frames of more sessions than are followed",
+            count(counters.mirror_unfollowed)
+        )?;
+    }
+    let (truncated, snapped) = (counters.truncated_packets, counters.snapped_packets);
+    if truncated + snapped > 0 {
+        writeln!(
+            out,
+            "Cut       {} packets by the mirror, {} by the capture: lengths are those of their headers",
+            count(truncated),
+            count(snapped)
+        )?;
     }
     Ok(())
 }

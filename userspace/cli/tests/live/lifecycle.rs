@@ -176,9 +176,13 @@ fn the_configuration_is_read_again() {
     let path = folder.path().join("rocescope.toml");
     let write = |text: &str| std::fs::write(&path, text).unwrap();
     for mode in ["native", "af-packet"] {
-        write("[capture]\nfilter = \"service ud\"\n");
+        write("[capture]\nfilter = \"vlan 5 and service rc\"\n");
         let more = ["--mode", mode, "--config", path.to_str().unwrap()];
         let mut live = Live::begin(&namespace, &more);
+        if mode == "native" {
+            let said = "filter: `vlan 5` in the kernel, all of it behind it\n";
+            assert_eq!(live.line(), said);
+        }
         write("[capture]\nfilter = \"service\"\n");
         live.signal("-HUP");
         let said = live.line();
@@ -187,13 +191,18 @@ fn the_configuration_is_read_again() {
             "{said}"
         );
         while !live.line().trim_end().ends_with('^') {}
-        write("[capture]\nfilter = \"service rc\"\nwindow = \"2s\"\n");
+        write("[capture]\nfilter = \"vlan 100 and service rc\"\nwindow = \"2s\"\n");
         live.signal("-HUP");
         let expected = [
             "some settings were changed that hold only after a restart\n",
             "the configuration was read again\n",
         ];
         assert_eq!(expected.map(|_| live.line()), expected);
+        if mode == "native" {
+            // From here on the kernel goes by it.
+            let said = "filter: `vlan 100` in the kernel, all of it behind it\n";
+            assert_eq!(live.line(), said);
+        }
         replay(&namespace, &capture("vlan100_write_bw").unwrap());
         live.signal("-INT");
         let (summary, _) = live.end();

@@ -36,6 +36,7 @@ fn totals(summary: &Value) -> Value {
         "not_roce_reasons",
         "malformed",
         "fragments",
+        "filtered",
         "lost",
         "frame_bytes",
         "payload_bytes",
@@ -60,9 +61,12 @@ fn totals(summary: &Value) -> Value {
     totals.into()
 }
 
-fn of_file(path: &Path) -> Value {
+fn of_file(path: &Path, more: &[&str]) -> Value {
     let mut command = Command::new(BINARY);
-    command.args(["capture", "-o", "json", "-r"]).arg(path);
+    command
+        .args(["capture", "-o", "json", "-r"])
+        .arg(path)
+        .args(more);
     let output = command.output().unwrap();
     assert!(output.status.success());
     serde_json::from_slice(&output.stdout).unwrap()
@@ -83,7 +87,7 @@ fn every_capture(mode: &str, name_of_mode: &str) {
         let (summary, said) = live.end();
         assert_eq!(said, "");
         assert_eq!(summary["live"]["interfaces"][0]["mode"], name_of_mode);
-        assert_eq!(totals(&summary), totals(&of_file(&path)), "{name}");
+        assert_eq!(totals(&summary), totals(&of_file(&path, &[])), "{name}");
     }
 }
 
@@ -100,6 +104,44 @@ fn generic() {
 #[test]
 fn packet_sockets() {
     every_capture("af-packet", "af_packet");
+}
+
+/// What the kernel turns away and what the filter behind it does are together what a file loses, and
+/// nothing else changes.
+#[test]
+fn a_filter_keeps_what_it_keeps_of_a_file() {
+    let Some(namespace) = Namespace::new() else {
+        return;
+    };
+    let path = capture("cm_rping").unwrap();
+    let flow = &of_file(&path, &[])["top_flows"][0];
+    let (src, dst) = (flow["src"].as_str().unwrap(), flow["dst"].as_str().unwrap());
+    for (filter, in_kernel) in [
+        (
+            format!("src host {src} and not opcode *SEND*"),
+            format!("`src host {src}`"),
+        ),
+        (format!("dst host {dst}"), format!("`dst host {dst}`")),
+        (
+            "host 203.0.113.1 or vlan 9".into(),
+            "`host 203.0.113.1 or vlan 9`".into(),
+        ),
+        (
+            "not service cnp and opcode *WRITE*".into(),
+            "nothing of it".into(),
+        ),
+    ] {
+        let more = ["--filter", &filter];
+        let mut live = Live::begin(&namespace, &[&["--mode", "native"], &more[..]].concat());
+        let said = format!("filter: {in_kernel} in the kernel, all of it behind it\n");
+        assert_eq!(live.line(), said);
+        replay(&namespace, &path);
+        live.signal("-INT");
+        let (summary, _) = live.end();
+        let file = of_file(&path, &more);
+        assert!(file["filtered"].as_u64().unwrap() > 0, "{filter}");
+        assert_eq!(totals(&summary), totals(&file), "{filter}");
+    }
 }
 
 /// Runs that came over many slices and windows add up to what went in.
@@ -120,7 +162,7 @@ fn a_long_capture_is_written_window_by_window() {
     }
     live.signal("-TERM");
     let (summary, _) = live.end();
-    let file = of_file(&path);
+    let file = of_file(&path, &[]);
     for key in ["frames", "roce_packets", "frame_bytes", "messages"] {
         let (found, once) = (summary[key].as_u64(), file[key].as_u64());
         assert_eq!(found, once.map(|once| 20 * once), "{key}");

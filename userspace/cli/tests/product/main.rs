@@ -13,6 +13,7 @@
 //! | `killed` | `kill -9` costs one window |
 //! | `full_disk` | a full disk costs what came after |
 //! | `mirrored` | a mirror that shows every frame twice |
+//! | `numbered` | frames that a mirror numbered and that never came |
 //! | `signals` | SIGINT and SIGTERM end with a summary |
 //! | `captures`, `rocescope`, `traffic` | real captures, the binary, input made from them |
 #![expect(clippy::unwrap_used, clippy::panic, reason = "it is a test")]
@@ -25,6 +26,7 @@ mod full_disk;
 mod fuzzed;
 mod killed;
 mod mirrored;
+mod numbered;
 mod oracle;
 mod output;
 mod refusals;

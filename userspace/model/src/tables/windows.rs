@@ -82,6 +82,9 @@ table! {
         /// hop, or at once again; they count in all totals, and once in `connections`. Null where
         /// connections are not followed.
         mirrored_twice_packets: Option<u64>, Packets, hide "Mirrored twice";
+        /// Frames of any kind that mirrors numbered (GRE, ERSPAN II and III) and that never came here; null where
+        /// no frame carried a number.
+        mirror_gap_frames: Option<u64>, Frames, hide "Mirror gaps";
         /// How far a packet may stand on the wrong side of a window's edge; 0 for files.
         boundary_slack_ns: i64, Nanoseconds, hide "Edge slack";
         /// Flows whose rate changed beyond the jitter thresholds since the window before.

@@ -70,6 +70,7 @@ fn totals(observer: &Text, start: i64) -> WindowRow {
         mirror_lost_packets: Some(11),
         mirror_loss_ratio: Some(0.5),
         mirrored_twice_packets: Some(12),
+        mirror_gap_frames: Some(13),
         boundary_slack_ns: 4_000_000,
         jitter_events: 12,
         linear_counting: Some(vec![0b1010_0001; 64]),

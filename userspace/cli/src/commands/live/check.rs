@@ -32,6 +32,9 @@ struct Facts {
     twice: u64,
     mirror_lost: u64,
     mirror_loss: f64,
+    /// Frames that mirrors numbered, and those of them that never came.
+    numbered: u64,
+    gaps: u64,
     truncated: u64,
     vlans: BTreeMap<u16, u64>,
     tunnels: Vec<(&'static str, u64)>,
@@ -105,6 +108,8 @@ impl Facts {
             twice: mirror.twice_packets,
             mirror_lost: mirror.lost_packets,
             mirror_loss: mirror.loss_ratio(counters.roce_packets).unwrap_or(0.0),
+            numbered: counters.mirrored_frames + counters.mirror_lost,
+            gaps: counters.mirror_lost,
             truncated: counters.truncated_packets + counters.snapped_packets,
             vlans,
             tunnels: tunnels
@@ -199,6 +204,16 @@ impl Facts {
                 format!("{} acknowledged packets were not shown.", self.mirror_lost),
             );
         }
+        if self.numbered > 0 {
+            say(
+                "mirror gaps",
+                self.gaps as f64 <= LOST * self.numbered as f64,
+                format!(
+                    "{} of {} frames that mirrors numbered never came here.",
+                    self.gaps, self.numbered
+                ),
+            );
+        }
         match self.dropped {
             None => say(
                 "this box",
@@ -271,6 +286,7 @@ fn json(facts: &Facts, sentences: &[Sentence]) -> String {
         ("one_way_host_pairs", facts.one_way_pairs as u64),
         ("mirrored_twice_packets", facts.twice),
         ("mirror_lost_packets", facts.mirror_lost),
+        ("mirror_gap_frames", facts.gaps),
         ("truncated_packets", facts.truncated),
     ] {
         json.key(key).integer(count);

@@ -36,7 +36,8 @@ use plan::{Plan, Way};
 use rocescope_capture::interface::{Interface, Promiscuous};
 use rocescope_capture::privileges;
 use rocescope_pipeline::Settings;
-use rocescope_record::Config;
+use rocescope_pipeline::filter::words;
+use rocescope_record::{Config, Counters};
 use std::process::ExitCode;
 use std::time::Duration;
 pub(super) use vlan::restore as restore_vlan_offload;
@@ -121,8 +122,7 @@ impl Begun {
         // Before anybody hears that frames are taken: until then SIGHUP ends the process.
         signals.take_reload()?;
         let interfaces = find(&arguments.live.interfaces)?;
-        let mut config = Config::exact(settings.window_ns);
-        config.udp_ports = capture::ports(&arguments.udp_ports)?;
+        let config = capture::config(arguments, settings)?;
         let plan = Plan::make(arguments, &interfaces, config)?;
         let promiscuous = promiscuous(&interfaces)?;
         let report = plan.report(&interfaces);
@@ -138,6 +138,9 @@ impl Begun {
                 ""
             };
             say!("capturing on {name} by {mode}{tags}");
+        }
+        if matches!(plan.way, Way::Xdp(_)) {
+            filtered(settings, &config);
         }
         Ok(Self {
             origin: Origin {
@@ -184,6 +187,28 @@ impl Begun {
         report.nic_dropped = watch.port().dropped();
         report.driver_drops = watch.port().grown();
         Ok((report, outcome))
+    }
+}
+
+/// Says which part of a filter is applied in the kernel.
+fn filtered(settings: &Settings, config: &Config) {
+    if settings.filter.is_none() {
+        return;
+    }
+    match words(&config.filter) {
+        Some(words) => say!("filter: `{words}` in the kernel, all of it behind it"),
+        None => say!("filter: nothing of it in the kernel, all of it behind it"),
+    }
+}
+
+/// What mirrors numbered, where they did.
+fn tell_mirrored(counters: &Counters) {
+    let (seen, lost) = (counters.mirrored_frames, counters.mirror_lost);
+    if seen > 0 {
+        say!(
+            "{} mirrored frames = {seen} seen + {lost} lost on the way here",
+            seen + lost
+        );
     }
 }
 

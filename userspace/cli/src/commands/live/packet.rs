@@ -34,8 +34,8 @@ pub(super) fn drive(
             report.so_far(dropped(&mut sockets)?);
             wait(&sockets)?;
         }
-        if let Some(settings) = watch.reloaded() {
-            session.reconfigure(&settings);
+        if let Some((settings, config)) = watch.reloaded() {
+            session.reconfigure(&settings, &config);
         }
         if watch.asked() {
             tell(&session, dropped(&mut sockets)?, &watch.port().told());
@@ -99,11 +99,14 @@ fn now_ns() -> u64 {
 fn tell(session: &Session, dropped: u64, port: &str) {
     let counters = session.counters();
     say!(
-        "{} frames = {} RoCEv2 + {} other + {} malformed + {} fragments; {dropped} dropped on the way here; {port}",
+        "{} frames = {} RoCEv2 + {} other + {} malformed + {} fragments + {} filtered + {} snapped; {dropped} dropped on the way here; {port}",
         counters.frames,
         counters.roce_packets,
         counters.not_roce(),
         counters.malformed(),
         counters.fragments,
+        counters.filtered,
+        counters.snapped,
     );
+    super::tell_mirrored(counters);
 }

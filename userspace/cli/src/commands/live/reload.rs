@@ -1,15 +1,18 @@
 //! The configuration, read again while a capture runs.
 
+use super::super::capture;
 use crate::arguments::{CaptureArguments, Command};
 use crate::configuration;
 use crate::say;
 use anyhow::{Result, bail};
+use rocescope_pipeline::Settings;
+use rocescope_record::Config;
 
-/// The arguments as they would be now.
+/// The arguments as they would be now, and what they mean.
 ///
 /// # Errors
 /// Something in the configuration is wrong.
-pub(super) fn read(running: &CaptureArguments) -> Result<CaptureArguments> {
+pub(super) fn read(running: &CaptureArguments) -> Result<(CaptureArguments, Settings, Config)> {
     let arguments = configuration::arguments(std::env::args_os().collect())?;
     let Command::Capture(mut arguments) = arguments.command else {
         bail!("the command line is another now");
@@ -19,13 +22,16 @@ pub(super) fn read(running: &CaptureArguments) -> Result<CaptureArguments> {
     }
     // What is asked for next time is compared with what runs.
     arguments.live.command.clone_from(&running.live.command);
-    Ok(*arguments)
+    let settings = capture::chosen(&arguments);
+    let config = capture::config(&arguments, &settings)?;
+    Ok((*arguments, settings, config))
 }
 
 /// Everything that a running capture does not change.
 fn stays(arguments: &CaptureArguments) -> String {
     let mut arguments = arguments.clone();
     arguments.filter = None;
+    arguments.udp_ports.clear();
     let measure = &mut arguments.measure;
     (measure.top, measure.flow_rows) = (0, 0);
     (

@@ -1,6 +1,5 @@
 //! What ends a capture: signals, time, a command, the last interface.
 
-use super::super::capture;
 use super::port::Port;
 use super::reload;
 use super::service::Service;
@@ -10,6 +9,7 @@ use crate::signals::Signals;
 use anyhow::{Context, Result};
 use rocescope_capture::interface::{Interface, State};
 use rocescope_pipeline::Settings;
+use rocescope_record::Config;
 use rustix::process::{Pid, Signal, kill_process};
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
@@ -85,15 +85,15 @@ impl Watch {
     }
 
     /// Other settings, when somebody has asked to read the configuration again and all is right with it.
-    pub(super) fn reloaded(&mut self) -> Option<Settings> {
+    pub(super) fn reloaded(&mut self) -> Option<(Settings, Config)> {
         if !self.signals.reload() {
             return None;
         }
         match reload::read(&self.arguments) {
-            Ok(arguments) => {
+            Ok((arguments, settings, config)) => {
                 say!("the configuration was read again");
                 self.arguments = arguments;
-                Some(capture::chosen(&self.arguments))
+                Some((settings, config))
             }
             Err(error) => {
                 say!("the configuration stays as it is: {error:#}");

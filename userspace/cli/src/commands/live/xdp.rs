@@ -7,7 +7,7 @@ use crate::say;
 use anyhow::{Result, ensure};
 use rocescope_capture::xdp::{Capture, Taken};
 use rocescope_pipeline::{Pipeline, Settings};
-use rocescope_record::{Counters, Sink};
+use rocescope_record::{Config, Counters, Sink};
 use std::collections::VecDeque;
 use std::thread::sleep;
 use std::time::Duration;
@@ -67,7 +67,13 @@ pub(super) fn drive(
         {
             intake.turn(edge, &counters)?;
         }
-        if let Some(settings) = watch.reloaded() {
+        if let Some((settings, config)) = watch.reloaded() {
+            capture.reconfigure(&Config {
+                udp_ports: config.udp_ports,
+                filter: config.filter,
+                ..capture.config()
+            })?;
+            super::filtered(&settings, &config);
             intake.pipeline.reconfigure(&settings);
         }
         if watch.asked() {
@@ -109,12 +115,14 @@ fn take(taken: Taken<'_>, pipeline: &mut Pipeline, packets: &mut u64) {
 fn tell(capture: &Capture, port: &str) -> Result<()> {
     let counters = capture.counters()?;
     say!(
-        "{} frames = {} RoCEv2 + {} other + {} malformed + {} fragments; {} RoCEv2 = {} in runs + {} lost + {} in the making; {port}",
+        "{} frames = {} RoCEv2 + {} other + {} malformed + {} fragments + {} filtered + {} snapped; {} RoCEv2 = {} in runs + {} lost + {} in the making; {port}",
         counters.frames,
         counters.roce_packets,
         counters.not_roce(),
         counters.malformed(),
         counters.fragments,
+        counters.filtered,
+        counters.snapped,
         counters.roce_packets,
         counters.delivered_packets(),
         counters.lost_packets,
@@ -122,5 +130,6 @@ fn tell(capture: &Capture, port: &str) -> Result<()> {
             .roce_packets
             .saturating_sub(counters.published_packets),
     );
+    super::tell_mirrored(&counters);
     Ok(())
 }
