@@ -1,7 +1,7 @@
 //! Exact counts a flow, up to a bound.
 
+use crate::index::Index;
 use alloc::vec::Vec;
-use hashbrown::HashTable;
 use rocescope_record::RunRecord;
 use rocescope_sketches::FlowHash;
 use rocescope_sketches::hash::hash_words;
@@ -85,9 +85,15 @@ impl Flow {
 /// Flows by key; full at its bound, never beyond it.
 #[derive(Debug)]
 pub struct FlowTable {
-    index: HashTable<u32>,
+    index: Index,
     flows: Vec<Flow>,
     bound: usize,
+}
+
+/// What the index knows of a flow: half of its hash.
+#[inline]
+const fn tag(hash: FlowHash) -> u32 {
+    (hash.0 >> 32) as u32
 }
 
 impl FlowTable {
@@ -95,7 +101,7 @@ impl FlowTable {
     #[must_use]
     pub fn new(bound: usize) -> Self {
         Self {
-            index: HashTable::new(),
+            index: Index::default(),
             flows: Vec::new(),
             bound: bound.min(u32::MAX as usize),
         }
@@ -115,11 +121,11 @@ impl FlowTable {
             flows,
             bound,
         } = self;
-        let found = index.find(hash.0, |at| {
-            flows.get(*at as usize).is_some_and(|flow| flow.key == *key)
+        let found = index.find(tag(hash), |at| {
+            flows.get(at as usize).is_some_and(|flow| flow.key == *key)
         });
         if let Some(at) = found {
-            if let Some(flow) = flows.get_mut(*at as usize) {
+            if let Some(flow) = flows.get_mut(at as usize) {
                 flow.counts.add(counts);
             }
             return true;
@@ -133,10 +139,22 @@ impl FlowTable {
             counts: *counts,
             opcode,
         });
-        index.insert_unique(hash.0, at, |at| {
-            flows.get(*at as usize).map_or(0, |flow| flow.hash().0)
-        });
+        index.insert(tag(hash), at);
         true
+    }
+
+    /// Reads the place of the index where a flow should lie.
+    #[inline]
+    pub(crate) fn touch(&self, hash: FlowHash) -> u32 {
+        self.index.touch(tag(hash))
+    }
+
+    /// Reads a little of every cache line of the flow that probably has this hash.
+    #[inline]
+    pub(crate) fn touch_flow(&self, hash: FlowHash) -> u64 {
+        let at = self.index.find(tag(hash), |_| true);
+        let flow = at.and_then(|at| self.flows.get(at as usize));
+        flow.map_or(0, |flow| u64::from(flow.key.dst_qpn) ^ flow.counts.last_ns)
     }
 
     /// The flows, in the order in which they were first seen.

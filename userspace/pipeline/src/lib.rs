@@ -12,6 +12,7 @@
 //! | [`filter`] | which runs are wanted |
 //! | [`anonymize`] | other addresses in the place of those on the wire |
 //! | [`flow_table`] | exact counts a flow, up to a bound |
+//! | `index` | numbers of flows and of directions, by hash |
 //! | [`flow_estimate`] | how many flows the sketches say there were |
 //! | [`overflow`] | the sketches that take over beyond the bound |
 //! | [`rows`] | a finished window as rows of the dataset |
@@ -32,6 +33,7 @@ pub mod connections;
 pub mod filter;
 pub mod flow_estimate;
 pub mod flow_table;
+mod index;
 pub mod merge;
 pub mod overflow;
 pub mod rows;

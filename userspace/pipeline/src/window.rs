@@ -5,9 +5,12 @@ use crate::overflow::{Overflow, Sketches};
 use crate::settings::Settings;
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use core::hint::black_box;
 use rocescope_record::{Counters, OpcodeTotals, RunRecord};
+use rocescope_sketches::FlowHash;
 use rocescope_wire::extension::{Acknowledgement, Syndrome};
-use rocescope_wire::{FlowKey, NotRoce, Operation, Stream};
+use rocescope_wire::{FlowKey, NotRoce, Opcode, Operation, Stream};
 
 /// Totals by opcode and syndrome, of a window or of the whole capture.
 #[derive(Clone, Debug)]
@@ -176,6 +179,20 @@ pub(crate) struct Happening {
     pub(crate) count: u64,
 }
 
+/// Counts on their way to their flow.
+#[derive(Clone, Copy, Debug)]
+struct Next {
+    hash: FlowHash,
+    key: FlowKey,
+    opcode: Opcode,
+    counts: FlowCounts,
+}
+
+/// Flows of a table that lies in the processor's cache: 512 KiB.
+const FEW: usize = 4_096;
+/// How many are looked up together, so that their waits for memory overlap: 4 KiB.
+const GROUP: usize = 32;
+
 /// A window that is still open.
 #[derive(Debug)]
 pub(crate) struct Window {
@@ -183,6 +200,8 @@ pub(crate) struct Window {
     pub(crate) flows: FlowTable,
     /// Flows beyond the bound of the table.
     pub(crate) overflow: Option<Box<Overflow>>,
+    /// What comes next into the table, once it is too large for the processor's cache.
+    next: Vec<Next>,
     /// NAKs and CNPs by flow and syndrome; a CNP has none.
     pub(crate) happenings: BTreeMap<(FlowKey, Option<u8>), Happening>,
 }
@@ -193,6 +212,7 @@ impl Window {
             totals: Totals::default(),
             flows: FlowTable::new(settings.exact_flows),
             overflow: None,
+            next: Vec::new(),
             happenings: BTreeMap::new(),
         }
     }
@@ -202,10 +222,20 @@ impl Window {
         self.totals.add_run(run);
         let hash = flow_hash(&run.flow);
         let counts = FlowCounts::of(run);
-        if !self.flows.add(hash, &run.flow, run.opcode(), &counts) {
-            self.overflow
-                .get_or_insert_with(|| Box::new(Overflow::new(empty)))
-                .add(hash, &run.flow, run.opcode(), &counts);
+        let next = Next {
+            hash,
+            key: run.flow,
+            opcode: run.opcode(),
+            counts,
+        };
+        if self.flows.flows().len() < FEW {
+            self.count(&next, empty);
+        } else {
+            black_box(self.flows.touch(hash));
+            self.next.push(next);
+            if self.next.len() >= GROUP {
+                self.count_all(empty);
+            }
         }
         let syndrome = match run.stream() {
             Stream::Acknowledge => match run.syndrome().meaning() {
@@ -217,6 +247,32 @@ impl Window {
             _ => return,
         };
         self.happen(run, syndrome, settings);
+    }
+
+    #[inline]
+    fn count(&mut self, next: &Next, empty: &Sketches) {
+        let Next {
+            hash,
+            key,
+            opcode,
+            counts,
+        } = next;
+        if !self.flows.add(*hash, key, *opcode, counts) {
+            self.overflow
+                .get_or_insert_with(|| Box::new(Overflow::new(empty)))
+                .add(*hash, key, *opcode, counts);
+        }
+    }
+
+    /// All that is on its way to its flow arrives.
+    pub(crate) fn count_all(&mut self, empty: &Sketches) {
+        let mut next = core::mem::take(&mut self.next);
+        let touched = next.iter().map(|next| self.flows.touch_flow(next.hash));
+        black_box(touched.fold(0, |all, one| all ^ one));
+        for next in next.drain(..) {
+            self.count(&next, empty);
+        }
+        self.next = next;
     }
 
     #[cold]

@@ -428,6 +428,7 @@ impl Pipeline {
     }
 
     fn close(&mut self, start_ns: u64, mut window: Window) {
+        window.count_all(&self.empty);
         let mirror = self.mirror().map(|now| {
             let since = now.since(self.mirror);
             self.mirror = now;

@@ -130,14 +130,14 @@ fn bytes_of_a_queue_pair_are_bounded_and_stop_growing() {
     );
 
     let (more, ()) = held_by(|| {
-        (2..10).for_each(|round| bench.round(0..QPS, round, 1));
+        (2..20).for_each(|round| bench.round(0..QPS, round, 1));
         bench.turn();
     });
     println!("{} bytes more with histograms", more / QPS as usize);
     // Histograms of round trips that are alike have few buckets.
     assert!(more / (QPS as usize) < 600, "{more}");
     let before = HELD.get();
-    (10..16).for_each(|round| bench.round(0..QPS, round, 1));
+    (20..30).for_each(|round| bench.round(0..QPS, round, 1));
     bench.turn();
     let more = HELD.get().wrapping_sub(before).cast_signed();
     assert!(more <= 0, "{more} more");

@@ -9,6 +9,7 @@ use super::direction::Direction;
 use super::key::Key;
 use core::hint::black_box;
 use rocescope_record::RunRecord;
+use rocescope_wire::Operation;
 
 /// Runs in a group: enough to keep every outstanding miss of a core busy, few enough to stay in its
 /// first cache (32 times half a kilobyte).
@@ -16,6 +17,24 @@ pub(crate) const GROUP: usize = 32;
 
 /// So few directions are in the cache anyway.
 const FEW: usize = 256;
+
+/// What a run probably does, by its opcode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Requests,
+    Acknowledges,
+    Other,
+}
+
+impl Kind {
+    fn of(run: &RunRecord) -> Self {
+        match run.opcode().operation() {
+            Operation::Send | Operation::RdmaWrite => Self::Requests,
+            Operation::Acknowledge => Self::Acknowledges,
+            _ => Self::Other,
+        }
+    }
+}
 
 /// What the next runs will probably need.
 #[derive(Debug)]
@@ -42,20 +61,50 @@ impl Connections {
         let Self {
             ahead, directions, ..
         } = self;
+        let mut kinds = [Kind::Other; GROUP];
+        let mut places = kinds.iter_mut();
+        let keys = runs.map(|run| {
+            if let Some(kind) = places.next() {
+                *kind = Kind::of(run);
+            }
+            Key::of(run)
+        });
         ahead.next = 0;
-        ahead.len = directions.guess(runs.map(Key::of), &mut ahead.found);
+        ahead.len = directions.guess(keys, &mut ahead.found);
         if directions.len() < FEW {
             return;
         }
-        let found = || ahead.found.iter().take(ahead.len).flatten();
+        let found = || {
+            let found = ahead.found.iter().take(ahead.len).zip(&kinds);
+            found.filter_map(|(at, kind)| Some(((*at)?, *kind)))
+        };
         let mut touched = 0;
         // First those that carry the runs, which tell who their peers are; then the peers.
-        for direction in found().filter_map(|at| directions.get(*at)) {
-            touched ^= direction.touch();
+        for (at, kind) in found() {
+            touched ^= directions.hot(at).map_or(0, |hot| match kind {
+                Kind::Requests => hot.touch() ^ hot.touch_requests(),
+                Kind::Acknowledges | Kind::Other => hot.touch(),
+            });
         }
-        for direction in found().filter_map(|at| directions.get(*at)) {
-            let peer = direction.peer.and_then(|peer| directions.get(peer));
-            touched ^= peer.map_or(0, Direction::touch);
+        for (at, kind) in found() {
+            let Some(hot) = directions.hot(at) else {
+                continue;
+            };
+            let is_ordinary = kind != Kind::Other && hot.is_light();
+            if is_ordinary && kind == Kind::Requests {
+                continue;
+            }
+            let peer = match hot.peer() {
+                peer @ Some(_) => peer,
+                None => directions.get(at).and_then(|direction| direction.peer),
+            };
+            let peer_hot = peer.and_then(|peer| directions.hot(peer));
+            touched ^= peer_hot.map_or(0, |hot| hot.touch() ^ hot.touch_requests());
+            if !is_ordinary {
+                for at in core::iter::once(at).chain(peer) {
+                    touched ^= directions.get(at).map_or(0, Direction::touch);
+                }
+            }
         }
         black_box(touched);
     }
@@ -69,8 +118,8 @@ impl Connections {
             *next += 1;
             // It may have come or gone since, and a guess may be wrong.
             let is_right = |at: u32| {
-                let direction = self.directions.get(at);
-                direction.is_some_and(|direction| direction.key == *key)
+                let hot = self.directions.hot(at);
+                hot.is_some_and(|hot| hot.key == *key)
             };
             if let Some(at) = guess
                 && is_right(at)

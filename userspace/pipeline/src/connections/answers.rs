@@ -38,18 +38,7 @@ impl Direction {
         match run.syndrome().meaning() {
             Acknowledgement::Ack { .. } => {
                 let now_ns = run.last_ns();
-                let Self {
-                    waiting, latencies, ..
-                } = self;
-                waiting.answered(place, None, |request| {
-                    if request.answer == Answer::Acknowledge {
-                        let since = |ns| now_ns.saturating_sub(ns);
-                        if request.last == place && request.clear {
-                            latencies.rtt.add(since(request.sent_ns));
-                        }
-                        latencies.completion.add(since(request.begun_ns));
-                    }
-                });
+                self.complete(place, now_ns);
                 self.progress(place, now_ns, around);
             }
             Acknowledgement::RnrNak { timer } => self.not_ready(run, place, timer, around),
@@ -63,6 +52,22 @@ impl Direction {
             Acknowledgement::Reserved(_) => {}
         }
         self.start_is_open = false;
+    }
+
+    /// The requests that an ACK for `place` answers: how long that took.
+    pub(crate) fn complete(&mut self, place: Place, now_ns: u64) {
+        let Self {
+            waiting, latencies, ..
+        } = self;
+        waiting.answered(place, None, |request| {
+            if request.answer == Answer::Acknowledge {
+                let since = |ns| now_ns.saturating_sub(ns);
+                if request.last == place && request.clear {
+                    latencies.rtt.add(since(request.sent_ns));
+                }
+                latencies.completion.add(since(request.begun_ns));
+            }
+        });
     }
 
     /// The peer has all up to `place`.

@@ -6,9 +6,18 @@ use rocescope_sketches::Quantiles;
 /// decrease (Zhu et al., SIGCOMM 2015, 5.2: 50 µs), in pieces of a quarter.
 pub const COMPARED_NS: u64 = 1_000_000;
 const PIECES: u64 = 4;
-const PIECE_NS: u64 = COMPARED_NS / PIECES;
+pub(super) const PIECE_NS: u64 = COMPARED_NS / PIECES;
 /// Pieces remembered: those before, that of the CNP, those after, and room for runs that reach on.
-const REMEMBERED: usize = 16;
+pub(super) const REMEMBERED: usize = 16;
+
+/// The newest piece of a rate.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Piece {
+    pub(super) number: u64,
+    pub(super) bytes: u32,
+    /// Those before it are empty, as far as they are remembered.
+    pub(super) is_alone: bool,
+}
 
 /// Frame bytes of a direction over the last milliseconds.
 #[derive(Clone, Copy, Debug, Default)]
@@ -45,6 +54,26 @@ impl Rate {
             let to = last_ns.min((piece + 1) * PIECE_NS);
             let part = u128::from(bytes) * u128::from(to - from) / u128::from(span);
             self.add(piece, part as u32);
+        }
+    }
+
+    /// The newest piece, unless the effect of a CNP is being measured.
+    pub(super) const fn newest(&self) -> Option<Piece> {
+        if self.cnp_ns != 0 {
+            return None;
+        }
+        Some(Piece {
+            number: self.newest,
+            bytes: self.newest_bytes,
+            is_alone: false,
+        })
+    }
+
+    /// The newest piece became this, elsewhere.
+    pub(super) const fn set_newest(&mut self, piece: Piece) {
+        (self.newest, self.newest_bytes) = (piece.number, piece.bytes);
+        if piece.is_alone {
+            self.oldest = piece.number;
         }
     }
 

@@ -1,22 +1,16 @@
 //! One item, from its direction to its peer.
 
-use super::direction::{Direction, PairedBy};
+use super::direction::Direction;
 use super::event::{Event, What};
 use super::key::Key;
-use super::pairing::{Found, Refused};
 use super::requests::{Surroundings, begins};
 use super::sequence::Ranges;
-use super::setup::{Setup, Step};
+use super::setup::Setup;
 use super::twice::Copy;
 use super::{ConnectionSummary, Connections};
 use alloc::boxed::Box;
-use rocescope_record::{MadRecord, RunRecord};
+use rocescope_record::RunRecord;
 use rocescope_wire::{Psn, Qpn, Stream, Transport};
-
-/// From so many answers on, a pairing is certain.
-const CERTAIN: u8 = 4;
-/// An answer this far from the highest PSN of the requests is not theirs.
-const PLAUSIBLE: u32 = 1 << 16;
 
 impl Connections {
     /// Takes a run, in order of first times.
@@ -29,9 +23,23 @@ impl Connections {
             return;
         }
         let at = match known {
+            Some(at) if self.directions.ordinary(at, run) => return,
             Some(at) => at,
             None => self.begin(key, run.first_ns),
         };
+        self.directions.settle(at);
+        if let Some(peer) = self.directions.get(at).and_then(|direction| direction.peer) {
+            self.directions.settle(peer);
+        }
+        self.rule(at, run);
+        self.directions.lighten(at, self.settings.duplicate_ns);
+        if let Some(peer) = self.directions.get(at).and_then(|direction| direction.peer) {
+            self.directions.lighten(peer, self.settings.duplicate_ns);
+        }
+    }
+
+    /// What the run does to its direction and the peer, which are both settled.
+    fn rule(&mut self, at: u32, run: &RunRecord) {
         let Some(direction) = self.directions.get_mut(at) else {
             return;
         };
@@ -66,7 +74,7 @@ impl Connections {
     }
 
     /// A direction whose first packet passes.
-    fn begin(&mut self, key: Key, now_ns: u64) -> u32 {
+    pub(super) fn begin(&mut self, key: Key, now_ns: u64) -> u32 {
         if self.directions.len() >= self.settings.most_directions {
             self.evict_oldest();
         }
@@ -235,101 +243,6 @@ impl Connections {
         });
     }
 
-    /// The direction whose requests this run answers; pairs the two where that is new.
-    fn peer_of_answer(&mut self, at: u32, run: &RunRecord) -> Option<u32> {
-        let direction = self.directions.get(at)?;
-        let psn = run.last_psn();
-        if let Some(peer) = direction.peer {
-            if direction.paired_by == PairedBy::Cm || direction.votes >= CERTAIN {
-                return Some(peer);
-            }
-            let requests = &self.directions.get(peer)?.requests;
-            let near = requests.is_started() && {
-                let distance = psn.distance_from(Psn::new(requests.high() as u32));
-                distance.min(Psn::MODULUS - distance) <= PLAUSIBLE
-            };
-            if near {
-                if let Some(direction) = self.directions.get_mut(at) {
-                    direction.votes += 1;
-                }
-                return Some(peer);
-            }
-            if requests.is_started() {
-                self.unpair(at, peer);
-            } else {
-                // The peer has only answered so far; nothing speaks for or against.
-                return Some(peer);
-            }
-        }
-        let direction = self.directions.get(at)?;
-        let hosts = direction.key.hosts_back();
-        let directions = &self.directions;
-        let is_open = |other: u32| {
-            other != at
-                && directions
-                    .get(other)
-                    .is_some_and(|d| d.peer.is_none() && !d.is_datagrams())
-        };
-        let mut candidates = self.candidates.get(&at).copied();
-        let sent = |other: u32| match directions.get(other) {
-            Some(other) if other.peer.is_none() => {
-                let place = other.requests.place(psn);
-                // What a NAK names was lost, on this side of the tap or beyond.
-                let sent = other.requests.low()..=other.requests.high() + 1;
-                let near = place.saturating_sub(*sent.start()) < u64::from(PLAUSIBLE);
-                if other.requests.is_started() && sent.contains(&place) && near {
-                    Refused::Sent
-                } else {
-                    Refused::Other
-                }
-            }
-            _ => Refused::Paired,
-        };
-        let mut found = self
-            .open
-            .answer(&mut candidates, hosts, run.first_psn, is_open, sent);
-        // A NAK, or a response whose first packet was lost, names a PSN inside a run.
-        let names_inside = match run.stream() {
-            Stream::Response => !begins(run),
-            _ => !run.syndrome().is_ack(),
-        };
-        if found == Found::Nothing && candidates.is_none() && names_inside {
-            found = self.open.refusal(hosts, sent);
-        }
-        match found {
-            Found::Peer(peer) => {
-                self.candidates.remove(&at);
-                self.pair(at, peer, PairedBy::Ack);
-                Some(peer)
-            }
-            Found::Nothing => {
-                if let Some(candidates) = candidates {
-                    self.candidates.insert(at, candidates);
-                }
-                None
-            }
-        }
-    }
-
-    pub(super) fn pair(&mut self, a: u32, b: u32, paired_by: PairedBy) {
-        if let Some((one, other)) = self.directions.pair_mut(a, b) {
-            (one.peer, other.peer) = (Some(b), Some(a));
-            (one.paired_by, other.paired_by) = (paired_by, paired_by);
-            (one.votes, other.votes) = (1, 1);
-        }
-    }
-
-    fn unpair(&mut self, a: u32, b: u32) {
-        self.summary.unpaired += 1;
-        for at in [a, b] {
-            if let Some(direction) = self.directions.get_mut(at) {
-                direction.peer = None;
-                direction.paired_by = PairedBy::None;
-                direction.votes = 0;
-            }
-        }
-    }
-
     fn notification(&mut self, at: u32, run: &RunRecord) {
         let Some(direction) = self.directions.get_mut(at) else {
             return;
@@ -341,99 +254,6 @@ impl Connections {
         if let Some(peer) = peer.and_then(|peer| self.directions.get_mut(peer)) {
             peer.rate.notified(run.first_ns);
         }
-    }
-
-    /// A CM datagram.
-    pub(super) fn datagram(&mut self, record: &MadRecord) {
-        let Some(step) = self.cm.datagram(record) else {
-            return;
-        };
-        let time_ns = record.time_ns;
-        match step {
-            Step::Paired {
-                there,
-                back,
-                times,
-                mtu,
-            } => {
-                let (a, b) = (self.fresh(there, time_ns), self.fresh(back, time_ns));
-                self.pair(a, b, PairedBy::Cm);
-                let (active, passive) = times.starts();
-                for (at, psn) in [(a, active), (b, passive)] {
-                    if let Some(direction) = self.directions.get_mut(at) {
-                        direction.expect(psn);
-                        direction.mtu = direction.mtu.max(mtu);
-                        if let Some(service) = times.service {
-                            direction.transport = service;
-                        }
-                    }
-                }
-                if let Some(direction) = self.directions.get_mut(a) {
-                    let setup = direction.setup.get_or_insert_default();
-                    setup.cm = Some(times);
-                }
-            }
-            Step::Ready { there, ready_ns } => {
-                let Some(at) = self.directions.find(&there) else {
-                    return;
-                };
-                let cm = self
-                    .directions
-                    .get_mut(at)
-                    .and_then(|direction| direction.setup.as_mut())
-                    .and_then(|setup| setup.cm.as_mut());
-                if let Some(cm) = cm.filter(|cm| cm.ready_ns.is_none()) {
-                    cm.ready_ns = Some(ready_ns);
-                    let what = What::Connect {
-                        reply_ns: cm.reply_ns.map(|ns| ns.saturating_sub(cm.request_ns)),
-                        ready_ns: cm.reply_ns.map(|ns| ready_ns.saturating_sub(ns)),
-                    };
-                    self.tell_of(there, time_ns, what);
-                }
-            }
-            Step::Disconnect { there } => {
-                let Some(at) = self.directions.find(&there) else {
-                    return;
-                };
-                let peer = self.directions.get(at).and_then(|direction| direction.peer);
-                let mut first = false;
-                for at in core::iter::once(at).chain(peer) {
-                    if let Some(direction) = self.directions.get_mut(at) {
-                        first |= !direction.closed;
-                        direction.closed = true;
-                    }
-                }
-                if first {
-                    self.tell_of(there, time_ns, What::Disconnect);
-                }
-            }
-            Step::Reject { there, reason } => self.tell_of(there, time_ns, What::Reject(reason)),
-        }
-    }
-
-    fn tell_of(&mut self, key: Key, time_ns: u64, what: What) {
-        self.tell(Event {
-            time_ns,
-            key,
-            udp_src_port: 0,
-            what,
-        });
-    }
-
-    /// The direction with this key, as new: what an earlier queue pair of the same number left is
-    /// written and forgotten.
-    fn fresh(&mut self, key: Key, now_ns: u64) -> u32 {
-        if let Some(at) = self.directions.find(&key) {
-            let untouched = self
-                .directions
-                .get(at)
-                .is_some_and(|direction| direction.counts.packets == 0 && !direction.closed);
-            if untouched {
-                return at;
-            }
-            self.retire(at);
-        }
-        self.begin(key, now_ns)
     }
 
     pub(super) fn look_for_exhaustion(&mut self, at: u32, now_ns: u64) {

@@ -8,25 +8,27 @@
 //! |---|---|
 //! | [`settings`] | times and bounds |
 //! | `order` | runs and whole events, put in order of their first times |
-//! | `key`, `table`, `index` | which direction a run belongs to |
+//! | `key`, `table` | which direction a run belongs to |
 //! | `ahead` | directions of the next runs, looked up together |
 //! | `direction` | the state of one direction |
+//! | `hot`, `ordinary` | the part of it that ordinary runs need, and what they do to it |
 //! | `sequence` | the highest PSN, the gaps below it, what fills them |
 //! | `pass` | what the sender is sending, for the first time or again |
 //! | `receiver` | what the receiver makes of it, as far as the order at the tap tells |
 //! | `twice` | copies that a mirror makes |
 //! | `requests`, `answers` | what a run of requests, ACKs or responses does to that state |
 //! | `retransmission` | overtaken, copied or sent again, and why |
+//! | `doubt` | sent again though nothing asked for it |
 //! | `left_out` | what did not pass again, and may come late |
 //! | `waiting`, `latency` | requests on their way, and how long their answers took |
 //! | [`congestion`] | ECN, CNPs, and the rate before and after one |
 //! | [`episode`], [`event`] | retransmissions in one go, and all else that deserves a line |
-//! | `pairing` | which direction answers which, from PSNs alone |
-//! | `setup` | CM datagrams and TCP handshakes |
+//! | `pairing`, `peers` | which direction answers which, from PSNs alone |
+//! | `setup`, `managed` | CM datagrams and TCP handshakes |
 //! | `few`, `sizes` | a queue and a histogram that mostly hold one thing |
 //! | `blind` | intervals in which the capture lost runs |
 //! | `ingest` | one item, from its direction to its peer |
-//! | `report` | a connection as rows |
+//! | `report`, `event_rows` | a connection as rows, and what happened to it |
 //!
 //! The terms, for requests of one direction. `high` is the highest PSN seen. A packet above
 //! `high` + 1 opens a *gap*. One at or below `high` that fills a gap is *out of order* when it comes
@@ -47,15 +49,20 @@ mod ahead;
 mod answers;
 mod blind;
 mod direction;
+mod doubt;
+mod event_rows;
 mod few;
-mod index;
+mod hot;
 mod ingest;
 mod key;
 mod latency;
 mod left_out;
+mod managed;
 mod order;
+mod ordinary;
 mod pairing;
 mod pass;
+mod peers;
 mod receiver;
 mod report;
 mod requests;
@@ -82,7 +89,8 @@ use rocescope_model::{ConnectionRow, EventRow, Text};
 use rocescope_record::{RunRecord, Whole};
 
 /// Bytes of one direction's own state: 100,000 connections are 200,000 of them.
-pub const DIRECTION_BYTES: usize = core::mem::size_of::<direction::Direction>();
+pub const DIRECTION_BYTES: usize =
+    core::mem::size_of::<direction::Direction>() + core::mem::size_of::<hot::Hot>();
 /// Bytes a direction may own beside: five histograms of 64 buckets, 33 message sizes, 16 gaps, 64
 /// waiting requests, eight ranges that were left out, its candidates and two places in the index; most
 /// own a tenth of it or nothing.
@@ -290,7 +298,8 @@ impl Connections {
         events: &mut Vec<EventRow>,
     ) -> bool {
         let more = self.report(all, rows);
-        self.event_rows(events);
+        let happened = self.events.drain(..);
+        events.extend(happened.map(|event| event_rows::event_row(&self.observer, &event)));
         more
     }
 

@@ -9,7 +9,7 @@ use super::sequence::Place;
 /// How many stretches are kept. With one each 32 µs they reach back 128 µs, beyond the 100 µs within
 /// which a second packet is a copy.
 const STRETCHES: usize = 4;
-const SPACING_NS: u64 = 32_000;
+pub(super) const SPACING_NS: u64 = 32_000;
 
 /// PSNs that passed one after another, and when.
 #[derive(Clone, Copy, Debug, Default)]
@@ -98,13 +98,21 @@ impl Pass {
     }
 
     /// PSNs up to `last` are taken by responses.
-    pub(crate) fn reserve(&mut self, last: Place) {
-        self.next = self.next.max(last + 1);
+    pub(crate) const fn reserve(&mut self, last: Place) {
+        if self.next <= last {
+            self.next = last + 1;
+        }
     }
 
     /// What came ahead of `next` was not of this pass.
     pub(crate) fn rewind(&mut self, next: Place) {
         self.next = next;
+    }
+
+    /// Whether it is clear which pass is under way, and nothing of it passed later than `time_ns`.
+    pub(crate) fn is_clear(&self, time_ns: u64) -> bool {
+        let mut kept = self.stretches.iter().chain([&self.run]);
+        self.before.is_none() && self.is_begun && kept.all(|kept| kept.last_ns <= time_ns)
     }
 
     /// The sender goes back to `first`; it had sent all up to `high`.

@@ -51,10 +51,19 @@ impl Receiver {
     }
 
     /// PSNs up to `last` are taken by responses.
-    pub(crate) fn reserve(&mut self, last: Place) {
-        if !self.refusing {
-            self.expected = self.expected.max(last + 1);
+    pub(crate) const fn reserve(&mut self, last: Place) {
+        if !self.refusing && self.expected <= last {
+            self.expected = last + 1;
         }
+    }
+
+    /// Whether it waits for `next`, and for no NAK.
+    pub(crate) const fn is_clear(&self, next: Place) -> bool {
+        self.expected == next
+            && !self.refusing
+            && !self.asked
+            && self.due_count == 0
+            && self.lost.is_none()
     }
 
     /// A NAK asks for `place`, and passes at `now_ns`; `None` where the place itself did not pass.

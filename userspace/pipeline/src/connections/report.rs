@@ -1,16 +1,11 @@
 //! A connection as rows, and when they are written.
 
 use super::direction::Direction;
-use super::episode::Trigger;
-use super::event::{Event, Evidence, What, Where};
 use super::{Connections, ROWS_AT_ONCE};
 use crate::rows::{address, vlan, vni};
-use alloc::format;
-use alloc::string::String;
 use alloc::vec::Vec;
-use rocescope_model::{ConnectionRow, EventRow, Text, Time};
+use rocescope_model::{ConnectionRow, Text, Time};
 use rocescope_sketches::Quantiles;
-use rocescope_wire::extension::{Syndrome, rnr_timer_us};
 use rocescope_wire::{Psn, Transport};
 
 impl Connections {
@@ -32,8 +27,8 @@ impl Connections {
             let Some(direction) = self.directions.get(at) else {
                 continue;
             };
-            let peer = direction.peer.and_then(|peer| self.directions.get(peer));
-            let last_ns = direction.last_ns.max(peer.map_or(0, |peer| peer.last_ns));
+            let last_ns = |at| self.directions.last_ns(at).unwrap_or(0);
+            let last_ns = last_ns(at).max(direction.peer.map_or(0, last_ns));
             let silence_ns = self.swept_ns.saturating_sub(last_ns);
             if all || silence_ns > self.settings.forget_ns {
                 self.retire(at);
@@ -49,7 +44,10 @@ impl Connections {
 
     /// Makes room: a sixteenth of the directions, those that have been silent longest.
     pub(super) fn evict_oldest(&mut self) {
-        let mut times: Vec<u64> = self.directions.iter().map(|(_, d)| d.last_ns).collect();
+        let numbers = self.directions.numbers();
+        let mut times: Vec<u64> = numbers
+            .filter_map(|at| self.directions.last_ns(at))
+            .collect();
         let at = times.len() / 16;
         let (_, limit_ns, _) = times.select_nth_unstable(at);
         let limit_ns = *limit_ns;
@@ -60,8 +58,8 @@ impl Connections {
             }
             if self
                 .directions
-                .get(number)
-                .is_some_and(|d| d.last_ns <= limit_ns)
+                .last_ns(number)
+                .is_some_and(|last_ns| last_ns <= limit_ns)
             {
                 self.summary.evicted += 1;
                 self.retire(number);
@@ -86,6 +84,10 @@ impl Connections {
 
     /// Writes the rows of a direction and its peer as they are now.
     fn write(&mut self, at: u32) {
+        let peer = self.directions.get(at).and_then(|direction| direction.peer);
+        for at in core::iter::once(at).chain(peer) {
+            self.directions.settle(at);
+        }
         let Some(one) = self.directions.get(at) else {
             return;
         };
@@ -261,14 +263,6 @@ impl Connections {
             "active"
         }
     }
-
-    /// What happened since it was last asked.
-    pub(super) fn event_rows(&mut self, rows: &mut Vec<EventRow>) {
-        let Self {
-            events, observer, ..
-        } = self;
-        rows.extend(events.drain(..).map(|event| event_row(observer, &event)));
-    }
 }
 
 /// Whether `one` is the direction from `a`: CM's active side, else the first to send a request.
@@ -313,123 +307,4 @@ fn sizes(counts: &[u32]) -> Vec<i64> {
         .take(used)
         .map(|count| i64::from(*count))
         .collect()
-}
-
-fn event_row(observer: &Text, event: &Event) -> EventRow {
-    let flow = &event.key.flow;
-    let time = Time(event.time_ns.min(i64::MAX as u64) as i64);
-    let row = EventRow {
-        observer: observer.clone(),
-        time,
-        time_ns: time.0,
-        src: Some(address(flow.src)),
-        dst: Some(address(flow.dst)),
-        udp_src_port: Some(event.udp_src_port).filter(|port| *port != 0),
-        dst_qpn: Some(flow.dst_qpn),
-        vlan: vlan(flow.vlan),
-        count: 1,
-        ..EventRow::default()
-    };
-    let place = |place: u64| Some(Psn::new(place as u32).get());
-    let named = |kind: &'static str, detail: String| EventRow {
-        kind: Text::from_static(kind),
-        detail: detail.into(),
-        ..row.clone()
-    };
-    match &event.what {
-        What::Retransmission(episode) => EventRow {
-            psn: place(episode.first),
-            count: episode.packets,
-            value: episode.reaction_ns.map(|ns| ns as f64),
-            ..named("retransmission", retransmission(episode))
-        },
-        What::Rnr(rnr) => EventRow {
-            psn: place(rnr.place),
-            count: u64::from(rnr.naks),
-            value: Some(f64::from(rnr_timer_us(rnr.timer)) * 1_000.0),
-            ..named(
-                "rnr_episode",
-                format!(
-                    "receiver not ready {} times, asks to wait {} µs",
-                    rnr.naks,
-                    rnr_timer_us(rnr.timer)
-                ),
-            )
-        },
-        What::Fatal { psn, syndrome } => {
-            let name = Syndrome(*syndrome).name();
-            EventRow {
-                psn: Some(psn.get()),
-                syndrome: Some(Text::from_static(name)),
-                ..named(
-                    "fatal_nak",
-                    format!("the responder refuses PSN {}: {name}", psn.get()),
-                )
-            }
-        }
-        What::RetryExhausted { psn, tries, rnr } => EventRow {
-            psn: Some(psn.get()),
-            count: u64::from(*tries),
-            ..named(
-                "retry_exhausted",
-                format!(
-                    "the sender gave up PSN {} after {tries} {}",
-                    psn.get(),
-                    if *rnr { "RNR NAKs" } else { "timeouts" }
-                ),
-            )
-        },
-        What::Loss {
-            psn,
-            packets,
-            place,
-            evidence,
-        } => EventRow {
-            psn: Some(psn.get()),
-            count: *packets,
-            ..named("loss", loss(*place, *evidence).into())
-        },
-        What::Connect { reply_ns, ready_ns } => EventRow {
-            value: reply_ns.map(|ns| ns as f64),
-            ..named(
-                "connect",
-                format!(
-                    "set up by CM: REP after {} µs, RTU after {} µs more",
-                    reply_ns.unwrap_or(0) / 1_000,
-                    ready_ns.unwrap_or(0) / 1_000
-                ),
-            )
-        },
-        What::Disconnect => named("disconnect", "taken down by CM".into()),
-        What::Reject(reason) => named("reject", format!("refused by CM: {}", reason.name())),
-    }
-}
-
-fn retransmission(episode: &super::episode::Episode) -> String {
-    let packets = episode.packets;
-    match (episode.trigger, episode.reaction_ns) {
-        (Trigger::Timeout, _) => format!("{packets} packets sent again after a timeout"),
-        (trigger, Some(ns)) => format!(
-            "{packets} packets sent again {} µs after a {}",
-            ns / 1_000,
-            trigger.name()
-        ),
-        (trigger, None) => format!("{packets} packets sent again after a {}", trigger.name()),
-    }
-}
-
-const fn loss(place: Where, evidence: Evidence) -> &'static str {
-    match (place, evidence) {
-        (Where::BeforeTap, Evidence::LeftOut) => {
-            "lost before the tap: left out where all around it was sent again"
-        }
-        (Where::BeforeTap, _) => "lost before the tap: it left a gap and was sent again later",
-        (Where::AfterTap, Evidence::Response) => {
-            "response lost behind the tap: the requester asked for it again"
-        }
-        (Where::AfterTap, Evidence::Timeout) => {
-            "lost behind the tap, or its answer was: sent again unacknowledged after a long wait"
-        }
-        (Where::AfterTap, _) => "lost behind the tap: the receiver asked for it",
-    }
 }

@@ -191,6 +191,11 @@ impl Sequence {
         }
     }
 
+    /// All up to `high` passed in order.
+    pub(crate) const fn continue_to(&mut self, high: Place) {
+        self.high = high;
+    }
+
     /// All open gaps.
     pub(crate) fn open_ranges(&self) -> Ranges {
         let mut open = Ranges::default();

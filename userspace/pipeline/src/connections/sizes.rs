@@ -14,16 +14,38 @@ pub(crate) struct Sizes {
     all: Option<Box<[u32; SIZES]>>,
 }
 
+/// Where a message of so many bytes is counted.
+#[inline]
+pub(crate) const fn class(bytes: u64) -> u8 {
+    let bits = (u64::BITS - bytes.leading_zeros()) as usize;
+    if bits < SIZES {
+        bits as u8
+    } else {
+        SIZES as u8 - 1
+    }
+}
+
 impl Sizes {
-    /// Counts a message of so many bytes.
+    /// Counts messages of so many bytes.
     pub(crate) fn add(&mut self, bytes: u64, messages: u64) {
-        let at = ((u64::BITS - bytes.leading_zeros()) as usize).min(SIZES - 1);
-        if at != self.at as usize {
-            self.pour();
-            self.at = at as u8;
+        self.add_class(class(bytes), u32::try_from(messages).unwrap_or(u32::MAX));
+    }
+
+    /// Counts messages of a class.
+    pub(crate) fn add_class(&mut self, class: u8, messages: u32) {
+        if messages == 0 {
+            return;
         }
-        let messages = u32::try_from(messages).unwrap_or(u32::MAX);
+        if class != self.at {
+            self.pour();
+            self.at = class;
+        }
         self.recent = self.recent.saturating_add(messages);
+    }
+
+    /// The class counted last.
+    pub(crate) const fn class(&self) -> u8 {
+        self.at
     }
 
     fn pour(&mut self) {

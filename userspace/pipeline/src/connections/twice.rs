@@ -70,6 +70,42 @@ impl Copies {
     }
 }
 
+/// The part of a run that tells it from its copies, kept in short elsewhere.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Latest {
+    pub(crate) stream: Stream,
+    pub(crate) first_ns: u64,
+    pub(crate) last_ns: u64,
+    pub(crate) first_psn: u32,
+    pub(crate) last_psn: u32,
+}
+
+impl Copies {
+    /// The interface and TTL of the latest runs, where they all have the same: a run with the same
+    /// that continues them, or an ACK, is no copy.
+    pub(crate) fn seen_at(&self) -> Option<(u32, u8)> {
+        let mut seen = self.0.iter().flatten().map(|p| (p.interface, p.ttl));
+        let first = seen.next()?;
+        seen.all(|other| other == first).then_some(first)
+    }
+
+    /// A run passed that was no copy.
+    pub(crate) fn set(&mut self, (interface, ttl): (u32, u8), latest: &Latest) {
+        let place = usize::from(latest.stream != Stream::Request);
+        if let Some(slot) = self.0.get_mut(place) {
+            *slot = Some(Passed {
+                first_ns: latest.first_ns,
+                last_ns: latest.last_ns,
+                interface,
+                first_psn: latest.first_psn,
+                last_psn: latest.last_psn,
+                ttl,
+                stream: latest.stream as u8,
+            });
+        }
+    }
+}
+
 impl Passed {
     fn compare(&self, run: &RunRecord) -> Copy {
         let elsewhere = self.interface != run.interface || self.ttl.abs_diff(run.ttl) == 1;

@@ -217,6 +217,12 @@ impl Waiting {
         })
     }
 
+    /// Whether it keeps none, not even one whose response has passed.
+    pub(crate) const fn keeps_none(&self) -> bool {
+        self.requests.len() == 0
+    }
+
+    /// Whether none waits for its answer.
     pub(crate) fn is_empty(&self) -> bool {
         self.requests
             .iter()

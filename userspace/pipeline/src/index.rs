@@ -1,7 +1,7 @@
 //! Tags to numbers: open addressing, eight places a cache line.
 //!
 //! A look at the place where a tag should lie needs no branch that waits for memory, so that a group
-//! of them overlaps: see `ahead`.
+//! of them overlaps.
 
 use alloc::vec::Vec;
 
@@ -19,6 +19,12 @@ pub(crate) struct Index {
 }
 
 impl Index {
+    /// Forgets every number; keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        self.places.fill((0, FREE));
+        self.len = 0;
+    }
+
     fn mask(&self) -> usize {
         self.places.len().wrapping_sub(1)
     }

@@ -1,0 +1,109 @@
+//! Directions become a connection, and part again.
+
+use super::Connections;
+use super::direction::PairedBy;
+use super::hot::CERTAIN;
+use super::pairing::{Found, Refused};
+use super::requests::begins;
+use rocescope_record::RunRecord;
+use rocescope_wire::{Psn, Stream};
+
+/// An answer this far from the highest PSN of the requests is not theirs.
+const PLAUSIBLE: u32 = 1 << 16;
+
+impl Connections {
+    /// The direction whose requests this run answers; pairs the two where that is new.
+    pub(super) fn peer_of_answer(&mut self, at: u32, run: &RunRecord) -> Option<u32> {
+        let direction = self.directions.get(at)?;
+        let psn = run.last_psn();
+        if let Some(peer) = direction.peer {
+            if direction.paired_by == PairedBy::Cm || direction.votes >= CERTAIN {
+                return Some(peer);
+            }
+            let requests = &self.directions.get(peer)?.requests;
+            let near = requests.is_started() && {
+                let distance = psn.distance_from(Psn::new(requests.high() as u32));
+                distance.min(Psn::MODULUS - distance) <= PLAUSIBLE
+            };
+            if near {
+                if let Some(direction) = self.directions.get_mut(at) {
+                    direction.votes += 1;
+                }
+                return Some(peer);
+            }
+            if requests.is_started() {
+                self.unpair(at, peer);
+            } else {
+                // The peer has only answered so far; nothing speaks for or against.
+                return Some(peer);
+            }
+        }
+        let direction = self.directions.get(at)?;
+        let hosts = direction.key.hosts_back();
+        let directions = &self.directions;
+        let is_open = |other: u32| {
+            other != at
+                && directions
+                    .get(other)
+                    .is_some_and(|d| d.peer.is_none() && !d.is_datagrams())
+        };
+        let mut candidates = self.candidates.get(&at).copied();
+        let sent = |other: u32| match directions.get(other) {
+            Some(other) if other.peer.is_none() => {
+                let place = other.requests.place(psn);
+                // What a NAK names was lost, on this side of the tap or beyond.
+                let sent = other.requests.low()..=other.requests.high() + 1;
+                let near = place.saturating_sub(*sent.start()) < u64::from(PLAUSIBLE);
+                if other.requests.is_started() && sent.contains(&place) && near {
+                    Refused::Sent
+                } else {
+                    Refused::Other
+                }
+            }
+            _ => Refused::Paired,
+        };
+        let mut found = self
+            .open
+            .answer(&mut candidates, hosts, run.first_psn, is_open, sent);
+        // A NAK, or a response whose first packet was lost, names a PSN inside a run.
+        let names_inside = match run.stream() {
+            Stream::Response => !begins(run),
+            _ => !run.syndrome().is_ack(),
+        };
+        if found == Found::Nothing && candidates.is_none() && names_inside {
+            found = self.open.refusal(hosts, sent);
+        }
+        match found {
+            Found::Peer(peer) => {
+                self.candidates.remove(&at);
+                self.pair(at, peer, PairedBy::Ack);
+                Some(peer)
+            }
+            Found::Nothing => {
+                if let Some(candidates) = candidates {
+                    self.candidates.insert(at, candidates);
+                }
+                None
+            }
+        }
+    }
+
+    pub(super) fn pair(&mut self, a: u32, b: u32, paired_by: PairedBy) {
+        if let Some((one, other)) = self.directions.pair_mut(a, b) {
+            (one.peer, other.peer) = (Some(b), Some(a));
+            (one.paired_by, other.paired_by) = (paired_by, paired_by);
+            (one.votes, other.votes) = (1, 1);
+        }
+    }
+
+    fn unpair(&mut self, a: u32, b: u32) {
+        self.summary.unpaired += 1;
+        for at in [a, b] {
+            if let Some(direction) = self.directions.get_mut(at) {
+                direction.peer = None;
+                direction.paired_by = PairedBy::None;
+                direction.votes = 0;
+            }
+        }
+    }
+}
