@@ -32,7 +32,7 @@
 //!
 //! The terms, for requests of one direction. `high` is the highest PSN seen. A packet above
 //! `high` + 1 opens a *gap*. One at or below `high` that fills a gap is *out of order* when it comes
-//! before any NAK at or below it and within the reorder time, else it is *retransmitted* and was
+//! before any NAK that names it and within the reorder time, else it is *retransmitted* and was
 //! lost before the tap. One seen before is a *duplicate* when it follows within the duplicate time
 //! and nothing asked for it, else *retransmitted*. A gap that is never filled is a *lost gap*.
 //!
@@ -92,9 +92,10 @@ use rocescope_record::{RunRecord, Whole};
 pub const DIRECTION_BYTES: usize =
     core::mem::size_of::<direction::Direction>() + core::mem::size_of::<hot::Hot>();
 /// Bytes a direction may own beside: five histograms of 64 buckets, 33 message sizes, 16 gaps, 64
-/// waiting requests, its candidates and two places in the index; most own a tenth of it or nothing.
+/// waiting requests, eight ranges that were left out, its candidates and two places in the index; most
+/// own a tenth of it or nothing.
 pub const MOST_HEAP_BYTES: usize =
-    5 * (56 + 65 * 8 * 3 / 2) + 33 * 4 + 16 * 48 + 64 * 40 * 3 / 2 + 32 + 256 + 32;
+    5 * (56 + 65 * 8 * 3 / 2) + 33 * 4 + 16 * 48 + 64 * 40 * 3 / 2 + 8 * 32 + 32 + 256 + 32;
 
 /// Rows of connections handed over at once: 100,000 connections are written piece by piece, for their
 /// rows take as much memory as their state.
