@@ -18,6 +18,7 @@
 //! | [`rows`] | a finished window as rows of the dataset |
 //! | [`change`] | elephants, and flows whose rate jumps between windows |
 //! | [`merge`] | the rows of several capture points as those of one |
+//! | `trouble` | what the analysis of connections says of the flows of a window |
 //! | [`connections`] | queue pairs: loss, order, latency, congestion |
 //! | [`summary`] | the whole capture |
 //!
@@ -39,6 +40,7 @@ pub mod overflow;
 pub mod rows;
 pub mod settings;
 pub mod summary;
+mod trouble;
 pub mod window;
 pub mod windows;
 

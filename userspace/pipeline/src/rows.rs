@@ -18,7 +18,7 @@ use rocescope_sketches::jitter::Kind;
 use rocescope_wire::extension::{Acknowledgement, Syndrome, rnr_timer_us};
 use rocescope_wire::link::NO_VLAN;
 use rocescope_wire::tunnel::NO_VNI;
-use rocescope_wire::{FlowKey, Opcode};
+use rocescope_wire::{FlowKey, Opcode, Transport};
 
 /// The address in a flow key, IPv4 where it is mapped.
 #[must_use]
@@ -215,6 +215,15 @@ impl Closing<'_> {
             error_frame_bytes,
         } = bounded;
         let (key, counts) = (&flow.key, &flow.counts);
+        // Datagrams and what is not followed are never sent again, as far as anybody can tell.
+        let transport = flow.opcode.transport();
+        let is_followed = self.settings.connections.is_some()
+            && matches!(transport, Transport::Rc | Transport::Uc | Transport::Xrc);
+        let trouble = if is_followed {
+            self.window.troubles.of(key)
+        } else {
+            None
+        };
         FlowRow {
             observer: self.settings.observer.clone(),
             window_start: self.start(),
@@ -229,7 +238,7 @@ impl Closing<'_> {
             vlan: vlan(key.vlan),
             inner_vlan: vlan(key.inner_vlan),
             vni: vni(key.vni),
-            service: Text::from_static(flow.opcode.transport().name()),
+            service: Text::from_static(transport.name()),
             packets: counts.packets,
             frame_bytes: counts.frame_bytes,
             payload_bytes: counts.payload_bytes,
@@ -240,6 +249,8 @@ impl Closing<'_> {
             error_frame_bytes: *error_frame_bytes,
             elephant: is_elephant(self.settings, bounded),
             ecn_ce_packets: counts.congestion_experienced,
+            retransmitted_packets: trouble.map(|trouble| trouble.retransmitted),
+            out_of_order_packets: trouble.map(|trouble| trouble.out_of_order),
             first_ns: counts.first_ns as i64,
             last_ns: counts.last_ns as i64,
         }

@@ -3,6 +3,7 @@
 use crate::flow_table::{FlowCounts, FlowTable, flow_hash};
 use crate::overflow::{Overflow, Sketches};
 use crate::settings::Settings;
+use crate::trouble::Troubles;
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -212,6 +213,8 @@ pub(crate) struct Window {
     next: Vec<Next>,
     /// NAKs and CNPs by flow and syndrome; a CNP has none.
     pub(crate) happenings: BTreeMap<(FlowKey, Option<u8>), Happening>,
+    /// What the analysis of connections says of flows, where it runs.
+    pub(crate) troubles: Troubles,
 }
 
 impl Window {
@@ -222,6 +225,7 @@ impl Window {
             overflow: None,
             next: Vec::new(),
             happenings: BTreeMap::new(),
+            troubles: Troubles::default(),
         }
     }
 
@@ -314,5 +318,6 @@ impl Window {
         self.flows.clear();
         self.overflow = None;
         self.happenings.clear();
+        self.troubles.clear();
     }
 }

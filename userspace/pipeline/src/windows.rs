@@ -200,6 +200,7 @@ impl Pipeline {
         self.current_ns = self.settings.window_ns;
         if let Some(connections) = &mut self.connections {
             connections.turn(time_ns);
+            self.take_told();
             self.connection_rows(false, each)?;
         }
         self.newest_ns = self.newest_ns.max(time_ns);
@@ -230,6 +231,7 @@ impl Pipeline {
         if let Some(connections) = &mut self.connections {
             connections.finish();
         }
+        self.take_told();
         self.close_before(u64::MAX, each)?;
         if self.connections.is_some() {
             self.connection_rows(true, each)?;
@@ -244,6 +246,25 @@ impl Pipeline {
         changes.finish(|changed| rows.events.push(change_row(settings, &changed)));
         self.total.events += (rows.events.len() - before) as u64;
         Ok(())
+    }
+
+    /// What was told of flows goes into the windows of their packets.
+    fn take_told(&mut self) {
+        let Some(connections) = &mut self.connections else {
+            return;
+        };
+        let mut told = core::mem::take(&mut connections.told);
+        for told in told.drain(..) {
+            let at = self.window_at(told.time_ns);
+            if let Some((_, window)) = self.open.get_mut(at) {
+                let most = self.settings.exact_flows;
+                window.troubles.add(&told.flow, told.trouble, most);
+            }
+        }
+        if let Some(connections) = &mut self.connections {
+            // Its memory is used again.
+            connections.told = told;
+        }
     }
 
     /// Takes the rows of connections, and hands them to `each` where they are many.

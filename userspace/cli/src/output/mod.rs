@@ -136,6 +136,9 @@ fn flow_rows(summary: &Summary) -> Vec<FlowRow> {
                 error_frame_bytes: bounded.error_frame_bytes,
                 frame_bps: counts.frame_bytes as f64 * 8e9 / (end - start).max(1) as f64,
                 ecn_ce_packets: counts.congestion_experienced,
+                // Told window by window.
+                retransmitted_packets: None,
+                out_of_order_packets: None,
                 first_ns: counts.first_ns as i64,
                 last_ns: counts.last_ns as i64,
                 ..FlowRow::default()

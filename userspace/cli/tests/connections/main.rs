@@ -6,6 +6,7 @@
 
 mod congestion;
 mod counters;
+mod flows;
 mod generated;
 mod handshake;
 mod kept;

@@ -13,12 +13,12 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`token`] | words, numbers and signs, each with its place |
-//! | [`parse`] | terms and their order of binding |
-//! | [`literal`] | what a column is compared with: numbers with units, addresses, patterns |
-//! | [`expression`] | the tree, and what it says of a row of which not everything is known |
-//! | [`rows`] | a filter held against the rows of one table |
-//! | [`error`] | errors that point at their place |
+//! | `token` | words, numbers and signs, each with its place |
+//! | `parse` | terms and their order of binding |
+//! | `literal` | what a column is compared with: numbers with units, addresses, patterns |
+//! | `expression` | the tree, and what it says of a row of which not everything is known |
+//! | `rows` | a filter held against the rows of one table |
+//! | `error` | errors that point at their place |
 
 mod error;
 mod expression;

@@ -58,6 +58,10 @@ table! {
         elephant: bool, None, show "Elephant";
         /// Packets with ECN congestion experienced (CE) in the IP header.
         ecn_ce_packets: u64, Packets, hide "ECN CE";
+        /// Packets sent again; null where connections are not followed, and of datagrams.
+        retransmitted_packets: Option<u64>, Packets, hide "Retransmitted";
+        /// Packets that others overtook before the tap; null as `retransmitted_packets`.
+        out_of_order_packets: Option<u64>, Packets, hide "Out of order";
         /// Time of the flow's first packet in the window.
         first_ns: i64, UnixNanoseconds, hide "First";
         /// Time of the flow's last packet in the window.

@@ -8,6 +8,7 @@ use super::sequence::Ranges;
 use super::setup::Setup;
 use super::twice::Copy;
 use super::{ConnectionSummary, Connections};
+use crate::trouble::{Told, Trouble};
 use alloc::boxed::Box;
 use rocescope_record::RunRecord;
 use rocescope_wire::{Psn, Qpn, Stream, Transport};
@@ -31,11 +32,28 @@ impl Connections {
         if let Some(peer) = self.directions.get(at).and_then(|direction| direction.peer) {
             self.directions.settle(peer);
         }
+        let before = self.trouble(at);
         self.rule(at, run);
+        let trouble = self.trouble(at).since(before);
+        if trouble != Trouble::default() {
+            self.told.push(Told {
+                flow: run.flow,
+                time_ns: run.first_ns,
+                trouble,
+            });
+        }
         self.directions.lighten(at, self.settings.duplicate_ns);
         if let Some(peer) = self.directions.get(at).and_then(|direction| direction.peer) {
             self.directions.lighten(peer, self.settings.duplicate_ns);
         }
+    }
+
+    fn trouble(&self, at: u32) -> Trouble {
+        let direction = self.directions.get(at);
+        direction.map_or(Trouble::default(), |direction| Trouble {
+            retransmitted: direction.counts.retransmitted,
+            out_of_order: direction.counts.out_of_order,
+        })
     }
 
     /// What the run does to its direction and the peer, which are both settled.

@@ -80,6 +80,7 @@ pub use direction::PairedBy;
 pub use settings::ConnectionSettings;
 
 use crate::settings::Settings;
+use crate::trouble::Told;
 use ahead::{Ahead, GROUP};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -128,6 +129,8 @@ pub struct Connections {
     /// The direction at which an unfinished report goes on.
     report_at: Option<u32>,
     complete_ns: u64,
+    /// What runs brought about, until their windows take it.
+    pub(crate) told: Vec<Told>,
     /// Rows that wait to be taken.
     retired: Vec<ConnectionRow>,
     summary: ConnectionSummary,
@@ -184,6 +187,7 @@ impl Connections {
             reported_ns: 0,
             report_at: None,
             complete_ns: 0,
+            told: Vec::new(),
             retired: Vec::new(),
             summary: ConnectionSummary::default(),
         }

@@ -106,6 +106,8 @@ fn flow(observer: &Text, start: i64, rank: u32) -> FlowRow {
         error_frame_bytes: 1_064,
         elephant: rank == 1,
         ecn_ce_packets: 3,
+        retransmitted_packets: Some(2),
+        out_of_order_packets: None,
         first_ns: start,
         last_ns: start + SECOND - 1,
     }
