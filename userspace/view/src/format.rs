@@ -85,20 +85,6 @@ pub const fn width(column: &Column) -> Option<usize> {
     }
 }
 
-/// A number in groups of three digits: `1,234,567`.
-#[must_use]
-pub fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
-}
-
 /// A length of time in the unit that leaves it whole: `1 s`, `250 ms`.
 #[must_use]
 pub fn length(ns: i64) -> String {

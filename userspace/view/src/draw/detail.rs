@@ -160,7 +160,7 @@ fn exact(value: &Value<'_>, column: &Column) -> String {
         (Value::I64(number), Unit::None | Unit::UnixNanoseconds) => number.to_string(),
         (Value::I64(number), unit) => {
             let (full, short) = (
-                format::count(number.unsigned_abs()),
+                human::grouped(number.unsigned_abs()),
                 human::readable(value, unit),
             );
             let sign = if *number < 0 { "-" } else { "" };

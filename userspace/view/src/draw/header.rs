@@ -1,12 +1,13 @@
 //! Source and time, rates, the identity, what was lost.
 
 use super::pen::{Pen, Piece, piece};
-use crate::format::{self, count};
+use crate::format;
 use crate::header::{Losses, Motion};
 use crate::recent::Shown;
 use crate::theme::Tone;
 use crate::view::View;
 use ratatui::layout::Rect;
+use rocescope_model::human::grouped;
 use rocescope_model::{Unit, Value, WindowRow, human};
 
 /// Cells of the sparkline of the whole source.
@@ -112,7 +113,7 @@ fn rates(view: &View, shown: &Shown) -> Vec<Piece> {
 /// How many flows, and how sure that is.
 fn flows(shown: &Shown) -> String {
     let total = &shown.total;
-    let number = count(total.flows);
+    let number = grouped(total.flows);
     if shown.more_flows {
         // Distinct flows of several windows cannot be told from their tops.
         format!("flows ≥ {number}")
@@ -120,7 +121,7 @@ fn flows(shown: &Shown) -> String {
         format!("flows {number} exact")
     } else {
         let error = total.flows as f64 * total.estimated_flows_stderr_ratio;
-        format!("flows {number} ± {}", count(error.ceil() as u64))
+        format!("flows {number} ± {}", grouped(error.ceil() as u64))
     }
 }
 
@@ -135,8 +136,8 @@ fn identity(total: &WindowRow, area: Rect, pen: &mut Pen<'_>) {
         ("snapped", total.snapped_frames, Tone::Notice),
     ];
     let sum: u64 = parts.iter().map(|(_, number, _)| number).sum();
-    let text = |(name, number, _): &(&str, u64, Tone)| format!("{} {name}", count(*number));
-    let frames = format!("{} frames", count(total.frames));
+    let text = |(name, number, _): &(&str, u64, Tone)| format!("{} {name}", grouped(*number));
+    let frames = format!("{} frames", grouped(total.frames));
     let all: Vec<String> = parts.iter().map(text).collect();
     let length = frames.len() + 3 + all.iter().map(|part| part.len() + 3).sum::<usize>();
     let room = length <= usize::from(area.width);
@@ -178,13 +179,13 @@ fn losses(view: &View, total: &WindowRow) -> Vec<Piece> {
     let mut pieces = vec![if known == 0 {
         piece("lost 0", Tone::Good, 10)
     } else {
-        piece(format!("lost {}", count(known)), Tone::Bad, 10)
+        piece(format!("lost {}", grouped(known)), Tone::Bad, 10)
     }];
     let mut part = |name: &str, number: Option<u64>, matters: u8| {
         let (text, tone) = match number {
             None => (format!("{name} ?"), Tone::Faint),
             Some(0) => (format!("{name} 0"), Tone::Faint),
-            Some(number) => (format!("{name} {}", count(number)), Tone::Bad),
+            Some(number) => (format!("{name} {}", grouped(number)), Tone::Bad),
         };
         let matters = if tone == Tone::Bad { 9 } else { matters };
         pieces.push(piece(text, tone, matters));
@@ -208,7 +209,7 @@ fn losses(view: &View, total: &WindowRow) -> Vec<Piece> {
 /// What deserves a look, where there is any.
 fn marks(total: &WindowRow) -> Vec<Piece> {
     let mark = |name: &str, number: u64, tone, matters| {
-        let text = format!("{name} {}", count(number));
+        let text = format!("{name} {}", grouped(number));
         (number > 0).then(|| piece(text, tone, matters))
     };
     [

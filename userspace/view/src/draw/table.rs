@@ -8,6 +8,7 @@ use crate::recent::Shown;
 use crate::theme::Tone;
 use crate::view::View;
 use ratatui::layout::Rect;
+use rocescope_model::human;
 use rocescope_model::{Cells, Column, Value};
 
 pub(super) fn draw(view: &View, pane: Pane, area: Rect, alone: bool, pen: &mut Pen<'_>) {
@@ -62,9 +63,9 @@ fn number(view: &View, pane: Pane) -> String {
     let all = view.shown.as_ref().map_or(0, |s| pane.cells(s).rows()) as u64;
     let order = view.listing(pane).order.len() as u64;
     if view.is_filtered(pane) {
-        format!("{} of {}", format::count(order), format::count(all))
+        format!("{} of {}", human::grouped(order), human::grouped(all))
     } else {
-        format::count(all)
+        human::grouped(all)
     }
 }
 
