@@ -17,6 +17,7 @@
 //! | [`text`], [`time`] | the two small types of cells that `core` does not have |
 //! | [`json`] | the one JSON writer: any structure, and rows as objects |
 //! | [`render`], [`human`] | rows as an aligned text table, with or without human units |
+//! | [`csv`] | rows as CSV |
 //! | [`filter`] | the filter language over the columns |
 //! | [`footer`] | the metadata keys of a segment |
 //! | [`mod@nearest`] | what was probably meant by a word that nothing is called |
@@ -29,6 +30,7 @@ extern crate std;
 
 pub mod cell;
 pub mod column;
+pub mod csv;
 pub mod filter;
 pub mod footer;
 pub mod human;

@@ -1,8 +1,8 @@
-//! One table as CSV (RFC 4180): a line of column names, then rows, numbers in full.
+//! One table as CSV.
 
 use crate::Report;
 use crate::collect::Connection;
-use rocescope_model::{Cells, ConnectionRow, Time, Type, Value, WindowRow};
+use rocescope_model::{Cells, ConnectionRow, Time, WindowRow, csv};
 
 /// The tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,60 +49,5 @@ pub(crate) fn windows(report: &Report) -> Vec<WindowRow> {
 }
 
 fn rows(cells: &dyn Cells) -> String {
-    let columns = cells.table().columns;
-    let kept: Vec<usize> = (0..columns.len())
-        .filter(|at| {
-            let kind = columns.get(*at).map(|column| column.kind);
-            !matches!(kind, Some(Type::Bytes | Type::ListI64))
-        })
-        .collect();
-    let names = kept.iter().filter_map(|at| columns.get(*at));
-    let mut out = line(names.map(|column| column.name.to_owned()));
-    for row in 0..cells.rows() {
-        out.push_str(&line(kept.iter().map(|at| field(&cells.value(row, *at)))));
-    }
-    out
-}
-
-fn line(fields: impl Iterator<Item = String>) -> String {
-    fields.collect::<Vec<_>>().join(",") + "\r\n"
-}
-
-fn field(value: &Value<'_>) -> String {
-    match value {
-        Value::Null | Value::Bytes(_) | Value::ListI64(_) => String::new(),
-        Value::I64(number) => number.to_string(),
-        Value::F64(number) => number.to_string(),
-        Value::Bool(truth) => truth.to_string(),
-        Value::Time(time) => time.to_string(),
-        Value::Text(text) => quoted(text),
-    }
-}
-
-fn quoted(text: &str) -> String {
-    if text.contains(['"', ',', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.to_owned()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{quoted, rows};
-    use rocescope_model::EventRow;
-
-    #[test]
-    fn fields_are_quoted_where_they_must_be() {
-        assert_eq!(quoted("plain"), "plain");
-        assert_eq!(quoted("a,b"), "\"a,b\"");
-        assert_eq!(quoted("a\"b\n"), "\"a\"\"b\n\"");
-    }
-
-    #[test]
-    fn no_rows_are_a_line_of_names() {
-        let text = rows(&Vec::<EventRow>::new());
-        assert!(text.starts_with("observer,time,time_ns,kind,"));
-        assert_eq!(text.lines().count(), 1);
-    }
+    csv::heading(cells.table()) + &csv::rows(cells)
 }

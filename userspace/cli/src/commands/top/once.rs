@@ -4,6 +4,7 @@ use super::feed::Stopped;
 use crate::arguments::{OnceArguments, OnceOutput, TableName};
 use crate::commands::print;
 use anyhow::Result;
+use rocescope_model::csv;
 use rocescope_model::json::Writer;
 use rocescope_model::render::{self, Options};
 use rocescope_model::{
@@ -48,7 +49,15 @@ impl Printer {
         let text = match self.output {
             OnceOutput::Table => self.text(rows),
             OnceOutput::Json => json(rows),
-            OnceOutput::Csv => csv(cells(rows, self.table), self.heading),
+            OnceOutput::Csv => {
+                let cells = cells(rows, self.table);
+                let heading = if self.heading {
+                    csv::heading(cells.table())
+                } else {
+                    String::new()
+                };
+                heading + &csv::rows(cells)
+            }
         };
         self.heading = false;
         rows.clear();
@@ -151,65 +160,4 @@ fn json(rows: &WindowRows) -> String {
     }
     json.end_object();
     json.finish() + "\n"
-}
-
-/// RFC 4180, but for lines that end as they do here. Null is empty, instants are RFC 3339, sketches are
-/// left out.
-fn csv(cells: &dyn Cells, heading: bool) -> String {
-    let columns: Vec<usize> = (0..cells.table().columns.len())
-        .filter(|at| {
-            let kind = cells.table().columns[*at].kind;
-            !matches!(kind, Type::Bytes | Type::ListI64)
-        })
-        .collect();
-    let mut text = String::new();
-    if heading {
-        let names = columns.iter().map(|at| cells.table().columns[*at].name);
-        text += &names.collect::<Vec<_>>().join(",");
-        text.push('\n');
-    }
-    for row in 0..cells.rows() {
-        let line: Vec<String> = columns
-            .iter()
-            .map(|at| match cells.value(row, *at) {
-                Value::Null | Value::Bytes(_) | Value::ListI64(_) => String::new(),
-                Value::I64(number) => number.to_string(),
-                Value::F64(number) => number.to_string(),
-                Value::Bool(truth) => truth.to_string(),
-                Value::Time(time) => time.to_string(),
-                Value::Text(text) => quoted(&text),
-            })
-            .collect();
-        text += &line.join(",");
-        text.push('\n');
-    }
-    text
-}
-
-fn quoted(text: &str) -> String {
-    if text.contains(['"', ',', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.to_owned()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn csv_quotes_what_would_break_it() {
-        let rows = vec![EventRow {
-            kind: "nak".into(),
-            detail: "says \"no\", twice".to_owned().into(),
-            count: 2,
-            ..EventRow::default()
-        }];
-        let text = csv(&rows, true);
-        let (heading, line) = text.split_once('\n').unwrap();
-        assert!(heading.starts_with("observer,time,time_ns,kind,"));
-        assert!(line.ends_with(",2,\"says \"\"no\"\", twice\"\n"), "{line}");
-        assert_eq!(csv(&rows, false), line);
-    }
 }
