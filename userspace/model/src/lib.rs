@@ -48,7 +48,10 @@ pub mod value;
 pub use cell::Cell;
 pub use column::{Column, Table, Type, Unit};
 pub use row::{Cells, Mismatch, Row};
-pub use tables::{ConnectionRow, EventRow, FlowRow, OpcodeRow, TABLES, WindowRow, WindowRows};
+pub use tables::{
+    CAPTURE_TABLES, ConnectionRow, DIAGNOSIS_TABLES, EventRow, FlowRow, LinkRow, OpcodeRow,
+    PROBE_TABLES, PathRow, ProbeRow, SlaRow, TABLES, VerdictRow, WindowRow, WindowRows,
+};
 pub use text::Text;
 pub use time::Time;
 pub use value::Value;

@@ -94,6 +94,11 @@ journal is read back and written as `.parquet.tmp` beside it, which is synced, r
 in the table, and the directories synced. Only then is the journal removed. A file whose name ends
 in `.parquet` is therefore whole.
 
+The journal of a collector has three columns more, `.sender`, `.epoch` and `.sequence`: the number that
+the agent gave each batch, in one piece with its rows. Segments are sealed without them; the highest
+numbers go to `.open/<table>/<observer>.marks` before the journal is removed, so that a batch that is
+sent again is known whatever was killed.
+
 After `kill -9` the journals are still there. `rocescope repair DIR`, or the next capture of the same
 observer into the same root, seals the whole windows in them; a window cut in the middle is dropped.
 What the kernel had not yet written to disk is lost with the machine's power; sealed segments are

@@ -5,7 +5,8 @@ use alloc::vec::Vec;
 /// The candidate that takes the fewest changes of a letter to become `word`, if they are few: at
 /// most one in three letters.
 ///
-/// The distance is Levenshtein's: letters put in, left out or replaced.
+/// The distance is that of optimal string alignment: letters put in, left out, replaced, or two
+/// neighbours exchanged. Of candidates that are as near the first is taken.
 #[must_use]
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let most = word.chars().count().div_ceil(3);
@@ -19,28 +20,27 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 }
 
 fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    // Row by row of the usual table, of which one is kept.
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = i;
-        let mut left = i + 1;
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    // Row by row of the usual table, of which three are kept.
+    let mut before: Vec<usize> = Vec::new();
+    let mut above: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let cell = |row: &[usize], at: usize| row.get(at).copied().unwrap_or(usize::MAX / 2);
+        let mut row = Vec::from([i + 1]);
         for (j, y) in b.iter().enumerate() {
-            let above = row.get(j + 1).copied().unwrap_or(0);
-            let least = (diagonal + usize::from(x != *y))
-                .min(left + 1)
-                .min(above + 1);
-            diagonal = above;
-            if let Some(cell) = row.get_mut(j) {
-                *cell = left;
+            let mut least = (cell(&above, j) + usize::from(x != y))
+                .min(cell(&above, j + 1) + 1)
+                .min(cell(&row, j) + 1);
+            let pair =
+                |of: &[char], at: usize| at.checked_sub(1).and_then(|at| of.get(at).copied());
+            if pair(&a, i) == Some(*y) && pair(&b, j) == Some(*x) {
+                least = least.min(cell(&before, j.saturating_sub(1)) + 1);
             }
-            left = least;
+            row.push(least);
         }
-        if let Some(cell) = row.last_mut() {
-            *cell = left;
-        }
+        before = core::mem::replace(&mut above, row);
     }
-    row.last().copied().unwrap_or(0)
+    above.last().copied().unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -48,7 +48,7 @@ mod tests {
     use super::{distance, nearest};
 
     #[test]
-    fn distances_are_levenshteins() {
+    fn distances_count_changes() {
         for (a, b, expected) in [
             ("", "", 0),
             ("", "abc", 3),
@@ -56,6 +56,8 @@ mod tests {
             ("kitten", "sitting", 3),
             ("flaw", "lawn", 2),
             ("pakets", "packets", 1),
+            ("hots", "host", 1),
+            ("ca", "abc", 3),
         ] {
             assert_eq!(distance(a, b), expected, "{a} {b}");
         }

@@ -101,6 +101,18 @@ fn errors_point_at_their_place() {
             "nothing is called `pakets`; `packets` is near\n  pakets > 3\n  ^^^^^^",
         ),
         (
+            "hots 10.0.0.1",
+            "nothing is called `hots`; `host` is near\n  hots 10.0.0.1\n  ^^^^",
+        ),
+        (
+            "qp = 17",
+            "`qp` has its value right behind it, without a sign\n  qp = 17\n     ^",
+        ),
+        (
+            "qp many",
+            "`qp` is a number, such as 17, 10k or 1M: `many` is none\n  qp many\n     ^^^^",
+        ),
+        (
             "qp 17 and (host 10.0.0.1",
             "this parenthesis is not closed\n  qp 17 and (host 10.0.0.1\n            ^",
         ),

@@ -19,7 +19,12 @@ pub(crate) fn publish(from: &Path, to: &Path, root: &Path) -> Result<(), Error> 
             let _ = remove(from);
             Error::io("rename to", to, source)
         })?;
-    for directory in to.ancestors().skip(1) {
+    sync_names(to, root)
+}
+
+/// Syncs every directory between a file and `root`, included.
+pub(crate) fn sync_names(path: &Path, root: &Path) -> Result<(), Error> {
+    for directory in path.ancestors().skip(1) {
         sync_directory(directory)?;
         if directory == root {
             break;

@@ -19,10 +19,38 @@ pub(crate) fn batch(
     picked: &[usize],
     schema: &SchemaRef,
 ) -> Result<RecordBatch, ArrowError> {
+    RecordBatch::try_new(Arc::clone(schema), arrays(cells, picked)?)
+}
+
+fn arrays(cells: &dyn Cells, picked: &[usize]) -> Result<Vec<ArrayRef>, ArrowError> {
     let columns = cells.table().columns.iter().enumerate();
-    let arrays = columns
+    columns
         .map(|(i, column)| array(column, picked.iter().map(|&row| cells.value(row, i))))
-        .collect::<Result<Vec<ArrayRef>, ArrowError>>()?;
+        .collect()
+}
+
+/// As [`batch`], with the sender, epoch and sequence of each row behind its columns.
+///
+/// # Errors
+/// Those of [`batch`].
+pub(crate) fn numbered_batch<'a>(
+    cells: &dyn Cells,
+    picked: &[usize],
+    numbers: impl Iterator<Item = (&'a str, i64, i64)>,
+    schema: &SchemaRef,
+) -> Result<RecordBatch, ArrowError> {
+    let mut arrays = arrays(cells, picked)?;
+    let (mut senders, rows) = (StringBuilder::new(), picked.len());
+    let mut epochs = Int64Builder::with_capacity(rows);
+    let mut sequences = Int64Builder::with_capacity(rows);
+    for (sender, epoch, sequence) in numbers {
+        senders.append_value(sender);
+        epochs.append_value(epoch);
+        sequences.append_value(sequence);
+    }
+    arrays.push(Arc::new(senders.finish()));
+    arrays.push(Arc::new(epochs.finish()));
+    arrays.push(Arc::new(sequences.finish()));
     RecordBatch::try_new(Arc::clone(schema), arrays)
 }
 

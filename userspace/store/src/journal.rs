@@ -26,6 +26,8 @@ pub(crate) struct Journal {
     rows: u64,
     /// Length of the file up to the end of the last whole batch.
     whole: u64,
+    /// What of it is known to be on the disk; `None` when not even its name is.
+    synced: Option<u64>,
 }
 
 impl Journal {
@@ -57,6 +59,7 @@ impl Journal {
             stream,
             rows: 0,
             whole,
+            synced: None,
         })
     }
 
@@ -82,6 +85,21 @@ impl Journal {
                 Err(error)
             }
         }
+    }
+
+    /// Waits until what was appended is on the disk.
+    pub(crate) fn sync(&mut self, root: &Path) -> Result<(), Error> {
+        if self.synced == Some(self.whole) {
+            return Ok(());
+        }
+        let file = &self.stream.get_ref().file;
+        let synced = file.sync_data();
+        synced.map_err(|source| Error::io("sync", &self.path, source))?;
+        if self.synced.is_none() {
+            durable::sync_names(&self.path, root)?;
+        }
+        self.synced = Some(self.whole);
+        Ok(())
     }
 
     /// Bytes and rows written so far.

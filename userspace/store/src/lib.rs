@@ -11,7 +11,8 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`writer`] | [`Writer`]: rows in, segments out |
+//! | [`writer`] | [`Writer`]: rows in, segments out; [`Numbered`] ones once, however often they come |
+//! | [`parcel`] | [`Parcel`]: rows on the way from one process to another |
 //! | [`summary`] | what a writer has put on disk |
 //! | [`mod@scan`] | [`scan`](scan()): what a dataset holds, and what in it does not read |
 //! | [`read`] | [`Batch`]: rows of a segment, as values or typed |
@@ -20,6 +21,7 @@
 //! | [`error`] | [`Error`] |
 //! | `journal`, `seal`, `together` | the open segment, and how one or several become sealed ones |
 //! | `encode`, `decode`, `schema` | rows to Arrow and back, by the model's column types |
+//! | `marks` | what of each sender of numbered rows is there |
 //! | `split` | rows into batches of one partition |
 //! | `name`, `walk`, `durable`, `lock` | file names, directory walks, syncing, one writer an observer |
 //!
@@ -56,6 +58,7 @@ mod durable;
 mod encode;
 mod journal;
 mod lock;
+mod marks;
 mod name;
 mod schema;
 mod seal;
@@ -64,6 +67,7 @@ mod together;
 mod walk;
 
 pub mod error;
+pub mod parcel;
 pub mod read;
 pub mod repair;
 pub mod retain;
@@ -72,9 +76,10 @@ pub mod summary;
 pub mod writer;
 
 pub use error::Error;
+pub use parcel::Parcel;
 pub use read::Batch;
 pub use repair::{Repaired, repair};
 pub use retain::{Limits, Retained, retain};
 pub use scan::{Scan, Segment, Unreadable, scan};
 pub use summary::{Summary, TableSummary};
-pub use writer::{Options, Writer};
+pub use writer::{Numbered, Options, Writer};

@@ -148,6 +148,12 @@ impl Place {
         self.open(JOURNAL)
     }
 
+    /// What of each sender its observer and table hold.
+    pub(crate) fn marks(&self) -> PathBuf {
+        let file = format!("{}.marks", self.name.observer.as_str());
+        self.root.join(OPEN).join(&self.table).join(file)
+    }
+
     fn open(&self, end: &str) -> PathBuf {
         let file = format!("{}{end}", self.name);
         self.root.join(OPEN).join(&self.table).join(file)

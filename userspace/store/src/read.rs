@@ -52,6 +52,14 @@ impl Cells for Batch {
 }
 
 impl Batch {
+    pub(crate) const fn new(table: &'static Table, columns: Vec<Decoded>, rows: usize) -> Self {
+        Self {
+            table,
+            columns,
+            rows,
+        }
+    }
+
     /// The rows with their type.
     ///
     /// # Errors
@@ -145,11 +153,8 @@ impl Batches {
                 Error::content("read", &self.path, &reason)
             })
         });
-        Ok(Batch {
-            table: self.table,
-            columns: columns.collect::<Result<Vec<Decoded>, Error>>()?,
-            rows: batch.num_rows(),
-        })
+        let columns = columns.collect::<Result<Vec<Decoded>, Error>>()?;
+        Ok(Batch::new(self.table, columns, batch.num_rows()))
     }
 }
 

@@ -74,6 +74,7 @@ pub(crate) fn repair_observer(root: &Path, observer: &Observer) -> Result<Repair
                 });
             }
             State::Done => {
+                save_marks(&leftover)?;
                 durable::remove(&leftover.path)?;
                 repaired.removed.push(leftover.path);
             }
@@ -84,6 +85,21 @@ pub(crate) fn repair_observer(root: &Path, observer: &Observer) -> Result<Repair
         }
     }
     Ok(repaired)
+}
+
+/// Keeps the numbers of a journal that was sealed, before it goes.
+fn save_marks(leftover: &Leftover) -> Result<(), Error> {
+    if !leftover.journal {
+        return Ok(());
+    }
+    let mut batches = match Batches::open(&leftover.path) {
+        Ok(batches) => batches,
+        // It ends before its schema does, so it holds nothing.
+        Err(Error::Content { .. }) => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    while batches.next().transpose()?.is_some() {}
+    batches.marks().save(&leftover.place)
 }
 
 enum State {

@@ -17,6 +17,31 @@ pub(crate) fn arrow(table: &Table, footer: &[(String, String)]) -> Schema {
     Schema::new_with_metadata(fields, metadata)
 }
 
+/// The columns behind a table's own in a journal of numbered rows. They end there: a segment is sealed
+/// without them.
+const NUMBER: [(&str, DataType); 3] = [
+    (".sender", DataType::Utf8),
+    (".epoch", DataType::Int64),
+    (".sequence", DataType::Int64),
+];
+
+/// The schema of a journal of numbered rows.
+pub(crate) fn numbered(schema: &Schema) -> Schema {
+    let own = schema.fields().iter().cloned();
+    let number = NUMBER.map(|(name, kind)| Arc::new(Field::new(name, kind, false)));
+    let fields: Vec<_> = own.chain(number).collect();
+    Schema::new_with_metadata(fields, schema.metadata().clone())
+}
+
+/// The schema without the columns of a number; `None` where it has none.
+pub(crate) fn without_number(schema: &Schema) -> Option<Schema> {
+    let fields = schema.fields();
+    let own = fields.get(..fields.len().checked_sub(NUMBER.len())?)?;
+    let number = fields.iter().skip(own.len());
+    let same = number.zip(&NUMBER).all(|(f, (name, _))| f.name() == name);
+    same.then(|| Schema::new_with_metadata(own.to_vec(), schema.metadata().clone()))
+}
+
 fn field(column: &Column) -> Field {
     Field::new(column.name, data_type(column.kind), column.nullable)
 }

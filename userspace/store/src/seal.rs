@@ -4,9 +4,12 @@
 //! pages. Every step may be the last: the journal goes only when the segment has its final name on
 //! disk, and the segment's name follows from the journal's, so that doing it again ends the same.
 
+use crate::marks::Marks;
 use crate::name::Place;
 use crate::{Error, durable, schema};
 use arrow_array::RecordBatch;
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
 use arrow_ipc::reader::StreamReader;
 use arrow_schema::{ArrowError, SchemaRef};
 use parquet::arrow::ArrowWriter;
@@ -16,6 +19,7 @@ use std::io::{self, BufReader, Seek};
 use std::iter;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A segment that was sealed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,6 +40,7 @@ pub(crate) fn seal(place: &Place) -> Result<Sealed, Error> {
     let mut batches = Batches::open(&journal)?;
     let mut sealed = seal_batches(place, batches.schema(), &mut batches)?;
     sealed.torn_bytes = batches.torn_bytes();
+    batches.marks().save(place)?;
     durable::remove(&journal)?;
     Ok(sealed)
 }
@@ -96,13 +101,17 @@ fn write_segment(
     Ok((rows, bytes))
 }
 
-/// The whole batches of a journal. Ends at the first that is not: everything behind it is torn. An
+/// The whole batches of a journal, without the numbers of their rows. Ends at the first that is not: everything behind it is torn. An
 /// error is one of reading, not of what was read.
 pub(crate) struct Batches {
     path: PathBuf,
     reader: StreamReader<BufReader<File>>,
     len: u64,
     whole: u64,
+    schema: SchemaRef,
+    /// The rows have numbers, and these are those read so far.
+    numbered: bool,
+    marks: Marks,
 }
 
 impl Batches {
@@ -116,18 +125,50 @@ impl Batches {
             .len();
         let reader = StreamReader::try_new(BufReader::new(file), None)
             .map_err(|error| Error::content("read", path, &error))?;
+        let stripped = schema::without_number(&reader.schema()).map(Arc::new);
         let mut batches = Self {
             path: path.to_owned(),
-            reader,
             len,
             whole: 0,
+            numbered: stripped.is_some(),
+            schema: stripped.unwrap_or_else(|| reader.schema()),
+            marks: Marks::default(),
+            reader,
         };
         batches.whole = batches.position();
         Ok(batches)
     }
 
     pub(crate) fn schema(&self) -> SchemaRef {
-        self.reader.schema()
+        Arc::clone(&self.schema)
+    }
+
+    /// The numbers of what was read so far.
+    pub(crate) fn marks(&self) -> &Marks {
+        &self.marks
+    }
+
+    /// Takes the numbers off a batch; `None` when they are not what they should be.
+    fn strip(&mut self, batch: RecordBatch) -> Option<RecordBatch> {
+        if !self.numbered {
+            return Some(batch);
+        }
+        let (own, number) = batch.columns().split_at(self.schema.fields().len());
+        let [senders, epochs, sequences] = number else {
+            return None;
+        };
+        let senders = senders.as_string_opt::<i32>()?;
+        let epochs = epochs.as_primitive_opt::<Int64Type>()?.values();
+        let sequences = sequences.as_primitive_opt::<Int64Type>()?.values();
+        let mut last = None;
+        for (row, (&epoch, &sequence)) in epochs.iter().zip(sequences).enumerate() {
+            let number = (senders.value(row), epoch, sequence);
+            if last != Some(number) {
+                self.marks.note(number.0, epoch, sequence);
+                last = Some(number);
+            }
+        }
+        RecordBatch::try_new(Arc::clone(&self.schema), own.to_vec()).ok()
     }
 
     /// Bytes behind the last whole batch read.
@@ -156,6 +197,7 @@ impl Iterator for Batches {
         let next = panic::catch_unwind(AssertUnwindSafe(|| self.reader.next()));
         match next.ok()?? {
             Ok(batch) => {
+                let batch = self.strip(batch)?;
                 self.whole = self.position();
                 Some(Ok(batch))
             }

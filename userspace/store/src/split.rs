@@ -7,7 +7,7 @@ use rocescope_model::{Cells, Time, Type, Value};
 /// the memory of sealing.
 const BATCH_BYTES: usize = 16 << 20;
 /// Rows in a batch.
-const BATCH_ROWS: usize = 1 << 16;
+pub(crate) const BATCH_ROWS: usize = 1 << 16;
 
 /// Rows that go into one batch.
 #[derive(Debug, PartialEq, Eq)]

@@ -3,16 +3,22 @@
 //! A [`Writer`] has at most one open segment a table, whatever span of time its rows cover: a
 //! capture file of many days costs four descriptors.
 
+mod numbered;
+
+pub use numbered::Numbered;
+
 use crate::journal::Journal;
 use crate::lock::ObserverLock;
+use crate::marks::Marks;
 use crate::name::{Observer, Partition, Place, SegmentName};
 use crate::repair::repair_observer;
 use crate::seal::seal_empty;
 use crate::split::{Part, split};
 use crate::together::seal_together;
 use crate::{Error, Summary, encode, schema};
+use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
-use rocescope_model::{Cells, FORMAT_VERSION, TABLES, Table, Time, WindowRows, footer};
+use rocescope_model::{CAPTURE_TABLES, Cells, FORMAT_VERSION, Table, Time, WindowRows, footer};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -24,6 +30,8 @@ pub struct Options {
     pub observer: String,
     /// Further footer pairs, keys from [`footer`]; format, table and observer are added.
     pub metadata: Vec<(String, String)>,
+    /// Tables of which at least an empty segment is written: those of a capture.
+    pub tables: &'static [&'static Table],
     /// A segment is sealed when its first rows are this old: 60 s.
     pub max_age: Duration,
     /// A segment is sealed when its journal has this many bytes: 64 MiB.
@@ -37,6 +45,7 @@ impl Options {
         Self {
             observer: observer.into(),
             metadata: Vec::new(),
+            tables: CAPTURE_TABLES,
             max_age: Duration::from_secs(60),
             max_bytes: 64 << 20,
         }
@@ -70,6 +79,9 @@ struct Open {
     table: &'static Table,
     schema: SchemaRef,
     segment: Option<OpenSegment>,
+    /// Its rows have numbers.
+    numbered: bool,
+    marks: Marks,
 }
 
 #[derive(Debug)]
@@ -156,7 +168,7 @@ impl Writer {
         &self.summary
     }
 
-    /// Seals every open segment and writes an empty one for each table that had no rows.
+    /// Seals every open segment and writes an empty one for each of [`Options::tables`] that had no rows.
     ///
     /// # Errors
     /// The first; the other segments are sealed all the same, and the journals of those that could
@@ -168,12 +180,7 @@ impl Writer {
     }
 
     fn append_all(&mut self, tables: &[&dyn Cells], now: Instant) -> Result<(), Error> {
-        if let Some(path) = &self.full {
-            return Err(Error::NoSpace {
-                action: "write",
-                path: path.clone(),
-            });
-        }
+        self.refuse_if_full()?;
         let parts: Vec<Vec<Part>> = tables.iter().map(|cells| split(*cells)).collect();
         let earliest = parts.iter().flatten().map(|part| part.partition).min();
         // All tables come to the end of an hour at once, and wait for the disk together.
@@ -202,7 +209,7 @@ impl Writer {
         parts: &[Part],
         now: Instant,
     ) -> Result<(), Error> {
-        let index = self.open(cells.table());
+        let index = self.open(cells.table(), false)?;
         for part in parts {
             self.seal_where(|segment, options| {
                 let ends = segment.partition != part.partition || segment.is_due(options, now);
@@ -221,36 +228,68 @@ impl Writer {
         part: &Part,
         now: Instant,
     ) -> Result<(), Error> {
-        let (table, schema) = (cells.table(), Arc::clone(&self.tables[index].schema));
-        let batch = encode::batch(cells, &part.rows, &schema)
+        let batch = encode::batch(cells, &part.rows, &self.tables[index].schema)
             .map_err(|error| Error::content("encode rows for", &self.root, &error))?;
-        let opened = match self.tables[index].segment.take() {
+        self.append_batch(index, &batch, (part.partition, part.start), now)
+    }
+
+    /// Appends a batch of one hour to the open segment of a table, a new one if it has none.
+    fn append_batch(
+        &mut self,
+        index: usize,
+        batch: &RecordBatch,
+        (partition, start): (Partition, Time),
+        now: Instant,
+    ) -> Result<(), Error> {
+        let open = &mut self.tables[index];
+        let opened = match open.segment.take() {
             Some(segment) => segment,
             None => {
-                let journal = Journal::create(self.free_place(table, part.start), &schema)?;
+                let (table, schema) = (open.table, Arc::clone(&open.schema));
+                let journal = Journal::create(self.free_place(table, start), &schema)?;
                 OpenSegment {
                     table,
                     mark: journal.position(),
                     journal,
-                    partition: part.partition,
+                    partition,
                     opened: now,
                 }
             }
         };
         let segment = self.tables[index].segment.insert(opened);
-        segment.journal.append(&batch)
+        segment.journal.append(batch)
     }
 
-    /// Position of the table among the open ones.
-    fn open(&mut self, table: &'static Table) -> usize {
-        let found = self.tables.iter().position(|open| open.table == table);
-        found.unwrap_or_else(|| {
-            self.tables.push(Open {
-                table,
-                schema: Arc::new(schema::arrow(table, &self.footer)),
-                segment: None,
-            });
-            self.tables.len() - 1
+    /// Position among the open ones of a table whose rows have numbers or have none.
+    fn open(&mut self, table: &'static Table, numbered: bool) -> Result<usize, Error> {
+        let mut open = self.tables.iter();
+        if let Some(found) = open.position(|o| o.table == table && o.numbered == numbered) {
+            return Ok(found);
+        }
+        let schema = schema::arrow(table, &self.footer);
+        let (schema, marks) = if numbered {
+            let marks = Marks::load(&self.place(table, Time::default(), 0))?;
+            (schema::numbered(&schema), marks)
+        } else {
+            (schema, Marks::default())
+        };
+        let open = Open {
+            table,
+            schema: Arc::new(schema),
+            segment: None,
+            numbered,
+            marks,
+        };
+        self.tables.push(open);
+        Ok(self.tables.len() - 1)
+    }
+
+    fn refuse_if_full(&self) -> Result<(), Error> {
+        self.full.as_ref().map_or(Ok(()), |path| {
+            Err(Error::NoSpace {
+                action: "write",
+                path: path.clone(),
+            })
         })
     }
 
@@ -300,7 +339,7 @@ impl Writer {
         let Some(last) = self.last else {
             return Ok(());
         };
-        for table in TABLES {
+        for table in self.options.tables {
             if self.full.is_some() || self.summary.table(table.name).segments > 0 {
                 continue;
             }
@@ -313,16 +352,20 @@ impl Writer {
 
     /// The first place of this table and start that no segment has.
     fn free_place(&self, table: &Table, start: Time) -> Place {
-        let at = |seq| Place {
-            root: self.root.clone(),
-            table: table.name.into(),
-            name: SegmentName::new(&self.observer, start, seq),
-        };
+        let at = |seq| self.place(table, start, seq);
         let mut seq = 0;
         while seq < u32::MAX && (at(seq).sealed().exists() || at(seq).journal().exists()) {
             seq += 1;
         }
         at(seq)
+    }
+
+    fn place(&self, table: &Table, start: Time, seq: u32) -> Place {
+        Place {
+            root: self.root.clone(),
+            table: table.name.into(),
+            name: SegmentName::new(&self.observer, start, seq),
+        }
     }
 }
 

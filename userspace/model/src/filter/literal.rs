@@ -124,15 +124,14 @@ pub enum Literal {
 }
 
 impl Literal {
-    /// Reads what `column` can be compared with.
+    /// Reads what `column`, which the user calls `name`, can be compared with.
     ///
     /// # Errors
     /// A sentence.
-    pub fn read(column: &Column, text: &str) -> Result<Self, String> {
+    pub fn read(name: &str, column: &Column, text: &str) -> Result<Self, String> {
         if column.nullable && text.eq_ignore_ascii_case("null") {
             return Ok(Self::Null);
         }
-        let name = column.name;
         match column.kind {
             Type::I64 | Type::F64 => number(text, column.unit).ok_or_else(|| {
                 let example = example(column.unit);

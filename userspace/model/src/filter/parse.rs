@@ -132,11 +132,19 @@ impl<'a> Parser<'a> {
 
     /// A comparison, or a word of the field and its value.
     fn term(&mut self, word: &str, place: Place) -> Result<Expression, FilterError> {
-        if let Some(Kind::Comparison(comparison)) = self.peek().map(|token| token.kind) {
+        if let Some(Token {
+            kind: Kind::Comparison(comparison),
+            place: sign,
+        }) = self.peek()
+        {
             self.next += 1;
+            if is_word(word) && !is_column(word) {
+                let message = format!("`{word}` has its value right behind it, without a sign");
+                return Err(self.error(message, sign));
+            }
             let column = self.column(word, place)?;
             let (value, value_place) = self.value(column.name, "a value", place)?;
-            let test = self.test(column, comparison, value, value_place)?;
+            let test = self.test(word, column, comparison, value, value_place)?;
             return Ok(term(Vec::from([test]), place, value_place));
         }
         let side = match word {
@@ -202,18 +210,21 @@ impl<'a> Parser<'a> {
                 literal: Literal::Integer(0),
             }),
             "ecn" => Err(self.error("`ecn ce` is all there is: packets marked on the way", place)),
-            _ => self.test(column, Comparison::Equal, value, place),
+            _ => self.test(word, column, Comparison::Equal, value, place),
         }
     }
 
+    /// `name` is what the column was called by.
     fn test(
         &self,
+        name: &str,
         column: &'static Column,
         comparison: Comparison,
         value: &str,
         place: Place,
     ) -> Result<Test, FilterError> {
-        let literal = Literal::read(column, value).map_err(|message| self.error(message, place))?;
+        let literal =
+            Literal::read(name, column, value).map_err(|message| self.error(message, place))?;
         if comparison.is_ordering() && !matches!(literal, Literal::Integer(_) | Literal::Number(_))
         {
             let message = format!("`{}` can be equal or not, and no more", column.name);
@@ -254,8 +265,7 @@ impl<'a> Parser<'a> {
     }
 
     fn unknown(&self, word: &str, place: Place) -> FilterError {
-        let is_column = columns().any(|column| column.name == word);
-        if is_column {
+        if is_column(word) {
             let message = format!("`{word}` wants a comparison, such as `{word} = …`");
             return self.error(message, place);
         }
@@ -271,6 +281,14 @@ impl<'a> Parser<'a> {
         };
         self.error(message, place)
     }
+}
+
+fn is_word(word: &str) -> bool {
+    WORDS.iter().any(|(name, _, _)| *name == word)
+}
+
+fn is_column(word: &str) -> bool {
+    columns().any(|column| column.name == word)
 }
 
 /// The columns that can be compared.

@@ -29,6 +29,12 @@ impl RowFilter {
         })
     }
 
+    /// The table whose rows it is for.
+    #[must_use]
+    pub const fn table(&self) -> &'static Table {
+        self.table
+    }
+
     /// Whether a row is wanted. Of a term whose columns the table has in part, those count.
     #[must_use]
     pub fn matches(&self, cells: &(impl Cells + ?Sized), row: usize) -> bool {

@@ -3,13 +3,23 @@
 mod connections;
 mod events;
 mod flows;
+mod links;
 mod opcodes;
+mod paths;
+mod probes;
+mod sla;
+mod verdicts;
 mod windows;
 
 pub use connections::ConnectionRow;
 pub use events::EventRow;
 pub use flows::FlowRow;
+pub use links::LinkRow;
 pub use opcodes::OpcodeRow;
+pub use paths::PathRow;
+pub use probes::ProbeRow;
+pub use sla::SlaRow;
+pub use verdicts::VerdictRow;
 pub use windows::WindowRow;
 
 use crate::{Cells, Row, Table};
@@ -22,7 +32,27 @@ pub const TABLES: &[&Table] = &[
     OpcodeRow::TABLE,
     EventRow::TABLE,
     ConnectionRow::TABLE,
+    ProbeRow::TABLE,
+    PathRow::TABLE,
+    SlaRow::TABLE,
+    VerdictRow::TABLE,
+    LinkRow::TABLE,
 ];
+
+/// The tables that a capture writes.
+pub const CAPTURE_TABLES: &[&Table] = &[
+    WindowRow::TABLE,
+    FlowRow::TABLE,
+    OpcodeRow::TABLE,
+    EventRow::TABLE,
+    ConnectionRow::TABLE,
+];
+
+/// The tables that a probing agent writes.
+pub const PROBE_TABLES: &[&Table] = &[ProbeRow::TABLE, PathRow::TABLE];
+
+/// The tables that the analysis of probes writes.
+pub const DIAGNOSIS_TABLES: &[&Table] = &[SlaRow::TABLE, VerdictRow::TABLE, LinkRow::TABLE];
 
 /// The table of this name.
 #[must_use]

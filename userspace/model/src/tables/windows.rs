@@ -87,7 +87,8 @@ table! {
         mirror_gap_frames: Option<u64>, Frames, hide "Mirror gaps";
         /// How far a packet may stand on the wrong side of a window's edge; 0 for files.
         boundary_slack_ns: i64, Nanoseconds, hide "Edge slack";
-        /// Flows whose rate changed beyond the jitter thresholds since the window before.
+        /// Changes of a flow's rate beyond the jitter thresholds that this window completed; the row of one in
+        /// `events` has the time when it began. Those that the end of the capture completes are there alone.
         jitter_events: u64, Events, hide "Jitter";
         /// Linear Counting bitmap over flow hashes; null when left out.
         linear_counting: Option<Vec<u8>>, None, hide "Linear Counting";

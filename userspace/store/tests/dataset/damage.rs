@@ -1,7 +1,7 @@
 //! Files that are not what their names say.
 
 use crate::rows::{scratch, window};
-use rocescope_model::TABLES;
+use rocescope_model::CAPTURE_TABLES;
 use rocescope_model::footer;
 use rocescope_store::{Error, Options, Writer, repair, scan};
 use std::fs;
@@ -24,7 +24,11 @@ fn a_segment_cut_anywhere_is_named_and_the_others_read() {
     for cut in cuts.chain(whole.len() - 16..whole.len()) {
         fs::write(&path, &whole[..cut]).unwrap();
         let found = scan(root.path()).unwrap();
-        assert_eq!(found.segments.len(), TABLES.len() - 1, "cut at {cut}");
+        assert_eq!(
+            found.segments.len(),
+            CAPTURE_TABLES.len() - 1,
+            "cut at {cut}"
+        );
         assert_eq!(found.unreadable.len(), 1, "cut at {cut}");
         assert_eq!(found.unreadable[0].path, path);
         assert!(!found.unreadable[0].reason.contains('\n'));

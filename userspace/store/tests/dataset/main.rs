@@ -9,6 +9,7 @@
 mod damage;
 mod full_disk;
 mod kill;
+mod numbered;
 mod retention;
 mod rotation;
 mod roundtrip;

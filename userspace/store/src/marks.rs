@@ -1,0 +1,175 @@
+//! What of each sender is in a dataset: the highest number an epoch, a table.
+//!
+//! Numbered rows carry their sender and number into the journal, in the same batch, so that a kill
+//! leaves both or neither. When a journal is sealed its numbers go to a file beside it, and only
+//! then does the journal go. Journal and file together always know exactly what is there.
+
+use crate::name::Place;
+use crate::{Error, durable};
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::Path;
+
+/// Epochs kept a sender, those used last. A sender has fewer batches under way than this, so a batch
+/// that comes again is always of an epoch that is known.
+const EPOCHS: usize = 64;
+/// First line of the file: a later form would have another.
+const HEADER: &str = "rocescope marks 1";
+
+/// Highest number by sender and epoch.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(crate) struct Marks {
+    /// Epoch and sequence, the epoch that was used last at the end.
+    senders: HashMap<String, Vec<(i64, i64)>>,
+}
+
+impl Marks {
+    /// Whether a batch of this number, or one after it, is there.
+    pub(crate) fn has(&self, sender: &str, epoch: i64, sequence: i64) -> bool {
+        let epochs = self.senders.get(sender).into_iter().flatten();
+        epochs.clone().any(|&(e, s)| e == epoch && sequence <= s)
+    }
+
+    /// A batch of this number is there.
+    pub(crate) fn note(&mut self, sender: &str, epoch: i64, sequence: i64) {
+        if !self.senders.contains_key(sender) {
+            self.senders.insert(sender.to_owned(), Vec::new());
+        }
+        let Some(epochs) = self.senders.get_mut(sender) else {
+            return;
+        };
+        let known = epochs.iter().position(|&(e, _)| e == epoch);
+        let before = known.map(|at| epochs.remove(at).1);
+        epochs.push((epoch, sequence.max(before.unwrap_or(i64::MIN))));
+        if epochs.len() > EPOCHS {
+            epochs.remove(0);
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.senders.is_empty()
+    }
+
+    /// Adds what was noted after this.
+    pub(crate) fn join(&mut self, later: &Self) {
+        for (sender, epochs) in &later.senders {
+            for &(epoch, sequence) in epochs {
+                self.note(sender, epoch, sequence);
+            }
+        }
+    }
+
+    /// The marks of the table and observer of a place; empty where there are none yet.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is damaged: to go on would double rows.
+    pub(crate) fn load(place: &Place) -> Result<Self, Error> {
+        let path = place.marks();
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
+            Err(error) => return Err(Error::io("read", &path, error)),
+        };
+        Self::parse(&text).ok_or_else(|| Error::content("read", &path, &"it is damaged"))
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let mut marks = Self::default();
+        let mut lines = text.strip_suffix('\n')?.split('\n');
+        if lines.next() != Some(HEADER) {
+            return None;
+        }
+        for line in lines {
+            let mut words = line.split(' ');
+            let sender = words.next()?;
+            let (epoch, sequence) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+            if sender.is_empty() || words.next().is_some() {
+                return None;
+            }
+            marks.note(sender, epoch, sequence);
+        }
+        Some(marks)
+    }
+
+    /// Joins them with those of the place's file, durably.
+    pub(crate) fn save(&self, place: &Place) -> Result<(), Error> {
+        if self.is_empty() {
+            return Ok(());
+        }
+        let mut all = Self::load(place)?;
+        all.join(self);
+        let mut text = String::from(HEADER);
+        for (sender, epochs) in &all.senders {
+            for (epoch, sequence) in epochs {
+                let _ = write!(text, "\n{sender} {epoch} {sequence}");
+            }
+        }
+        text.push('\n');
+        let path = place.marks();
+        let unfinished = path.with_extension("marks.tmp");
+        write_synced(&unfinished, text.as_bytes())
+            .map_err(|source| Error::io("write", &unfinished, source))?;
+        durable::publish(&unfinished, &path, &place.root)
+    }
+}
+
+fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = File::create(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{EPOCHS, Marks};
+    use crate::name::{Observer, Place, SegmentName};
+    use rocescope_model::Time;
+
+    #[test]
+    fn a_number_covers_those_before_it_in_its_epoch() {
+        let mut marks = Marks::default();
+        marks.note("h0", 7, 3);
+        assert!(marks.has("h0", 7, 3) && marks.has("h0", 7, 1));
+        assert!(!marks.has("h0", 7, 4) && !marks.has("h0", 6, 1) && !marks.has("h1", 7, 1));
+        marks.note("h0", 7, 2);
+        assert!(marks.has("h0", 7, 3), "a mark never goes back");
+    }
+
+    #[test]
+    fn the_epochs_used_last_are_kept() {
+        let mut marks = Marks::default();
+        marks.note("h0", 0, 1);
+        marks.note("h0", 1, 1);
+        marks.note("h0", 0, 2);
+        for epoch in 2..=EPOCHS as i64 {
+            marks.note("h0", epoch, 1);
+        }
+        assert!(marks.has("h0", 0, 2) && !marks.has("h0", 1, 1));
+    }
+
+    #[test]
+    fn they_come_back_from_their_file() {
+        let root = tempfile::tempdir().unwrap();
+        let place = Place {
+            root: root.path().to_owned(),
+            table: "probes".into(),
+            name: SegmentName::new(&Observer::new("c"), Time(0), 0),
+        };
+        std::fs::create_dir_all(place.marks().parent().unwrap()).unwrap();
+        assert_eq!(Marks::load(&place).unwrap(), Marks::default());
+        let (mut one, mut two) = (Marks::default(), Marks::default());
+        one.note("h0", 1, 9);
+        one.save(&place).unwrap();
+        two.note("h0", 1, 4);
+        two.note("h1", 5, 1);
+        two.save(&place).unwrap();
+        let all = Marks::load(&place).unwrap();
+        assert!(all.has("h0", 1, 9) && all.has("h1", 5, 1));
+        for damage in ["", "rocescope marks 1\nh0 1", "rocescope marks 2\n", "x\n"] {
+            std::fs::write(place.marks(), damage).unwrap();
+            assert!(Marks::load(&place).is_err(), "{damage:?}");
+        }
+    }
+}
