@@ -1,0 +1,209 @@
+//! The thread that empties a spool into a collector.
+//!
+//! It connects, sends the oldest parcels, a few under way at a time, and removes what is acknowledged.
+//! Whatever goes wrong, it waits a while and begins again at the oldest that remains.
+
+mod connection;
+mod session;
+
+use crate::tls::Files;
+use crate::{Error, Spool};
+use connection::Target;
+use std::fmt;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use tokio::runtime::Builder;
+use tokio::sync::watch;
+use tokio::time::{sleep, timeout};
+
+/// Where to send, and how patiently.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// `https://HOST:PORT`; the host must stand in the collector's certificate.
+    pub url: String,
+    /// What the agent shows and believes.
+    pub files: Files,
+    /// Name of the agent: the observer of its rows, and the first DNS name of its certificate.
+    pub agent: String,
+    /// A connection that could not be made or used is made again after this, then twice as long and so on
+    /// up to the second: 0.5 s and 30 s.
+    pub retry: (Duration, Duration),
+    /// A collector that says nothing for this long is gone: 30 s.
+    pub patience: Duration,
+}
+
+impl Settings {
+    /// The defaults, for this collector and agent.
+    #[must_use]
+    pub fn new(url: impl Into<String>, files: Files, agent: impl Into<String>) -> Self {
+        Self {
+            url: url.into(),
+            files,
+            agent: agent.into(),
+            retry: (Duration::from_millis(500), Duration::from_secs(30)),
+            patience: Duration::from_secs(30),
+        }
+    }
+}
+
+/// What the sender is doing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Status {
+    /// Whether the collector has answered since the connection was made.
+    pub connected: bool,
+    /// Why the last connection ended, or was not made.
+    pub last_error: Option<String>,
+    /// Why the collector refused the last parcel that it refused.
+    pub last_refusal: Option<String>,
+    /// Connections made and lost.
+    pub connections: u64,
+}
+
+/// The running thread. Dropping it stops it at once; what is not acknowledged stays in the spool.
+pub struct Sender {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// What the thread and its owner both see.
+#[derive(Debug)]
+struct Shared {
+    status: Mutex<Status>,
+    phase: watch::Sender<Phase>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Running,
+    /// Send what waits and end.
+    Ending,
+    /// End.
+    Stopped,
+}
+
+impl Sender {
+    /// Starts the thread.
+    ///
+    /// # Errors
+    /// The address or the certificates are not what they should be. That nobody answers is no error.
+    pub fn start(spool: Arc<Spool>, settings: Settings) -> Result<Self, Error> {
+        let target = Target::new(&settings)?;
+        let failed = |cause| Error::io("start the sender to", Path::new(&settings.url), cause);
+        let runtime = Builder::new_current_thread()
+            .enable_io()
+            .enable_time()
+            .build()
+            .map_err(failed)?;
+        let shared = Arc::new(Shared {
+            status: Mutex::default(),
+            phase: watch::channel(Phase::Running).0,
+        });
+        let theirs = Arc::clone(&shared);
+        let url = settings.url.clone();
+        let thread = std::thread::Builder::new()
+            .name("sender".into())
+            .spawn(move || runtime.block_on(run(&spool, &target, &settings, &theirs)))
+            .map_err(|cause| Error::io("start the sender to", Path::new(&url), cause))?;
+        Ok(Self {
+            shared,
+            thread: Some(thread),
+        })
+    }
+
+    /// What it is doing.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        self.shared.status().clone()
+    }
+
+    /// Sends what waits, for at most this long, and ends.
+    pub fn finish(mut self, grace: Duration) {
+        self.shared.phase.send_replace(Phase::Ending);
+        let until = std::time::Instant::now() + grace;
+        let done =
+            |thread: &Option<JoinHandle<()>>| thread.as_ref().is_none_or(JoinHandle::is_finished);
+        while !done(&self.thread) && std::time::Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        self.stop();
+    }
+
+    fn stop(&mut self) {
+        self.shared.phase.send_replace(Phase::Stopped);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Sender {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+impl fmt::Debug for Sender {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sender")
+            .field("status", &self.status())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Shared {
+    fn status(&self) -> std::sync::MutexGuard<'_, Status> {
+        self.status.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The connection is lost, for this reason. Returns whether it had been of use.
+    fn lost(&self, reason: String) -> bool {
+        let mut status = self.status();
+        status.last_error = Some(reason);
+        std::mem::take(&mut status.connected)
+    }
+
+    fn is(&self, phase: Phase) -> bool {
+        *self.phase.borrow() == phase
+    }
+
+    /// Until the owner wants it to end at once.
+    async fn stopped(&self) {
+        let mut phase = self.phase.subscribe();
+        // That the owner has gone means the same.
+        let _ = phase.wait_for(|phase| *phase == Phase::Stopped).await;
+    }
+}
+
+async fn run(spool: &Spool, target: &Target, settings: &Settings, shared: &Shared) {
+    let (shortest, longest) = settings.retry;
+    let mut pause = shortest;
+    while !shared.is(Phase::Stopped) {
+        // An empty spool needs no connection to be found empty.
+        if shared.is(Phase::Ending) && spool.after(None).is_none() {
+            return;
+        }
+        let session = async {
+            let connection = timeout(settings.patience, target.connect(settings.patience));
+            let connection = connection
+                .await
+                .unwrap_or_else(|_| Err("nobody answers".into()))?;
+            session::run(spool, connection, settings, shared).await
+        };
+        let ended = tokio::select! {
+            ended = session => ended,
+            () = shared.stopped() => return,
+        };
+        let Err(reason) = ended else { return };
+        if shared.lost(reason) {
+            pause = shortest;
+        }
+        // Agents that lost one collector at one moment do not come back at one moment.
+        tokio::select! {
+            () = sleep(pause.mul_f64(0.5 + fastrand::f64())) => {}
+            () = shared.stopped() => return,
+        }
+        pause = (pause * 2).min(longest);
+    }
+}

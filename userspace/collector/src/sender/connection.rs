@@ -1,0 +1,229 @@
+//! One connection to a collector: TCP, TLS, HTTP/2, and a Flight stream a table.
+
+use super::Settings;
+use crate::label::{Answer, Label, Number};
+use crate::{Error, UNDER_WAY};
+use arrow_flight::flight_service_client::FlightServiceClient;
+use arrow_flight::{FlightData, FlightDescriptor, PutResult};
+use bytes::Bytes;
+use futures_util::stream;
+use hyper::body::Incoming;
+use hyper::client::conn::http2::{Builder, SendRequest};
+use hyper::{Request, Response, Uri};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use rocescope_store::Parcel;
+use rustls_pki_types::ServerName;
+use std::error::Error as StdError;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::net::TcpStream;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio_rustls::TlsConnector;
+use tonic::Streaming;
+use tonic::body::Body;
+use tower_service::Service;
+
+/// Port of a collector whose address names none.
+const PORT: u16 = 4792;
+/// What may be on the way to us unread: answers are short.
+const WINDOW: u32 = 16 << 10;
+
+/// Whom to connect to, and as whom.
+pub(super) struct Target {
+    uri: Uri,
+    host: String,
+    name: ServerName<'static>,
+    connector: TlsConnector,
+    agent: String,
+}
+
+impl Target {
+    pub(super) fn new(settings: &Settings) -> Result<Self, Error> {
+        let bad = |reason| Error::Url {
+            url: settings.url.clone(),
+            reason,
+        };
+        let uri: Uri = settings.url.parse().map_err(|_| bad("it does not read"))?;
+        if uri.scheme_str() != Some("https") {
+            return Err(bad("it does not begin with https://"));
+        }
+        let host = uri.host().ok_or_else(|| bad("it names no host"))?;
+        let host = host.trim_matches(['[', ']']).to_owned();
+        let name = ServerName::try_from(host.clone()).map_err(|_| bad("its host is no name"))?;
+        Ok(Self {
+            uri,
+            host,
+            name,
+            connector: TlsConnector::from(settings.files.client()?),
+            agent: settings.agent.clone(),
+        })
+    }
+
+    /// A connection; the collector may yet say that it will not have us.
+    pub(super) async fn connect(&self, patience: Duration) -> Result<Connection, String> {
+        let port = self.uri.port_u16().unwrap_or(PORT);
+        let tcp = TcpStream::connect((self.host.as_str(), port)).await;
+        let tcp = tcp.map_err(|error| cause(&error))?;
+        // A parcel at a time goes out and is waited for.
+        let _ = tcp.set_nodelay(true);
+        let tls = self.connector.connect(self.name.clone(), tcp).await;
+        let tls = tls.map_err(|error| cause(&error))?;
+        let mut builder = Builder::new(TokioExecutor::new());
+        builder
+            .timer(TokioTimer::new())
+            .initial_stream_window_size(WINDOW)
+            .initial_connection_window_size(WINDOW)
+            .keep_alive_interval(patience / 2)
+            .keep_alive_timeout(patience / 2)
+            .keep_alive_while_idle(true);
+        let made = builder.handshake(TokioIo::new(tls)).await;
+        let (requests, driven) = made.map_err(|error| cause(&error))?;
+        let mut tasks = JoinSet::new();
+        tasks.spawn(async move {
+            // Whatever ends it ends the streams on it, and they say so.
+            let _ = driven.await;
+        });
+        let client = FlightServiceClient::with_origin(Http2(requests), self.uri.clone());
+        let (answered, answers) = mpsc::channel(2 * UNDER_WAY);
+        Ok(Connection {
+            client,
+            agent: self.agent.clone(),
+            streams: Vec::new(),
+            answered,
+            answers,
+            tasks,
+        })
+    }
+}
+
+/// What is said of a parcel, or why the connection is of no more use.
+type Said = Result<Answer, String>;
+
+/// A connection in use. Dropping it ends it.
+pub(super) struct Connection {
+    client: FlightServiceClient<Http2>,
+    agent: String,
+    /// A stream for each schema: Flight says it once, in the beginning.
+    streams: Vec<(Bytes, mpsc::Sender<FlightData>)>,
+    answered: mpsc::Sender<Said>,
+    answers: mpsc::Receiver<Said>,
+    tasks: JoinSet<()>,
+}
+
+impl Connection {
+    /// Sends a parcel, of which `bytes` are all; its answer comes later.
+    pub(super) async fn put(
+        &mut self,
+        number: Number,
+        bytes: &Bytes,
+        parcel: Parcel<'_>,
+    ) -> Result<(), String> {
+        let known = self.streams.iter().position(|(s, _)| *s == parcel.schema);
+        let at = match known {
+            Some(at) => at,
+            None => self.open(parcel.schema).await?,
+        };
+        let label = Label {
+            agent: self.agent.clone(),
+            number,
+        };
+        let data = FlightData {
+            data_header: bytes.slice_ref(parcel.header),
+            app_metadata: label.to_string().into(),
+            data_body: bytes.slice_ref(parcel.body),
+            flight_descriptor: None,
+        };
+        let gone = || String::from("the connection is gone");
+        let (_, stream) = self.streams.get(at).ok_or_else(gone)?;
+        stream.send(data).await.map_err(|_| gone())
+    }
+
+    /// The next answer.
+    pub(super) async fn answer(&mut self) -> Said {
+        let next = self.answers.recv().await;
+        next.unwrap_or_else(|| Err("the connection is gone".into()))
+    }
+
+    /// A stream for parcels of this schema.
+    async fn open(&mut self, schema: &[u8]) -> Result<usize, String> {
+        let schema = Bytes::copy_from_slice(schema);
+        let (parcels, waiting) = mpsc::channel(UNDER_WAY);
+        let first = FlightData {
+            flight_descriptor: Some(FlightDescriptor::new_path(vec![self.agent.clone()])),
+            data_header: schema.clone(),
+            ..FlightData::default()
+        };
+        let rest = stream::unfold(waiting, |mut waiting: mpsc::Receiver<_>| async {
+            waiting.recv().await.map(|parcel| (parcel, waiting))
+        });
+        let all = stream::StreamExt::chain(stream::iter([first]), rest);
+        let answers = self.client.do_put(all).await;
+        let answers = answers.map_err(|status| said(&status))?;
+        let answered = self.answered.clone();
+        self.tasks.spawn(pass_on(answers.into_inner(), answered));
+        self.streams.push((schema, parcels));
+        Ok(self.streams.len() - 1)
+    }
+}
+
+/// Hands on the answers of one stream.
+async fn pass_on(mut answers: Streaming<PutResult>, answered: mpsc::Sender<Said>) {
+    loop {
+        let answer = match answers.message().await {
+            Ok(Some(result)) => Answer::parse(&result.app_metadata)
+                .ok_or_else(|| String::from("the collector's answer does not read")),
+            Ok(None) => Err("the collector ended the stream".into()),
+            Err(status) => Err(said(&status)),
+        };
+        let ends = answer.is_err();
+        if answered.send(answer).await.is_err() || ends {
+            return;
+        }
+    }
+}
+
+/// What a status says to a person.
+fn said(status: &tonic::Status) -> String {
+    match status.source() {
+        Some(source) => cause(source),
+        None => status.message().to_owned(),
+    }
+}
+
+/// The innermost cause: those around it say that something failed, this one says what.
+fn cause(error: &(dyn StdError + 'static)) -> String {
+    let mut innermost = error;
+    while let Some(source) = innermost.source() {
+        innermost = source;
+    }
+    innermost.to_string()
+}
+
+/// HTTP/2 as tonic wants it.
+#[derive(Clone)]
+struct Http2(SendRequest<Body>);
+
+impl Service<Request<Body>> for Http2 {
+    type Response = Response<Incoming>;
+    type Error = hyper::Error;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Self::Error>> + Send>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), hyper::Error>> {
+        self.0.poll_ready(context)
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        Box::pin(self.0.send_request(request))
+    }
+}
+
+impl std::fmt::Debug for Target {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Target")
+            .field("uri", &self.uri)
+            .finish_non_exhaustive()
+    }
+}

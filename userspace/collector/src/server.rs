@@ -1,0 +1,263 @@
+//! The collector: agents in, one dataset out.
+//!
+//! One thread accepts, shakes hands and reads (`gate`, `intake`); another writes (`commit`).
+//! Between them lie at most [`Settings::waiting_bytes`] of parcels: when the disk is slow, agents wait.
+//!
+//! Memory is bounded by what may be there at once: a message of at most [`MESSAGE_BYTES`](crate::MESSAGE_BYTES)
+//! a stream, four streams a connection, one connection an agent, so many agents, so many handshakes.
+
+mod agents;
+mod commit;
+mod gate;
+mod intake;
+pub mod refusal;
+mod service;
+
+pub use agents::AgentStatus;
+pub use commit::{Analysis, Rows};
+pub use refusal::{Refusal, Refusals};
+
+use crate::Error;
+use crate::tls::Files;
+use agents::Agents;
+use rocescope_store::{Options, Summary};
+use std::fmt;
+use std::net::{SocketAddr, TcpListener};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::sync_channel;
+use std::thread::JoinHandle;
+use std::time::Duration;
+use tokio::runtime::Builder;
+use tokio::sync::{Semaphore, watch};
+
+/// Who listens to what the collector has to say, a line at a time.
+pub type Tell = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// How to collect.
+#[derive(Clone)]
+pub struct Settings {
+    /// Where to listen.
+    pub listen: SocketAddr,
+    /// What the collector shows and believes.
+    pub files: Files,
+    /// Root of the dataset.
+    pub dataset: PathBuf,
+    /// How it is written. The observer names the files: `collector` unless changed.
+    pub options: Options,
+    /// Whether rows are on the disk, not only in the kernel's hands, before they are acknowledged: yes.
+    pub sync: bool,
+    /// Agents at once: 1,024.
+    pub most_agents: usize,
+    /// Handshakes at once: 256, and 32 from one address.
+    pub most_handshakes: usize,
+    /// Handshakes at once from one address: 32.
+    pub most_handshakes_of_one: usize,
+    /// Most bytes of parcels that wait to be written: 64 MiB.
+    pub waiting_bytes: usize,
+    /// How long parcels are gathered before they are written together: 200 ms.
+    pub gather: Duration,
+    /// Who has not finished a handshake, or opened a stream, after this time is let go: 10 s.
+    pub patience: Duration,
+    /// A connection that does not answer a ping for this long is gone: 20 s.
+    pub keep_alive: Duration,
+    /// After the dataset could not be written it is tried again after this time: 5 s.
+    pub retry: Duration,
+    /// Told what happens, in lines.
+    pub tell: Tell,
+}
+
+impl Settings {
+    /// The defaults.
+    #[must_use]
+    pub fn new(listen: SocketAddr, files: Files, dataset: PathBuf) -> Self {
+        Self {
+            listen,
+            files,
+            dataset,
+            options: Options {
+                tables: rocescope_model::PROBE_TABLES,
+                ..Options::new("collector")
+            },
+            sync: true,
+            most_agents: 1024,
+            most_handshakes: 256,
+            most_handshakes_of_one: 32,
+            waiting_bytes: 64 << 20,
+            gather: Duration::from_millis(200),
+            patience: Duration::from_secs(10),
+            keep_alive: Duration::from_secs(20),
+            retry: Duration::from_secs(5),
+            tell: Arc::new(|_| {}),
+        }
+    }
+}
+
+impl fmt::Debug for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Settings")
+            .field("listen", &self.listen)
+            .field("dataset", &self.dataset)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Totals since the start.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Status {
+    /// The agents that are connected, by name.
+    pub agents: Vec<AgentStatus>,
+    /// Rows stored.
+    pub rows: u64,
+    /// Parcels stored.
+    pub parcels: u64,
+    /// Parcels that were there already and were acknowledged again.
+    pub known_parcels: u64,
+    /// Parcels whose storing failed; their agents send them again.
+    pub failed_parcels: u64,
+    /// Times that parcels were written.
+    pub commits: u64,
+    /// Rows of the analysis that could not be stored.
+    pub lost_analysis_rows: u64,
+    /// Who and what was refused, by reason.
+    pub refusals: Vec<(Refusal, u64)>,
+}
+
+/// What both threads count.
+#[derive(Debug, Default)]
+pub(crate) struct Totals {
+    rows: AtomicU64,
+    parcels: AtomicU64,
+    known: AtomicU64,
+    failed: AtomicU64,
+    commits: AtomicU64,
+    lost_analysis: AtomicU64,
+}
+
+/// The live state, which connections write and the status line reads.
+pub(crate) struct Shared {
+    agents: Agents,
+    refusals: Refusals,
+    totals: Totals,
+    waiting: Arc<Semaphore>,
+    settings: Settings,
+}
+
+/// Fewest bytes that a parcel counts for: bounds how many may wait.
+const LEAST_BYTES: usize = 16 << 10;
+
+/// A running collector. Dropping it stops it and tells nobody how that went; [`stop`](Self::stop) tells.
+pub struct Server {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    stop: watch::Sender<bool>,
+    gate: Option<JoinHandle<()>>,
+    commit: Option<JoinHandle<Result<Summary, Error>>>,
+}
+
+impl Server {
+    /// Opens the dataset, listens, and starts the threads. `analysis` sees every row that is stored.
+    ///
+    /// # Errors
+    /// The certificates, the address or the dataset are not what they should be.
+    pub fn start(settings: Settings, analysis: Option<Box<dyn Analysis>>) -> Result<Self, Error> {
+        let tls = settings.files.server()?;
+        let failed = |action| {
+            let place = settings.listen.to_string();
+            move |cause| Error::at(action, place, cause)
+        };
+        let listener = TcpListener::bind(settings.listen).map_err(failed("listen at"))?;
+        let nonblocking = listener.set_nonblocking(true);
+        nonblocking.map_err(failed("listen at"))?;
+        let address = listener.local_addr().map_err(failed("listen at"))?;
+        let writer = rocescope_store::Writer::create(&settings.dataset, settings.options.clone())?;
+        let runtime = Builder::new_current_thread()
+            .enable_io()
+            .enable_time()
+            .build()
+            .map_err(failed("serve"))?;
+        let most_waiting = settings.waiting_bytes.max(crate::MESSAGE_BYTES);
+        let shared = Arc::new(Shared {
+            agents: Agents::new(settings.most_agents),
+            refusals: Refusals::new(Arc::clone(&settings.tell)),
+            totals: Totals::default(),
+            waiting: Arc::new(Semaphore::new(most_waiting)),
+            settings,
+        });
+        let (submit, submitted) = sync_channel(most_waiting / LEAST_BYTES);
+        let committing = commit::Commit::new(Arc::clone(&shared), writer, analysis);
+        let failed = |cause| Error::at("start threads at", address.to_string(), cause);
+        let commit = std::thread::Builder::new()
+            .name("commit".into())
+            .spawn(move || committing.run(&submitted))
+            .map_err(failed)?;
+        let (stop, stopped) = watch::channel(false);
+        let theirs = Arc::clone(&shared);
+        let gate = std::thread::Builder::new()
+            .name("gate".into())
+            .spawn(move || {
+                runtime.block_on(gate::accept(listener, tls, theirs, submit, stopped));
+            })
+            .map_err(failed)?;
+        Ok(Self {
+            address,
+            shared,
+            stop,
+            gate: Some(gate),
+            commit: Some(commit),
+        })
+    }
+
+    /// Where it listens: the port is chosen where that of the settings is 0.
+    #[must_use]
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// What happened so far.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        let totals = &self.shared.totals;
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        Status {
+            agents: self.shared.agents.status(),
+            rows: read(&totals.rows),
+            parcels: read(&totals.parcels),
+            known_parcels: read(&totals.known),
+            failed_parcels: read(&totals.failed),
+            commits: read(&totals.commits),
+            lost_analysis_rows: read(&totals.lost_analysis),
+            refusals: self.shared.refusals.counts(),
+        }
+    }
+
+    /// Lets every agent go, writes what was taken and seals the dataset.
+    ///
+    /// # Errors
+    /// The dataset could not be sealed: its next writer will.
+    pub fn stop(mut self) -> Result<Summary, Error> {
+        self.end().unwrap_or_else(|| Ok(Summary::default()))
+    }
+
+    fn end(&mut self) -> Option<Result<Summary, Error>> {
+        self.stop.send_replace(true);
+        // The gate's end of the channel goes with it, and then the other thread ends.
+        let _ = self.gate.take()?.join();
+        self.commit.take()?.join().ok()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.end();
+    }
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Server")
+            .field("address", &self.address)
+            .finish_non_exhaustive()
+    }
+}

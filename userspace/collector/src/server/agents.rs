@@ -1,0 +1,139 @@
+//! The agents that are connected: written by every connection, read by the status line.
+
+use dashmap::DashMap;
+use dashmap::mapref::entry::Entry;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Instant;
+use tokio::sync::Notify;
+
+/// One connected agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentStatus {
+    /// Its name, from its certificate.
+    pub name: String,
+    /// Where it connects from.
+    pub peer: SocketAddr,
+    /// Since when.
+    pub since: Instant,
+    /// Rows stored since then.
+    pub rows: u64,
+    /// When rows of it were stored last.
+    pub last: Option<Instant>,
+}
+
+/// Every agent has one connection: a newer one means that the older is dead, whatever the network says.
+#[derive(Debug)]
+pub(super) struct Agents {
+    seats: DashMap<String, Arc<Seat>>,
+    most: usize,
+}
+
+/// The place of an agent, held by its connection.
+#[derive(Debug)]
+pub(super) struct Seat {
+    pub(super) name: String,
+    pub(super) peer: SocketAddr,
+    since: Instant,
+    rows: AtomicU64,
+    /// Milliseconds from `since` to the last rows, plus one; 0 without any.
+    last: AtomicU64,
+    /// It has opened a stream.
+    pub(super) active: AtomicBool,
+    /// A newer connection took its place.
+    pub(super) replaced: Notify,
+}
+
+impl Agents {
+    pub(super) fn new(most: usize) -> Self {
+        Self {
+            seats: DashMap::new(),
+            most,
+        }
+    }
+
+    /// A seat for an agent; the connection that had it is told to go. `None` when all are taken.
+    pub(super) fn enter(&self, name: String, peer: SocketAddr) -> Option<Arc<Seat>> {
+        let seat = Arc::new(Seat {
+            name: name.clone(),
+            peer,
+            since: Instant::now(),
+            rows: AtomicU64::new(0),
+            last: AtomicU64::new(0),
+            active: AtomicBool::new(false),
+            replaced: Notify::new(),
+        });
+        // Counted before the entry is held: a map must not be asked for its length while it is.
+        let full = self.seats.len() >= self.most;
+        match self.seats.entry(name) {
+            Entry::Occupied(mut taken) => {
+                taken.insert(Arc::clone(&seat)).replaced.notify_one();
+            }
+            Entry::Vacant(_) if full => return None,
+            Entry::Vacant(free) => {
+                free.insert(Arc::clone(&seat));
+            }
+        }
+        Some(seat)
+    }
+
+    /// The connection has ended.
+    pub(super) fn leave(&self, seat: &Arc<Seat>) {
+        self.seats
+            .remove_if(&seat.name, |_, held| Arc::ptr_eq(held, seat));
+    }
+
+    pub(super) fn status(&self) -> Vec<AgentStatus> {
+        let seats = self.seats.iter();
+        let mut all: Vec<AgentStatus> = seats.map(|seat| seat.status()).collect();
+        all.sort_by(|a, b| a.name.cmp(&b.name));
+        all
+    }
+}
+
+impl Seat {
+    /// Rows of the agent are stored.
+    pub(super) fn stored(&self, rows: u64) {
+        self.rows.fetch_add(rows, Ordering::Relaxed);
+        let after = u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX - 1);
+        self.last.store(after + 1, Ordering::Relaxed);
+    }
+
+    fn status(&self) -> AgentStatus {
+        let last = self.last.load(Ordering::Relaxed).checked_sub(1);
+        let last = last.map(std::time::Duration::from_millis);
+        AgentStatus {
+            name: self.name.clone(),
+            peer: self.peer,
+            since: self.since,
+            rows: self.rows.load(Ordering::Relaxed),
+            last: last.map(|after| self.since + after),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Agents;
+    use std::net::SocketAddr;
+    use std::sync::Arc;
+
+    #[test]
+    fn seats_are_bounded_and_the_newest_connection_has_the_agents() {
+        let peer: SocketAddr = "127.0.0.1:1".parse().unwrap();
+        let agents = Agents::new(2);
+        let one = agents.enter("h0".into(), peer).unwrap();
+        let two = agents.enter("h1".into(), peer).unwrap();
+        assert!(agents.enter("h2".into(), peer).is_none());
+        let again = agents.enter("h0".into(), peer).unwrap();
+        agents.leave(&one);
+        assert_eq!(agents.status().len(), 2, "the older leaves the newer alone");
+        again.stored(3);
+        assert_eq!(agents.status()[0].rows, 3);
+        agents.leave(&again);
+        agents.leave(&two);
+        assert!(agents.status().is_empty());
+        assert_eq!(Arc::strong_count(&one), 1);
+    }
+}

@@ -1,0 +1,91 @@
+//! The Flight service: `DoPut`, and nothing else.
+
+use super::intake::{Answers, Intake};
+use crate::MESSAGE_BYTES;
+use arrow_flight::flight_service_server::{FlightService, FlightServiceServer};
+use arrow_flight::{
+    Action, ActionType, Criteria, Empty, FlightData, FlightDescriptor, FlightInfo,
+    HandshakeRequest, HandshakeResponse, PollInfo, PutResult, SchemaResult, Ticket,
+};
+use futures_util::stream::BoxStream;
+use tonic::{Request, Response, Result, Status, Streaming};
+
+/// The service of one connection.
+pub(super) fn flight(intake: Intake) -> FlightServiceServer<Intake> {
+    FlightServiceServer::new(intake).max_decoding_message_size(MESSAGE_BYTES)
+}
+
+type Stream<T> = BoxStream<'static, Result<T>>;
+
+fn only_put<T>() -> Result<T> {
+    Err(Status::unimplemented(
+        "a collector takes rows and gives none: DoPut alone",
+    ))
+}
+
+#[tonic::async_trait]
+impl FlightService for Intake {
+    type HandshakeStream = Stream<HandshakeResponse>;
+    type ListFlightsStream = Stream<FlightInfo>;
+    type DoGetStream = Stream<FlightData>;
+    type DoPutStream = Answers;
+    type DoExchangeStream = Stream<FlightData>;
+    type DoActionStream = Stream<arrow_flight::Result>;
+    type ListActionsStream = Stream<ActionType>;
+
+    async fn do_put(&self, request: Request<Streaming<FlightData>>) -> Result<Response<Answers>> {
+        Ok(Response::new(self.take(request.into_inner())))
+    }
+
+    async fn handshake(
+        &self,
+        _: Request<Streaming<HandshakeRequest>>,
+    ) -> Result<Response<Self::HandshakeStream>> {
+        only_put()
+    }
+
+    async fn list_flights(
+        &self,
+        _: Request<Criteria>,
+    ) -> Result<Response<Self::ListFlightsStream>> {
+        only_put()
+    }
+
+    async fn get_flight_info(&self, _: Request<FlightDescriptor>) -> Result<Response<FlightInfo>> {
+        only_put()
+    }
+
+    async fn poll_flight_info(&self, _: Request<FlightDescriptor>) -> Result<Response<PollInfo>> {
+        only_put()
+    }
+
+    async fn get_schema(&self, _: Request<FlightDescriptor>) -> Result<Response<SchemaResult>> {
+        only_put()
+    }
+
+    async fn do_get(&self, _: Request<Ticket>) -> Result<Response<Self::DoGetStream>> {
+        only_put()
+    }
+
+    async fn do_exchange(
+        &self,
+        _: Request<Streaming<FlightData>>,
+    ) -> Result<Response<Self::DoExchangeStream>> {
+        only_put()
+    }
+
+    async fn do_action(&self, _: Request<Action>) -> Result<Response<Self::DoActionStream>> {
+        only_put()
+    }
+
+    async fn list_actions(&self, _: Request<Empty>) -> Result<Response<Self::ListActionsStream>> {
+        only_put()
+    }
+}
+
+/// An answer as Flight has it.
+pub(super) fn put_result(answer: &crate::label::Answer) -> PutResult {
+    PutResult {
+        app_metadata: answer.to_string().into(),
+    }
+}

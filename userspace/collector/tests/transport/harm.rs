@@ -1,0 +1,366 @@
+//! Who does not belong there: refused, counted with a reason, and nobody else notices.
+
+use crate::rig::{Authority, Rig, probes, refused, start, until};
+use bytes::Bytes;
+use futures_util::stream;
+use http_body_util::StreamBody;
+use hyper::body::Frame;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use rocescope_collector::{Files, Server, tls};
+use rocescope_model::{Cells, Table, Value};
+use rustls_pki_types::pem::PemObject;
+use rustls_pki_types::{CertificateDer, ServerName};
+use std::convert::Infallible;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpSocket;
+use tokio::runtime::{Builder, Runtime};
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::{ClientConfig, RootCertStore};
+
+fn runtime() -> Runtime {
+    Builder::new_current_thread().enable_all().build().unwrap()
+}
+
+fn counted(server: &Server, reason: &str) {
+    until(reason, || refused(&server.status(), reason) > 0);
+}
+
+/// An agent that does nothing wrong gets its rows stored.
+fn others_are_served(rig: &Rig, server: &Server, agent: &str) {
+    let spool = rig.spool(agent);
+    spool.append(&probes(agent, 0..100)).unwrap();
+    let sender = rig.sender(agent, server.address().port(), &spool);
+    until("another agent is served", || spool.counts().parcels == 0);
+    sender.finish(Duration::from_secs(5));
+}
+
+async fn connect(server: &Server, config: Arc<ClientConfig>) -> TlsStream<tokio::net::TcpStream> {
+    let tcp = tokio::net::TcpStream::connect(server.address()).await;
+    let name = ServerName::try_from("localhost").unwrap();
+    let connector = TlsConnector::from(config);
+    connector.connect(name, tcp.unwrap()).await.unwrap()
+}
+
+#[test]
+fn garbage_is_no_handshake() {
+    let rig = Rig::new();
+    let server = rig.server();
+    for garbage in [&b"GET / HTTP/1.1\r\n\r\n"[..], &[0; 5000], &[0xff; 5000]] {
+        let mut tcp = TcpStream::connect(server.address()).unwrap();
+        tcp.write_all(garbage).unwrap();
+        let _ = tcp.read_to_end(&mut Vec::new());
+    }
+    until("each is counted", || {
+        refused(&server.status(), "no_tls") == 3
+    });
+    others_are_served(&rig, &server, "h0");
+}
+
+#[test]
+fn a_peer_without_a_certificate_gets_no_further() {
+    let rig = Rig::new();
+    let server = rig.server();
+    let authority = CertificateDer::from_pem_file(rig.path("pki/ca.pem")).unwrap();
+    let mut roots = RootCertStore::empty();
+    roots.add(authority).unwrap();
+    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    runtime().block_on(async {
+        let mut tls = connect(&server, Arc::new(config)).await;
+        assert!(tls.read(&mut [0]).await.is_err(), "an alert");
+    });
+    counted(&server, "no_certificate");
+    assert!(server.status().agents.is_empty());
+}
+
+#[test]
+fn a_certificate_of_another_authority_gets_no_further() {
+    let rig = Rig::new();
+    let server = rig.server();
+    let other = Authority::new(&rig.path("other")).sign("h0", &["h0"]);
+    let files = Files {
+        authority: rig.path("pki/ca.pem"),
+        ..other
+    };
+    let spool = rig.spool("h0");
+    spool.append(&probes("h0", 0..10)).unwrap();
+    let sender = start("h0", server.address().port(), files, &spool);
+    counted(&server, "wrong_certificate");
+    until("the agent is told", || {
+        let error = sender.status().last_error;
+        error.is_some_and(|error| error.contains("alert"))
+    });
+    assert_eq!(spool.counts().rows, 10);
+    others_are_served(&rig, &server, "h1");
+}
+
+#[test]
+fn an_agent_does_not_send_to_a_collector_of_another_authority() {
+    let rig = Rig::new();
+    let server = rig.server();
+    let other = Authority::new(&rig.path("other")).sign("h0", &["h0"]);
+    let spool = rig.spool("h0");
+    spool.append(&probes("h0", 0..10)).unwrap();
+    let sender = start("h0", server.address().port(), other, &spool);
+    until("it says why", || {
+        let error = sender.status().last_error;
+        error.is_some_and(|error| error.contains("invalid peer certificate"))
+    });
+    assert_eq!(spool.counts().rows, 10);
+}
+
+#[test]
+fn a_certificate_without_a_name_gets_no_further() {
+    let rig = Rig::new();
+    let server = rig.server();
+    let files = rig.authority.sign("nobody", &["10.0.0.1"]);
+    let spool = rig.spool("h0");
+    let _sender = start("h0", server.address().port(), files, &spool);
+    counted(&server, "no_name");
+}
+
+#[test]
+fn an_agent_with_the_certificate_of_another_is_refused_and_keeps_its_rows() {
+    let rig = Rig::new();
+    let server = rig.server();
+    let spool = rig.spool("h0");
+    spool.append(&probes("h0", 0..10)).unwrap();
+    let files = rig.authority.sign("h1", &["h1"]);
+    let sender = start("h0", server.address().port(), files, &spool);
+    counted(&server, "other_agent");
+    until("the agent is told", || {
+        let error = sender.status().last_error;
+        error.is_some_and(|error| error.contains("rows of \"h0\" from h1"))
+    });
+    assert_eq!((spool.counts().rows, server.status().rows), (10, 0));
+}
+
+#[test]
+fn rows_of_another_agent_are_refused_and_those_around_them_stored() {
+    let rig = Rig::new();
+    let server = rig.server();
+    let spool = rig.spool("h0");
+    spool.append(&probes("h0", 0..10)).unwrap();
+    spool.append(&probes("h1", 0..10)).unwrap();
+    spool.append(&probes("h0", 10..20)).unwrap();
+    let sender = rig.sender("h0", server.address().port(), &spool);
+    until("all is judged", || spool.counts().parcels == 0);
+    let counts = spool.counts();
+    assert_eq!((counts.acknowledged_rows, counts.refused_rows), (20, 10));
+    let why = sender.status().last_refusal.unwrap();
+    assert!(why.contains("from h0"), "{why}");
+    counted(&server, "other_agent");
+    sender.finish(Duration::from_secs(5));
+    server.stop().unwrap();
+    assert_eq!(rig.stored("h0"), (0..20).collect::<Vec<u64>>());
+    assert!(rig.stored("h1").is_empty());
+}
+
+#[test]
+fn a_parcel_of_a_table_that_agents_do_not_write_is_refused() {
+    let rig = Rig::new();
+    let server = rig.server();
+    let spool = rig.spool("h0");
+    let row = rocescope_model::OpcodeRow {
+        observer: "h0".into(),
+        ..rocescope_model::OpcodeRow::default()
+    };
+    spool.append(&vec![row]).unwrap();
+    let _sender = rig.sender("h0", server.address().port(), &spool);
+    until("it is refused", || spool.counts().refused_rows == 1);
+    counted(&server, "unfit_parcel");
+}
+
+/// Probes whose source port is no port.
+struct NoPorts(Vec<rocescope_model::ProbeRow>);
+
+impl Cells for NoPorts {
+    fn table(&self) -> &'static Table {
+        self.0.table()
+    }
+
+    fn rows(&self) -> usize {
+        self.0.rows()
+    }
+
+    fn value(&self, row: usize, column: usize) -> Value<'_> {
+        match self.table().position("udp_src_port") {
+            Some(port) if port == column => Value::I64(-1),
+            _ => self.0.value(row, column),
+        }
+    }
+}
+
+#[test]
+fn a_value_that_fits_its_column_and_no_row_is_refused() {
+    let rig = Rig::new();
+    let server = rig.server();
+    let spool = rig.spool("h0");
+    spool.append(&NoPorts(probes("h0", 0..10))).unwrap();
+    let sender = rig.sender("h0", server.address().port(), &spool);
+    until("it is refused", || spool.counts().refused_rows == 10);
+    let why = sender.status().last_refusal.unwrap();
+    assert!(why.contains("udp_src_port"), "{why}");
+}
+
+#[test]
+fn garbage_behind_a_good_handshake_ends_the_connection() {
+    let rig = Rig::new();
+    let server = rig.server();
+    let config = rig.authority.sign("h0", &["h0"]).client().unwrap();
+    runtime().block_on(async {
+        let mut tls = connect(&server, config).await;
+        tls.write_all(&[0x55; 4096]).await.unwrap();
+        let _ = tls.read_to_end(&mut Vec::new()).await;
+    });
+    counted(&server, "protocol");
+    others_are_served(&rig, &server, "h1");
+}
+
+#[test]
+fn a_peer_that_says_nothing_behind_a_good_handshake_is_let_go() {
+    let rig = Rig::new();
+    let server = rig.server();
+    let config = rig.authority.sign("h0", &["h0"]).client().unwrap();
+    runtime().block_on(async {
+        let mut tls = connect(&server, config).await;
+        let _ = tls.read_to_end(&mut Vec::new()).await;
+    });
+    assert!(refused(&server.status(), "idle") + refused(&server.status(), "protocol") > 0);
+    until("its seat is free", || server.status().agents.is_empty());
+}
+
+/// Most memory that the process ever had, in KiB.
+fn peak_kib() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"));
+    let kib = line.unwrap().split_whitespace().nth(1);
+    kib.unwrap().parse().unwrap()
+}
+
+/// Announced in the five bytes before it, and really sent for as long as the collector reads.
+#[test]
+fn a_message_of_a_gigabyte_is_refused_before_it_is_read() {
+    const GIGABYTE: u32 = 1 << 30;
+    let rig = Rig::new();
+    let server = rig.server();
+    others_are_served(&rig, &server, "h1");
+    let before = peak_kib();
+    let config = rig.authority.sign("h0", &["h0"]).client().unwrap();
+    let sent = runtime().block_on(async {
+        let tls = connect(&server, config).await;
+        let builder = hyper::client::conn::http2::Builder::new(TokioExecutor::new());
+        let (mut requests, driven) = builder.handshake(TokioIo::new(tls)).await.unwrap();
+        tokio::spawn(driven);
+        let sent = Arc::new(std::sync::atomic::AtomicU64::new(0));
+        let counter = Arc::clone(&sent);
+        let chunk = Bytes::from(vec![0; 64 << 10]);
+        let frames = stream::unfold(0_u32, move |at| {
+            let mut prefix = vec![0];
+            prefix.extend(GIGABYTE.to_be_bytes());
+            let chunk = if at == 0 {
+                prefix.into()
+            } else {
+                chunk.clone()
+            };
+            counter.fetch_add(chunk.len() as u64, std::sync::atomic::Ordering::Relaxed);
+            async move {
+                (at < GIGABYTE >> 16).then(|| (Ok::<_, Infallible>(Frame::data(chunk)), at + 1))
+            }
+        });
+        let request =
+            hyper::Request::post("https://localhost/arrow.flight.protocol.FlightService/DoPut")
+                .header("content-type", "application/grpc")
+                .header("te", "trailers")
+                .body(StreamBody::new(Box::pin(frames)))
+                .unwrap();
+        let answer = requests.send_request(request).await;
+        // The status comes behind the body, which has no answers in it.
+        if let Ok(answer) = answer {
+            let _ = http_body_util::BodyExt::collect(answer.into_body()).await;
+        }
+        sent.load(std::sync::atomic::Ordering::Relaxed)
+    });
+    counted(&server, "message_too_large");
+    let grown = peak_kib() - before;
+    assert!(sent < 4 << 20, "{sent} bytes were taken");
+    assert!(grown < 32 << 10, "{grown} KiB more");
+    others_are_served(&rig, &server, "h2");
+}
+
+/// Connections that trickle: some in the handshake, more than there may be.
+#[test]
+fn a_slow_loris_waits_alone() {
+    let rig = Rig::new();
+    let server = rig.server();
+    let from: SocketAddr = "127.0.0.2:0".parse().unwrap();
+    let runtime = runtime();
+    let loris = runtime.block_on(async {
+        let mut held = Vec::new();
+        for _ in 0..100 {
+            let socket = TcpSocket::new_v4().unwrap();
+            socket.bind(from).unwrap();
+            let mut tcp = socket.connect(server.address()).await.unwrap();
+            // The beginning of a handshake; those over the bound are closed already.
+            let _ = tcp.write_all(&[0x16, 3, 1]).await;
+            held.push(tcp);
+        }
+        held
+    });
+    counted(&server, "too_many_handshakes");
+    others_are_served(&rig, &server, "h0");
+    until("those let in are let go", || {
+        refused(&server.status(), "slow_handshake") == 32
+    });
+    drop(loris);
+    assert_eq!(refused(&server.status(), "too_many_handshakes"), 68);
+}
+
+#[test]
+fn a_newer_connection_of_an_agent_takes_the_place_of_the_older() {
+    let rig = Rig::new();
+    let server = rig.server();
+    let files = rig.authority.sign("h0", &["h0"]);
+    let config = files.client().unwrap();
+    runtime().block_on(async {
+        let mut older = connect(&server, config).await;
+        until("it has a seat", || server.status().agents.len() == 1);
+        others_are_served(&rig, &server, "h0");
+        let _ = older.read_to_end(&mut Vec::new()).await;
+    });
+    counted(&server, "replaced");
+}
+
+#[test]
+fn bad_files_are_one_clear_line() {
+    let rig = Rig::new();
+    let good = rig.authority.sign("h0", &["h0"]);
+    let other = rig.authority.sign("h1", &["h1"]);
+    let wrong = |files: Files| files.server().unwrap_err().to_string();
+    let error = wrong(Files {
+        certificate: rig.path("missing.pem"),
+        ..good.clone()
+    });
+    assert!(error.contains("missing.pem"), "{error}");
+    let error = wrong(Files {
+        certificate: good.key.clone(),
+        ..good.clone()
+    });
+    assert!(error.contains("there is no certificate in it"), "{error}");
+    let error = wrong(Files {
+        key: other.key,
+        ..good.clone()
+    });
+    assert!(error.contains("h1.key"), "{error}");
+    let certificate = CertificateDer::from_pem_file(good.certificate).unwrap();
+    assert_eq!(tls::first_name(&certificate).as_deref(), Some("h0"));
+}

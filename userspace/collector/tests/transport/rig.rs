@@ -1,0 +1,160 @@
+//! Certificates, a collector, agents, and how to look at what arrived.
+
+use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+use rocescope_collector::server::{Settings, Status};
+use rocescope_collector::{Files, Sender, Server, Spool, sender};
+use rocescope_model::{ProbeRow, Time};
+use rocescope_store::{repair, scan};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// An authority that signs for agents and collectors.
+pub(crate) struct Authority {
+    issuer: Issuer<'static, KeyPair>,
+    directory: PathBuf,
+}
+
+impl Authority {
+    pub(crate) fn new(directory: &Path) -> Self {
+        std::fs::create_dir_all(directory).unwrap();
+        let mut params = CertificateParams::new(Vec::new()).unwrap();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let key = KeyPair::generate().unwrap();
+        let certificate = params.self_signed(&key).unwrap();
+        std::fs::write(directory.join("ca.pem"), certificate.pem()).unwrap();
+        Self {
+            issuer: Issuer::new(params, key),
+            directory: directory.to_owned(),
+        }
+    }
+
+    /// A certificate for these names, and what its owner needs.
+    pub(crate) fn sign(&self, file: &str, names: &[&str]) -> Files {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        let params = CertificateParams::new(names).unwrap();
+        let key = KeyPair::generate().unwrap();
+        let certificate = params.signed_by(&key, &self.issuer).unwrap();
+        let at = |end: &str| self.directory.join(format!("{file}{end}"));
+        std::fs::write(at(".pem"), certificate.pem()).unwrap();
+        std::fs::write(at(".key"), key.serialize_pem()).unwrap();
+        Files {
+            certificate: at(".pem"),
+            key: at(".key"),
+            authority: self.directory.join("ca.pem"),
+        }
+    }
+}
+
+/// A directory with an authority, a collector's certificate and a dataset.
+pub(crate) struct Rig {
+    pub(crate) directory: tempfile::TempDir,
+    pub(crate) authority: Authority,
+}
+
+impl Rig {
+    pub(crate) fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let authority = Authority::new(&directory.path().join("pki"));
+        authority.sign("collector", &["localhost", "127.0.0.1"]);
+        Self {
+            directory,
+            authority,
+        }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    pub(crate) fn server(&self) -> Server {
+        Server::start(self.settings(0), None).unwrap()
+    }
+
+    /// Settings of the collector, everything a tenth or less of what it is.
+    pub(crate) fn settings(&self, port: u16) -> Settings {
+        settings(self.directory.path(), port)
+    }
+
+    pub(crate) fn spool(&self, agent: &str) -> Arc<Spool> {
+        Arc::new(Spool::open(&self.path(&format!("spool-{agent}")), 64 << 20).unwrap())
+    }
+
+    /// A sender with a certificate of its own.
+    pub(crate) fn sender(&self, agent: &str, port: u16, spool: &Arc<Spool>) -> Sender {
+        let files = self.authority.sign(agent, &[agent]);
+        start(agent, port, files, spool)
+    }
+
+    /// The sequences of the stored probes of an agent, in order.
+    pub(crate) fn stored(&self, agent: &str) -> Vec<u64> {
+        stored(&self.path("dataset"), agent)
+    }
+}
+
+pub(crate) fn settings(directory: &Path, port: u16) -> Settings {
+    let pki = directory.join("pki");
+    let files = Files {
+        certificate: pki.join("collector.pem"),
+        key: pki.join("collector.key"),
+        authority: pki.join("ca.pem"),
+    };
+    let listen = SocketAddr::from(([127, 0, 0, 1], port));
+    let mut settings = Settings::new(listen, files, directory.join("dataset"));
+    settings.patience = Duration::from_millis(1000);
+    settings.keep_alive = Duration::from_millis(1000);
+    settings.gather = Duration::from_millis(10);
+    settings.retry = Duration::from_millis(100);
+    settings
+}
+
+pub(crate) fn start(agent: &str, port: u16, files: Files, spool: &Arc<Spool>) -> Sender {
+    let url = format!("https://localhost:{port}");
+    let mut settings = sender::Settings::new(url, files, agent);
+    settings.retry = (Duration::from_millis(20), Duration::from_millis(200));
+    settings.patience = Duration::from_millis(1000);
+    Sender::start(Arc::clone(spool), settings).unwrap()
+}
+
+pub(crate) fn stored(dataset: &Path, agent: &str) -> Vec<u64> {
+    let repaired = repair(dataset).unwrap();
+    assert_eq!((repaired.busy, repaired.unreadable), (vec![], vec![]));
+    let rows = scan(dataset).unwrap().rows::<ProbeRow>().unwrap();
+    let of_agent = rows.iter().filter(|row| row.observer.as_str() == agent);
+    let mut sequences: Vec<u64> = of_agent.map(|row| row.sequence).collect();
+    sequences.sort_unstable();
+    sequences
+}
+
+/// Probes with these sequences.
+pub(crate) fn probes(agent: &str, sequences: std::ops::Range<u64>) -> Vec<ProbeRow> {
+    let row = |sequence: u64| ProbeRow {
+        observer: agent.to_owned().into(),
+        time: Time(1_795_228_209_000_000_000 + sequence as i64),
+        time_ns: 1_795_228_209_000_000_000 + sequence as i64,
+        src_nic: "h0n0".into(),
+        dst_nic: "h0n1".into(),
+        outcome: "received".into(),
+        clock_source: "kernel software".into(),
+        sequence,
+        ..ProbeRow::default()
+    };
+    sequences.map(row).collect()
+}
+
+/// Looks until it is so, or fails.
+pub(crate) fn until(what: &str, mut so: impl FnMut() -> bool) {
+    let end = Instant::now() + Duration::from_secs(60);
+    while !so() {
+        assert!(Instant::now() < end, "it never came to this: {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// How often a reason was met.
+pub(crate) fn refused(status: &Status, reason: &str) -> u64 {
+    let refusals = status.refusals.iter();
+    let met = refusals.filter(|(refusal, _)| refusal.name() == reason);
+    met.map(|(_, count)| count).sum()
+}

@@ -1,0 +1,52 @@
+//! How well and how fast a mesh of probes is analysed: `cargo xtask bench mesh [accuracy|speed] [SEEDS]`.
+//!
+//! | module | what it measures |
+//! |---|---|
+//! | `accuracy` | precision and recall over a cluster of 2,000 hosts with 8 NICs in three tiers |
+//! | `speed` | time and memory for a window of 10,000 hosts with 8 NICs |
+#![expect(
+    clippy::unwrap_used,
+    reason = "a benchmark that cannot go on says where"
+)]
+
+mod accuracy;
+mod speed;
+
+use rocescope_diagnose::hostmesh::{Analyzer, Settings};
+use rocescope_fabric::{Fabric, LinkId};
+
+/// Length of a window.
+const WINDOW: i64 = 20_000_000_000;
+/// A time that windows begin at.
+const START: i64 = 1_795_200_000_000_000_000;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let seeds = arguments
+        .iter()
+        .find_map(|word| word.parse().ok())
+        .unwrap_or(10);
+    let asked = |part: &str| {
+        let parts = ["accuracy", "speed"];
+        arguments.iter().any(|word| word == part)
+            || !arguments.iter().any(|word| parts.contains(&word.as_str()))
+    };
+    if asked("accuracy") {
+        accuracy::run(seeds);
+    }
+    if asked("speed") {
+        speed::run();
+    }
+}
+
+/// An analyzer that knows which switch has which address.
+fn analyzer(fabric: &Fabric) -> Analyzer {
+    let mut analyzer = Analyzer::new(Settings::default(), "bench").unwrap();
+    let topology = &fabric.topology;
+    for link in (0..topology.links()).map(LinkId) {
+        let (lower, upper) = topology.ends(link);
+        analyzer.know(topology.address(link, false), &topology.name(lower));
+        analyzer.know(topology.address(link, true), &topology.name(upper));
+    }
+    analyzer
+}

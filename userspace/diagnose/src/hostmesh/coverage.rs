@@ -1,0 +1,68 @@
+//! How often the probes of a window crossed each link.
+
+use super::analyzer::{Analyzer, WindowDiagnosis};
+use super::cells::{Cells, Crossing};
+use super::names::Link;
+use super::paper::{Vote, Votes};
+use alloc::vec::Vec;
+use rocescope_model::{LinkRow, Time};
+
+/// How a window covered a link.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Coverage {
+    /// 5-tuples over it.
+    pub tuples: u64,
+    /// Probes over it.
+    pub probes: u64,
+    /// Drops among them.
+    pub drops: u64,
+    /// Votes of Algorithm 1.
+    pub votes: u64,
+    /// Votes weighted as in 007.
+    pub weighted_votes: f64,
+}
+
+impl Analyzer {
+    pub(super) fn cover(&self, cells: &Cells, votes: &Votes) -> Vec<Coverage> {
+        let of_vote = |vote: &Vote| Coverage {
+            votes: vote.count,
+            weighted_votes: vote.weight,
+            ..Coverage::default()
+        };
+        let mut coverage: Vec<Coverage> = votes.links.iter().map(of_vote).collect();
+        for cell in &cells.all {
+            for link in Crossing::of(cell, &self.tuples).links {
+                let covered = &mut coverage[*link as usize];
+                covered.tuples += 1;
+                covered.probes += u64::from(cell.sent);
+                covered.drops += u64::from(cell.drops);
+            }
+        }
+        coverage
+    }
+
+    /// The rows of `links` of a window.
+    #[must_use]
+    pub fn link_rows(&self, diagnosis: &WindowDiagnosis) -> Vec<LinkRow> {
+        let row = |(link, covered): (&Link, &Coverage)| LinkRow {
+            observer: self.observer(),
+            window_start: Time(diagnosis.start_ns),
+            window_start_ns: diagnosis.start_ns,
+            window_ns: self.settings.window_ns,
+            from: self.names.end_name(link.from).into(),
+            to: self.names.end_name(link.to).into(),
+            address: link.address,
+            tuples: covered.tuples,
+            probes: covered.probes,
+            drops: covered.drops,
+            votes: covered.votes,
+            weighted_votes: covered.weighted_votes,
+        };
+        self.names
+            .links
+            .iter()
+            .zip(&diagnosis.coverage)
+            .map(row)
+            .collect()
+    }
+}

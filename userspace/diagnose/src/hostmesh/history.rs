@@ -1,0 +1,121 @@
+//! Since when a problem lasts, and how often it came and went.
+
+use super::cells::Place;
+use super::shape::Shape;
+use super::suspects::Symptom;
+use alloc::vec::Vec;
+use hashbrown::HashMap;
+
+/// What is remembered of a place.
+#[derive(Debug, Clone)]
+struct Track {
+    since_ns: i64,
+    /// End of the last window that it was suspected in.
+    end_ns: i64,
+    /// Start of a window and the shape of the drops in it.
+    shapes: Vec<(i64, Shape)>,
+}
+
+/// All places that were suspected lately.
+#[derive(Debug, Default)]
+pub(crate) struct History {
+    tracks: HashMap<(Symptom, Place), Track>,
+}
+
+/// Windows over which episodes are counted: two minutes.
+const WINDOWS: i64 = 6;
+
+impl History {
+    /// Notes a suspect of a window; returns since when it lasts, and its episodes of late.
+    ///
+    /// A problem that was away for one window and no more is the same problem: it flaps.
+    pub(crate) fn note(
+        &mut self,
+        symptom: Symptom,
+        place: Place,
+        window: (i64, i64),
+        first_ns: i64,
+        shape: Shape,
+    ) -> (i64, u32) {
+        let (start_ns, end_ns) = window;
+        let length = end_ns - start_ns;
+        // The direction of a NIC's problem may change with its phases.
+        let place = match place {
+            Place::ToNic(nic) | Place::FromNic(nic) => Place::Nic(nic),
+            place => place,
+        };
+        let track = self.tracks.entry((symptom, place)).or_insert(Track {
+            since_ns: first_ns,
+            end_ns: start_ns,
+            shapes: Vec::new(),
+        });
+        if start_ns > track.end_ns.saturating_add(length) {
+            track.since_ns = first_ns;
+        }
+        track.end_ns = end_ns;
+        track.shapes.push((start_ns, shape));
+        track
+            .shapes
+            .retain(|(start, _)| *start > start_ns.saturating_sub(WINDOWS * length));
+        let mut episodes = 0;
+        let mut dead_at = None;
+        for (start, shape) in track.shapes.iter().filter(|(_, shape)| shape.is_clear) {
+            let goes_on = dead_at == Some(*start) && shape.begins_dead;
+            episodes += shape.episodes - u32::from(goes_on).min(shape.episodes);
+            dead_at = shape.ends_dead.then_some(start + length);
+        }
+        (track.since_ns, episodes)
+    }
+
+    /// Forgets what ended long before a time.
+    pub(crate) fn forget(&mut self, start_ns: i64, window_ns: i64) {
+        let limit = start_ns.saturating_sub(WINDOWS * window_ns);
+        self.tracks.retain(|_, track| track.end_ns > limit);
+    }
+
+    /// NICs under suspicion for drops whose last window ended after a time.
+    pub(crate) fn nics_since(&self, end_ns: i64) -> Vec<u32> {
+        let mut nics: Vec<u32> = (self.tracks.iter())
+            .filter(|((symptom, _), track)| *symptom == Symptom::Loss && track.end_ns > end_ns)
+            .filter_map(|((_, place), _)| match place {
+                Place::Nic(nic) => Some(*nic),
+                _ => None,
+            })
+            .collect();
+        nics.sort_unstable();
+        nics
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::History;
+    use crate::hostmesh::cells::Place;
+    use crate::hostmesh::shape::Shape;
+    use crate::hostmesh::suspects::Symptom;
+
+    #[test]
+    fn an_outage_over_several_windows_is_one_episode_and_a_new_one_another() {
+        let mut history = History::default();
+        let mut note = |place, window: i64, shape| {
+            let span = (window * 20, window * 20 + 20);
+            history.note(Symptom::Loss, place, span, window * 20 + 5, shape)
+        };
+        let begins = Shape {
+            episodes: 1,
+            begins_dead: false,
+            ends_dead: true,
+            is_clear: true,
+        };
+        let lasts = Shape {
+            begins_dead: true,
+            ..begins
+        };
+        assert_eq!(note(Place::ToNic(1), 0, begins), (5, 1));
+        assert_eq!(note(Place::Nic(1), 1, lasts), (5, 1));
+        assert_eq!(note(Place::Nic(1), 3, begins), (5, 2));
+        assert_eq!(note(Place::Nic(2), 3, begins), (65, 1));
+        // Long after it is a new problem.
+        assert_eq!(note(Place::Nic(1), 30, begins), (605, 1));
+    }
+}

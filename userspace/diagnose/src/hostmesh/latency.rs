@@ -1,0 +1,98 @@
+//! Late probes of a window, and the hosts that are slow.
+
+use super::cells::{Cells, Place};
+use super::count::Count;
+use super::names::Names;
+use super::record::Record;
+use super::settings::Settings;
+use super::suspects::Suspect;
+use super::tuples::Tuples;
+use super::usual::Usual;
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// Network latencies of a window by pair of NICs.
+pub(crate) fn network<'a>(
+    records: &'a [Record],
+    tuples: &'a Tuples,
+) -> impl Iterator<Item = (u32, i32)> + Clone + 'a {
+    records.iter().filter_map(|record| {
+        let value = record.network_ns()?;
+        Some((tuples.all[record.tuple as usize].pair, value))
+    })
+}
+
+/// Delays in hosts, by host.
+pub(crate) fn processing<'a>(
+    records: &'a [Record],
+    tuples: &'a Tuples,
+    names: &'a Names,
+) -> impl Iterator<Item = (u32, i32)> + Clone + 'a {
+    records.iter().filter_map(|record| {
+        let value = record.processing_ns()?;
+        let src = tuples.all[record.tuple as usize].key.src;
+        Some((names.nics[src as usize].host, value))
+    })
+}
+
+/// Counts in each cell the probes whose lateness can be judged, and the late ones.
+pub(crate) fn mark(
+    usual: &Usual,
+    cells: &mut Cells,
+    records: &[Record],
+    tuples: &Tuples,
+    margin_ns: i64,
+) {
+    cells.update(records, |cell, record| {
+        let pair = tuples.all[record.tuple as usize].pair;
+        let late = record
+            .network_ns()
+            .and_then(|ns| usual.is_late(pair, ns, margin_ns));
+        cell.timed += u32::from(late.is_some());
+        cell.late += u32::from(late == Some(true));
+    });
+}
+
+/// Hosts with a large share of delays far above their own median, where other hosts have none.
+pub(crate) fn slow_hosts(
+    usual: &Usual,
+    values: impl Iterator<Item = (u32, i32)>,
+    hosts: usize,
+    settings: &Settings,
+    margin_ns: i64,
+) -> Vec<Suspect> {
+    let mut counts = vec![Count::default(); hosts];
+    let mut total = Count::default();
+    for (host, value) in values {
+        if let Some(late) = usual.is_late(host, value, margin_ns) {
+            let count = &mut counts[host as usize];
+            count.probes += 1;
+            count.anomalous += u64::from(late);
+            total.probes += 1;
+            total.anomalous += u64::from(late);
+        }
+    }
+    let mut found: Vec<Suspect> = Vec::new();
+    for (host, count) in (0_u32..).zip(counts) {
+        let others = Count {
+            probes: total.probes - count.probes,
+            anomalous: total.anomalous - count.anomalous,
+        };
+        let score = count.score(others.share().max(0.02));
+        #[expect(clippy::cast_precision_loss, reason = "hosts are far below 2^53")]
+        let needed = libm::log(hosts as f64 / settings.chance);
+        let slow = count.share() >= settings.late_share && count.anomalous > settings.most_ignored;
+        if slow && count.probes >= settings.least_probes && score > needed {
+            found.push(Suspect {
+                place: Place::Host(host),
+                also: Vec::new(),
+                probes: count.probes,
+                anomalous: count.anomalous,
+                score,
+            });
+        }
+    }
+    found.sort_by(|a, b| b.score.total_cmp(&a.score));
+    found.truncate(settings.most_verdicts);
+    found
+}

@@ -1,0 +1,241 @@
+//! Numbers for hosts, NICs, nodes and links: rows carry names and addresses, the analysis counts.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use hashbrown::HashMap;
+use rocescope_model::Text;
+
+/// What is known of a NIC.
+#[derive(Debug, Clone)]
+pub(crate) struct Nic {
+    pub(crate) address: IpAddr,
+    pub(crate) host: u32,
+    pub(crate) name: Text,
+}
+
+/// A way into an interface, in one direction.
+#[derive(Debug, Clone)]
+pub(crate) struct Link {
+    pub(crate) from: End,
+    pub(crate) to: End,
+    pub(crate) address: IpAddr,
+}
+
+/// What a link joins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum End {
+    Nic(u32),
+    Switch(u32),
+    /// A hop that did not answer.
+    Unknown,
+}
+
+/// Everything that has a number.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    pub(crate) hosts: Vec<Text>,
+    host_numbers: HashMap<String, u32>,
+    pub(crate) nics: Vec<Nic>,
+    nic_numbers: HashMap<IpAddr, u32>,
+    pub(crate) switches: Vec<String>,
+    switch_numbers: HashMap<String, u32>,
+    /// Which node has an address, by the topology file.
+    nodes: HashMap<IpAddr, String>,
+    pub(crate) links: Vec<Link>,
+    link_numbers: HashMap<(End, IpAddr), u32>,
+    /// Links by their nodes, where addresses do not tell ports.
+    node_links: HashMap<(End, End), u32>,
+}
+
+/// Numbers are 32 bits wide; memory ends long before.
+fn number(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or(u32::MAX)
+}
+
+impl Names {
+    /// Says which node has an address.
+    pub(crate) fn know(&mut self, address: IpAddr, node: &str) {
+        self.nodes.insert(address, node.into());
+    }
+
+    pub(crate) fn host(&mut self, name: &Text) -> u32 {
+        if let Some(known) = self.host_numbers.get(name.as_str()) {
+            return *known;
+        }
+        let new = number(self.hosts.len());
+        self.hosts.push(name.clone());
+        self.host_numbers.insert(name.as_str().into(), new);
+        new
+    }
+
+    pub(crate) fn nic(&mut self, address: IpAddr, host: &Text, name: &Text) -> u32 {
+        if let Some(known) = self.nic_numbers.get(&address) {
+            return *known;
+        }
+        let (new, host) = (number(self.nics.len()), self.host(host));
+        self.nics.push(Nic {
+            address,
+            host,
+            name: name.clone(),
+        });
+        self.nic_numbers.insert(address, new);
+        new
+    }
+
+    pub(crate) fn find_nic(&self, address: IpAddr) -> Option<u32> {
+        self.nic_numbers.get(&address).copied()
+    }
+
+    /// The switch that has an address: a node of the topology file, else the address itself.
+    fn switch(&mut self, address: IpAddr) -> u32 {
+        let name = self.nodes.get(&address).cloned();
+        let name = name.unwrap_or_else(|| address.to_string());
+        if let Some(known) = self.switch_numbers.get(&name) {
+            return *known;
+        }
+        let new = number(self.switches.len());
+        self.switches.push(name.clone());
+        self.switch_numbers.insert(name, new);
+        new
+    }
+
+    /// The link from a hop to the address of the next one.
+    ///
+    /// The interfaces of a switch have an address each, so the address that a link leads to is its name.
+    /// Only where the topology file knows the node before does that count too: an interface may then have
+    /// several neighbours. A Linux router answers IPv6 from the port towards the sender, whichever the packet
+    /// came in by: there the two nodes are the name, where the file knows both.
+    pub(crate) fn link(&mut self, from: End, address: IpAddr) -> u32 {
+        let named = match from {
+            End::Switch(_) if !self.nodes.is_empty() => from,
+            _ => End::Unknown,
+        };
+        if let Some(known) = self.link_numbers.get(&(named, address)) {
+            return *known;
+        }
+        let to = match self.nic_numbers.get(&address) {
+            Some(nic) => End::Nic(*nic),
+            None => End::Switch(self.switch(address)),
+        };
+        let next = number(self.links.len());
+        let by_nodes =
+            address.is_ipv6() && from != End::Unknown && self.nodes.contains_key(&address);
+        let link = match by_nodes {
+            true => *self.node_links.entry((from, to)).or_insert(next),
+            false => next,
+        };
+        if link == next {
+            self.links.push(Link { from, to, address });
+        }
+        self.link_numbers.insert((named, address), link);
+        link
+    }
+
+    /// The other direction of a link between switches: the one that leads to the other address of its subnet,
+    /// which is a /31 or /30 (a /127 or /126).
+    pub(crate) fn reverse(&self, link: u32) -> Option<u32> {
+        let Link {
+            from,
+            to: End::Switch(to),
+            address,
+        } = self.links.get(link as usize)?
+        else {
+            return None;
+        };
+        if let Some(back) = self.node_links.get(&(End::Switch(*to), *from)) {
+            return matches!(from, End::Switch(_)).then_some(*back);
+        }
+        let named = if self.nodes.is_empty() {
+            End::Unknown
+        } else {
+            End::Switch(*to)
+        };
+        let leads_back = |mask: u8| {
+            let peer = match address {
+                IpAddr::V4(v4) => Ipv4Addr::from_bits(v4.to_bits() ^ u32::from(mask)).into(),
+                IpAddr::V6(v6) => Ipv6Addr::from_bits(v6.to_bits() ^ u128::from(mask)).into(),
+            };
+            let found = *self.link_numbers.get(&(named, peer))?;
+            let back = self.links.get(found as usize)?;
+            let known = self.nodes.is_empty() || back.to == *from;
+            (known && matches!(back.to, End::Switch(_))).then_some(found)
+        };
+        leads_back(1).or_else(|| leads_back(3))
+    }
+
+    /// `host/nic`.
+    pub(crate) fn nic_name(&self, nic: u32) -> String {
+        let Some(nic) = self.nics.get(nic as usize) else {
+            return String::new();
+        };
+        let host = self.hosts.get(nic.host as usize).map_or("", Text::as_str);
+        format!("{host}/{}", nic.name)
+    }
+
+    pub(crate) fn end_name(&self, end: End) -> String {
+        match end {
+            End::Nic(nic) => self.nic_name(nic),
+            End::Switch(switch) => self.switch_name(switch),
+            End::Unknown => "?".into(),
+        }
+    }
+
+    pub(crate) fn switch_name(&self, switch: u32) -> String {
+        self.switches
+            .get(switch as usize)
+            .cloned()
+            .unwrap_or_default()
+    }
+
+    /// `from>to`.
+    pub(crate) fn link_name(&self, link: u32) -> String {
+        self.links
+            .get(link as usize)
+            .map_or_else(String::new, |link| {
+                format!("{}>{}", self.end_name(link.from), self.end_name(link.to))
+            })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{End, Names};
+    use core::net::IpAddr;
+
+    fn at(text: &str) -> IpAddr {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn ports_tell_links_apart_and_subnets_join_their_directions() {
+        let mut names = Names::default();
+        let (up, down) = (at("10.0.0.9"), at("10.0.0.8"));
+        let [up, down, other] = [up, down, at("10.0.0.2")].map(|to| names.link(End::Unknown, to));
+        assert_eq!(
+            (names.reverse(up), names.reverse(down)),
+            (Some(down), Some(up))
+        );
+        assert_eq!(names.reverse(other), None);
+        // Of a /30 the first and the last address are nobody's.
+        let [one, two] = ["10.1.0.5", "10.1.0.6"].map(|to| names.link(End::Unknown, at(to)));
+        assert_eq!(names.reverse(one), Some(two));
+    }
+
+    #[test]
+    fn routers_that_answer_from_another_port_are_one_node_in_ipv6() {
+        let mut names = Names::default();
+        for (address, node) in [("fd00::1", "r0"), ("fd00::2", "s0"), ("fd00::3", "s0")] {
+            names.know(at(address), node);
+        }
+        let leaf = names.link(End::Nic(0), at("fd00::1"));
+        let leaf = names.links[leaf as usize].to;
+        let [one, two] = ["fd00::2", "fd00::3"].map(|to| names.link(leaf, at(to)));
+        assert_eq!(one, two);
+        let spine = names.links[one as usize].to;
+        let back = names.link(spine, at("fd00::1"));
+        assert_eq!(names.reverse(one), Some(back));
+        assert_eq!(names.link_name(back), "s0>r0");
+    }
+}

@@ -1,0 +1,146 @@
+//! A probe in 16 bytes, and a window of them.
+
+use alloc::vec::Vec;
+
+/// What became of a probe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fate {
+    Received,
+    Timeout,
+    Corrupt,
+    Unsent,
+}
+
+impl Fate {
+    /// The outcome of a row; `None` for a word that is not one.
+    pub(crate) fn parse(outcome: &str) -> Option<Self> {
+        Some(match outcome {
+            "received" => Self::Received,
+            "timeout" => Self::Timeout,
+            "corrupt" => Self::Corrupt,
+            "unsent" => Self::Unsent,
+            _ => return None,
+        })
+    }
+
+    /// A timeout in the paper's sense: sent, and not received whole.
+    pub(crate) const fn is_drop(self) -> bool {
+        matches!(self, Self::Timeout | Self::Corrupt)
+    }
+}
+
+/// One probe: its 5-tuple by number, microseconds since the window's start with the fate in the two upper
+/// bits, and what was measured. 16 million of them are 256 MB.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Record {
+    pub(crate) tuple: u32,
+    at: u32,
+    network: i32,
+    processing: i32,
+}
+
+/// No measurement.
+const NONE: i32 = i32::MIN;
+
+impl Record {
+    pub(crate) fn new(
+        tuple: u32,
+        offset_ns: i64,
+        fate: Fate,
+        network_ns: Option<i64>,
+        processing_ns: Option<i64>,
+    ) -> Self {
+        let micros = u32::try_from(offset_ns / 1_000).unwrap_or(0) & (u32::MAX >> 2);
+        let fate = match fate {
+            Fate::Received => 0,
+            Fate::Timeout => 1,
+            Fate::Corrupt => 2,
+            Fate::Unsent => 3,
+        };
+        // Two seconds are longer than any timeout; what is more stays there.
+        let short = |ns: i64| i32::try_from(ns.clamp(-SATURATED, SATURATED)).unwrap_or(NONE);
+        Self {
+            tuple,
+            at: fate << 30 | micros,
+            network: network_ns.map_or(NONE, short),
+            processing: processing_ns.map_or(NONE, short),
+        }
+    }
+
+    pub(crate) const fn fate(self) -> Fate {
+        match self.at >> 30 {
+            0 => Fate::Received,
+            1 => Fate::Timeout,
+            2 => Fate::Corrupt,
+            _ => Fate::Unsent,
+        }
+    }
+
+    /// Since the start of the window, to the microsecond.
+    pub(crate) fn offset_ns(self) -> i64 {
+        i64::from(self.at & (u32::MAX >> 2)) * 1_000
+    }
+
+    pub(crate) fn network_ns(self) -> Option<i32> {
+        Some(self.network).filter(|ns| *ns != NONE)
+    }
+
+    pub(crate) fn processing_ns(self) -> Option<i32> {
+        Some(self.processing).filter(|ns| *ns != NONE)
+    }
+}
+
+const SATURATED: i64 = i32::MAX as i64;
+
+/// The probes of a window that is still open.
+#[derive(Debug, Default)]
+pub(crate) struct Window {
+    pub(crate) records: Vec<Record>,
+    pub(crate) clock_error_ns: i64,
+}
+
+/// The smallest value that a share of all does not exceed; exact. Reorders the values.
+pub(crate) fn quantile(values: &mut [i32], share: f64) -> Option<i32> {
+    let last = values.len().checked_sub(1)?;
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a rank of at most 2^32 values is exact in an f64"
+    )]
+    let rank = libm::ceil(share * values.len() as f64 - 1e-9) as usize;
+    let (_, value, _) = values.select_nth_unstable(rank.saturating_sub(1).min(last));
+    Some(*value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Fate, Record, quantile};
+    use std::vec::Vec;
+
+    #[test]
+    fn a_record_holds_what_was_put_in() {
+        assert_eq!(size_of::<Record>(), 16);
+        for fate in [Fate::Received, Fate::Timeout, Fate::Corrupt, Fate::Unsent] {
+            let record = Record::new(7, 19_999_999_999, fate, Some(-3), None);
+            assert_eq!((record.tuple, record.fate()), (7, fate));
+            assert_eq!(record.offset_ns(), 19_999_999_000);
+            assert_eq!(
+                (record.network_ns(), record.processing_ns()),
+                (Some(-3), None)
+            );
+        }
+        let long = Record::new(0, 0, Fate::Received, Some(1 << 40), Some(-(1 << 40)));
+        assert_eq!(long.network_ns(), Some(i32::MAX));
+        assert_eq!(long.processing_ns(), Some(-i32::MAX));
+    }
+
+    #[test]
+    fn quantiles_are_nearest_ranks() {
+        let mut values: Vec<i32> = (1..=1000).rev().collect();
+        let found = [0.5, 0.9, 0.99, 0.999, 1.0].map(|share| quantile(&mut values, share));
+        assert_eq!(found, [500, 900, 990, 999, 1000].map(Some));
+        assert_eq!(quantile(&mut [5], 0.001), Some(5));
+        assert_eq!(quantile(&mut [], 0.5), None);
+    }
+}

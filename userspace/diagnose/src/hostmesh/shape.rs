@@ -1,0 +1,98 @@
+//! How drops lie in time: all at once, in episodes, or scattered.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// The drops of a place in one window, by time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Shape {
+    /// Times that everything was lost for a while, with something received between.
+    pub(crate) episodes: u32,
+    /// Whether everything is lost at the beginning of the window, and at its end.
+    pub(crate) begins_dead: bool,
+    pub(crate) ends_dead: bool,
+    /// Whether the place was either dead or alive most of the time, not in between.
+    pub(crate) is_clear: bool,
+}
+
+/// A place is looked at in so many slices of a window: half seconds.
+const MOST_SLICES: usize = 40;
+const LEAST_SLICES: usize = 4;
+/// Probes a slice that can tell dead from grey.
+const PROBES: usize = 6;
+const LEAST_PROBES: u32 = 3;
+
+impl Shape {
+    /// The shape of probes: when each was sent, from 0 to below `window_ns`, and whether it was lost.
+    pub(crate) fn of(probes: &[(i64, bool)], window_ns: i64) -> Self {
+        let slices = (probes.len() / PROBES).clamp(LEAST_SLICES, MOST_SLICES);
+        let mut counts = vec![(0_u32, 0_u32); slices];
+        for (at_ns, lost) in probes {
+            let length = window_ns / i64::try_from(slices).unwrap_or(1);
+            let slice = usize::try_from(at_ns / length.max(1))
+                .unwrap_or(0)
+                .min(slices - 1);
+            counts[slice].0 += 1;
+            counts[slice].1 += u32::from(*lost);
+        }
+        counts.retain(|(sent, _)| *sent >= LEAST_PROBES);
+        // `None` is in between.
+        let states: Vec<Option<bool>> = counts
+            .iter()
+            .map(|(sent, lost)| match lost {
+                0 => Some(false),
+                lost if lost == sent => Some(true),
+                _ => None,
+            })
+            .collect();
+        let between = states.iter().filter(|state| state.is_none()).count();
+        let known: Vec<bool> = states.iter().filter_map(|state| *state).collect();
+        let began = |pair: &&[bool]| !pair[0] && pair[1];
+        let later = known.windows(2).filter(|pair| began(pair)).count();
+        let begins_dead = known.first().is_some_and(|dead| *dead);
+        let episodes = later + usize::from(begins_dead);
+        Self {
+            episodes: u32::try_from(episodes).unwrap_or(u32::MAX),
+            begins_dead,
+            ends_dead: known.last().is_some_and(|dead| *dead),
+            is_clear: episodes > 0 && between * 2 <= known.len(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Shape;
+    use std::vec::Vec;
+
+    fn shape(lost: impl Fn(i64) -> bool) -> Shape {
+        let probes: Vec<(i64, bool)> = (0..400).map(|i| (i * 50, lost(i * 50))).collect();
+        Shape::of(&probes, 20_000)
+    }
+
+    #[test]
+    fn dead_grey_and_flapping_look_different() {
+        let dead = shape(|_| true);
+        assert_eq!(
+            (dead.episodes, dead.begins_dead, dead.ends_dead),
+            (1, true, true)
+        );
+        assert!(dead.is_clear);
+        let late = shape(|at| at > 7_777);
+        assert_eq!(
+            (late.episodes, late.begins_dead, late.ends_dead),
+            (1, false, true)
+        );
+        assert!(late.is_clear);
+        let flapping = shape(|at| at % 4_000 < 2_000);
+        assert_eq!((flapping.episodes, flapping.is_clear), (5, true));
+        for percent in [1, 5, 20, 50, 80, 90] {
+            let grey = shape(|at| (at / 50 * 7_919 + at * at % 331) % 100 < percent);
+            assert!(
+                !grey.is_clear || grey.episodes == 0,
+                "{percent} %: {grey:?}"
+            );
+        }
+        assert_eq!(Shape::of(&[], 20_000), Shape::default());
+    }
+}

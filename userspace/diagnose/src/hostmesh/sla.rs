@@ -1,0 +1,90 @@
+//! The row of `sla`.
+
+use super::analyzer::Analyzer;
+use super::cells::{Cell, Cells};
+use super::paper::Causes;
+use super::record::{Record, Window, quantile};
+use alloc::vec::Vec;
+use rocescope_model::{SlaRow, Time};
+
+/// P50, P90, P99 and P99.9.
+const SHARES: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
+
+/// Puts the quantiles of a window into its row; exact.
+fn quantiles(row: &mut SlaRow, records: &[Record]) {
+    let mut values: Vec<i32> = records.iter().filter_map(|r| r.processing_ns()).collect();
+    let mut of = |share| quantile(&mut values, share).map(i64::from);
+    let [p50, p90, p99, p999] = SHARES.map(&mut of);
+    row.processing_p50_ns = p50;
+    row.processing_p90_ns = p90;
+    row.processing_p99_ns = p99;
+    row.processing_p999_ns = p999;
+    values.clear();
+    values.extend(records.iter().filter_map(|record| record.network_ns()));
+    let mut of = |share| quantile(&mut values, share).map(i64::from);
+    let [p50, p90, p99, p999] = SHARES.map(&mut of);
+    row.network_p50_ns = p50;
+    row.network_p90_ns = p90;
+    row.network_p99_ns = p99;
+    row.network_p999_ns = p999;
+}
+
+/// `part` of `whole`; nothing of nothing.
+#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+pub(crate) fn ratio(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+impl Analyzer {
+    /// The row without what the paper's rules say.
+    pub(super) fn totals(&mut self, number: i64, cells: &Cells, window: &Window) -> SlaRow {
+        self.seen.resize(self.names.hosts.len(), i64::MIN);
+        for cell in &cells.all {
+            let src = self.tuples.all[cell.tuple as usize].key.src;
+            self.seen[self.names.nics[src as usize].host as usize] = number;
+        }
+        let minute = self.settings.sticky_ns.div_euclid(self.settings.window_ns);
+        let hosts = self.seen.iter().filter(|seen| **seen == number).count();
+        let silent = self
+            .seen
+            .iter()
+            .filter(|seen| **seen < number && **seen >= number - minute);
+        let start = Time(number * self.settings.window_ns);
+        let sum = |of: fn(&Cell) -> u32| -> u64 {
+            cells.all.iter().map(|cell| u64::from(of(cell))).sum()
+        };
+        let corrupt = sum(|cell| cell.corrupt);
+        let mut row = SlaRow {
+            observer: self.observer(),
+            window_start: start,
+            window_start_ns: start.0,
+            window_ns: self.settings.window_ns,
+            hosts: u64::try_from(hosts).unwrap_or(u64::MAX),
+            silent_hosts: u64::try_from(silent.count()).unwrap_or(u64::MAX),
+            probes: sum(|cell| cell.sent),
+            timeouts: sum(|cell| cell.drops) - corrupt,
+            corrupt,
+            unsent: sum(|cell| cell.unsent),
+            late: core::mem::take(&mut self.late),
+            clock_error_ns: window.clock_error_ns,
+            ..SlaRow::default()
+        };
+        quantiles(&mut row, &window.records);
+        row
+    }
+
+    /// Puts the drops by their causes into the row.
+    pub(super) fn drops(sla: &mut SlaRow, causes: Causes, anomalous: &[u32]) {
+        let Causes {
+            rnic,
+            switch,
+            untraced,
+        } = causes;
+        sla.anomalous_nics = u64::try_from(anomalous.len()).unwrap_or(u64::MAX);
+        sla.rnic_drops = rnic;
+        sla.switch_drops = switch;
+        sla.untraced_drops = untraced;
+        sla.rnic_drop_ratio = ratio(rnic, sla.probes);
+        sla.switch_drop_ratio = ratio(switch, sla.probes);
+    }
+}

@@ -1,0 +1,211 @@
+//! 5-tuples and the paths that they took.
+
+use super::names::{End, Names};
+use alloc::vec::Vec;
+use core::hash::BuildHasher;
+use core::net::IpAddr;
+use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
+
+/// What a 5-tuple is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Key {
+    pub(crate) src: u32,
+    pub(crate) dst: u32,
+    pub(crate) udp_src_port: u16,
+    pub(crate) udp_dst_port: u16,
+}
+
+/// A 5-tuple in use.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Tuple {
+    pub(crate) key: Key,
+    /// Number of the ordered pair of NICs.
+    pub(crate) pair: u32,
+    /// Its latest path; those before are in [`Tuples::earlier`].
+    path: Option<Version>,
+    /// The last window that it was probed or traced in.
+    used: i64,
+}
+
+/// A path from some time on: links `start..start + length` of the arena.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Version {
+    from_ns: i64,
+    start: u32,
+    length: u16,
+}
+
+/// All 5-tuples, by number.
+#[derive(Debug, Default)]
+pub(crate) struct Tuples {
+    pub(crate) all: Vec<Tuple>,
+    index: HashTable<u32>,
+    hasher: DefaultHashBuilder,
+    pub(crate) pairs: Vec<(u32, u32)>,
+    pair_numbers: HashMap<(u32, u32), u32>,
+    arena: Vec<u32>,
+    /// Paths before the latest, in order.
+    earlier: HashMap<u32, Vec<Version>>,
+    /// Traces that did not reach their destination.
+    pub(crate) cut_short: u64,
+}
+
+/// Earlier paths that are kept of a 5-tuple.
+const MOST_EARLIER: usize = 64;
+
+impl Tuples {
+    /// The number of a 5-tuple, used in a window.
+    pub(crate) fn number(&mut self, key: Key, window: i64) -> u32 {
+        let hash = self.hasher.hash_one(key);
+        let all = &self.all;
+        let found = self
+            .index
+            .find(hash, |number| all[*number as usize].key == key);
+        if let Some(&found) = found {
+            let tuple = &mut self.all[found as usize];
+            tuple.used = tuple.used.max(window);
+            return found;
+        }
+        let next = u32::try_from(self.pairs.len()).unwrap_or(u32::MAX);
+        let pair = *self.pair_numbers.entry((key.src, key.dst)).or_insert(next);
+        if pair == next {
+            self.pairs.push((key.src, key.dst));
+        }
+        let new = u32::try_from(self.all.len()).unwrap_or(u32::MAX);
+        self.all.push(Tuple {
+            key,
+            pair,
+            path: None,
+            used: window,
+        });
+        let (all, hasher) = (&self.all, &self.hasher);
+        self.index.insert_unique(hash, new, |number| {
+            hasher.hash_one(all[*number as usize].key)
+        });
+        new
+    }
+
+    pub(crate) fn find(&self, key: Key) -> Option<u32> {
+        let hash = self.hasher.hash_one(key);
+        let same = |number: &u32| self.all[*number as usize].key == key;
+        self.index.find(hash, same).copied()
+    }
+
+    /// Takes the hops of a trace as the path of a 5-tuple from some time on.
+    ///
+    /// A trace that does not reach its destination says nothing of the way there: what was known stays
+    /// (Hostmesh, section 3.3.2).
+    pub(crate) fn trace(
+        &mut self,
+        number: u32,
+        from_ns: i64,
+        hops: &[Option<IpAddr>],
+        names: &mut Names,
+    ) {
+        let Some(tuple) = self.all.get(number as usize) else {
+            return;
+        };
+        let (key, known) = (tuple.key, tuple.path);
+        let address = |nic: u32| names.nics.get(nic as usize).map(|nic| nic.address);
+        let last = hops.last().copied().flatten();
+        if last.is_none() || last != address(key.dst) {
+            self.cut_short += 1;
+            return;
+        }
+        let mut from = End::Nic(key.src);
+        let mut links = Vec::with_capacity(hops.len());
+        for hop in hops {
+            let Some(address) = hop else {
+                from = End::Unknown;
+                continue;
+            };
+            let link = names.link(from, *address);
+            from = names
+                .links
+                .get(link as usize)
+                .map_or(End::Unknown, |link| link.to);
+            links.push(link);
+        }
+        if let Some(known) = known {
+            let same = self.links(known) == links;
+            if same || from_ns < known.from_ns {
+                return;
+            }
+            let earlier = self.earlier.entry(number).or_default();
+            earlier.push(known);
+            if earlier.len() > MOST_EARLIER {
+                earlier.remove(0);
+            }
+        }
+        let start = u32::try_from(self.arena.len()).unwrap_or(u32::MAX);
+        self.arena.extend_from_slice(&links);
+        self.all[number as usize].path = Some(Version {
+            from_ns,
+            start,
+            length: u16::try_from(links.len()).unwrap_or(u16::MAX),
+        });
+    }
+
+    /// The links of a path, in order.
+    pub(crate) fn links(&self, path: Version) -> &[u32] {
+        let start = path.start as usize;
+        self.arena
+            .get(start..start + usize::from(path.length))
+            .unwrap_or(&[])
+    }
+
+    /// The path of a 5-tuple at a time; the first known one for the time before it.
+    pub(crate) fn path_at(&self, number: u32, at_ns: i64) -> Option<Version> {
+        let latest = self.all.get(number as usize)?.path?;
+        if latest.from_ns <= at_ns || !self.has_changed(number) {
+            return Some(latest);
+        }
+        let earlier = self.earlier.get(&number)?;
+        let then = earlier.iter().rev().find(|path| path.from_ns <= at_ns);
+        then.or_else(|| earlier.first()).copied().or(Some(latest))
+    }
+
+    /// Whether a 5-tuple has had several paths.
+    pub(crate) fn has_changed(&self, number: u32) -> bool {
+        !self.earlier.is_empty() && self.earlier.contains_key(&number)
+    }
+
+    /// Forgets 5-tuples that were last used before a window, if that is worth it. Returns the new numbers
+    /// (`u32::MAX` for the forgotten) when numbers have changed.
+    pub(crate) fn forget_before(&mut self, window: i64) -> Option<Vec<u32>> {
+        let stale = self.all.iter().filter(|tuple| tuple.used < window).count();
+        if stale * 2 <= self.all.len() || stale < 1_000 {
+            return None;
+        }
+        let old = core::mem::take(self);
+        self.cut_short = old.cut_short;
+        let mut numbers = Vec::with_capacity(old.all.len());
+        for (was, tuple) in (0_u32..).zip(&old.all) {
+            if tuple.used < window {
+                numbers.push(u32::MAX);
+                continue;
+            }
+            let new = self.number(tuple.key, tuple.used);
+            numbers.push(new);
+            let mut keep = |mut version: Version| {
+                let links = old.links(version);
+                version.start = u32::try_from(self.arena.len()).unwrap_or(u32::MAX);
+                self.arena.extend_from_slice(links);
+                version
+            };
+            let earlier = old.earlier.get(&was);
+            let earlier: Vec<Version> = earlier
+                .into_iter()
+                .flatten()
+                .copied()
+                .map(&mut keep)
+                .collect();
+            let path = tuple.path.map(keep);
+            self.all[new as usize].path = path;
+            if !earlier.is_empty() {
+                self.earlier.insert(new, earlier);
+            }
+        }
+        Some(numbers)
+    }
+}

@@ -1,0 +1,127 @@
+//! NICs and pairs that no trace has ever reached.
+//!
+//! A 5-tuple without a path votes for no link, and most such drops are explained by a link that others name. But a
+//! NIC that was dead before its agent began has no path at all, and it is just what an operator wants to
+//! know before a job starts (Hostmesh, section 5, cause 2). So a NIC is named, in the direction
+//! that fits best, when nearly all of its probes are lost and the better part of those have no path; and a pair
+//! when it has no path at all and nothing got through.
+
+use super::cells::{Cell, Cells, Crossing, Place};
+use super::count::Count;
+use super::names::Names;
+use super::settings::Settings;
+use super::suspects::Suspect;
+use super::tuples::{Key, Tuples};
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+/// Share of probes that a NIC loses to be named without a path.
+const NEARLY_ALL: f64 = 0.8;
+
+/// All probes of a place, and those without a path.
+#[derive(Debug, Clone, Copy, Default)]
+struct Traced {
+    all: Count,
+    untraced: Count,
+}
+
+/// The NICs, and then the pairs, beside the places that were found already.
+pub(crate) fn unreached(
+    cells: &Cells,
+    tuples: &Tuples,
+    names: &Names,
+    settings: &Settings,
+    found: &[Suspect],
+) -> Vec<Suspect> {
+    let mut counts: BTreeMap<Place, Traced> = BTreeMap::new();
+    let dark: Vec<&Cell> = cells
+        .all
+        .iter()
+        .filter(|cell| {
+            let crossing = Crossing::of(cell, tuples);
+            let lost = cell.drops > 0 || cell.unsent > 0;
+            let known = found
+                .iter()
+                .any(|suspect| crossing.meets(suspect.place, names));
+            cell.path.is_none() && lost && !known
+        })
+        .collect();
+    for cell in dark {
+        for place in places(tuples.all[cell.tuple as usize].key) {
+            counts.entry(place).or_default();
+        }
+    }
+    if counts.is_empty() {
+        return Vec::new();
+    }
+    for cell in &cells.all {
+        for place in places(tuples.all[cell.tuple as usize].key) {
+            let Some(count) = counts.get_mut(&place) else {
+                continue;
+            };
+            let from = matches!(place, Place::Nic(_) | Place::FromNic(_));
+            let unsent = u64::from(cell.unsent) * u64::from(from);
+            let (probes, lost) = (
+                u64::from(cell.sent) + unsent,
+                u64::from(cell.drops) + unsent,
+            );
+            count.all.add(probes, lost);
+            if cell.path.is_none() {
+                count.untraced.add(probes, lost);
+            }
+        }
+    }
+    #[expect(clippy::cast_precision_loss, reason = "places are far below 2^53")]
+    let needed = libm::log(counts.len() as f64 / settings.chance);
+    let mut suspects: Vec<Suspect> = Vec::new();
+    for (place, Traced { all, untraced }) in counts {
+        let dead = match place {
+            Place::Pair { .. } => all == untraced && all.anomalous == all.probes,
+            _ => all.share() >= NEARLY_ALL && untraced.anomalous * 2 > all.anomalous,
+        };
+        let score = all.score(settings.background);
+        if dead && all.anomalous > settings.most_ignored && score > needed {
+            suspects.push(Suspect {
+                place,
+                also: Vec::new(),
+                probes: all.probes,
+                anomalous: all.anomalous,
+                score,
+            });
+        }
+    }
+    suspects.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.place.cmp(&b.place)));
+    // Each NIC once, in its best direction, and no pair of a NIC that is named.
+    let mut named: Vec<Suspect> = Vec::new();
+    for suspect in suspects {
+        let again = named
+            .iter()
+            .any(|other| match (other.place, suspect.place) {
+                (Place::Pair { .. }, Place::Pair { .. }) => false,
+                (one, other) => nics(one).iter().any(|nic| nics(other).contains(nic)),
+            });
+        if !again {
+            named.push(suspect);
+        }
+    }
+    named
+}
+
+fn nics(place: Place) -> [Option<u32>; 2] {
+    match place {
+        Place::Nic(nic) | Place::ToNic(nic) | Place::FromNic(nic) => [Some(nic); 2],
+        Place::Pair { src, dst } => [Some(src), Some(dst)],
+        _ => [None; 2],
+    }
+}
+
+fn places(key: Key) -> [Place; 5] {
+    let Key { src, dst, .. } = key;
+    [
+        Place::Nic(src),
+        Place::Nic(dst),
+        Place::FromNic(src),
+        Place::ToNic(dst),
+        Place::Pair { src, dst },
+    ]
+}

@@ -1,0 +1,132 @@
+//! What is usual: medians by pair of NICs or by host, and how far the rest lies above them.
+//!
+//! The paper names no threshold for high latency. Here a probe is late when it was longer under way than the
+//! usual median of its own pair of NICs (one way) and a margin on top: twice the 99th percentile of the
+//! distance from the median, over the quiet ones of the last windows and the whole fabric; never less than
+//! [`Settings::least_late_ns`](super::Settings) or the stated error of the clocks. A constant error of two
+//! clocks is part of the median, and so raises no verdict.
+
+use super::record::quantile;
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// The usual of one quantity.
+#[derive(Debug, Default)]
+pub(crate) struct Usual {
+    /// Median by key.
+    medians: Vec<Option<i32>>,
+    /// 99th percentiles of the distance from the median, of the last quiet windows.
+    spreads: Vec<i32>,
+}
+
+/// Windows whose spread is remembered: five minutes.
+const REMEMBERED: usize = 15;
+/// Fewer values say nothing of a median.
+const LEAST: usize = 5;
+
+impl Usual {
+    /// How far above its median a value is late; `None` before a window was learnt from.
+    pub(crate) fn margin_ns(&self, least_ns: i64) -> Option<i64> {
+        let mut spreads = self.spreads.clone();
+        let spread = quantile(&mut spreads, 0.5)?;
+        Some(least_ns.max(2 * i64::from(spread)))
+    }
+
+    /// Whether a value is late; `None` where nothing is known of its key.
+    pub(crate) fn is_late(&self, key: u32, value: i32, margin_ns: i64) -> Option<bool> {
+        let median = (*self.medians.get(key as usize)?)?;
+        Some(i64::from(value) > i64::from(median) + margin_ns)
+    }
+
+    /// Learns from the values of a window. `quiet` says that nothing was found in them: only then do they widen
+    /// what is usual.
+    pub(crate) fn learn(
+        &mut self,
+        keys: usize,
+        values: impl Iterator<Item = (u32, i32)> + Clone,
+        quiet: bool,
+    ) {
+        let mut starts = vec![0_usize; keys + 1];
+        for (key, _) in values.clone() {
+            starts[key as usize + 1] += 1;
+        }
+        for key in 0..keys {
+            starts[key + 1] += starts[key];
+        }
+        let mut sorted = vec![0_i32; starts[keys]];
+        let mut next = starts.clone();
+        for (key, value) in values {
+            let at = &mut next[key as usize];
+            sorted[*at] = value;
+            *at += 1;
+        }
+        self.medians.resize(keys, None);
+        let margin = self.margin_ns(0);
+        for (key, median) in self.medians.iter_mut().enumerate() {
+            let of_key = &mut sorted[starts[key]..starts[key + 1]];
+            if of_key.len() < LEAST {
+                of_key.fill(i32::MIN);
+                continue;
+            }
+            let Some(now) = quantile(of_key, 0.5) else {
+                continue;
+            };
+            for value in of_key {
+                *value = value.saturating_sub(now);
+            }
+            *median = Some(median.map_or(now, |was| drift(was, now, margin)));
+        }
+        sorted.retain(|distance| *distance != i32::MIN);
+        if let (true, Some(spread)) = (quiet, quantile(&mut sorted, 0.99)) {
+            self.spreads.push(spread);
+            if self.spreads.len() > REMEMBERED {
+                self.spreads.remove(0);
+            }
+        }
+    }
+}
+
+/// What is usual follows what is faster at once by half, and what is slower by an eighth of the way and at
+/// most an eighth of the margin: a queue that stands does not become usual while somebody looks.
+fn drift(was: i32, now: i32, margin_ns: Option<i64>) -> i32 {
+    let step = i64::from(now) - i64::from(was);
+    let step = if step < 0 {
+        step / 2
+    } else {
+        (step / 8).min(margin_ns.unwrap_or(i64::MAX) / 8)
+    };
+    i32::try_from(i64::from(was) + step).unwrap_or(was)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Usual;
+
+    #[test]
+    fn a_value_is_late_beyond_the_margin_above_its_own_median() {
+        let mut usual = Usual::default();
+        assert_eq!(usual.margin_ns(20), None);
+        let values = (0..200).map(|i| (i % 2, if i % 2 == 0 { 100 } else { 5_000 } + i as i32));
+        usual.learn(2, values, true);
+        let margin = usual.margin_ns(20).unwrap();
+        assert!((150..=220).contains(&margin), "{margin}");
+        assert_eq!(usual.is_late(0, 1_000, margin), Some(true));
+        assert_eq!(usual.is_late(1, 5_200, margin), Some(false));
+        assert_eq!(usual.is_late(2, 5_200, margin), None);
+    }
+
+    #[test]
+    fn a_standing_queue_does_not_become_usual_soon() {
+        let mut usual = Usual::default();
+        let at = |value: i32| (0..100).map(move |i| (0, value + i % 10));
+        usual.learn(1, at(1_000), true);
+        for _ in 0..30 {
+            usual.learn(1, at(1_000_000), false);
+        }
+        // The margin is 20 at least: the median has risen by no more than 30 eighths of it.
+        let margin = usual.margin_ns(0).unwrap();
+        assert_eq!(usual.is_late(0, 1_200, margin), Some(true));
+        usual.learn(1, at(500), true);
+        assert_eq!(usual.is_late(0, 900, margin), Some(true));
+    }
+}

@@ -1,0 +1,15 @@
+//! Analyses over rows of the dataset.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`hostmesh`] | probes between the NICs of hosts, and their paths: what fails, and where |
+//!
+//! Everything here is a pure function of the rows and times passed in (`no_std`): the same rows give the
+//! same verdicts, in the collector and over a dataset.
+#![no_std]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+pub mod hostmesh;

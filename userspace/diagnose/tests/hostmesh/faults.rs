@@ -1,0 +1,297 @@
+//! Each class of faults: what, and where.
+
+use crate::run::{Run, WINDOW, lines};
+use rocescope_fabric::{FiveTuple, Kind, LinkId, Place, ROCE_PORT, Rails, Role, Way};
+
+/// 4 hosts, 4 rails, 2 spines: the fabric that is built of namespaces too.
+fn small(seed: u64) -> Run {
+    let mut run = Run::new(Rails::two_tiers(4, 4, 2), seed);
+    for _ in 0..2 {
+        assert_eq!(lines(&run.window()), [""; 0]);
+    }
+    run
+}
+
+fn way(run: &Run, rail: u32, spine: u32, up: bool) -> Way {
+    let topology = &run.fabric.topology;
+    let leaf = topology.node(Role::Rail { group: 0, rail });
+    let link = topology
+        .between(leaf, topology.node(Role::Spine(spine)))
+        .unwrap();
+    Way { link, up }
+}
+
+#[test]
+fn a_nic_that_is_down_is_named_with_both_its_directions() {
+    for seed in 0..5 {
+        let mut run = small(seed);
+        let nic = run.fabric.topology.nic(1, 2);
+        run.fault(Kind::LinkDown, Place::Nic(nic), WINDOW / 3);
+        for _ in 0..2 {
+            let found = run.window();
+            assert_eq!(lines(&found), ["link_down nic h1/rail2"]);
+            let verdict = &found.verdicts[0];
+            assert_eq!(verdict.direction.as_deref(), Some("both"));
+            assert_eq!(&*verdict.paper, "rnic");
+            let since = verdict.since_ns - run.fabric.faults[0].from_ns;
+            assert!((0..1_000_000_000).contains(&since), "{since}");
+        }
+    }
+}
+
+#[test]
+fn a_switch_link_that_is_down_is_named_where_nobody_routes_around_it() {
+    for seed in 0..5 {
+        let mut run = small(seed);
+        let down = way(&run, 3, 1, false);
+        run.fault(Kind::LinkDown, Place::Link(down.link), WINDOW / 2);
+        assert_eq!(lines(&run.window()), ["link_down link s1>r3"]);
+        assert_eq!(lines(&run.window()), ["link_down link s1>r3"]);
+    }
+}
+
+#[test]
+fn grey_links_are_named_one_way() {
+    for seed in 0..5 {
+        for probability in [0.05, 0.2, 0.5] {
+            let mut run = small(seed);
+            let grey = way(&run, 1, 0, true);
+            run.fault(Kind::Loss { probability }, Place::Way(grey), 0);
+            assert_eq!(lines(&run.window()), ["loss link r1>s0"], "{probability}");
+        }
+    }
+}
+
+#[test]
+fn flapping_is_told_from_down() {
+    for seed in 0..5 {
+        let mut run = small(seed);
+        let nic = run.fabric.topology.nic(0, 0);
+        run.fault(
+            Kind::Flapping {
+                period_ns: WINDOW / 3,
+            },
+            Place::Nic(nic),
+            0,
+        );
+        assert_eq!(lines(&run.window()), ["flapping nic h0/rail0"]);
+        // Slower than a window: known in the second.
+        let mut run = small(seed);
+        let slow = Kind::Flapping { period_ns: WINDOW };
+        run.fault(slow, Place::Nic(nic), WINDOW / 4);
+        run.window();
+        assert_eq!(lines(&run.window()), ["flapping nic h0/rail0"]);
+    }
+}
+
+#[test]
+fn corruption_is_told_from_loss() {
+    for seed in 0..5 {
+        let mut run = small(seed);
+        let bad = way(&run, 2, 1, false);
+        run.fault(Kind::Corruption { probability: 0.1 }, Place::Way(bad), 0);
+        assert_eq!(lines(&run.window()), ["corruption link s1>r2"]);
+    }
+}
+
+#[test]
+fn a_missing_route_is_dead_one_way_alone() {
+    for seed in 0..5 {
+        let mut run = small(seed);
+        let nic = run.fabric.topology.nic(2, 1);
+        let leaf = run.fabric.topology.ends(LinkId(nic.0)).1;
+        run.fault(Kind::MissingRoute { to: nic }, Place::Node(leaf), 0);
+        let found = run.window();
+        assert_eq!(lines(&found), ["no_route nic h2/rail1"]);
+        assert_eq!(found.verdicts[0].direction.as_deref(), Some("to"));
+
+        let mut run = small(seed);
+        run.fault(Kind::MissingRoute { to: nic }, Place::Nic(nic), 0);
+        let found = run.window();
+        assert_eq!(lines(&found), ["no_route nic h2/rail1"]);
+        assert_eq!(found.verdicts[0].direction.as_deref(), Some("from"));
+        assert_eq!(found.sla.unsent, 200);
+
+        let mut run = small(seed);
+        let spine = run.fabric.topology.node(Role::Spine(1));
+        run.fault(Kind::MissingRoute { to: nic }, Place::Node(spine), 0);
+        assert_eq!(lines(&run.window()), ["no_route route h2/rail1 at s1"]);
+    }
+}
+
+#[test]
+fn an_access_list_shows_as_a_dead_pair() {
+    for seed in 0..5 {
+        let mut run = small(seed);
+        let topology = run.fabric.topology;
+        let (src, dst) = (topology.nic(3, 0), topology.nic(3, 2));
+        let leaf = topology.ends(LinkId(dst.0)).1;
+        run.fault(
+            Kind::Acl {
+                src: Some(src),
+                dst: Some(dst),
+            },
+            Place::Node(leaf),
+            0,
+        );
+        assert_eq!(lines(&run.window()), ["acl pair h3/rail0 to h3/rail2"]);
+    }
+}
+
+#[test]
+fn a_blackhole_of_one_tuple_is_named_by_its_port() {
+    for seed in 0..5 {
+        let mut run = small(seed);
+        let topology = run.fabric.topology;
+        let src = topology.nic(1, 0);
+        let port = run.mesh.port(src, 3, crate::run::START);
+        let tuple = FiveTuple {
+            src,
+            dst: topology.nic(1, 3),
+            udp_src_port: port,
+            udp_dst_port: ROCE_PORT,
+        };
+        let spine = run.fabric.route(tuple, crate::run::START).ways()[1];
+        run.fault(Kind::Blackhole { tuple }, Place::Way(spine), 0);
+        let expected = format!("blackhole tuple h1/rail0 to h1/rail3, source port {port}");
+        assert_eq!(lines(&run.window()), [expected]);
+    }
+}
+
+#[test]
+fn congestion_is_seen_in_latency_and_drops_with_it_are_problem_five() {
+    for seed in 0..5 {
+        let mut run = small(seed);
+        let hot = way(&run, 0, 1, true);
+        let queue = Kind::Congestion {
+            delay_ns: 300_000,
+            loss: 0.0,
+        };
+        run.fault(queue, Place::Way(hot), 0);
+        let found = run.window();
+        assert_eq!(lines(&found), ["congestion link r0>s1"]);
+        assert_eq!(found.verdicts[0].problem, Some(6));
+
+        let mut run = small(seed);
+        let queue = Kind::Congestion {
+            delay_ns: 300_000,
+            loss: 0.1,
+        };
+        run.fault(queue, Place::Way(hot), 0);
+        let found = lines(&run.window());
+        assert_eq!(
+            found,
+            ["congestion_drops link r0>s1", "congestion link r0>s1"]
+        );
+
+        let mut run = small(seed);
+        let nic = run.fabric.topology.nic(2, 2);
+        let pause = Way {
+            link: LinkId(nic.0),
+            up: false,
+        };
+        let queue = Kind::Congestion {
+            delay_ns: 300_000,
+            loss: 0.0,
+        };
+        run.fault(queue, Place::Way(pause), 0);
+        assert_eq!(lines(&run.window()), ["slow_receiver nic h2/rail2"]);
+    }
+}
+
+#[test]
+fn a_slow_host_is_told_from_a_slow_network() {
+    for seed in 0..5 {
+        let mut run = small(seed);
+        let host = run.fabric.topology.node(Role::Host(2));
+        run.fault(
+            Kind::SlowHost {
+                delay_ns: 2_000_000,
+            },
+            Place::Node(host),
+            0,
+        );
+        let found = run.window();
+        assert_eq!(lines(&found), ["slow_host host h2"]);
+        assert!(found.sla.processing_p99_ns > Some(1_000_000));
+        assert!(found.sla.network_p99_ns < Some(100_000));
+    }
+}
+
+#[test]
+fn a_switch_that_loses_everything_is_named_itself() {
+    let mut run = small(9);
+    let spine = run.fabric.topology.node(Role::Spine(1));
+    run.fault(Kind::Loss { probability: 0.2 }, Place::Node(spine), 0);
+    assert_eq!(lines(&run.window()), ["loss switch s1"]);
+}
+
+#[test]
+fn a_nic_and_a_link_at_once_are_both_named() {
+    for seed in 0..5 {
+        let mut run = small(seed);
+        let nic = run.fabric.topology.nic(1, 1);
+        let grey = way(&run, 2, 0, true);
+        run.fault(Kind::LinkDown, Place::Nic(nic), 0);
+        run.fault(Kind::Loss { probability: 0.1 }, Place::Way(grey), 0);
+        for _ in 0..3 {
+            let mut found = lines(&run.window());
+            found.sort();
+            assert_eq!(found, ["link_down nic h1/rail1", "loss link r2>s0"]);
+        }
+    }
+}
+
+#[test]
+fn what_was_dead_before_the_first_trace_is_named_all_the_same() {
+    let rails = Rails::two_tiers(4, 4, 2);
+    for seed in 0..5 {
+        let mut run = Run::new(rails, seed);
+        let topology = run.fabric.topology;
+        let nic = topology.nic(1, 2);
+        run.fault(Kind::LinkDown, Place::Nic(nic), 0);
+        assert_eq!(lines(&run.window()), ["link_down nic h1/rail2"]);
+        assert_eq!(lines(&run.window()), ["link_down nic h1/rail2"]);
+
+        let mut run = Run::new(rails, seed);
+        let (src, dst) = (topology.nic(0, 3), topology.nic(0, 1));
+        let leaf = topology.ends(LinkId(dst.0)).1;
+        run.fault(
+            Kind::Acl {
+                src: Some(src),
+                dst: Some(dst),
+            },
+            Place::Node(leaf),
+            0,
+        );
+        assert_eq!(lines(&run.window()), ["acl pair h0/rail3 to h0/rail1"]);
+
+        // Half of what goes into rail 0 has no path: nothing is made up for it.
+        let mut run = Run::new(rails, seed);
+        let down = way(&run, 0, 1, false);
+        run.fault(Kind::LinkDown, Place::Link(down.link), 0);
+        let found = run.window();
+        assert_eq!(lines(&found), [""; 0]);
+        assert!(found.sla.timeouts > 300);
+        // By the paper's rule the NICs of the rail are anomalous, and the drops are theirs.
+        assert_eq!(found.anomalous_nics.len(), 4);
+    }
+}
+
+#[test]
+fn rails_of_ipv6_are_diagnosed_alike() {
+    let mut rails = Rails::two_tiers(4, 4, 2);
+    rails.ipv6 = true;
+    let mut run = Run::new(rails, 3);
+    run.window();
+    let grey = way(&run, 1, 0, true);
+    run.fault(Kind::Loss { probability: 0.2 }, Place::Link(grey.link), 0);
+    let nic = run.fabric.topology.nic(3, 3);
+    run.fault(Kind::LinkDown, Place::Nic(nic), 0);
+    let mut found = lines(&run.window());
+    found.sort();
+    assert_eq!(
+        found,
+        ["link_down nic h3/rail3", "loss link r1>s0 and back"]
+    );
+}

@@ -1,0 +1,9 @@
+//! The analysis of probes over a simulated fabric whose faults are known.
+
+#![expect(clippy::unwrap_used, reason = "it is a test")]
+
+mod boundary;
+mod faults;
+mod quiet;
+mod run;
+mod sla;

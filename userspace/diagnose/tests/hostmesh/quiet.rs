@@ -1,0 +1,81 @@
+//! Where nothing is wrong, nothing is said.
+
+use crate::run::{Run, lines};
+use rocescope_diagnose::hostmesh::Settings;
+use rocescope_fabric::{Clocks, Kind, Place, Rails, Role};
+
+#[test]
+fn an_hour_of_quiet_gives_no_verdict() {
+    let mut run = Run::new(Rails::two_tiers(4, 4, 2), 1);
+    run.fabric.clocks = Clocks {
+        offset_ns: 3_000_000,
+        drift_ppb: 10_000,
+        seed: 5,
+    };
+    run.mesh.clock_error_ns = 2_000;
+    for window in 0..180 {
+        let found = run.window();
+        assert_eq!(lines(&found), [""; 0], "window {window}");
+        assert_eq!(found.anomalous_nics, [""; 0]);
+        assert_eq!(found.sla.unjudged.is_empty(), window > 0);
+        // Every direction of every link: 16 NICs and 8 links between switches.
+        assert_eq!(found.coverage.len(), 48);
+        assert!(found.coverage.iter().all(|link| link.probes > 0));
+    }
+}
+
+#[test]
+fn the_background_that_is_borne_gives_no_verdict() {
+    let mut run = Run::new(Rails::two_tiers(8, 4, 2), 2);
+    let everywhere: Vec<u32> = (0..run.fabric.topology.nodes()).collect();
+    for node in everywhere {
+        let place = Place::Node(rocescope_fabric::NodeId(node));
+        run.fault(Kind::Loss { probability: 3e-5 }, place, 0);
+    }
+    let mut drops = 0;
+    for _ in 0..60 {
+        let found = run.window();
+        assert_eq!(lines(&found), [""; 0]);
+        drops += found.sla.timeouts;
+    }
+    assert!(drops > 20, "{drops}");
+}
+
+#[test]
+fn few_probes_say_nothing_and_the_window_says_so() {
+    let settings = Settings {
+        least_window: 10_000,
+        ..Settings::default()
+    };
+    let mut run = Run::with(Rails::two_tiers(4, 4, 2), 1, settings);
+    let nic = run.fabric.topology.nic(0, 0);
+    run.fault(Kind::LinkDown, Place::Nic(nic), 0);
+    let found = run.window();
+    assert_eq!(lines(&found), [""; 0]);
+    assert!(
+        found
+            .sla
+            .unjudged
+            .contains("only 3200 probes, 10000 are needed")
+    );
+    assert!(found.sla.timeouts > 100);
+}
+
+#[test]
+fn a_fabric_that_is_slow_as_a_whole_has_no_slow_place() {
+    let mut run = Run::new(Rails::two_tiers(4, 4, 2), 4);
+    for _ in 0..3 {
+        run.window();
+    }
+    let spines: Vec<_> = (0..2)
+        .map(|s| run.fabric.topology.node(Role::Spine(s)))
+        .collect();
+    for spine in spines {
+        let queue = Kind::Congestion {
+            delay_ns: 400_000,
+            loss: 0.0,
+        };
+        run.fault(queue, Place::Node(spine), 0);
+    }
+    assert_eq!(lines(&run.window()), [""; 0]);
+}

@@ -1,0 +1,88 @@
+//! A fabric, its agents, and the analyzer, window by window.
+
+use rocescope_diagnose::hostmesh::{Analyzer, Settings, WindowDiagnosis};
+use rocescope_fabric::mesh::{Mesh, Names};
+use rocescope_fabric::{Fabric, Fault, Kind, Place, Rails};
+use rocescope_model::{Time, VerdictRow};
+
+/// Length of a window.
+pub(crate) const WINDOW: i64 = 20_000_000_000;
+/// A time that windows and pools of ports begin at.
+pub(crate) const START: i64 = 1_795_200_000_000_000_000;
+
+pub(crate) struct Run {
+    pub(crate) fabric: Fabric,
+    pub(crate) mesh: Mesh,
+    pub(crate) analyzer: Analyzer,
+    names: Names,
+    at: i64,
+}
+
+impl Run {
+    pub(crate) fn new(rails: Rails, seed: u64) -> Self {
+        Self::with(rails, seed, Settings::default())
+    }
+
+    pub(crate) fn with(rails: Rails, seed: u64, settings: Settings) -> Self {
+        let fabric = Fabric::new(rails.build().unwrap(), seed);
+        let mut analyzer = Analyzer::new(settings, "diagnose").unwrap();
+        let topology = &fabric.topology;
+        for link in (0..topology.links()).map(rocescope_fabric::LinkId) {
+            let (lower, upper) = topology.ends(link);
+            analyzer.know(topology.address(link, false), &topology.name(lower));
+            analyzer.know(topology.address(link, true), &topology.name(upper));
+        }
+        Self {
+            names: Names::new(&fabric),
+            mesh: Mesh {
+                seed,
+                ..Mesh::default()
+            },
+            fabric,
+            analyzer,
+            at: START,
+        }
+    }
+
+    /// A fault from some windows after now on, that stays.
+    pub(crate) fn fault(&mut self, kind: Kind, place: Place, after_ns: i64) {
+        self.fabric.faults.push(Fault {
+            kind,
+            place,
+            from_ns: self.at + after_ns,
+            until_ns: i64::MAX,
+        });
+    }
+
+    /// Runs a window: its traces are made when it begins.
+    pub(crate) fn window(&mut self) -> WindowDiagnosis {
+        let Self {
+            fabric,
+            mesh,
+            analyzer,
+            names,
+            at,
+        } = self;
+        mesh.paths(fabric, *at, |tuple, hops| {
+            for row in names.path(fabric, tuple, *at, &hops) {
+                analyzer.path(&row);
+            }
+        });
+        mesh.probes(fabric, *at, *at + WINDOW, |probe| {
+            analyzer.probe(&names.probe(fabric, mesh, &probe));
+        });
+        *at += WINDOW;
+        let mut found = analyzer.advance(Time(*at));
+        assert_eq!(found.len(), 1);
+        found.remove(0)
+    }
+}
+
+/// The verdicts in one line each.
+pub(crate) fn lines(found: &WindowDiagnosis) -> Vec<String> {
+    found.verdicts.iter().map(line).collect()
+}
+
+fn line(verdict: &VerdictRow) -> String {
+    format!("{} {} {}", verdict.class, verdict.place_kind, verdict.place)
+}

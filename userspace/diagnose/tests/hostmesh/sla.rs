@@ -1,0 +1,118 @@
+//! SLA figures against a count by hand, paths that change, and flows over a place.
+
+use crate::run::{Run, START, WINDOW, lines};
+use rocescope_diagnose::hostmesh::flows::FlowKey;
+use rocescope_fabric::mesh::Names;
+use rocescope_fabric::{Kind, Place, Rails, Role, Way};
+
+#[test]
+fn quantiles_are_those_of_the_sorted_values() {
+    let mut run = Run::new(Rails::two_tiers(3, 4, 2), 8);
+    let names = Names::new(&run.fabric);
+    let (mut network, mut host) = (Vec::new(), Vec::new());
+    run.mesh
+        .probes(&run.fabric, START, START + WINDOW, |probe| {
+            let row = names.probe(&run.fabric, &run.mesh, &probe);
+            network.extend(row.network_latency_ns);
+            host.extend(row.processing_delay_ns);
+        });
+    network.sort_unstable();
+    host.sort_unstable();
+    assert_eq!(network.len(), 2_400);
+    let sla = run.window().sla;
+    // The 1200th, 2160th, 2376th, and, of 2397.6, the 2398th.
+    let ranks = [1_200, 2_160, 2_376, 2_398];
+    let at = |values: &[i64]| ranks.map(|rank| Some(values[rank - 1]));
+    let found = [
+        sla.network_p50_ns,
+        sla.network_p90_ns,
+        sla.network_p99_ns,
+        sla.network_p999_ns,
+    ];
+    assert_eq!(found, at(&network));
+    let found = [
+        sla.processing_p50_ns,
+        sla.processing_p90_ns,
+        sla.processing_p99_ns,
+        sla.processing_p999_ns,
+    ];
+    assert_eq!(found, at(&host));
+    assert_eq!((sla.hosts, sla.probes, sla.verdicts), (3, 2_400, 0));
+}
+
+#[test]
+fn coverage_and_votes_are_counted_by_hand() {
+    let mut run = Run::new(Rails::two_tiers(2, 2, 1), 3);
+    let topology = run.fabric.topology;
+    let leaf = topology.node(Role::Rail { group: 0, rail: 0 });
+    let spine = topology.node(Role::Spine(0));
+    let link = topology.between(leaf, spine).unwrap();
+    let up = Way { link, up: true };
+    run.fault(Kind::Loss { probability: 0.06 }, Place::Way(up), 0);
+    let found = run.window();
+    // One spine: every probe crosses every switch link of its rails, and the votes are the drops.
+    let rows = run.analyzer.link_rows(&found);
+    assert_eq!(rows.len(), 2 * 6);
+    let inner: Vec<_> = rows
+        .iter()
+        .filter(|row| !row.from.contains('/') && !row.to.contains('/'))
+        .collect();
+    assert_eq!(inner.len(), 4);
+    for row in inner {
+        assert_eq!(row.probes, 400, "{row:?}");
+        assert_eq!(row.votes, row.drops);
+        assert!((row.weighted_votes - row.drops as f64 / 4.0).abs() < 1e-9);
+    }
+    assert_eq!(found.sla.rnic_drops, 0);
+    let [verdict] = &found.verdicts[..] else {
+        panic!("{:?}", lines(&found));
+    };
+    // With one spine a switch's links in line carry the same probes: all are named.
+    assert_eq!(&*verdict.place, "r0>s0 or s0>r1");
+    assert_eq!(
+        (&*verdict.paper, verdict.votes),
+        ("first", found.sla.switch_drops)
+    );
+}
+
+#[test]
+fn flows_are_matched_by_their_addresses_or_by_their_paths() {
+    let mut run = Run::new(Rails::two_tiers(4, 4, 2), 5);
+    run.window();
+    let topology = run.fabric.topology;
+    let grey = topology
+        .between(
+            topology.node(Role::Rail { group: 0, rail: 1 }),
+            topology.node(Role::Spine(0)),
+        )
+        .unwrap();
+    run.fault(Kind::Loss { probability: 0.3 }, Place::Link(grey), 0);
+    let found = run.window();
+    assert_eq!(lines(&found), ["loss link r1>s0 and back"]);
+    let (mut over, mut past) = (0, 0);
+    run.mesh.paths(&run.fabric, START, |tuple, _| {
+        let flow = FlowKey {
+            src: topology.nic_address(tuple.src),
+            dst: topology.nic_address(tuple.dst),
+            udp_src_port: tuple.udp_src_port,
+        };
+        let crosses = run
+            .analyzer
+            .crosses(found.places[0], flow, tuple.udp_dst_port, START);
+        let route = run.fabric.route(tuple, START);
+        let truth = route.ways().iter().any(|way| way.link == grey);
+        assert_eq!(crosses, Some(truth));
+        over += u32::from(truth);
+        past += u32::from(!truth);
+    });
+    assert!(over > 0 && past > 0);
+    let unknown = FlowKey {
+        src: topology.nic_address(topology.nic(0, 1)),
+        dst: topology.nic_address(topology.nic(0, 2)),
+        udp_src_port: 1,
+    };
+    assert_eq!(
+        run.analyzer.crosses(found.places[0], unknown, 4791, START),
+        None
+    );
+}

@@ -1,0 +1,356 @@
+//! A probe sent, a path traced.
+
+use crate::fault::{Fault, Kind};
+use crate::random::Draws;
+use crate::route::{FiveTuple, Route};
+use crate::timing::{Clocks, Timing};
+use crate::topology::{LinkId, Topology, Way};
+use alloc::vec::Vec;
+use core::net::IpAddr;
+
+/// A topology with its faults, delays and clocks.
+#[derive(Debug, Clone)]
+pub struct Fabric {
+    /// Nodes and links.
+    pub topology: Topology,
+    /// Seed of ECMP.
+    pub seed: u64,
+    /// Delays without faults.
+    pub timing: Timing,
+    /// Clocks of the NICs.
+    pub clocks: Clocks,
+    /// What breaks.
+    pub faults: Vec<Fault>,
+}
+
+/// What became of a probe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// It arrived.
+    Received,
+    /// It did not.
+    Lost,
+    /// It arrived with changed bytes.
+    Corrupt,
+    /// The host had no way to send it.
+    Unsent,
+}
+
+/// The fate of a probe. Times (2) and (3) are on the clocks of their NICs, (1) and (4) are the host's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Passage {
+    /// What became of it.
+    pub outcome: Outcome,
+    /// When its NIC sent it (2).
+    pub nic_send_ns: Option<i64>,
+    /// When the other NIC received it (3).
+    pub nic_receive_ns: Option<i64>,
+    /// When the agent had it in hand (4).
+    pub app_receive_ns: Option<i64>,
+    /// True time from NIC to NIC.
+    pub network_ns: i64,
+    /// The way that it was lost or changed on.
+    pub where_lost: Option<Way>,
+}
+
+impl Fabric {
+    /// A fabric without faults, whose clocks are right.
+    #[must_use]
+    pub fn new(topology: Topology, seed: u64) -> Self {
+        Self {
+            topology,
+            seed,
+            timing: Timing::default(),
+            clocks: Clocks::RIGHT,
+            faults: Vec::new(),
+        }
+    }
+
+    /// The route of a 5-tuple at a time. It ends early where a switch has no way left.
+    #[must_use]
+    pub fn route(&self, tuple: FiveTuple, at_ns: i64) -> Route {
+        let topology = &self.topology;
+        topology.route(tuple, self.seed, |way| !self.is_down(way.link, at_ns))
+    }
+
+    /// What a traceroute on this 5-tuple finds at a time: the address of each hop, `None` for those behind a
+    /// fault that stops every packet. The last is the destination.
+    #[must_use]
+    pub fn trace(&self, tuple: FiveTuple, at_ns: i64) -> Vec<Option<IpAddr>> {
+        let route = self.route(tuple, at_ns);
+        let from = self.host_stops(tuple, at_ns);
+        let mut alive = !from;
+        let mut hops: Vec<Option<IpAddr>> = Vec::with_capacity(route.ways().len());
+        for way in route.ways() {
+            let mut faults = self.faults.iter();
+            alive &= !faults.any(|fault| fault.stops(tuple, *way, at_ns, &self.topology));
+            hops.push(alive.then(|| self.topology.ingress(*way)));
+        }
+        let arrives = route
+            .ways()
+            .last()
+            .is_some_and(|way| *way == last_way(tuple));
+        if !arrives {
+            hops.push(None);
+        }
+        hops
+    }
+
+    /// The fate of a probe that the agent sends at `sent_ns` (1).
+    #[must_use]
+    pub fn send(&self, tuple: FiveTuple, sent_ns: i64, draws: &mut Draws) -> Passage {
+        let mut passage = Passage {
+            outcome: Outcome::Unsent,
+            nic_send_ns: None,
+            nic_receive_ns: None,
+            app_receive_ns: None,
+            network_ns: 0,
+            where_lost: None,
+        };
+        if self.host_stops(tuple, sent_ns) {
+            return passage;
+        }
+        let left = sent_ns + self.host_delay_ns(tuple, sent_ns, draws);
+        passage.nic_send_ns = Some(self.clocks.reads_ns(tuple.src, left));
+        passage.outcome = Outcome::Received;
+        let route = self.route(tuple, left);
+        let mut network = draws.exponential_ns(self.timing.queues_ns);
+        for way in route.ways() {
+            network += self.timing.link_ns;
+            let before = passage.outcome;
+            for fault in &self.faults {
+                let (outcome, delay) = self.meet(fault, tuple, *way, left, draws);
+                network += delay;
+                match outcome {
+                    Outcome::Received => {}
+                    outcome => passage.outcome = outcome,
+                }
+                if outcome == Outcome::Lost {
+                    break;
+                }
+            }
+            if passage.outcome != before && passage.where_lost.is_none() {
+                passage.where_lost = Some(*way);
+            }
+            if passage.outcome == Outcome::Lost {
+                return passage;
+            }
+        }
+        let arrives = route
+            .ways()
+            .last()
+            .is_some_and(|way| *way == last_way(tuple));
+        if !arrives {
+            passage.outcome = Outcome::Lost;
+            passage.where_lost = route.ways().last().copied();
+            return passage;
+        }
+        let arrived = left + network;
+        passage.network_ns = network;
+        passage.nic_receive_ns = Some(self.clocks.reads_ns(tuple.dst, arrived));
+        passage.app_receive_ns = Some(arrived + self.host_delay_ns(tuple, arrived, draws));
+        passage
+    }
+
+    fn is_down(&self, link: LinkId, at_ns: i64) -> bool {
+        let mut faults = self.faults.iter();
+        faults.any(|fault| fault.takes_down(link, at_ns, &self.topology))
+    }
+
+    fn host_stops(&self, tuple: FiveTuple, at_ns: i64) -> bool {
+        let mut faults = self.faults.iter();
+        faults.any(|fault| fault.keeps_from_sending(tuple.src, at_ns, &self.topology))
+    }
+
+    fn host_delay_ns(&self, tuple: FiveTuple, at_ns: i64, draws: &mut Draws) -> i64 {
+        let slow: i64 = (self.faults.iter())
+            .map(|fault| fault.host_delay_ns(tuple.src, at_ns, &self.topology))
+            .sum();
+        let usual = self.timing.host_ns + draws.exponential_ns(self.timing.host_noise_ns);
+        if slow == 0 {
+            usual
+        } else {
+            usual + draws.exponential_ns(slow)
+        }
+    }
+
+    /// What one fault does to a packet on one way, and the delay it adds.
+    fn meet(
+        &self,
+        fault: &Fault,
+        tuple: FiveTuple,
+        way: Way,
+        at_ns: i64,
+        draws: &mut Draws,
+    ) -> (Outcome, i64) {
+        let topology = &self.topology;
+        if fault.stops(tuple, way, at_ns, topology) {
+            return (Outcome::Lost, 0);
+        }
+        if !fault.holds(at_ns) || !fault.lies_on(way, topology) {
+            return (Outcome::Received, 0);
+        }
+        match fault.kind {
+            Kind::Loss { probability } if draws.happens(probability) => (Outcome::Lost, 0),
+            Kind::Corruption { probability } if draws.happens(probability) => (Outcome::Corrupt, 0),
+            Kind::Congestion { loss, .. } if draws.happens(loss) => (Outcome::Lost, 0),
+            Kind::Congestion { delay_ns, .. } => {
+                (Outcome::Received, draws.exponential_ns(delay_ns))
+            }
+            _ => (Outcome::Received, 0),
+        }
+    }
+}
+
+/// The way into the destination.
+const fn last_way(tuple: FiveTuple) -> Way {
+    Way {
+        link: LinkId(tuple.dst.0),
+        up: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Fabric, Outcome};
+    use crate::random::Draws;
+    use crate::{FiveTuple, Kind, Place, ROCE_PORT, Rails, Role};
+
+    const SECOND: i64 = 1_000_000_000;
+
+    fn fabric() -> Fabric {
+        Fabric::new(Rails::two_tiers(2, 4, 2).build().unwrap(), 11)
+    }
+
+    fn tuple(fabric: &Fabric, from: u32, to: u32, port: u16) -> FiveTuple {
+        FiveTuple {
+            src: fabric.topology.nic(0, from),
+            dst: fabric.topology.nic(0, to),
+            udp_src_port: port,
+            udp_dst_port: ROCE_PORT,
+        }
+    }
+
+    fn with(kind: Kind, place: Place) -> Fabric {
+        let mut fabric = fabric();
+        fabric.faults.push(crate::Fault {
+            kind,
+            place,
+            from_ns: 0,
+            until_ns: SECOND,
+        });
+        fabric
+    }
+
+    fn lost(fabric: &Fabric, from: u32, to: u32) -> usize {
+        let mut draws = Draws::new(2);
+        let fates = (0..1_000).map(|port| {
+            let tuple = tuple(fabric, from, to, port);
+            fabric.send(tuple, 0, &mut draws).outcome
+        });
+        fates.filter(|outcome| *outcome == Outcome::Lost).count()
+    }
+
+    #[test]
+    fn a_quiet_fabric_delivers_and_its_traces_are_its_routes() {
+        let fabric = fabric();
+        let mut draws = Draws::new(1);
+        let tuple = tuple(&fabric, 0, 3, 0xC001);
+        let passage = fabric.send(tuple, 5, &mut draws);
+        assert_eq!(passage.outcome, Outcome::Received);
+        let on_wire = passage.nic_receive_ns.unwrap() - passage.nic_send_ns.unwrap();
+        assert_eq!(on_wire, passage.network_ns);
+        assert!(passage.network_ns >= 4 * fabric.timing.link_ns);
+        let hops = fabric.trace(tuple, 5);
+        let route = fabric.route(tuple, 5);
+        let addresses = route
+            .ways()
+            .iter()
+            .map(|way| Some(fabric.topology.ingress(*way)));
+        assert!(hops.iter().copied().eq(addresses));
+        assert_eq!(hops[3], Some(fabric.topology.nic_address(tuple.dst)));
+    }
+
+    #[test]
+    fn a_link_that_is_down_loses_only_what_nobody_can_route_around() {
+        let plain = fabric();
+        let topology = &plain.topology;
+        let leaf = topology.node(Role::Rail { group: 0, rail: 0 });
+        let spine = topology.node(Role::Spine(0));
+        let link = topology.between(leaf, spine).unwrap();
+        let fabric = with(Kind::LinkDown, Place::Link(link));
+        // Out of rail 0 the rail switch takes the other spine; into it the spine has one way.
+        assert_eq!(lost(&fabric, 0, 1), 0);
+        assert!((400..600).contains(&lost(&fabric, 1, 0)));
+        assert_eq!(lost(&fabric, 1, 2), 0);
+        let nic = with(Kind::LinkDown, Place::Nic(topology.nic(0, 1)));
+        assert_eq!(
+            (lost(&nic, 0, 1), lost(&nic, 1, 0), lost(&nic, 0, 2)),
+            (1_000, 1_000, 0)
+        );
+    }
+
+    #[test]
+    fn each_kind_of_fault_does_its_own() {
+        let plain = fabric();
+        let nic = plain.topology.nic(0, 1);
+        let spine = plain.topology.node(Role::Spine(0));
+        let grey = with(Kind::Loss { probability: 0.2 }, Place::Nic(nic));
+        assert!((150..250).contains(&lost(&grey, 0, 1)));
+        let route = with(Kind::MissingRoute { to: nic }, Place::Node(spine));
+        assert!((400..600).contains(&lost(&route, 0, 1)));
+        assert_eq!(lost(&route, 1, 0), 0);
+        let acl = with(
+            Kind::Acl {
+                src: Some(plain.topology.nic(0, 0)),
+                dst: Some(nic),
+            },
+            Place::Node(plain.topology.ends(crate::LinkId(nic.0)).1),
+        );
+        assert_eq!((lost(&acl, 0, 1), lost(&acl, 2, 1)), (1_000, 0));
+        let hole = tuple(&plain, 0, 1, 7);
+        let way = plain.route(hole, 0).ways()[2];
+        let hole = with(Kind::Blackhole { tuple: hole }, Place::Way(way));
+        assert_eq!(lost(&hole, 0, 1), 1);
+        assert_eq!(hole.trace(tuple(&plain, 0, 1, 7), 0)[2..], [None, None]);
+
+        let mut draws = Draws::new(3);
+        let bent = with(Kind::Corruption { probability: 1.0 }, Place::Nic(nic));
+        let sent = tuple(&plain, 0, 1, 1);
+        assert_eq!(bent.send(sent, 0, &mut draws).outcome, Outcome::Corrupt);
+        let unrouted = with(Kind::MissingRoute { to: nic }, Place::Nic(nic));
+        let back = tuple(&plain, 1, 0, 1);
+        assert_eq!(unrouted.send(back, 0, &mut draws).outcome, Outcome::Unsent);
+        assert_eq!(
+            unrouted.send(sent, 0, &mut draws).outcome,
+            Outcome::Received
+        );
+        let queue = Kind::Congestion {
+            delay_ns: 1_000_000,
+            loss: 0.0,
+        };
+        let queue = with(queue, Place::Nic(nic));
+        let mean = |fabric: &Fabric, draws: &mut Draws| {
+            (0..1_000)
+                .map(|_| fabric.send(sent, 0, draws).network_ns)
+                .sum::<i64>()
+                / 1_000
+        };
+        assert!(mean(&queue, &mut draws) > 900_000);
+        let host = plain.topology.node(Role::Host(0));
+        let slow = with(
+            Kind::SlowHost {
+                delay_ns: 1_000_000,
+            },
+            Place::Node(host),
+        );
+        assert!(mean(&slow, &mut draws) < 10_000);
+        let taken = slow.send(sent, 0, &mut draws);
+        assert!(taken.app_receive_ns.unwrap() - taken.network_ns > 100_000);
+        // Behind the end of a fault all is well.
+        assert_eq!(
+            bent.send(sent, SECOND, &mut draws).outcome,
+            Outcome::Received
+        );
+    }
+}

@@ -1,0 +1,277 @@
+//! The way that a 5-tuple takes.
+
+use crate::random::mix;
+use crate::topology::{LinkId, Nic, NodeId, Role, Topology, Way};
+
+/// What ECMP hashes; the protocol is UDP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FiveTuple {
+    /// Sending NIC.
+    pub src: Nic,
+    /// Receiving NIC.
+    pub dst: Nic,
+    /// UDP source port.
+    pub udp_src_port: u16,
+    /// UDP destination port.
+    pub udp_dst_port: u16,
+}
+
+impl FiveTuple {
+    fn hash(&self, seed: u64) -> u64 {
+        mix(&[
+            seed,
+            u64::from(self.src.0) << 32 | u64::from(self.dst.0),
+            u64::from(self.udp_src_port) << 16 | u64::from(self.udp_dst_port),
+        ])
+    }
+}
+
+/// The most links from NIC to NIC: up two tiers to a spine, down again.
+const MOST: usize = 6;
+
+/// The ways from one NIC to another, in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Route {
+    ways: [Way; MOST],
+    length: usize,
+}
+
+impl Route {
+    const EMPTY: Self = Self {
+        ways: [Way {
+            link: LinkId(0),
+            up: true,
+        }; MOST],
+        length: 0,
+    };
+
+    /// The ways, the first from the sending NIC, the last to the receiving one, unless the route ends
+    /// before it.
+    #[must_use]
+    pub fn ways(&self) -> &[Way] {
+        &self.ways[..self.length]
+    }
+
+    fn push(&mut self, way: Way) {
+        if let Some(next) = self.ways.get_mut(self.length) {
+            *next = way;
+            self.length += 1;
+        }
+    }
+}
+
+/// Equal ways out of a node: links at even distances.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NextHops {
+    first: LinkId,
+    stride: u32,
+    count: u32,
+    up: bool,
+}
+
+impl NextHops {
+    const fn one(link: LinkId, up: bool) -> Self {
+        Self {
+            first: link,
+            stride: 0,
+            count: 1,
+            up,
+        }
+    }
+
+    /// The ways, in the order of the neighbours.
+    pub fn ways(&self) -> impl Iterator<Item = Way> + use<> {
+        let Self {
+            first, stride, up, ..
+        } = *self;
+        (0..self.count).map(move |i| Way {
+            link: LinkId(first.0 + i * stride),
+            up,
+        })
+    }
+}
+
+impl Topology {
+    /// The next hops of a switch towards a NIC: what its route table holds.
+    ///
+    /// Of a host it is the way out of the NIC of the same rail, which is where a probe from there starts.
+    #[must_use]
+    pub fn next_hops(&self, at: NodeId, to: Nic) -> NextHops {
+        let rails = self.rails();
+        let (rail, leaf) = (self.rail_of(to), self.leaf_of(to));
+        match self.role(at) {
+            Role::Host(host) => NextHops::one(LinkId(self.nic(host, rail).0), true),
+            Role::Rail { group, rail } => {
+                let here = group * rails.nics + rail;
+                if here == leaf {
+                    return NextHops::one(LinkId(to.0), false);
+                }
+                NextHops {
+                    first: self.leaf_link(here, 0),
+                    stride: 1,
+                    count: self.uplinks(),
+                    up: true,
+                }
+            }
+            Role::Upper { rail: here, index } if here == rail => {
+                NextHops::one(self.leaf_link(leaf, index), false)
+            }
+            Role::Upper { rail: here, index } => NextHops {
+                first: self.upper_link(here * rails.uppers + index, 0),
+                stride: 1,
+                count: rails.spines,
+                up: true,
+            },
+            Role::Spine(spine) if rails.uppers == 0 => {
+                NextHops::one(self.leaf_link(leaf, spine), false)
+            }
+            Role::Spine(spine) => NextHops {
+                first: self.upper_link(rail * rails.uppers, spine),
+                stride: rails.spines,
+                count: rails.uppers,
+                up: false,
+            },
+        }
+    }
+
+    /// The route of a 5-tuple where every switch hashes with a seed of its own, made of `seed` and its number.
+    ///
+    /// `usable` says which ways a switch may choose among several; where it leaves none the route ends, and
+    /// so it does behind the only way there is, usable or not: whoever sends finds out.
+    #[must_use]
+    pub fn route(&self, tuple: FiveTuple, seed: u64, usable: impl Fn(Way) -> bool) -> Route {
+        let mut route = Route::EMPTY;
+        let mut way = Way {
+            link: LinkId(tuple.src.0),
+            up: true,
+        };
+        loop {
+            route.push(way);
+            let (_, at) = self.from_to(way);
+            if way
+                == (Way {
+                    link: LinkId(tuple.dst.0),
+                    up: false,
+                })
+                || route.length == MOST
+            {
+                return route;
+            }
+            let hops = self.next_hops(at, tuple.dst);
+            let count = match hops.count {
+                1 => 1,
+                _ => hops.ways().filter(|way| usable(*way)).count(),
+            };
+            if count == 0 {
+                return route;
+            }
+            let chosen = match count {
+                1 => 0,
+                _ => tuple.hash(mix(&[seed, u64::from(at.0)])) % count as u64,
+            };
+            let chosen = usize::try_from(chosen).unwrap_or(0);
+            let next = match hops.count {
+                1 => hops.ways().next(),
+                _ => hops.ways().filter(|way| usable(*way)).nth(chosen),
+            };
+            let Some(next) = next else { return route };
+            way = next;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::FiveTuple;
+    use crate::{LinkId, ROCE_PORT, Rails, Role, Topology, Way};
+    use std::collections::BTreeMap;
+    use std::vec::Vec;
+
+    fn tuple(topology: &Topology, host: u32, from: u32, to: u32, port: u16) -> FiveTuple {
+        FiveTuple {
+            src: topology.nic(host, from),
+            dst: topology.nic(host, to),
+            udp_src_port: port,
+            udp_dst_port: ROCE_PORT,
+        }
+    }
+
+    #[test]
+    fn routes_join_up_and_touch_every_switch_link() {
+        for (rails, length) in [
+            (Rails::two_tiers(4, 4, 2), 4),
+            (Rails::three_tiers(6, 4, 2, 2, 3), 6),
+        ] {
+            let topology = rails.build().unwrap();
+            let mut crossed: BTreeMap<Way, u32> = BTreeMap::new();
+            for host in 0..rails.hosts {
+                for (from, to, port) in (0..4)
+                    .flat_map(|from| (0..4).map(move |to| (from, to)))
+                    .filter(|(from, to)| from != to)
+                    .flat_map(|(from, to)| (0..64).map(move |port| (from, to, port)))
+                {
+                    let tuple = tuple(&topology, host, from, to, 0xC000 + port);
+                    let route = topology.route(tuple, 1, |_| true);
+                    let ways = route.ways();
+                    assert_eq!(ways.len(), length);
+                    assert_eq!(
+                        ways[0],
+                        Way {
+                            link: LinkId(tuple.src.0),
+                            up: true
+                        }
+                    );
+                    let last = ways[length - 1];
+                    assert_eq!(
+                        last,
+                        Way {
+                            link: LinkId(tuple.dst.0),
+                            up: false
+                        }
+                    );
+                    for pair in ways.windows(2) {
+                        assert_eq!(topology.from_to(pair[0]).1, topology.from_to(pair[1]).0);
+                    }
+                    let top = topology.from_to(ways[length / 2]).0;
+                    assert!(matches!(topology.role(top), Role::Spine(_)));
+                    for way in ways {
+                        *crossed.entry(*way).or_default() += 1;
+                    }
+                }
+            }
+            // Both directions of every link.
+            assert_eq!(crossed.len(), 2 * topology.links() as usize);
+        }
+    }
+
+    #[test]
+    fn switches_hash_apart() {
+        let topology = Rails::three_tiers(2, 2, 2, 2, 2).build().unwrap();
+        let mut seen: BTreeMap<Vec<bool>, u32> = BTreeMap::new();
+        for port in 0..4_000 {
+            let route = topology.route(tuple(&topology, 0, 0, 1, port), 5, |_| true);
+            let odd = |way: &Way| topology.from_to(*way).1.0 % 2 == 1;
+            let choices = [0, 1, 2].map(|hop| odd(&route.ways()[hop + 1]));
+            *seen.entry(choices.to_vec()).or_default() += 1;
+        }
+        assert_eq!(seen.len(), 8, "{seen:?}");
+        assert!(seen.values().all(|n| (400..600).contains(n)), "{seen:?}");
+    }
+
+    #[test]
+    fn a_way_that_is_known_to_be_dead_is_avoided_where_there_is_another() {
+        let topology = Rails::two_tiers(2, 2, 2).build().unwrap();
+        let leaf = topology.node(Role::Rail { group: 0, rail: 0 });
+        let spine = topology.node(Role::Spine(0));
+        let dead = topology.between(leaf, spine).unwrap();
+        for port in 0..100 {
+            let out = topology.route(tuple(&topology, 0, 0, 1, port), 9, |way| way.link != dead);
+            assert_ne!(out.ways()[1].link, dead);
+            assert_eq!(out.ways().len(), 4);
+        }
+        let stuck = topology.route(tuple(&topology, 0, 0, 1, 1), 9, |way| {
+            way.link == LinkId(0) || !way.up
+        });
+        assert_eq!(stuck.ways().len(), 1);
+    }
+}

@@ -1,0 +1,547 @@
+//! The agent without its hands: what is due goes out, what happened comes in, rows come out.
+//!
+//! Time is that of the backend, chance is a seed. The order of calls is [`drive`](crate::drive())'s:
+//! everything that has happened by `now` is told before [`Agent::expire`] is asked at `now`.
+
+use crate::clocks::Clocks;
+use crate::counters::Counters;
+use crate::icmp::Answer;
+use crate::payload::Payload;
+use crate::session::{Arrival, InFlight, Met, Session};
+use crate::throttle::Throttle;
+use crate::tracer::{Begun, Ended, Heard, Limits, Tracer, Tuple};
+use crate::types::{Clock, Event, Kind, Nanos, Nic, NicIndex, Outgoing, Refusal, Sequence};
+use fastrand::Rng;
+use rocescope_model::{PathRow, ProbeRow, Text, Time};
+use std::collections::VecDeque;
+
+/// How an agent probes. The defaults are Hostmesh's, sections 3.3 and 4, where it gives any.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Name of the host, in every row.
+    pub observer: Text,
+    /// UDP destination port: 4791.
+    pub udp_dst_port: u16,
+    /// Between two probes of a NIC: 100 ms.
+    pub interval: Nanos,
+    /// A probe that takes longer is lost: 500 ms.
+    pub timeout: Nanos,
+    /// Source ports of a NIC: 8.
+    pub pool_size: usize,
+    /// How long a port is used: 10 minutes.
+    pub pool_period: Nanos,
+    /// Traces a second and NIC, 0 for none: 0.5.
+    pub traces_per_second: f64,
+    /// Answers a second from any one hop: 5.
+    pub answers_per_second: f64,
+    /// Hops of the longest path that is looked for: 8.
+    pub ttl_max: u8,
+    /// A path that stays is written again after: 5 minutes.
+    pub refresh: Nanos,
+    /// The share of a core beyond which the agent slows down: 0.05.
+    pub cpu_bound: f64,
+    /// Whence all chance comes.
+    pub seed: u64,
+}
+
+impl Settings {
+    /// The defaults.
+    #[must_use]
+    pub fn new(observer: impl Into<Text>, seed: u64) -> Self {
+        Self {
+            observer: observer.into(),
+            udp_dst_port: rocescope_wire::ROCE_UDP_PORT,
+            interval: Nanos(100_000_000),
+            timeout: Nanos(500_000_000),
+            pool_size: 8,
+            pool_period: Nanos(600_000_000_000),
+            traces_per_second: 0.5,
+            answers_per_second: 5.0,
+            ttl_max: 8,
+            refresh: Nanos(300_000_000_000),
+            cpu_bound: 0.05,
+            seed,
+        }
+    }
+}
+
+/// Later than this a processor that many programs share may be at any time, however short the interval is.
+const LEAST_BACKLOG: Nanos = Nanos(100_000_000);
+
+/// The probes and traces of all NICs of a host.
+#[derive(Clone, Debug)]
+pub struct Agent {
+    settings: Settings,
+    id: u64,
+    nics: Vec<Nic>,
+    names: Vec<Text>,
+    clock: Clock,
+    sessions: Vec<Session>,
+    clocks: Clocks,
+    tracer: Tracer,
+    throttle: Throttle,
+    /// The most that a probe was late since the last look.
+    late: Nanos,
+    outbox: VecDeque<Outgoing>,
+    counters: Counters,
+    stopped: bool,
+    probe_rows: Vec<ProbeRow>,
+    path_rows: Vec<PathRow>,
+    last_refusal: Option<(NicIndex, Refusal)>,
+}
+
+impl Agent {
+    /// An agent for these NICs, which begins at `now`. With fewer than two there is nobody to probe.
+    #[must_use]
+    pub fn new(settings: Settings, nics: &[Nic], clock: Clock, now: Nanos) -> Self {
+        let count = nics.len() as u16;
+        let mut rng = Rng::with_seed(settings.seed);
+        let id = rng.u64(..);
+        // Their turns are spread over the interval: probes do not meet each other.
+        let session = |nic: u16| {
+            let first = Nanos(settings.interval.0 * i64::from(nic) / i64::from(count));
+            Session::new(
+                (NicIndex(nic), count),
+                (settings.interval, settings.timeout),
+                (settings.pool_size, settings.pool_period),
+                now + first,
+                rng.fork(),
+            )
+        };
+        let probing = if count < 2 { 0 } else { count };
+        let sessions: Vec<Session> = (0..probing).map(session).collect();
+        let limits = Limits {
+            interval: (settings.traces_per_second > 0.0)
+                .then(|| Nanos((1e9 / settings.traces_per_second) as i64)),
+            answers_per_second: settings.answers_per_second,
+            ttl_max: settings.ttl_max,
+            timeout: settings.timeout,
+            refresh: settings.refresh,
+        };
+        let mut tracer = Tracer::new(limits, probing, now);
+        for (nic, session) in sessions.iter().enumerate() {
+            tracer.follow(NicIndex(nic as u16), count, session.ports());
+        }
+        Self {
+            id,
+            names: nics.iter().map(|nic| nic.name.clone().into()).collect(),
+            nics: nics.to_vec(),
+            clock,
+            clocks: Clocks::new(nics.len()),
+            sessions,
+            tracer,
+            throttle: Throttle::new(settings.cpu_bound, settings.interval.max(LEAST_BACKLOG)),
+            late: Nanos(0),
+            outbox: VecDeque::new(),
+            counters: Counters::default(),
+            stopped: false,
+            probe_rows: Vec::new(),
+            path_rows: Vec::new(),
+            last_refusal: None,
+            settings,
+        }
+    }
+
+    /// When something is to be done next; `None` when all is done.
+    #[must_use]
+    pub fn next_due(&self) -> Option<Nanos> {
+        if !self.outbox.is_empty() {
+            return Some(Nanos(i64::MIN));
+        }
+        let expiries = self.sessions.iter().filter_map(Session::expiry);
+        let ends = self.tracer.next_end();
+        let begins = (!self.stopped).then(|| {
+            let probes = self.sessions.iter().map(Session::due);
+            probes.chain(self.tracer.next_due()).min()
+        });
+        expiries.chain(ends).chain(begins.flatten()).min()
+    }
+
+    /// Begins no more probes and traces; those under way come to their end.
+    pub fn stop(&mut self) {
+        self.stopped = true;
+    }
+
+    /// The datagram that is to be sent at `now`, if one is. Ask until there is none.
+    pub fn next_packet(&mut self, now: Nanos) -> Option<Outgoing> {
+        if let Some(mut packet) = self.outbox.pop_front() {
+            packet.sent = now;
+            return Some(packet);
+        }
+        if self.stopped {
+            return None;
+        }
+        if let Some(probe) = self.next_probe(now) {
+            return Some(probe);
+        }
+        let begun = self.tracer.begin(now)?;
+        self.counters.traces += 1;
+        let packets = (1..=begun.ttl_max).map(|ttl| self.trace_packet(begun, ttl, now));
+        self.outbox = packets.collect();
+        self.outbox.pop_front()
+    }
+
+    fn next_probe(&mut self, now: Nanos) -> Option<Outgoing> {
+        let factor = self.throttle.factor();
+        let count = self.nics.len() as u16;
+        for (nic, session) in self.sessions.iter_mut().enumerate() {
+            if session.due() > now {
+                continue;
+            }
+            let src = NicIndex(nic as u16);
+            if session.renew(now) {
+                self.tracer.follow(src, count, session.ports());
+            }
+            let Some(due) = session.next(now, factor) else {
+                continue;
+            };
+            self.counters.probes += 1;
+            self.counters.in_flight += 1;
+            self.counters.skipped += due.skipped;
+            self.late = self.late.max(due.late);
+            return Some(Outgoing {
+                src,
+                dst: due.dst,
+                port: due.port,
+                sequence: due.sequence,
+                kind: Kind::Probe,
+                sent: now,
+                agent: self.id,
+            });
+        }
+        None
+    }
+
+    fn trace_packet(&self, begun: Begun, ttl: u8, now: Nanos) -> Outgoing {
+        Outgoing {
+            src: begun.tuple.src,
+            dst: begun.tuple.dst,
+            port: begun.tuple.port,
+            sequence: Sequence(0),
+            kind: Kind::Trace { id: begun.id, ttl },
+            sent: now,
+            agent: self.id,
+        }
+    }
+
+    /// The datagram was not sent.
+    pub fn refused(&mut self, outgoing: &Outgoing, why: Refusal) {
+        self.last_refusal = Some((outgoing.src, why));
+        if outgoing.kind != Kind::Probe {
+            self.counters.traces_unsent += 1;
+            return;
+        }
+        let session = self.sessions.get_mut(outgoing.src.at());
+        if let Some(probe) = session.and_then(|session| session.refused(outgoing.sequence)) {
+            self.decided();
+            self.counters.unsent += 1;
+            self.row(outgoing.src, &probe, "unsent", None);
+        }
+    }
+
+    /// Takes what happened.
+    pub fn happened(&mut self, event: &Event) {
+        match event {
+            Event::Sent { payload, nic_sent } => self.left(payload, *nic_sent),
+            Event::Arrived {
+                nic,
+                payload,
+                intact,
+                nic_received,
+                received,
+            } => {
+                let arrival = Arrival {
+                    intact: *intact,
+                    nic_received: *nic_received,
+                    received: *received,
+                };
+                self.arrived(*nic, payload, arrival);
+            }
+            Event::Stranger => self.counters.strangers += 1,
+            Event::Unreadable => self.counters.unreadable += 1,
+            Event::Answered { answer, at } => self.answered(answer, *at),
+            Event::Stepped { by } => self.stepped(*by),
+        }
+    }
+
+    fn left(&mut self, payload: &Payload, nic_sent: Nanos) {
+        if payload.agent != self.id || payload.kind != Kind::Probe {
+            return;
+        }
+        let session = self.sessions.get_mut(payload.src.at());
+        if let Some(probe) = session.and_then(|session| session.left(payload.sequence, nic_sent)) {
+            self.received(payload.src, &probe);
+        }
+    }
+
+    fn arrived(&mut self, nic: NicIndex, payload: &Payload, arrival: Arrival) {
+        // A damaged payload may say anything; it counts where it says what is under way.
+        if payload.agent != self.id || payload.dst != nic {
+            if arrival.intact {
+                self.counters.strangers += 1;
+            } else {
+                self.counters.unreadable += 1;
+            }
+            return;
+        }
+        let src = payload.src;
+        if let Kind::Trace { id, ttl } = payload.kind {
+            let tuple = Tuple {
+                src,
+                dst: nic,
+                port: payload.port,
+            };
+            let at = match (self.clock.own, arrival.nic_received) {
+                (false, Some(stamp)) => stamp,
+                _ => arrival.received,
+            };
+            let address = self.nics.get(nic.at()).map(|nic| nic.address);
+            if let Some(address) = address
+                && arrival.intact
+            {
+                // One that comes after its trace has ended: its TTL was more than the path is long.
+                self.tracer.arrived(tuple, (id, ttl), address, at);
+            }
+            return;
+        }
+        let own = self.clock.own;
+        // Where one clock stamps both ends, a probe that waited for a busy host is no loss.
+        let since = |probe: &InFlight| match arrival.nic_received {
+            Some(stamp) if !own && !probe.torn => stamp - probe.sent,
+            _ => arrival.received - probe.sent,
+        };
+        let met = match self.sessions.get_mut(src.at()) {
+            Some(session) => session.arrived((payload.sequence, nic), arrival, since),
+            None => Met::Stranger,
+        };
+        match met {
+            Met::Done(probe) => self.received(src, &probe),
+            Met::Waits => {}
+            Met::Late => self.counters.late += 1,
+            Met::Again => self.counters.duplicates += 1,
+            Met::Stranger if arrival.intact => self.counters.strangers += 1,
+            Met::Stranger => self.counters.unreadable += 1,
+        }
+    }
+
+    /// A probe has come in time; all that will be known of it is known.
+    fn received(&mut self, src: NicIndex, probe: &InFlight) {
+        let Some(arrival) = probe.arrival else {
+            return;
+        };
+        self.decided();
+        self.counters.unstamped += u64::from(probe.nic_sent.is_none());
+        self.counters.torn += u64::from(probe.torn);
+        if arrival.intact {
+            self.counters.received += 1;
+            self.row(src, probe, "received", Some(arrival));
+        } else {
+            self.counters.corrupt += 1;
+            self.row(src, probe, "corrupt", Some(arrival));
+        }
+    }
+
+    fn answered(&mut self, answer: &Answer, at: Nanos) {
+        // About traffic of somebody else.
+        if answer.dst_port != self.settings.udp_dst_port {
+            return;
+        }
+        let nic = |address| {
+            let found = self.nics.iter().position(|nic| nic.address == address);
+            found.map(|at| NicIndex(at as u16))
+        };
+        let (Some(src), Some(dst)) = (nic(answer.src), nic(answer.dst)) else {
+            self.counters.answers_strange += 1;
+            return;
+        };
+        let tuple = Tuple {
+            src,
+            dst,
+            port: answer.src_port,
+        };
+        if answer.kind == Some(Kind::Probe) && !answer.exceeded {
+            self.counters.unreachable += 1;
+            return;
+        }
+        match self.tracer.answered(tuple, answer, at) {
+            Heard::Hop => self.counters.hop_answers += 1,
+            Heard::Unreachable => self.counters.unreachable += 1,
+            Heard::Strange => self.counters.answers_strange += 1,
+        }
+    }
+
+    fn stepped(&mut self, by: Nanos) {
+        self.counters.clock_steps += 1;
+        for session in &mut self.sessions {
+            session.stepped(by);
+        }
+        self.counters.traces_incomplete += self.tracer.under_way() as u64;
+        self.tracer.stepped(by);
+        self.clocks.stepped(by);
+    }
+
+    /// Decides what time has decided: timeouts, and traces that have ended.
+    pub fn expire(&mut self, now: Nanos) {
+        for nic in 0..self.sessions.len() {
+            while let Some(probe) = self
+                .sessions
+                .get_mut(nic)
+                .and_then(|session| session.expired(now))
+            {
+                let src = NicIndex(nic as u16);
+                if probe.arrival.is_some() {
+                    self.received(src, &probe);
+                } else {
+                    self.decided();
+                    self.counters.timeouts += 1;
+                    self.row(src, &probe, "timeout", None);
+                }
+            }
+        }
+        while let Some(ended) = self.tracer.ended(now) {
+            self.trace_ended(&ended);
+        }
+    }
+
+    fn trace_ended(&mut self, ended: &Ended) {
+        let Some((hops, news)) = &ended.path else {
+            self.counters.traces_incomplete += 1;
+            return;
+        };
+        self.counters.traces_complete += 1;
+        let Some(news) = news else {
+            return;
+        };
+        self.counters.path_changes += u64::from(*news == crate::route::News::Changed);
+        for (index, hop) in hops.iter().enumerate() {
+            let mut row = self.path_row(ended.tuple, ended.at);
+            row.reason = news.name().into();
+            row.hops = hops.len() as u16;
+            row.hop = index as u16 + 1;
+            row.address = hop.address;
+            row.round_trip_ns = hop.round_trip.map(|time| time.0);
+            self.path_rows.push(row);
+        }
+    }
+
+    fn path_row(&self, tuple: Tuple, at: Nanos) -> PathRow {
+        PathRow {
+            observer: self.settings.observer.clone(),
+            time: Time(at.0),
+            time_ns: at.0,
+            src_nic: self.name(tuple.src),
+            dst_nic: self.name(tuple.dst),
+            src: self.address(tuple.src),
+            dst: self.address(tuple.dst),
+            udp_src_port: tuple.port,
+            udp_dst_port: self.settings.udp_dst_port,
+            ..PathRow::default()
+        }
+    }
+
+    fn row(
+        &mut self,
+        src: NicIndex,
+        probe: &InFlight,
+        outcome: &'static str,
+        arrival: Option<Arrival>,
+    ) {
+        let nic_received = arrival.and_then(|arrival| arrival.nic_received);
+        let received = arrival.map(|arrival| arrival.received);
+        let stamps = probe.nic_sent.zip(nic_received).filter(|_| !probe.torn);
+        let (mut offset, mut error) = (None, self.clock.error);
+        if let (Some((left, came)), Some(now)) = (stamps, received) {
+            if self.clock.own {
+                self.clocks.learn(src, probe.dst, now, came - left);
+                self.counters.clock_resets = self.clocks.resets();
+                let estimate = self.clocks.offset(src, probe.dst, now);
+                offset = estimate.map(|estimate| estimate.offset);
+                error = error + estimate.map_or(Nanos(0), |estimate| estimate.error);
+            } else {
+                offset = Some(Nanos(0));
+            }
+        }
+        let latency = stamps
+            .zip(offset)
+            .map(|((left, came), offset)| came - left - offset);
+        // From when it was due: a host whose processor is busy keeps the agent from sending, and by the time it
+        // sends it has a turn of the processor, and takes what comes at once.
+        let processing = latency
+            .zip(received)
+            .map(|(latency, received)| (received - probe.due) - latency);
+        let row = ProbeRow {
+            observer: self.settings.observer.clone(),
+            time: Time(probe.due.0),
+            time_ns: probe.due.0,
+            src_nic: self.name(src),
+            dst_nic: self.name(probe.dst),
+            src: self.address(src),
+            dst: self.address(probe.dst),
+            udp_src_port: probe.port,
+            udp_dst_port: self.settings.udp_dst_port,
+            sequence: probe.sequence.0,
+            outcome: outcome.into(),
+            nic_send_ns: probe.nic_sent.map(|time| time.0),
+            nic_receive_ns: nic_received.map(|time| time.0),
+            app_receive_ns: received.map(|time| time.0),
+            network_latency_ns: latency.map(|time| time.0),
+            processing_delay_ns: processing.map(|time| time.0),
+            clock_offset_ns: offset.map(|time| time.0),
+            clock_source: self.clock.source.into(),
+            clock_error_ns: error.0,
+        };
+        self.probe_rows.push(row);
+    }
+
+    fn decided(&mut self) {
+        self.counters.in_flight = self.counters.in_flight.saturating_sub(1);
+    }
+
+    fn name(&self, nic: NicIndex) -> Text {
+        self.names.get(nic.at()).cloned().unwrap_or_default()
+    }
+
+    fn address(&self, nic: NicIndex) -> std::net::IpAddr {
+        let unknown = std::net::Ipv4Addr::UNSPECIFIED.into();
+        self.nics.get(nic.at()).map_or(unknown, |nic| nic.address)
+    }
+
+    /// Looks at what was used since the last look: the share of a core, as
+    /// [`throttle`](crate::throttle) takes it. About once a second.
+    pub fn look(&mut self, cpu: f64) {
+        self.throttle.look(cpu, std::mem::take(&mut self.late));
+        self.counters.slowed = self.throttle.doubled();
+    }
+
+    /// What the interval is multiplied by at the moment.
+    #[must_use]
+    pub const fn slowed_by(&self) -> u32 {
+        self.throttle.factor()
+    }
+
+    /// What became of everything so far.
+    #[must_use]
+    pub const fn counters(&self) -> Counters {
+        Counters {
+            traces_deferred: self.tracer.deferred(),
+            ..self.counters
+        }
+    }
+
+    /// 5-tuples in use, and how many of them have a path.
+    #[must_use]
+    pub fn paths(&self) -> (usize, usize) {
+        self.tracer.known()
+    }
+
+    /// The NIC and the reason of the last datagram that was not sent.
+    #[must_use]
+    pub const fn last_refusal(&self) -> Option<(NicIndex, Refusal)> {
+        self.last_refusal
+    }
+
+    /// Rows that have come together; who takes them has to be done before long.
+    pub fn rows(&mut self) -> (&mut Vec<ProbeRow>, &mut Vec<PathRow>) {
+        (&mut self.probe_rows, &mut self.path_rows)
+    }
+}

@@ -1,0 +1,59 @@
+//! Keeps the kernel from answering probes.
+//!
+//! To the kernel a probe is a UDP datagram to a port. Where it lets it through (its source is an
+//! address of this host, which IPv4 refuses as martian unless `accept_local` is set) and nobody holds the
+//! port, it would answer with *port unreachable*, which switches would carry back. So the port is held,
+//! and a filter drops whatever comes.
+
+use super::super::Error;
+use super::socket::attach;
+use std::io::ErrorKind;
+use std::net::{Ipv4Addr, Ipv6Addr, UdpSocket};
+use std::os::fd::AsRawFd;
+
+/// Sockets that hold the port.
+#[derive(Debug)]
+pub(super) struct Guard {
+    _sockets: Vec<UdpSocket>,
+    is_taken: bool,
+}
+
+impl Guard {
+    pub(super) fn open(port: u16) -> Result<Self, Error> {
+        // One for both families where the host has IPv6 (and does not part them), else for one.
+        let v6 = UdpSocket::bind((Ipv6Addr::UNSPECIFIED, port));
+        let v4 = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, port));
+        let mut guard = Self {
+            _sockets: Vec::new(),
+            is_taken: false,
+        };
+        let has_v6 = v6.is_ok();
+        for (bound, is_v4) in [(v6, false), (v4, true)] {
+            match bound {
+                Ok(socket) => {
+                    let nothing = [libc::sock_filter {
+                        code: (libc::BPF_RET | libc::BPF_K) as u16,
+                        jt: 0,
+                        jf: 0,
+                        k: 0,
+                    }];
+                    attach(socket.as_raw_fd(), &nothing).map_err(Error::at("a filter"))?;
+                    guard._sockets.push(socket);
+                }
+                // The first of them takes IPv4 too.
+                Err(error) if error.kind() == ErrorKind::AddrInUse => {
+                    guard.is_taken |= !(is_v4 && has_v6);
+                }
+                // A host without IPv6.
+                Err(_) if !is_v4 => {}
+                Err(error) => return Err(Error::at("the probes' port")(error)),
+            }
+        }
+        Ok(guard)
+    }
+
+    /// Somebody else holds the port.
+    pub(super) const fn is_taken(&self) -> bool {
+        self.is_taken
+    }
+}

@@ -1,0 +1,320 @@
+//! Whole Ethernet frames by packet sockets, stamped by the kernel.
+//!
+//! Between two addresses of one host the kernel would never use the wire, so frames are built whole: to
+//! the MAC address of the next hop that the routing table names for the destination *out of this NIC*.
+//! The driver stamps a frame as it hands it to the card (2), the network stack as it takes one from it
+//! (3), both with the system clock. Packet sockets see frames before any check of source addresses.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `link` | the NICs, and sending: all that `pnet` is for |
+//! | `socket` | a packet socket that filters and stamps |
+//! | `next_hop` | the routing table and the neighbours, over netlink |
+//! | `guard` | keeps the kernel from answering probes |
+//! | `system_clock` | the clock, and when it is set |
+
+mod guard;
+mod link;
+mod next_hop;
+mod socket;
+mod system_clock;
+
+pub use link::{Link, all, find};
+
+use super::{Backend, Error, Waited};
+use crate::frame::{self, Seen, Way};
+use crate::types::{Clock, Event, Nanos, Nic, NicIndex, Outgoing, Refusal};
+use guard::Guard;
+use link::Sender;
+use next_hop::{NextHops, Resolved};
+use rustix::buffer::spare_capacity;
+use rustix::event::{Timespec, epoll};
+use rustix::io::Errno;
+use socket::{Received, Socket};
+use std::net::IpAddr;
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+use system_clock::SystemClock;
+
+/// The next hops of all NICs are looked up again within this time.
+const REFRESH: Nanos = Nanos(10_000_000_000);
+/// How often the first look asks whether neighbours have answered, and how often in all: the kernel asks
+/// a neighbour three times, once a second.
+const FIRST_ANSWER: Duration = Duration::from_millis(20);
+const FIRST_LOOKS: usize = 160;
+/// The stamps of a virtual interface are taken where the frame passes from one end to the other.
+const VIRTUAL_ERROR: Nanos = Nanos(1_000);
+/// A card waits up to so long with an interrupt, to raise one for several frames.
+const CARD_ERROR: Nanos = Nanos(64_000);
+
+/// A NIC, open.
+struct Port {
+    link: Link,
+    socket: Socket,
+    sender: Sender,
+    /// To each NIC: where frames go first.
+    hops: Vec<Option<[u8; 6]>>,
+}
+
+/// Packet sockets on the NICs of this host.
+pub struct Raw {
+    nics: Vec<Nic>,
+    ports: Vec<Port>,
+    udp_dst_port: u16,
+    clock: Clock,
+    system_clock: SystemClock,
+    next_hops: NextHops,
+    /// Which NIC is looked at next, and when.
+    look: (usize, Nanos),
+    guard: Guard,
+    /// Tells which sockets have something; the number of a socket is that of its NIC.
+    epoll: OwnedFd,
+    ready: Vec<epoll::Event>,
+    frame: Vec<u8>,
+}
+
+impl std::fmt::Debug for Raw {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Raw")
+            .field("nics", &self.nics)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Raw {
+    /// Opens packet sockets on these NICs, which takes `CAP_NET_RAW`; after that, nothing does.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn open(links: Vec<Link>, udp_dst_port: u16) -> Result<Self, Error> {
+        let is_virtual = links.iter().all(Link::is_virtual);
+        let count = links.len();
+        let open = |link: Link| {
+            let socket = Socket::open(udp_dst_port)?;
+            let sender = link.sender(&socket)?;
+            Ok(Port {
+                link,
+                socket,
+                sender,
+                hops: vec![None; count],
+            })
+        };
+        let ports = links
+            .into_iter()
+            .map(open)
+            .collect::<Result<Vec<_>, Error>>()?;
+        let now = system_clock::now();
+        let mut raw = Self {
+            nics: ports.iter().map(|port| port.link.nic()).collect(),
+            next_hops: NextHops::open(ports.iter().map(|port| &port.link))?,
+            ports,
+            udp_dst_port,
+            clock: Clock {
+                source: "kernel software",
+                error: if is_virtual {
+                    VIRTUAL_ERROR
+                } else {
+                    CARD_ERROR
+                },
+                own: false,
+            },
+            system_clock: SystemClock::new(),
+            look: (0, now),
+            guard: Guard::open(udp_dst_port)?,
+            epoll: epoll::create(epoll::CreateFlags::CLOEXEC)
+                .map_err(|error| Error::at("epoll")(error.into()))?,
+            ready: Vec::with_capacity(count),
+            frame: Vec::new(),
+        };
+        for (nic, port) in raw.ports.iter().enumerate() {
+            let number = epoll::EventData::new_u64(nic as u64);
+            epoll::add(&raw.epoll, port.socket.fd(), number, epoll::EventFlags::IN)
+                .map_err(|error| Error::at("epoll")(error.into()))?;
+        }
+        raw.first_look()?;
+        Ok(raw)
+    }
+
+    /// Another process takes datagrams of the port: probes reach it too.
+    #[must_use]
+    pub const fn port_is_taken(&self) -> bool {
+        self.guard.is_taken()
+    }
+
+    /// NICs without a next hop to another, and the first such other.
+    pub fn unreachable(&self) -> impl Iterator<Item = (&Nic, &Nic)> {
+        self.ports
+            .iter()
+            .zip(&self.nics)
+            .enumerate()
+            .filter_map(|(src, (port, nic))| {
+                let mut others = port.hops.iter().zip(&self.nics).enumerate();
+                let (_, (_, dst)) = others.find(|(dst, (hop, _))| *dst != src && hop.is_none())?;
+                Some((nic, dst))
+            })
+    }
+
+    /// Looks up all next hops, and gives neighbours time to say where they are.
+    fn first_look(&mut self) -> Result<(), Error> {
+        for _ in 0..FIRST_LOOKS {
+            for nic in 0..self.ports.len() {
+                self.look_at(nic)?;
+            }
+            if self.unreachable().next().is_none() {
+                return Ok(());
+            }
+            std::thread::sleep(FIRST_ANSWER);
+        }
+        Ok(())
+    }
+
+    fn look_at(&mut self, src: usize) -> Result<(), Error> {
+        let Some(port) = self.ports.get_mut(src) else {
+            return Ok(());
+        };
+        for (dst, (nic, hop)) in self.nics.iter().zip(&mut port.hops).enumerate() {
+            if dst == src {
+                continue;
+            }
+            match self.next_hops.resolve(&port.link, src, nic.address)? {
+                Resolved::At(mac) => *hop = Some(mac),
+                // It was there before: only sending there will tell.
+                Resolved::Asked => {}
+                Resolved::NoRoute => *hop = None,
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until a socket has something to say, at most for `timeout`; whether a signal came.
+    fn poll(&mut self, timeout: Nanos) -> Result<bool, Error> {
+        let timeout = Timespec {
+            tv_sec: timeout.0.max(0) / 1_000_000_000,
+            tv_nsec: timeout.0.max(0) % 1_000_000_000,
+        };
+        self.ready.clear();
+        match epoll::wait(&self.epoll, spare_capacity(&mut self.ready), Some(&timeout)) {
+            Ok(_) => Ok(false),
+            Err(Errno::INTR) => Ok(true),
+            Err(error) => Err(Error::at("waiting for frames")(error.into())),
+        }
+    }
+
+    /// Takes what the sockets have: all departures first.
+    fn take(&mut self, events: &mut Vec<Event>) {
+        let udp_dst_port = self.udp_dst_port;
+        for ready in &mut self.ready {
+            let flags = ready.flags;
+            let port = self.ports.get_mut(ready.data.u64() as usize);
+            if let Some(port) = port.filter(|_| flags.contains(epoll::EventFlags::ERR)) {
+                let had = port.socket.departure(|frame, stamp| {
+                    let own = frame::own(frame).filter(|(_, port)| *port == udp_dst_port);
+                    if let (Some((payload, _)), Some(nic_sent)) = (own, stamp) {
+                        events.push(Event::Sent { payload, nic_sent });
+                    }
+                });
+                if had {
+                    ready.flags = flags.difference(epoll::EventFlags::ERR);
+                }
+            }
+        }
+        // An error that was no departure is taken off the socket like a frame.
+        let some = self.ready.iter().map(|ready| (ready.flags, ready.data));
+        for (_, nic) in some.filter(|(flags, _)| !flags.is_empty()) {
+            let nic = nic.u64();
+            if let Some(port) = self.ports.get_mut(nic as usize) {
+                port.socket.arrivals(|received: &Received<'_>| {
+                    events.extend(event(received, NicIndex(nic as u16), udp_dst_port));
+                });
+            }
+        }
+    }
+}
+
+fn event(received: &Received<'_>, nic: NicIndex, udp_dst_port: u16) -> Option<Event> {
+    let now = system_clock::now();
+    Some(match frame::read(received.frame, udp_dst_port) {
+        Seen::Datagram(payload, intact) => Event::Arrived {
+            nic,
+            payload,
+            intact,
+            nic_received: received.stamp,
+            received: now,
+        },
+        Seen::Answer(answer) => Event::Answered {
+            answer,
+            at: received.stamp.unwrap_or(now),
+        },
+        Seen::Unreadable => Event::Unreadable,
+        Seen::Stranger => Event::Stranger,
+        Seen::Other => return None,
+    })
+}
+
+impl Backend for Raw {
+    fn nics(&self) -> &[Nic] {
+        &self.nics
+    }
+
+    fn clock(&self) -> Clock {
+        self.clock
+    }
+
+    fn now(&self) -> Nanos {
+        system_clock::now()
+    }
+
+    fn send(&mut self, outgoing: &Outgoing) -> Result<(), Refusal> {
+        let dst = self
+            .nics
+            .get(outgoing.dst.at())
+            .ok_or(Refusal::Other)?
+            .address;
+        let port = self
+            .ports
+            .get_mut(outgoing.src.at())
+            .ok_or(Refusal::Other)?;
+        let hop = port.hops.get(outgoing.dst.at()).copied().flatten();
+        let way = Way {
+            src_mac: port.link.mac(),
+            dst_mac: hop.ok_or(Refusal::Unreachable)?,
+            src: port.link.address(),
+            dst,
+            udp_dst_port: self.udp_dst_port,
+        };
+        frame::write(&mut self.frame, &way, outgoing);
+        port.sender.send(&self.frame)
+    }
+
+    fn dropped(&mut self) -> u64 {
+        let sockets = self.ports.iter_mut().map(|port| &mut port.socket);
+        sockets.map(socket::Socket::dropped).sum()
+    }
+
+    fn wait(&mut self, until: Nanos, events: &mut Vec<Event>) -> Result<Waited, Error> {
+        let mut woken = false;
+        self.ready.clear();
+        // A clock that was set makes nonsense of the time to wait.
+        if !self.system_clock.is_set() {
+            woken = self.poll(until.min(self.look.1) - system_clock::now())?;
+        }
+        let seen = system_clock::now();
+        if let Some(by) = self.system_clock.step() {
+            self.look.1 = self.look.1 + by;
+            events.push(Event::Stepped { by });
+        }
+        self.take(events);
+        if seen >= self.look.1 {
+            let (nic, _) = self.look;
+            self.look_at(nic)?;
+            let count = self.ports.len().max(1);
+            self.look = ((nic + 1) % count, seen + Nanos(REFRESH.0 / count as i64));
+        }
+        Ok(Waited { seen, woken })
+    }
+}
+
+/// The family of an address, as the kernel numbers it.
+fn is_v6(address: IpAddr) -> bool {
+    matches!(address, IpAddr::V6(_))
+}

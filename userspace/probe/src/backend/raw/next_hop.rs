@@ -1,0 +1,239 @@
+//! Where a frame goes first: the routing table and the neighbours, over netlink.
+//!
+//! The kernel is asked for the route to the destination *out of one NIC*, so that the table of its own
+//! addresses, which would keep the frame in the host, is passed over; rules and tables of the host hold.
+//! A neighbour that the kernel does not know is made known by sending it an empty datagram.
+
+use super::super::Error;
+use super::link::Link;
+use netlink_packet_core::{
+    NLM_F_REQUEST, NetlinkDeserializable, NetlinkMessage, NetlinkPayload, NetlinkSerializable,
+};
+use netlink_packet_route::neighbour::{
+    NeighbourAddress, NeighbourAttribute, NeighbourMessage, NeighbourState,
+};
+use netlink_packet_route::route::{RouteAddress, RouteAttribute, RouteMessage, RouteType};
+use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
+use netlink_sys::protocols::NETLINK_ROUTE;
+use netlink_sys::{Socket as Netlink, SocketAddr as NetlinkAddress};
+use std::io;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr, SocketAddrV6, UdpSocket};
+use std::os::fd::AsRawFd;
+
+/// The port "discard": nobody is there, and whoever is does nothing.
+const DISCARD: u16 = 9;
+const UDP: u8 = 17;
+
+/// What is known of a next hop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Resolved {
+    /// Its MAC address.
+    At([u8; 6]),
+    /// It has been asked.
+    Asked,
+    /// The routing table has no way out of this NIC.
+    NoRoute,
+}
+
+pub(super) struct NextHops {
+    netlink: Netlink,
+    /// Of each NIC, a socket that sends out of it.
+    nudges: Vec<UdpSocket>,
+    buffer: Vec<u8>,
+}
+
+impl NextHops {
+    pub(super) fn open<'a>(links: impl Iterator<Item = &'a Link>) -> Result<Self, Error> {
+        let nudge = |link: &Link| {
+            let socket = UdpSocket::bind((link.address(), 0))?;
+            socket.set_nonblocking(true)?;
+            let name = link.name().as_bytes();
+            // SAFETY: the kernel reads no more than the size it is told.
+            let bound = unsafe {
+                libc::setsockopt(
+                    socket.as_raw_fd(),
+                    libc::SOL_SOCKET,
+                    libc::SO_BINDTODEVICE,
+                    name.as_ptr().cast(),
+                    name.len() as libc::socklen_t,
+                )
+            };
+            if bound == 0 {
+                Ok(socket)
+            } else {
+                Err(io::Error::last_os_error())
+            }
+        };
+        let netlink = || {
+            let mut netlink = Netlink::new(NETLINK_ROUTE)?;
+            netlink.bind_auto()?;
+            netlink.connect(&NetlinkAddress::new(0, 0))?;
+            Ok(netlink)
+        };
+        Ok(Self {
+            netlink: netlink().map_err(Error::at("netlink"))?,
+            nudges: links
+                .map(nudge)
+                .collect::<io::Result<_>>()
+                .map_err(Error::at("a socket to wake neighbours"))?,
+            buffer: Vec::new(),
+        })
+    }
+
+    /// The next hop from a link, the NIC of this index, to an address.
+    pub(super) fn resolve(
+        &mut self,
+        link: &Link,
+        nic: usize,
+        dst: IpAddr,
+    ) -> Result<Resolved, Error> {
+        // IPv6 passes the table of own addresses over only where it is free to choose the source.
+        let mut hop = self.route(link, dst, Some(link.address()))?;
+        if hop.is_none() {
+            hop = self.route(link, dst, None)?;
+        }
+        let Some(hop) = hop else {
+            return Ok(Resolved::NoRoute);
+        };
+        let (mac, is_fresh) = self.neighbour(link, hop)?;
+        if !is_fresh && let Some(socket) = self.nudges.get(nic) {
+            let to = match hop {
+                IpAddr::V4(v4) => SocketAddr::new(v4.into(), DISCARD),
+                IpAddr::V6(v6) => SocketAddrV6::new(v6, DISCARD, 0, scope(v6, link)).into(),
+            };
+            // Whether it could be sent shows when the neighbour is looked up again.
+            let _ = socket.send_to(&[], to);
+        }
+        Ok(mac.map_or(Resolved::Asked, Resolved::At))
+    }
+
+    /// The gateway of the route out of the link, or the destination where it is next.
+    fn route(
+        &mut self,
+        link: &Link,
+        dst: IpAddr,
+        src: Option<IpAddr>,
+    ) -> Result<Option<IpAddr>, Error> {
+        let mut message = RouteMessage::default();
+        message.header.address_family = family(dst);
+        message.header.destination_prefix_length = bits(dst);
+        message.attributes = vec![
+            RouteAttribute::Destination(route_address(dst)),
+            RouteAttribute::Oif(link.index()),
+            RouteAttribute::IpProto(UDP),
+        ];
+        if let Some(src) = src {
+            message.header.source_prefix_length = bits(src);
+            message
+                .attributes
+                .push(RouteAttribute::Source(route_address(src)));
+        }
+        let Some(RouteNetlinkMessage::NewRoute(route)) =
+            self.ask(RouteNetlinkMessage::GetRoute(message))?
+        else {
+            return Ok(None);
+        };
+        let is_out = |attribute: &RouteAttribute| match attribute {
+            RouteAttribute::Oif(index) => *index == link.index(),
+            _ => false,
+        };
+        if route.header.kind != RouteType::Unicast || !route.attributes.iter().any(is_out) {
+            return Ok(None);
+        }
+        let gateway = route
+            .attributes
+            .iter()
+            .find_map(|attribute| match attribute {
+                RouteAttribute::Gateway(RouteAddress::Inet(v4)) => Some(IpAddr::V4(*v4)),
+                RouteAttribute::Gateway(RouteAddress::Inet6(v6)) => Some(IpAddr::V6(*v6)),
+                _ => None,
+            });
+        Ok(Some(gateway.unwrap_or(dst)))
+    }
+
+    /// The MAC address of a neighbour, and whether the kernel is sure of it.
+    fn neighbour(&mut self, link: &Link, hop: IpAddr) -> Result<(Option<[u8; 6]>, bool), Error> {
+        let mut message = NeighbourMessage::default();
+        message.header.family = family(hop);
+        message.header.ifindex = link.index();
+        message.attributes = vec![NeighbourAttribute::Destination(match hop {
+            IpAddr::V4(v4) => NeighbourAddress::Inet(v4),
+            IpAddr::V6(v6) => NeighbourAddress::Inet6(v6),
+        })];
+        let Some(RouteNetlinkMessage::NewNeighbour(neighbour)) =
+            self.ask(RouteNetlinkMessage::GetNeighbour(message))?
+        else {
+            return Ok((None, false));
+        };
+        let state = neighbour.header.state;
+        if matches!(state, NeighbourState::Failed | NeighbourState::Incomplete) {
+            return Ok((None, false));
+        }
+        let mac = neighbour
+            .attributes
+            .iter()
+            .find_map(|attribute| match attribute {
+                NeighbourAttribute::LinkLayerAddress(mac) => <[u8; 6]>::try_from(&**mac).ok(),
+                _ => None,
+            });
+        Ok((mac, state != NeighbourState::Stale))
+    }
+
+    /// Asks the kernel; `None` where it has no answer.
+    fn ask(&mut self, message: RouteNetlinkMessage) -> Result<Option<RouteNetlinkMessage>, Error> {
+        let mut packet = NetlinkMessage::from(message);
+        packet.header.flags = NLM_F_REQUEST;
+        packet.finalize();
+        self.buffer.clear();
+        self.buffer.resize(packet.buffer_len(), 0);
+        packet.serialize(&mut self.buffer);
+        self.exchange().map_err(Error::at("netlink"))
+    }
+
+    fn exchange<M>(&mut self) -> io::Result<Option<M>>
+    where
+        M: NetlinkDeserializable + NetlinkSerializable,
+    {
+        self.netlink.send(&self.buffer, 0)?;
+        let (answer, _) = self.netlink.recv_from_full()?;
+        match NetlinkMessage::<M>::deserialize(&answer).map(|answer| answer.payload) {
+            Ok(NetlinkPayload::InnerMessage(answer)) => Ok(Some(answer)),
+            // No route, no neighbour.
+            Ok(_) => Ok(None),
+            Err(error) => Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                error.to_string(),
+            )),
+        }
+    }
+}
+
+const fn family(address: IpAddr) -> AddressFamily {
+    match address {
+        IpAddr::V4(_) => AddressFamily::Inet,
+        IpAddr::V6(_) => AddressFamily::Inet6,
+    }
+}
+
+const fn bits(address: IpAddr) -> u8 {
+    match address {
+        IpAddr::V4(_) => 32,
+        IpAddr::V6(_) => 128,
+    }
+}
+
+const fn route_address(address: IpAddr) -> RouteAddress {
+    match address {
+        IpAddr::V4(v4) => RouteAddress::Inet(v4),
+        IpAddr::V6(v6) => RouteAddress::Inet6(v6),
+    }
+}
+
+/// Link-local addresses mean nothing without their link.
+const fn scope(address: Ipv6Addr, link: &Link) -> u32 {
+    if address.is_unicast_link_local() {
+        link.index()
+    } else {
+        0
+    }
+}

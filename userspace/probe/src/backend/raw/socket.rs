@@ -1,0 +1,232 @@
+//! A packet socket that filters in the kernel and says when frames left and came.
+//!
+//! `SO_TIMESTAMPING`: the driver stamps a frame when it hands it to the card and returns a copy on
+//! the error queue, which is how a departure (2) is matched without counting; the stack stamps a frame
+//! when it comes (3).
+
+use super::super::Error;
+use crate::types::Nanos;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+
+/// The longest answer of a router that says anything of a probe.
+const FRAME_MAX: usize = 576;
+/// `PACKET_IGNORE_OUTGOING`: what leaves is told by its stamp.
+const IGNORE_OUTGOING: libc::c_int = 23;
+/// Frames taken at one time, so that one NIC cannot keep the others waiting.
+const BURST: usize = 64;
+
+#[repr(C, align(8))]
+struct Control([u8; 256]);
+
+/// A frame that came.
+#[derive(Debug)]
+pub(super) struct Received<'a> {
+    pub(super) frame: &'a [u8],
+    pub(super) stamp: Option<Nanos>,
+}
+
+#[derive(Debug)]
+pub(super) struct Socket {
+    fd: OwnedFd,
+    dropped: u64,
+}
+
+impl Socket {
+    /// A socket that is bound to no interface yet.
+    pub(super) fn open(udp_dst_port: u16) -> Result<Self, Error> {
+        // SAFETY: the call takes three numbers. Protocol 0: nothing comes in before it is bound.
+        let fd = unsafe { libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0) };
+        if fd < 0 {
+            return Err(Error::at("a packet socket")(io::Error::last_os_error()));
+        }
+        // SAFETY: the kernel has just given us this descriptor, and nobody else knows it.
+        let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+        let raw = fd.as_raw_fd();
+        attach(raw, &filter(udp_dst_port)).map_err(Error::at("a filter"))?;
+        set(raw, libc::SOL_PACKET, IGNORE_OUTGOING, &1i32)
+            .map_err(Error::at("PACKET_IGNORE_OUTGOING"))?;
+        let stamps: libc::c_uint = libc::SOF_TIMESTAMPING_TX_SOFTWARE
+            | libc::SOF_TIMESTAMPING_RX_SOFTWARE
+            | libc::SOF_TIMESTAMPING_SOFTWARE;
+        set(raw, libc::SOL_SOCKET, libc::SO_TIMESTAMPING, &stamps)
+            .map_err(Error::at("SO_TIMESTAMPING"))?;
+        Ok(Self { fd, dropped: 0 })
+    }
+
+    pub(super) fn fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+
+    /// Hands over a frame that has left, with its time, if there is one; whether there was. More are
+    /// told of at once again.
+    pub(super) fn departure(&mut self, take: impl FnOnce(&[u8], Option<Nanos>)) -> bool {
+        let mut buffer = [0; FRAME_MAX];
+        let Some((bytes, stamp)) = self.receive(&mut buffer, libc::MSG_ERRQUEUE) else {
+            return false;
+        };
+        take(buffer.get(..bytes).unwrap_or_default(), stamp);
+        true
+    }
+
+    /// Hands over the frames that have come. Also takes an error off the socket, such as that the
+    /// interface went down, of which sending will tell.
+    pub(super) fn arrivals(&mut self, mut take: impl FnMut(&Received<'_>)) {
+        let mut buffer = [0; FRAME_MAX];
+        for _ in 0..BURST {
+            let Some((bytes, stamp)) = self.receive(&mut buffer, 0) else {
+                return;
+            };
+            let frame = buffer.get(..bytes).unwrap_or_default();
+            take(&Received { frame, stamp });
+        }
+    }
+
+    fn receive(&self, buffer: &mut [u8], flags: libc::c_int) -> Option<(usize, Option<Nanos>)> {
+        let mut control = Control([0; 256]);
+        let mut part = libc::iovec {
+            iov_base: buffer.as_mut_ptr().cast(),
+            iov_len: buffer.len(),
+        };
+        // SAFETY: a structure of numbers and pointers, for which all zero is a value.
+        let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+        message.msg_iov = &raw mut part;
+        message.msg_iovlen = 1;
+        message.msg_control = control.0.as_mut_ptr().cast();
+        message.msg_controllen = control.0.len();
+        // SAFETY: all that the message points to lives until the call is over, and has the size it says.
+        let got = unsafe {
+            libc::recvmsg(
+                self.fd.as_raw_fd(),
+                &raw mut message,
+                flags | libc::MSG_DONTWAIT,
+            )
+        };
+        let bytes = usize::try_from(got).ok()?;
+        Some((bytes, stamp(&message)))
+    }
+
+    /// Frames that found no room, so far.
+    pub(super) fn dropped(&mut self) -> u64 {
+        // SAFETY: a structure of numbers, for which all zero is a value.
+        let mut counts: libc::tpacket_stats = unsafe { std::mem::zeroed() };
+        let mut length = size_of_val(&counts) as libc::socklen_t;
+        // SAFETY: the kernel writes no more than the length it is told.
+        let got = unsafe {
+            libc::getsockopt(
+                self.fd.as_raw_fd(),
+                libc::SOL_PACKET,
+                libc::PACKET_STATISTICS,
+                (&raw mut counts).cast(),
+                &raw mut length,
+            )
+        };
+        if got == 0 {
+            // Reading sets them to 0.
+            self.dropped += u64::from(counts.tp_drops);
+        }
+        self.dropped
+    }
+}
+
+/// The software stamp of a message.
+fn stamp(message: &libc::msghdr) -> Option<Nanos> {
+    // SAFETY: the message was filled by `recvmsg`, and its control buffer still lives.
+    let mut next = unsafe { libc::CMSG_FIRSTHDR(message) };
+    // SAFETY: a header that these macros give lies in the control buffer.
+    while let Some(header) = unsafe { next.as_ref() } {
+        if (header.cmsg_level, header.cmsg_type) == (libc::SOL_SOCKET, libc::SO_TIMESTAMPING) {
+            // SAFETY: with this level and type the data are three `timespec`, the first by software;
+            // they need not be aligned.
+            let time = unsafe {
+                libc::CMSG_DATA(next)
+                    .cast::<libc::timespec>()
+                    .read_unaligned()
+            };
+            let nanos = Nanos(time.tv_sec * 1_000_000_000 + time.tv_nsec);
+            return (nanos.0 != 0).then_some(nanos);
+        }
+        // SAFETY: as above.
+        next = unsafe { libc::CMSG_NXTHDR(message, next) };
+    }
+    None
+}
+
+/// Attaches a classic BPF filter.
+pub(super) fn attach(fd: RawFd, filter: &[libc::sock_filter]) -> io::Result<()> {
+    let program = libc::sock_fprog {
+        len: filter.len() as libc::c_ushort,
+        filter: filter.as_ptr().cast_mut(),
+    };
+    set(fd, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &program)
+}
+
+pub(super) fn set<T>(
+    fd: RawFd,
+    level: libc::c_int,
+    name: libc::c_int,
+    value: &T,
+) -> io::Result<()> {
+    // SAFETY: the kernel reads no more than the size it is told.
+    let set = unsafe {
+        libc::setsockopt(
+            fd,
+            level,
+            name,
+            std::ptr::from_ref(value).cast(),
+            size_of::<T>() as libc::socklen_t,
+        )
+    };
+    if set == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}
+
+/// Lets through datagrams to the port, and what routers say of time exceeded and unreachable.
+fn filter(udp_dst_port: u16) -> [libc::sock_filter; 22] {
+    const LOAD_HALF: u32 = libc::BPF_LD | libc::BPF_H | libc::BPF_ABS;
+    const LOAD_BYTE: u32 = libc::BPF_LD | libc::BPF_B | libc::BPF_ABS;
+    const EQUAL: u32 = libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K;
+    const ANY: u32 = libc::BPF_JMP | libc::BPF_JSET | libc::BPF_K;
+    let port = u32::from(udp_dst_port);
+    let op = |code: u32, k, (jt, jf)| libc::sock_filter {
+        code: code as u16,
+        jt,
+        jf,
+        k,
+    };
+    // Jumps count instructions from the next one; 20 takes the frame, 21 drops it.
+    let to = |here: u8, there: u8| there - here - 1;
+    [
+        /*  0 */ op(LOAD_HALF, 12, (0, 0)),
+        /*  1 */ op(EQUAL, 0x0800, (0, to(1, 12))),
+        // IPv4: no fragment but the first, which has the ports.
+        /*  2 */
+        op(LOAD_HALF, 20, (0, 0)),
+        /*  3 */ op(ANY, 0x1fff, (to(3, 21), 0)),
+        /*  4 */ op(libc::BPF_LDX | libc::BPF_B | libc::BPF_MSH, 14, (0, 0)),
+        /*  5 */ op(LOAD_BYTE, 23, (0, 0)),
+        /*  6 */ op(EQUAL, 17, (0, to(6, 9))),
+        /*  7 */ op(libc::BPF_LD | libc::BPF_H | libc::BPF_IND, 16, (0, 0)),
+        /*  8 */ op(EQUAL, port, (to(8, 20), to(8, 21))),
+        /*  9 */ op(EQUAL, 1, (0, to(9, 21))),
+        /* 10 */ op(libc::BPF_LD | libc::BPF_B | libc::BPF_IND, 14, (0, 0)),
+        /* 11 */ op(EQUAL, 11, (to(11, 20), to(11, 19))),
+        // IPv6 without extension headers.
+        /* 12 */
+        op(EQUAL, 0x86dd, (0, to(12, 21))),
+        /* 13 */ op(LOAD_BYTE, 20, (0, 0)),
+        /* 14 */ op(EQUAL, 17, (0, to(14, 17))),
+        /* 15 */ op(LOAD_HALF, 56, (0, 0)),
+        /* 16 */ op(EQUAL, port, (to(16, 20), to(16, 21))),
+        /* 17 */ op(EQUAL, 58, (0, to(17, 21))),
+        /* 18 */ op(LOAD_BYTE, 54, (0, 0)),
+        // Types 3 and 1: exceeded in ICMPv6 and unreachable in ICMP, and the other way round.
+        /* 19 */
+        op(ANY, 0xfc, (to(19, 21), 0)),
+        /* 20 */ op(libc::BPF_RET | libc::BPF_K, u32::MAX, (0, 0)),
+        /* 21 */ op(libc::BPF_RET | libc::BPF_K, 0, (0, 0)),
+    ]
+}

@@ -1,0 +1,73 @@
+//! Times of completions.
+
+use crate::types::Nanos;
+
+/// What a completion queue stamps with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stamping {
+    /// The device, in nanoseconds since 1970.
+    WallClock,
+    /// The device, in ticks of its clock.
+    Ticks {
+        /// Of that clock.
+        kilohertz: u64,
+    },
+    /// Nobody (the driver says `EOPNOTSUPP`): the processor, when it takes the completion.
+    Processor,
+}
+
+impl Stamping {
+    /// As it stands in the rows.
+    pub(super) const fn source(self) -> &'static str {
+        match self {
+            Self::WallClock | Self::Ticks { .. } => "nic hardware",
+            Self::Processor => "cpu",
+        }
+    }
+
+    /// Bound on the error of the difference of two stamps: one tick each; of the processor, the time that a
+    /// completion may wait for an interrupt.
+    pub(super) fn error(self) -> Nanos {
+        match self {
+            Self::WallClock => Nanos(2),
+            Self::Ticks { kilohertz } => Nanos(nanos(2, kilohertz).0 + 1),
+            Self::Processor => Nanos(64_000),
+        }
+    }
+}
+
+/// Ticks as nanoseconds.
+pub(super) fn nanos(ticks: u64, kilohertz: u64) -> Nanos {
+    let nanos = u128::from(ticks) * 1_000_000 / u128::from(kilohertz.max(1));
+    Nanos(i64::try_from(nanos).unwrap_or(i64::MAX))
+}
+
+/// A flow label that gives a source port: [`source_port`](crate::ports::source_port) of it is `port`.
+pub(super) const fn flow_label(port: u16) -> u32 {
+    port as u32 & 0x3fff
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ports::source_port;
+
+    #[test]
+    fn every_port_has_a_label() {
+        for port in 0xc000..=u16::MAX {
+            assert_eq!(source_port(flow_label(port)), port);
+        }
+    }
+
+    #[test]
+    fn ticks_of_a_day_do_not_overflow() {
+        // ConnectX-5 counts at 78.125 MHz, later ones at 1 GHz.
+        assert_eq!(nanos(78_125_000, 78_125), Nanos(1_000_000_000));
+        assert_eq!(
+            nanos(86_400 * 1_000_000_000, 1_000_000),
+            Nanos(86_400 * 1_000_000_000)
+        );
+        assert_eq!(Stamping::Ticks { kilohertz: 78_125 }.error(), Nanos(26));
+        assert_eq!(nanos(u64::MAX, 0), Nanos(i64::MAX));
+    }
+}

@@ -1,0 +1,312 @@
+//! The frame around a probe: a UD `SEND_ONLY`, as an RDMA NIC would send it (IBTA A17, volume 1 9.8.3).
+
+use crate::icmp::{self, Answer};
+use crate::payload::{LEN, Payload};
+use crate::types::Outgoing;
+use etherparse::{EtherType, Ethernet2Header, IpNumber, Ipv4Header, Ipv6Header, UdpHeader};
+use rocescope_wire::extension::Deth;
+use rocescope_wire::icrc::{self, Icrc};
+use rocescope_wire::{Bth, Class, FrameLengths, LinkType, Opcode, Psn, Qpn, decode};
+use std::net::IpAddr;
+
+/// Queue key of every datagram of ours.
+pub const QUEUE_KEY: u32 = 0x7270_6221;
+/// NIC 0 stands for this queue pair, and so on.
+const FIRST_QPN: u32 = 0x72_7000;
+const ETHERNET_BYTES: usize = 14;
+const IPV4_BYTES: usize = 20;
+const UDP_BYTES: usize = 8;
+const ICRC_BYTES: usize = 4;
+/// To a whole number of words.
+const PAD_BYTES: usize = LEN.wrapping_neg() & 3;
+/// Bytes between the UDP header and the payload.
+pub(crate) const BEHIND_UDP: usize = Bth::LEN + Deth::LEN;
+/// Bytes behind the IP header.
+const UDP_LENGTH: usize = UDP_BYTES + BEHIND_UDP + LEN + PAD_BYTES + ICRC_BYTES;
+/// TTL of probes.
+const TTL: u8 = 64;
+
+/// Where a frame goes on the wire, and from where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Way {
+    /// MAC address of the NIC.
+    pub src_mac: [u8; 6],
+    /// MAC address of the next hop.
+    pub dst_mac: [u8; 6],
+    /// IP address of the sending NIC.
+    pub src: IpAddr,
+    /// IP address of the receiving NIC, of the same family.
+    pub dst: IpAddr,
+    /// UDP destination port.
+    pub udp_dst_port: u16,
+}
+
+/// Writes the frame of a datagram.
+pub fn write(frame: &mut Vec<u8>, way: &Way, outgoing: &Outgoing) {
+    frame.clear();
+    let (ether_type, ttl) = (
+        match way.src {
+            IpAddr::V4(_) => EtherType::IPV4,
+            IpAddr::V6(_) => EtherType::IPV6,
+        },
+        match outgoing.kind {
+            crate::types::Kind::Probe => TTL,
+            crate::types::Kind::Trace { ttl, .. } => ttl,
+        },
+    );
+    let ethernet = Ethernet2Header {
+        source: way.src_mac,
+        destination: way.dst_mac,
+        ether_type,
+    };
+    frame.extend_from_slice(&ethernet.to_bytes());
+    match (way.src, way.dst) {
+        (IpAddr::V4(source), IpAddr::V4(destination)) => {
+            let mut header = Ipv4Header {
+                total_len: (IPV4_BYTES + UDP_LENGTH) as u16,
+                identification: icmp::identification(outgoing.kind),
+                dont_fragment: true,
+                time_to_live: ttl,
+                protocol: IpNumber::UDP,
+                source: source.octets(),
+                destination: destination.octets(),
+                ..Ipv4Header::default()
+            };
+            header.header_checksum = header.calc_header_checksum();
+            frame.extend_from_slice(&header.to_bytes());
+        }
+        (source, destination) => {
+            let header = Ipv6Header {
+                payload_length: UDP_LENGTH as u16,
+                next_header: IpNumber::UDP,
+                hop_limit: ttl,
+                source: octets(source),
+                destination: octets(destination),
+                ..Ipv6Header::default()
+            };
+            frame.extend_from_slice(&header.to_bytes());
+        }
+    }
+    let udp = UdpHeader {
+        source_port: outgoing.port,
+        destination_port: way.udp_dst_port,
+        length: UDP_LENGTH as u16,
+        // As RDMA NICs send it: the ICRC guards more.
+        checksum: 0,
+    };
+    frame.extend_from_slice(&udp.to_bytes());
+    let bth_at = frame.len();
+    let mut bth = Bth::new(
+        Opcode::UD_SEND_ONLY,
+        Qpn::new(FIRST_QPN + u32::from(outgoing.dst.0)),
+        Psn::new(outgoing.sequence.0 as u32 & 0xff_ffff),
+    );
+    bth.pad_bytes = PAD_BYTES as u8;
+    frame.extend_from_slice(&bth.write());
+    let deth = Deth {
+        queue_key: QUEUE_KEY,
+        src_qpn: Qpn::new(FIRST_QPN + u32::from(outgoing.src.0)),
+    };
+    frame.extend_from_slice(&deth.write());
+    frame.extend_from_slice(&Payload::from(outgoing).write());
+    frame.extend_from_slice(&[0; PAD_BYTES]);
+    let (headers, transport) = frame.split_at(bth_at);
+    let crc = headers
+        .get(ETHERNET_BYTES..)
+        .and_then(|headers| icrc::compute(headers, transport))
+        .unwrap_or_default();
+    frame.extend_from_slice(&crc);
+}
+
+fn octets(address: IpAddr) -> [u8; 16] {
+    match address {
+        IpAddr::V4(v4) => v4.to_ipv6_mapped().octets(),
+        IpAddr::V6(v6) => v6.octets(),
+    }
+}
+
+/// What a frame turns out to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seen {
+    /// A datagram of an agent; whether every byte is as it was sent.
+    Datagram(Payload, bool),
+    /// The answer of a router.
+    Answer(Answer),
+    /// A datagram to the port, with a wrong ICRC, that says nothing of where it came from.
+    Unreadable,
+    /// RoCEv2, but not of any agent.
+    Stranger,
+    /// Anything else.
+    Other,
+}
+
+/// Reads a frame that came in.
+#[must_use]
+pub fn read(frame: &[u8], udp_dst_port: u16) -> Seen {
+    let lengths = FrameLengths::whole(frame.len() as u32);
+    let ports = [udp_dst_port, 0, 0, 0];
+    let Class::Roce(packet) = decode(frame, LinkType::Ethernet, lengths, ports) else {
+        return match icmp::read(frame) {
+            Some(answer) => Seen::Answer(answer),
+            // A length or an opcode may be what was damaged.
+            None => match own(frame) {
+                Some((payload, port)) if port == udp_dst_port => Seen::Datagram(payload, false),
+                _ => Seen::Other,
+            },
+        };
+    };
+    let is_intact = icrc::verify(frame, &packet) == Icrc::Verified;
+    let payload = frame.get(packet.payload_at()..).and_then(Payload::read);
+    match payload {
+        Some(payload) => Seen::Datagram(payload, is_intact),
+        None if is_intact => Seen::Stranger,
+        None => Seen::Unreadable,
+    }
+}
+
+/// The payload of a frame that [`write`] made, and the UDP destination port: what the kernel gives
+/// back with the time at which it left.
+#[must_use]
+pub fn own(frame: &[u8]) -> Option<(Payload, u16)> {
+    let ip_bytes = match frame.get(ETHERNET_BYTES)? >> 4 {
+        4 => IPV4_BYTES,
+        6 => 40,
+        _ => return None,
+    };
+    let udp = frame.get(ETHERNET_BYTES + ip_bytes..)?;
+    let [high, low] = *udp.get(2..)?.first_chunk()?;
+    let payload = Payload::read(udp.get(UDP_BYTES + BEHIND_UDP..)?)?;
+    Some((payload, u16::from_be_bytes([high, low])))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::types::{Kind, Nanos, NicIndex, Sequence};
+    use etherparse::{NetSlice, SlicedPacket, TransportSlice};
+    use proptest::prelude::*;
+
+    fn way(is_v6: bool) -> Way {
+        let address = |last: u8| -> IpAddr {
+            if is_v6 {
+                [0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, last].into()
+            } else {
+                [10, 0, 0, last].into()
+            }
+        };
+        Way {
+            src_mac: [2, 0, 0, 0, 0, 1],
+            dst_mac: [2, 0, 0, 0, 0, 2],
+            src: address(1),
+            dst: address(2),
+            udp_dst_port: 4791,
+        }
+    }
+
+    fn outgoing(kind: Kind) -> Outgoing {
+        Outgoing {
+            src: NicIndex(1),
+            dst: NicIndex(2),
+            port: 0xc123,
+            sequence: Sequence(0x1_2345_6789),
+            kind,
+            sent: Nanos(1_795_228_209_000_000_001),
+            agent: 7,
+        }
+    }
+
+    fn written(is_v6: bool, kind: Kind) -> Vec<u8> {
+        let mut frame = Vec::new();
+        write(&mut frame, &way(is_v6), &outgoing(kind));
+        frame
+    }
+
+    #[test]
+    fn what_is_written_is_read_and_passes_its_icrc() {
+        for is_v6 in [false, true] {
+            for kind in [Kind::Probe, Kind::Trace { id: 2_047, ttl: 31 }] {
+                let frame = written(is_v6, kind);
+                let payload = Payload::from(&outgoing(kind));
+                assert_eq!(read(&frame, 4791), Seen::Datagram(payload, true));
+                assert_eq!(own(&frame), Some((payload, 4791)));
+                assert_eq!(frame.len(), if is_v6 { 138 } else { 118 });
+            }
+        }
+    }
+
+    /// `etherparse` is the second reader.
+    #[test]
+    fn lengths_checksum_and_ttl_are_right() {
+        let frame = written(false, Kind::Trace { id: 3, ttl: 5 });
+        let packet = SlicedPacket::from_ethernet(&frame).unwrap();
+        let Some(NetSlice::Ipv4(ip)) = packet.net else {
+            panic!("IPv4");
+        };
+        let header = ip.header().to_header();
+        assert_eq!(header.header_checksum, header.calc_header_checksum());
+        assert_eq!(
+            (header.time_to_live, header.identification),
+            (5, 3 << 5 | 5)
+        );
+        let Some(TransportSlice::Udp(udp)) = packet.transport else {
+            panic!("UDP");
+        };
+        assert_eq!(usize::from(udp.length()), UDP_LENGTH);
+        assert_eq!((udp.source_port(), udp.destination_port()), (0xc123, 4791));
+    }
+
+    proptest! {
+        #[test]
+        fn a_flipped_bit_that_no_router_may_flip_never_goes_unnoticed(at in 14usize..118, bit in 0u8..8) {
+            let mut frame = written(false, Kind::Probe);
+            frame[at] ^= 1 << bit;
+            // TOS, TTL, the checksums, and the byte of FECN and BECN are free to change.
+            let free = [15, 22, 24, 25, 40, 41, 46];
+            let is_intact = matches!(read(&frame, 4791), Seen::Datagram(_, true));
+            prop_assert_eq!(is_intact, free.contains(&at));
+        }
+
+        #[test]
+        fn arbitrary_frames_never_panic(frame: Vec<u8>, port: u16) {
+            let _ = read(&frame, port);
+            let _ = own(&frame);
+        }
+
+        /// The answer of a router: it quotes the IP header, eight bytes, and perhaps more.
+        #[test]
+        fn answers_are_matched_whatever_they_quote(
+            id in 0u16..2_048, ttl in 1u8..32, quoted in 28usize..100, is_v6: bool
+        ) {
+            let kind = Kind::Trace { id, ttl };
+            let ours = written(is_v6, kind);
+            let quoted = if is_v6 { ours.len() - 14 } else { quoted };
+            let mut frame = ours[..14].to_vec();
+            let quote = &ours[14..14 + quoted];
+            if is_v6 {
+                let header = Ipv6Header {
+                    payload_length: (8 + quote.len()) as u16,
+                    next_header: IpNumber::IPV6_ICMP,
+                    hop_limit: 60,
+                    source: [9; 16],
+                    destination: [8; 16],
+                    ..Ipv6Header::default()
+                };
+                frame.extend_from_slice(&header.to_bytes());
+                frame.extend_from_slice(&[3, 0, 0, 0, 0, 0, 0, 0]);
+            } else {
+                let mut header = Ipv4Header::new((8 + quote.len()) as u16, 60, IpNumber::ICMP, [9; 4], [8; 4]).unwrap();
+                header.header_checksum = header.calc_header_checksum();
+                frame.extend_from_slice(&header.to_bytes());
+                frame.extend_from_slice(&[11, 0, 0, 0, 0, 0, 0, 0]);
+            }
+            frame.extend_from_slice(quote);
+            let Seen::Answer(answer) = read(&frame, 4791) else {
+                panic!("an answer");
+            };
+            prop_assert!(answer.exceeded);
+            prop_assert_eq!(answer.kind, Some(kind));
+            prop_assert_eq!((answer.src, answer.dst), (way(is_v6).src, way(is_v6).dst));
+            prop_assert_eq!((answer.src_port, answer.dst_port), (0xc123, 4791));
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! What routers answer: time exceeded, and unreachable (RFC 792, RFC 4443).
+
+use crate::payload::Payload;
+use crate::types::Kind;
+use etherparse::{Icmpv4Type, Icmpv6Type, LaxNetSlice, LaxSlicedPacket, TransportSlice};
+use std::net::IpAddr;
+
+/// The answer of a router to a datagram of ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// Who answers.
+    pub from: IpAddr,
+    /// Its TTL ended here; else the destination cannot be reached from here.
+    pub exceeded: bool,
+    /// Code of an answer that is not about the TTL.
+    pub code: u8,
+    /// Of the datagram: the source.
+    pub src: IpAddr,
+    /// Of the datagram: the destination.
+    pub dst: IpAddr,
+    /// Of the datagram: UDP source port.
+    pub src_port: u16,
+    /// Of the datagram: UDP destination port.
+    pub dst_port: u16,
+    /// What it was for, as far as the quotation says.
+    pub kind: Option<Kind>,
+}
+
+/// Bits of an IPv4 identification that hold the TTL of a trace; the rest is its number.
+pub(crate) const TTL_BITS: u32 = 5;
+
+/// The IPv4 identification of a datagram: 0 for probes. Routers need to quote no more than the IP header
+/// and eight bytes behind it (RFC 792), so number and TTL of a trace must be in there, and neither
+/// may be in what ECMP hashes.
+pub(crate) const fn identification(kind: Kind) -> u16 {
+    match kind {
+        Kind::Probe => 0,
+        Kind::Trace { id, ttl } => id << TTL_BITS | (ttl & 31) as u16,
+    }
+}
+
+/// Reads the answer in an Ethernet frame; `None` where there is none, or what it quotes is no UDP.
+#[must_use]
+pub fn read(frame: &[u8]) -> Option<Answer> {
+    let packet = LaxSlicedPacket::from_ethernet(frame).ok()?;
+    let (from, _) = addresses(packet.net.as_ref()?)?;
+    let (exceeded, code, quoted) = match packet.transport.as_ref()? {
+        TransportSlice::Icmpv4(icmp) => {
+            let (exceeded, code) = match icmp.icmp_type() {
+                Icmpv4Type::TimeExceeded(code) => (true, code.code_u8()),
+                Icmpv4Type::DestinationUnreachable(header) => (false, header.code_u8()),
+                _ => return None,
+            };
+            (exceeded, code, icmp.payload())
+        }
+        TransportSlice::Icmpv6(icmp) => {
+            let (exceeded, code) = match icmp.icmp_type() {
+                Icmpv6Type::TimeExceeded(code) => (true, code.code_u8()),
+                Icmpv6Type::DestinationUnreachable(code) => (false, code.code_u8()),
+                _ => return None,
+            };
+            (exceeded, code, icmp.payload())
+        }
+        _ => return None,
+    };
+    let quoted = LaxSlicedPacket::from_ip(quoted).ok()?;
+    let net = quoted.net.as_ref()?;
+    let (src, dst) = addresses(net)?;
+    let (ports, payload) = quoted_udp(&quoted, net)?;
+    let kind = payload
+        .get(super::frame::BEHIND_UDP..)
+        .and_then(Payload::read)
+        .map(|payload| payload.kind);
+    Some(Answer {
+        from,
+        exceeded,
+        code,
+        src,
+        dst,
+        src_port: ports.0,
+        dst_port: ports.1,
+        kind: kind.or_else(|| by_identification(net)),
+    })
+}
+
+/// The ports of a quoted UDP header, and what is quoted behind it. Its length is that of the whole
+/// datagram, so the parser may refuse a header whose datagram is not all there.
+fn quoted_udp<'a>(
+    quoted: &LaxSlicedPacket<'a>,
+    net: &LaxNetSlice<'a>,
+) -> Option<((u16, u16), &'a [u8])> {
+    if let Some(TransportSlice::Udp(udp)) = &quoted.transport {
+        return Some(((udp.source_port(), udp.destination_port()), udp.payload()));
+    }
+    let payload = net.ip_payload_ref()?;
+    if payload.ip_number != etherparse::IpNumber::UDP {
+        return None;
+    }
+    let (header, rest) = payload.payload.split_first_chunk::<8>()?;
+    let [a, b, c, d, ..] = *header;
+    Some((
+        (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d])),
+        rest,
+    ))
+}
+
+fn by_identification(net: &LaxNetSlice<'_>) -> Option<Kind> {
+    let LaxNetSlice::Ipv4(ip) = net else {
+        return None;
+    };
+    Some(match ip.header().identification() {
+        0 => Kind::Probe,
+        number => Kind::Trace {
+            id: number >> TTL_BITS,
+            ttl: (number & 31) as u8,
+        },
+    })
+}
+
+fn addresses(net: &LaxNetSlice<'_>) -> Option<(IpAddr, IpAddr)> {
+    Some(match net {
+        LaxNetSlice::Ipv4(ip) => (
+            ip.header().source_addr().into(),
+            ip.header().destination_addr().into(),
+        ),
+        LaxNetSlice::Ipv6(ip) => (
+            ip.header().source_addr().into(),
+            ip.header().destination_addr().into(),
+        ),
+        LaxNetSlice::Arp(_) => return None,
+    })
+}

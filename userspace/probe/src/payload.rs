@@ -1,0 +1,152 @@
+//! The 50 bytes that a probe carries (Hostmesh, section 4).
+//!
+//! ```text
+//!  0 magic 32            "rsPB"
+//!  4 version 8           1
+//!  5 kind 8              0 probe, 1 trace
+//!  6 agent 64            which agent, by chance
+//! 14 sequence 64         of the sending NIC
+//! 22 source NIC 16
+//! 24 destination NIC 16
+//! 26 sent 64             (1), nanoseconds since 1970
+//! 34 source port 16
+//! 36 trace 16            number of the trace
+//! 38 TTL 8               that a trace left with
+//! 39 zero, 11 bytes
+//! ```
+
+use crate::types::{Kind, Nanos, NicIndex, Outgoing, Sequence};
+
+/// Bytes on the wire.
+pub const LEN: usize = 50;
+const MAGIC: [u8; 4] = *b"rsPB";
+const VERSION: u8 = 1;
+
+/// What a probe carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Payload {
+    /// Which agent sent it.
+    pub agent: u64,
+    /// Number of the probe.
+    pub sequence: Sequence,
+    /// The NIC that sent it.
+    pub src: NicIndex,
+    /// The NIC that it is for.
+    pub dst: NicIndex,
+    /// When the agent sent it (1).
+    pub sent: Nanos,
+    /// The source port that it left with.
+    pub port: u16,
+    /// A probe, or a packet of a trace.
+    pub kind: Kind,
+}
+
+impl From<&Outgoing> for Payload {
+    fn from(outgoing: &Outgoing) -> Self {
+        Self {
+            agent: outgoing.agent,
+            sequence: outgoing.sequence,
+            src: outgoing.src,
+            dst: outgoing.dst,
+            sent: outgoing.sent,
+            port: outgoing.port,
+            kind: outgoing.kind,
+        }
+    }
+}
+
+impl Payload {
+    /// Its bytes.
+    #[must_use]
+    pub fn write(&self) -> [u8; LEN] {
+        let (kind, id, ttl) = match self.kind {
+            Kind::Probe => (0, 0, 0),
+            Kind::Trace { id, ttl } => (1, id, ttl),
+        };
+        let mut bytes = [0; LEN];
+        let fields: [&[u8]; 10] = [
+            &MAGIC,
+            &[VERSION, kind],
+            &self.agent.to_be_bytes(),
+            &self.sequence.0.to_be_bytes(),
+            &self.src.0.to_be_bytes(),
+            &self.dst.0.to_be_bytes(),
+            &self.sent.0.to_be_bytes(),
+            &self.port.to_be_bytes(),
+            &id.to_be_bytes(),
+            &[ttl],
+        ];
+        for (to, from) in bytes.iter_mut().zip(fields.into_iter().flatten()) {
+            *to = *from;
+        }
+        bytes
+    }
+
+    /// Reads what [`write`](Self::write) wrote; what follows may be there or not. `None` for
+    /// anything else, a later version among it.
+    #[must_use]
+    pub fn read(bytes: &[u8]) -> Option<Self> {
+        let mut rest = bytes;
+        if take(&mut rest)? != MAGIC || take(&mut rest)? != [VERSION] {
+            return None;
+        }
+        let [kind] = take(&mut rest)?;
+        let agent = u64::from_be_bytes(take(&mut rest)?);
+        let sequence = Sequence(u64::from_be_bytes(take(&mut rest)?));
+        let src = NicIndex(u16::from_be_bytes(take(&mut rest)?));
+        let dst = NicIndex(u16::from_be_bytes(take(&mut rest)?));
+        let sent = Nanos(i64::from_be_bytes(take(&mut rest)?));
+        let port = u16::from_be_bytes(take(&mut rest)?);
+        let id = u16::from_be_bytes(take(&mut rest)?);
+        let [ttl] = take(&mut rest)?;
+        let kind = match kind {
+            0 => Kind::Probe,
+            1 => Kind::Trace { id, ttl },
+            _ => return None,
+        };
+        Some(Self {
+            agent,
+            sequence,
+            src,
+            dst,
+            sent,
+            port,
+            kind,
+        })
+    }
+}
+
+fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
+    let (first, rest) = bytes.split_first_chunk()?;
+    *bytes = rest;
+    Some(*first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read(
+            agent: u64, sequence: u64, src: u16, dst: u16, sent: i64, port: u16, id: u16, ttl: u8, traces: bool
+        ) {
+            let payload = Payload {
+                agent,
+                sequence: Sequence(sequence),
+                src: NicIndex(src),
+                dst: NicIndex(dst),
+                sent: Nanos(sent),
+                port,
+                kind: if traces { Kind::Trace { id, ttl } } else { Kind::Probe },
+            };
+            prop_assert_eq!(Payload::read(&payload.write()), Some(payload));
+        }
+
+        #[test]
+        fn arbitrary_bytes_never_panic(bytes: Vec<u8>) {
+            let _ = Payload::read(&bytes);
+        }
+    }
+}

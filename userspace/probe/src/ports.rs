@@ -1,0 +1,160 @@
+//! The pool of UDP source ports, drawn as flow labels.
+//!
+//! ECMP hashes the source port, so many ports cover many paths. On verbs a port cannot be had but by
+//! the flow label of the global route header, 20 bits, which the driver folds into 14; every backend
+//! draws the same way, so that what one sends another could.
+
+use crate::types::Nanos;
+use fastrand::Rng;
+
+/// The source port of a flow label, as the kernel and rdma-core reckon it
+/// (`rdma_flow_label_to_udp_sport`): from 49152 on.
+///
+/// ```
+/// use rocescope_probe::ports::source_port;
+/// assert_eq!(source_port(0), 0xc000);
+/// assert_eq!(source_port(0x4001), 0xc000);
+/// assert_eq!(source_port(0xf_ffff), 0xffc0);
+/// ```
+#[must_use]
+pub const fn source_port(flow_label: u32) -> u16 {
+    let label = flow_label & 0xf_ffff;
+    0xc000 | ((label & 0x3fff) ^ (label >> 14)) as u16
+}
+
+/// The most ports of a pool: a quarter of all there are, so that one that is free is soon drawn.
+pub const SIZE_MAX: usize = 4_096;
+
+/// The ports that one NIC sends from.
+///
+/// Each stays for one period. They do not change together but one after the other, so that at any
+/// time the paths of nearly all of them are known.
+#[derive(Clone, Debug)]
+pub struct Pool {
+    ports: Vec<u16>,
+    /// The one that goes next.
+    oldest: usize,
+    next_renewal: Nanos,
+    /// Between two renewals.
+    step: Nanos,
+}
+
+impl Pool {
+    /// `size` ports, at least one and at most [`SIZE_MAX`], each renewed after `period`.
+    pub fn new(size: usize, period: Nanos, now: Nanos, rng: &mut Rng) -> Self {
+        let size = size.clamp(1, SIZE_MAX);
+        let mut ports = Vec::with_capacity(size);
+        while ports.len() < size {
+            let port = fresh(&ports, rng);
+            ports.push(port);
+        }
+        let step = Nanos((period.0 / size as i64).max(1));
+        Self {
+            ports,
+            oldest: 0,
+            next_renewal: now + step,
+            step,
+        }
+    }
+
+    /// The ports, in no order that means anything.
+    #[must_use]
+    pub fn ports(&self) -> &[u16] {
+        &self.ports
+    }
+
+    /// One of them, by chance.
+    pub fn draw(&self, rng: &mut Rng) -> u16 {
+        let at = rng.usize(..self.ports.len());
+        self.ports.get(at).copied().unwrap_or(0xc000)
+    }
+
+    /// Renews the ports whose time is over; whether there was one.
+    pub fn renew(&mut self, now: Nanos, rng: &mut Rng) -> bool {
+        let mut some = false;
+        // After a pause each is renewed once at most.
+        for _ in 0..self.ports.len() {
+            if now < self.next_renewal {
+                return some;
+            }
+            let port = fresh(&self.ports, rng);
+            if let Some(place) = self.ports.get_mut(self.oldest) {
+                *place = port;
+            }
+            self.oldest = (self.oldest + 1) % self.ports.len();
+            self.next_renewal = self.next_renewal + self.step;
+            some = true;
+        }
+        self.next_renewal = self.next_renewal.max(now + self.step);
+        some
+    }
+
+    /// The clock was set.
+    pub fn stepped(&mut self, by: Nanos) {
+        self.next_renewal = self.next_renewal + by;
+    }
+}
+
+/// A port that is not among `taken`.
+fn fresh(taken: &[u16], rng: &mut Rng) -> u16 {
+    loop {
+        let port = source_port(rng.u32(..1 << 20));
+        if !taken.contains(&port) {
+            return port;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fastrand::Rng;
+    use proptest::prelude::*;
+
+    #[test]
+    fn every_label_gives_a_dynamic_port_and_every_one_of_them_is_met_by_64() {
+        let mut met = vec![0u32; 1 << 14];
+        for label in 0..1 << 20 {
+            met[usize::from(source_port(label) - 0xc000)] += 1;
+        }
+        assert!(met.iter().all(|count| *count == 64));
+    }
+
+    #[test]
+    fn a_port_stays_for_exactly_one_period() {
+        let mut rng = Rng::with_seed(1);
+        let mut pool = Pool::new(4, Nanos(400), Nanos(0), &mut rng);
+        let first = pool.ports().to_vec();
+        assert!(!pool.renew(Nanos(99), &mut rng));
+        assert_eq!(pool.ports(), first);
+        for (renewed, now) in [100, 200, 300, 400].into_iter().enumerate() {
+            assert!(pool.renew(Nanos(now), &mut rng));
+            let kept = pool
+                .ports()
+                .iter()
+                .filter(|port| first.contains(port))
+                .count();
+            assert_eq!(kept, 3 - renewed);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn ports_of_a_pool_differ_whenever_they_are_renewed(
+            seed: u64, size in 1usize..64, times in proptest::collection::vec(0i64..10_000, 0..20)
+        ) {
+            let mut rng = Rng::with_seed(seed);
+            let mut pool = Pool::new(size, Nanos(1_000), Nanos(0), &mut rng);
+            let mut now = Nanos(0);
+            for time in times {
+                now = now + Nanos(time);
+                pool.renew(now, &mut rng);
+                let mut ports = pool.ports().to_vec();
+                prop_assert!(ports.contains(&pool.draw(&mut rng)));
+                ports.sort_unstable();
+                ports.dedup();
+                prop_assert_eq!(ports.len(), size);
+            }
+        }
+    }
+}

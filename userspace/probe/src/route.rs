@@ -1,0 +1,129 @@
+//! What is known of the path of one 5-tuple.
+
+use crate::types::Nanos;
+use std::net::IpAddr;
+
+/// What one hop said.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Hop {
+    /// Its address; `None` where nobody answered.
+    pub address: Option<IpAddr>,
+    /// Time from the packet to the answer.
+    pub round_trip: Option<Nanos>,
+}
+
+/// Why a path is worth a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum News {
+    /// It was not known.
+    First,
+    /// It was another.
+    Changed,
+    /// It has not been written for a while.
+    Refresh,
+}
+
+impl News {
+    /// As it stands in the rows.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::First => "first",
+            Self::Changed => "changed",
+            Self::Refresh => "refresh",
+        }
+    }
+}
+
+/// The path of a 5-tuple as far as it is known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Route {
+    hops: Vec<Option<IpAddr>>,
+    written: Option<Nanos>,
+    /// When its trace was begun last.
+    pub(crate) asked: Option<Nanos>,
+    /// The last trace did not reach the destination.
+    pub(crate) missed: bool,
+}
+
+impl Route {
+    /// Addresses of the hops, the destination last; empty until a trace has reached it.
+    #[must_use]
+    pub fn hops(&self) -> &[Option<IpAddr>] {
+        &self.hops
+    }
+
+    /// Takes what a trace found that reached its destination at `now`. A hop that did not answer
+    /// this time (routers limit answers) stays what it was, where all that did answer are those of
+    /// before; `found` is filled with it.
+    pub fn learn(&mut self, found: &mut [Hop], now: Nanos, refresh: Nanos) -> Option<News> {
+        self.missed = false;
+        let is_same = self.hops.len() == found.len()
+            && self.hops.iter().zip(&*found).all(|(known, hop)| {
+                known.is_none() || hop.address.is_none() || *known == hop.address
+            });
+        let mut is_fuller = false;
+        if is_same {
+            for (known, hop) in self.hops.iter_mut().zip(&mut *found) {
+                is_fuller |= known.is_none() && hop.address.is_some();
+                hop.address = hop.address.or(*known);
+                *known = hop.address;
+            }
+        }
+        let news = match self.written {
+            None => News::First,
+            Some(_) if !is_same => News::Changed,
+            Some(written) if is_fuller || now - written >= refresh => News::Refresh,
+            Some(_) => return None,
+        };
+        self.hops = found.iter().map(|hop| hop.address).collect();
+        self.written = Some(now);
+        Some(news)
+    }
+
+    /// The clock was set.
+    pub(crate) fn stepped(&mut self, by: Nanos) {
+        for time in [&mut self.written, &mut self.asked].into_iter().flatten() {
+            *time = *time + by;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::Ipv4Addr;
+
+    fn hops(last: &[u8]) -> Vec<Hop> {
+        let address = |last: &u8| match last {
+            0 => None,
+            last => Some(IpAddr::V4(Ipv4Addr::new(10, 0, 0, *last))),
+        };
+        let hop = |last| Hop {
+            address: address(last),
+            round_trip: None,
+        };
+        last.iter().map(hop).collect()
+    }
+
+    #[test]
+    fn a_silent_hop_is_no_change_and_another_address_is() {
+        let mut route = Route::default();
+        let mut learn = |last: &[u8], now| {
+            let mut found = hops(last);
+            let news = route.learn(&mut found, Nanos(now), Nanos(100));
+            (news, found)
+        };
+        assert_eq!(learn(&[1, 0, 9], 0), (Some(News::First), hops(&[1, 0, 9])));
+        assert_eq!(
+            learn(&[1, 2, 9], 1).0,
+            Some(News::Refresh),
+            "a hop is known that was not"
+        );
+        assert_eq!(learn(&[0, 2, 9], 2), (None, hops(&[1, 2, 9])));
+        assert_eq!(learn(&[1, 3, 9], 3).0, Some(News::Changed));
+        assert_eq!(learn(&[1, 0, 3, 9], 4).0, Some(News::Changed));
+        assert_eq!(learn(&[1, 0, 3, 9], 103).0, None);
+        assert_eq!(learn(&[1, 0, 3, 9], 104).0, Some(News::Refresh));
+    }
+}
