@@ -2,6 +2,8 @@
 
 use aya_ebpf::helpers::{bpf_jiffies64, bpf_ktime_get_ns};
 use aya_ebpf::bindings::xdp_md;
+use core::cell::Cell;
+use rocescope_record::config::Slice;
 use rocescope_record::{Clock, Config};
 
 /// Non-zero: times come from the 16 bytes of metadata before the frame, `now` and `tick`, so that
@@ -14,11 +16,14 @@ pub struct KernelClock<'a> {
     times: &'a Times,
 }
 
-/// `now` and `tick` of the frame that is looked at, where they come from its metadata.
+/// What a CPU knows of time.
 #[repr(C)]
 pub struct Times {
+    /// `now` and `tick` of the frame that is looked at, where they come from its metadata.
     now: u64,
     tick: u64,
+    /// The slice that the latest run began in.
+    slice: Cell<Slice>,
 }
 
 #[inline(always)]
@@ -72,4 +77,19 @@ impl Clock for KernelClock<'_> {
         // SAFETY: the helper takes nothing.
         unsafe { bpf_ktime_get_ns() }.wrapping_add(self.config.epoch_offset_ns)
     }
+
+    #[inline(always)]
+    fn ticks_left(&self, config: &Config, now_ns: u64) -> u64 {
+        if !self.times.slice.get().holds(now_ns) {
+            turn(config, self.times, now_ns);
+        }
+        config.ticks_left_in(&self.times.slice.get(), now_ns)
+    }
+}
+
+/// Takes the slice of `now_ns`: a subprogram, for it is done once a slice.
+#[inline(never)]
+fn turn(config: &Config, times: &Times, now_ns: u64) -> u32 {
+    times.slice.set(config.slice_at(now_ns));
+    0
 }

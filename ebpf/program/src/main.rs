@@ -13,6 +13,7 @@ mod head;
 mod linear;
 mod maps;
 mod rings;
+mod tell;
 mod whole;
 
 use aya_ebpf::bindings::xdp_action::{XDP_DROP, XDP_PASS};
@@ -27,7 +28,10 @@ use rocescope_record::{Clock, Config, Counters, Set};
 /// Takes every frame of an interface.
 #[xdp(frags)]
 pub fn rocescope(ctx: XdpContext) -> u32 {
-    observe(ctx.ctx).unwrap_or(XDP_PASS)
+    observe(ctx.ctx).unwrap_or_else(|| {
+        tell::no_entry();
+        XDP_PASS
+    })
 }
 
 #[inline(always)]
@@ -59,6 +63,15 @@ fn join(config: &Config, state: &mut State) -> u32 {
     let Some(set) = maps::set(state) else {
         return 1;
     };
+    if cache::advance(set, &state.packet, &state.moment, config) {
+        return 1;
+    }
+    look(set, config, state)
+}
+
+/// The same for all other packets.
+#[inline(never)]
+fn look(set: &mut Set, config: &Config, state: &mut State) -> u32 {
     // It is 0, which the verifier does not know.
     let settle = |way| way ^ config.reserved;
     let State {
@@ -74,7 +87,11 @@ fn join(config: &Config, state: &mut State) -> u32 {
 #[inline(never)]
 fn renew(config: &Config, counters: &mut Counters, state: &mut State) -> u32 {
     let Some(set) = maps::set(state) else {
-        return 0;
+        // A packet that no run can take is lost.
+        state.batch.lost_packets += 1;
+        counters.lost_packets = state.batch.lost_packets;
+        counters.published_packets += 1;
+        return tell::no_entry();
     };
     let State {
         batch,
@@ -101,7 +118,7 @@ fn renew(config: &Config, counters: &mut Counters, state: &mut State) -> u32 {
 /// space runs it through `BPF_PROG_TEST_RUN`, pinned to each CPU in turn.
 #[xdp]
 pub fn rocescope_flush(ctx: XdpContext) -> u32 {
-    flush(ctx.ctx).unwrap_or(0)
+    flush(ctx.ctx).unwrap_or_else(|| tell::no_entry())
 }
 
 #[inline(always)]

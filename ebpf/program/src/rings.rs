@@ -1,6 +1,7 @@
 //! Published runs leave in batches, over the ring of their CPU.
 
 use crate::maps::RINGS;
+use crate::tell;
 use aya_ebpf::helpers::bpf_get_smp_processor_id;
 use rocescope_record::batch::{Batch, RUNS_A_BATCH};
 use rocescope_record::{Counters, RunRecord, Sink};
@@ -31,17 +32,23 @@ fn append(batch: &mut Batch, run: &RunRecord) -> u32 {
     0
 }
 
+/// Stands beside the errors of the kernel, which are negative.
+pub const NO_RING: i32 = 1;
+
 /// Hands the batch over, full or not; when the ring is full, its runs are lost and counted.
 #[inline(always)]
 pub fn send(batch: &mut Batch, counters: &mut Counters) {
     // SAFETY: the helper takes nothing.
     let cpu = unsafe { bpf_get_smp_processor_id() };
     batch.cpu = cpu;
-    let sent = match RINGS.get(cpu) {
-        Some(ring) => ring.output(&*batch, BPF_RB_NO_WAKEUP).is_ok(),
-        None => false,
+    let failed = match RINGS.get(cpu) {
+        Some(ring) => ring.output(&*batch, BPF_RB_NO_WAKEUP).err().unwrap_or(0),
+        None => NO_RING,
     };
-    if !sent {
+    if failed != 0 {
+        if batch.lost_packets == 0 {
+            tell::first_loss(cpu, failed);
+        }
         batch.lost_runs += u64::from(batch.held_runs);
         batch.lost_packets += u64::from(batch.held_packets);
         counters.lost_runs = batch.lost_runs;

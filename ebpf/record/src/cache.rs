@@ -18,6 +18,11 @@ pub trait Clock {
     fn tick(&self) -> u64;
     /// Nanoseconds since the epoch, exact: asked for when a run starts or a marked packet passes.
     fn now(&self) -> u64;
+    /// [`Config::ticks_left`]; a clock may remember the slice.
+    #[inline(always)]
+    fn ticks_left(&self, config: &Config, now_ns: u64) -> u64 {
+        config.ticks_left(now_ns)
+    }
 }
 
 /// Where runs go.
@@ -142,9 +147,20 @@ pub fn observe<C: Clock, S: Sink>(
         reserved: 0,
     };
     let mut step = Step::zeroed();
-    if !join(set, packet, &moment, config, |way| way, &mut step) {
+    if !advance(set, packet, &moment, config)
+        && !join(set, packet, &moment, config, |way| way, &mut step)
+    {
         renew(set, &step, packet, &moment, clock, config, counters, sink);
     }
+}
+
+/// What [`observe`] tries first: joins a MIDDLE of a message to its run, where that has the first slot;
+/// whether that is all. So few words that the kernel's machine has registers for them, and one slot, for
+/// to choose one takes arithmetic on a pointer.
+#[inline(always)]
+pub fn advance(set: &mut Set, packet: &Packet, moment: &Moment, config: &Config) -> bool {
+    let [first, _] = set;
+    first.is_of(packet, moment) && first.advance(packet, moment, config)
 }
 
 /// The first half of [`observe`]: joins the packet to its run, where it continues one; whether that is
@@ -287,8 +303,11 @@ impl Slot {
             || run.packets <= run.last + run.only
             || u32::from(run.segment_bytes) != packet.payload_bytes
             || self.overhead_bytes != overhead_bytes(packet)
-            || run.frame_bytes > MOST_BYTES.saturating_sub(packet.frame_bytes)
         {
+            return false;
+        }
+        let frame_bytes = u64::from(run.frame_bytes) + u64::from(packet.frame_bytes);
+        if frame_bytes > u64::from(MOST_BYTES) {
             return false;
         }
         let ticks = moment.tick.wrapping_sub(self.first_tick);
@@ -298,7 +317,7 @@ impl Slot {
         run.last_offset_ns = ticks.wrapping_mul(config.tick_ns) as u32;
         self.last_tick = moment.tick;
         run.packets += 1;
-        run.frame_bytes += packet.frame_bytes;
+        run.frame_bytes = frame_bytes as u32;
         run.last_psn = packet.psn().get();
         self.next_psn = packet.psn().plus(1).get();
         run.congestion_experienced += u16::from(packet.congestion_experienced);
@@ -452,7 +471,7 @@ impl Slot {
         run.encapsulation = packet.encapsulation as u8;
         self.first_tick = moment.tick;
         // A slice is at most 100 ms, and a tick at least a nanosecond.
-        self.slice_ticks = config.ticks_left(now).min(u64::from(u32::MAX)) as u32;
+        self.slice_ticks = clock.ticks_left(config, now).min(u64::from(u32::MAX)) as u32;
         self.kind = kind(packet);
         self.join(packet, moment, config);
     }

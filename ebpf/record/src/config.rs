@@ -78,27 +78,60 @@ impl Config {
     #[must_use]
     #[inline(always)]
     pub const fn ticks_left(&self, now_ns: u64) -> u64 {
-        // The divisors come from user space; 0 must not reach a division.
-        let (window, slice, tick) = (
-            if self.window_ns == 0 {
-                1
-            } else {
-                self.window_ns
-            },
-            if self.slice_ns == 0 { 1 } else { self.slice_ns },
-            if self.tick_ns == 0 { 1 } else { self.tick_ns },
-        );
-        let in_window = now_ns % window;
-        let to_slice = slice - in_window % slice;
-        let to_window = window - in_window;
-        let left = if to_slice < to_window {
-            to_slice
-        } else {
-            to_window
-        };
-        let ticks = left / tick;
+        self.ticks_left_in(&self.slice_at(now_ns), now_ns)
+    }
+
+    /// The same for who knows the slice.
+    #[must_use]
+    #[inline(always)]
+    pub const fn ticks_left_in(&self, slice: &Slice, now_ns: u64) -> u64 {
+        let left = slice.length_ns - now_ns.wrapping_sub(slice.begin_ns);
+        let ticks = left / or_one(self.tick_ns);
         if ticks == 0 { 1 } else { ticks }
     }
+
+    /// The slice that `now_ns` lies in: three divisions, whose answer holds for thousands of runs.
+    #[must_use]
+    #[inline(always)]
+    pub const fn slice_at(&self, now_ns: u64) -> Slice {
+        let (window, slice) = (or_one(self.window_ns), or_one(self.slice_ns));
+        let in_window = now_ns % window;
+        let in_slice = in_window % slice;
+        let to_window_end = window - (in_window - in_slice);
+        Slice {
+            begin_ns: now_ns - in_slice,
+            length_ns: if slice < to_window_end {
+                slice
+            } else {
+                to_window_end
+            },
+        }
+    }
+}
+
+/// A slice of a window.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct Slice {
+    /// Its begin, nanoseconds since the epoch.
+    pub begin_ns: u64,
+    /// Its length in nanoseconds; one of 0 holds no time.
+    pub length_ns: u64,
+}
+
+impl Slice {
+    /// Whether it holds this time.
+    #[must_use]
+    #[inline(always)]
+    pub const fn holds(&self, now_ns: u64) -> bool {
+        now_ns.wrapping_sub(self.begin_ns) < self.length_ns
+    }
+}
+
+/// Divisors come from user space; 0 must not reach a division.
+#[inline(always)]
+const fn or_one(divisor: u64) -> u64 {
+    if divisor == 0 { 1 } else { divisor }
 }
 
 /// Spreads neighbouring PSNs over all bits: the finaliser of `MurmurHash3`.
@@ -122,6 +155,13 @@ mod tests {
         assert_eq!(config.ticks_left(306), 27);
         assert_eq!(config.ticks_left(332), 1);
         assert_eq!(config.ticks_left(333), 34);
+        for now in 0..1_000 {
+            let slice = config.slice_at(now);
+            assert!(slice.holds(now));
+            let end = slice.begin_ns + slice.length_ns;
+            assert_eq!(config.ticks_left(now), end - now);
+            assert!(slice.begin_ns / 333 == (end - 1) / 333 && !slice.holds(end));
+        }
         assert_eq!(Config::exact(10_000_000_000).slice_ns, 100_000_000);
     }
 

@@ -5,6 +5,7 @@
 //! | [`file`](mod@file) | the frames of pcap and pcapng files, compressed or piped |
 //! | [`xdp`] | run records that the kernel made, from XDP programs on interfaces |
 //! | [`af_packet`] | the frames of an interface, from a packet socket |
+//! | [`history`] | the last frames, for a flight recorder |
 //! | [`inject`] | nothing: it puts frames onto an interface |
 //! | [`interface`](mod@interface) | what interfaces there are, and how they are |
 //! | [`doctor`] | what stands in the way of a capture, and what mends it |
@@ -22,6 +23,7 @@ pub mod doctor;
 pub mod ethtool;
 pub mod file;
 pub mod generate;
+pub mod history;
 pub mod inject;
 pub mod interface;
 pub mod per_packet;

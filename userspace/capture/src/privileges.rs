@@ -22,6 +22,8 @@ pub const XDP: [Capability; 3] = [BPF, NET_ADMIN, NET_RAW];
 pub const TRUST: Capability = capability(38, "cap_perfmon");
 /// What sending live frames takes: the program, the count of what the driver took, the redirection.
 pub const LIVE_FRAMES: [Capability; 3] = [BPF, TRUST, NET_ADMIN];
+/// What the settings of an interface take.
+pub const SETTINGS: [Capability; 1] = [NET_ADMIN];
 /// What `AF_PACKET` takes.
 pub const AF_PACKET: [Capability; 1] = [NET_RAW];
 

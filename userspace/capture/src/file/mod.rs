@@ -21,6 +21,7 @@ mod write;
 pub use error::FileError;
 pub use input::{Input, open};
 pub use write::PcapNgWriter;
+pub(crate) use write::number;
 
 use buffer::Buffer;
 use rocescope_wire::{FrameLengths, LinkType};

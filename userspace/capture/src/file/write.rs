@@ -8,6 +8,8 @@ const SECTION: u32 = 0x0a0d_0d0a;
 const INTERFACE: u32 = 1;
 const ENHANCED_PACKET: u32 = 6;
 const COMMENT: u16 = 1;
+/// `if_name`.
+const NAME: u16 = 2;
 /// `shb_userappl`: what wrote the section.
 const APPLICATION: u16 = 4;
 /// `if_tsresol`: the unit of times, as a negative power of ten.
@@ -23,6 +25,8 @@ pub struct PcapNgWriter<W> {
     out: W,
     /// Interfaces described so far, by their index and link type.
     interfaces: Vec<(u32, LinkType)>,
+    /// What interfaces are called, by their index.
+    names: Vec<(u32, String)>,
     block: Vec<u8>,
 }
 
@@ -32,9 +36,19 @@ impl<W: Write> PcapNgWriter<W> {
     /// # Errors
     /// Those of the stream.
     pub fn new(out: W) -> io::Result<Self> {
+        Self::described(out, "", Vec::new())
+    }
+
+    /// Begins the section with a comment, unless that is empty; interfaces are called by `names`, as far as
+    /// their index is there.
+    ///
+    /// # Errors
+    /// Those of the stream.
+    pub fn described(out: W, comment: &str, names: Vec<(u32, String)>) -> io::Result<Self> {
         let mut writer = Self {
             out,
             interfaces: Vec::new(),
+            names,
             block: Vec::new(),
         };
         writer.begin();
@@ -42,6 +56,9 @@ impl<W: Write> PcapNgWriter<W> {
         // Version 1.0.
         writer.put(&[1, 0, 0, 0]);
         writer.put(&UNKNOWN.to_le_bytes());
+        if !comment.is_empty() {
+            writer.option(COMMENT, comment.as_bytes());
+        }
         writer.option(
             APPLICATION,
             concat!("rocescope ", env!("CARGO_PKG_VERSION")).as_bytes(),
@@ -64,7 +81,7 @@ impl<W: Write> PcapNgWriter<W> {
         let index = match self.interfaces.iter().position(|known| *known == key) {
             Some(index) => index,
             None => {
-                self.interface(link)?;
+                self.interface(frame.interface, link)?;
                 self.interfaces.push(key);
                 self.interfaces.len() - 1
             }
@@ -92,12 +109,21 @@ impl<W: Write> PcapNgWriter<W> {
         self.out.flush()
     }
 
-    fn interface(&mut self, link: LinkType) -> io::Result<()> {
+    /// The stream, between two blocks.
+    pub const fn out(&mut self) -> &mut W {
+        &mut self.out
+    }
+
+    fn interface(&mut self, index: u32, link: LinkType) -> io::Result<()> {
         self.begin();
         self.put(&number(link).to_le_bytes());
         self.put(&[0; 2]);
         // No limit on the length of frames.
         self.put(&[0; 4]);
+        let name = self.names.iter().find(|(known, _)| *known == index);
+        if let Some((_, name)) = name.cloned() {
+            self.option(NAME, name.as_bytes());
+        }
         self.option(RESOLUTION, &[9]);
         self.end_options();
         self.end(INTERFACE)
@@ -138,7 +164,7 @@ impl<W: Write> PcapNgWriter<W> {
 }
 
 /// The number in pcap's registry.
-const fn number(link: LinkType) -> u16 {
+pub(crate) const fn number(link: LinkType) -> u16 {
     match link {
         LinkType::Ethernet => 1,
         LinkType::Raw => 101,

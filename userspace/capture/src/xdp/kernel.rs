@@ -1,6 +1,7 @@
 //! The program and its maps, loaded.
 
 use super::mirror::Mirrors;
+use super::warnings::Warnings;
 use super::{Error, Options, clock, cpu};
 use aya::maps::{Array, ArrayOfMaps, Map, MapData, PerCpuArray, RingBuf};
 use aya::programs::{ProgramError, ProgramFd, TestRun, TestRunOptions, Xdp};
@@ -17,7 +18,8 @@ const RING_BUFFER: u32 = 27;
 /// Sets that one call of the flush program looks at: `SETS_A_FLUSH` there.
 const SETS_A_FLUSH: u32 = 128;
 const SMALLEST_RING: usize = 64 << 10;
-const LARGEST_RING: usize = 8 << 20;
+/// A quarter of a million runs: closing a window with as many takes some 200 ms, in which nobody reads.
+const LARGEST_RING: usize = 32 << 20;
 /// The kernel wants a whole Ethernet header, which the flush program does not look at.
 const NO_FRAME: [u8; 14] = [0; 14];
 
@@ -43,6 +45,8 @@ pub(super) struct Readers {
     pub(super) runs: RingMaps,
     /// That of what crosses whole.
     pub(super) whole: RingBuf<MapData>,
+    /// What the programs say.
+    pub(super) warnings: Warnings,
 }
 
 /// The configuration, and the two entries of which the programs go by one.
@@ -118,6 +122,7 @@ impl Kernel {
         let counters = take(&mut programs, "COUNTERS")?;
         let mirrors = Mirrors::new(&mut programs)?;
         let whole = take(&mut programs, "WHOLE")?;
+        let warnings = Warnings::new(&mut programs)?;
         for name in [PROGRAM, FLUSH] {
             program_mut(&mut programs, name)?.load()?;
         }
@@ -137,6 +142,7 @@ impl Kernel {
         let readers = Readers {
             runs: readers,
             whole,
+            warnings,
         };
         Ok((kernel, readers))
     }

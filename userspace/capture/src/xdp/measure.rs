@@ -31,6 +31,8 @@ pub enum Body {
     Each,
     /// The XDP program.
     Ours,
+    /// Another build of it.
+    Other,
 }
 
 impl Body {
@@ -43,7 +45,7 @@ impl Body {
             (Self::Parse, _) => "parse",
             (Self::Each, 4) => "each4",
             (Self::Each, _) => "each6",
-            (Self::Ours, _) => super::kernel::PROGRAM,
+            (Self::Ours | Self::Other, _) => super::kernel::PROGRAM,
         }
     }
 }
@@ -99,8 +101,8 @@ const CALLS: u32 = 10;
 /// The programs, loaded.
 pub struct Bench {
     programs: Ebpf,
-    kernel: Kernel,
-    rings: Rings,
+    /// The XDP program, and another build of it.
+    ours: Vec<Ours>,
     each: RingBuf<MapData>,
     lost: PerCpuArray<MapData, u64>,
     plan: Array<MapData, Plan>,
@@ -110,18 +112,34 @@ pub struct Bench {
     flows: Vec<u32>,
 }
 
+/// A build of the XDP program.
+struct Ours {
+    kernel: Kernel,
+    rings: Rings,
+}
+
+impl Ours {
+    fn load(object: &[u8], config: Config) -> Result<Self, Error> {
+        let (kernel, readers) = Kernel::load(object, Options::default(), config, false)?;
+        let rings = Rings::new(readers.runs, config.slice_ns);
+        Ok(Self { kernel, rings })
+    }
+}
+
 impl std::fmt::Debug for Bench {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Bench").finish_non_exhaustive()
     }
 }
 
-/// Runs `work` with the programs loaded with `capabilities` and no others, on the first CPU.
+/// Runs `work` with the programs loaded with `capabilities` and no others, on the first CPU: those of
+/// `ebpf/bench` from `object`, the XDP program, and another build of it from `other`.
 ///
 /// # Errors
 /// The kernel refuses.
 pub fn with<R: Send>(
     object: &[u8],
+    other: Option<&[u8]>,
     capabilities: &[Capability],
     config: Config,
     work: impl FnOnce(&mut Bench) -> Result<R, Error> + Send,
@@ -132,24 +150,32 @@ pub fn with<R: Send>(
             if let Some(first) = cpu::online()?.first() {
                 cpu::pin(*first)?;
             }
-            work(&mut Bench::load(object, config)?)
+            work(&mut Bench::load(object, other, config)?)
         });
         worker.join()
     });
     done.map_err(|_| Error::Thread("it has panicked".into()))?
 }
 
+/// Calls `use_it` with a copy of `object` that lies as the loader wants it.
+fn aligned<T>(object: &[u8], use_it: impl FnOnce(&[u8]) -> Result<T, Error>) -> Result<T, Error> {
+    let mut words = vec![0u64; object.len().div_ceil(8)];
+    let bytes = bytemuck::cast_slice_mut::<u64, u8>(&mut words);
+    let (bytes, _) = bytes.split_at_mut(object.len());
+    bytes.copy_from_slice(object);
+    use_it(bytes)
+}
+
 impl Bench {
-    fn load(object: &[u8], config: Config) -> Result<Self, Error> {
-        let mut words = vec![0u64; object.len().div_ceil(8)];
-        let aligned = bytemuck::cast_slice_mut::<u64, u8>(&mut words);
-        let (aligned, _) = aligned.split_at_mut(object.len());
-        aligned.copy_from_slice(object);
-        let mut programs = EbpfLoader::new().load(aligned)?;
+    fn load(object: &[u8], other: Option<&[u8]>, config: Config) -> Result<Self, Error> {
+        let mut programs = aligned(object, |object| Ok(EbpfLoader::new().load(object)?))?;
         for name in PROGRAMS {
             super::kernel::program_mut(&mut programs, name)?.load()?;
         }
-        let (kernel, readers) = Kernel::load(OBJECT, Options::default(), config, false)?;
+        let mut ours = vec![Ours::load(OBJECT, config)?];
+        if let Some(other) = other {
+            ours.push(aligned(other, |other| Ours::load(other, config))?);
+        }
         Ok(Self {
             each: super::kernel::take(&mut programs, "EVENTS")?,
             lost: super::kernel::take(&mut programs, "LOST")?,
@@ -158,14 +184,19 @@ impl Bench {
             target: super::kernel::take(&mut programs, "TARGET")?,
             programs,
             flows: Vec::new(),
-            kernel,
-            rings: Rings::new(readers.runs, config.slice_ns),
+            ours,
         })
     }
 
-    fn fd(&self, case: &Case) -> Result<ProgramFd, Error> {
+    /// The build of the XDP program that a case is about, the committed one where it is about another.
+    fn ours(&mut self, body: Body) -> Result<&mut Ours, Error> {
+        let at = usize::from(body == Body::Other);
+        self.ours.get_mut(at).ok_or(Error::Missing("other build"))
+    }
+
+    fn fd(&mut self, case: &Case) -> Result<ProgramFd, Error> {
         let fd = match case.body {
-            Body::Ours => self.kernel.program()?,
+            Body::Ours | Body::Other => self.ours(case.body)?.kernel.program()?,
             other => {
                 let name = other.program(case.version);
                 let program = self.programs.program(name).ok_or(Error::Missing(name))?;
@@ -207,7 +238,7 @@ impl Bench {
     /// # Errors
     /// The kernel refuses.
     pub fn sample(&mut self, case: &Case) -> Result<Sample, Error> {
-        let before = self.published()?;
+        let before = self.published(case.body)?;
         let stop = AtomicBool::new(false);
         let wrapper = if case.version == 4 { "wrap4" } else { "wrap6" };
         let wrap: &Xdp = self
@@ -215,7 +246,9 @@ impl Bench {
             .program(wrapper)
             .ok_or(Error::Missing(wrapper))?
             .try_into()?;
-        let (rings, each) = (&mut self.rings, &mut self.each);
+        let at = usize::from(case.body == Body::Other);
+        let ours = self.ours.get_mut(at).ok_or(Error::Missing("other build"))?;
+        let (rings, each) = (&mut ours.rings, &mut self.each);
         let last = cpu::online()?.last().copied();
         let ns = thread::scope(|scope| {
             let reader = scope.spawn(|| {
@@ -255,11 +288,11 @@ impl Bench {
                 Err(_) => Err(Error::Thread("it has panicked".into())),
             }
         })?;
-        let after = self.published()?;
+        let after = self.published(case.body)?;
         let packets = u64::from(PACKETS) * u64::from(CALLS + 2);
         let lost_records = after.1 - before.1;
         let records = match case.body {
-            Body::Ours => after.0 - before.0,
+            Body::Ours | Body::Other => after.0 - before.0,
             Body::Each => packets,
             _ => 0,
         };
@@ -272,8 +305,8 @@ impl Bench {
     }
 
     /// Runs that were published, and records of both programs that were lost.
-    fn published(&self) -> Result<(u64, u64), Error> {
-        let counters = self.kernel.counters()?;
+    fn published(&mut self, body: Body) -> Result<(u64, u64), Error> {
+        let counters = self.ours(body)?.kernel.counters()?;
         let lost: u64 = self.lost.get(&0, 0)?.iter().sum();
         Ok((counters.published.iter().sum(), counters.lost_runs + lost))
     }

@@ -10,6 +10,7 @@
 //! | `mirror` | gaps in the numbers of mirrored frames |
 //! | `whole` | CM datagrams and TCP handshakes |
 //! | `clock` | the clocks of the kernel in nanoseconds since the epoch |
+//! | `warnings` | what the programs say in words |
 //! | `cost` | what it takes to load the programs |
 //! | `speed` | nanoseconds a packet, measured here |
 //! | `stack` | how deep the stack of a program gets |
@@ -33,6 +34,7 @@ pub mod rehearsal;
 mod rings;
 mod speed;
 mod stack;
+mod warnings;
 mod whole;
 
 pub(crate) use clock::epoch_offset_ns;
@@ -51,6 +53,7 @@ use rings::Rings;
 use rocescope_record::{Config, Counters, RunRecord, Whole};
 use std::os::fd::AsFd;
 use std::sync::Arc;
+use warnings::Warnings;
 use whole::Events;
 
 /// The program as it was built last; see `cargo xtask ebpf`.
@@ -70,7 +73,7 @@ pub struct Options {
 }
 
 impl Default for Options {
-    /// 16,384 slots and 8 MiB a ring, as long as there are no more than 32 CPUs.
+    /// 16,384 slots and 256 MiB of rings, at most 32 MiB each.
     fn default() -> Self {
         Self {
             slots: 16_384,
@@ -88,6 +91,8 @@ pub enum Taken<'a> {
     Whole(Whole<'a>),
     /// Runs were lost: told before the runs that follow.
     Blind(&'a Blind),
+    /// A sentence of the program about itself, for an operator: each is said once a CPU at most.
+    Warning(&'a str),
 }
 
 /// An XDP capture on any number of interfaces.
@@ -96,6 +101,7 @@ pub struct Capture {
     rings: Rings,
     order: Order,
     events: Events,
+    warnings: Warnings,
     /// Blind intervals that have been told.
     told: u64,
     attached: Vec<Attached>,
@@ -109,6 +115,9 @@ impl std::fmt::Debug for Capture {
             .finish_non_exhaustive()
     }
 }
+
+/// Runs that are handed over between two looks at the rings: well below what one holds.
+const AT_ONCE: usize = 4_096;
 
 impl Capture {
     /// Loads the program; it is not attached yet.
@@ -126,6 +135,7 @@ impl Capture {
             kernel: Arc::new(kernel),
             rings: Rings::new(readers.runs, config.slice_ns),
             events: Events::new(readers.whole),
+            warnings: readers.warnings,
             told: 0,
             order: Order::default(),
             attached: Vec::new(),
@@ -196,6 +206,9 @@ impl Capture {
 
     /// What is complete, and first of all where something is missing.
     fn hand_over(&mut self, watermark: u64, sink: &mut impl FnMut(Taken<'_>)) {
+        for warning in self.warnings.take() {
+            sink(Taken::Warning(&warning));
+        }
         let losses = self.rings.losses();
         let new = losses.intervals - self.told;
         self.told = losses.intervals;
@@ -205,8 +218,13 @@ impl Capture {
         }
         self.events
             .release(watermark, &mut |event| sink(Taken::Whole(event)));
-        self.order
-            .release(watermark, &mut |run| sink(Taken::Run(run)));
+        for runs in self.order.ready(watermark).chunks(AT_ONCE) {
+            for run in runs {
+                sink(Taken::Run(run));
+            }
+            // A slice may hold more runs than a ring does.
+            self.rings.drain(&mut self.order);
+        }
     }
 
     /// The exact counters of all CPUs.

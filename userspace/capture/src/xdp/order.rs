@@ -4,9 +4,21 @@ use rocescope_record::RunRecord;
 
 /// Runs that wait for the watermark. Bounded by a slice of the rates that the rings let through;
 /// above [`FULL`] the oldest are handed over before their time, which costs order, never a run.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Order {
     runs: Vec<RunRecord>,
+    /// The earliest first time of them. The watermark moves once a slice and the rings are read every
+    /// few milliseconds: to look through all that wait each time took most of a core.
+    earliest_ns: u64,
+}
+
+impl Default for Order {
+    fn default() -> Self {
+        Self {
+            runs: Vec::new(),
+            earliest_ns: u64::MAX,
+        }
+    }
 }
 
 /// 256 MiB.
@@ -14,6 +26,7 @@ const FULL: usize = 2 << 20;
 
 impl Order {
     pub(super) fn push(&mut self, run: RunRecord) {
+        self.earliest_ns = self.earliest_ns.min(run.first_ns);
         self.runs.push(run);
     }
 
@@ -30,12 +43,12 @@ impl Order {
         self.runs
     }
 
-    /// Hands over every run that began before `watermark_ns`; runs of one time in the order in which
-    /// they were published.
-    pub(super) fn release(&mut self, watermark_ns: u64, sink: &mut impl FnMut(&RunRecord)) {
+    /// Every run that began before `watermark_ns`, in the order of their beginnings; runs of one time in
+    /// the order in which they were published. Empty nearly always: the watermark moves once a slice.
+    pub(super) fn ready(&mut self, watermark_ns: u64) -> Vec<RunRecord> {
         let full = self.is_full();
-        if !full && !self.runs.iter().any(|run| run.first_ns < watermark_ns) {
-            return;
+        if !full && self.earliest_ns >= watermark_ns {
+            return Vec::new();
         }
         // Mostly runs of sorted runs already, which the stable sort makes use of.
         self.runs.sort_by_key(|run| run.first_ns);
@@ -43,9 +56,9 @@ impl Order {
         if full {
             count = count.max(FULL / 2);
         }
-        for run in self.runs.drain(..count) {
-            sink(&run);
-        }
+        let later = self.runs.split_off(count);
+        self.earliest_ns = later.first().map_or(u64::MAX, |run| run.first_ns);
+        std::mem::replace(&mut self.runs, later)
     }
 }
 
@@ -62,11 +75,9 @@ mod tests {
     }
 
     fn released(order: &mut Order, watermark_ns: u64) -> Vec<(u64, u32)> {
-        let mut runs = Vec::new();
-        order.release(watermark_ns, &mut |run| {
-            runs.push((run.first_ns, run.first_psn));
-        });
-        runs
+        let runs = order.ready(watermark_ns);
+        let seen = runs.iter().map(|run| (run.first_ns, run.first_psn));
+        seen.collect()
     }
 
     #[test]

@@ -7,6 +7,7 @@
 use super::kernel::{Kernel, PROGRAM};
 use super::order::Order;
 use super::rings::Rings;
+use super::warnings::Warnings;
 use super::whole::Events;
 use super::{Error, Losses, Options, cpu};
 use rocescope_record::{Config, Counters, RunRecord, Whole};
@@ -22,6 +23,7 @@ pub struct Rehearsal {
     kernel: Kernel,
     rings: Rings,
     events: Events,
+    warnings: Warnings,
     frame: Vec<u8>,
 }
 
@@ -45,6 +47,7 @@ impl Rehearsal {
             kernel,
             rings: Rings::new(readers.runs, config.slice_ns),
             events: Events::new(readers.whole),
+            warnings: readers.warnings,
             frame: Vec::new(),
         })
     }
@@ -108,6 +111,11 @@ impl Rehearsal {
     pub fn take_whole(&mut self, mut sink: impl FnMut(Whole<'_>)) {
         self.events.drain();
         self.events.release_as_published(&mut sink);
+    }
+
+    /// What the program has said since the last call, a sentence each.
+    pub fn take_warnings(&mut self) -> Vec<String> {
+        self.warnings.take()
     }
 
     /// What full rings have cost, as far as batches that were taken tell.

@@ -20,6 +20,7 @@ fn runs_that_find_the_ring_full_are_counted_and_their_time_is_blind() {
     };
     let (mut delivered, mut packets, mut span) = (0, 0, (u64::MAX, 0));
     let (_, frames) = scenarios().find(|(name, _)| name == "demo.toml").unwrap();
+    let mut warnings = Vec::new();
     // Two overloads, with some air between them.
     for part in frames.chunks(frames.len() / 2) {
         for (now, frame) in part {
@@ -33,6 +34,7 @@ fn runs_that_find_the_ring_full_are_counted_and_their_time_is_blind() {
             }
             kernel.flush(None).unwrap();
         }
+        warnings.push(kernel.take_warnings());
     }
     for run in kernel.take() {
         delivered += 1;
@@ -55,4 +57,12 @@ fn runs_that_find_the_ring_full_are_counted_and_their_time_is_blind() {
         assert!(blind.from_ns < blind.to_ns && blind.to_ns <= span.1);
     }
     assert!(delivered as usize * 128 >= SMALLEST / 2);
+
+    // Once a CPU, whatever comes after.
+    let [first, second] = &warnings[..] else {
+        panic!("{warnings:?}");
+    };
+    assert_eq!(first.len(), 1, "{first:?}");
+    assert!(first[0].starts_with("the ring of CPU "), "{first:?}");
+    assert_eq!(second.len(), 0, "{second:?}");
 }

@@ -42,6 +42,9 @@ impl Connections {
                 trouble,
             });
         }
+        if !self.settings.short_way {
+            return;
+        }
         self.directions.lighten(at, self.settings.duplicate_ns);
         if let Some(peer) = self.directions.get(at).and_then(|direction| direction.peer) {
             self.directions.lighten(peer, self.settings.duplicate_ns);

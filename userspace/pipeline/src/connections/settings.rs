@@ -28,6 +28,8 @@ pub struct ConnectionSettings {
     pub clock_error_ns: u64,
     /// How many events between two turns become rows; the others are only counted.
     pub event_rows: usize,
+    /// Whether ordinary runs take the short way. It changes no answer: off, all take the long one, to compare.
+    pub short_way: bool,
 }
 
 impl Default for ConnectionSettings {
@@ -43,6 +45,7 @@ impl Default for ConnectionSettings {
             waiting_runs: 8_192,
             clock_error_ns: 1_000,
             event_rows: 10_000,
+            short_way: true,
         }
     }
 }
