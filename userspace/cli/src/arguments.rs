@@ -1,24 +1,36 @@
 //! The command line.
 
+mod collect;
+mod dataset;
+mod diagnose;
+mod generate;
+mod live;
+mod measure;
+mod probe;
+mod recorder;
 mod report;
 mod top;
 
+pub use collect::{CollectArguments, SendArguments};
+pub use dataset::DatasetArguments;
+pub use diagnose::{DiagnoseAction, DiagnosisOutput, HostmeshArguments};
+pub use generate::{By, GenerateArguments, OntoArguments};
+pub use live::{LiveArguments, Mode, Verdict, VlanOffload};
+pub use measure::MeasureArguments;
+pub use probe::ProbeArguments;
+pub use recorder::RecorderArguments;
 pub use report::{ReportArguments, ReportOutput, ReportTable};
 pub use top::{LookArguments, OnceArguments, OnceOutput, TableName, ThemeName, TopArguments};
 
 use crate::anonymize::anonymizer;
 use crate::filters::{row_filter, run_filter};
-use crate::units::{bits_per_second, bytes, duration, name, positive_duration, share};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use rocescope_model::ConnectionRow;
 use rocescope_model::filter::RowFilter;
 use rocescope_pipeline::anonymize::AddressMap;
 use rocescope_pipeline::filter::RunFilter;
-use std::ffi::OsString;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// Watches RoCEv2 fabrics from the outside: flows, opcodes, messages, NAKs, congestion.
 #[derive(Debug, Parser)]
@@ -45,6 +57,8 @@ pub enum Command {
     Capture(Box<CaptureArguments>),
     /// Print a script that completes commands and options in a shell
     Completions(CompletionsArguments),
+    /// Take the rows of agents over the network into one dataset, and say what fails
+    Collect(Box<CollectArguments>),
     /// Print, check or make a configuration file
     #[command(subcommand)]
     Config(ConfigAction),
@@ -52,6 +66,9 @@ pub enum Command {
     Connections(Box<ConnectionsArguments>),
     /// Show the whole path at work, without privileges or input
     Demo(DemoArguments),
+    /// Find what fails, and where, in what a dataset holds
+    #[command(subcommand)]
+    Diagnose(DiagnoseAction),
     /// Say what stands in the way of a capture on this machine, and what mends it
     Doctor(DoctorArguments),
     /// Write the frames of a capture file that a filter wants into another
@@ -62,6 +79,8 @@ pub enum Command {
     Man(ManArguments),
     /// Join the datasets of several boxes, window by window
     Merge(MergeArguments),
+    /// Probe between the NICs of this host: loss and latency one way, and the paths
+    Probe(Box<ProbeArguments>),
     /// Seal what a killed capture left in a dataset, and name what does not read
     Repair(RepairArguments),
     /// Sum a dataset up: for people, for programs, or as one HTML page with charts
@@ -95,7 +114,7 @@ pub struct CaptureArguments {
     #[arg(
         long,
         value_name = "SECONDS",
-        conflicts_with_all = ["read", "out", "duration"],
+        conflicts_with_all = ["read", "out", "duration", "keep_frames"],
         value_parser = clap::value_parser!(u16).range(1..)
     )]
     pub check: Option<u16>,
@@ -127,129 +146,12 @@ pub struct CaptureArguments {
     /// What is written
     #[command(flatten)]
     pub dataset: DatasetArguments,
+    /// Frames around events
+    #[command(flatten)]
+    pub recorder: RecorderArguments,
     /// What is measured, and how finely
     #[command(flatten)]
     pub measure: MeasureArguments,
-}
-
-/// The dataset that a capture writes.
-#[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Dataset")]
-pub struct DatasetArguments {
-    /// Write a Parquet dataset into this directory
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
-    /// A segment is sealed when its first rows are this old
-    #[arg(long, value_name = "TIME", default_value = "1m", value_parser = positive_duration)]
-    pub segment_age: Duration,
-    /// A segment is sealed when it has this many bytes before compression
-    #[arg(long, value_name = "BYTES", default_value = "64Mi", value_parser = bytes)]
-    pub segment_bytes: u64,
-    /// Delete sealed segments whose hour ended longer ago than this
-    #[arg(long, value_name = "TIME", value_parser = positive_duration)]
-    pub keep_age: Option<Duration>,
-    /// Delete the oldest sealed segments when all together have more bytes than this
-    #[arg(long, value_name = "BYTES", value_parser = bytes)]
-    pub keep_bytes: Option<u64>,
-    /// Leave bitmaps and Count-Min tables out of the dataset
-    #[arg(long)]
-    pub no_sketches: bool,
-}
-
-/// Capture on interfaces.
-#[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Live capture")]
-pub struct LiveArguments {
-    /// Interface to capture on; may be given several times
-    #[arg(short, long = "interface", value_name = "IFACE", num_args = 1..)]
-    pub interfaces: Vec<String>,
-    /// How frames are taken; `auto` tries native, then generic XDP, then `af-packet`
-    #[arg(long, value_enum, default_value_t = Mode::Auto, conflicts_with = "read")]
-    pub mode: Mode,
-    /// What becomes of frames behind XDP; `auto` drops them where nothing uses the interface
-    #[arg(long, value_enum, default_value_t = Verdict::Auto, conflicts_with = "read")]
-    pub verdict: Verdict,
-    /// End after this time
-    #[arg(long, value_name = "TIME", value_parser = positive_duration, conflicts_with = "read")]
-    pub duration: Option<Duration>,
-    /// VLAN tags that the card takes out of frames: `off` has it leave them in, until the capture ends
-    #[arg(long, value_enum, default_value_t = VlanOffload::Keep, conflicts_with = "read")]
-    pub vlan_offload: VlanOffload,
-    /// Serve figures for Prometheus at this address, such as 127.0.0.1:9464
-    #[arg(long, value_name = "ADDRESS", conflicts_with = "read")]
-    pub metrics: Option<SocketAddr>,
-    /// Flows in those figures: the largest of the last window
-    #[arg(long, value_name = "N", default_value_t = 20, conflicts_with = "read")]
-    pub metrics_flows: usize,
-    /// Run this command and end with it
-    #[arg(last = true, value_name = "COMMAND", conflicts_with = "read")]
-    pub command: Vec<OsString>,
-}
-
-/// How frames are taken from an interface.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Mode {
-    /// The first of the others that works
-    Auto,
-    /// XDP in the driver
-    Native,
-    /// XDP behind the driver
-    Generic,
-    /// A packet socket
-    AfPacket,
-}
-
-/// What becomes of the card's VLAN offload while a capture runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum VlanOffload {
-    /// It stays as it is
-    Keep,
-    /// Tags stay in the frames
-    Off,
-}
-
-/// What becomes of a frame when XDP has seen it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Verdict {
-    /// Dropped where the interface has no address, no master and no default route
-    Auto,
-    /// It goes on to the kernel
-    Pass,
-    /// It ends here
-    Drop,
-}
-
-/// What is measured, and how finely.
-#[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Measurement")]
-pub struct MeasureArguments {
-    /// Name of this capture point, in every row and file name
-    #[arg(long, value_name = "NAME", default_value = "local", value_parser = name)]
-    pub observer: String,
-    /// Length of a window of event time
-    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = positive_duration)]
-    pub window: Duration,
-    /// How long a window waits for frames that come out of order
-    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = duration)]
-    pub lateness: Duration,
-    /// Top flows in the summary; connections and events printed at most
-    #[arg(long, value_name = "N", default_value_t = 20)]
-    pub top: usize,
-    /// Top flows of each window in the dataset
-    #[arg(long, value_name = "N", default_value_t = 1_000)]
-    pub flow_rows: usize,
-    /// Flows counted exactly, a window and in all; sketches take over beyond it
-    #[arg(long, value_name = "N", default_value_t = 131_072)]
-    pub exact_flows: usize,
-    /// Rate from which a flow is an elephant, in bits a second
-    #[arg(long, value_name = "RATE", default_value = "1G", value_parser = bits_per_second)]
-    pub elephant: f64,
-    /// Change between windows that is jitter, as a share of the rate before
-    #[arg(long, value_name = "SHARE", default_value = "0.5", value_parser = share)]
-    pub jitter_relative: f64,
-    /// Change between windows that is jitter, in bits a second
-    #[arg(long, value_name = "RATE", default_value = "500M", value_parser = bits_per_second)]
-    pub jitter_absolute: f64,
 }
 
 /// `rocescope completions`.
@@ -352,70 +254,6 @@ pub struct DoctorArguments {
     /// How findings are printed
     #[arg(short, long, value_enum, default_value_t = Output::Table)]
     pub output: Output,
-}
-
-/// `rocescope generate`.
-#[derive(Debug, Args)]
-pub struct GenerateArguments {
-    /// Scenario file (TOML); `docs/scenarios.md` explains every key
-    #[arg(value_name = "SCENARIO")]
-    pub scenario: PathBuf,
-    /// Capture file to write (pcap, nanoseconds); the truth goes to `FILE.truth.json`
-    #[arg(
-        short,
-        long,
-        value_name = "FILE",
-        required_unless_present = "iface",
-        conflicts_with = "iface"
-    )]
-    pub write: Option<PathBuf>,
-    /// Seed: the same one gives the same bytes
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub seed: u64,
-    /// Bytes kept of each frame
-    #[arg(long, value_name = "BYTES")]
-    pub snaplen: Option<u32>,
-    /// An interface instead of a file
-    #[command(flatten)]
-    pub onto: OntoArguments,
-}
-
-/// Frames onto an interface.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Onto an interface")]
-pub struct OntoArguments {
-    /// Interface to send on: at the scenario's own times, unless a rate is given
-    #[arg(long, value_name = "IFACE")]
-    pub iface: Option<String>,
-    /// Send the first 16,384 frames of the scenario over and over, so many a second
-    #[arg(long, value_name = "N", requires = "iface", value_parser = clap::value_parser!(u32).range(1..))]
-    pub pps: Option<u32>,
-    /// The same, as fast as the kernel takes them
-    #[arg(long, requires = "iface", conflicts_with = "pps")]
-    pub full_speed: bool,
-    /// End after so many frames
-    #[arg(long, value_name = "N", requires = "iface")]
-    pub count: Option<u64>,
-    /// End after this time
-    #[arg(long, value_name = "TIME", value_parser = positive_duration, requires = "iface")]
-    pub duration: Option<Duration>,
-    /// How frames get into the kernel; `auto` makes live frames from 50,000 a second on
-    #[arg(long, value_enum, default_value_t = By::Auto, requires = "iface")]
-    pub by: By,
-    /// How the result is printed
-    #[arg(short, long, value_enum, default_value_t = Output::Table)]
-    pub output: Output,
-}
-
-/// How frames get into the kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum By {
-    /// Whatever suits the rate and the frames
-    Auto,
-    /// Packets that the kernel makes, filled by an XDP program; takes a core
-    Live,
-    /// A packet socket
-    Packet,
 }
 
 /// `rocescope merge`.

@@ -1,6 +1,6 @@
 //! The dataset that a capture writes, and how much of it stays.
 
-use rocescope_model::{Time, WindowRows};
+use rocescope_model::{Cells, Time, WindowRows};
 use rocescope_store::{Error, Limits, Retained, Summary, Writer, retain};
 use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -66,6 +66,20 @@ impl Dataset {
     /// # Errors
     /// Those of [`Writer::append`] and of [`retain()`].
     pub fn append(&mut self, rows: &WindowRows) -> Result<(), Error> {
+        let now = self.look()?;
+        self.writer.append(rows, now)
+    }
+
+    /// Appends rows of any one table; once a minute, deletes what may not stay.
+    ///
+    /// # Errors
+    /// Those of [`Writer::append_cells`] and of [`retain()`].
+    pub fn append_cells(&mut self, cells: &dyn Cells) -> Result<(), Error> {
+        let now = self.look()?;
+        self.writer.append_cells(cells, now)
+    }
+
+    fn look(&mut self) -> Result<Instant, Error> {
         let now = Instant::now();
         let due = self
             .looked
@@ -74,7 +88,7 @@ impl Dataset {
             self.looked = Some(now);
             self.retention.apply()?;
         }
-        self.writer.append(rows, now)
+        Ok(now)
     }
 
     /// Seals everything, and deletes what may not stay.

@@ -1,12 +1,15 @@
 //! Runs in, a summary and a dataset out: where every source of a capture ends.
 
 use crate::dataset::Dataset;
+use crate::recorder::{Recorder, Told};
 use anyhow::{Context, Result};
+use rocescope_capture::file::Frame;
 use rocescope_model::{ConnectionRow, EventRow, WindowRows};
 use rocescope_pipeline::connections::ConnectionSummary;
 use rocescope_pipeline::{Pipeline, Settings, Summary};
 use rocescope_record::Counters;
 use rocescope_store::Retained;
+use rocescope_wire::{Class, Packet};
 use std::fmt;
 
 /// The pipeline, and what it writes into.
@@ -25,6 +28,7 @@ pub type Tap = Box<dyn FnMut(&mut WindowRows) -> Result<()>>;
 pub struct Outlet {
     dataset: Option<Dataset>,
     tap: Option<Tap>,
+    recorder: Option<Recorder>,
     /// Rows of connections and events kept in memory, where they are asked for.
     kept: Option<(Vec<ConnectionRow>, Vec<EventRow>)>,
 }
@@ -72,9 +76,18 @@ impl Outlet {
         Self { tap, ..self }
     }
 
-    /// Takes the rows of a window. A full disk stops the writing, which the writer counts, and not
-    /// the capture.
-    fn take(&mut self, rows: &mut WindowRows) -> Result<()> {
+    /// Writes frames around events too.
+    #[must_use]
+    pub fn with_recorder(self, recorder: Option<Recorder>) -> Self {
+        Self { recorder, ..self }
+    }
+
+    /// Takes the rows of a window, of which is told at `time_ns`. A full disk stops the writing, which the
+    /// writer counts, and not the capture.
+    fn take(&mut self, rows: &mut WindowRows, time_ns: u64) -> Result<()> {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.turn(&rows.events, time_ns);
+        }
         if rows.is_empty() {
             return Ok(());
         }
@@ -109,6 +122,8 @@ pub struct Outcome {
     pub store_error: Option<rocescope_store::Error>,
     /// What happened to the state of connections, where they were followed.
     pub connections: Option<ConnectionSummary>,
+    /// What the flight recorder wrote, where there was one.
+    pub recorder: Option<Told>,
     /// Rows of connections and events, where they were kept.
     pub kept: Option<(Vec<ConnectionRow>, Vec<EventRow>)>,
 }
@@ -137,14 +152,26 @@ impl Intake {
         self.outlet.kept = Some(Default::default());
     }
 
+    /// Takes a frame, for the flight recorder where there is one.
+    #[inline]
+    pub fn frame(&mut self, frame: &Frame<'_>, class: &Class<&Packet>) {
+        let Self { pipeline, outlet } = self;
+        if let Some(recorder) = &mut outlet.recorder {
+            recorder.frame(frame, class, |packet| match packet {
+                Some(packet) => pipeline.wants(packet),
+                None => pipeline.settings().filter.is_none(),
+            });
+        }
+    }
+
     /// Moves the clock to `time_ns`: see [`Pipeline::turn`]. Windows that are over are written.
     ///
     /// # Errors
     /// The dataset cannot be written, for another reason than a full disk.
     pub fn turn(&mut self, time_ns: u64, counters: &Counters) -> Result<()> {
         let Self { pipeline, outlet } = self;
-        pipeline.turn_by_window(time_ns, counters, &mut |rows| outlet.take(rows))?;
-        outlet.take(pipeline.rows())
+        pipeline.turn_by_window(time_ns, counters, &mut |rows| outlet.take(rows, time_ns))?;
+        outlet.take(pipeline.rows(), time_ns)
     }
 
     /// Closes all windows and seals all segments. Every run must have been taken.
@@ -153,8 +180,9 @@ impl Intake {
     /// The dataset cannot be written, for another reason than a full disk.
     pub fn finish(mut self, counters: &Counters) -> Result<Outcome> {
         let Self { pipeline, outlet } = &mut self;
-        pipeline.finish_by_window(counters, &mut |rows| outlet.take(rows))?;
-        outlet.take(pipeline.rows())?;
+        // Nothing is over by time any more.
+        pipeline.finish_by_window(counters, &mut |rows| outlet.take(rows, 0))?;
+        outlet.take(pipeline.rows(), 0)?;
         let store = outlet.dataset.take().map(Dataset::finish);
         let (store, store_error) = match store {
             None => (None, None),
@@ -167,6 +195,7 @@ impl Intake {
             store,
             store_error,
             connections: self.pipeline.connections(),
+            recorder: self.outlet.recorder.take().map(Recorder::finish),
             kept: self.outlet.kept.take(),
         })
     }

@@ -12,6 +12,7 @@
 //! | [`dataset`] | the dataset that a capture writes, and how much of it stays |
 //! | [`metrics`] | the endpoint that Prometheus reads |
 //! | [`output`] | the summary of a capture as text and as JSON |
+//! | [`recorder`] | frames in memory, and files of them around events |
 //! | [`mod@reference`] | what is generated from the command line: pages, completions, template |
 //! | [`resources`] | what this process uses |
 //! | [`mod@say`] | lines for the user while something runs |
@@ -29,6 +30,7 @@ pub mod intake;
 pub mod metrics;
 pub mod output;
 pub mod progress;
+pub mod recorder;
 pub mod reference;
 pub mod resources;
 pub mod say;

@@ -1,6 +1,8 @@
 //! The `rocescope` binary: parse, run, say what went wrong in one line.
 
 use rocescope::configuration::{ArgumentsError, arguments};
+use std::fmt::Arguments;
+use std::io::Write;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -8,15 +10,20 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(ArgumentsError::CommandLine(error)) => error.exit(),
         Err(ArgumentsError::File(error)) => {
-            eprintln!("rocescope: {error}");
+            say(format_args!("{error}"));
             return ExitCode::from(2);
         }
     };
     match rocescope::run(&arguments) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("rocescope: {error:#}");
+            say(format_args!("{error:#}"));
             ExitCode::FAILURE
         }
     }
+}
+
+/// Standard error may be a terminal that is gone, which is no reason to panic.
+fn say(error: Arguments<'_>) {
+    let _ = writeln!(std::io::stderr(), "rocescope: {error}");
 }

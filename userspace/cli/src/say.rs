@@ -1,5 +1,6 @@
 //! Lines for the user while something runs: on standard error, unless a screen is drawn there.
 
+use std::io::Write;
 use std::sync::{Mutex, PoisonError};
 
 /// Takes lines.
@@ -21,7 +22,10 @@ pub use say;
 pub fn line(line: String) {
     match &*EAR.lock().unwrap_or_else(PoisonError::into_inner) {
         Some(ear) => ear(line),
-        None => eprintln!("{line}"),
+        None => {
+            // Where it is closed there is nobody to tell.
+            let _ = writeln!(std::io::stderr(), "{line}");
+        }
     }
 }
 

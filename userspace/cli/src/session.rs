@@ -83,6 +83,7 @@ impl Session {
                 Icrc::Unverifiable(_) => pipeline.count_icrc(frame.time_ns, false),
             }
         }
+        self.intake.frame(frame, &class);
         Ok(())
     }
 

@@ -83,9 +83,7 @@ impl Signals {
     fn raising(ended: Arc<AtomicBool>) -> Result<Self> {
         let (wake, waker) = UnixStream::pair().context("signals")?;
         for signal in [SIGINT, SIGTERM] {
-            flag::register(signal, Arc::clone(&ended))
-                .and_then(|_| low_level::pipe::register(signal, waker.try_clone()?))
-                .context("signals")?;
+            end_at(signal, &ended, &waker)?;
         }
         let asked = Arc::new(AtomicBool::new(false));
         flag::register(SIGUSR1, Arc::clone(&asked)).context("signals")?;
@@ -96,6 +94,14 @@ impl Signals {
             wake,
             waker: Arc::new(waker),
         })
+    }
+
+    /// Takes one more signal for the wish to end.
+    ///
+    /// # Errors
+    /// The operating system refuses.
+    pub fn end_at(&self, signal: i32) -> Result<()> {
+        end_at(signal, &self.ended, &self.waker)
     }
 
     /// What ends the input without a signal.
@@ -146,6 +152,13 @@ impl Signals {
             wake: self.wake.try_clone().context("signals")?,
         })
     }
+}
+
+fn end_at(signal: i32, ended: &Arc<AtomicBool>, waker: &UnixStream) -> Result<()> {
+    flag::register(signal, Arc::clone(ended))
+        .and_then(|_| low_level::pipe::register(signal, waker.try_clone()?))
+        .context("signals")?;
+    Ok(())
 }
 
 /// Standard input up to a signal.

@@ -96,6 +96,21 @@ pub fn positive_duration(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// Reads a length of time that is not nothing, in seconds where no unit is given: `10`, `500ms`, `1m`.
+///
+/// # Errors
+/// A sentence for the user.
+pub fn seconds(text: &str) -> Result<Duration, String> {
+    let Ok(seconds) = text.trim().parse::<f64>() else {
+        return positive_duration(text);
+    };
+    match Duration::try_from_secs_f64(seconds) {
+        Ok(Duration::ZERO) => Err("it must be longer than nothing".into()),
+        Ok(duration) => Ok(duration),
+        Err(_) => Err("expected a length of time, such as 10 (seconds) or 500ms".into()),
+    }
+}
+
 /// Reads how many times as fast as recorded: `1`, `0.5`, `max`.
 ///
 /// # Errors

@@ -141,10 +141,19 @@ fn the_endpoint_answers_and_is_not_put_off() {
     metrics.add(&window(1, 5));
     let address = serve("127.0.0.1:0".parse().unwrap(), metrics, "here").unwrap();
     for _ in 0..3 {
+        let series = "rocescope_frames_total{observer=\"here\"} 12\n";
         let answer = ask(address, b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
         assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
+        assert!(answer.contains("content-type: text/plain; version=0.0.4"));
+        assert!(answer.contains("# TYPE rocescope_frames_total counter\n"));
+        assert!(answer.contains(series) && !answer.contains("# EOF"));
+        // As Prometheus asks.
+        let accept = "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5";
+        let request = format!("GET /metrics HTTP/1.1\r\nHost: x\r\nAccept: {accept}\r\n\r\n");
+        let answer = ask(address, request.as_bytes());
         assert!(answer.contains("content-type: application/openmetrics-text"));
-        assert!(answer.contains("rocescope_frames_total{observer=\"here\"} 12\n"));
+        assert!(answer.contains("# TYPE rocescope_frames counter\n"));
+        assert!(answer.contains(series) && answer.ends_with("# EOF\n"));
         let wrong = ask(address, b"GET /else HTTP/1.1\r\nHost: x\r\n\r\n");
         assert!(wrong.starts_with("HTTP/1.1 404"), "{wrong}");
         ask(address, &[0xff; 100_000]);

@@ -2,9 +2,10 @@
 
 use crate::arguments::{CaptureArguments, DatasetArguments, MeasureArguments, Output};
 use crate::dataset::{Dataset, Retention};
-use crate::intake::Outcome;
+use crate::intake::{Outcome, Outlet};
 use crate::output::{Source, json, text};
 use crate::progress::Progress;
+use crate::recorder::Recorder;
 use crate::session::Session;
 use crate::signals::Signals;
 use anyhow::{Context, Result, bail, ensure};
@@ -27,10 +28,6 @@ const STRIDE: u32 = 4_096;
 
 pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
     let Some(path) = &arguments.read else {
-        ensure!(
-            !arguments.live.interfaces.is_empty(),
-            "nothing to capture from: name a file with --read or an interface with --interface"
-        );
         return super::live::run(arguments);
     };
     let signals = Signals::install()?;
@@ -39,8 +36,10 @@ pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
     let mut reader = FrameReader::new(input).with_context(|| path.display().to_string())?;
     let settings = chosen(arguments);
     let config = config(arguments, &settings)?;
+    let recorder = Recorder::create(arguments, Vec::new())?;
     let dataset = dataset(&arguments.dataset, &Origin::file(path), &settings)?;
-    let mut session = Session::new(settings, config, dataset)?;
+    let outlet = Outlet::from(dataset).with_recorder(recorder);
+    let mut session = Session::new(settings, config, outlet)?;
     let progress = Progress::new(length, arguments.quiet);
     let ended = drive(&mut reader, &mut session, &progress, &signals);
     progress.done();
@@ -125,6 +124,11 @@ pub(super) fn verdict(outcome: &Outcome) -> Result<()> {
             "the disk is full: {} windows were not written; the segments sealed before are whole",
             store.refused_windows
         );
+    }
+    if let Some(recorder) = &outcome.recorder
+        && let Some(error) = &recorder.error
+    {
+        bail!("no more frames were kept: {error}");
     }
     Ok(())
 }

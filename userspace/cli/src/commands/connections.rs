@@ -1,6 +1,6 @@
 //! `rocescope connections`: what each queue pair did.
 
-use crate::arguments::{ConnectionsArguments, Output};
+use crate::arguments::{CaptureArguments, ConnectionsArguments, Output};
 use crate::commands::live;
 use crate::intake::Outlet;
 use crate::output::connections::{Report, gather, json, text};
@@ -100,8 +100,8 @@ fn of_file(path: &Path, arguments: &ConnectionsArguments) -> Result<Found> {
     })
 }
 
-/// What passes the interfaces until something ends it; and their names.
-fn of_interfaces(arguments: &ConnectionsArguments) -> Result<(String, Found)> {
+/// What `capture` would be given for it, and what that means.
+pub(super) fn wanted(arguments: &ConnectionsArguments) -> (CaptureArguments, Settings) {
     let ConnectionsArguments {
         live: chosen,
         measure,
@@ -110,6 +110,12 @@ fn of_interfaces(arguments: &ConnectionsArguments) -> Result<(String, Found)> {
     } = arguments;
     let wanted = live::arguments(chosen, measure, udp_ports, true);
     let settings = super::capture::chosen(&wanted);
+    (wanted, settings)
+}
+
+/// What passes the interfaces until something ends it; and their names.
+fn of_interfaces(arguments: &ConnectionsArguments) -> Result<(String, Found)> {
+    let (wanted, settings) = wanted(arguments);
     let begun = live::Begun::new(&wanted, Signals::install()?, &settings)?;
     let names = begun.origin.source.clone();
     let outlet = Outlet::default()

@@ -1,16 +1,19 @@
 //! One file a subcommand.
 
 mod capture;
+mod collect;
 mod completions;
 mod config;
 mod connections;
 mod demo;
+mod diagnose;
 mod doctor;
 mod extract;
 mod generate;
 mod live;
 mod man;
 mod merge;
+mod probe;
 mod repair;
 mod report;
 mod schema;
@@ -28,15 +31,18 @@ use std::process::ExitCode;
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     match &arguments.command {
         Command::Capture(arguments) => capture::run(arguments),
+        Command::Collect(arguments) => collect::run(arguments),
         Command::Completions(arguments) => completions::run(*arguments),
         Command::Config(action) => config::run(*action, arguments.config.as_deref()),
         Command::Connections(arguments) => connections::run(arguments),
         Command::Demo(arguments) => demo::run(arguments),
+        Command::Diagnose(action) => diagnose::run(action),
         Command::Doctor(arguments) => doctor::run(arguments),
         Command::Extract(arguments) => extract::run(arguments),
         Command::Generate(arguments) => generate::run(arguments),
         Command::Man(arguments) => man::run(arguments),
         Command::Merge(arguments) => merge::run(arguments),
+        Command::Probe(arguments) => probe::run(arguments),
         Command::Repair(arguments) => repair::run(arguments),
         Command::Report(arguments) => report::run(arguments),
         Command::RestoreVlanOffload(arguments) => live::restore_vlan_offload(arguments),

@@ -1,7 +1,7 @@
 //! A configuration file, with the line of every value.
 
 use super::keys::{COMMANDS, command, is_flag, is_list, is_settable};
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command};
 use rocescope_model::nearest::nearest;
 use std::collections::BTreeMap;
@@ -113,10 +113,12 @@ impl ConfigurationFile {
                 };
                 let tried = command(None).try_get_matches_from(["rocescope", name, &line]);
                 let Err(error) = tried else { continue };
-                if matches!(
+                let wrong = matches!(
                     error.kind(),
                     ErrorKind::InvalidValue | ErrorKind::ValueValidation
-                ) {
+                );
+                // Variables of the environment are tried too, and may be what is wrong.
+                if wrong && is_about(&error, option) {
                     return Err(FileError::At {
                         path: self.path.clone(),
                         line: setting.line,
@@ -127,6 +129,14 @@ impl ConfigurationFile {
         }
         Ok(())
     }
+}
+
+fn is_about(error: &clap::Error, option: &str) -> bool {
+    let argument = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(argument)) => argument.split(' ').next(),
+        _ => None,
+    };
+    argument.and_then(|long| long.strip_prefix("--")) == Some(option)
 }
 
 /// What clap says, without its prefix and its advice on help.

@@ -6,7 +6,7 @@ use clap::builder::BoolishValueParser;
 use clap::{Arg, ArgAction, Command, CommandFactory};
 
 /// Commands whose options can be set.
-pub const COMMANDS: [&str; 3] = ["capture", "connections", "top"];
+pub const COMMANDS: [&str; 4] = ["capture", "connections", "probe", "top"];
 
 /// Options that belong to one call: what to read, and what to say of it.
 const OF_A_CALL: [&str; 9] = [

@@ -18,6 +18,8 @@ pub mod keys;
 pub mod text;
 
 use crate::Arguments;
+use crate::arguments::Command;
+use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches};
 use file::ConfigurationFile;
 use std::ffi::OsString;
@@ -58,7 +60,20 @@ pub fn arguments(line: Vec<OsString>) -> Result<Arguments, ArgumentsError> {
         _ => None,
     };
     let matches = keys::command(file.as_ref()).try_get_matches_from(line)?;
-    Ok(Arguments::from_arg_matches(&matches)?)
+    let arguments = Arguments::from_arg_matches(&matches)?;
+    match &arguments.command {
+        // What clap cannot require, for it may stand in a file. It is misuse all the same, and the exit
+        // code says so: a service that was not told its interface is not to be started again and again.
+        Command::Capture(capture)
+            if capture.read.is_none() && capture.live.interfaces.is_empty() =>
+        {
+            let missing =
+                "nothing to capture from: name a file with --read or an interface with --interface";
+            let error = Arguments::command().error(ErrorKind::MissingRequiredArgument, missing);
+            Err(error.into())
+        }
+        _ => Ok(arguments),
+    }
 }
 
 /// The configuration file: the one that is named, else the system's, where there is one.

@@ -1,4 +1,5 @@
-//! The `OpenMetrics` endpoint of a capture.
+//! The figures of a capture for Prometheus: `OpenMetrics` for those that ask for it, else Prometheus' own
+//! text format.
 //!
 //! Names, help and units are those of the model's registry: a column `nak_packets` of `windows` is
 //! `rocescope_nak_packets_total`. What has labels is bounded: flows are the largest of the last window,
@@ -8,9 +9,11 @@
 //! |---|---|
 //! | [`gauge`] | what windows add up to, between two scrapes |
 //! | [`text`] | the same as `OpenMetrics` |
+//! | [`prometheus`] | that in the older format |
 //! | [`mod@serve`] | the endpoint |
 
 pub mod gauge;
+pub mod prometheus;
 pub mod serve;
 pub mod text;
 

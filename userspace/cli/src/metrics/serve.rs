@@ -1,15 +1,17 @@
 //! The endpoint: one thread, one page.
 
 use super::gauge::Metrics;
-use super::text;
+use super::{prometheus, text};
+use crate::say;
 use anyhow::{Context, Result};
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
-use hyper::header::{CONTENT_TYPE, HeaderValue};
+use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use rocescope_capture::privileges;
 use std::convert::Infallible;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -22,6 +24,7 @@ const MOST_CONNECTIONS: usize = 16;
 /// Who has not asked after this time is let go.
 const PATIENCE: Duration = Duration::from_secs(10);
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+const PROMETHEUS: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// Serves the page at `address` from a thread of its own, until the process ends. Returns where: the
 /// port is chosen where that of `address` is 0.
@@ -41,7 +44,14 @@ pub fn serve(address: SocketAddr, metrics: Metrics, observer: &str) -> Result<So
     let observer: Arc<str> = observer.into();
     std::thread::Builder::new()
         .name("metrics".into())
-        .spawn(move || runtime.block_on(accept(listener, metrics, observer)))
+        .spawn(move || {
+            // It was there before the capture gave up its own, and strangers talk to it.
+            if let Err(error) = privileges::drop_all() {
+                say!("no figures: capabilities: {error}");
+                return;
+            }
+            runtime.block_on(accept(listener, metrics, observer));
+        })
         .with_context(context)?;
     Ok(bound)
 }
@@ -85,7 +95,8 @@ fn respond(
 ) -> Response<Full<Bytes>> {
     let (status, kind, body) = match (request.method(), request.uri().path()) {
         (&Method::GET | &Method::HEAD, "/metrics") => match text::page(metrics, observer) {
-            Ok(page) => (StatusCode::OK, OPEN_METRICS, page),
+            Ok(page) if takes_open_metrics(request) => (StatusCode::OK, OPEN_METRICS, page),
+            Ok(page) => (StatusCode::OK, PROMETHEUS, prometheus::page(&page)),
             Err(error) => (
                 StatusCode::INTERNAL_SERVER_ERROR,
                 "text/plain",
@@ -104,4 +115,11 @@ fn respond(
         .headers_mut()
         .insert(CONTENT_TYPE, HeaderValue::from_static(kind));
     response
+}
+
+/// Whether the scraper names `OpenMetrics`; what it prefers makes no difference, for it then reads both.
+fn takes_open_metrics(request: &Request<Incoming>) -> bool {
+    let accepted = request.headers().get_all(ACCEPT).into_iter();
+    let mut accepted = accepted.filter_map(|value| value.to_str().ok());
+    accepted.any(|value| value.contains("application/openmetrics-text"))
 }

@@ -148,7 +148,7 @@ fn of(table: &'static Table, name: &str) -> (usize, &'static str) {
     (at, table.columns.get(at).map_or("", sentence))
 }
 
-/// The help of a column; the encoder puts its own full stop behind it.
+/// The help of a column as a phrase, like that of the other figures.
 fn sentence(column: &Column) -> &'static str {
     column.help.trim_end_matches('.')
 }

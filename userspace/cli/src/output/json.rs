@@ -2,6 +2,7 @@
 
 use super::{Live, Source, aeth, flow_rows, opcode_rows};
 use crate::intake::Outcome;
+use crate::recorder::Told;
 use rocescope_model::json::Writer;
 use rocescope_model::{Time, Value};
 use rocescope_record::Cut;
@@ -169,6 +170,14 @@ pub fn summary(source: &Source<'_>, outcome: &Outcome) -> String {
     );
     reasons(&mut json, "runs", &Cut::NAMES, &counters.published);
 
+    json.key("recorder");
+    match &outcome.recorder {
+        Some(told) => write_recorder(&mut json, told),
+        None => {
+            json.value(&Value::Null);
+        }
+    }
+
     json.key("dataset");
     match (source.out, &outcome.store) {
         (Some(out), Some((store, gone))) => {
@@ -238,6 +247,48 @@ fn write_live(json: &mut Writer, live: &Live) {
     ] {
         json.key(name).integer(count);
     }
+    json.key("warnings").begin_array();
+    for said in &live.warnings {
+        json.string(said);
+    }
+    json.end_array();
+    json.end_object();
+}
+
+/// What the flight recorder wrote, and what it did not.
+fn write_recorder(json: &mut Writer, told: &Told) {
+    json.begin_object();
+    json.key("path").string(&told.folder.display().to_string());
+    json.key("events").begin_object();
+    for (kind, count) in told.kinds() {
+        json.key(kind).integer(count);
+    }
+    json.end_object();
+    json.key("recorded_events").integer(told.recorded);
+    json.key("refused_events").begin_object();
+    for (reason, count) in told.refusals() {
+        json.key(reason).integer(count);
+    }
+    json.end_object();
+    for (name, count) in [
+        ("files", told.files),
+        ("frames", told.frames),
+        ("bytes", told.bytes),
+        ("cut_files", told.cut),
+        ("missed_frames", told.missed),
+        ("overwritten_frames", told.overwritten),
+        ("before_ns", told.before_ns),
+        ("reach_ns", told.reach_ns),
+    ] {
+        json.key(name).integer(count);
+    }
+    json.key("held_ns");
+    optional(json, told.held_ns);
+    json.key("error");
+    match &told.error {
+        Some(error) => json.string(error),
+        None => json.value(&Value::Null),
+    };
     json.end_object();
 }
 

@@ -63,6 +63,8 @@ pub struct Live {
     pub blind_intervals: u64,
     /// Their length together.
     pub blind_ns: u64,
+    /// What the kernel's program had to say.
+    pub warnings: Vec<String>,
 }
 
 impl Live {

@@ -2,6 +2,7 @@
 
 use super::{Live, Source, aeth, flow_rows, opcode_rows};
 use crate::intake::Outcome;
+use crate::recorder::Told;
 use rocescope_model::human::{grouped as count, readable};
 use rocescope_model::render::{self, Options};
 use rocescope_model::{Time, Unit, Value};
@@ -33,6 +34,12 @@ pub fn summary(source: &Source<'_>, outcome: &Outcome) -> String {
     text
 }
 
+/// A number of something that has its plural by an `s`.
+fn counted(number: u64, of: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {of}{plural}", count(number))
+}
+
 fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome) -> std::fmt::Result {
     let (summary, counters) = (&outcome.summary, &outcome.counters);
     let totals = &summary.totals;
@@ -41,10 +48,10 @@ fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome) -> st
         let time = |ns: u64| Time(ns.min(i64::MAX as u64) as i64);
         write!(
             out,
-            "  {:.0} to {:.0}, {} windows of {}",
+            "  {:.0} to {:.0}, {} of {}",
             time(start),
             time(end),
-            count(summary.windows),
+            counted(summary.windows, "window"),
             humantime::format_duration(source.window)
         )?;
     }
@@ -162,15 +169,18 @@ fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome) -> st
             indented(&render::table(&flows, options))
         )?;
     }
+    if let Some(told) = &outcome.recorder {
+        write_recorder(out, told)?;
+    }
     if let (Some(path), Some((store, gone))) = (source.out, &outcome.store) {
         writeln!(out, "\nDataset   {}", path.display())?;
         for table in &store.tables {
             writeln!(
                 out,
-                "  {:<8}  {} rows in {} segments, {}",
+                "  {:<11}  {} in {}, {}",
                 table.table,
-                count(table.rows),
-                count(table.segments),
+                counted(table.rows, "row"),
+                counted(table.segments, "segment"),
                 readable(&integer(table.bytes), Unit::Bytes)
             )?;
         }
@@ -279,6 +289,66 @@ fn write_live(out: &mut String, live: &Live, frames: u64) -> std::fmt::Result {
     }
     if let Some((verdict, reason)) = &live.verdict {
         writeln!(out, "Verdict   {verdict}: {reason}")?;
+    }
+    Ok(())
+}
+
+/// What the flight recorder wrote, and what it did not.
+fn write_recorder(out: &mut String, told: &Told) -> std::fmt::Result {
+    let named = |counts: Vec<(&str, u64)>| {
+        let met = counts.into_iter().filter(|(_, number)| *number > 0);
+        let named: Vec<String> = met
+            .map(|(name, number)| format!("{name} {}", count(number)))
+            .collect();
+        named.join(", ")
+    };
+    writeln!(out, "\nRecorder  {}", told.folder.display())?;
+    let refused: u64 = told.refused.iter().sum();
+    write!(
+        out,
+        "  {} events = {} in files + {} refused",
+        count(told.recorded + refused),
+        count(told.recorded),
+        count(refused)
+    )?;
+    for some in [told.kinds().collect(), told.refusals().collect()].map(named) {
+        if !some.is_empty() {
+            write!(out, "; {some}")?;
+        }
+    }
+    writeln!(
+        out,
+        "\n  {} frames in {} files, {}",
+        count(told.frames),
+        count(told.files),
+        readable(&integer(told.bytes), Unit::Bytes)
+    )?;
+    let seconds = |ns: u64| ns as f64 / 1e9;
+    if let Some(held_ns) = told.held_ns {
+        writeln!(
+            out,
+            "  held {:.3} s of {} s, and {} s more until jitter is known: {} frames went early, --keep-frames-memory was full",
+            seconds(held_ns),
+            seconds(told.before_ns),
+            seconds(told.reach_ns),
+            count(told.overwritten)
+        )?;
+    }
+    if told.missed > 0 {
+        writeln!(
+            out,
+            "  {} frames of later events in a file are not in it: too old for it, or gone before the event was known",
+            count(told.missed)
+        )?;
+    }
+    if told.cut > 0 {
+        writeln!(
+            out,
+            "  the last file ends early: all together have --keep-frames-disk bytes"
+        )?;
+    }
+    if let Some(error) = &told.error {
+        writeln!(out, "  no more frames were kept: {error}")?;
     }
     Ok(())
 }

@@ -110,6 +110,26 @@ fn the_template_is_a_file_and_says_what_is_so_without_one() {
     assert_eq!(value(with), value(without));
 }
 
+/// What is wrong in the environment is no fault of the file's.
+#[test]
+fn what_is_wrong_in_the_environment_has_no_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(&folder, "observer = \"a\"\n");
+    let environment = [("ROCESCOPE_WINDOW", "zz")];
+    let capture = capture();
+    let call = ["--config", &path, "capture", "-q", "-r"];
+    let call = [&call[..], &[capture.to_str().unwrap()]].concat();
+    let error = refusal(&rocescope(&call, &environment));
+    assert!(
+        error.starts_with("error: invalid value 'zz' for '--window <TIME>'"),
+        "{error}"
+    );
+    out(&rocescope(
+        &["config", "check", "--config", &path],
+        &environment,
+    ));
+}
+
 #[test]
 fn what_is_wrong_is_told_with_its_line() {
     let folder = tempfile::tempdir().unwrap();

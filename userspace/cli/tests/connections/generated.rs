@@ -43,7 +43,7 @@ pub(super) fn follow(scenario: &Scenario, seed: u64) -> Followed {
     }
 }
 
-fn scenario(name: &str) -> Scenario {
+pub(super) fn scenario(name: &str) -> Scenario {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../capture/scenarios")
         .join(name)

@@ -12,6 +12,7 @@ mod handshake;
 mod kept;
 mod replay;
 mod shared;
+mod short_way;
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};

@@ -33,6 +33,19 @@ fn settle() {
 }
 
 #[test]
+fn a_frame_too_long_for_the_interface_names_what_mends_it() {
+    let Some(namespace) = Namespace::new() else {
+        return;
+    };
+    namespace.ip(&["link", "set", "dev", SENDER, "mtu", "1500"]);
+    let output = generate(&namespace, &[]).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success());
+    let mends = format!("`ip link set dev {SENDER} mtu 9000`");
+    assert!(said.contains(&mends) && said.lines().count() == 1, "{said}");
+}
+
+#[test]
 fn what_the_kernel_accepted_is_what_a_capture_sees() {
     let Some(namespace) = Namespace::new() else {
         return;

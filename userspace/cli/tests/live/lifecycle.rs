@@ -211,3 +211,50 @@ fn the_configuration_is_read_again() {
         assert_eq!(filtered.as_u64(), Some(0), "{mode}");
     }
 }
+
+/// What becomes of frames behind XDP changes under a running capture: another socket sees them, and then
+/// no more.
+#[test]
+fn the_verdict_is_read_again() {
+    let Some(namespace) = Namespace::new() else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rocescope.toml");
+    let write = |text: &str| std::fs::write(&path, text).unwrap();
+    write("[capture]\nverdict = \"pass\"\n");
+    let input = capture("vlan100_write_bw").unwrap();
+    let config = ["--config", path.to_str().unwrap()];
+    let mut xdp = Live::begin(&namespace, &[&["--mode", "native"], &config[..]].concat());
+    let behind = Live::begin(&namespace, &["--mode", "af-packet"]);
+    replay(&namespace, &input);
+    write("[capture]\nverdict = \"drop\"\n");
+    xdp.signal("-HUP");
+    let expected = [
+        "the configuration was read again\n",
+        "verdict drop: as asked\n",
+    ];
+    assert_eq!(expected.map(|_| xdp.line()), expected);
+    replay(&namespace, &input);
+    for live in [&xdp, &behind] {
+        live.signal("-INT");
+    }
+    let (all, some) = (xdp.end().0, behind.end().0);
+    let (all, some) = (&all, some["frames"].as_u64().unwrap());
+    assert_eq!(all["frames"].as_u64(), Some(2 * some));
+    assert_eq!(all["live"]["verdict"], "drop");
+
+    // A packet socket can only say so.
+    write("[capture]\n");
+    let mut socket = Live::begin(
+        &namespace,
+        &[&["--mode", "af-packet"], &config[..]].concat(),
+    );
+    write("[capture]\nverdict = \"drop\"\n");
+    socket.signal("-HUP");
+    assert_eq!(socket.line(), expected[0]);
+    let said = "a packet socket cannot drop frames: verdict drop takes a restart, and XDP\n";
+    assert_eq!(socket.line(), said);
+    socket.signal("-INT");
+    socket.end();
+}

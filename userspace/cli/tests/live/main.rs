@@ -10,18 +10,24 @@
 //! | `totals` | native, generic and packet sockets count what the file holds |
 //! | `generate` | frames of the generator, counted on both ends |
 //! | `lifecycle` | signals, `kill -9`, interfaces that vanish, programs of somebody else |
-//! | `port` | `doctor`, `--check`, counters, renaming, queues, tags |
+//! | `overload` | a capture that is stopped while runs come: said, counted, and over when it goes on |
+//! | `check` | what `--check` says of ports that are right and of those that are not |
+//! | `port` | `doctor`, counters, renaming, queues, tags |
+//! | `recorder` | the frames around events, tags and all |
 //! | `figures` | what Prometheus reads is what the summary says |
 //! | `privileges` | none, and only those that it takes |
 #![expect(clippy::unwrap_used, clippy::panic, reason = "it is a test")]
 
+mod check;
 mod connections;
 mod figures;
 mod generate;
 mod lifecycle;
 mod live;
 mod namespace;
+mod overload;
 mod port;
 mod privileges;
+mod recorder;
 mod replay;
 mod totals;

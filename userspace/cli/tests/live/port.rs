@@ -1,11 +1,11 @@
-//! `doctor`, `capture --check`, counters of the port, what a card does to tags.
+//! `doctor`, counters of the port, what a card does to tags.
 
 use crate::live::{BINARY, Live};
 use crate::namespace::{Namespace, RECEIVER, SENDER};
 use crate::replay::replay;
 use crate::totals::capture;
 use serde_json::Value;
-use std::process::{Command, Output, Stdio};
+use std::process::Output;
 use std::time::{Duration, Instant};
 
 fn doctor(namespace: &Namespace, arguments: &[&str]) -> (Output, Value) {
@@ -69,52 +69,6 @@ fn the_doctor_leaves_a_program_of_somebody_else_alone() {
     assert_eq!(namespace.receiver()["xdp"], attached);
     live.signal("-INT");
     live.end();
-}
-
-/// Checks the receiver while captures are replayed onto it.
-fn check(namespace: &Namespace, captures: &[&str]) -> (bool, Value) {
-    let mut command = namespace.command(BINARY);
-    command.args(["capture", "--check", "3", "-o", "json", "-i", RECEIVER]);
-    command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let child = command.spawn().unwrap();
-    let begun = Instant::now();
-    while namespace.receiver()["promiscuity"] == 0 {
-        assert!(begun.elapsed() < Duration::from_secs(10));
-    }
-    for name in captures {
-        replay(namespace, &capture(name).unwrap());
-    }
-    let output = child.wait_with_output().unwrap();
-    let said = serde_json::from_slice(&output.stdout);
-    let said = said.unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));
-    (output.status.success(), said)
-}
-
-#[test]
-fn a_port_without_roce_is_not_the_port() {
-    let Some(namespace) = Namespace::new() else {
-        return;
-    };
-    let (good, said) = check(&namespace, &[]);
-    assert!(!good);
-    assert_eq!(said["verdict"], "This is not the port.");
-    assert_eq!(
-        (&said["roce_packets"], &said["right"]),
-        (&0.into(), &false.into())
-    );
-}
-
-#[test]
-fn a_port_with_both_directions_is_right() {
-    let Some(namespace) = Namespace::new() else {
-        return;
-    };
-    let (good, said) = check(&namespace, &["vlan100_write_bw"]);
-    assert!(good, "{said}");
-    assert_eq!(said["verdict"], "This is the right port.", "{said}");
-    assert_eq!(said["both_ways_ratio"], 1.0);
-    assert!(said["vlans"]["100"].as_u64().unwrap() > 0, "{said}");
-    assert_eq!(said["mirrored_twice_packets"], 0);
 }
 
 #[test]
@@ -220,11 +174,4 @@ fn tags_stay_in_while_a_capture_runs() {
             );
         }
     }
-}
-
-#[test]
-fn a_check_takes_an_interface() {
-    let mut command = Command::new(BINARY);
-    let output = command.args(["capture", "--check", "1"]).output().unwrap();
-    assert!(!output.status.success());
 }

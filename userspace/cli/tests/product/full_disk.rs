@@ -6,11 +6,11 @@ use std::path::Path;
 use std::process::Command;
 
 /// A file system of a few megabytes, gone when dropped.
-struct SmallDisk(tempfile::TempDir);
+pub(crate) struct SmallDisk(tempfile::TempDir);
 
 impl SmallDisk {
     /// `None` where we may not mount.
-    fn mount(size: &str) -> Option<Self> {
+    pub(crate) fn mount(size: &str) -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
         let mounted = Command::new("mount")
             .args(["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"])
@@ -24,7 +24,7 @@ impl SmallDisk {
         None
     }
 
-    fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.0.path()
     }
 }

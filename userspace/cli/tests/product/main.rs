@@ -14,6 +14,7 @@
 //! | `full_disk` | a full disk costs what came after |
 //! | `mirrored` | a mirror that shows every frame twice |
 //! | `numbered` | frames that a mirror numbered and that never came |
+//! | `recorder` | the frames around events, in files of their own |
 //! | `signals` | SIGINT and SIGTERM end with a summary |
 //! | `captures`, `rocescope`, `traffic` | real captures, the binary, input made from them |
 #![expect(clippy::unwrap_used, clippy::panic, reason = "it is a test")]
@@ -29,6 +30,7 @@ mod mirrored;
 mod numbered;
 mod oracle;
 mod output;
+mod recorder;
 mod refusals;
 mod rocescope;
 mod signals;

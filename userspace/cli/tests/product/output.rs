@@ -8,7 +8,7 @@ use std::fs;
 use std::io::Write;
 
 /// Every key that programs may rely on.
-const KEYS: [&str; 17] = [
+const KEYS: [&str; 18] = [
     "frames",
     "roce_packets",
     "not_roce",
@@ -26,6 +26,7 @@ const KEYS: [&str; 17] = [
     "exact",
     "snapped",
     "dataset",
+    "recorder",
 ];
 const SYNDROMES: [&str; 6] = [
     "ack",
@@ -136,7 +137,7 @@ fn a_dataset_holds_what_the_summary_says() {
     let found = rocescope::json(&capture.path, &["--out", root]);
     let rows = |table: &str| found["dataset"]["tables"][table]["rows"].as_u64().unwrap();
     let scan = rocescope_store::scan(folder.path()).unwrap();
-    for table in rocescope_model::TABLES {
+    for table in rocescope_model::CAPTURE_TABLES {
         assert_eq!(scan.row_count(table.name), rows(table.name));
     }
     assert_eq!(scan.unreadable, []);

@@ -42,6 +42,60 @@ fn an_interface_is_watched_until_the_user_leaves() {
     terminal.is_restored();
 }
 
+/// The filter of the configuration file changes while the view runs, whatever takes the frames; with XDP
+/// that is in the kernel.
+#[test]
+fn the_configuration_is_read_again() {
+    if !may() {
+        return;
+    }
+    let scenario = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../capture/scenarios/fudan-5.2-3.toml"
+    );
+    for (mode, name) in [
+        ("native", "xdp native"),
+        ("generic", "xdp generic"),
+        ("af-packet", "af_packet"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let configured = |text: &str| std::fs::write(at("it.toml"), text).unwrap();
+        configured("[top]\nfilter = \"net 192.168.2.0/24\"\n");
+        let script = format!(
+            "ip link add out0 type veth peer name in0; ip link set out0 up; ip link set in0 up; \
+             $ROCESCOPE generate {scenario} --iface out0 --pps 2000 --by packet >/dev/null 2>&1 & \
+             sh -c 'echo $$ > {}; exec $ROCESCOPE top -i in0 --mode {mode} --lateness 0s --config {}'; \
+             kill %1",
+            at("pid").display(),
+            at("it.toml").display()
+        );
+        std::fs::write(at("run.sh"), script).unwrap();
+        let line = format!("unshare -n bash {}; echo left-$?", at("run.sh").display());
+        let terminal = Terminal::run(120, 40, &line);
+        terminal.until("flows", |screen| {
+            screen.contains(&format!("in0  {name}  live")) && screen.contains("192.168.2.20")
+        });
+        let pid = std::fs::read_to_string(at("pid")).unwrap();
+        let reload = || {
+            let sent = Command::new("kill").args(["-HUP", pid.trim()]).status();
+            assert!(sent.unwrap().success());
+        };
+        configured("[top]\nfilter = \"nett\"\n");
+        reload();
+        terminal.wait("the configuration stays as it is");
+        assert!(terminal.screen().contains("192.168.2.20"));
+        configured("[top]\nfilter = \"net 10.0.0.0/8\"\n");
+        reload();
+        // Everything is filtered now, and no flow is left in a window.
+        terminal.until("no flow", |screen| {
+            screen.contains(" = 0 RoCEv2 + ") && !screen.contains("192.168.2.20")
+        });
+        terminal.press(&["q"]);
+        terminal.wait("left-0");
+    }
+}
+
 #[test]
 fn a_window_of_an_interface_is_printed() {
     if !may() {

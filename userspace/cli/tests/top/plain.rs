@@ -102,6 +102,44 @@ fn a_filter_keeps_packets_of_a_file() {
     assert!(flows.iter().all(|flow| flow["src"] == "10.10.0.11"));
 }
 
+/// Of a dataset the rows are chosen, and the sums stay those of all packets.
+#[test]
+fn a_filter_chooses_rows_of_a_dataset() {
+    let once = ["top", input::dataset(), "--once"];
+    let printed = |more: &[&str]| rocescope(&[&once, more].concat());
+    let window = |more: &[&str]| -> Value {
+        let json = printed(&[&["-o", "json"], more].concat());
+        serde_json::from_str(&json).unwrap()
+    };
+    let (all, some) = (window(&[]), window(&["--filter", "src host 10.10.0.11"]));
+    assert_eq!(some["windows"], all["windows"]);
+    assert_eq!(some["opcodes"], all["opcodes"]);
+    let flows = |window: &Value| window["flows"].as_array().unwrap().clone();
+    let expected: Vec<Value> = flows(&all)
+        .into_iter()
+        .filter(|flow| flow["src"] == "10.10.0.11")
+        .collect();
+    assert!(!expected.is_empty() && expected.len() < flows(&all).len());
+    assert_eq!(flows(&some), expected);
+    let nobody = printed(&["--filter", "host 9.9.9.9", "-o", "csv"]);
+    assert_eq!(nobody.lines().count(), 1, "{nobody}");
+    let error = refused(&[&once[..], &["--filter", "opcode *SEND*"]].concat());
+    assert!(error.contains("flows have no `opcode`"), "{error}");
+}
+
+/// Somebody who has left hears no error, and there is no panic about that.
+#[test]
+fn an_error_that_nobody_hears_is_an_error_still() {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let status = Command::new(env!("CARGO_BIN_EXE_rocescope"))
+        .args(["top", "nowhere", "--once"])
+        .stderr(writer)
+        .status()
+        .unwrap();
+    assert_eq!(status.code(), Some(1));
+}
+
 #[test]
 fn a_broken_file_shows_what_was_whole_and_says_where_it_broke() {
     let whole = std::fs::read(input::capture()).unwrap();

@@ -15,7 +15,7 @@ fn view() -> Terminal {
 /// A second signal comes before the first can have been seen, and changes nothing.
 #[test]
 fn a_signal_ends_it_and_gives_the_terminal_back() {
-    for signal in ["-INT", "-TERM"] {
+    for signal in ["-INT", "-TERM", "-HUP", "-QUIT"] {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("pid");
         let line = format!(

@@ -9,6 +9,7 @@ use rocescope_capture::interface::Interface;
 use rocescope_capture::privileges;
 use rocescope_model::Value;
 use rocescope_model::json::Writer;
+use rustix::io::Errno;
 use std::process::ExitCode;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -209,7 +210,17 @@ fn open(interface: &Interface) -> Result<Injector> {
 
 fn send(socket: &mut Injector, interface: &Interface, frame: &[u8]) -> Result<()> {
     let sent = socket.send(frame);
-    sent.with_context(|| format!("{}: a frame of {} bytes", interface.name, frame.len()))?;
+    let too_long =
+        matches!(&sent, Err(error) if Errno::from_io_error(error) == Some(Errno::MSGSIZE));
+    sent.with_context(|| {
+        let (name, length) = (&interface.name, frame.len());
+        let mends = if too_long {
+            format!(", more than its MTU lets pass; `ip link set dev {name} mtu 9000` may mend it")
+        } else {
+            String::new()
+        };
+        format!("{name}: a frame of {length} bytes{mends}")
+    })?;
     Ok(())
 }
 

@@ -24,11 +24,13 @@ mod xdp;
 
 use super::capture::{self, Origin};
 use crate::arguments::{
-    CaptureArguments, DatasetArguments, LiveArguments, MeasureArguments, Output, VlanOffload,
+    CaptureArguments, DatasetArguments, LiveArguments, MeasureArguments, Mode, Output,
+    RecorderArguments, VlanOffload,
 };
 use crate::intake::{Outcome, Outlet, Tap};
 use crate::metrics::{self, Metrics};
 use crate::output::{Live, Source};
+use crate::recorder::Recorder;
 use crate::say;
 use crate::signals::Signals;
 use anyhow::{Context, Result, ensure};
@@ -51,6 +53,9 @@ pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
     if let Some(seconds) = arguments.check {
         arguments.live.duration = Some(Duration::from_secs(seconds.into()));
         arguments.connections = true;
+        // It writes nothing, whatever the configuration file has.
+        arguments.dataset.out = None;
+        arguments.recorder.keep_frames = None;
     }
     let arguments = &arguments;
     let mut settings = capture::chosen(arguments);
@@ -59,9 +64,14 @@ pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
         settings.top = settings.exact_flows;
     }
     let begun = Begun::new(arguments, Signals::install()?, &settings)?;
+    let interfaces = begun.interfaces.iter();
+    let names = interfaces.map(|interface| (interface.index, interface.name.clone()));
+    let recorder = Recorder::create(arguments, names.collect())?;
     let dataset = capture::dataset(&arguments.dataset, &begun.origin, &settings)?;
     let name = begun.origin.source.clone();
-    let outlet = Outlet::from(dataset).with_tap(metrics(arguments)?);
+    let outlet = Outlet::from(dataset)
+        .with_tap(metrics(arguments)?)
+        .with_recorder(recorder);
     let (report, outcome) = begun.drive(arguments, settings, outlet)?;
     if let Some(seconds) = arguments.check {
         return check::conclude(arguments.output, &report, &outcome, seconds);
@@ -95,6 +105,13 @@ pub(super) fn arguments(
             keep_age: None,
             keep_bytes: None,
             no_sketches: true,
+        },
+        recorder: RecorderArguments {
+            keep_frames: None,
+            keep_frames_dir: None,
+            keep_frames_memory: 0,
+            keep_frames_disk: 0,
+            keep_frames_per_hour: 0,
         },
         measure: measure.clone(),
     }
@@ -137,7 +154,13 @@ impl Begun {
             } else {
                 ""
             };
-            say!("capturing on {name} by {mode}{tags}");
+            let why =
+                if arguments.recorder.keep_frames.is_some() && arguments.live.mode == Mode::Auto {
+                    ": --keep-frames takes frames, which XDP does not hand over"
+                } else {
+                    ""
+                };
+            say!("capturing on {name} by {mode}{tags}{why}");
         }
         if matches!(plan.way, Way::Xdp(_)) {
             filtered(settings, &config);

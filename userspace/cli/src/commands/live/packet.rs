@@ -34,8 +34,11 @@ pub(super) fn drive(
             report.so_far(dropped(&mut sockets)?);
             wait(&sockets)?;
         }
-        if let Some((settings, config)) = watch.reloaded() {
-            session.reconfigure(&settings, &config);
+        if let Some(reloaded) = watch.reloaded() {
+            if reloaded.is_to_drop {
+                say!("a packet socket cannot drop frames: verdict drop takes a restart, and XDP");
+            }
+            session.reconfigure(&reloaded.settings, &reloaded.config);
         }
         if watch.asked() {
             tell(&session, dropped(&mut sockets)?, &watch.port().told());

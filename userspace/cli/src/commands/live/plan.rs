@@ -1,7 +1,7 @@
 //! Which way frames are taken, and what that takes.
 
 use super::MARK_MASK;
-use crate::arguments::{CaptureArguments, Mode, Verdict};
+use crate::arguments::{CaptureArguments, LiveArguments, Mode, Verdict};
 use crate::output::Live;
 use anyhow::{Context, Result, bail, ensure};
 use rocescope_capture::af_packet::PacketSocket;
@@ -15,8 +15,11 @@ pub(super) struct Plan {
     pub(super) way: Way,
     /// How the frames of each interface are taken.
     modes: Vec<&'static str>,
-    verdict: Option<(&'static str, String)>,
+    verdict: Option<Decided>,
 }
+
+/// What becomes of frames behind XDP, and why.
+pub(super) type Decided = (&'static str, String);
 
 /// Where frames come from.
 pub(super) enum Way {
@@ -39,7 +42,9 @@ impl Plan {
         config: Config,
     ) -> Result<Self> {
         let mode = arguments.live.mode;
-        if mode == Mode::AfPacket || (mode == Mode::Auto && arguments.verify_icrc) {
+        let keeps_frames = arguments.recorder.keep_frames.is_some();
+        if mode == Mode::AfPacket || (mode == Mode::Auto && (arguments.verify_icrc || keeps_frames))
+        {
             ensure!(
                 arguments.live.verdict != Verdict::Drop,
                 "a packet socket cannot drop frames: --verdict drop takes XDP"
@@ -47,10 +52,14 @@ impl Plan {
             return packet(interfaces);
         }
         ensure!(
+            !keeps_frames,
+            "--keep-frames takes frames, which XDP does not hand over: use --mode af-packet"
+        );
+        ensure!(
             !arguments.verify_icrc,
             "--verify-icrc takes whole frames, which XDP does not hand over: use --mode af-packet"
         );
-        match xdp(mode, arguments.live.verdict, interfaces, config) {
+        match xdp(&arguments.live, interfaces, config) {
             Ok(plan) => Ok(plan),
             Err(refusal) if mode == Mode::Auto && refusal.next => {
                 let plan = packet(interfaces).map_err(|_| refusal.error)?;
@@ -91,23 +100,25 @@ impl Plan {
 }
 
 fn xdp(
-    mode: Mode,
-    verdict: Verdict,
+    arguments: &LiveArguments,
     interfaces: &[Interface],
     config: Config,
 ) -> Result<Plan, Refusal> {
     let stop = |error| Refusal { error, next: false };
     let next = |error| Refusal { error, next: true };
     require(&privileges::XDP, "XDP").map_err(next)?;
-    let verdict = decide(verdict, interfaces);
+    let verdict = decide(arguments.verdict, interfaces);
     let config = Config {
         mark_mask: MARK_MASK,
-        verdict: u32::from(verdict.0 == "drop"),
+        verdict: number(&verdict),
         ..config
     };
-    let mut capture =
-        Capture::load(xdp::Options::default(), config).map_err(|error| next(error.into()))?;
-    let mode = match mode {
+    let options = xdp::Options {
+        ring_bytes: usize::try_from(arguments.ring_bytes).unwrap_or(usize::MAX),
+        ..xdp::Options::default()
+    };
+    let mut capture = Capture::load(options, config).map_err(|error| next(error.into()))?;
+    let mode = match arguments.mode {
         Mode::Native => xdp::Mode::Native,
         Mode::Generic => xdp::Mode::Generic,
         _ => xdp::Mode::Auto,
@@ -149,15 +160,23 @@ fn packet(interfaces: &[Interface]) -> Result<Plan> {
     })
 }
 
+/// As the program in the kernel has it.
+pub(super) fn number((verdict, _): &Decided) -> u32 {
+    u32::from(*verdict == "drop")
+}
+
 /// Passing builds a kernel packet of every mirrored frame; dropping cuts off whoever uses the
 /// interface.
-fn decide(verdict: Verdict, interfaces: &[Interface]) -> (&'static str, String) {
+pub(super) fn decide<'a>(
+    verdict: Verdict,
+    interfaces: impl IntoIterator<Item = &'a Interface>,
+) -> Decided {
     match verdict {
         Verdict::Pass => ("pass", "as asked".into()),
         Verdict::Drop => ("drop", "as asked".into()),
         Verdict::Auto => {
             let used = interfaces
-                .iter()
+                .into_iter()
                 .find_map(|interface| Some((interface, interface.in_use()?)));
             match used {
                 Some((interface, reason)) => ("pass", format!("{}: {reason}", interface.name)),

@@ -6,7 +6,8 @@
 use crate::arguments::RestoreVlanOffloadArguments;
 use anyhow::{Context, Result};
 use rocescope_capture::interface::Interface;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use rocescope_capture::privileges;
+use signal_hook::consts::{SIGABRT, SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 use std::io::{ErrorKind, Read};
 use std::process::{Child, Command, ExitCode, Stdio};
@@ -58,9 +59,10 @@ pub(super) fn leave_in(interface: &Interface) -> Result<Option<Restored>> {
 }
 
 pub(in crate::commands) fn restore(arguments: &RestoreVlanOffloadArguments) -> Result<ExitCode> {
-    // A signal for the whole group ends the capture, and that ends us.
+    privileges::keep(&privileges::SETTINGS).context("capabilities")?;
+    // A signal for the whole group ends the capture, and that ends us. The watchdog of systemd aborts.
     let ignored = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
+    for signal in [SIGABRT, SIGINT, SIGTERM, SIGHUP] {
         flag::register(signal, Arc::clone(&ignored)).context("signals")?;
     }
     let interface = Interface {

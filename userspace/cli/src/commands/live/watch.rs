@@ -1,9 +1,10 @@
 //! What ends a capture: signals, time, a command, the last interface.
 
+use super::plan::{self, Decided};
 use super::port::Port;
 use super::reload;
 use super::service::Service;
-use crate::arguments::{CaptureArguments, LiveArguments};
+use crate::arguments::{CaptureArguments, LiveArguments, Verdict};
 use crate::say;
 use crate::signals::Signals;
 use anyhow::{Context, Result};
@@ -27,6 +28,16 @@ pub(super) struct Watch {
     interfaces: Vec<(Interface, State)>,
     port: Port,
     looked: Instant,
+}
+
+/// What a running capture takes over.
+pub(super) struct Reloaded {
+    pub(super) settings: Settings,
+    pub(super) config: Config,
+    /// What becomes of frames behind XDP.
+    pub(super) verdict: Decided,
+    /// Whether somebody wants them dropped, whoever uses the interface.
+    pub(super) is_to_drop: bool,
 }
 
 impl Watch {
@@ -85,15 +96,22 @@ impl Watch {
     }
 
     /// Other settings, when somebody has asked to read the configuration again and all is right with it.
-    pub(super) fn reloaded(&mut self) -> Option<(Settings, Config)> {
+    pub(super) fn reloaded(&mut self) -> Option<Reloaded> {
         if !self.signals.reload() {
             return None;
         }
         match reload::read(&self.arguments) {
             Ok((arguments, settings, config)) => {
                 say!("the configuration was read again");
+                let interfaces = self.interfaces.iter().map(|(interface, _)| interface);
+                let verdict = arguments.live.verdict;
                 self.arguments = arguments;
-                Some((settings, config))
+                Some(Reloaded {
+                    settings,
+                    config,
+                    is_to_drop: verdict == Verdict::Drop,
+                    verdict: plan::decide(verdict, interfaces),
+                })
             }
             Err(error) => {
                 say!("the configuration stays as it is: {error:#}");

@@ -1,6 +1,7 @@
 //! Run records of the kernel, into the intake.
 
-use super::watch::Watch;
+use super::plan;
+use super::watch::{Reloaded, Watch};
 use crate::intake::{Intake, Outcome, Outlet};
 use crate::output::Live;
 use crate::say;
@@ -12,8 +13,8 @@ use std::collections::VecDeque;
 use std::thread::sleep;
 use std::time::Duration;
 
-/// How long to wait when the rings were empty. A ring holds 64,000 runs: to fill it in this time takes
-/// 32 million runs a second on one CPU.
+/// How long to wait when the rings were empty. To fill a ring of 8 MiB in this time takes 32 million
+/// runs a second on one CPU.
 const PAUSE: Duration = Duration::from_millis(2);
 
 /// Counters at the ends of windows, until the runs of that window are all here.
@@ -44,6 +45,36 @@ impl Edges {
     }
 }
 
+/// Takes over what somebody has changed.
+fn reload(
+    capture: &Capture,
+    intake: &mut Intake,
+    reloaded: Reloaded,
+    report: &mut Live,
+) -> Result<()> {
+    let Reloaded {
+        settings,
+        config,
+        verdict,
+        ..
+    } = reloaded;
+    let running = capture.config();
+    capture.reconfigure(&Config {
+        udp_ports: config.udp_ports,
+        filter: config.filter,
+        verdict: plan::number(&verdict),
+        ..running
+    })?;
+    super::filtered(&settings, &config);
+    intake.pipeline.reconfigure(&settings);
+    if running.verdict != plan::number(&verdict) {
+        let (what, why) = &verdict;
+        say!("verdict {what}: {why}");
+        report.verdict = Some(verdict);
+    }
+    Ok(())
+}
+
 pub(super) fn drive(
     mut capture: Capture,
     settings: Settings,
@@ -60,21 +91,15 @@ pub(super) fn drive(
     capture.start()?;
     while !watch.over()? {
         let (watermark_ns, some) =
-            capture.poll(|taken| take(taken, &mut intake.pipeline, &mut packets))?;
+            capture.poll(|taken| take(taken, &mut intake.pipeline, &mut packets, report))?;
         edges.pass(capture.now_ns()?, &capture)?;
         while let Some((edge, counters)) =
             edges.passed.pop_front_if(|(edge, _)| *edge <= watermark_ns)
         {
             intake.turn(edge, &counters)?;
         }
-        if let Some((settings, config)) = watch.reloaded() {
-            capture.reconfigure(&Config {
-                udp_ports: config.udp_ports,
-                filter: config.filter,
-                ..capture.config()
-            })?;
-            super::filtered(&settings, &config);
-            intake.pipeline.reconfigure(&settings);
+        if let Some(reloaded) = watch.reloaded() {
+            reload(&capture, &mut intake, reloaded, report)?;
         }
         if watch.asked() {
             tell(&capture, &watch.port().told())?;
@@ -84,7 +109,7 @@ pub(super) fn drive(
         }
     }
     let (counters, losses) =
-        capture.finish(|taken| take(taken, &mut intake.pipeline, &mut packets))?;
+        capture.finish(|taken| take(taken, &mut intake.pipeline, &mut packets, report))?;
     report.lost_runs = counters.lost_runs;
     report.lost_events = counters.lost_mads + counters.lost_segments;
     report.blind_intervals = losses.intervals;
@@ -98,7 +123,7 @@ pub(super) fn drive(
 }
 
 /// Takes what the capture hands over.
-fn take(taken: Taken<'_>, pipeline: &mut Pipeline, packets: &mut u64) {
+fn take(taken: Taken<'_>, pipeline: &mut Pipeline, packets: &mut u64, report: &mut Live) {
     match taken {
         Taken::Run(run) => {
             *packets += u64::from(run.packets);
@@ -108,6 +133,10 @@ fn take(taken: Taken<'_>, pipeline: &mut Pipeline, packets: &mut u64) {
             pipeline.whole(event);
         }
         Taken::Blind(blind) => pipeline.blind(blind.from_ns, blind.to_ns),
+        Taken::Warning(said) => {
+            say!("warning: {said}");
+            report.warnings.push(said.into());
+        }
     }
 }
 

@@ -3,7 +3,6 @@
 use super::control::{Control, Next, Pace};
 use super::once::Printer;
 use super::show::{self, Stage};
-use crate::arguments::OnceArguments;
 use crate::signals::Ender;
 use anyhow::{Context, Result, anyhow};
 use rocescope_capture::interface::Interface;
@@ -68,8 +67,8 @@ pub(super) struct ToScreen {
 }
 
 impl Feed {
-    pub(super) fn printed(arguments: &OnceArguments, top: usize) -> Self {
-        Self::Printed(Box::new(Printer::new(arguments, top)))
+    pub(super) fn printed(printer: Printer) -> Self {
+        Self::Printed(Box::new(printer))
     }
 
     pub(super) fn screen(stage: Stage, control: Control, live: bool) -> Self {

@@ -2,18 +2,22 @@
 
 use super::feed::Dropped;
 use super::file::settings;
-use crate::arguments::TopArguments;
+use crate::arguments::{CaptureArguments, TopArguments};
 use crate::commands::{capture, live};
 use crate::intake::Tap;
 use crate::signals::Signals;
 use anyhow::Result;
 use rocescope_capture::interface::Interface;
+use rocescope_pipeline::Settings;
 use rocescope_view::{Header, Losses, Motion};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-pub(super) fn run(arguments: &TopArguments, signals: Signals) -> Result<()> {
+/// What `capture` would be given for it, and what that means.
+pub(in crate::commands) fn wanted(
+    arguments: &TopArguments,
+) -> Result<(CaptureArguments, Settings)> {
     let settings = settings(arguments, arguments.connections)?;
     let wanted = live::arguments(
         &arguments.live,
@@ -21,6 +25,11 @@ pub(super) fn run(arguments: &TopArguments, signals: Signals) -> Result<()> {
         &arguments.udp_ports,
         arguments.connections,
     );
+    Ok((wanted, settings))
+}
+
+pub(super) fn run(arguments: &TopArguments, signals: Signals) -> Result<()> {
+    let (wanted, settings) = wanted(arguments)?;
     let ender = signals.ender();
     let begun = live::Begun::new(&wanted, signals, &settings)?;
     let header = Header {

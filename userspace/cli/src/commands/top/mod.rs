@@ -29,8 +29,11 @@ use crate::signals::Signals;
 use anyhow::{Context, Result, bail, ensure};
 use control::Control;
 use feed::{Feed, Stopped};
+pub(super) use live::wanted;
+use once::Printer;
 use rocescope_view::{Header, Motion};
 use show::Stage;
+use signal_hook::consts::{SIGHUP, SIGQUIT};
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
@@ -50,6 +53,13 @@ pub(super) fn run(arguments: &TopArguments) -> Result<ExitCode> {
     let signals = Signals::patient()?;
     if arguments.once.once {
         signals.ender().hasten()?;
+    } else {
+        // These would end the process and leave the terminal as it is drawn on. A live capture reads its
+        // configuration again at SIGHUP.
+        signals.end_at(SIGQUIT)?;
+        if arguments.live.interfaces.is_empty() {
+            signals.end_at(SIGHUP)?;
+        }
     }
     let done = if let Some(root) = &arguments.dataset {
         dataset::run(root, arguments, &signals)
@@ -86,7 +96,10 @@ fn on_a_terminal() -> Result<()> {
 /// A feed for the source that `header` describes: the screen, or standard output.
 fn feed(arguments: &TopArguments, header: Header, seekable: bool) -> Result<Feed> {
     if arguments.once.once {
-        return Ok(Feed::printed(&arguments.once, arguments.measure.top));
+        // Of what is captured only the packets that are wanted come this far.
+        let filter = arguments.filter.as_ref().filter(|_| seekable);
+        let printer = Printer::new(&arguments.once, arguments.measure.top, filter)?;
+        return Ok(Feed::printed(printer));
     }
     let motion = header.motion;
     let control = match motion {

@@ -5,6 +5,7 @@ use crate::arguments::{OnceArguments, OnceOutput, TableName};
 use crate::commands::print;
 use anyhow::Result;
 use rocescope_model::csv;
+use rocescope_model::filter::{Filter, RowFilter};
 use rocescope_model::json::Writer;
 use rocescope_model::render::{self, Options};
 use rocescope_model::{
@@ -22,20 +23,39 @@ pub(super) struct Printer {
     /// Rows of a text table at most.
     most: usize,
     heading: bool,
+    wanted: Vec<RowFilter>,
     /// Rows that came without a window.
     early: WindowRows,
 }
 
 impl Printer {
-    pub(super) fn new(arguments: &OnceArguments, most: usize) -> Self {
-        Self {
+    /// `filter` is for rows: those of a table that has none of its columns are all printed, but where
+    /// that table is the one asked for.
+    pub(super) fn new(
+        arguments: &OnceArguments,
+        most: usize,
+        filter: Option<&Filter>,
+    ) -> Result<Self> {
+        let mut wanted = Vec::new();
+        if let Some(filter) = filter {
+            let read = |table| RowFilter::new(filter, table);
+            wanted = FILTERED.into_iter().flat_map(read).collect();
+            let asked = of(arguments.table);
+            if arguments.output != OnceOutput::Json && FILTERED.contains(&asked) {
+                read(asked)?;
+            } else if wanted.is_empty() {
+                read(FlowRow::TABLE)?;
+            }
+        }
+        Ok(Self {
             output: arguments.output,
             table: arguments.table,
             left: arguments.windows,
             most,
             heading: true,
+            wanted,
             early: WindowRows::default(),
-        }
+        })
     }
 
     pub(super) fn window(&mut self, rows: &mut WindowRows) -> Result<()> {
@@ -46,6 +66,12 @@ impl Printer {
         }
         rows.events.append(&mut self.early.events);
         rows.connections.append(&mut self.early.connections);
+        for filter in &self.wanted {
+            keep(&mut rows.flows, filter);
+            keep(&mut rows.opcodes, filter);
+            keep(&mut rows.connections, filter);
+            keep(&mut rows.events, filter);
+        }
         let text = match self.output {
             OnceOutput::Table => self.text(rows),
             OnceOutput::Json => json(rows),
@@ -102,6 +128,29 @@ impl Printer {
         let _ = writeln!(text, "\n{}: {} of {all} rows", registry.name, cells.rows());
         text + &table(&cells, Some(&names))
     }
+}
+
+/// The tables whose rows a filter chooses; the sums of a window are always those of all packets.
+const FILTERED: [&Table; 4] = [
+    FlowRow::TABLE,
+    OpcodeRow::TABLE,
+    ConnectionRow::TABLE,
+    EventRow::TABLE,
+];
+
+/// Drops the rows that `filter` does not want, where it is one for their table.
+fn keep<R: Row>(rows: &mut Vec<R>, filter: &RowFilter)
+where
+    Vec<R>: Cells,
+{
+    if filter.table() != R::TABLE {
+        return;
+    }
+    let wanted: Vec<bool> = (0..rows.len())
+        .map(|row| filter.matches(rows, row))
+        .collect();
+    let mut wanted = wanted.into_iter();
+    rows.retain(|_| wanted.next().unwrap_or(true));
 }
 
 fn cells(rows: &WindowRows, table: TableName) -> &dyn Cells {

@@ -14,7 +14,11 @@ use rocescope_view::{Header, Motion, Seek};
 use std::path::Path;
 
 pub(super) fn run(root: &Path, arguments: &TopArguments, signals: &Signals) -> Result<()> {
-    ensure!(root.is_dir(), "{} is not a directory", root.display());
+    ensure!(
+        root.is_dir(),
+        "{} is not a directory; a capture file is played with -r",
+        root.display()
+    );
     let found = scan(root).with_context(|| root.display().to_string())?;
     let mut notes: Vec<String> = found
         .unreadable

@@ -1,0 +1,111 @@
+//! Windows of the mesh, analysed as they end by the clock.
+//!
+//! The watermark is the collector's own clock less the lateness. It asks of the hosts' clocks only that they
+//! are right to a few seconds; the newest row of any agent would do as well, until the clock of one is ahead.
+
+use super::earlier;
+use crate::arguments::CollectArguments;
+use crate::commands::diagnose::topology;
+use crate::say;
+use anyhow::{Context, Result};
+use rocescope_collector::server::{Analysis, Rows};
+use rocescope_diagnose::hostmesh::{Analyzer, Settings, WindowDiagnosis};
+use rocescope_model::{Cells, PathRow, ProbeRow, Row, Time};
+use rocescope_store::Batch;
+use std::collections::BTreeSet;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+pub(super) struct Mesh {
+    analyzer: Analyzer,
+    lateness: Duration,
+    quiet: bool,
+    /// Symptoms and places of the last window's verdicts: a problem is said when it comes and when it goes.
+    known: BTreeSet<(String, String)>,
+}
+
+impl Mesh {
+    pub(super) fn new(arguments: &CollectArguments) -> Result<Self> {
+        let settings = Settings::default().scaled(arguments.scale.into());
+        let mut analyzer = Analyzer::new(settings, arguments.observer.clone())?;
+        if let Some(path) = &arguments.topology {
+            topology::read(path, &mut analyzer)?;
+        }
+        earlier::feed(arguments, &settings, &mut analyzer).context("the dataset")?;
+        Ok(Self {
+            analyzer,
+            lateness: arguments.lateness,
+            quiet: arguments.quiet,
+            known: BTreeSet::new(),
+        })
+    }
+
+    fn say(&mut self, diagnosis: &WindowDiagnosis) {
+        let mut now = BTreeSet::new();
+        for verdict in &diagnosis.verdicts {
+            let key = (verdict.symptom.to_string(), verdict.place.to_string());
+            if !self.known.contains(&key) {
+                say!(
+                    "{:.0}  {}: {}",
+                    Time(diagnosis.start_ns),
+                    verdict.class,
+                    verdict.sentence
+                );
+            }
+            now.insert(key);
+        }
+        if !self.quiet {
+            for (symptom, place) in self.known.difference(&now) {
+                say!(
+                    "{:.0}  over: {symptom} at {place}",
+                    Time(diagnosis.start_ns)
+                );
+            }
+        }
+        self.known = now;
+    }
+}
+
+impl Analysis for Mesh {
+    fn stored(&mut self, rows: &Batch) {
+        let table = rows.table().name;
+        // What does not read as a row was refused before it was stored.
+        if table == ProbeRow::TABLE.name {
+            for row in rows.typed::<ProbeRow>().unwrap_or_default() {
+                self.analyzer.probe(&row);
+            }
+        } else if table == PathRow::TABLE.name {
+            for row in rows.typed::<PathRow>().unwrap_or_default() {
+                self.analyzer.path(&row);
+            }
+        }
+    }
+
+    fn due(&mut self) -> Vec<Rows> {
+        let mut due: Vec<Rows> = Vec::new();
+        let watermark = Time(now_ns() - nanos(self.lateness));
+        while let Some(diagnosis) = self.analyzer.advance_one(watermark) {
+            self.say(&diagnosis);
+            let links = self.analyzer.link_rows(&diagnosis);
+            due.push(Box::new(links));
+            due.push(Box::new(diagnosis.verdicts));
+            // Last: a window with its row in `sla` is whole in the others.
+            due.push(Box::new(vec![diagnosis.sla]));
+        }
+        due.retain(|cells| cells.rows() > 0);
+        due
+    }
+
+    /// The window that is open has not ended: the next collector reads its rows and goes on.
+    fn finish(&mut self) -> Vec<Rows> {
+        self.due()
+    }
+}
+
+pub(super) fn now_ns() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    nanos(since.unwrap_or_default())
+}
+
+pub(super) fn nanos(time: Duration) -> i64 {
+    i64::try_from(time.as_nanos()).unwrap_or(i64::MAX)
+}

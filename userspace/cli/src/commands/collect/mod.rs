@@ -1,0 +1,153 @@
+//! `rocescope collect`: agents' rows over the network into one dataset.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `mesh` | windows of the mesh, analysed as they end |
+//! | `earlier` | what the dataset holds of the windows before the start |
+
+mod earlier;
+mod mesh;
+
+use crate::arguments::CollectArguments;
+use crate::dataset::Retention;
+use crate::say;
+use crate::signals::Signals;
+use anyhow::{Context, Result};
+use mesh::Mesh;
+use rocescope_collector::server::{Analysis, Settings, Status};
+use rocescope_collector::{Files, Server};
+use rocescope_model::{PROBE_TABLES, footer};
+use rocescope_store::{Options, Summary};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How often signals are looked for.
+const LOOK: Duration = Duration::from_millis(100);
+/// How often old segments are.
+const RETAIN: Duration = Duration::from_secs(60);
+
+pub(super) fn run(arguments: &CollectArguments) -> Result<ExitCode> {
+    let signals = Signals::install()?;
+    let analysis = match arguments.diagnose {
+        true => Some(Box::new(Mesh::new(arguments)?) as Box<dyn Analysis>),
+        false => None,
+    };
+    let server = Server::start(settings(arguments)?, analysis)?;
+    say!(
+        "collecting at {} into {}",
+        server.address(),
+        arguments.out.display()
+    );
+    // Where there is no service manager to be told, nobody is.
+    let _ = sd_notify::notify(&[sd_notify::NotifyState::Ready]);
+    let mut retention = Retention {
+        root: arguments.out.clone(),
+        age: arguments.keep_age,
+        bytes: arguments.keep_bytes,
+        ..Retention::default()
+    };
+    let begun = Instant::now();
+    let (mut retained, mut told) = (begun, (begun, server.status()));
+    let is_over = || {
+        arguments
+            .duration
+            .is_some_and(|time| begun.elapsed() >= time)
+    };
+    while !signals.ended() && !is_over() {
+        std::thread::sleep(LOOK);
+        if retained.elapsed() >= RETAIN {
+            retained = Instant::now();
+            if let Err(error) = retention.apply() {
+                say!("old segments stay: {error}");
+            }
+        }
+        let asked = signals.asked();
+        if asked || (!arguments.quiet && told.0.elapsed() >= arguments.status) {
+            let status = server.status();
+            say!("{}", line(&status, &told.1, told.0.elapsed()));
+            told = (Instant::now(), status);
+        }
+    }
+    let last = server.status();
+    let summary = server.stop().context("the dataset")?;
+    retention.apply()?;
+    super::print(&end(&last, &summary))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn settings(arguments: &CollectArguments) -> Result<Settings> {
+    let files = Files {
+        certificate: arguments.cert.clone(),
+        key: arguments.key.clone(),
+        authority: arguments.client_ca.clone(),
+    };
+    let mut settings = Settings::new(arguments.listen, files, arguments.out.clone());
+    settings.options = Options {
+        metadata: vec![
+            (footer::SOURCE.into(), arguments.listen.to_string()),
+            (footer::MODE.into(), "collect".into()),
+        ],
+        tables: PROBE_TABLES,
+        max_age: arguments.segment_age,
+        ..Options::new(&*arguments.observer)
+    };
+    settings.sync = !arguments.no_sync;
+    settings.most_agents = arguments.max_agents;
+    settings.waiting_bytes = usize::try_from(arguments.max_waiting).context("--max-waiting")?;
+    settings.tell = Arc::new(|line| say!("{line}"));
+    Ok(settings)
+}
+
+/// What happened since the last line.
+fn line(now: &Status, before: &Status, span: Duration) -> String {
+    let rows = now.rows - before.rows;
+    let silent = now.agents.iter().filter(|agent| {
+        let last = agent.last.unwrap_or(agent.since);
+        last.elapsed() > span
+    });
+    let silent: Vec<&str> = silent.map(|agent| agent.name.as_str()).take(5).collect();
+    let mut line = format!(
+        "{} agents, {rows} rows in {:.0} s, {} in all",
+        now.agents.len(),
+        span.as_secs_f64(),
+        now.rows
+    );
+    if !silent.is_empty() {
+        line += &format!("; nothing from {}", silent.join(", "));
+    }
+    let failed = now.failed_parcels - before.failed_parcels;
+    if failed > 0 {
+        line += &format!("; {failed} batches could not be stored and will come again");
+    }
+    line + &refusals(now)
+}
+
+fn refusals(status: &Status) -> String {
+    if status.refusals.is_empty() {
+        return String::new();
+    }
+    let counts = status.refusals.iter();
+    let counts: Vec<String> = counts
+        .map(|(refusal, count)| format!("{} {count}", refusal.name()))
+        .collect();
+    format!("; refused: {}", counts.join(", "))
+}
+
+fn end(status: &Status, summary: &Summary) -> String {
+    let segments: u64 = summary.tables.iter().map(|table| table.segments).sum();
+    let mut text = format!(
+        "{} rows in {} batches stored, {} batches came again, {segments} segments sealed{}\n",
+        status.rows,
+        status.parcels,
+        status.known_parcels,
+        refusals(status)
+    );
+    if status.lost_analysis_rows > 0 {
+        text += &format!(
+            "{} rows of the diagnosis could not be stored\n",
+            status.lost_analysis_rows
+        );
+    }
+    text
+}

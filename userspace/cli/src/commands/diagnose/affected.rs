@@ -1,0 +1,69 @@
+//! Captured flows that cross a suspicious place.
+
+use crate::timeline::Timeline;
+use anyhow::Result;
+use rocescope_diagnose::hostmesh::flows::FlowKey;
+use rocescope_diagnose::hostmesh::{Analyzer, WindowDiagnosis};
+use rocescope_model::{Column, FlowRow, Type};
+use rocescope_store::Scan;
+use std::collections::BTreeSet;
+
+/// A flow, as it is printed: `source>destination:port`.
+pub(super) type Flow = String;
+
+/// The `flows` of the dataset, read in step with the windows of the diagnosis.
+pub(super) struct Affected<'a> {
+    flows: Timeline<'a, FlowRow>,
+    has_flows: bool,
+}
+
+impl<'a> Affected<'a> {
+    pub(super) fn new(found: &'a Scan) -> Result<Self> {
+        let segments = found.segments.iter().map(|segment| (0, segment));
+        let wanted = |column: &Column| column.kind != Type::Bytes;
+        let flows = Timeline::<FlowRow>::of(segments, wanted)?;
+        let has_flows = flows.next_ns().is_some();
+        Ok(Self { flows, has_flows })
+    }
+
+    pub(super) const fn has_flows(&self) -> bool {
+        self.has_flows
+    }
+
+    /// The flows of capture windows that begin within the window of the diagnosis, for each of its verdicts.
+    pub(super) fn flows(
+        &mut self,
+        analyzer: &Analyzer,
+        diagnosis: &WindowDiagnosis,
+    ) -> Result<Vec<BTreeSet<Flow>>> {
+        let mut crossing = vec![BTreeSet::new(); diagnosis.places.len()];
+        let end_ns = diagnosis.start_ns + diagnosis.sla.window_ns;
+        while let Some(start_ns) = self.flows.next_ns().filter(|start| *start < end_ns) {
+            for (_, row) in self.flows.take(start_ns)? {
+                if start_ns < diagnosis.start_ns {
+                    continue;
+                }
+                let key = FlowKey {
+                    src: row.src,
+                    dst: row.dst,
+                    udp_src_port: row.udp_src_port,
+                };
+                for (place, flows) in diagnosis.places.iter().zip(&mut crossing) {
+                    let crosses = analyzer.crosses(*place, key, ROCE_PORT, start_ns);
+                    if crosses == Some(true) {
+                        let FlowKey {
+                            src,
+                            dst,
+                            udp_src_port,
+                        } = key;
+                        flows.insert(format!("{src}>{dst}:{udp_src_port}"));
+                    }
+                }
+            }
+        }
+        Ok(crossing)
+    }
+}
+
+/// The destination port of captured traffic, and of probes by default: paths are known by it.
+const ROCE_PORT: u16 = 4791;

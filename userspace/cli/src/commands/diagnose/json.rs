@@ -1,0 +1,59 @@
+//! The diagnosis for programs.
+
+use super::Diagnosis;
+use rocescope_model::{Cells, json};
+
+pub(super) fn document(diagnosis: &Diagnosis) -> String {
+    let mut out = json::Writer::pretty();
+    out.begin_object();
+    out.key("problems").begin_array();
+    for finding in &diagnosis.findings {
+        out.begin_object();
+        out.key("verdict")
+            .row(&vec![finding.last.clone()], 0, |_| true);
+        out.key("until_ns").integer(finding.until_ns);
+        out.key("windows").integer(finding.windows);
+        out.key("probes").integer(finding.probes);
+        out.key("anomalous").integer(finding.anomalous);
+        out.key("flows").begin_array();
+        for flow in &finding.flows {
+            out.string(flow);
+        }
+        out.end_array().end_object();
+    }
+    out.end_array();
+    out.key("verdicts").begin_array();
+    for row in 0..diagnosis.verdicts.rows() {
+        out.row(&diagnosis.verdicts, row, |_| true);
+    }
+    out.end_array();
+    out.key("sla").begin_array();
+    for row in 0..diagnosis.windows.rows() {
+        out.row(&diagnosis.windows, row, |_| true);
+    }
+    out.end_array();
+    out.key("coverage").begin_object();
+    out.key("links_learnt")
+        .integer(diagnosis.links_learnt as u64);
+    out.key("links_crossed")
+        .integer(diagnosis.links_crossed as u64);
+    out.key("uncrossed").begin_array();
+    for link in &diagnosis.uncrossed {
+        out.string(link);
+    }
+    out.end_array().end_object();
+    out.key("traces_cut_short")
+        .integer(diagnosis.traces_cut_short);
+    out.key("unusable_rows").integer(diagnosis.unreadable_rows);
+    out.key("unreadable_files").begin_array();
+    for file in &diagnosis.unreadable {
+        out.string(file);
+    }
+    out.end_array();
+    out.key("open_segments")
+        .integer(diagnosis.open_segments as u64);
+    out.end_object();
+    let mut text = out.finish();
+    text.push('\n');
+    text
+}

@@ -1,0 +1,167 @@
+//! `rocescope diagnose hostmesh`: the analysis of a dataset's probes.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `feed` | rows of `probes` and `paths` to the analyzer, hour by hour |
+//! | `affected` | captured flows that cross a suspicious place |
+//! | `findings` | verdicts of many windows as problems |
+//! | `text`, `json` | what is printed |
+//! | `topology` | the topology file |
+
+mod affected;
+mod feed;
+mod findings;
+mod json;
+mod text;
+pub(super) mod topology;
+
+use crate::arguments::{DiagnoseAction, DiagnosisOutput, HostmeshArguments};
+use affected::Affected;
+use anyhow::{Context, Result, bail, ensure};
+use findings::Finding;
+use rocescope_diagnose::hostmesh::{Analyzer, Settings, WindowDiagnosis};
+use rocescope_model::{DIAGNOSIS_TABLES, PathRow, ProbeRow, Row, SlaRow, Time, VerdictRow, footer};
+use rocescope_store::{Options, Scan, Writer, scan};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+pub(super) fn run(action: &DiagnoseAction) -> Result<ExitCode> {
+    let DiagnoseAction::Hostmesh(arguments) = action;
+    let root = &arguments.dataset;
+    ensure!(root.is_dir(), "{} is not a directory", root.display());
+    let found = scan(root)?;
+    ensure!(
+        found.row_count(ProbeRow::TABLE.name) > 0,
+        "{} has no rows of `probes`: `rocescope probe --out` writes them",
+        root.display()
+    );
+    let mut analyzer = analyzer(arguments)?;
+    let mut sink = Sink::new(arguments, &found)?;
+    feed::hours(&found, &mut analyzer, |analyzer, diagnosis| {
+        sink.take(analyzer, diagnosis)
+    })?;
+    let diagnosis = sink.finish(&analyzer, &found)?;
+    super::print(&match arguments.output {
+        DiagnosisOutput::Text => text::document(&diagnosis),
+        DiagnosisOutput::Json => json::document(&diagnosis),
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Everything that is printed.
+#[derive(Debug, Default)]
+struct Diagnosis {
+    windows: Vec<SlaRow>,
+    /// The verdicts of all windows, and what they come to.
+    verdicts: Vec<VerdictRow>,
+    findings: Vec<Finding>,
+    links_learnt: usize,
+    links_crossed: usize,
+    /// Links that no probe of the last window crossed, as `from>to`.
+    uncrossed: Vec<String>,
+    paths: u64,
+    traces_cut_short: u64,
+    unreadable_rows: u64,
+    /// Files that do not read, with the reason.
+    unreadable: Vec<String>,
+    open_segments: usize,
+    /// Whether the dataset has captured flows that were looked through.
+    has_flows: bool,
+}
+
+/// Takes diagnoses as they come.
+struct Sink<'a> {
+    writer: Option<Writer>,
+    affected: Affected<'a>,
+    diagnosis: Diagnosis,
+}
+
+impl<'a> Sink<'a> {
+    fn new(arguments: &HostmeshArguments, found: &'a Scan) -> Result<Self> {
+        let writer = if arguments.write {
+            Some(writer(arguments, found)?)
+        } else {
+            None
+        };
+        Ok(Self {
+            writer,
+            affected: Affected::new(found)?,
+            diagnosis: Diagnosis::default(),
+        })
+    }
+
+    fn take(&mut self, analyzer: &Analyzer, diagnosis: WindowDiagnosis) -> Result<()> {
+        let links = analyzer.link_rows(&diagnosis);
+        if let Some(writer) = &mut self.writer {
+            let now = Instant::now();
+            writer.append_cells(&links, now)?;
+            writer.append_cells(&diagnosis.verdicts, now)?;
+            writer.append_cells(&vec![diagnosis.sla.clone()], now)?;
+        }
+        let crossed = links.iter().filter(|link| link.probes > 0);
+        self.diagnosis.links_learnt = links.len();
+        self.diagnosis.links_crossed = crossed.count();
+        let uncrossed = links.iter().filter(|link| link.probes == 0);
+        self.diagnosis.uncrossed = uncrossed
+            .map(|link| format!("{}>{}", link.from, link.to))
+            .collect();
+        let flows = self.affected.flows(analyzer, &diagnosis)?;
+        findings::add(&mut self.diagnosis.findings, &diagnosis, flows);
+        self.diagnosis.verdicts.extend(diagnosis.verdicts);
+        self.diagnosis.windows.push(diagnosis.sla);
+        Ok(())
+    }
+
+    fn finish(mut self, analyzer: &Analyzer, found: &Scan) -> Result<Diagnosis> {
+        if let Some(writer) = self.writer {
+            writer.finish()?;
+        }
+        let unreadable = found.unreadable.iter();
+        self.diagnosis.unreadable = unreadable
+            .map(|file| format!("{}: {}", file.path.display(), file.reason))
+            .collect();
+        self.diagnosis.open_segments = found.open.len();
+        self.diagnosis.paths = found.row_count(PathRow::TABLE.name);
+        self.diagnosis.traces_cut_short = analyzer.traces_cut_short();
+        self.diagnosis.unreadable_rows = analyzer.unreadable();
+        self.diagnosis.has_flows = self.affected.has_flows();
+        Ok(self.diagnosis)
+    }
+}
+
+fn writer(arguments: &HostmeshArguments, found: &Scan) -> Result<Writer> {
+    let observer = &arguments.observer;
+    let tables = DIAGNOSIS_TABLES
+        .iter()
+        .flat_map(|table| found.table(table.name));
+    let mut before = tables.filter(|segment| segment.footer(footer::OBSERVER) == Some(observer));
+    if before.next().is_some() {
+        bail!("the dataset has a diagnosis by {observer}: name another with --observer");
+    }
+    let options = Options {
+        tables: DIAGNOSIS_TABLES,
+        ..Options::new(observer)
+    };
+    Ok(Writer::create(&arguments.dataset, options)?)
+}
+
+fn analyzer(arguments: &HostmeshArguments) -> Result<Analyzer> {
+    let nanos = |time: Duration| i64::try_from(time.as_nanos()).context("a time that is too long");
+    let settings = Settings {
+        window_ns: nanos(arguments.window)?,
+        sticky_ns: nanos(arguments.sticky)?,
+        most_ignored: arguments.most_ignored,
+        ..Settings::default()
+    };
+    let settings = settings.scaled(arguments.scale.into());
+    let mut analyzer = Analyzer::new(settings, arguments.observer.clone())?;
+    if let Some(path) = &arguments.topology {
+        topology::read(path, &mut analyzer)?;
+    }
+    Ok(analyzer)
+}
+
+/// An instant to the second.
+fn second(ns: i64) -> String {
+    format!("{:.0}", Time(ns))
+}

@@ -1,0 +1,160 @@
+//! The diagnosis for people: first what is wrong, then how the mesh did.
+
+use super::findings::Finding;
+use super::{Diagnosis, second};
+use rocescope_model::{SlaRow, Unit, Value, human, render};
+use std::fmt::Write;
+
+/// Windows whose figures are printed: the last ones.
+const MOST_WINDOWS: usize = 12;
+/// Flows and links that are printed of many.
+const MOST_NAMES: usize = 4;
+
+pub(super) fn document(diagnosis: &Diagnosis) -> String {
+    let mut out = String::new();
+    // Writing to a string does not fail.
+    let _ = write(&mut out, diagnosis);
+    out
+}
+
+fn write(out: &mut String, diagnosis: &Diagnosis) -> std::fmt::Result {
+    let windows = &diagnosis.windows;
+    if diagnosis.findings.is_empty() {
+        writeln!(out, "nothing found")?;
+    }
+    for finding in &diagnosis.findings {
+        problem(out, finding, diagnosis.has_flows)?;
+    }
+    writeln!(out)?;
+    let sum = |of: fn(&SlaRow) -> u64| human::grouped(windows.iter().map(of).sum());
+    if let (Some(first), Some(last)) = (windows.first(), windows.last()) {
+        let length = human::readable(&Value::I64(first.window_ns), Unit::Nanoseconds);
+        let (from, to) = (
+            second(first.window_start_ns),
+            second(last.window_start_ns + last.window_ns),
+        );
+        writeln!(
+            out,
+            "windows   {} of {length}, {from} to {to}",
+            windows.len()
+        )?;
+        let hosts = windows.iter().map(|window| window.hosts).max().unwrap_or(0);
+        writeln!(
+            out,
+            "probes    {} from {hosts} hosts: {} timeouts, {} corrupt; {} could not be sent, {} rows came late",
+            sum(|w| w.probes),
+            sum(|w| w.timeouts),
+            sum(|w| w.corrupt),
+            sum(|w| w.unsent),
+            sum(|w| w.late),
+        )?;
+        writeln!(
+            out,
+            "drops     {} of NICs, {} of switches ({} on paths that nobody knows)",
+            sum(|w| w.rnic_drops),
+            sum(|w| w.switch_drops),
+            sum(|w| w.untraced_drops),
+        )?;
+        if last.silent_hosts > 0 {
+            writeln!(
+                out,
+                "silent    {} hosts sent no probes in the last window",
+                last.silent_hosts
+            )?;
+        }
+    }
+    let (crossed, learnt) = (diagnosis.links_crossed, diagnosis.links_learnt);
+    write!(
+        out,
+        "coverage  {crossed} of {learnt} learnt links crossed in the last window"
+    )?;
+    list(out, ", not", &diagnosis.uncrossed)?;
+    writeln!(out)?;
+    if diagnosis.paths == 0 {
+        writeln!(out, "paths     none: no link and no switch can be named")?;
+    }
+    if diagnosis.unreadable_rows > 0 {
+        writeln!(
+            out,
+            "rows      {} could not be used",
+            diagnosis.unreadable_rows
+        )?;
+    }
+    for file in &diagnosis.unreadable {
+        writeln!(out, "skipped   {file}")?;
+    }
+    if diagnosis.open_segments > 0 {
+        let open = diagnosis.open_segments;
+        writeln!(
+            out,
+            "left      {open} open segments: they are being written, or wait for `rocescope repair`"
+        )?;
+    }
+    let unjudged: std::collections::BTreeSet<&str> = windows
+        .iter()
+        .map(|window| window.unjudged.as_str())
+        .filter(|why| !why.is_empty())
+        .collect();
+    for why in unjudged {
+        let number = windows
+            .iter()
+            .filter(|window| &*window.unjudged == why)
+            .count();
+        writeln!(out, "unjudged  {number} windows: {why}")?;
+    }
+    let shown = windows[windows.len().saturating_sub(MOST_WINDOWS)..].to_vec();
+    let options = render::Options {
+        columns: None,
+        human: true,
+    };
+    write!(out, "\n{}", render::table(&shown, options))
+}
+
+fn problem(out: &mut String, finding: &Finding, has_flows: bool) -> std::fmt::Result {
+    let last = &finding.last;
+    let number = last
+        .problem
+        .map_or_else(String::new, |number| format!(" (#{number})"));
+    writeln!(out, "{}{number}  {}", last.class, last.sentence)?;
+    writeln!(
+        out,
+        "    since {} until {}, {} windows; {} of {} probes in all",
+        second(last.since_ns),
+        second(finding.until_ns),
+        finding.windows,
+        human::grouped(finding.anomalous),
+        human::grouped(finding.probes),
+    )?;
+    let paper = match &*last.paper {
+        "rnic" => "an anomalous NIC".into(),
+        "first" => format!("first with {} votes", last.votes),
+        "weighted" => format!("first by weighted votes ({:.1})", last.weighted_votes),
+        _ => "nothing of it".into(),
+    };
+    writeln!(
+        out,
+        "    evidence: e^{:.0} times likelier than chance; the paper's rules say: {paper}",
+        finding.score
+    )?;
+    if !finding.flows.is_empty() {
+        write!(out, "    captured flows that cross it")?;
+        let flows: Vec<String> = finding.flows.iter().cloned().collect();
+        list(out, ":", &flows)?;
+        writeln!(out)?;
+    } else if has_flows {
+        writeln!(out, "    no captured flow is known to cross it")?;
+    }
+    writeln!(out, "    do: {}", last.action)
+}
+
+fn list(out: &mut String, lead: &str, names: &[String]) -> std::fmt::Result {
+    if names.is_empty() {
+        return Ok(());
+    }
+    let shown = names[..names.len().min(MOST_NAMES)].join(", ");
+    write!(out, "{lead} {shown}")?;
+    match names.len().saturating_sub(MOST_NAMES) {
+        0 => Ok(()),
+        more => write!(out, " and {more} more"),
+    }
+}

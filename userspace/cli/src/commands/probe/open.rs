@@ -1,0 +1,131 @@
+//! NICs, port and privileges: everything that can be refused.
+
+use crate::arguments::ProbeArguments;
+use crate::say;
+use anyhow::{Context, Result, bail, ensure};
+use rocescope_capture::privileges;
+use rocescope_probe::backend::raw::{self, Link, Raw};
+use rocescope_probe::{Backend, Nanos, Settings};
+use std::collections::hash_map::RandomState;
+use std::fs;
+use std::hash::BuildHasher;
+
+/// Where RDMA devices keep UDP 4791 for themselves.
+const OTHER_PORT: u16 = 47_910;
+const ROCE_PORT: u16 = 4_791;
+
+pub(super) fn open(arguments: &ProbeArguments) -> Result<(Box<dyn Backend>, Settings)> {
+    let links = links(arguments)?;
+    let missing = privileges::missing(&privileges::AF_PACKET).context("capabilities")?;
+    if !missing.is_empty() {
+        bail!(
+            "probing takes cap_net_raw, which this process does not have; `{}` grants it",
+            privileges::grant(&privileges::AF_PACKET)
+        );
+    }
+    let settings = settings(arguments, port(arguments, &links))?;
+    let names: Vec<String> = links
+        .iter()
+        .map(|link| format!("{} {}", link.name(), link.address()))
+        .collect();
+    let raw = Raw::open(links, settings.udp_dst_port)?;
+    if raw.port_is_taken() {
+        say!(
+            "UDP port {} belongs to another process of this host, which probes may reach too (--port)",
+            settings.udp_dst_port
+        );
+    }
+    for (src, dst) in raw.unreachable() {
+        say!(
+            "{}: no next hop to {} ({}) answers; what cannot be sent counts as unsent",
+            src.name,
+            dst.name,
+            dst.address
+        );
+    }
+    say!(
+        "probing between {} on UDP port {}, times by {}",
+        names.join(", "),
+        settings.udp_dst_port,
+        raw.clock().source
+    );
+    Ok((Box::new(raw), settings))
+}
+
+fn links(arguments: &ProbeArguments) -> Result<Vec<Link>> {
+    let mut links: Vec<Link> = Vec::new();
+    if arguments.all {
+        links = raw::all();
+    }
+    for name in &arguments.interfaces {
+        ensure!(
+            links.iter().all(|link| link.name() != name),
+            "{name} is given twice"
+        );
+        links.push(raw::find(name)?);
+    }
+    ensure!(
+        links.len() >= 2,
+        "it takes two NICs at least: one sends, the other receives"
+    );
+    let is_v4 = |link: &Link| link.address().is_ipv4();
+    if let (Some(v4), Some(v6)) = (
+        links.iter().find(|link| is_v4(link)),
+        links.iter().find(|link| !is_v4(link)),
+    ) {
+        bail!(
+            "{} has an IPv4 address and {} none: they cannot probe each other",
+            v4.name(),
+            v6.name()
+        );
+    }
+    Ok(links)
+}
+
+/// The port that the NICs let through to the kernel.
+fn port(arguments: &ProbeArguments, links: &[Link]) -> u16 {
+    let rdma = links.iter().find(|link| link.is_rdma());
+    let port = arguments.port.unwrap_or(match rdma {
+        Some(_) => OTHER_PORT,
+        None => ROCE_PORT,
+    });
+    if let Some(link) = rdma {
+        let what = if port == ROCE_PORT {
+            "every probe to it will be lost (leave --port away)".to_owned()
+        } else {
+            format!("probes go to port {port}")
+        };
+        say!(
+            "{} is an RDMA device, which takes UDP port {ROCE_PORT} for itself: {what}",
+            link.name()
+        );
+    }
+    port
+}
+
+fn settings(arguments: &ProbeArguments, udp_dst_port: u16) -> Result<Settings> {
+    let observer = match &arguments.observer {
+        Some(observer) => observer.clone(),
+        None => fs::read_to_string("/proc/sys/kernel/hostname")
+            .context("the name of this host")?
+            .trim()
+            .to_owned(),
+    };
+    // A hasher of its own seed is all the chance that is needed.
+    let seed = arguments
+        .seed
+        .unwrap_or_else(|| RandomState::new().hash_one(std::process::id()));
+    Ok(Settings {
+        udp_dst_port,
+        interval: Nanos::from(arguments.interval),
+        timeout: Nanos::from(arguments.timeout),
+        pool_size: arguments.source_ports.into(),
+        pool_period: Nanos::from(arguments.renew),
+        traces_per_second: arguments.paths_rate,
+        answers_per_second: arguments.icmp_rate,
+        ttl_max: arguments.max_hops,
+        refresh: Nanos::from(arguments.refresh),
+        cpu_bound: arguments.max_cpu,
+        ..Settings::new(observer, seed)
+    })
+}

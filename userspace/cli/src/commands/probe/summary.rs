@@ -1,0 +1,133 @@
+//! What is said at the end.
+
+use super::outlet::Stored;
+use rocescope_model::json::Writer;
+use rocescope_probe::types::Refusal;
+use rocescope_probe::{Counters, Nic, NicIndex};
+use std::fmt::Write;
+
+pub(super) struct Summary<'a> {
+    pub(super) counters: Counters,
+    pub(super) nics: &'a [Nic],
+    /// 5-tuples, and those of them with a path.
+    pub(super) paths: (usize, usize),
+    pub(super) last_refusal: Option<(NicIndex, Refusal)>,
+    pub(super) dropped: u64,
+    pub(super) seconds: f64,
+    pub(super) store: Option<Stored>,
+}
+
+impl Summary<'_> {
+    pub(super) fn text(&self) -> String {
+        let counters = &self.counters;
+        let mut text = format!(
+            "{} probes = {} received + {} timed out + {} corrupt + {} in flight + {} unsent, in {:.1} s\n",
+            counters.probes,
+            counters.received,
+            counters.timeouts,
+            counters.corrupt,
+            counters.in_flight,
+            counters.unsent,
+            self.seconds,
+        );
+        if let Some((nic, why)) = self.last_refusal {
+            let name = self.nics.get(nic.at()).map_or("?", |nic| &*nic.name);
+            let _ = writeln!(text, "last not sent by {name}: {why}");
+        }
+        if counters.traces > 0 {
+            let _ = writeln!(
+                text,
+                "{} traces = {} complete + {} without an end; {} of {} paths known, {} changes",
+                counters.traces,
+                counters.traces_complete,
+                counters.traces_incomplete,
+                self.paths.1,
+                self.paths.0,
+                counters.path_changes,
+            );
+        }
+        for (name, count) in self.rare() {
+            if count > 0 {
+                let _ = writeln!(text, "{count} {}", name.replace('_', " "));
+            }
+        }
+        if let Some(stored) = &self.store {
+            let _ = writeln!(
+                text,
+                "{} rows of probes and {} of paths in {} segments",
+                stored.probes, stored.paths, stored.segments
+            );
+            if stored.lost > 0 {
+                let _ = writeln!(text, "{} rows were not written", stored.lost);
+            }
+        }
+        text
+    }
+
+    /// What should be 0, or is worth a line where it is not.
+    fn rare(&self) -> [(&'static str, u64); 15] {
+        let counters = &self.counters;
+        [
+            ("turns_skipped", counters.skipped),
+            ("received_after_their_timeout", counters.late),
+            ("received_again", counters.duplicates),
+            ("datagrams_of_others", counters.strangers),
+            ("datagrams_unreadable", counters.unreadable),
+            ("received_without_send_time", counters.unstamped),
+            ("received_while_the_clock_was_set", counters.torn),
+            ("steps_of_the_clock", counters.clock_steps),
+            ("steps_of_nic_clocks", counters.clock_resets),
+            ("times_slowed_down", counters.slowed),
+            ("trace_packets_unsent", counters.traces_unsent),
+            ("traces_put_off", counters.traces_deferred),
+            ("answers_to_nothing_asked", counters.answers_strange),
+            ("answers_of_unreachable", counters.unreachable),
+            ("frames_dropped_by_the_kernel", self.dropped),
+        ]
+    }
+
+    pub(super) fn json(&self) -> String {
+        let counters = &self.counters;
+        let mut json = Writer::pretty();
+        json.begin_object();
+        json.key("nics").begin_array();
+        for nic in self.nics {
+            json.begin_object();
+            json.key("name").string(&nic.name);
+            json.key("address").string(&nic.address.to_string());
+            json.end_object();
+        }
+        json.end_array();
+        let rare = self.rare();
+        let named = [
+            ("probes", counters.probes),
+            ("received", counters.received),
+            ("timeouts", counters.timeouts),
+            ("corrupt", counters.corrupt),
+            ("in_flight", counters.in_flight),
+            ("unsent", counters.unsent),
+            ("traces", counters.traces),
+            ("traces_complete", counters.traces_complete),
+            ("traces_incomplete", counters.traces_incomplete),
+            ("hop_answers", counters.hop_answers),
+            ("path_changes", counters.path_changes),
+            ("paths", self.paths.0 as u64),
+            ("paths_known", self.paths.1 as u64),
+        ];
+        for (name, count) in named.into_iter().chain(rare) {
+            json.key(name).integer(count);
+        }
+        if let Some(stored) = &self.store {
+            json.key("dataset").begin_object();
+            json.key("probes").integer(stored.probes);
+            json.key("paths").integer(stored.paths);
+            json.key("lost").integer(stored.lost);
+            json.key("segments").integer(stored.segments);
+            json.end_object();
+        }
+        json.end_object();
+        let mut text = json.finish();
+        text.push('\n');
+        text
+    }
+}

@@ -1,0 +1,194 @@
+//! `rocescope collect` as a process: rows in, diagnosis out, SIGTERM ends it whole, `kill -9` loses nothing.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot set itself up has failed"
+)]
+
+use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+use rocescope_collector::{Files, Sender, Spool, sender};
+use rocescope_model::{ProbeRow, SlaRow, Time};
+use rocescope_store::{repair, scan};
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// An authority, and certificates of it for a collector and the agent `h0`.
+fn certificates(directory: &Path) {
+    let mut params = CertificateParams::new(Vec::new()).unwrap();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let key = KeyPair::generate().unwrap();
+    let authority = params.self_signed(&key).unwrap();
+    std::fs::write(directory.join("ca.pem"), authority.pem()).unwrap();
+    let issuer = Issuer::new(params, key);
+    for (file, name) in [("collector", "localhost"), ("h0", "h0")] {
+        let params = CertificateParams::new(vec![name.to_owned()]).unwrap();
+        let key = KeyPair::generate().unwrap();
+        let certificate = params.signed_by(&key, &issuer).unwrap();
+        std::fs::write(directory.join(format!("{file}.pem")), certificate.pem()).unwrap();
+        std::fs::write(directory.join(format!("{file}.key")), key.serialize_pem()).unwrap();
+    }
+}
+
+struct Collector {
+    child: Child,
+    port: u16,
+}
+
+impl Collector {
+    fn start(directory: &Path, port: u16) -> Self {
+        let at = |name: &str| directory.join(name);
+        let mut child = Command::new(env!("CARGO_BIN_EXE_rocescope"))
+            .arg("collect")
+            .args(["--listen", &format!("127.0.0.1:{port}")])
+            .args([Path::new("--out"), &at("dataset")])
+            .args([Path::new("--cert"), &at("collector.pem")])
+            .args([Path::new("--key"), &at("collector.key")])
+            .args([Path::new("--client-ca"), &at("ca.pem")])
+            .args(["--diagnose", "--scale", "20", "--lateness", "500ms"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap());
+        let mut line = String::new();
+        lines.read_line(&mut line).unwrap();
+        let address = line.strip_prefix("collecting at 127.0.0.1:");
+        let port = address.and_then(|rest| rest.split(' ').next()?.parse().ok());
+        // Whoever writes into a pipe that nobody reads stops.
+        std::thread::spawn(move || lines.read_to_end(&mut Vec::new()));
+        Self {
+            child,
+            port: port.unwrap_or_else(|| unreachable!("{line}")),
+        }
+    }
+
+    fn end(mut self) -> String {
+        let id = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
+        assert!(self.child.wait().unwrap().success());
+        let mut said = String::new();
+        let mut out = self.child.stdout.take().unwrap();
+        out.read_to_string(&mut said).unwrap();
+        said
+    }
+}
+
+/// Probes of a healthy mesh, now.
+fn probes(first: u64, count: u64) -> Vec<ProbeRow> {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    let now = i64::try_from(now.as_nanos()).unwrap();
+    let row = |sequence: u64| ProbeRow {
+        observer: "h0".into(),
+        time: Time(now),
+        time_ns: now,
+        sequence,
+        src_nic: "h0n0".into(),
+        dst_nic: "h0n1".into(),
+        src: "10.0.0.1".parse().unwrap(),
+        dst: "10.0.1.1".parse().unwrap(),
+        udp_src_port: 50_000,
+        udp_dst_port: 4791,
+        outcome: "received".into(),
+        network_latency_ns: Some(10_000),
+        processing_delay_ns: Some(5_000),
+        clock_source: "simulated".into(),
+        ..ProbeRow::default()
+    };
+    (first..first + count).map(row).collect()
+}
+
+fn agent(directory: &Path, port: u16, spool: &Arc<Spool>) -> Sender {
+    let files = Files {
+        certificate: directory.join("h0.pem"),
+        key: directory.join("h0.key"),
+        authority: directory.join("ca.pem"),
+    };
+    let mut settings = sender::Settings::new(format!("https://localhost:{port}"), files, "h0");
+    settings.retry = (Duration::from_millis(20), Duration::from_millis(200));
+    Sender::start(Arc::clone(spool), settings).unwrap()
+}
+
+fn acknowledged(spool: &Spool) {
+    let end = Instant::now() + Duration::from_secs(30);
+    while spool.counts().parcels > 0 {
+        assert!(Instant::now() < end, "{:?}", spool.counts());
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn stored(dataset: &Path) -> (Vec<u64>, Vec<SlaRow>) {
+    repair(dataset).unwrap();
+    let found = scan(dataset).unwrap();
+    let rows = found.rows::<ProbeRow>().unwrap();
+    let mut sequences: Vec<u64> = rows.iter().map(|row| row.sequence).collect();
+    sequences.sort_unstable();
+    (sequences, found.rows::<SlaRow>().unwrap())
+}
+
+#[test]
+fn windows_are_analysed_as_they_end_and_a_killed_collector_goes_on() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory: PathBuf = directory.path().to_owned();
+    std::fs::create_dir_all(&directory).unwrap();
+    certificates(&directory);
+    let mut collector = Collector::start(&directory, 0);
+    let port = collector.port;
+    let spool = Arc::new(Spool::open(&directory.join("spool"), 64 << 20).unwrap());
+    let sender = agent(&directory, port, &spool);
+    let mut next = 0;
+    for step in 0..80 {
+        spool.append(&probes(next, 20)).unwrap();
+        next += 20;
+        std::thread::sleep(Duration::from_millis(50));
+        if step == 40 {
+            collector.child.kill().unwrap();
+            collector.child.wait().unwrap();
+            collector = Collector::start(&directory, port);
+        }
+    }
+    acknowledged(&spool);
+    // The last whole window, and the time that late rows have.
+    std::thread::sleep(Duration::from_millis(2000));
+    sender.finish(Duration::from_secs(5));
+    let said = collector.end();
+    assert!(said.contains("rows in"), "{said}");
+    let (sequences, sla) = stored(&directory.join("dataset"));
+    assert_eq!(sequences, (0..next).collect::<Vec<u64>>());
+    let mut windows: Vec<i64> = sla.iter().map(|row| row.window_start_ns).collect();
+    windows.sort_unstable();
+    assert!(windows.len() >= 4, "{windows:?}");
+    assert!(windows.is_sorted_by(|a, b| a < b), "each once: {windows:?}");
+    assert!(sla.iter().all(|row| row.verdicts == 0));
+    let analysed: u64 = sla.iter().map(|row| row.probes).sum();
+    assert!(analysed > next / 2, "{analysed} of {next}");
+}
+
+#[test]
+fn what_stands_in_the_way_is_one_clear_line() {
+    let directory = tempfile::tempdir().unwrap();
+    certificates(directory.path());
+    let run = |key: &str| {
+        let at = |name: &str| directory.path().join(name);
+        let ran = Command::new(env!("CARGO_BIN_EXE_rocescope"))
+            .args(["collect", "--listen", "127.0.0.1:0"])
+            .args([Path::new("--out"), &at("dataset")])
+            .args([Path::new("--cert"), &at("collector.pem")])
+            .args([Path::new("--key"), &at(key)])
+            .args([Path::new("--client-ca"), &at("ca.pem")])
+            .output()
+            .unwrap();
+        assert!(!ran.status.success());
+        String::from_utf8(ran.stderr).unwrap()
+    };
+    for key in ["h0.key", "missing.key"] {
+        let said = run(key);
+        assert_eq!(said.lines().count(), 1, "{said}");
+        assert!(
+            said.starts_with("rocescope: ") && said.contains(key),
+            "{said}"
+        );
+    }
+}

@@ -1,0 +1,204 @@
+//! `rocescope diagnose hostmesh` over datasets of a simulated fabric.
+#![expect(clippy::unwrap_used, reason = "it is a test")]
+
+use rocescope_fabric::mesh::{Mesh, Names};
+use rocescope_fabric::{Fabric, Fault, Kind, Place, Rails, Role};
+use rocescope_model::{FlowRow, LinkRow, PROBE_TABLES, SlaRow, Time, VerdictRow};
+use rocescope_store::{Options, Writer, scan};
+use std::path::Path;
+use std::process::{Command, Output};
+use std::time::Instant;
+
+const WINDOW: i64 = 20_000_000_000;
+/// Forty seconds before an hour begins: the windows lie in two partitions.
+const START: i64 = 1_795_201_160_000_000_000;
+
+fn fabric() -> Fabric {
+    Fabric::new(Rails::two_tiers(4, 4, 2).build().unwrap(), 3)
+}
+
+/// Six windows; from the third on the link from rail switch 1 to spine 0 loses a fifth.
+fn dataset(root: &Path) -> Fabric {
+    let mut fabric = fabric();
+    let topology = fabric.topology;
+    let leaf = topology.node(Role::Rail { group: 0, rail: 1 });
+    let link = topology
+        .between(leaf, topology.node(Role::Spine(0)))
+        .unwrap();
+    fabric.faults.push(Fault {
+        kind: Kind::Loss { probability: 0.2 },
+        place: Place::Way(rocescope_fabric::Way { link, up: true }),
+        from_ns: START + 2 * WINDOW,
+        until_ns: i64::MAX,
+    });
+    let (mesh, names) = (Mesh::default(), Names::new(&fabric));
+    let (mut probes, mut paths, mut flow) = (Vec::new(), Vec::new(), None);
+    for at in (0..6).map(|window| START + window * WINDOW) {
+        mesh.paths(&fabric, at, |tuple, hops| {
+            let over = fabric
+                .route(tuple, at)
+                .ways()
+                .iter()
+                .any(|way| way.link == link && way.up);
+            flow = flow.or(over.then_some(tuple));
+            paths.extend(names.path(&fabric, tuple, at, &hops));
+        });
+        mesh.probes(&fabric, at, at + WINDOW, |probe| {
+            probes.push(names.probe(&fabric, &mesh, &probe));
+        });
+    }
+    let options = Options {
+        tables: PROBE_TABLES,
+        ..Options::new("agents")
+    };
+    let mut writer = Writer::create(root, options).unwrap();
+    writer.append_cells(&probes, Instant::now()).unwrap();
+    writer.append_cells(&paths, Instant::now()).unwrap();
+    writer.finish().unwrap();
+    let tuple = flow.unwrap();
+    let at = Time(START + 3 * WINDOW);
+    let flow = FlowRow {
+        window_start: at,
+        window_start_ns: at.0,
+        src: topology.nic_address(tuple.src),
+        dst: topology.nic_address(tuple.dst),
+        udp_src_port: tuple.udp_src_port,
+        ..FlowRow::default()
+    };
+    let other = FlowRow {
+        udp_src_port: 1,
+        ..flow.clone()
+    };
+    let mut writer = Writer::create(root, Options::new("mirror")).unwrap();
+    writer
+        .append_cells(&vec![flow, other], Instant::now())
+        .unwrap();
+    writer.finish().unwrap();
+    fabric
+}
+
+fn diagnose(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_rocescope"))
+        .args(["diagnose", "hostmesh"])
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .unwrap()
+}
+
+fn text(output: &Output) -> String {
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn refused(output: &Output) -> String {
+    assert!(!output.status.success());
+    assert!(output.stdout.is_empty());
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+#[test]
+fn a_dataset_is_read_and_the_link_named_with_its_time_and_the_flows_over_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let fabric = dataset(&folder.path().join("d"));
+    std::fs::write(folder.path().join("fabric.toml"), fabric.topology.to_toml()).unwrap();
+    let printed = text(&diagnose(
+        folder.path(),
+        &["d", "--topology", "fabric.toml"],
+    ));
+    let first = printed.lines().next().unwrap();
+    assert!(
+        first.starts_with("loss  r1>s0: ") && first.contains("probes lost"),
+        "{printed}"
+    );
+    assert!(
+        printed.contains("since 2026-11-20T19:00:00Z until 2026-11-20T19:01:20Z, 4 windows"),
+        "{printed}"
+    );
+    assert!(
+        printed.contains("captured flows that cross it: 10.0.0."),
+        "{printed}"
+    );
+    assert!(!printed.contains(":1\n"), "{printed}");
+    assert!(printed.contains("first with "), "{printed}");
+    assert!(printed.contains("windows   6 of 20.0 s"), "{printed}");
+    assert!(
+        printed.contains("48 of 48 learnt links crossed"),
+        "{printed}"
+    );
+    // Without the file the link is known by its addresses.
+    let printed = text(&diagnose(folder.path(), &["d"]));
+    assert!(printed.starts_with("loss  10.0.0."), "{printed}");
+
+    let json = text(&diagnose(
+        folder.path(),
+        &["d", "-o", "json", "--topology", "fabric.toml"],
+    ));
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["problems"].as_array().unwrap().len(), 1);
+    assert_eq!(json["problems"][0]["verdict"]["link"], "r1>s0");
+    assert_eq!(json["problems"][0]["flows"].as_array().unwrap().len(), 1);
+    assert_eq!(json["verdicts"].as_array().unwrap().len(), 4);
+    assert_eq!(json["sla"].as_array().unwrap().len(), 6);
+}
+
+#[test]
+fn what_is_written_is_what_was_found_and_only_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("d");
+    dataset(&root);
+    text(&diagnose(folder.path(), &["d", "--write"]));
+    let found = scan(&root).unwrap();
+    let sla = found.rows::<SlaRow>().unwrap();
+    assert_eq!(sla.len(), 6);
+    assert_eq!(sla.iter().map(|row| row.probes).sum::<u64>(), 6 * 3_200);
+    let verdicts = found.rows::<VerdictRow>().unwrap();
+    assert_eq!(verdicts.len(), 4);
+    assert!(
+        verdicts
+            .iter()
+            .all(|row| &*row.class == "loss" && row.link.is_some())
+    );
+    let mut links = found.rows::<LinkRow>().unwrap();
+    assert_eq!(links.len(), 6 * 48);
+    links.retain(|link| link.votes > 0);
+    assert!(!links.is_empty());
+    let again = refused(&diagnose(folder.path(), &["d", "--write"]));
+    assert!(again.contains("has a diagnosis by diagnose"), "{again}");
+    text(&diagnose(
+        folder.path(),
+        &["d", "--write", "--observer", "second"],
+    ));
+    assert_eq!(scan(&root).unwrap().rows::<SlaRow>().unwrap().len(), 12);
+}
+
+#[test]
+fn windows_can_be_scaled_and_bad_input_gets_one_line() {
+    let folder = tempfile::tempdir().unwrap();
+    dataset(&folder.path().join("d"));
+    let printed = text(&diagnose(folder.path(), &["d", "--scale", "2"]));
+    assert!(printed.contains("windows   12 of 10.0 s"), "{printed}");
+    std::fs::create_dir(folder.path().join("empty")).unwrap();
+    let error = refused(&diagnose(folder.path(), &["empty"]));
+    assert!(
+        error.contains("has no rows of `probes`") && error.lines().count() == 1,
+        "{error}"
+    );
+    let twice = "[[node]]\nname='a'\nkind='switch'\naddresses=['10.0.0.1']\n\
+                 [[node]]\nname='b'\nkind='switch'\naddresses=['10.0.0.1']\n";
+    std::fs::write(folder.path().join("t.toml"), twice).unwrap();
+    let error = refused(&diagnose(folder.path(), &["d", "--topology", "t.toml"]));
+    assert!(
+        error.contains("t.toml: 10.0.0.1 is given to a and to b"),
+        "{error}"
+    );
+    let error = refused(&diagnose(folder.path(), &["d", "--window", "2h"]));
+    assert!(
+        error.contains("a window is from 1 us to 17 minutes long"),
+        "{error}"
+    );
+}

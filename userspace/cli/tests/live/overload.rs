@@ -1,0 +1,53 @@
+//! A capture that is stopped while runs come: said, counted, and over when it goes on.
+
+use crate::live::{BINARY, Live};
+use crate::namespace::{Namespace, SENDER};
+use crate::replay::replay;
+use crate::totals::capture;
+use serde_json::Value;
+
+/// Puts generated frames onto the sender, as fast as it takes them.
+fn send(namespace: &Namespace, count: &str) {
+    let scenario = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../capture/scenarios/demo.toml"
+    );
+    let mut sender = namespace.command(BINARY);
+    sender.args(["generate", scenario, "--iface", SENDER, "-o", "json"]);
+    let output = sender.args(["--full-speed", "--count", count]).output();
+    assert!(output.unwrap().status.success());
+}
+
+#[test]
+fn a_full_ring_is_told_once_a_cpu_and_counted() {
+    let Some(namespace) = Namespace::new() else {
+        return;
+    };
+    let arguments = ["--mode", "native", "--ring-bytes", "64Ki"];
+    let mut live = Live::begin(&namespace, &arguments);
+    live.signal("-STOP");
+    send(&namespace, "100000");
+    live.signal("-CONT");
+    let warning = live.line();
+    assert!(
+        warning.starts_with("warning: the ring of CPU ") && warning.contains(" is full: "),
+        "{warning}"
+    );
+    // What comes after is whole again.
+    replay(&namespace, &capture("vlan100_write_bw").unwrap());
+    live.signal("-INT");
+    let (summary, said) = live.end();
+    assert!(said.lines().all(|line| line.starts_with("warning: ")));
+    let mut told: Vec<&str> = vec![warning.trim_end()];
+    told.extend(said.lines());
+    let warnings = summary["live"]["warnings"].as_array().unwrap().iter();
+    let warnings: Vec<String> = warnings
+        .map(|warning| format!("warning: {}", warning.as_str().unwrap()))
+        .collect();
+    assert_eq!(warnings, told);
+    let lost = &summary["live"];
+    assert!(lost["lost_runs"].as_u64().unwrap() > 0, "{lost}");
+    assert!(lost["blind_intervals"].as_u64().unwrap() > 0, "{lost}");
+    // The summary says whether the identity holds; the command fails where it does not.
+    assert_ne!(summary["lost"], Value::from(0));
+}

@@ -1,0 +1,130 @@
+//! Signals, refusals, privileges.
+
+use crate::agent::{Agent, BINARY};
+use crate::rails::Rails;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::time::Duration;
+
+#[test]
+fn a_signal_ends_it_when_all_that_is_under_way_is_decided() {
+    let Some(rails) = Rails::new(0, false) else {
+        return;
+    };
+    for signal in ["-INT", "-TERM"] {
+        let agent = Agent::begin(&rails, &["--window", "500ms"]);
+        std::thread::sleep(Duration::from_secs(2));
+        agent.signal(signal);
+        let done = agent.end();
+        assert!(done.count("received") > 20, "{}", done.summary);
+        // A line a window.
+        let lines = done
+            .said
+            .lines()
+            .filter(|line| line.contains(" received + 0 timed out"));
+        assert!((2..=5).contains(&lines.count()), "{}", done.said);
+    }
+}
+
+#[test]
+fn one_capability_is_enough_and_none_stays() {
+    let Some(rails) = Rails::new(0, false) else {
+        return;
+    };
+    let directory = tempfile::tempdir().unwrap();
+    fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    let program = directory.path().join("rocescope");
+    fs::copy(BINARY, &program).unwrap();
+    let unprivileged = |capabilities: &str| {
+        let mut command = rails.command("h", "setpriv");
+        command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups"]);
+        for set in ["--inh-caps", "--ambient-caps", "--bounding-set"] {
+            command.arg(format!("{set}=-all{capabilities}"));
+        }
+        command
+            .arg(&program)
+            .args(["probe", "--all", "--duration", "2s"]);
+        command
+    };
+    let out = directory.path().join("dataset");
+    let mut command = unprivileged(",+net_raw");
+    let mut child = command.arg("--out").arg(&out).spawn().unwrap();
+    std::thread::sleep(Duration::from_secs(1));
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+    let effective = status
+        .lines()
+        .find_map(|line| line.strip_prefix("CapEff:\t"));
+    assert_eq!(effective, Some("0000000000000000"));
+    assert!(child.wait().unwrap().success());
+
+    let output = unprivileged("").output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success());
+    assert!(
+        said.contains("cap_net_raw") && said.contains("sudo setcap cap_net_raw=ep"),
+        "{said}"
+    );
+    assert_eq!(said.lines().count(), 1, "{said}");
+}
+
+#[test]
+fn what_cannot_be_probed_is_refused_in_one_line() {
+    let Some(rails) = Rails::new(0, false) else {
+        return;
+    };
+    rails.ip("h", "link add bare type veth peer name bare0");
+    let refused = |arguments: &[&str]| {
+        let output = rails
+            .command("h", BINARY)
+            .arg("probe")
+            .args(arguments)
+            .output()
+            .unwrap();
+        assert!(!output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    for (arguments, why) in [
+        (&["-i", "rail0", "nix0"][..], "nix0: no such interface"),
+        (&["-i", "rail0"], "it takes two NICs at least"),
+        (&["-i", "rail0", "rail0"], "rail0 is given twice"),
+        (&["-i", "rail0", "lo"], "lo: no Ethernet interface"),
+        (&["-i", "rail0", "bare"], "bare: it has no address"),
+        (&["-i", "rail0", "rail1", "--interval", "0s"], "--interval"),
+        (
+            &["-i", "rail0", "rail1", "--source-ports", "0"],
+            "--source-ports",
+        ),
+        (&["--all", "-i", "rail0"], "cannot be used with"),
+        (&[], "--interface"),
+    ] {
+        let said = refused(arguments);
+        assert!(said.contains(why), "{arguments:?}: {said}");
+    }
+}
+
+/// Two agents of one host do not take each other's probes for theirs.
+#[test]
+fn a_second_agent_is_a_stranger() {
+    let Some(rails) = Rails::new(0, false) else {
+        return;
+    };
+    let first = Agent::begin(&rails, &["--duration", "3s"]);
+    let output = rails
+        .command("h", BINARY)
+        .args(["probe", "--all", "--duration", "1s", "-o", "json"])
+        .output()
+        .unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("belongs to another process"), "{said}");
+    let second: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(second["received"], second["probes"]);
+    let first = first.end();
+    assert_eq!(first.count("received"), first.count("probes"));
+    // Each probe of the second, and the packets of its traces that arrived.
+    let strangers = first.count("datagrams_of_others");
+    assert!(
+        strangers >= second["received"].as_u64().unwrap(),
+        "{}",
+        first.summary
+    );
+}

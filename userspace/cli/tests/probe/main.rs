@@ -1,0 +1,20 @@
+//! The agent on a host of its own: NICs that are joined by routers, all of them network namespaces.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `rails` | a host with three NICs and the routers between them, gone with the test |
+//! | `agent` | the binary, probing in the host |
+//! | `wire` | what goes over the wire, as tshark and the capture read it |
+//! | `loss` | loss, and a link that is down: in the direction where they are |
+//! | `paths` | traces find what the routers say they do |
+//! | `silence` | the kernel of the host answers no probe |
+//! | `lifecycle` | signals, refusals, privileges |
+#![expect(clippy::unwrap_used, clippy::panic, reason = "it is a test")]
+
+mod agent;
+mod lifecycle;
+mod loss;
+mod paths;
+mod rails;
+mod silence;
+mod wire;

@@ -1,0 +1,181 @@
+//! What goes over the wire, as tshark and the capture read it.
+
+use crate::agent::{Agent, BINARY};
+use crate::rails::{Rails, succeed};
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+/// Captures on a port of a router until it is killed.
+pub(crate) fn record(rails: &Rails, node: &str, port: &str, file: &Path, filter: &str) -> Tcpdump {
+    let mut tcpdump = rails.command(node, "tcpdump");
+    tcpdump
+        .args(["-i", port, "-U", "--immediate-mode", "-Z", "root", "-w"])
+        .arg(file);
+    let mut child = tcpdump.arg(filter).stderr(Stdio::piped()).spawn().unwrap();
+    // It says so when it listens.
+    let mut line = String::new();
+    let mut stderr = BufReader::new(child.stderr.take().unwrap());
+    while !line.contains("listening on") {
+        line.clear();
+        assert_ne!(stderr.read_line(&mut line).unwrap(), 0, "tcpdump");
+    }
+    Tcpdump(child)
+}
+
+/// A capture, which ends with the test at the latest.
+pub(crate) struct Tcpdump(Child);
+
+impl Tcpdump {
+    /// Ends it: all that it saw is in its file.
+    pub(crate) fn end(mut self) {
+        let sent = Command::new("kill")
+            .args(["-INT", &self.0.id().to_string()])
+            .status();
+        assert!(sent.unwrap().success());
+        self.0.wait().unwrap();
+    }
+}
+
+impl Drop for Tcpdump {
+    fn drop(&mut self) {
+        // Where it has ended, there is nothing left to end.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// The fields of each frame, as tshark reads them.
+pub(crate) fn fields(file: &Path, names: &[&str]) -> Vec<Vec<String>> {
+    let mut tshark = Command::new("tshark");
+    tshark.args(["-T", "fields", "-r"]).arg(file);
+    for name in names {
+        tshark.args(["-e", name]);
+    }
+    let output = tshark.output().unwrap();
+    succeed(&output);
+    let text = String::from_utf8(output.stdout).unwrap();
+    let line = |line: &str| line.split('\t').map(str::to_owned).collect();
+    text.lines().map(line).collect()
+}
+
+fn probes_are_what_an_rdma_nic_would_send(is_v6: bool) {
+    let Some(rails) = Rails::new(0, is_v6) else {
+        return;
+    };
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("rail0.pcap");
+    let (router, port) = rails.router(0);
+    let tcpdump = record(&rails, &router, &port, &file, "udp port 4791");
+    let done = Agent::begin(&rails, &["--duration", "2s", "--paths-rate", "0"]).end();
+    tcpdump.end();
+    assert_eq!(done.count("received"), done.count("probes"));
+
+    let address = if is_v6 {
+        ["ipv6.src", "ipv6.dst"]
+    } else {
+        ["ip.src", "ip.dst"]
+    };
+    let names = [
+        address[0],
+        address[1],
+        "udp.srcport",
+        "udp.dstport",
+        "infiniband.bth.opcode",
+        "infiniband.bth.padcnt",
+        "infiniband.bth.p_key",
+        "infiniband.bth.destqp",
+        "infiniband.bth.psn",
+        "infiniband.deth.q_key",
+        "infiniband.deth.srcqp",
+        "udp.length",
+    ];
+    let mut rows = BTreeMap::new();
+    for row in &done.probes {
+        let number = |nic: &str| nic.trim_start_matches("rail").parse::<u32>().unwrap();
+        let key = (row.src.to_string(), row.sequence);
+        rows.insert(key, (row, number(&row.src_nic), number(&row.dst_nic)));
+    }
+    let seen = fields(&file, &names);
+    let through =
+        |row: &&rocescope_model::ProbeRow| &*row.src_nic == "rail0" || &*row.dst_nic == "rail0";
+    assert_eq!(seen.len(), done.probes.iter().filter(through).count());
+    for frame in seen {
+        let sequence: u64 = frame[8].parse().unwrap();
+        let (row, src, dst) = rows[&(frame[0].clone(), sequence)];
+        assert_eq!(frame[1], row.dst.to_string());
+        assert_eq!(frame[2], row.udp_src_port.to_string());
+        assert!(row.udp_src_port >= 0xc000);
+        assert_eq!(frame[3], "4791");
+        assert_eq!(frame[4], "100", "UD_SEND_ONLY");
+        assert_eq!(frame[5], "2", "a payload of 50 bytes");
+        assert_eq!(frame[6], "65535");
+        assert_eq!(frame[7], format!("0x{:06x}", 0x72_7000 + dst));
+        assert_eq!(frame[9], "0x0000000072706221");
+        assert_eq!(frame[10], format!("0x{:08x}", 0x72_7000 + src));
+        assert_eq!(frame[11], (8 + 12 + 8 + 50 + 2 + 4).to_string());
+    }
+    icrc_is_right(&file);
+}
+
+/// As the capture reads it: another reader of the same bytes than the agent.
+fn icrc_is_right(file: &Path) {
+    let mut capture = Command::new(BINARY);
+    capture
+        .args(["capture", "--verify-icrc", "-q", "-o", "json", "-r"])
+        .arg(file);
+    let output = capture.output().unwrap();
+    succeed(&output);
+    let summary: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(summary["icrc_bad"], 0, "{summary}");
+    assert_eq!(summary["icrc_unverifiable"], 0, "{summary}");
+    assert_eq!(summary["roce_packets"], summary["frames"]);
+    assert_ne!(summary["frames"], 0);
+}
+
+#[test]
+fn over_ipv4_probes_are_what_an_rdma_nic_would_send() {
+    probes_are_what_an_rdma_nic_would_send(false);
+}
+
+#[test]
+fn over_ipv6_probes_are_what_an_rdma_nic_would_send() {
+    probes_are_what_an_rdma_nic_would_send(true);
+}
+
+#[test]
+fn times_come_in_their_order_and_add_up() {
+    let Some(rails) = Rails::new(0, false) else {
+        return;
+    };
+    let done = Agent::begin(&rails, &["--duration", "2s"]).end();
+    assert_eq!(done.count("received_without_send_time"), 0);
+    for row in done.outcome("received") {
+        let [Some(left), Some(came), Some(had)] =
+            [row.nic_send_ns, row.nic_receive_ns, row.app_receive_ns]
+        else {
+            panic!("{row:?}");
+        };
+        assert!(row.time_ns < left && left < came && came < had, "{row:?}");
+        let (network, host) = (
+            row.network_latency_ns.unwrap(),
+            row.processing_delay_ns.unwrap(),
+        );
+        assert_eq!(network, came - left);
+        assert_eq!(network + host, had - row.time_ns);
+        assert_eq!(row.clock_offset_ns, Some(0));
+        assert_eq!(&*row.clock_source, "kernel software");
+    }
+    for src in 0..3 {
+        let name = format!("rail{src}");
+        let sent: Vec<i64> = done
+            .probes
+            .iter()
+            .filter(|row| *row.src_nic == *name)
+            .map(|row| row.time_ns)
+            .collect();
+        // Every 100 ms for two seconds.
+        assert!((19..=21).contains(&sent.len()), "{}", sent.len());
+    }
+}
