@@ -5,11 +5,15 @@ mod captures;
 mod ci;
 mod docs;
 mod ebpf;
+mod fabric;
 mod fuzz;
 mod graph;
+mod package;
 mod pcap;
 mod picture;
 mod process;
+mod product;
+mod service;
 
 use anyhow::{Result, bail};
 use std::process::ExitCode;
@@ -23,10 +27,15 @@ cargo xtask <task>
   graph                         hold the crates against the table in ARCHITECTURE.md
   bench file [FILE] [OPTION...] the whole path beside tcpdump and tshark
   bench capture [OPTION...]     live capture on a veth pair beside others: --part b|c, --soak SECONDS
+  bench mesh [OPTION...]        accuracy and speed of the analysis of probes: [accuracy|speed] [SEEDS]
   bench memory                  the peak of a capture of 100,000 flows
   bench sketches [OPTION...]    the sketches beside their rivals
   bench paper [SECONDS]         the evaluation of the Fudan system's paper, repeated
+  bench probe [SECONDS]         what the agent costs a host with eight NICs
   bench view [SECONDS]          what drawing costs with 10,000 flows
+  fabric TASK [OPTION...]       a rail fabric of network namespaces, its faults, and whether they are named
+  package                       the Debian package
+  service [--debian]            install it on a machine of its own, run it, remove it; or on a clean Debian
   picture [--check]             docs/top.svg, from the screen that a test saw
   fuzz --seconds N [TARGET...]  arbitrary bytes against decoder, readers and run cache
 ";
@@ -51,6 +60,9 @@ fn run(arguments: &[&str]) -> Result<()> {
         ["ebpf", rest @ ..] => ebpf::run(rest),
         ["graph"] => graph::run(),
         ["bench", rest @ ..] => bench::run(rest),
+        ["fabric", rest @ ..] => fabric::run(rest),
+        ["package"] => package::run(),
+        ["service", rest @ ..] => service::run(rest),
         ["picture", rest @ ..] => picture::run(rest),
         ["fuzz", rest @ ..] => fuzz::run(rest),
         [] | ["help" | "--help" | "-h"] => {

@@ -1,7 +1,7 @@
 //! `cargo xtask bench memory`: the most memory that a capture of many flows takes.
 
-use super::product::{build, directory, text};
 use crate::process::{command, run as run_command, show};
+use crate::product::{build, directory, text};
 use anyhow::{Context, Result, ensure};
 use std::fs;
 

@@ -3,8 +3,9 @@
 mod capture;
 mod file;
 mod memory;
+mod mesh;
 mod paper;
-mod product;
+mod probe;
 mod sketches;
 mod view;
 
@@ -15,9 +16,15 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
         ["capture", options @ ..] => capture::run(options),
         ["file", options @ ..] => file::run(options),
         ["memory"] => memory::run(),
+        ["mesh", options @ ..] => mesh::run(options),
         ["sketches", options @ ..] => sketches::run(options),
         ["paper", options @ ..] => paper::run(options),
+        ["probe", options @ ..] => probe::run(options),
         ["view", options @ ..] => view::run(options),
-        _ => bail!("which? cargo xtask bench capture, file, memory, paper, sketches or view"),
+        _ => {
+            bail!(
+                "which? cargo xtask bench capture, file, memory, mesh, paper, probe, sketches or view"
+            )
+        }
     }
 }

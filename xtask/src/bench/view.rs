@@ -4,8 +4,8 @@
 //! second; the kernel says how long its drawing thread ran. Beside it the same for the threads that read
 //! and analyse.
 
-use super::product::{build, directory, text};
 use crate::process::{command, run as run_command};
+use crate::product::{build, directory, text};
 use anyhow::{Context, Result, bail, ensure};
 use std::collections::BTreeMap;
 use std::fs;

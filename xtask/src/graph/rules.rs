@@ -4,25 +4,48 @@ use super::table::Row;
 use super::workspace::Crate;
 
 /// Crates that are functions of what is passed in: no clock, file, socket or thread.
-pub(super) const SANS_IO: [&str; 5] = [
+pub(super) const SANS_IO: [&str; 7] = [
     "rocescope-wire",
     "rocescope-record",
     "rocescope-sketches",
     "rocescope-model",
+    "rocescope-fabric",
+    "rocescope-diagnose",
     "rocescope-pipeline",
 ];
 
 /// Packages, by how their names begin, and the only crates that may import them.
-const FENCES: [(&[&str], &[&str]); 5] = [
-    // Kernel programs and raw sockets.
+const FENCES: [(&[&str], &[&str]); 7] = [
+    // Kernel programs.
+    (&["aya"], &["rocescope-capture"]),
+    // Raw sockets.
     (
-        &["aya", "pnet", "socket2", "libc", "nix"],
-        &["rocescope-capture"],
+        &["pnet", "socket2", "libc", "nix", "netlink"],
+        &["rocescope-capture", "rocescope-probe"],
     ),
-    (&["arrow", "parquet"], &["rocescope-store"]),
+    (
+        &[
+            "arrow-array",
+            "arrow-buffer",
+            "arrow-data",
+            "arrow-ipc",
+            "arrow-schema",
+            "arrow-select",
+            "parquet",
+        ],
+        &["rocescope-store"],
+    ),
+    // The network of the collector.
+    (
+        &["arrow-flight", "tonic", "tokio-rustls", "rustls"],
+        &["rocescope-collector"],
+    ),
     (&["maud"], &["rocescope-report"]),
     (&["ratatui", "crossterm"], &["rocescope-view"]),
-    (&["tokio"], &["rocescope-capture", "rocescope"]),
+    (
+        &["tokio"],
+        &["rocescope-capture", "rocescope-collector", "rocescope"],
+    ),
 ];
 
 /// What no sans-io crate may reach, not even through others.

@@ -1,8 +1,8 @@
 //! A program that captures: started, asked, ended.
 
 use super::bed::{Bed, RECEIVER};
-use crate::bench::product::{directory, text};
 use crate::process::{command, run};
+use crate::product::{directory, text};
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 use std::fs;
@@ -67,7 +67,7 @@ pub(super) struct Built {
 
 impl Built {
     pub(super) fn new() -> Result<Self> {
-        let rocescope = crate::bench::product::build()?;
+        let rocescope = crate::product::build()?;
         let example = ["build", "--quiet", "--release", "--package", "rocescope"];
         run(command("cargo", &example).args(["--example", "per_packet"]))?;
         let per_packet = rocescope.with_file_name("examples").join("per_packet");
@@ -112,7 +112,17 @@ impl Built {
             Kind::PerPacket { drop } => {
                 words.extend([&self.per_packet, RECEIVER, verdict(drop), &out]);
             }
-            Kind::Tcpdump => words.extend(["tcpdump", "-i", RECEIVER, "-n", "-w", "/dev/null"]),
+            // As root it would give the file that it writes, /dev/null, to its own user.
+            Kind::Tcpdump => words.extend([
+                "tcpdump",
+                "-Z",
+                "root",
+                "-i",
+                RECEIVER,
+                "-n",
+                "-w",
+                "/dev/null",
+            ]),
             Kind::Softflowd => words.extend([
                 "softflowd",
                 "-d",

@@ -21,7 +21,7 @@ mod soak;
 mod test_run;
 mod veth;
 
-use super::product::text;
+use crate::product::text;
 use anyhow::{Context, Result, bail};
 use std::path::PathBuf;
 use std::time::Duration;

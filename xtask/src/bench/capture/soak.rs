@@ -58,7 +58,7 @@ pub(super) fn run(time: Duration, pps: u32) -> Result<(String, String)> {
     let most_descriptors = most_descriptors.unwrap_or(first.descriptors);
     let last = samples.last().context("no sample")?;
     let table = format!(
-        "| | |\n|---|---|\n| time | {:.0} s at {pps} frames/s |\n| frames accepted by the sender's kernel | {frames} |\n| frames seen | {} |\n| in lost runs | {} |\n| resident, middle of the second and of the last quarter, at most | {early} KiB, {late} KiB, {most} KiB |\n| descriptors after a quarter, at most after it, at the end | {}, {most_descriptors}, {} |\n| processor | {:.2} % of a core |\n",
+        "| | |\n|---|---|\n| time | {:.0} s at {pps} frames/s |\n| frames accepted by the sender's kernel | {frames} |\n| frames seen | {} |\n| in lost runs | {} |\n| memory of its own, middle of the second and of the last quarter, at most | {early} KiB, {late} KiB, {most} KiB |\n| descriptors after a quarter, at most after it, at the end | {}, {most_descriptors}, {} |\n| processor | {:.2} % of a core |\n",
         last.seconds,
         seen.frames,
         seen.lost,
@@ -92,11 +92,13 @@ fn middle(samples: &[Sample]) -> u64 {
     sizes.get(sizes.len() / 2).copied().unwrap_or(0)
 }
 
+/// Anonymous memory: the rings are the kernel's and have their size from the start, but count as resident
+/// twice (they are mapped twice) as far as they have been written once.
 fn sample(pid: u32, begun: Instant) -> Option<Sample> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let resident = status
         .lines()
-        .find_map(|line| line.strip_prefix("VmRSS:"))?;
+        .find_map(|line| line.strip_prefix("RssAnon:"))?;
     let descriptors = fs::read_dir(format!("/proc/{pid}/fd")).ok()?.count();
     Some(Sample {
         seconds: begun.elapsed().as_secs_f64(),

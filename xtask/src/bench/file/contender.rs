@@ -34,7 +34,7 @@ impl Contender {
             "{rocescope} capture -r {file} --out {} -o json -q",
             text(dataset)
         );
-        let tcpdump = format!("tcpdump -r {file} -w /dev/null");
+        let tcpdump = format!("tcpdump -Z root -r {file} -w /dev/null");
         let tshark = format!(
             "tshark -r {file} -d udp.port==4791,infiniband -T fields -e infiniband.bth.opcode \
              -e infiniband.bth.destqp -e infiniband.bth.psn"

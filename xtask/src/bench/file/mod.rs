@@ -14,7 +14,7 @@ mod contender;
 mod input;
 mod report;
 
-use super::product::{build, directory, text};
+use crate::product::{build, directory, text};
 use anyhow::{Context, Result, bail};
 use contender::Contender;
 use std::path::PathBuf;

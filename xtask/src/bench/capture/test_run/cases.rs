@@ -12,8 +12,9 @@ pub(super) struct Row {
 const PAYLOAD: usize = 1_024;
 
 /// All rows, or those whose names begin with `only`, and the wrapper and the rival; each is held against
-/// the wrapper before it.
-pub(super) fn rows(only: &str) -> Vec<Row> {
+/// the wrapper before it. With `other`, what is asked of the XDP program is asked of another build of it
+/// too.
+pub(super) fn rows(only: &str, other: bool) -> Vec<Row> {
     let mut rows = Vec::new();
     for version in [4, 6] {
         let mut add = |name: &str, body, flows: Vec<u32>, stride| {
@@ -32,13 +33,8 @@ pub(super) fn rows(only: &str) -> Vec<Row> {
         add("parse by hand to the BTH", Body::Hand, uniform(32), 1);
         add("parse as ours", Body::Parse, uniform(32), 1);
         add("one ring record a packet", Body::Each, uniform(32), 1);
-        for (flows, said) in [(1, "1"), (32, "32"), (1_024, "1,024")] {
-            add(
-                &format!("ours, {said} flows"),
-                Body::Ours,
-                uniform(flows),
-                1,
-            );
+        for (flows, said) in [(1, "1 flow"), (32, "32 flows"), (1_024, "1,024 flows")] {
+            add(&format!("ours, {said}"), Body::Ours, uniform(flows), 1);
         }
         add(
             "ours, every packet starts a run",
@@ -77,7 +73,25 @@ pub(super) fn rows(only: &str) -> Vec<Row> {
     rows.retain(|row| {
         row.name.starts_with(only) || rivals.iter().any(|rival| row.name.ends_with(rival))
     });
+    if other {
+        rows = rows.into_iter().flat_map(Row::twice).collect();
+    }
     rows
+}
+
+impl Row {
+    /// The row, and behind it that of the other build where it is one of ours.
+    fn twice(self) -> Vec<Self> {
+        let mut both = vec![self];
+        if let [Self { name, case }] = &both[..]
+            && case.body == Body::Ours
+        {
+            let (name, mut case) = (format!("{name}, the other build"), case.clone());
+            case.body = Body::Other;
+            both.push(Self { name, case });
+        }
+        both
+    }
 }
 
 fn uniform(flows: u32) -> Vec<u32> {

@@ -102,6 +102,10 @@ impl Report {
                         "1",
                     ),
                 ] {
+                    // A row that was left out.
+                    if ratio.is_nan() {
+                        continue;
+                    }
                     let _ = writeln!(
                         text,
                         "| IPv{version}, {said}: {name} | {ratio:.2} | {wanted} |"

@@ -1,4 +1,4 @@
-//! The product as its users build it, and where benchmarks keep what they make.
+//! The product as its users build it, and where tasks keep what they make.
 
 use crate::process::{command, root, run};
 use anyhow::Result;
@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Builds `rocescope` in release mode; where it lies.
-pub(super) fn build() -> Result<PathBuf> {
+pub(crate) fn build() -> Result<PathBuf> {
     run(&mut command(
         "cargo",
         &["build", "--quiet", "--release", "--package", "rocescope"],
@@ -16,19 +16,20 @@ pub(super) fn build() -> Result<PathBuf> {
 }
 
 /// A directory for files that a benchmark makes; what is in it stays.
-pub(super) fn directory() -> Result<PathBuf> {
+pub(crate) fn directory() -> Result<PathBuf> {
     let directory = target()?.join("bench");
     fs::create_dir_all(&directory)?;
     Ok(directory)
 }
 
-fn target() -> Result<PathBuf> {
+/// Where cargo puts what it builds.
+pub(crate) fn target() -> Result<PathBuf> {
     let mut metadata = MetadataCommand::new();
     metadata.manifest_path(root().join("Cargo.toml")).no_deps();
     Ok(metadata.exec()?.target_directory.into())
 }
 
 /// A path as an argument.
-pub(super) fn text(path: &Path) -> String {
+pub(crate) fn text(path: &Path) -> String {
     path.display().to_string()
 }

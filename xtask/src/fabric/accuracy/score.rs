@@ -1,0 +1,333 @@
+//! Which verdicts are right.
+
+use crate::fabric::fault::Fault;
+use crate::fabric::live::Fabric;
+use crate::fabric::wiring::End;
+use anyhow::Result;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// A fault that was on, and what a verdict must say of it.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Injected {
+    pub(super) kind: String,
+    pub(super) place: String,
+    pub(super) fault: String,
+    pub(super) from_ns: i64,
+    pub(super) until_ns: i64,
+    window_ns: i64,
+    /// What a verdict calls it.
+    class: String,
+    truth: Truth,
+}
+
+/// Where a fault is, in the names of verdicts.
+#[derive(Debug, Serialize, Deserialize)]
+enum Truth {
+    /// A NIC, its link or its switch port.
+    Nic(String),
+    /// A link between switches, in either direction.
+    Link([String; 2]),
+    /// From a node to a NIC. At its own switch, or in its host, that is the NIC itself.
+    Route {
+        node: String,
+        nic: String,
+    },
+    /// From one NIC to another, by their addresses.
+    Pair {
+        src: String,
+        dst: String,
+    },
+    Tuple {
+        src: String,
+        dst: String,
+        port: u16,
+    },
+    Host(String),
+}
+
+/// A time without faults.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Quiet {
+    pub(super) from_ns: i64,
+    pub(super) until_ns: i64,
+}
+
+/// A NIC in the words of a verdict.
+fn nic_name(fabric: &Fabric, end: &End) -> String {
+    format!("{}/{}", fabric.wiring.nodes[end.node].name, end.interface)
+}
+
+impl Injected {
+    pub(super) fn new(
+        fabric: &Fabric,
+        place: &str,
+        fault: &Fault,
+        from_ns: i64,
+        window_ns: i64,
+    ) -> Result<Self> {
+        let named = |nic: &str| anyhow::Ok(nic_name(fabric, &fabric.link(nic)?.lower));
+        let (class, truth) = match fault {
+            Fault::LinkDown => ("link_down", link(fabric, place)?),
+            Fault::Flapping { .. } => ("flapping", link(fabric, place)?),
+            Fault::Loss { .. } => ("loss", link(fabric, place)?),
+            Fault::Corruption { .. } => ("corruption", link(fabric, place)?),
+            Fault::Congestion { .. } => ("congestion", link(fabric, place)?),
+            Fault::MissingRoute { nic } => {
+                let (node, nic) = (place.to_owned(), named(nic)?);
+                ("no_route", Truth::Route { node, nic })
+            }
+            Fault::Acl { src, dst } => {
+                let address = |nic: &str| anyhow::Ok(fabric.link(nic)?.lower.address.to_string());
+                let (src, dst) = (address(src)?, address(dst)?);
+                ("acl", Truth::Pair { src, dst })
+            }
+            Fault::Blackhole { src, dst, port } => {
+                let (src, dst, port) = (src.to_string(), dst.to_string(), *port);
+                ("blackhole", Truth::Tuple { src, dst, port })
+            }
+            Fault::SlowHost { .. } => ("slow_host", Truth::Host(place.to_owned())),
+        };
+        Ok(Self {
+            kind: fault.name().to_owned(),
+            place: place.to_owned(),
+            fault: format!("{fault:?}"),
+            from_ns,
+            until_ns: from_ns,
+            window_ns,
+            class: class.to_owned(),
+            truth,
+        })
+    }
+
+    /// The windows in which it must be named: the one in which it begins, and the next.
+    fn in_time(&self, verdict: &Value) -> bool {
+        let first = self.from_ns / self.window_ns * self.window_ns;
+        let start = verdict["window_start_ns"].as_i64().unwrap_or(0);
+        start >= first && start < first + 2 * self.window_ns
+    }
+
+    /// Whether anything of it lies in the window of a verdict, or in the one before.
+    fn touches(&self, verdict: &Value) -> bool {
+        let start = verdict["window_start_ns"].as_i64().unwrap_or(0);
+        start + self.window_ns > self.from_ns && start - self.window_ns < self.until_ns
+    }
+
+    fn has_class(&self, verdict: &Value) -> bool {
+        verdict["class"].as_str() == Some(&self.class)
+    }
+
+    fn has_place(&self, verdict: &Value) -> bool {
+        let text = |column: &str| verdict[column].as_str().unwrap_or("");
+        let links = || text("link").split(' ');
+        match &self.truth {
+            Truth::Nic(nic) => {
+                text("nic") == nic || links().any(|link| link.split('>').any(|end| end == nic))
+            }
+            Truth::Link([a, b]) => {
+                let forth = format!("{a}>{b}");
+                let back = format!("{b}>{a}");
+                links().any(|link| link == forth || link == back)
+            }
+            Truth::Route { node, nic } => {
+                let is_there = text("switch") == node || text("place_kind") == "nic";
+                text("nic") == nic && is_there
+            }
+            Truth::Pair { src, dst } => {
+                text("place_kind") == "pair" && text("src") == src && text("dst") == dst
+            }
+            Truth::Tuple { src, dst, port } => {
+                text("src") == src
+                    && text("dst") == dst
+                    && verdict["udp_src_port"].as_u64() == Some((*port).into())
+            }
+            Truth::Host(host) => text("host") == host,
+        }
+    }
+}
+
+fn link(fabric: &Fabric, place: &str) -> Result<Truth> {
+    let link = fabric.link(place)?;
+    if fabric.wiring.nodes[link.lower.node].is_host {
+        return Ok(Truth::Nic(nic_name(fabric, &link.lower)));
+    }
+    let name = |end: &End| fabric.wiring.nodes[end.node].name.clone();
+    Ok(Truth::Link([name(&link.lower), name(&link.upper)]))
+}
+
+/// What became of one fault.
+#[derive(Debug)]
+pub(super) struct Judged {
+    pub(super) injected: Injected,
+    /// A verdict in time has the right class and the right place.
+    pub(super) is_right: bool,
+    /// A verdict in time has the right place, whatever its class.
+    pub(super) has_place: bool,
+    /// Verdicts in time, in short.
+    pub(super) said: Vec<String>,
+    /// How many of them name another place.
+    pub(super) elsewhere: usize,
+}
+
+/// What became of all.
+#[derive(Debug)]
+pub(super) struct Scored {
+    pub(super) judged: Vec<Judged>,
+    /// Seconds of the quiet time, and what was named in it.
+    pub(super) quiet_seconds: f64,
+    pub(super) quiet_said: Vec<String>,
+    /// Verdicts of windows that no fault touches, out of the quiet time too.
+    pub(super) unfounded: Vec<String>,
+}
+
+impl Scored {
+    /// Whether so many of a hundred faults were named in time, and nothing while all was quiet.
+    pub(super) fn is_good(&self, percent: usize) -> bool {
+        let right = self.judged.iter().filter(|one| one.is_right).count();
+        self.quiet_said.is_empty() && right * 100 >= self.judged.len() * percent
+    }
+}
+
+/// Holds verdicts against what was done.
+pub(super) fn score(injected: Vec<Injected>, quiet: Quiet, verdicts: &[Value]) -> Scored {
+    let unfounded = verdicts
+        .iter()
+        .filter(|verdict| !injected.iter().any(|one| one.touches(verdict)));
+    let within = |verdict: &&Value| {
+        let start = verdict["window_start_ns"].as_i64().unwrap_or(0);
+        start >= quiet.from_ns && start < quiet.until_ns
+    };
+    let quiet_said = unfounded.clone().filter(within).map(short).collect();
+    let unfounded = unfounded.map(short).collect();
+    let judged = injected.into_iter().map(|one| {
+        let in_time: Vec<&Value> = verdicts.iter().filter(|v| one.in_time(v)).collect();
+        let there = |verdict: &&&Value| one.has_place(verdict);
+        Judged {
+            is_right: in_time.iter().filter(there).any(|v| one.has_class(v)),
+            has_place: in_time.iter().any(|v| one.has_place(v)),
+            elsewhere: in_time.iter().filter(|v| !one.has_place(v)).count(),
+            said: in_time.into_iter().map(short).collect(),
+            injected: one,
+        }
+    });
+    Scored {
+        judged: judged.collect(),
+        quiet_seconds: (quiet.until_ns - quiet.from_ns) as f64 / 1e9,
+        quiet_said,
+        unfounded,
+    }
+}
+
+fn short(verdict: &Value) -> String {
+    let text = |column: &str| verdict[column].as_str().unwrap_or("");
+    let count = |column: &str| verdict[column].as_u64().unwrap_or(0);
+    format!(
+        "{} {} ({} of {})",
+        text("class"),
+        text("place"),
+        count("anomalous"),
+        count("probes")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    const WINDOW: i64 = 1_000;
+
+    /// A NIC whose link is down from the middle of window 10 until the end of window 11.
+    fn down() -> Injected {
+        Injected {
+            kind: "link-down".into(),
+            place: "h1n2".into(),
+            fault: "LinkDown".into(),
+            from_ns: 10_500,
+            until_ns: 12_000,
+            window_ns: WINDOW,
+            class: "link_down".into(),
+            truth: Truth::Nic("h1/rail2".into()),
+        }
+    }
+
+    fn verdict(window: i64, class: &str, nic: &str) -> Value {
+        json!({ "window_start_ns": window * WINDOW, "class": class, "nic": nic, "place": nic })
+    }
+
+    fn judged(verdicts: &[Value]) -> Scored {
+        let quiet = Quiet {
+            from_ns: 0,
+            until_ns: 5_000,
+        };
+        score(vec![down()], quiet, verdicts)
+    }
+
+    #[test]
+    fn right_is_the_class_and_the_place_within_two_windows() {
+        for window in [10, 11] {
+            assert!(judged(&[verdict(window, "link_down", "h1/rail2")]).is_good(95));
+        }
+        for wrong in [
+            verdict(9, "link_down", "h1/rail2"),
+            verdict(12, "link_down", "h1/rail2"),
+            verdict(11, "loss", "h1/rail2"),
+            verdict(11, "link_down", "h1/rail3"),
+        ] {
+            assert!(!judged(&[wrong]).is_good(95));
+        }
+        // Two halves make no whole.
+        let halves = [
+            verdict(11, "loss", "h1/rail2"),
+            verdict(11, "link_down", "h0/rail0"),
+        ];
+        let scored = judged(&halves);
+        assert!(!scored.judged[0].is_right && scored.judged[0].has_place);
+        assert_eq!(scored.judged[0].elsewhere, 1);
+    }
+
+    #[test]
+    fn what_is_named_without_a_fault_is_held_against_the_product() {
+        let right = verdict(11, "link_down", "h1/rail2");
+        let scored = judged(&[right.clone(), verdict(3, "loss", "h0/rail0")]);
+        assert_eq!((scored.quiet_said.len(), scored.unfounded.len()), (1, 1));
+        assert!(!scored.is_good(95));
+        // The window after a fault may still tell of it; the next may not.
+        let after = |window| judged(&[right.clone(), verdict(window, "loss", "h0/rail0")]);
+        assert_eq!(after(12).unfounded.len(), 0);
+        assert_eq!(after(13).unfounded.len(), 1);
+    }
+
+    #[test]
+    fn links_are_right_in_either_direction_and_among_ties() {
+        let mut one = down();
+        one.truth = Truth::Link(["r0".into(), "s1".into()]);
+        let links = |links: &str| one.has_place(&json!({ "link": links }));
+        assert!(links("r0>s1") && links("s1>r0") && links("s0>r0 s1>r0"));
+        assert!(!links("r0>s0") && !links("r1>s1") && !links(""));
+        let nic = |link: &str| down().has_place(&json!({ "link": link }));
+        assert!(nic("r2>h1/rail2") && nic("h1/rail2>r2") && !nic("h1/rail20>r2"));
+    }
+
+    #[test]
+    fn routes_pairs_tuples_and_hosts_are_known_by_all_their_parts() {
+        let mut one = down();
+        let (node, nic) = ("s1".into(), "h1/rail2".into());
+        one.truth = Truth::Route { node, nic };
+        let route = |switch: &str, nic: &str| json!({ "place_kind": "route", "switch": switch, "nic": nic });
+        assert!(one.has_place(&route("s1", "h1/rail2")));
+        assert!(!one.has_place(&route("s0", "h1/rail2")));
+        assert!(!one.has_place(&route("s1", "h1/rail1")));
+        let (src, dst) = ("10.0.0.2".to_owned(), "10.0.0.4".to_owned());
+        let pair = json!({ "place_kind": "pair", "src": src, "dst": dst });
+        let tuple = json!({ "place_kind": "tuple", "src": src, "dst": dst, "udp_src_port": 7 });
+        let (a, b) = (src.clone(), dst.clone());
+        one.truth = Truth::Pair { src: a, dst: b };
+        assert!(one.has_place(&pair) && !one.has_place(&tuple));
+        let port = 7;
+        one.truth = Truth::Tuple { src, dst, port };
+        assert!(one.has_place(&tuple) && !one.has_place(&pair));
+        one.truth = Truth::Host("h1".into());
+        assert!(one.has_place(&json!({ "host": "h1" })) && !one.has_place(&pair));
+    }
+}

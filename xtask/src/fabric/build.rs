@@ -1,0 +1,182 @@
+//! A topology as namespaces, veth pairs and routes of the kernel.
+
+use super::namespace::{command, ip, output};
+use super::wiring::{End, Link, Wiring, prefix};
+use anyhow::{Context, Result};
+
+/// What routers and hosts need set. Nothing starves a traceroute, and an answer comes from the address that
+/// the packet came in at, which names the link.
+const SETTINGS: [&str; 13] = [
+    "net.ipv4.ip_forward=1",
+    "net.ipv4.conf.all.rp_filter=0",
+    "net.ipv4.conf.default.rp_filter=0",
+    "net.ipv4.fib_multipath_hash_policy=1",
+    "net.ipv4.icmp_ratelimit=0",
+    "net.ipv4.icmp_msgs_per_sec=100000",
+    "net.ipv4.icmp_msgs_burst=10000",
+    "net.ipv4.icmp_errors_use_inbound_ifaddr=1",
+    "net.ipv6.conf.all.forwarding=1",
+    "net.ipv6.conf.default.accept_dad=0",
+    "net.ipv6.fib_multipath_hash_policy=1",
+    // Making a flow label leaves a hash of the sender's on the packet, and routers of the same kernel use that one.
+    "net.ipv6.auto_flowlabels=0",
+    "net.ipv6.icmp.ratelimit=0",
+];
+
+/// A switch gives nothing to a link without carrier where it has another way.
+const SWITCHES: [&str; 4] = [
+    "net.ipv4.conf.all.ignore_routes_with_linkdown=1",
+    "net.ipv4.conf.default.ignore_routes_with_linkdown=1",
+    "net.ipv6.conf.all.ignore_routes_with_linkdown=1",
+    "net.ipv6.conf.default.ignore_routes_with_linkdown=1",
+];
+
+/// The namespace of a node.
+pub(super) fn namespace(fabric: &str, wiring: &Wiring, node: usize) -> String {
+    format!("{fabric}-{}", wiring.nodes[node].name)
+}
+
+/// Makes everything. What a failure leaves behind, `remove` takes away.
+pub(super) fn build(fabric: &str, wiring: &Wiring, seed: u32) -> Result<()> {
+    let nodes = 0..wiring.nodes.len();
+    let named = |node| namespace(fabric, wiring, node);
+    let add: Vec<String> = nodes
+        .clone()
+        .map(|n| format!("netns add {}", named(n)))
+        .collect();
+    ip(None, &add).context("namespaces take root")?;
+    for node in nodes.clone() {
+        let mut set = command(&named(node), "sysctl");
+        set.arg("-qw").args(SETTINGS);
+        // Else every router picks alike, and in three tiers links stay unused. 0 would mean: random.
+        let seed = seed.wrapping_add(node as u32).wrapping_mul(0x9e37_79b1) | 1;
+        set.arg(format!("net.ipv4.fib_multipath_hash_seed={seed}"));
+        if !wiring.nodes[node].is_host {
+            set.args(SWITCHES);
+        }
+        output(&mut set)?;
+    }
+    let pairs = wiring.links.iter().map(|link| {
+        let (lower, upper) = (&link.lower, &link.upper);
+        format!(
+            "link add {} netns {} type veth peer name {} netns {}",
+            lower.interface,
+            named(lower.node),
+            upper.interface,
+            named(upper.node)
+        )
+    });
+    ip(None, &pairs.collect::<Vec<_>>())?;
+    for node in nodes {
+        let namespace = named(node);
+        ip(Some(&namespace), &interfaces(wiring, node))?;
+        ip(Some(&namespace), &routes(wiring, node))?;
+    }
+    Ok(())
+}
+
+/// Takes the namespaces away, whichever are there; the veth pairs go with them.
+pub(super) fn remove(fabric: &str) -> Result<()> {
+    let listed = output(std::process::Command::new("ip").args(["netns", "list"]))?;
+    let ours = listed.lines().filter_map(|line| line.split(' ').next());
+    let ours = ours.filter(|name| {
+        name.strip_prefix(fabric)
+            .is_some_and(|rest| rest.starts_with('-'))
+    });
+    let delete: Vec<String> = ours.map(|name| format!("netns del {name}")).collect();
+    ip(None, &delete).map(drop)
+}
+
+/// Interfaces as they are at first, and the rules by which a host sends from each NIC what bears its address.
+fn interfaces(wiring: &Wiring, node: usize) -> Vec<String> {
+    let mut lines = vec!["link set lo up".to_owned()];
+    for (near, _) in wiring.ends(node) {
+        lines.push(address(wiring, near));
+        lines.push(format!("link set {} up", near.interface));
+    }
+    if wiring.nodes[node].is_host {
+        for (table, (near, _)) in (TABLES..).zip(wiring.ends(node)) {
+            let (_, alone) = prefix(near.address);
+            let from = near.address;
+            lines.push(format!(
+                "rule add from {from}/{alone} table {table} priority {table}"
+            ));
+        }
+    }
+    lines
+}
+
+/// The number of the first table of a host; each NIC has one.
+const TABLES: usize = 100;
+
+/// The address of an end. Where a switch has a NIC, the only route there is the one that `route` makes.
+fn address(wiring: &Wiring, end: &End) -> String {
+    let (bits, _) = prefix(end.address);
+    let nodad = if end.address.is_ipv6() { " nodad" } else { "" };
+    let is_port = wiring.nics().any(|nic| nic.upper.address == end.address);
+    let alone = if is_port { " noprefixroute" } else { "" };
+    let (address, interface) = (end.address, &end.interface);
+    format!("address replace {address}/{bits} dev {interface}{nodad}{alone}")
+}
+
+/// Commands that mend addresses and routes of a node, whatever it lost while an interface was down.
+pub(super) fn mended(wiring: &Wiring, node: usize) -> Vec<String> {
+    let addresses = wiring.ends(node).map(|(near, _)| address(wiring, near));
+    addresses.chain(routes(wiring, node)).collect()
+}
+
+/// All routes of a node.
+fn routes(wiring: &Wiring, node: usize) -> Vec<String> {
+    if wiring.nodes[node].is_host {
+        let ends = (TABLES..).zip(wiring.ends(node));
+        let gateways = ends.map(|(table, (near, far))| {
+            let (to, interface) = (far.address, &near.interface);
+            format!("route replace default via {to} dev {interface} table {table}")
+        });
+        return gateways.collect();
+    }
+    let lines = wiring.nics().map(|nic| route(wiring, node, nic));
+    lines.flatten().collect()
+}
+
+/// How a switch reaches a NIC: over every neighbour that is nearer to it.
+fn route(wiring: &Wiring, node: usize, nic: &Link) -> Option<String> {
+    let distances = wiring.distances(nic);
+    let here = distances[node]?;
+    let destination = destination(nic);
+    if here == 0 {
+        let interface = &nic.upper.interface;
+        return Some(format!("route replace {destination} dev {interface}"));
+    }
+    let nearer = wiring
+        .ends(node)
+        .filter(|(_, far)| distances[far.node] == Some(here - 1));
+    let hops: Vec<String> = nearer
+        .map(|(near, far)| format!("nexthop via {} dev {}", far.address, near.interface))
+        .collect();
+    let hops = hops.join(" ");
+    Some(format!("route replace {destination} {hops}"))
+}
+
+/// The command that takes away the way from a node to a NIC; from its host, the way out of it.
+pub(super) fn missing(wiring: &Wiring, node: usize, nic: &Link) -> Result<String> {
+    if !wiring.nodes[node].is_host {
+        return Ok(format!("route del {}", destination(nic)));
+    }
+    let mut ends = (TABLES..).zip(wiring.ends(node));
+    let found = ends.find(|(_, (near, _))| near.address == nic.lower.address);
+    let (table, _) = found.context("that NIC is in another host")?;
+    // Without any route the kernel takes whatever is to leave by a given NIC for a neighbour there.
+    let all = if nic.lower.address.is_ipv6() {
+        "::/0"
+    } else {
+        "0.0.0.0/0"
+    };
+    Ok(format!("route replace unreachable {all} table {table}"))
+}
+
+/// A NIC as routes name it.
+fn destination(nic: &Link) -> String {
+    let address = nic.lower.address;
+    format!("{address}/{}", prefix(address).1)
+}

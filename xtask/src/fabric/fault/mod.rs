@@ -1,0 +1,258 @@
+//! Faults of a fabric, each put on one place and taken away again.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `program` | the instructions that lose, flip or refuse frames |
+//! | `object` | those on a link, by `tc` |
+//! | `queue` | congestion: a token bucket, and frames that keep its queue full |
+//! | `host` | a slow host: a control group with a hog in it |
+//! | `background` | processes that keep a fault going |
+
+mod background;
+mod host;
+mod object;
+mod program;
+mod queue;
+
+use super::build;
+use super::live::Fabric;
+use super::namespace::ip;
+use super::wiring::Link;
+use anyhow::{Context, Result, bail, ensure};
+use program::Refused;
+use serde::{Deserialize, Serialize};
+use std::net::IpAddr;
+use std::time::Duration;
+
+/// What is wrong at a place: a link, as `h0n1` or `r0-s1`, or a node.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Fault {
+    /// The upper end of a link is down; routes stay as they were, so what is sent there is lost.
+    LinkDown,
+    /// The same for half of each period.
+    Flapping { period: Duration },
+    /// A share of all frames is lost, in both directions.
+    Loss { ratio: f64 },
+    /// A share of the UDP datagrams on a link has a byte flipped.
+    Corruption { ratio: f64 },
+    /// A switch has no route to a NIC, or the host of the NIC none out of it.
+    MissingRoute { nic: String },
+    /// One 5-tuple is lost on a link.
+    Blackhole { src: IpAddr, dst: IpAddr, port: u16 },
+    /// All UDP from one NIC to another is lost on a link: an access list that somebody got wrong.
+    Acl { src: String, dst: String },
+    /// What leaves by the lower end of a link waits for `depth`.
+    Congestion { depth: Duration },
+    /// A host has a tenth of a core, nine tenths of each period it has none.
+    SlowHost { period: Duration },
+}
+
+impl Fault {
+    /// Its name, as on the command line.
+    pub(crate) const fn name(&self) -> &'static str {
+        match self {
+            Self::LinkDown => "link-down",
+            Self::Flapping { .. } => "flapping",
+            Self::Loss { .. } => "loss",
+            Self::Corruption { .. } => "corruption",
+            Self::MissingRoute { .. } => "missing-route",
+            Self::Blackhole { .. } => "blackhole",
+            Self::Acl { .. } => "acl",
+            Self::Congestion { .. } => "congestion",
+            Self::SlowHost { .. } => "slow-host",
+        }
+    }
+}
+
+/// A fault that is on, and what keeps it going.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Active {
+    pub(crate) place: String,
+    pub(crate) fault: Fault,
+    processes: Vec<u32>,
+}
+
+/// Puts a fault on a place.
+pub(super) fn inject(fabric: &Fabric, place: &str, fault: Fault) -> Result<Active> {
+    let mut processes = Vec::new();
+    match &fault {
+        Fault::LinkDown => {
+            let link = fabric.link(place)?;
+            let down = format!("link set {} down", link.upper.interface);
+            ip(Some(&fabric.namespace(link.upper.node)), &[down])?;
+        }
+        Fault::Flapping { period } => {
+            processes.push(flap(fabric, fabric.link(place)?, *period)?);
+        }
+        Fault::Loss { ratio } => attach(fabric, place, &program::loss(*ratio))?,
+        Fault::Corruption { ratio } => {
+            let program = program::corruption(*ratio, fabric.size.ipv6);
+            attach(fabric, place, &program)?;
+        }
+        Fault::Blackhole { src, dst, port } => {
+            let refused = Refused {
+                src: *src,
+                dst: *dst,
+                src_port: Some(*port),
+            };
+            attach(fabric, place, &program::refusal(&refused))?;
+        }
+        Fault::Acl { src, dst } => {
+            let refused = Refused {
+                src: fabric.link(src)?.lower.address,
+                dst: fabric.link(dst)?.lower.address,
+                src_port: None,
+            };
+            attach(fabric, place, &program::refusal(&refused))?;
+        }
+        Fault::MissingRoute { nic } => {
+            let nic = fabric.link(nic)?;
+            let node = fabric.node(place)?;
+            let route = build::missing(&fabric.wiring, node, nic)?;
+            ip(Some(&fabric.namespace(node)), &[route])?;
+        }
+        Fault::Congestion { depth } => {
+            let link = fabric.link(place)?;
+            let file = fabric.directory()?.join("fault.o");
+            let [lower, upper] = namespaces(fabric, link);
+            queue::fill([&lower, &upper], link, *depth, &file)?;
+        }
+        Fault::SlowHost { period } => {
+            let namespace = fabric.namespace(fabric.node(place)?);
+            processes.push(host::slow(&namespace, *period)?);
+        }
+    }
+    Ok(Active {
+        place: place.to_owned(),
+        fault,
+        processes,
+    })
+}
+
+/// Takes a fault away.
+pub(super) fn heal(fabric: &Fabric, active: &Active) -> Result<()> {
+    for process in &active.processes {
+        background::end(*process);
+    }
+    let place = &active.place;
+    match &active.fault {
+        Fault::LinkDown | Fault::Flapping { .. } => {
+            let link = fabric.link(place)?;
+            ip(Some(&fabric.namespace(link.upper.node)), &up(fabric, link))?;
+        }
+        Fault::Loss { .. }
+        | Fault::Corruption { .. }
+        | Fault::Blackhole { .. }
+        | Fault::Acl { .. } => {
+            let end = &fabric.link(place)?.upper;
+            object::detach(&fabric.namespace(end.node), &end.interface)?;
+        }
+        Fault::MissingRoute { .. } => {
+            let node = fabric.node(place)?;
+            let routes = build::mended(&fabric.wiring, node);
+            ip(Some(&fabric.namespace(node)), &routes)?;
+        }
+        Fault::Congestion { .. } => {
+            let link = fabric.link(place)?;
+            let [lower, upper] = namespaces(fabric, link);
+            queue::empty([&lower, &upper], link)?;
+        }
+        Fault::SlowHost { .. } => host::quick(&fabric.namespace(fabric.node(place)?))?,
+    }
+    Ok(())
+}
+
+/// A program on the upper end of a link: a host takes frames in before its traffic control sees them.
+fn attach(fabric: &Fabric, place: &str, program: &[u8]) -> Result<()> {
+    let end = &fabric.link(place)?.upper;
+    let file = fabric.directory()?.join("fault.o");
+    let namespace = fabric.namespace(end.node);
+    let both = ["ingress", "egress"];
+    object::attach(&namespace, &end.interface, program, &both, &file)
+}
+
+/// The namespaces of the ends of a link, the lower first.
+fn namespaces(fabric: &Fabric, link: &Link) -> [String; 2] {
+    [&link.lower, &link.upper].map(|end| fabric.namespace(end.node))
+}
+
+/// The commands that have a link up again, and the routes that went with it.
+fn up(fabric: &Fabric, link: &Link) -> Vec<String> {
+    let mut lines = vec![format!("link set {} up", link.upper.interface)];
+    lines.extend(build::mended(&fabric.wiring, link.upper.node));
+    lines
+}
+
+/// Has a link down for half of each period, until its namespace is gone; the number of the process.
+fn flap(fabric: &Fabric, link: &Link, period: Duration) -> Result<u32> {
+    let namespace = fabric.namespace(link.upper.node);
+    let half = period.as_secs_f64() / 2.0;
+    let interface = &link.upper.interface;
+    let up = up(fabric, link).join("\n");
+    let script = format!(
+        "set -e\nwhile :; do\nip -n {namespace} link set {interface} down\nsleep {half}\n\
+         ip -n {namespace} -batch - <<END\n{up}\nEND\nsleep {half}\ndone"
+    );
+    background::start(std::process::Command::new("sh").args(["-c", &script]))
+}
+
+/// A fault from its words: `KIND PLACE [--ratio F] [--period S] [--depth S] [--nic NIC] [--src A --dst A --port N]`.
+pub(super) fn parse<'a>(words: &[&'a str]) -> Result<(&'a str, Fault)> {
+    let [kind, place, options @ ..] = words else {
+        bail!("which fault, and where?");
+    };
+    let (pairs, rest) = options.as_chunks::<2>();
+    ensure!(rest.is_empty(), "{} what?", rest.join(" "));
+    let text = |name: &str| {
+        let found = pairs.iter().find(|[option, _]| *option == name);
+        found.map(|[_, value]| *value)
+    };
+    let number = |name: &str, default: f64| {
+        let value = text(name).map_or(Ok(default), str::parse::<f64>);
+        value.with_context(|| format!("{name} takes a number"))
+    };
+    let seconds = |name, default| {
+        let time = Duration::try_from_secs_f64(number(name, default)?);
+        time.with_context(|| format!("{name} takes seconds"))
+    };
+    let needed = |name: &str| text(name).with_context(|| format!("{kind} takes {name}"));
+    let known = [
+        "--ratio", "--period", "--depth", "--nic", "--src", "--dst", "--port",
+    ];
+    for [option, _] in pairs {
+        ensure!(known.contains(option), "no such option: {option}");
+    }
+    let fault = match *kind {
+        "link-down" => Fault::LinkDown,
+        "flapping" => Fault::Flapping {
+            period: seconds("--period", 4.0)?,
+        },
+        "loss" => Fault::Loss {
+            ratio: number("--ratio", 0.2)?,
+        },
+        "corruption" => Fault::Corruption {
+            ratio: number("--ratio", 0.2)?,
+        },
+        "missing-route" => Fault::MissingRoute {
+            nic: needed("--nic")?.to_owned(),
+        },
+        "blackhole" => Fault::Blackhole {
+            src: needed("--src")?.parse()?,
+            dst: needed("--dst")?.parse()?,
+            port: needed("--port")?.parse()?,
+        },
+        "acl" => Fault::Acl {
+            src: needed("--src")?.to_owned(),
+            dst: needed("--dst")?.to_owned(),
+        },
+        "congestion" => Fault::Congestion {
+            depth: seconds("--depth", 0.05)?,
+        },
+        "slow-host" => Fault::SlowHost {
+            period: seconds("--period", 0.1)?,
+        },
+        other => bail!("no such fault: {other}"),
+    };
+    Ok((place, fault))
+}

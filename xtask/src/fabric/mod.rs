@@ -1,0 +1,169 @@
+//! `cargo xtask fabric`: a rail fabric of network namespaces, with faults, and what the product says of them.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `wiring` | nodes and the ends of links, of the topology of `rocescope-fabric` |
+//! | `build` | those as namespaces, veth pairs and routes |
+//! | `fault` | what can be wrong, put on and taken away |
+//! | `accuracy` | faults one after another, and whether the product names them |
+//! | `oracle` | the path of a 5-tuple, asked of the kernel |
+//! | `live` | a fabric that is up, for commands one after another |
+//! | `namespace` | programs in namespaces |
+
+mod accuracy;
+mod build;
+mod fault;
+mod live;
+mod namespace;
+mod oracle;
+#[cfg(test)]
+mod tests;
+mod wiring;
+
+use anyhow::{Context, Result, bail, ensure};
+use live::{Fabric, Size};
+use oracle::Tuple;
+
+const USAGE: &str = "\
+cargo xtask fabric up [--hosts N] [--nics N] [--spines N] [--ipv6]    prints the name of the fabric
+    --group N --uppers N                        three tiers: hosts that share rail switches, switches above them
+cargo xtask fabric status [--fabric NAME]
+cargo xtask fabric fault KIND PLACE [--fabric NAME] [OPTION VALUE...]
+    link-down|flapping|loss|corruption LINK     --period S, --ratio F
+    congestion LINK                             --depth S: how long the queue is
+    blackhole LINK --src A --dst A --port N     one 5-tuple
+    acl LINK --src NIC --dst NIC                all UDP from one NIC to another
+    missing-route NODE --nic NIC                a switch that cannot reach it, or its own host
+    slow-host HOST                              --period S
+    A LINK is h0n1 (the link of that NIC) or r0-s1.
+cargo xtask fabric heal [PLACE] [--fabric NAME]
+cargo xtask fabric oracle SRC DST PORT [DPORT] [--fabric NAME]
+cargo xtask fabric accuracy [--scale F] [--rounds N] [--seed N] [--quiet S] [--only KIND,...] [--ipv6] [--json FILE]
+    Agents on 4 hosts, every fault N times, what `rocescope diagnose hostmesh` says of it. F divides all times.
+cargo xtask fabric record DIRECTORY [OPTION...]   the first half of it
+cargo xtask fabric judge DIRECTORY [--json FILE]  the second
+cargo xtask fabric down [--fabric NAME]         without a name: all of them
+";
+
+pub(crate) fn run(arguments: &[&str]) -> Result<()> {
+    let (name, arguments) = named(arguments)?;
+    match arguments.as_slice() {
+        ["up", options @ ..] => {
+            let fabric = Fabric::up(size(options)?)?;
+            println!("{}", fabric.name);
+            Ok(())
+        }
+        ["status"] => status(&Fabric::load(name)?),
+        ["fault", words @ ..] => {
+            let (place, fault) = fault::parse(words)?;
+            Fabric::load(name)?.inject(place, fault)
+        }
+        ["heal"] => heal(name, None),
+        ["heal", place] => heal(name, Some(place)),
+        ["oracle", src, dst, ports @ ..] => {
+            let fabric = Fabric::load(name)?;
+            let (src_port, dst_port) = match ports {
+                [src_port] => (src_port.parse()?, 4791),
+                [src_port, dst_port] => (src_port.parse()?, dst_port.parse()?),
+                _ => bail!("which port?"),
+            };
+            let tuple = Tuple {
+                src: src.parse()?,
+                dst: dst.parse()?,
+                src_port,
+                dst_port,
+            };
+            for (number, hop) in (1..).zip(oracle::path(&fabric, &tuple)?) {
+                let node = &fabric.wiring.nodes[hop.node].name;
+                println!("{number}  {node:<5} {}", hop.address);
+            }
+            Ok(())
+        }
+        ["accuracy", options @ ..] => accuracy::run(options),
+        ["record", options @ ..] => accuracy::record(options),
+        ["judge", options @ ..] => accuracy::judge(options),
+        ["down"] => {
+            let names = match name {
+                Some(name) => vec![name.to_owned()],
+                None => live::names()?,
+            };
+            let mut downs = names.iter().map(|name| Fabric::load(Some(name))?.down());
+            downs.try_for_each(|down| down)
+        }
+        _ => bail!("which?\n\n{USAGE}"),
+    }
+}
+
+/// Takes `--fabric NAME` out of the arguments.
+fn named<'a>(arguments: &[&'a str]) -> Result<(Option<&'a str>, Vec<&'a str>)> {
+    let mut rest = arguments.to_vec();
+    let Some(at) = rest.iter().position(|argument| *argument == "--fabric") else {
+        return Ok((None, rest));
+    };
+    ensure!(at + 1 < rest.len(), "--fabric what?");
+    let name = rest.remove(at + 1);
+    rest.remove(at);
+    Ok((Some(name), rest))
+}
+
+fn size(options: &[&str]) -> Result<Size> {
+    let mut size = Size::new(4, 4, 2);
+    let mut group = None;
+    let mut options = options.iter();
+    while let Some(option) = options.next() {
+        let mut number = || {
+            let value = options.next().and_then(|value| value.parse().ok());
+            let value: u32 = value.with_context(|| format!("{option} takes a number"))?;
+            ensure!((1..=100).contains(&value), "{option} is from 1 to 100");
+            Ok(value)
+        };
+        match *option {
+            "--hosts" => size.hosts = number()?,
+            "--nics" => size.nics = number()?,
+            "--spines" => size.spines = number()?,
+            "--group" => group = Some(number()?),
+            "--uppers" => size.uppers = number()?,
+            "--ipv6" => size.ipv6 = true,
+            option => bail!("no such option: {option}"),
+        }
+    }
+    size.hosts_a_group = group.unwrap_or(size.hosts);
+    Ok(size)
+}
+
+fn heal(name: Option<&str>, place: Option<&str>) -> Result<()> {
+    let healed = Fabric::load(name)?.heal(place)?;
+    println!("{healed} healed");
+    Ok(())
+}
+
+fn status(fabric: &Fabric) -> Result<()> {
+    let wiring = &fabric.wiring;
+    for (at, node) in wiring.nodes.iter().enumerate() {
+        println!("{:<5} {}", node.name, fabric.namespace(at));
+    }
+    println!();
+    for link in &wiring.links {
+        let end = |end: &wiring::End| {
+            let node = &wiring.nodes[end.node].name;
+            format!("{node} {} {}", end.interface, end.address)
+        };
+        println!(
+            "{:<7} {:<28} {}",
+            link.name,
+            end(&link.lower),
+            end(&link.upper)
+        );
+    }
+    println!();
+    for active in &fabric.active {
+        println!(
+            "{} at {}: {:?}",
+            active.fault.name(),
+            active.place,
+            active.fault
+        );
+    }
+    println!("{}", fabric.directory()?.join("topology.toml").display());
+    Ok(())
+}

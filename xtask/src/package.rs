@@ -1,0 +1,33 @@
+//! `cargo xtask package`: the Debian package, from the release build that there is.
+
+use crate::process::command;
+use crate::product::{build, target, text};
+use anyhow::{Context, Result, ensure};
+use std::path::PathBuf;
+use std::process::Stdio;
+
+/// Builds the package and says where it lies.
+pub(crate) fn run() -> Result<()> {
+    println!("{}", make()?.display());
+    Ok(())
+}
+
+/// Builds the package; where it lies.
+pub(crate) fn make() -> Result<PathBuf> {
+    build()?;
+    let directory = target()?.join("debian");
+    let mut deb = command("cargo", &["deb", "--package", "rocescope", "--quiet"]);
+    // What it is made of was built a line above. The symbols are more than the program.
+    deb.args([
+        "--no-build",
+        "--strip",
+        "--output",
+        &text(&directory.join("")),
+    ]);
+    let output = deb.stderr(Stdio::inherit()).output().context("cargo")?;
+    let advice = "cargo deb (cargo install --locked cargo-deb)";
+    ensure!(output.status.success(), "{advice}: {}", output.status);
+    let printed = String::from_utf8(output.stdout)?;
+    let path = printed.lines().last().context(advice)?;
+    Ok(path.into())
+}
