@@ -19,6 +19,9 @@ _rocescope() {
             rocescope,capture)
                 cmd="rocescope__subcmd__capture"
                 ;;
+            rocescope,collect)
+                cmd="rocescope__subcmd__collect"
+                ;;
             rocescope,completions)
                 cmd="rocescope__subcmd__completions"
                 ;;
@@ -30,6 +33,9 @@ _rocescope() {
                 ;;
             rocescope,demo)
                 cmd="rocescope__subcmd__demo"
+                ;;
+            rocescope,diagnose)
+                cmd="rocescope__subcmd__diagnose"
                 ;;
             rocescope,doctor)
                 cmd="rocescope__subcmd__doctor"
@@ -48,6 +54,9 @@ _rocescope() {
                 ;;
             rocescope,merge)
                 cmd="rocescope__subcmd__merge"
+                ;;
+            rocescope,probe)
+                cmd="rocescope__subcmd__probe"
                 ;;
             rocescope,repair)
                 cmd="rocescope__subcmd__repair"
@@ -88,8 +97,23 @@ _rocescope() {
             rocescope__subcmd__config__subcmd__help,template)
                 cmd="rocescope__subcmd__config__subcmd__help__subcmd__template"
                 ;;
+            rocescope__subcmd__diagnose,help)
+                cmd="rocescope__subcmd__diagnose__subcmd__help"
+                ;;
+            rocescope__subcmd__diagnose,hostmesh)
+                cmd="rocescope__subcmd__diagnose__subcmd__hostmesh"
+                ;;
+            rocescope__subcmd__diagnose__subcmd__help,help)
+                cmd="rocescope__subcmd__diagnose__subcmd__help__subcmd__help"
+                ;;
+            rocescope__subcmd__diagnose__subcmd__help,hostmesh)
+                cmd="rocescope__subcmd__diagnose__subcmd__help__subcmd__hostmesh"
+                ;;
             rocescope__subcmd__help,capture)
                 cmd="rocescope__subcmd__help__subcmd__capture"
+                ;;
+            rocescope__subcmd__help,collect)
+                cmd="rocescope__subcmd__help__subcmd__collect"
                 ;;
             rocescope__subcmd__help,completions)
                 cmd="rocescope__subcmd__help__subcmd__completions"
@@ -102,6 +126,9 @@ _rocescope() {
                 ;;
             rocescope__subcmd__help,demo)
                 cmd="rocescope__subcmd__help__subcmd__demo"
+                ;;
+            rocescope__subcmd__help,diagnose)
+                cmd="rocescope__subcmd__help__subcmd__diagnose"
                 ;;
             rocescope__subcmd__help,doctor)
                 cmd="rocescope__subcmd__help__subcmd__doctor"
@@ -120,6 +147,9 @@ _rocescope() {
                 ;;
             rocescope__subcmd__help,merge)
                 cmd="rocescope__subcmd__help__subcmd__merge"
+                ;;
+            rocescope__subcmd__help,probe)
+                cmd="rocescope__subcmd__help__subcmd__probe"
                 ;;
             rocescope__subcmd__help,repair)
                 cmd="rocescope__subcmd__help__subcmd__repair"
@@ -145,6 +175,9 @@ _rocescope() {
             rocescope__subcmd__help__subcmd__config,template)
                 cmd="rocescope__subcmd__help__subcmd__config__subcmd__template"
                 ;;
+            rocescope__subcmd__help__subcmd__diagnose,hostmesh)
+                cmd="rocescope__subcmd__help__subcmd__diagnose__subcmd__hostmesh"
+                ;;
             *)
                 ;;
         esac
@@ -152,7 +185,7 @@ _rocescope() {
 
     case "${cmd}" in
         rocescope)
-            opts="-h -V --config --help --version capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload top help"
+            opts="-h -V --config --help --version capture completions collect config connections demo diagnose doctor extract generate man merge probe repair report schema restore-vlan-offload top help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -170,7 +203,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__capture)
-            opts="-r -o -q -i -h -V --read --check --output --filter --anonymize --connections --verify-icrc --udp-port --quiet --interface --mode --verdict --duration --vlan-offload --metrics --metrics-flows --out --segment-age --segment-bytes --keep-age --keep-bytes --no-sketches --observer --window --lateness --top --flow-rows --exact-flows --elephant --jitter-relative --jitter-absolute --config --help --version"
+            opts="-r -o -q -i -h -V --read --check --output --filter --anonymize --connections --verify-icrc --udp-port --quiet --interface --mode --verdict --duration --vlan-offload --ring-bytes --metrics --metrics-flows --out --segment-age --segment-bytes --keep-age --keep-bytes --no-sketches --keep-frames --keep-frames-dir --keep-frames-memory --keep-frames-disk --keep-frames-per-hour --observer --window --lateness --top --flow-rows --exact-flows --elephant --jitter-relative --jitter-absolute --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -232,6 +265,10 @@ _rocescope() {
                     COMPREPLY=($(compgen -W "keep off" -- "${cur}"))
                     return 0
                     ;;
+                --ring-bytes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --metrics)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -257,6 +294,26 @@ _rocescope() {
                     return 0
                     ;;
                 --keep-bytes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --keep-frames)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --keep-frames-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --keep-frames-memory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --keep-frames-disk)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --keep-frames-per-hour)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -293,6 +350,88 @@ _rocescope() {
                     return 0
                     ;;
                 --jitter-absolute)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__collect)
+            opts="-q -h -V --listen --out --cert --key --client-ca --max-agents --max-waiting --no-sync --duration --status --quiet --observer --segment-age --keep-age --keep-bytes --diagnose --topology --lateness --scale --config --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --listen)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --out)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cert)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --key)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --client-ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-agents)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-waiting)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --duration)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --status)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --observer)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --segment-age)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --keep-age)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --keep-bytes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --topology)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --lateness)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --scale)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -468,7 +607,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__connections)
-            opts="-r -o -q -i -h -V --read --filter --output --udp-port --quiet --interface --mode --verdict --duration --vlan-offload --metrics --metrics-flows --observer --window --lateness --top --flow-rows --exact-flows --elephant --jitter-relative --jitter-absolute --config --help --version"
+            opts="-r -o -q -i -h -V --read --filter --output --udp-port --quiet --interface --mode --verdict --duration --vlan-offload --ring-bytes --metrics --metrics-flows --observer --window --lateness --top --flow-rows --exact-flows --elephant --jitter-relative --jitter-absolute --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -520,6 +659,10 @@ _rocescope() {
                     ;;
                 --vlan-offload)
                     COMPREPLY=($(compgen -W "keep off" -- "${cur}"))
+                    return 0
+                    ;;
+                --ring-bytes)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --metrics)
@@ -585,6 +728,116 @@ _rocescope() {
             fi
             case "${prev}" in
                 --out)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__diagnose)
+            opts="-h -V --config --help --version hostmesh help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__diagnose__subcmd__help)
+            opts="hostmesh help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__diagnose__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__diagnose__subcmd__help__subcmd__hostmesh)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__diagnose__subcmd__hostmesh)
+            opts="-o -h -V --output --topology --window --sticky --scale --most-ignored --write --observer --config --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --output)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                --topology)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --window)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sticky)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --scale)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --most-ignored)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --observer)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -738,7 +991,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__help)
-            opts="capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload top help"
+            opts="capture completions collect config connections demo diagnose doctor extract generate man merge probe repair report schema restore-vlan-offload top help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -752,6 +1005,20 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__help__subcmd__capture)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__help__subcmd__collect)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -863,6 +1130,34 @@ _rocescope() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        rocescope__subcmd__help__subcmd__diagnose)
+            opts="hostmesh"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__help__subcmd__diagnose__subcmd__hostmesh)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         rocescope__subcmd__help__subcmd__doctor)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -934,6 +1229,20 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__help__subcmd__merge)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__help__subcmd__probe)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1047,6 +1356,136 @@ _rocescope() {
                     return 0
                     ;;
                 --observer)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rocescope__subcmd__probe)
+            opts="-i -o -q -h -V --interface --all --observer --duration --output --quiet --interval --timeout --port --source-ports --renew --max-cpu --seed --paths-rate --icmp-rate --max-hops --refresh --window --out --segment-age --keep-age --keep-bytes --collector --cert --key --ca --spool --spool-bytes --config --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --interface)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -i)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --observer)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --duration)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    return 0
+                    ;;
+                --interval)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --port)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --source-ports)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --renew)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-cpu)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --paths-rate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --icmp-rate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-hops)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --refresh)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --window)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --out)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --segment-age)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --keep-age)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --keep-bytes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --collector)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cert)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --key)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --spool)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --spool-bytes)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1178,7 +1617,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__top)
-            opts="-r -o -i -h -V --read --speed --at --filter --connections --udp-port --sort --bytes --fps --theme --ascii --mouse --bind --once --windows --output --table --interface --mode --verdict --duration --vlan-offload --metrics --metrics-flows --observer --window --lateness --top --flow-rows --exact-flows --elephant --jitter-relative --jitter-absolute --config --help --version"
+            opts="-r -o -i -h -V --read --speed --at --filter --connections --udp-port --sort --bytes --fps --theme --ascii --mouse --bind --once --windows --output --table --interface --mode --verdict --duration --vlan-offload --ring-bytes --metrics --metrics-flows --observer --window --lateness --top --flow-rows --exact-flows --elephant --jitter-relative --jitter-absolute --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1262,6 +1701,10 @@ _rocescope() {
                     ;;
                 --vlan-offload)
                     COMPREPLY=($(compgen -W "keep off" -- "${cur}"))
+                    return 0
+                    ;;
+                --ring-bytes)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --metrics)

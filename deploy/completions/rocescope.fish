@@ -29,14 +29,17 @@ complete -c rocescope -n "__fish_rocescope_needs_command" -s h -l help -d 'Print
 complete -c rocescope -n "__fish_rocescope_needs_command" -s V -l version -d 'Print version'
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "capture" -d 'Read a capture file or interfaces: top flows, opcode mix, and a Parquet dataset'
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "completions" -d 'Print a script that completes commands and options in a shell'
+complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "collect" -d 'Take the rows of agents over the network into one dataset, and say what fails'
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "config" -d 'Print, check or make a configuration file'
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "connections" -d 'Print what each queue pair did: loss, order, latency, congestion'
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "demo" -d 'Show the whole path at work, without privileges or input'
+complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "diagnose" -d 'Find what fails, and where, in what a dataset holds'
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "doctor" -d 'Say what stands in the way of a capture on this machine, and what mends it'
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "extract" -d 'Write the frames of a capture file that a filter wants into another'
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "generate" -d 'Write deterministic RoCEv2 traffic from a scenario, with its truth beside it'
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "man" -d 'Write the manual pages'
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "merge" -d 'Join the datasets of several boxes, window by window'
+complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "probe" -d 'Probe between the NICs of this host: loss and latency one way, and the paths'
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "repair" -d 'Seal what a killed capture left in a dataset, and name what does not read'
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "report" -d 'Sum a dataset up: for people, for programs, or as one HTML page with charts'
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "schema" -d 'Print the tables of the dataset and their columns'
@@ -61,6 +64,7 @@ drop\t'It ends here'"
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l duration -d 'End after this time' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l vlan-offload -d 'VLAN tags that the card takes out of frames: `off` has it leave them in, until the capture ends' -r -f -a "keep\t'It stays as it is'
 off\t'Tags stay in the frames'"
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l ring-bytes -d 'Memory of the rings that XDP hands runs over in, all CPUs together; each has from 64 KiB to 32 MiB' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l metrics -d 'Serve figures for Prometheus at this address, such as 127.0.0.1:9464' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l metrics-flows -d 'Flows in those figures: the largest of the last window' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l out -d 'Write a Parquet dataset into this directory' -r -F
@@ -68,6 +72,11 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l segment-
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l segment-bytes -d 'A segment is sealed when it has this many bytes before compression' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l keep-age -d 'Delete sealed segments whose hour ended longer ago than this' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l keep-bytes -d 'Delete the oldest sealed segments when all together have more bytes than this' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l keep-frames -d 'Hold the headers of this many seconds of frames in memory, and write a pcapng file around each NAK, RNR NAK and jitter event; on interfaces takes packet sockets' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l keep-frames-dir -d 'Where these files go; `_frames` in the dataset unless given' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l keep-frames-memory -d 'Memory for headers; when it is full the oldest go before their time' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l keep-frames-disk -d 'Write no more when these files, earlier ones too, have this many bytes' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l keep-frames-per-hour -d 'Begin so many files in an hour at most' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l observer -d 'Name of this capture point, in every row and file name' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l window -d 'Length of a window of event time' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l lateness -d 'How long a window waits for frames that come out of order' -r
@@ -87,6 +96,28 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -s V -l ver
 complete -c rocescope -n "__fish_rocescope_using_subcommand completions" -l config -d 'Configuration file (TOML); without it `/etc/rocescope/rocescope.toml`, where there is one' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand completions" -s h -l help -d 'Print help'
 complete -c rocescope -n "__fish_rocescope_using_subcommand completions" -s V -l version -d 'Print version'
+complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l listen -d 'Where to listen' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l out -d 'Dataset that all agents\' rows go into' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l cert -d 'The collector\'s certificate (PEM)' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l key -d 'The key of the certificate (PEM)' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l client-ca -d 'Certificate of the authority that signs agents (PEM); an agent\'s name is the first DNS name in its certificate' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l max-agents -d 'Agents at once' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l max-waiting -d 'Most bytes of rows that wait to be written; when there are more, agents wait' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l duration -d 'End after this time' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l status -d 'How often a line says what was stored' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l observer -d 'Name of the collector, in file names and in the rows of its diagnosis' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l segment-age -d 'A segment is sealed when its first rows are this old' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l keep-age -d 'Delete sealed segments whose hour ended longer ago than this' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l keep-bytes -d 'Delete the oldest sealed segments when all together have more bytes than this' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l topology -d 'Nodes and their addresses (TOML); without it every address is a node of its own' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l lateness -d 'A window is analysed this long after its end; rows that come later are stored and not analysed' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l scale -d 'Divide the lengths of windows by this: for a mesh whose every time was divided so' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l config -d 'Configuration file (TOML); without it `/etc/rocescope/rocescope.toml`, where there is one' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l no-sync -d 'Acknowledge rows that the kernel has and the disk has not: a loss of power may cost some'
+complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -s q -l quiet -d 'Say nothing but what goes wrong'
+complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l diagnose -d 'Analyse each window of 20 s as `diagnose hostmesh` does, say what fails, and write the tables `sla`, `verdicts` and `links`'
+complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -s h -l help -d 'Print help'
+complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -s V -l version -d 'Print version'
 complete -c rocescope -n "__fish_rocescope_using_subcommand config; and not __fish_seen_subcommand_from print check template help" -l config -d 'Configuration file (TOML); without it `/etc/rocescope/rocescope.toml`, where there is one' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand config; and not __fish_seen_subcommand_from print check template help" -s h -l help -d 'Print help'
 complete -c rocescope -n "__fish_rocescope_using_subcommand config; and not __fish_seen_subcommand_from print check template help" -s V -l version -d 'Print version'
@@ -123,6 +154,7 @@ drop\t'It ends here'"
 complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l duration -d 'End after this time' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l vlan-offload -d 'VLAN tags that the card takes out of frames: `off` has it leave them in, until the capture ends' -r -f -a "keep\t'It stays as it is'
 off\t'Tags stay in the frames'"
+complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l ring-bytes -d 'Memory of the rings that XDP hands runs over in, all CPUs together; each has from 64 KiB to 32 MiB' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l metrics -d 'Serve figures for Prometheus at this address, such as 127.0.0.1:9464' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l metrics-flows -d 'Flows in those figures: the largest of the last window' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l observer -d 'Name of this capture point, in every row and file name' -r
@@ -142,6 +174,25 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand demo" -l out -d 'Whe
 complete -c rocescope -n "__fish_rocescope_using_subcommand demo" -l config -d 'Configuration file (TOML); without it `/etc/rocescope/rocescope.toml`, where there is one' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand demo" -s h -l help -d 'Print help'
 complete -c rocescope -n "__fish_rocescope_using_subcommand demo" -s V -l version -d 'Print version'
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and not __fish_seen_subcommand_from hostmesh help" -l config -d 'Configuration file (TOML); without it `/etc/rocescope/rocescope.toml`, where there is one' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and not __fish_seen_subcommand_from hostmesh help" -s h -l help -d 'Print help'
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and not __fish_seen_subcommand_from hostmesh help" -s V -l version -d 'Print version'
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and not __fish_seen_subcommand_from hostmesh help" -f -a "hostmesh" -d 'Find the NIC, link or switch that fails, from probes between the NICs of hosts and their paths'
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and not __fish_seen_subcommand_from hostmesh help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from hostmesh" -s o -l output -d 'How the diagnosis is printed' -r -f -a "text\t'For people: a line a problem'
+json\t'One JSON object: problems, and the rows of `verdicts` and `sla`'"
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from hostmesh" -l topology -d 'Nodes and their addresses (TOML); without it every address is a node of its own' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from hostmesh" -l window -d 'Length of a window' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from hostmesh" -l sticky -d 'How long an anomalous NIC stays so after its window' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from hostmesh" -l scale -d 'Divide both by this: for a mesh whose every time was divided so' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from hostmesh" -l most-ignored -d 'Drops in a window, as switch problems, that nobody votes on' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from hostmesh" -l observer -d 'Name of the analyzer in the rows that it writes' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from hostmesh" -l config -d 'Configuration file (TOML); without it `/etc/rocescope/rocescope.toml`, where there is one' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from hostmesh" -l write -d 'Write the tables `sla`, `verdicts` and `links` into the dataset'
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from hostmesh" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from hostmesh" -s V -l version -d 'Print version'
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from help" -f -a "hostmesh" -d 'Find the NIC, link or switch that fails, from probes between the NICs of hosts and their paths'
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c rocescope -n "__fish_rocescope_using_subcommand doctor" -s i -l interface -d 'Interface to look at; all but the loopback unless given' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand doctor" -s o -l output -d 'How findings are printed' -r -f -a "table\t'For people'
 json\t'One JSON object'"
@@ -181,6 +232,38 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand merge" -l observer -
 complete -c rocescope -n "__fish_rocescope_using_subcommand merge" -l config -d 'Configuration file (TOML); without it `/etc/rocescope/rocescope.toml`, where there is one' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand merge" -s h -l help -d 'Print help'
 complete -c rocescope -n "__fish_rocescope_using_subcommand merge" -s V -l version -d 'Print version'
+complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -s i -l interface -d 'NIC to probe from and to; two at least' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l observer -d 'Name of this host, in every row and file name; unless given, its host name' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l duration -d 'End after this time' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -s o -l output -d 'How the summary is printed' -r -f -a "table\t'For people'
+json\t'One JSON object'"
+complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l interval -d 'Between two probes of a NIC' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l timeout -d 'A probe that takes longer is lost' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l port -d 'UDP destination port; unless given 4791, or 47910 where a NIC is an RDMA device, which would keep 4791 for itself' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l source-ports -d 'UDP source ports of a NIC, drawn by chance' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l renew -d 'How long a source port is used' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l max-cpu -d 'Share of a core beyond which the interval is doubled' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l seed -d 'Seed of all chance; unless given, another each time' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l paths-rate -d 'Traces a second and NIC; 0 for none' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l icmp-rate -d 'Answers a second that any one hop is asked for' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l max-hops -d 'Hops of the longest path that is looked for' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l refresh -d 'A path that stays is written again after this time' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l window -d 'How often a line says what was seen' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l out -d 'Write a Parquet dataset into this directory' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l segment-age -d 'A segment is sealed when its first rows are this old' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l keep-age -d 'Delete sealed segments whose hour ended longer ago than this' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l keep-bytes -d 'Delete the oldest sealed segments when all together have more bytes than this' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l collector -d 'Send rows to `rocescope collect`, as in `https://collector.example:4792`' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l cert -d 'The agent\'s certificate (PEM), whose first DNS name is the observer' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l key -d 'The key of the certificate (PEM)' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l ca -d 'Certificate of the authority that signed the collector\'s (PEM)' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l spool -d 'Directory for rows that the collector has not acknowledged' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l spool-bytes -d 'Most bytes of the spool; when it is full its oldest rows go' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l config -d 'Configuration file (TOML); without it `/etc/rocescope/rocescope.toml`, where there is one' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l all -d 'Every Ethernet interface that is up and has an address'
+complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -s q -l quiet -d 'Say nothing until the summary'
+complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -s V -l version -d 'Print version'
 complete -c rocescope -n "__fish_rocescope_using_subcommand repair" -l config -d 'Configuration file (TOML); without it `/etc/rocescope/rocescope.toml`, where there is one' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand repair" -s h -l help -d 'Print help'
 complete -c rocescope -n "__fish_rocescope_using_subcommand repair" -s V -l version -d 'Print version'
@@ -242,6 +325,7 @@ drop\t'It ends here'"
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l duration -d 'End after this time' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l vlan-offload -d 'VLAN tags that the card takes out of frames: `off` has it leave them in, until the capture ends' -r -f -a "keep\t'It stays as it is'
 off\t'Tags stay in the frames'"
+complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l ring-bytes -d 'Memory of the rings that XDP hands runs over in, all CPUs together; each has from 64 KiB to 32 MiB' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l metrics -d 'Serve figures for Prometheus at this address, such as 127.0.0.1:9464' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l metrics-flows -d 'Flows in those figures: the largest of the last window' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l observer -d 'Name of this capture point, in every row and file name' -r
@@ -261,22 +345,26 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l mouse -d 'Ro
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l once -d 'Print a window and end; of a file or dataset the first one'
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -s V -l version -d 'Print version'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload top help" -f -a "capture" -d 'Read a capture file or interfaces: top flows, opcode mix, and a Parquet dataset'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload top help" -f -a "completions" -d 'Print a script that completes commands and options in a shell'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload top help" -f -a "config" -d 'Print, check or make a configuration file'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload top help" -f -a "connections" -d 'Print what each queue pair did: loss, order, latency, congestion'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload top help" -f -a "demo" -d 'Show the whole path at work, without privileges or input'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload top help" -f -a "doctor" -d 'Say what stands in the way of a capture on this machine, and what mends it'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload top help" -f -a "extract" -d 'Write the frames of a capture file that a filter wants into another'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload top help" -f -a "generate" -d 'Write deterministic RoCEv2 traffic from a scenario, with its truth beside it'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload top help" -f -a "man" -d 'Write the manual pages'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload top help" -f -a "merge" -d 'Join the datasets of several boxes, window by window'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload top help" -f -a "repair" -d 'Seal what a killed capture left in a dataset, and name what does not read'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload top help" -f -a "report" -d 'Sum a dataset up: for people, for programs, or as one HTML page with charts'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload top help" -f -a "schema" -d 'Print the tables of the dataset and their columns'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload top help" -f -a "restore-vlan-offload" -d 'Have a card take VLAN tags out again when standard input ends'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload top help" -f -a "top" -d 'Watch flows, opcodes, connections and events on a terminal'
-complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions config connections demo doctor extract generate man merge repair report schema restore-vlan-offload top help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions collect config connections demo diagnose doctor extract generate man merge probe repair report schema restore-vlan-offload top help" -f -a "capture" -d 'Read a capture file or interfaces: top flows, opcode mix, and a Parquet dataset'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions collect config connections demo diagnose doctor extract generate man merge probe repair report schema restore-vlan-offload top help" -f -a "completions" -d 'Print a script that completes commands and options in a shell'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions collect config connections demo diagnose doctor extract generate man merge probe repair report schema restore-vlan-offload top help" -f -a "collect" -d 'Take the rows of agents over the network into one dataset, and say what fails'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions collect config connections demo diagnose doctor extract generate man merge probe repair report schema restore-vlan-offload top help" -f -a "config" -d 'Print, check or make a configuration file'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions collect config connections demo diagnose doctor extract generate man merge probe repair report schema restore-vlan-offload top help" -f -a "connections" -d 'Print what each queue pair did: loss, order, latency, congestion'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions collect config connections demo diagnose doctor extract generate man merge probe repair report schema restore-vlan-offload top help" -f -a "demo" -d 'Show the whole path at work, without privileges or input'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions collect config connections demo diagnose doctor extract generate man merge probe repair report schema restore-vlan-offload top help" -f -a "diagnose" -d 'Find what fails, and where, in what a dataset holds'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions collect config connections demo diagnose doctor extract generate man merge probe repair report schema restore-vlan-offload top help" -f -a "doctor" -d 'Say what stands in the way of a capture on this machine, and what mends it'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions collect config connections demo diagnose doctor extract generate man merge probe repair report schema restore-vlan-offload top help" -f -a "extract" -d 'Write the frames of a capture file that a filter wants into another'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions collect config connections demo diagnose doctor extract generate man merge probe repair report schema restore-vlan-offload top help" -f -a "generate" -d 'Write deterministic RoCEv2 traffic from a scenario, with its truth beside it'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions collect config connections demo diagnose doctor extract generate man merge probe repair report schema restore-vlan-offload top help" -f -a "man" -d 'Write the manual pages'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions collect config connections demo diagnose doctor extract generate man merge probe repair report schema restore-vlan-offload top help" -f -a "merge" -d 'Join the datasets of several boxes, window by window'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions collect config connections demo diagnose doctor extract generate man merge probe repair report schema restore-vlan-offload top help" -f -a "probe" -d 'Probe between the NICs of this host: loss and latency one way, and the paths'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions collect config connections demo diagnose doctor extract generate man merge probe repair report schema restore-vlan-offload top help" -f -a "repair" -d 'Seal what a killed capture left in a dataset, and name what does not read'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions collect config connections demo diagnose doctor extract generate man merge probe repair report schema restore-vlan-offload top help" -f -a "report" -d 'Sum a dataset up: for people, for programs, or as one HTML page with charts'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions collect config connections demo diagnose doctor extract generate man merge probe repair report schema restore-vlan-offload top help" -f -a "schema" -d 'Print the tables of the dataset and their columns'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions collect config connections demo diagnose doctor extract generate man merge probe repair report schema restore-vlan-offload top help" -f -a "restore-vlan-offload" -d 'Have a card take VLAN tags out again when standard input ends'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions collect config connections demo diagnose doctor extract generate man merge probe repair report schema restore-vlan-offload top help" -f -a "top" -d 'Watch flows, opcodes, connections and events on a terminal'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and not __fish_seen_subcommand_from capture completions collect config connections demo diagnose doctor extract generate man merge probe repair report schema restore-vlan-offload top help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "print" -d 'Print every setting as it stands, and where it comes from'
 complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "check" -d 'Read the configuration file and say whether all is right with it'
 complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "template" -d 'Print a configuration file with every setting, its meaning and its default'
+complete -c rocescope -n "__fish_rocescope_using_subcommand help; and __fish_seen_subcommand_from diagnose" -f -a "hostmesh" -d 'Find the NIC, link or switch that fails, from probes between the NICs of hosts and their paths'

@@ -33,7 +33,7 @@ _rocescope() {
 _arguments "${_arguments_options[@]}" : \
 '(-i --interface)-r+[Capture file to read\: pcap or pcapng, plain, gzip or zstd; \`-\` for standard input]:FILE:_files' \
 '(-i --interface)--read=[Capture file to read\: pcap or pcapng, plain, gzip or zstd; \`-\` for standard input]:FILE:_files' \
-'(-r --read --out --duration)--check=[Look for so many seconds whether this is the right port, say so, and write nothing]:SECONDS:_default' \
+'(-r --read --out --duration --keep-frames)--check=[Look for so many seconds whether this is the right port, say so, and write nothing]:SECONDS:_default' \
 '-o+[How the summary is printed]:OUTPUT:((table\:"For people"
 json\:"One JSON object"))' \
 '--output=[How the summary is printed]:OUTPUT:((table\:"For people"
@@ -53,6 +53,7 @@ drop\:"It ends here"))' \
 '(-r --read)--duration=[End after this time]:TIME:_default' \
 '(-r --read)--vlan-offload=[VLAN tags that the card takes out of frames\: \`off\` has it leave them in, until the capture ends]:VLAN_OFFLOAD:((keep\:"It stays as it is"
 off\:"Tags stay in the frames"))' \
+'(-r --read)--ring-bytes=[Memory of the rings that XDP hands runs over in, all CPUs together; each has from 64 KiB to 32 MiB]:BYTES:_default' \
 '(-r --read)--metrics=[Serve figures for Prometheus at this address, such as 127.0.0.1\:9464]:ADDRESS:_default' \
 '(-r --read)--metrics-flows=[Flows in those figures\: the largest of the last window]:N:_default' \
 '--out=[Write a Parquet dataset into this directory]:DIR:_files' \
@@ -60,6 +61,11 @@ off\:"Tags stay in the frames"))' \
 '--segment-bytes=[A segment is sealed when it has this many bytes before compression]:BYTES:_default' \
 '--keep-age=[Delete sealed segments whose hour ended longer ago than this]:TIME:_default' \
 '--keep-bytes=[Delete the oldest sealed segments when all together have more bytes than this]:BYTES:_default' \
+'--keep-frames=[Hold the headers of this many seconds of frames in memory, and write a pcapng file around each NAK, RNR NAK and jitter event; on interfaces takes packet sockets]:SECONDS:_default' \
+'--keep-frames-dir=[Where these files go; \`_frames\` in the dataset unless given]:DIR:_files' \
+'--keep-frames-memory=[Memory for headers; when it is full the oldest go before their time]:BYTES:_default' \
+'--keep-frames-disk=[Write no more when these files, earlier ones too, have this many bytes]:BYTES:_default' \
+'--keep-frames-per-hour=[Begin so many files in an hour at most]:N:_default' \
 '--observer=[Name of this capture point, in every row and file name]:NAME:_default' \
 '--window=[Length of a window of event time]:TIME:_default' \
 '--lateness=[How long a window waits for frames that come out of order]:TIME:_default' \
@@ -90,6 +96,35 @@ _arguments "${_arguments_options[@]}" : \
 '-V[Print version]' \
 '--version[Print version]' \
 ':shell -- The shell:(bash elvish fish powershell zsh)' \
+&& ret=0
+;;
+(collect)
+_arguments "${_arguments_options[@]}" : \
+'--listen=[Where to listen]:ADDRESS:_default' \
+'--out=[Dataset that all agents'\'' rows go into]:DIR:_files' \
+'--cert=[The collector'\''s certificate (PEM)]:FILE:_files' \
+'--key=[The key of the certificate (PEM)]:FILE:_files' \
+'--client-ca=[Certificate of the authority that signs agents (PEM); an agent'\''s name is the first DNS name in its certificate]:FILE:_files' \
+'--max-agents=[Agents at once]:N:_default' \
+'--max-waiting=[Most bytes of rows that wait to be written; when there are more, agents wait]:BYTES:_default' \
+'--duration=[End after this time]:TIME:_default' \
+'--status=[How often a line says what was stored]:TIME:_default' \
+'--observer=[Name of the collector, in file names and in the rows of its diagnosis]:NAME:_default' \
+'--segment-age=[A segment is sealed when its first rows are this old]:TIME:_default' \
+'--keep-age=[Delete sealed segments whose hour ended longer ago than this]:TIME:_default' \
+'--keep-bytes=[Delete the oldest sealed segments when all together have more bytes than this]:BYTES:_default' \
+'--topology=[Nodes and their addresses (TOML); without it every address is a node of its own]:FILE:_files' \
+'--lateness=[A window is analysed this long after its end; rows that come later are stored and not analysed]:TIME:_default' \
+'--scale=[Divide the lengths of windows by this\: for a mesh whose every time was divided so]:N:_default' \
+'--config=[Configuration file (TOML); without it \`/etc/rocescope/rocescope.toml\`, where there is one]:FILE:_files' \
+'--no-sync[Acknowledge rows that the kernel has and the disk has not\: a loss of power may cost some]' \
+'-q[Say nothing but what goes wrong]' \
+'--quiet[Say nothing but what goes wrong]' \
+'--diagnose[Analyse each window of 20 s as \`diagnose hostmesh\` does, say what fails, and write the tables \`sla\`, \`verdicts\` and \`links\`]' \
+'-h[Print help]' \
+'--help[Print help]' \
+'-V[Print version]' \
+'--version[Print version]' \
 && ret=0
 ;;
 (config)
@@ -194,6 +229,7 @@ drop\:"It ends here"))' \
 '(-r --read)--duration=[End after this time]:TIME:_default' \
 '(-r --read)--vlan-offload=[VLAN tags that the card takes out of frames\: \`off\` has it leave them in, until the capture ends]:VLAN_OFFLOAD:((keep\:"It stays as it is"
 off\:"Tags stay in the frames"))' \
+'(-r --read)--ring-bytes=[Memory of the rings that XDP hands runs over in, all CPUs together; each has from 64 KiB to 32 MiB]:BYTES:_default' \
 '(-r --read)--metrics=[Serve figures for Prometheus at this address, such as 127.0.0.1\:9464]:ADDRESS:_default' \
 '(-r --read)--metrics-flows=[Flows in those figures\: the largest of the last window]:N:_default' \
 '--observer=[Name of this capture point, in every row and file name]:NAME:_default' \
@@ -225,6 +261,72 @@ _arguments "${_arguments_options[@]}" : \
 '-V[Print version]' \
 '--version[Print version]' \
 && ret=0
+;;
+(diagnose)
+_arguments "${_arguments_options[@]}" : \
+'--config=[Configuration file (TOML); without it \`/etc/rocescope/rocescope.toml\`, where there is one]:FILE:_files' \
+'-h[Print help]' \
+'--help[Print help]' \
+'-V[Print version]' \
+'--version[Print version]' \
+":: :_rocescope__subcmd__diagnose_commands" \
+"*::: :->diagnose" \
+&& ret=0
+
+    case $state in
+    (diagnose)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:rocescope-diagnose-command-$line[1]:"
+        case $line[1] in
+            (hostmesh)
+_arguments "${_arguments_options[@]}" : \
+'-o+[How the diagnosis is printed]:OUTPUT:((text\:"For people\: a line a problem"
+json\:"One JSON object\: problems, and the rows of \`verdicts\` and \`sla\`"))' \
+'--output=[How the diagnosis is printed]:OUTPUT:((text\:"For people\: a line a problem"
+json\:"One JSON object\: problems, and the rows of \`verdicts\` and \`sla\`"))' \
+'--topology=[Nodes and their addresses (TOML); without it every address is a node of its own]:FILE:_files' \
+'--window=[Length of a window]:TIME:_default' \
+'--sticky=[How long an anomalous NIC stays so after its window]:TIME:_default' \
+'--scale=[Divide both by this\: for a mesh whose every time was divided so]:N:_default' \
+'--most-ignored=[Drops in a window, as switch problems, that nobody votes on]:N:_default' \
+'--observer=[Name of the analyzer in the rows that it writes]:NAME:_default' \
+'--config=[Configuration file (TOML); without it \`/etc/rocescope/rocescope.toml\`, where there is one]:FILE:_files' \
+'--write[Write the tables \`sla\`, \`verdicts\` and \`links\` into the dataset]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+':dataset -- Dataset with the tables `probes` and `paths`, as `rocescope probe` writes them:_files' \
+&& ret=0
+;;
+(help)
+_arguments "${_arguments_options[@]}" : \
+":: :_rocescope__subcmd__diagnose__subcmd__help_commands" \
+"*::: :->help" \
+&& ret=0
+
+    case $state in
+    (help)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:rocescope-diagnose-help-command-$line[1]:"
+        case $line[1] in
+            (hostmesh)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(help)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+        esac
+    ;;
+esac
+;;
+        esac
+    ;;
+esac
 ;;
 (doctor)
 _arguments "${_arguments_options[@]}" : \
@@ -305,6 +407,48 @@ _arguments "${_arguments_options[@]}" : \
 '-V[Print version]' \
 '--version[Print version]' \
 '*::datasets -- The datasets, captured with equal windows, thresholds and sketches. Each is taken to hold other packets\: one that passed two boxes counts twice:_files' \
+&& ret=0
+;;
+(probe)
+_arguments "${_arguments_options[@]}" : \
+'(--all)*-i+[NIC to probe from and to; two at least]:NIC:_default' \
+'(--all)*--interface=[NIC to probe from and to; two at least]:NIC:_default' \
+'--observer=[Name of this host, in every row and file name; unless given, its host name]:NAME:_default' \
+'--duration=[End after this time]:TIME:_default' \
+'-o+[How the summary is printed]:OUTPUT:((table\:"For people"
+json\:"One JSON object"))' \
+'--output=[How the summary is printed]:OUTPUT:((table\:"For people"
+json\:"One JSON object"))' \
+'--interval=[Between two probes of a NIC]:TIME:_default' \
+'--timeout=[A probe that takes longer is lost]:TIME:_default' \
+'--port=[UDP destination port; unless given 4791, or 47910 where a NIC is an RDMA device, which would keep 4791 for itself]:PORT:_default' \
+'--source-ports=[UDP source ports of a NIC, drawn by chance]:N:_default' \
+'--renew=[How long a source port is used]:TIME:_default' \
+'--max-cpu=[Share of a core beyond which the interval is doubled]:SHARE:_default' \
+'--seed=[Seed of all chance; unless given, another each time]:N:_default' \
+'--paths-rate=[Traces a second and NIC; 0 for none]:N:_default' \
+'--icmp-rate=[Answers a second that any one hop is asked for]:N:_default' \
+'--max-hops=[Hops of the longest path that is looked for]:N:_default' \
+'--refresh=[A path that stays is written again after this time]:TIME:_default' \
+'--window=[How often a line says what was seen]:TIME:_default' \
+'--out=[Write a Parquet dataset into this directory]:DIR:_files' \
+'--segment-age=[A segment is sealed when its first rows are this old]:TIME:_default' \
+'--keep-age=[Delete sealed segments whose hour ended longer ago than this]:TIME:_default' \
+'--keep-bytes=[Delete the oldest sealed segments when all together have more bytes than this]:BYTES:_default' \
+'--collector=[Send rows to \`rocescope collect\`, as in \`https\://collector.example\:4792\`]:URL:_default' \
+'--cert=[The agent'\''s certificate (PEM), whose first DNS name is the observer]:FILE:_files' \
+'--key=[The key of the certificate (PEM)]:FILE:_files' \
+'--ca=[Certificate of the authority that signed the collector'\''s (PEM)]:FILE:_files' \
+'--spool=[Directory for rows that the collector has not acknowledged]:DIR:_files' \
+'--spool-bytes=[Most bytes of the spool; when it is full its oldest rows go]:BYTES:_default' \
+'--config=[Configuration file (TOML); without it \`/etc/rocescope/rocescope.toml\`, where there is one]:FILE:_files' \
+'--all[Every Ethernet interface that is up and has an address]' \
+'-q[Say nothing until the summary]' \
+'--quiet[Say nothing until the summary]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
 && ret=0
 ;;
 (repair)
@@ -409,6 +553,7 @@ drop\:"It ends here"))' \
 '(-r --read)--duration=[End after this time]:TIME:_default' \
 '(-r --read)--vlan-offload=[VLAN tags that the card takes out of frames\: \`off\` has it leave them in, until the capture ends]:VLAN_OFFLOAD:((keep\:"It stays as it is"
 off\:"Tags stay in the frames"))' \
+'(-r --read)--ring-bytes=[Memory of the rings that XDP hands runs over in, all CPUs together; each has from 64 KiB to 32 MiB]:BYTES:_default' \
 '(-r --read)--metrics=[Serve figures for Prometheus at this address, such as 127.0.0.1\:9464]:ADDRESS:_default' \
 '(-r --read)--metrics-flows=[Flows in those figures\: the largest of the last window]:N:_default' \
 '--observer=[Name of this capture point, in every row and file name]:NAME:_default' \
@@ -454,6 +599,10 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(collect)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
 (config)
 _arguments "${_arguments_options[@]}" : \
 ":: :_rocescope__subcmd__help__subcmd__config_commands" \
@@ -490,6 +639,26 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(diagnose)
+_arguments "${_arguments_options[@]}" : \
+":: :_rocescope__subcmd__help__subcmd__diagnose_commands" \
+"*::: :->diagnose" \
+&& ret=0
+
+    case $state in
+    (diagnose)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:rocescope-help-diagnose-command-$line[1]:"
+        case $line[1] in
+            (hostmesh)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+        esac
+    ;;
+esac
+;;
 (doctor)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
@@ -507,6 +676,10 @@ _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
 (merge)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(probe)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
@@ -548,14 +721,17 @@ _rocescope_commands() {
     local commands; commands=(
 'capture:Read a capture file or interfaces\: top flows, opcode mix, and a Parquet dataset' \
 'completions:Print a script that completes commands and options in a shell' \
+'collect:Take the rows of agents over the network into one dataset, and say what fails' \
 'config:Print, check or make a configuration file' \
 'connections:Print what each queue pair did\: loss, order, latency, congestion' \
 'demo:Show the whole path at work, without privileges or input' \
+'diagnose:Find what fails, and where, in what a dataset holds' \
 'doctor:Say what stands in the way of a capture on this machine, and what mends it' \
 'extract:Write the frames of a capture file that a filter wants into another' \
 'generate:Write deterministic RoCEv2 traffic from a scenario, with its truth beside it' \
 'man:Write the manual pages' \
 'merge:Join the datasets of several boxes, window by window' \
+'probe:Probe between the NICs of this host\: loss and latency one way, and the paths' \
 'repair:Seal what a killed capture left in a dataset, and name what does not read' \
 'report:Sum a dataset up\: for people, for programs, or as one HTML page with charts' \
 'schema:Print the tables of the dataset and their columns' \
@@ -569,6 +745,11 @@ _rocescope_commands() {
 _rocescope__subcmd__capture_commands() {
     local commands; commands=()
     _describe -t commands 'rocescope capture commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__collect_commands] )) ||
+_rocescope__subcmd__collect_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope collect commands' commands "$@"
 }
 (( $+functions[_rocescope__subcmd__completions_commands] )) ||
 _rocescope__subcmd__completions_commands() {
@@ -640,6 +821,37 @@ _rocescope__subcmd__demo_commands() {
     local commands; commands=()
     _describe -t commands 'rocescope demo commands' commands "$@"
 }
+(( $+functions[_rocescope__subcmd__diagnose_commands] )) ||
+_rocescope__subcmd__diagnose_commands() {
+    local commands; commands=(
+'hostmesh:Find the NIC, link or switch that fails, from probes between the NICs of hosts and their paths' \
+'help:Print this message or the help of the given subcommand(s)' \
+    )
+    _describe -t commands 'rocescope diagnose commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__diagnose__subcmd__help_commands] )) ||
+_rocescope__subcmd__diagnose__subcmd__help_commands() {
+    local commands; commands=(
+'hostmesh:Find the NIC, link or switch that fails, from probes between the NICs of hosts and their paths' \
+'help:Print this message or the help of the given subcommand(s)' \
+    )
+    _describe -t commands 'rocescope diagnose help commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__diagnose__subcmd__help__subcmd__help_commands] )) ||
+_rocescope__subcmd__diagnose__subcmd__help__subcmd__help_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope diagnose help help commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__diagnose__subcmd__help__subcmd__hostmesh_commands] )) ||
+_rocescope__subcmd__diagnose__subcmd__help__subcmd__hostmesh_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope diagnose help hostmesh commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__diagnose__subcmd__hostmesh_commands] )) ||
+_rocescope__subcmd__diagnose__subcmd__hostmesh_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope diagnose hostmesh commands' commands "$@"
+}
 (( $+functions[_rocescope__subcmd__doctor_commands] )) ||
 _rocescope__subcmd__doctor_commands() {
     local commands; commands=()
@@ -660,14 +872,17 @@ _rocescope__subcmd__help_commands() {
     local commands; commands=(
 'capture:Read a capture file or interfaces\: top flows, opcode mix, and a Parquet dataset' \
 'completions:Print a script that completes commands and options in a shell' \
+'collect:Take the rows of agents over the network into one dataset, and say what fails' \
 'config:Print, check or make a configuration file' \
 'connections:Print what each queue pair did\: loss, order, latency, congestion' \
 'demo:Show the whole path at work, without privileges or input' \
+'diagnose:Find what fails, and where, in what a dataset holds' \
 'doctor:Say what stands in the way of a capture on this machine, and what mends it' \
 'extract:Write the frames of a capture file that a filter wants into another' \
 'generate:Write deterministic RoCEv2 traffic from a scenario, with its truth beside it' \
 'man:Write the manual pages' \
 'merge:Join the datasets of several boxes, window by window' \
+'probe:Probe between the NICs of this host\: loss and latency one way, and the paths' \
 'repair:Seal what a killed capture left in a dataset, and name what does not read' \
 'report:Sum a dataset up\: for people, for programs, or as one HTML page with charts' \
 'schema:Print the tables of the dataset and their columns' \
@@ -681,6 +896,11 @@ _rocescope__subcmd__help_commands() {
 _rocescope__subcmd__help__subcmd__capture_commands() {
     local commands; commands=()
     _describe -t commands 'rocescope help capture commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__help__subcmd__collect_commands] )) ||
+_rocescope__subcmd__help__subcmd__collect_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope help collect commands' commands "$@"
 }
 (( $+functions[_rocescope__subcmd__help__subcmd__completions_commands] )) ||
 _rocescope__subcmd__help__subcmd__completions_commands() {
@@ -721,6 +941,18 @@ _rocescope__subcmd__help__subcmd__demo_commands() {
     local commands; commands=()
     _describe -t commands 'rocescope help demo commands' commands "$@"
 }
+(( $+functions[_rocescope__subcmd__help__subcmd__diagnose_commands] )) ||
+_rocescope__subcmd__help__subcmd__diagnose_commands() {
+    local commands; commands=(
+'hostmesh:Find the NIC, link or switch that fails, from probes between the NICs of hosts and their paths' \
+    )
+    _describe -t commands 'rocescope help diagnose commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__help__subcmd__diagnose__subcmd__hostmesh_commands] )) ||
+_rocescope__subcmd__help__subcmd__diagnose__subcmd__hostmesh_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope help diagnose hostmesh commands' commands "$@"
+}
 (( $+functions[_rocescope__subcmd__help__subcmd__doctor_commands] )) ||
 _rocescope__subcmd__help__subcmd__doctor_commands() {
     local commands; commands=()
@@ -750,6 +982,11 @@ _rocescope__subcmd__help__subcmd__man_commands() {
 _rocescope__subcmd__help__subcmd__merge_commands() {
     local commands; commands=()
     _describe -t commands 'rocescope help merge commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__help__subcmd__probe_commands] )) ||
+_rocescope__subcmd__help__subcmd__probe_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope help probe commands' commands "$@"
 }
 (( $+functions[_rocescope__subcmd__help__subcmd__repair_commands] )) ||
 _rocescope__subcmd__help__subcmd__repair_commands() {
@@ -785,6 +1022,11 @@ _rocescope__subcmd__man_commands() {
 _rocescope__subcmd__merge_commands() {
     local commands; commands=()
     _describe -t commands 'rocescope merge commands' commands "$@"
+}
+(( $+functions[_rocescope__subcmd__probe_commands] )) ||
+_rocescope__subcmd__probe_commands() {
+    local commands; commands=()
+    _describe -t commands 'rocescope probe commands' commands "$@"
 }
 (( $+functions[_rocescope__subcmd__repair_commands] )) ||
 _rocescope__subcmd__repair_commands() {
