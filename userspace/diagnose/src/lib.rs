@@ -3,6 +3,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`hostmesh`] | probes between the NICs of hosts, and their paths: what fails, and where |
+//! | [`mesh`] | the same probes by pair of NICs, and the pairs as a matrix, for those who draw one |
 //!
 //! Everything here is a pure function of the rows and times passed in (`no_std`): the same rows give the
 //! same verdicts, in the collector and over a dataset.
@@ -13,3 +14,4 @@ extern crate alloc;
 extern crate std;
 
 pub mod hostmesh;
+pub mod mesh;

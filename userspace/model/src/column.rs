@@ -175,7 +175,7 @@ impl Unit {
 #[cfg(test)]
 mod tests {
     use super::{Type, Unit};
-    use crate::TABLES;
+    use crate::{DERIVED_TABLES, TABLES};
     use std::vec::Vec;
 
     fn last_word(name: &str) -> &str {
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn names_end_in_their_unit_and_units_in_names_are_true() {
-        for table in TABLES {
+        for table in TABLES.iter().chain(DERIVED_TABLES) {
             for column in table.columns {
                 let named = Unit::ALL
                     .into_iter()

@@ -19,6 +19,7 @@
 //! | `history` | since when a problem lasts |
 //! | `sla`, `verdict`, `coverage` | the rows |
 //! | [`flows`] | which captured flows cross a place |
+//! | [`problem`] | [`Problem`]: the verdicts of many windows as one |
 //!
 //! A window is analysed when the caller's watermark passes its end; rows that come later are counted. Nothing
 //! is said of a window with few probes, and the row of `sla` says why.
@@ -33,6 +34,7 @@ mod history;
 mod latency;
 mod names;
 mod paper;
+pub mod problem;
 mod record;
 pub mod settings;
 mod shape;
@@ -46,4 +48,6 @@ mod verdict;
 pub use analyzer::{Analyzer, WindowDiagnosis};
 pub use coverage::Coverage;
 pub use flows::Where;
+pub use problem::Problem;
 pub use settings::{Settings, SettingsError};
+pub(crate) use sla::ratio;

@@ -5,7 +5,7 @@ use super::expression::{Expression, Test};
 use super::literal::{Comparison, Literal, Prefix};
 use super::token::{Kind, Token, tokens};
 use crate::nearest::nearest;
-use crate::{Column, TABLES, Type};
+use crate::{Column, DERIVED_TABLES, TABLES, Type};
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
@@ -293,8 +293,8 @@ fn is_column(word: &str) -> bool {
 
 /// The columns that can be compared.
 fn columns() -> impl Iterator<Item = &'static Column> {
-    TABLES
-        .iter()
+    let tables = TABLES.iter().chain(DERIVED_TABLES);
+    tables
         .flat_map(|table| table.columns)
         .filter(|column| !matches!(column.kind, Type::Bytes | Type::ListI64))
 }

@@ -1,10 +1,11 @@
-//! The tables: one file each, and [`WindowRows`], which a finished window hands on.
+//! The tables: one file each, and what a window hands on: [`WindowRows`] of captured traffic, [`MeshRows`] of probes.
 
 mod connections;
 mod events;
 mod flows;
 mod links;
 mod opcodes;
+mod pairs;
 mod paths;
 mod probes;
 mod sla;
@@ -16,6 +17,7 @@ pub use events::EventRow;
 pub use flows::FlowRow;
 pub use links::LinkRow;
 pub use opcodes::OpcodeRow;
+pub use pairs::PairRow;
 pub use paths::PathRow;
 pub use probes::ProbeRow;
 pub use sla::SlaRow;
@@ -54,7 +56,10 @@ pub const PROBE_TABLES: &[&Table] = &[ProbeRow::TABLE, PathRow::TABLE];
 /// The tables that the analysis of probes writes.
 pub const DIAGNOSIS_TABLES: &[&Table] = &[SlaRow::TABLE, VerdictRow::TABLE, LinkRow::TABLE];
 
-/// The table of this name.
+/// Tables that are made of others when they are looked at; not in the dataset.
+pub const DERIVED_TABLES: &[&Table] = &[PairRow::TABLE];
+
+/// The stored table of this name.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Table> {
     TABLES.iter().find(|table| table.name == name).copied()
@@ -113,6 +118,31 @@ impl WindowRows {
             events: alloc::vec![EventRow::default()],
             connections: alloc::vec![ConnectionRow::default()],
         }
+    }
+}
+
+/// How the mesh of probes did in a window.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct MeshRows {
+    /// Start of the window, in nanoseconds since 1970.
+    pub start_ns: i64,
+    /// Length of the window in nanoseconds.
+    pub window_ns: i64,
+    /// Every pair of NICs that was probed.
+    pub pairs: Vec<PairRow>,
+    /// Its row of `sla`; none where nobody has analysed the window.
+    pub sla: Vec<SlaRow>,
+    /// Its verdicts.
+    pub verdicts: Vec<VerdictRow>,
+    /// The learnt links.
+    pub links: Vec<LinkRow>,
+}
+
+impl MeshRows {
+    /// The rows by table.
+    #[must_use]
+    pub fn tables(&self) -> [&dyn Cells; 4] {
+        [&self.pairs, &self.sla, &self.verdicts, &self.links]
     }
 }
 

@@ -8,13 +8,14 @@ pub(super) fn document(diagnosis: &Diagnosis) -> String {
     out.begin_object();
     out.key("problems").begin_array();
     for finding in &diagnosis.findings {
+        let problem = &finding.problem;
         out.begin_object();
         out.key("verdict")
-            .row(&vec![finding.last.clone()], 0, |_| true);
-        out.key("until_ns").integer(finding.until_ns);
-        out.key("windows").integer(finding.windows);
-        out.key("probes").integer(finding.probes);
-        out.key("anomalous").integer(finding.anomalous);
+            .row(&vec![problem.last.clone()], 0, |_| true);
+        out.key("until_ns").integer(problem.until_ns);
+        out.key("windows").integer(problem.windows);
+        out.key("probes").integer(problem.probes);
+        out.key("anomalous").integer(problem.anomalous);
         out.key("flows").begin_array();
         for flow in &finding.flows {
             out.string(flow);

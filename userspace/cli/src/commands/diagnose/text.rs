@@ -2,6 +2,7 @@
 
 use super::findings::Finding;
 use super::{Diagnosis, second};
+use rocescope_diagnose::hostmesh::problem::evidence;
 use rocescope_model::{SlaRow, Unit, Value, human, render};
 use std::fmt::Write;
 
@@ -111,7 +112,8 @@ fn write(out: &mut String, diagnosis: &Diagnosis) -> std::fmt::Result {
 }
 
 fn problem(out: &mut String, finding: &Finding, has_flows: bool) -> std::fmt::Result {
-    let last = &finding.last;
+    let problem = &finding.problem;
+    let last = &problem.last;
     let number = last
         .problem
         .map_or_else(String::new, |number| format!(" (#{number})"));
@@ -120,22 +122,12 @@ fn problem(out: &mut String, finding: &Finding, has_flows: bool) -> std::fmt::Re
         out,
         "    since {} until {}, {} windows; {} of {} probes in all",
         second(last.since_ns),
-        second(finding.until_ns),
-        finding.windows,
-        human::grouped(finding.anomalous),
-        human::grouped(finding.probes),
+        second(problem.until_ns),
+        problem.windows,
+        human::grouped(problem.anomalous),
+        human::grouped(problem.probes),
     )?;
-    let paper = match &*last.paper {
-        "rnic" => "an anomalous NIC".into(),
-        "first" => format!("first with {} votes", last.votes),
-        "weighted" => format!("first by weighted votes ({:.1})", last.weighted_votes),
-        _ => "nothing of it".into(),
-    };
-    writeln!(
-        out,
-        "    evidence: e^{:.0} times likelier than chance; the paper's rules say: {paper}",
-        finding.score
-    )?;
+    writeln!(out, "    evidence: {}", evidence(last, problem.score))?;
     if !finding.flows.is_empty() {
         write!(out, "    captured flows that cross it")?;
         let flows: Vec<String> = finding.flows.iter().cloned().collect();
