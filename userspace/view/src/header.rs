@@ -15,6 +15,8 @@ pub struct Header {
     pub own: Option<Own>,
     /// Why connections are not followed, where they are not.
     pub no_connections: Option<String>,
+    /// Why there is no mesh of probes, where there is none.
+    pub no_mesh: Option<String>,
 }
 
 /// How time passes.

@@ -216,6 +216,8 @@ actions! {
     Connections = "connections", "3";
     /// Events.
     Events = "events", "4";
+    /// The mesh of probes, and what fails in it.
+    Mesh = "mesh", "5 m";
     /// The pane alone on the screen, or all.
     Zoom = "zoom", "z";
     /// Row below.
@@ -230,13 +232,17 @@ actions! {
     Top = "top", "home g";
     /// Last row.
     Bottom = "bottom", "end G";
+    /// In the mesh, the probed NIC to the right.
+    NextTarget = "next-target", "n";
+    /// In the mesh, the probed NIC to the left.
+    PreviousTarget = "previous-target", "p";
     /// Every field of the row, explained.
     Detail = "detail", "enter";
     /// Close what is open; drop the filter.
     Back = "back", "esc";
-    /// Sort by the column to the right.
+    /// Sort by the next column; the next figure of the mesh.
     SortNext = "sort-next", "> .";
-    /// Sort by the column to the left.
+    /// Sort by the column before; the figure before.
     SortPrevious = "sort-previous", "< ,";
     /// Choose the column to sort by, among all there are.
     Sort = "sort", "s";

@@ -19,6 +19,7 @@
 //! | [`filter`] | which rows are shown |
 //! | [`theme`], [`glyphs`], [`format`](mod@format) | colours, characters, numbers |
 //! | [`layout`] | what stands where, for drawing and for the mouse |
+//! | [`mesh`] | the same within the mesh, and what is told of a pair and of the verdicts |
 //! | [`mod@draw`] | one file a part of the screen |
 //! | [`screen`] | the terminal: entered, restored, read |
 
@@ -29,6 +30,7 @@ pub mod glyphs;
 pub mod header;
 pub mod keys;
 pub mod layout;
+pub mod mesh;
 pub mod pane;
 pub mod recent;
 pub mod screen;

@@ -7,7 +7,7 @@ use crate::recent::Shown;
 use core::cmp::Ordering;
 use core::net::IpAddr;
 use rocescope_model::{
-    Cells, ConnectionRow, EventRow, FlowRow, OpcodeRow, Row, Table, Type, Value,
+    Cells, ConnectionRow, EventRow, FlowRow, OpcodeRow, PairRow, Row, Table, Type, Value,
 };
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -22,6 +22,8 @@ pub enum Pane {
     Connections,
     /// Events, the latest first.
     Events,
+    /// The mesh of probes, drawn as a matrix.
+    Mesh,
 }
 
 /// What stands in a column of the screen.
@@ -100,10 +102,24 @@ const EVENTS: Columns = &[
     ("syndrome", 2),
     ("detail", 15),
 ];
+/// What the cells of the matrix may say, one at a time.
+const MESH: Columns = &[
+    ("drop_ratio", 5),
+    ("network_p50_ns", 4),
+    ("network_p99_ns", 3),
+    ("processing_p50_ns", 2),
+    ("processing_p99_ns", 1),
+];
 
 impl Pane {
     /// Every pane, in order.
-    pub const ALL: [Self; 4] = [Self::Flows, Self::Opcodes, Self::Connections, Self::Events];
+    pub const ALL: [Self; 5] = [
+        Self::Flows,
+        Self::Opcodes,
+        Self::Connections,
+        Self::Events,
+        Self::Mesh,
+    ];
 
     /// Its table.
     #[must_use]
@@ -113,6 +129,7 @@ impl Pane {
             Self::Opcodes => OpcodeRow::TABLE,
             Self::Connections => ConnectionRow::TABLE,
             Self::Events => EventRow::TABLE,
+            Self::Mesh => PairRow::TABLE,
         }
     }
 
@@ -124,6 +141,7 @@ impl Pane {
             Self::Opcodes => "Opcodes",
             Self::Connections => "Connections",
             Self::Events => "Events",
+            Self::Mesh => "Mesh",
         }
     }
 
@@ -135,6 +153,7 @@ impl Pane {
             Self::Opcodes => &shown.rows.opcodes,
             Self::Connections => &shown.connections,
             Self::Events => &shown.events,
+            Self::Mesh => &shown.mesh.pairs,
         }
     }
 
@@ -144,6 +163,7 @@ impl Pane {
             Self::Opcodes => OPCODES,
             Self::Connections => CONNECTIONS,
             Self::Events => EVENTS,
+            Self::Mesh => MESH,
         }
     }
 
@@ -154,6 +174,7 @@ impl Pane {
             Self::Opcodes => ("packets", true),
             Self::Connections => ("retransmitted_packets", true),
             Self::Events => ("time", true),
+            Self::Mesh => ("drop_ratio", true),
         }
     }
 
@@ -307,6 +328,7 @@ fn identity(pane: Pane, cells: &dyn Cells, row: usize) -> u64 {
         Pane::Opcodes => &["opcode_number"],
         Pane::Connections => &["observer", "connection", "role"],
         Pane::Events => &["time_ns", "kind", "src", "dst", "dst_qpn", "psn"],
+        Pane::Mesh => &["src", "dst"],
     };
     let mut hasher = DefaultHasher::new();
     for column in columns

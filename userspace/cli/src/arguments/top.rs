@@ -98,9 +98,9 @@ pub struct OnceArguments {
     /// How they are printed
     #[arg(short, long, value_enum, default_value_t = OnceOutput::Table, requires = "once")]
     pub output: OnceOutput,
-    /// The table of `table` and `csv`
-    #[arg(long, value_enum, default_value_t = TableName::Flows, requires = "once")]
-    pub table: TableName,
+    /// The table of `table` and `csv`; without it `flows`, or `pairs` where there are probes alone
+    #[arg(long, value_enum, requires = "once")]
+    pub table: Option<TableName>,
 }
 
 /// How a window is printed.
@@ -127,4 +127,12 @@ pub enum TableName {
     Events,
     /// The sums
     Windows,
+    /// Of a dataset with probes, the pairs of NICs
+    Pairs,
+    /// How well the mesh of probes did
+    Sla,
+    /// What fails in it
+    Verdicts,
+    /// Its links
+    Links,
 }

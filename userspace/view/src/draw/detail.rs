@@ -3,6 +3,7 @@
 use super::overlay;
 use super::pen::Pen;
 use crate::format;
+use crate::mesh::story;
 use crate::pane::Pane;
 use crate::recent::Shown;
 use crate::theme::Tone;
@@ -64,7 +65,10 @@ fn page(view: &View, screen: Rect) -> Option<(Vec<Line>, Rect)> {
     let row = view.listing(view.focus()).chosen()?;
     let width = WIDTH.min(screen.width.saturating_sub(4));
     let says = usize::from(width.saturating_sub(4 + NAME + VALUE));
-    let mut lines = history(view, shown, row);
+    let mut lines = match view.focus() {
+        Pane::Mesh => verdicts(shown, width.saturating_sub(4 + NAME)),
+        _ => history(view, shown, row),
+    };
     let cells = view.focus().cells(shown);
     for (at, column) in view.focus().table().columns.iter().enumerate() {
         field(cells, row, at, column, says, &mut lines);
@@ -75,12 +79,8 @@ fn page(view: &View, screen: Rect) -> Option<(Vec<Line>, Rect)> {
 
 /// The flow's rates over the windows kept.
 fn history(view: &View, shown: &Shown, row: usize) -> Vec<Line> {
-    let Some(flow) = shown
-        .rows
-        .flows
-        .get(row)
-        .filter(|_| view.focus() == Pane::Flows)
-    else {
+    let flow = shown.rows.flows.get(row);
+    let Some(flow) = flow.filter(|_| view.focus() == Pane::Flows) else {
         return Vec::new();
     };
     let newest = view.recent.newest().unwrap_or(0);
@@ -111,6 +111,32 @@ fn history(view: &View, shown: &Shown, row: usize) -> Vec<Line> {
     ]
 }
 
+/// The verdicts of the mesh, all of them.
+fn verdicts(shown: &Shown, width: u16) -> Vec<Line> {
+    let mut lines = Vec::new();
+    let width = width.into();
+    for verdict in &shown.mesh.verdicts {
+        let headline = story::headline(verdict);
+        sentence("verdict", &headline, width, Tone::Bad, &mut lines);
+        sentence("do", &verdict.action, width, Tone::Text, &mut lines);
+        let grounds = story::grounds(verdict);
+        sentence("because", &grounds, width, Tone::Faint, &mut lines);
+    }
+    lines
+}
+
+/// A text over several lines.
+fn sentence(name: &'static str, text: &str, width: usize, tone: Tone, lines: &mut Vec<Line>) {
+    for (at, value) in overlay::wrap(text, width).into_iter().enumerate() {
+        lines.push(Line {
+            name: if at == 0 { name } else { "" },
+            value,
+            says: String::new(),
+            tone,
+        });
+    }
+}
+
 fn field(
     cells: &dyn Cells,
     row: usize,
@@ -124,15 +150,7 @@ fn field(
     if column.kind == Type::Text && shown.chars().count() >= usize::from(VALUE) {
         // A sentence: what it says is in it.
         let room = width + usize::from(VALUE);
-        for (at, text) in overlay::wrap(&shown, room).into_iter().enumerate() {
-            lines.push(Line {
-                name: if at == 0 { column.name } else { "" },
-                value: text,
-                says: String::new(),
-                tone: Tone::Text,
-            });
-        }
-        return;
+        return sentence(column.name, &shown, room, Tone::Text, lines);
     }
     shown = format::fit(&shown, usize::from(VALUE) - 2);
     let mut says = overlay::wrap(column.help, width).into_iter();

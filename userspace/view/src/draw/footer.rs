@@ -4,6 +4,7 @@ use super::pen::{Pen, piece};
 use crate::format;
 use crate::header::Motion;
 use crate::keys::Action;
+use crate::pane::Pane;
 use crate::theme::Tone;
 use crate::view::{Layer, View};
 use ratatui::layout::Rect;
@@ -52,6 +53,20 @@ pub(super) fn draw(view: &View, area: Rect, pen: &mut Pen<'_>) {
             (Action::Down, "down"),
             (Action::Up, "up"),
             (Action::Back, "close"),
+        ],
+        _ if view.focus() == Pane::Mesh => &[
+            (Action::Quit, "quit"),
+            (Action::Help, "help"),
+            (Action::SortNext, "figure"),
+            (Action::NextTarget, "right"),
+            (Action::PreviousTarget, "left"),
+            (Action::Top, "worst"),
+            (Action::Detail, "detail"),
+            (Action::Earlier, "back"),
+            (Action::Later, "on"),
+            (Action::Filter, "filter"),
+            (Action::Pause, "pause"),
+            (Action::NextPane, "pane"),
         ],
         _ => &[
             (Action::Quit, "quit"),

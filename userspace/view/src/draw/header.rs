@@ -1,14 +1,16 @@
 //! Source and time, rates, the identity, what was lost.
 
 use super::pen::{Pen, Piece, piece};
+use super::sla;
 use crate::format;
 use crate::header::{Losses, Motion};
+use crate::pane::Pane;
 use crate::recent::Shown;
 use crate::theme::Tone;
 use crate::view::View;
 use ratatui::layout::Rect;
 use rocescope_model::human::grouped;
-use rocescope_model::{Unit, Value, WindowRow, human};
+use rocescope_model::{Time, Unit, Value, WindowRow, human};
 
 /// Cells of the sparkline of the whole source.
 const SPARK: usize = 20;
@@ -30,9 +32,21 @@ pub(super) fn draw(view: &View, area: Rect, pen: &mut Pen<'_>) {
         pen.line(line(1), vec![piece(waiting, Tone::Notice, 9)], right);
         return;
     };
+    if let (Pane::Mesh, Some(mesh)) = (view.focus(), view.mesh_shown()) {
+        let area = Rect {
+            height: area.height - 1,
+            ..line(1)
+        };
+        return sla::draw(mesh, area, right, pen);
+    }
+    if shown.windows == 0 {
+        let text = "no packet was captured at this time; there are probes";
+        let left = vec![piece(text, Tone::Notice, 9)];
+        return pen.line(line(1), left, right);
+    }
     pen.line(line(1), rates(view, shown), right);
     identity(&shown.total, line(2), pen);
-    pen.line(line(3), losses(view, &shown.total), marks(&shown.total));
+    pen.line(line(3), losses(view, &shown.total), marks(shown));
 }
 
 /// What is looked at, and when.
@@ -62,11 +76,15 @@ fn place(view: &View) -> (Vec<Piece>, Vec<Piece>) {
     }
     let mut right = Vec::new();
     if let Some(shown) = &view.shown {
-        let time = format!("{:.3}", shown.total.window_start);
+        let (start, length_ns) = match (view.focus(), view.mesh_shown()) {
+            (Pane::Mesh, Some(mesh)) => (Time(mesh.start_ns), mesh.window_ns),
+            _ => (shown.total.window_start, shown.total.window_ns),
+        };
+        let time = format!("{start:.3}");
         let (date, clock) = (time.get(..10).unwrap_or(""), time.get(11..23).unwrap_or(""));
         right.push(piece(date, Tone::Faint, 4));
         right.push(piece(clock, Tone::Heading, 10));
-        let length = format::length(shown.total.window_ns);
+        let length = format::length(length_ns);
         right.push(piece(format!("+{length}"), Tone::Text, 9));
     }
     (left, right)
@@ -207,12 +225,15 @@ fn losses(view: &View, total: &WindowRow) -> Vec<Piece> {
 }
 
 /// What deserves a look, where there is any.
-fn marks(total: &WindowRow) -> Vec<Piece> {
+fn marks(shown: &Shown) -> Vec<Piece> {
+    let total = &shown.total;
+    let verdicts = shown.mesh.verdicts.len() as u64;
     let mark = |name: &str, number: u64, tone, matters| {
         let text = format!("{name} {}", grouped(number));
         (number > 0).then(|| piece(text, tone, matters))
     };
     [
+        mark("verdicts", verdicts, Tone::Bad, 9),
         mark("NAK", total.nak_packets, Tone::Bad, 8),
         mark("RNR", total.rnr_nak_packets, Tone::Bad, 8),
         mark(

@@ -13,7 +13,7 @@ const KEYS: u16 = 18;
 const SAYS: usize = 54;
 
 /// What the marks and characters stand for.
-const LEGEND: [(&str, &str); 7] = [
+const LEGEND: [(&str, &str); 9] = [
     (
         "E J C ~",
         "Elephant; sudden change; congestion experienced (CE); sizes are upper bounds.",
@@ -39,6 +39,14 @@ const LEGEND: [(&str, &str); 7] = [
         "Whether the mirror port lost frames is not worked out.",
     ),
     ("CPU, RSS", "What this program takes: 100 % is one core."),
+    (
+        "! in the mesh",
+        "More than 10 % dropped, or ten times what half of the pairs take.",
+    ),
+    (
+        "+ in the mesh",
+        "Something dropped, or twice what half of the pairs take.",
+    ),
 ];
 
 fn lines(view: &View) -> Vec<(String, String)> {

@@ -4,8 +4,10 @@ mod detail;
 mod footer;
 mod header;
 mod help;
+mod mesh;
 mod overlay;
 mod pen;
+mod sla;
 mod sort;
 mod table;
 #[cfg(test)]
@@ -13,10 +15,12 @@ mod tests;
 
 pub(crate) use detail::most_scroll as detail_scroll;
 pub(crate) use help::most_scroll as help_scroll;
+pub(crate) use overlay::wrap;
 pub(crate) use table::tab_at;
 
 use crate::glyphs::Glyphs;
 use crate::layout::{self, LEAST};
+use crate::pane::Pane;
 use crate::theme::Tone;
 use crate::view::{Layer, View};
 use pen::Pen;
@@ -35,7 +39,10 @@ pub fn draw(view: &View, frame: &mut Frame<'_>) {
         header::draw(view, areas.header, &mut pen);
         let alone = areas.panes.len() == 1;
         for (pane, area) in areas.panes {
-            table::draw(view, pane, area, alone, &mut pen);
+            match pane {
+                Pane::Mesh => mesh::draw(view, area, &mut pen),
+                _ => table::draw(view, pane, area, alone, &mut pen),
+            }
         }
         match &view.layer {
             Layer::Tables | Layer::Filter(..) => {}

@@ -67,7 +67,7 @@ pub(super) fn frame(page: Rect, heading: &str, first: usize, lines: usize, pen: 
 }
 
 /// Text in lines of at most so many characters, broken between words.
-pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
+pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         match lines.last_mut() {

@@ -91,7 +91,7 @@ pub(crate) fn tab_at(view: &View, x: u16) -> Option<Pane> {
     (x < tab.1 + tab.2.chars().count() as u16).then_some(tab.0)
 }
 
-fn title(view: &View, pane: Pane, area: Rect, alone: bool, pen: &mut Pen<'_>) {
+pub(super) fn title(view: &View, pane: Pane, area: Rect, alone: bool, pen: &mut Pen<'_>) {
     let rule = "─".repeat(area.width.into());
     pen.text(area.x, area.y, &rule, area.width, Tone::Faint);
     let shown: Vec<(Pane, u16, String)> = if alone {

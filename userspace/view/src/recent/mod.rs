@@ -3,7 +3,7 @@
 mod merge;
 
 use crate::series::REACH;
-use rocescope_model::{ConnectionRow, EventRow, WindowRow, WindowRows};
+use rocescope_model::{ConnectionRow, EventRow, MeshRows, Time, WindowRow, WindowRows};
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ pub struct Shown {
     pub number: u64,
     /// The sums.
     pub total: WindowRow,
-    /// Windows in it that held frames.
+    /// Windows in it that held frames; none where there is nothing but the mesh of probes.
     pub windows: usize,
     /// Whether there are more flows than `total` says: several windows were put together whose rows
     /// hold only the top of their flows.
@@ -45,6 +45,24 @@ pub struct Shown {
     pub events: Vec<EventRow>,
     /// Each direction of a connection as it was last reported up to this window.
     pub connections: Vec<ConnectionRow>,
+    /// The mesh of probes at the time of the window; empty where there is none.
+    pub mesh: Arc<MeshRows>,
+}
+
+impl Shown {
+    /// A window of probes where nothing was captured.
+    pub(crate) fn of_mesh(mesh: &MeshRows) -> Self {
+        let total = WindowRow {
+            window_start: Time(mesh.start_ns),
+            window_start_ns: mesh.start_ns,
+            window_ns: mesh.window_ns,
+            ..WindowRow::default()
+        };
+        Self {
+            total,
+            ..Self::default()
+        }
+    }
 }
 
 impl Recent {

@@ -57,6 +57,7 @@ impl View {
             Action::Opcodes => self.focus = Pane::Opcodes,
             Action::Connections => self.focus = Pane::Connections,
             Action::Events => self.focus = Pane::Events,
+            Action::Mesh => self.focus = Pane::Mesh,
             Action::Zoom => self.zoom = !self.zoom,
             Action::Down => self.choose_by(1),
             Action::Up => self.choose_by(-1),
@@ -64,6 +65,8 @@ impl View {
             Action::PageUp => self.choose_by(-self.page()),
             Action::Top => self.choose_by(i64::MIN),
             Action::Bottom => self.choose_by(i64::MAX),
+            Action::NextTarget => self.turn_target(1),
+            Action::PreviousTarget => self.turn_target(-1),
             Action::Detail => self.open_detail(),
             Action::Back => {
                 // Without a filter nothing can be wrong with it.
@@ -109,18 +112,24 @@ impl View {
     fn page(&self) -> i64 {
         let areas = self.areas();
         let mut panes = areas.panes.iter();
-        let height = panes
-            .find(|(pane, _)| *pane == self.focus)
-            .map_or(1, |(_, area)| layout::rows(*area).height);
+        let area = panes.find(|(pane, _)| *pane == self.focus);
+        let height = area.map_or(1, |(pane, area)| match pane {
+            Pane::Mesh => self.mesh_plan(*area).matrix.height,
+            _ => layout::rows(*area).height,
+        });
         i64::from(height).max(1)
     }
 
     fn choose_by(&mut self, by: i64) {
+        // The first and the last are those of the order in every pane: in the mesh the worst pair and the best.
+        if self.focus == Pane::Mesh && !matches!(by, i64::MIN | i64::MAX) {
+            return self.step_down(by);
+        }
         let place = self.listing(self.focus).cursor as i64;
         self.choose(self.focus, place.saturating_add(by).max(0) as usize);
     }
 
-    fn choose(&mut self, pane: Pane, place: usize) {
+    pub(super) fn choose(&mut self, pane: Pane, place: usize) {
         if let Some(shown) = &self.shown {
             self.listings[pane as usize].choose(place, pane.cells(shown));
         }
@@ -145,10 +154,18 @@ impl View {
             .find(|(pane, _)| *pane == self.focus)
             .map_or(self.size.0, |(_, area)| area.width);
         let listing = self.listing(self.focus);
-        let columns: Vec<usize> = layout::columns(listing, width, self.is_estimated())
+        let slots: Vec<Slot> = match self.focus {
+            // A figure at a time is on the screen.
+            Pane::Mesh => Pane::Mesh.slots().map(|(slot, _)| slot).collect(),
+            _ => {
+                let placed = layout::columns(listing, width, self.is_estimated());
+                placed.iter().map(|placed| placed.slot).collect()
+            }
+        };
+        let columns: Vec<usize> = slots
             .iter()
-            .filter_map(|placed| match placed.slot {
-                Slot::Column(at) => Some(at),
+            .filter_map(|slot| match slot {
+                Slot::Column(at) => Some(*at),
                 _ => None,
             })
             .collect();
@@ -203,6 +220,10 @@ impl View {
     }
 
     fn lengthen(&mut self, longer: bool) {
+        if self.focus == Pane::Mesh {
+            self.note("windows of the mesh are as long as they were analysed: `rocescope diagnose hostmesh --window`");
+            return;
+        }
         let Some(shown) = &self.shown else {
             return;
         };
@@ -241,7 +262,11 @@ impl View {
     /// Moves in time: where the source cannot, among the windows that are kept.
     fn go(&mut self, seek: Seek) -> Effect {
         if self.options.seekable {
-            return Effect::Seek(seek);
+            // A window of probes is as long as many of captured traffic.
+            return Effect::Seek(match (self.focus, seek) {
+                (Pane::Mesh, Seek::Windows(by)) => Seek::Meshes(by),
+                (_, seek) => seek,
+            });
         }
         let (Some(newest), Some(shown)) = (self.recent.newest(), &self.shown) else {
             return Effect::Nothing;
@@ -261,7 +286,7 @@ impl View {
         };
         let a_minute = 60_000_000_000 / window_ns(at).unwrap_or(1).max(1);
         let by = match seek {
-            Seek::Windows(by) => by,
+            Seek::Windows(by) | Seek::Meshes(by) => by,
             Seek::Minutes(by) => by.saturating_mul(a_minute.max(1)),
             Seek::Begin => i64::MIN,
             Seek::End => i64::MAX,
@@ -298,6 +323,11 @@ impl View {
             Mouse::Press(..) if y == area.y && areas.panes.len() == 1 => {
                 if let Some(tab) = crate::draw::tab_at(self, x) {
                     self.focus = tab;
+                }
+            }
+            Mouse::Press(..) if pane == Pane::Mesh => {
+                if let Some(cell) = self.mesh_plan(area).cell_at(x, y) {
+                    self.choose_cell(cell);
                 }
             }
             Mouse::Press(..) if y == area.y + 1 => {

@@ -1,6 +1,7 @@
 //! What is shown, and what a key does to it.
 
 mod act;
+mod cells;
 mod typed;
 
 use crate::filter::Matcher;
@@ -14,9 +15,11 @@ use crate::recent::{Recent, Shown};
 use crate::series::Series;
 use crate::theme::Theme;
 use core::net::IpAddr;
+use rocescope_diagnose::mesh::Matrix;
 use rocescope_model::filter::FilterError;
-use rocescope_model::{EventRow, FlowRow, WindowRows};
+use rocescope_model::{EventRow, FlowRow, MeshRows, WindowRows};
 use std::collections::HashSet;
+use std::sync::Arc;
 
 /// Window lengths, in windows of the source.
 pub const LENGTHS: [u32; 5] = [1, 2, 5, 10, 60];
@@ -62,6 +65,8 @@ pub enum Seek {
     Windows(i64),
     /// So many minutes on, or back.
     Minutes(i64),
+    /// So many windows of the mesh of probes on, or back.
+    Meshes(i64),
     /// The first window.
     Begin,
     /// The last window.
@@ -109,11 +114,15 @@ pub struct View {
     pub(crate) held: Option<u64>,
     /// Index into [`LENGTHS`].
     pub(crate) length: usize,
-    pub(crate) listings: [Listing; 4],
+    /// The latest mesh of probes.
+    mesh: Option<Arc<MeshRows>>,
+    /// Which pair of the mesh shown stands where.
+    pub(crate) matrix: Matrix,
+    pub(crate) listings: [Listing; 5],
     pub(crate) focus: Pane,
     pub(crate) zoom: bool,
     pub(crate) filter: String,
-    matchers: [Option<Matcher>; 4],
+    matchers: [Option<Matcher>; 5],
     pub(crate) layer: Layer,
     pub(crate) size: (u16, u16),
     /// One line for the user, until the next key.
@@ -135,11 +144,13 @@ impl View {
             jitter: HashSet::new(),
             held: None,
             length: 0,
+            mesh: None,
+            matrix: Matrix::default(),
             listings: Pane::ALL.map(Listing::new),
             focus: Pane::Flows,
             zoom: false,
             filter: String::new(),
-            matchers: [None, None, None, None],
+            matchers: [const { None }; 5],
             layer: Layer::Tables,
             size: layout::LEAST,
             note: None,
@@ -239,7 +250,17 @@ impl View {
     /// Puts together what is shown.
     pub(crate) fn refresh(&mut self) {
         let last = self.held.or_else(|| self.recent.newest());
+        let before = self.shown.take().map(|before| before.mesh);
         self.shown = last.and_then(|last| self.recent.shown(last, LENGTHS[self.length]));
+        // What is held stays, whatever has come since.
+        let before = before.filter(|mesh| self.held.is_some() && mesh.window_ns > 0);
+        if let Some(mesh) = before.or_else(|| self.mesh.clone().filter(|mesh| mesh.window_ns > 0)) {
+            let shown = self.shown.take();
+            self.shown = Some(Shown {
+                mesh: Arc::clone(&mesh),
+                ..shown.unwrap_or_else(|| Shown::of_mesh(&mesh))
+            });
+        }
         self.jitter.clear();
         if let Some(shown) = &self.shown {
             let (from, to) = (
@@ -271,6 +292,9 @@ impl View {
             for (listing, matcher) in listings.iter_mut().zip(matchers) {
                 listing.arrange(listing.pane.cells(shown), matcher.as_ref());
             }
+            let pairs = &listings[Pane::Mesh as usize].order;
+            let pairs = pairs.iter().map(|pair| *pair as usize);
+            self.matrix = Matrix::of(&shown.mesh.pairs, pairs);
         }
     }
 

@@ -6,9 +6,9 @@ use super::show::{self, Stage};
 use crate::signals::Ender;
 use anyhow::{Context, Result, anyhow};
 use rocescope_capture::interface::Interface;
-use rocescope_model::WindowRows;
+use rocescope_model::{MeshRows, WindowRows};
 use rocescope_view::screen::Input;
-use rocescope_view::{Motion, Seek};
+use rocescope_view::{Motion, Pane, Seek};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
@@ -29,6 +29,8 @@ pub(super) enum Message {
     Window(Box<WindowRows>),
     /// The source stands elsewhere.
     Replace(Vec<WindowRows>),
+    /// The mesh of probes from here on.
+    Mesh(Box<MeshRows>),
     /// Time passes in another way.
     Motion(Motion),
     /// A line for the user.
@@ -56,6 +58,8 @@ pub(super) enum Feed {
 
 /// The way to the screen.
 pub(super) struct ToScreen {
+    /// Number of the window of the mesh that is shown.
+    mesh: Option<usize>,
     /// What is drawn on, until the drawing begins.
     stage: Option<Stage>,
     control: Control,
@@ -73,6 +77,7 @@ impl Feed {
 
     pub(super) fn screen(stage: Stage, control: Control, live: bool) -> Self {
         Self::Screen(Box::new(ToScreen {
+            mesh: None,
             stage: Some(stage),
             control,
             live,
@@ -152,6 +157,43 @@ impl Feed {
         match self {
             Self::Printed(_) => self.add(windows),
             Self::Screen(screen) => screen.send(Message::Replace(windows)),
+        }
+    }
+
+    /// Begins with this pane.
+    pub(super) fn turn_to_pane(&mut self, pane: Pane) {
+        if let Self::Screen(screen) = self
+            && let Some(stage) = &mut screen.stage
+        {
+            stage.view.turn_to_pane(pane);
+        }
+    }
+
+    /// Whether this window of the mesh is shown already. What is printed is used up.
+    pub(super) fn mesh_is(&self, number: Option<usize>) -> bool {
+        match self {
+            Self::Printed(_) => number.is_none(),
+            Self::Screen(screen) => screen.mesh == number,
+        }
+    }
+
+    /// The mesh of probes from here on.
+    pub(super) fn mesh(&mut self, number: Option<usize>, rows: MeshRows) -> Result<()> {
+        match self {
+            Self::Printed(printer) => printer.mesh(rows),
+            Self::Screen(screen) => {
+                screen.mesh = number;
+                return screen.send(Message::Mesh(Box::new(rows)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Prints a window of the mesh at a time when nothing was captured.
+    pub(super) fn mesh_alone(&mut self) -> Result<()> {
+        match self {
+            Self::Printed(printer) => printer.mesh_alone(),
+            Self::Screen(_) => Ok(()),
         }
     }
 

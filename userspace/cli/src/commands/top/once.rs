@@ -4,20 +4,23 @@ use super::feed::Stopped;
 use crate::arguments::{OnceArguments, OnceOutput, TableName};
 use crate::commands::print;
 use anyhow::Result;
+use rocescope_diagnose::mesh::Figure;
 use rocescope_model::csv;
 use rocescope_model::filter::{Filter, RowFilter};
 use rocescope_model::json::Writer;
 use rocescope_model::render::{self, Options};
 use rocescope_model::{
-    Cells, ConnectionRow, EventRow, FlowRow, OpcodeRow, Row, Table, Type, Value, WindowRow,
-    WindowRows,
+    Cells, ConnectionRow, EventRow, FlowRow, LinkRow, MeshRows, OpcodeRow, PairRow, Row, SlaRow,
+    Table, Type, Value, VerdictRow, WindowRow, WindowRows,
 };
 use std::fmt::Write;
 
 /// Prints windows, and ends behind the last that is wanted.
 pub(super) struct Printer {
     output: OnceOutput,
-    table: TableName,
+    table: Option<TableName>,
+    /// The mesh of probes at the time of the window; only of datasets that have one.
+    mesh: Option<MeshRows>,
     /// Windows still wanted.
     left: u64,
     /// Rows of a text table at most.
@@ -40,7 +43,7 @@ impl Printer {
         if let Some(filter) = filter {
             let read = |table| RowFilter::new(filter, table);
             wanted = FILTERED.into_iter().flat_map(read).collect();
-            let asked = of(arguments.table);
+            let asked = of(arguments.table.unwrap_or(TableName::Flows));
             if arguments.output != OnceOutput::Json && FILTERED.contains(&asked) {
                 read(asked)?;
             } else if wanted.is_empty() {
@@ -50,6 +53,7 @@ impl Printer {
         Ok(Self {
             output: arguments.output,
             table: arguments.table,
+            mesh: None,
             left: arguments.windows,
             most,
             heading: true,
@@ -66,17 +70,36 @@ impl Printer {
         }
         rows.events.append(&mut self.early.events);
         rows.connections.append(&mut self.early.connections);
+        self.print(rows)
+    }
+
+    /// The mesh of probes of the window that comes next.
+    pub(super) fn mesh(&mut self, rows: MeshRows) {
+        self.mesh = Some(rows);
+    }
+
+    /// A window of the mesh at a time when nothing was captured.
+    pub(super) fn mesh_alone(&mut self) -> Result<()> {
+        self.print(&mut WindowRows::default())
+    }
+
+    fn print(&mut self, rows: &mut WindowRows) -> Result<()> {
+        let mut mesh = self.mesh.take();
         for filter in &self.wanted {
+            if let Some(mesh) = &mut mesh {
+                keep(&mut mesh.pairs, filter);
+            }
             keep(&mut rows.flows, filter);
             keep(&mut rows.opcodes, filter);
             keep(&mut rows.connections, filter);
             keep(&mut rows.events, filter);
         }
         let text = match self.output {
-            OnceOutput::Table => self.text(rows),
-            OnceOutput::Json => json(rows),
+            OnceOutput::Table => self.text(rows, mesh.as_ref()),
+            OnceOutput::Json => json(rows, mesh.as_ref()),
             OnceOutput::Csv => {
-                let cells = cells(rows, self.table);
+                let mesh = mesh.unwrap_or_default();
+                let cells = cells(rows, &mesh, self.table(rows));
                 let heading = if self.heading {
                     csv::heading(cells.table())
                 } else {
@@ -95,7 +118,16 @@ impl Printer {
         Ok(())
     }
 
-    fn text(&self, rows: &WindowRows) -> String {
+    /// The table that is asked for, or else what there is most to see in.
+    fn table(&self, rows: &WindowRows) -> TableName {
+        self.table.unwrap_or(match rows.windows.is_empty() {
+            true => TableName::Pairs,
+            false => TableName::Flows,
+        })
+    }
+
+    fn text(&self, rows: &WindowRows, mesh: Option<&MeshRows>) -> String {
+        let asked = self.table(rows);
         let table = |cells: &dyn Cells, columns| {
             render::table(
                 cells,
@@ -109,19 +141,37 @@ impl Printer {
         if !self.heading {
             text.push('\n');
         }
-        text += &table(&rows.windows, None);
-        if self.table == TableName::Windows {
+        if !rows.windows.is_empty() {
+            text += &table(&rows.windows, None);
+        }
+        if asked == TableName::Windows {
             return text;
         }
+        let mut mesh = mesh.cloned().unwrap_or_default();
+        if matches!(
+            asked,
+            TableName::Pairs | TableName::Sla | TableName::Verdicts
+        ) {
+            text += &table(&mesh.sla, None);
+            for verdict in &mesh.verdicts {
+                let (sentence, action) = (&verdict.sentence, &verdict.action);
+                let _ = writeln!(text, "\n{}  {sentence}\n    do: {action}", verdict.class);
+            }
+            // The worst first, for not all may be printed.
+            let drops = |pair: &PairRow| pair.drop_ratio.unwrap_or(0.0);
+            let pairs = &mut mesh.pairs;
+            pairs.sort_by(|a, b| drops(b).total_cmp(&drops(a)));
+            pairs.sort_by_key(|pair| std::cmp::Reverse(Figure::Drops.severity(pair, None)));
+        }
         // Every row is of this window.
-        let registry = of(self.table);
+        let registry = of(asked);
         let shown = registry.columns.iter().filter(|column| column.shown);
         let names: Vec<&str> = shown
             .map(|column| column.name)
             .filter(|name| *name != "window_start")
             .collect();
         let cells = Top {
-            cells: cells(rows, self.table),
+            cells: cells(rows, &mesh, asked),
             most: self.most,
         };
         let all = cells.cells.rows();
@@ -131,11 +181,12 @@ impl Printer {
 }
 
 /// The tables whose rows a filter chooses; the sums of a window are always those of all packets.
-const FILTERED: [&Table; 4] = [
+const FILTERED: [&Table; 5] = [
     FlowRow::TABLE,
     OpcodeRow::TABLE,
     ConnectionRow::TABLE,
     EventRow::TABLE,
+    PairRow::TABLE,
 ];
 
 /// Drops the rows that `filter` does not want, where it is one for their table.
@@ -153,13 +204,17 @@ where
     rows.retain(|_| wanted.next().unwrap_or(true));
 }
 
-fn cells(rows: &WindowRows, table: TableName) -> &dyn Cells {
+fn cells<'a>(rows: &'a WindowRows, mesh: &'a MeshRows, table: TableName) -> &'a dyn Cells {
     match table {
         TableName::Flows => &rows.flows,
         TableName::Opcodes => &rows.opcodes,
         TableName::Connections => &rows.connections,
         TableName::Events => &rows.events,
         TableName::Windows => &rows.windows,
+        TableName::Pairs => &mesh.pairs,
+        TableName::Sla => &mesh.sla,
+        TableName::Verdicts => &mesh.verdicts,
+        TableName::Links => &mesh.links,
     }
 }
 
@@ -170,6 +225,10 @@ const fn of(table: TableName) -> &'static Table {
         TableName::Connections => ConnectionRow::TABLE,
         TableName::Events => EventRow::TABLE,
         TableName::Windows => WindowRow::TABLE,
+        TableName::Pairs => PairRow::TABLE,
+        TableName::Sla => SlaRow::TABLE,
+        TableName::Verdicts => VerdictRow::TABLE,
+        TableName::Links => LinkRow::TABLE,
     }
 }
 
@@ -194,13 +253,14 @@ impl Cells for Top<'_> {
 }
 
 /// One line: an object of tables, each with its rows; sketches are not for here.
-fn json(rows: &WindowRows) -> String {
+fn json(rows: &WindowRows, mesh: Option<&MeshRows>) -> String {
     let mut json = Writer::compact();
     json.begin_object();
     let mut tables = rows.tables();
     // The sums first, for who reads with their eyes.
     tables.rotate_right(1);
-    for cells in tables {
+    let of_mesh = mesh.iter().flat_map(|mesh| mesh.tables());
+    for cells in tables.into_iter().chain(of_mesh) {
         json.key(cells.table().name).begin_array();
         for row in 0..cells.rows() {
             json.row(cells, row, |column| column.kind != Type::Bytes);

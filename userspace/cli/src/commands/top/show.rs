@@ -173,6 +173,10 @@ fn take(view: &mut View, message: Message, control: &Control) -> Result<Turn> {
             view.replace(windows);
             return Ok(Turn::On);
         }
+        Message::Mesh(rows) => {
+            view.mesh(*rows);
+            return Ok(Turn::On);
+        }
         Message::Motion(motion) => {
             view.header().motion = motion;
             return Ok(Turn::On);

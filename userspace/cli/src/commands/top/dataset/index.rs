@@ -1,5 +1,6 @@
 //! Which rows of which segment belong to which window.
 
+use super::mesh::MeshWindows;
 use anyhow::{Context, Result};
 use rocescope_model::{
     Cells, ConnectionRow, EventRow, FlowRow, OpcodeRow, Row, Time, Type, Value, WindowRow,
@@ -14,14 +15,35 @@ use std::path::PathBuf;
 const REPORT_NS: i64 = 61_000_000_000;
 const HOUR_NS: i64 = 3_600_000_000_000;
 
+/// Rows whose times are kept as one span: so many are read at least where one is wanted.
+const BLOCK: u32 = 1_024;
+
+/// A moment that can be looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Moment {
+    start_ns: i64,
+    length_ns: i64,
+    /// Whether it is a window of captured traffic; else one of probes at a time when nothing was captured.
+    captured: bool,
+}
+
+/// Rows of a segment that follow each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Block {
+    first_ns: i64,
+    last_ns: i64,
+    rows: u32,
+}
+
 /// A dataset by windows.
 #[derive(Debug)]
 pub(super) struct Index {
     found: Scan,
-    /// Starts of all windows, each once, ascending, and their length.
-    starts: Vec<(i64, i64)>,
-    /// What was read of a segment: the time of each row, equal ones in a row as one.
-    times: HashMap<PathBuf, Vec<(i64, u32)>>,
+    /// All moments, each once, ascending.
+    moments: Vec<Moment>,
+    meshes: MeshWindows,
+    /// What was read of a segment: between which times its rows lie.
+    times: HashMap<PathBuf, Vec<Block>>,
 }
 
 impl Index {
@@ -45,46 +67,70 @@ impl Index {
         }
         starts.sort_unstable();
         starts.dedup_by_key(|(start, _)| *start);
+        let meshes = MeshWindows::new(&found)?;
         Ok(Self {
+            moments: moments(&starts, &meshes),
             found,
-            starts,
+            meshes,
             times: HashMap::new(),
         })
     }
 
     pub(super) const fn len(&self) -> usize {
-        self.starts.len()
+        self.moments.len()
     }
 
     pub(super) const fn is_empty(&self) -> bool {
-        self.starts.is_empty()
+        self.moments.is_empty()
     }
 
     /// Start of a window.
     pub(super) fn start(&self, at: usize) -> Option<i64> {
-        self.starts.get(at).map(|(start, _)| *start)
+        self.moments.get(at).map(|moment| moment.start_ns)
+    }
+
+    /// Whether a window is one of captured traffic.
+    pub(super) fn is_captured(&self, at: usize) -> bool {
+        self.moments.get(at).is_some_and(|moment| moment.captured)
+    }
+
+    /// Whether any window is.
+    pub(super) fn has_captured(&self) -> bool {
+        self.moments.iter().any(|moment| moment.captured)
+    }
+
+    /// The windows of the mesh of probes.
+    pub(super) const fn meshes(&self) -> &MeshWindows {
+        &self.meshes
+    }
+
+    /// The window of the mesh at the end of a window, by number.
+    pub(super) fn mesh_at(&self, at: usize) -> Option<usize> {
+        let moment = self.moments.get(at)?;
+        self.meshes
+            .at(moment.start_ns.saturating_add(moment.length_ns) - 1)
     }
 
     /// The window that holds this time, or the next that there is, or the last.
     pub(super) fn at(&self, time_ns: i64) -> usize {
-        let over = |(start, length): &(i64, i64)| start.saturating_add(*length) <= time_ns;
-        let at = self.starts.partition_point(over);
-        at.min(self.starts.len().saturating_sub(1))
+        let over = |moment: &Moment| moment.start_ns.saturating_add(moment.length_ns) <= time_ns;
+        let at = self.moments.partition_point(over);
+        at.min(self.moments.len().saturating_sub(1))
     }
 
-    /// These windows with all their rows but sketches. The first brings the connections of the minute
-    /// before it.
+    /// Those of these windows that were captured, with all their rows but sketches. The first brings the
+    /// connections of the minute before it.
     pub(super) fn windows(&mut self, range: Range<usize>) -> Result<Vec<WindowRows>> {
-        let Some(wanted) = self.starts.get(range).map(<[_]>::to_vec) else {
+        let wanted = self.moments.get(range).unwrap_or_default();
+        let wanted = wanted.iter().filter(|moment| moment.captured);
+        let wanted: Vec<Moment> = wanted.copied().collect();
+        let (Some(first), Some(last)) = (wanted.first(), wanted.last()) else {
             return Ok(Vec::new());
         };
-        let (Some((from, _)), Some((last, length))) = (wanted.first(), wanted.last()) else {
-            return Ok(Vec::new());
-        };
-        let span = *from..last.saturating_add(*length);
+        let span = first.start_ns..last.start_ns.saturating_add(last.length_ns);
         let mut windows = vec![WindowRows::default(); wanted.len()];
         let place = |time: i64| {
-            let behind = wanted.partition_point(|(start, _)| *start <= time);
+            let behind = wanted.partition_point(|moment| moment.start_ns <= time);
             behind.saturating_sub(1)
         };
         for row in self.rows::<WindowRow>(&span)? {
@@ -107,7 +153,7 @@ impl Index {
     }
 
     /// The rows of a table whose time lies in `span`.
-    fn rows<R: Row>(&mut self, span: &Range<i64>) -> Result<Vec<R>> {
+    pub(super) fn rows<R: Row>(&mut self, span: &Range<i64>) -> Result<Vec<R>> {
         let mut rows = Vec::new();
         // The exact time stands beside the one that decides the partition.
         let Some(column) = R::TABLE.partition_column().map(|column| column + 1) else {
@@ -146,6 +192,32 @@ impl Index {
     }
 }
 
+/// The windows that were captured, and those of the mesh in whose time none begins or goes on.
+fn moments(captured: &[(i64, i64)], meshes: &MeshWindows) -> Vec<Moment> {
+    let mut moments: Vec<Moment> = captured
+        .iter()
+        .map(|(start_ns, length_ns)| Moment {
+            start_ns: *start_ns,
+            length_ns: *length_ns,
+            captured: true,
+        })
+        .collect();
+    for start_ns in &meshes.starts {
+        let end_ns = start_ns.saturating_add(meshes.window_ns);
+        let before_end = captured.partition_point(|(start, _)| *start < end_ns);
+        let last = before_end.checked_sub(1).and_then(|at| captured.get(at));
+        if last.is_none_or(|(start, length)| start.saturating_add(*length) <= *start_ns) {
+            moments.push(Moment {
+                start_ns: *start_ns,
+                length_ns: meshes.window_ns,
+                captured: false,
+            });
+        }
+    }
+    moments.sort_unstable_by_key(|moment| moment.start_ns);
+    moments
+}
+
 /// The directory of an hour.
 fn partition(hour: i64) -> String {
     let time = Time(hour.saturating_mul(HOUR_NS)).civil();
@@ -155,8 +227,8 @@ fn partition(hour: i64) -> String {
     )
 }
 
-fn times_of(segment: &Segment, column: usize) -> Result<Vec<(i64, u32)>> {
-    let mut times: Vec<(i64, u32)> = Vec::new();
+fn times_of(segment: &Segment, column: usize) -> Result<Vec<Block>> {
+    let mut times: Vec<Block> = Vec::new();
     for batch in segment.batches(|wanted| segment_column(segment, wanted.name, column))? {
         let batch = batch?;
         for row in 0..batch.rows() {
@@ -164,12 +236,27 @@ fn times_of(segment: &Segment, column: usize) -> Result<Vec<(i64, u32)>> {
                 continue;
             };
             match times.last_mut() {
-                Some((same, count)) if *same == time => *count += 1,
-                _ => times.push((time, 1)),
+                Some(block) if block.takes(time) => {
+                    block.first_ns = block.first_ns.min(time);
+                    block.last_ns = block.last_ns.max(time);
+                    block.rows += 1;
+                }
+                _ => times.push(Block {
+                    first_ns: time,
+                    last_ns: time,
+                    rows: 1,
+                }),
             }
         }
     }
     Ok(times)
+}
+
+impl Block {
+    /// Whether the next row joins: all of one window do, and of other times so many.
+    const fn takes(&self, time: i64) -> bool {
+        (self.first_ns == time && self.last_ns == time) || self.rows < BLOCK
+    }
 }
 
 /// Whether this is the name of the column at that position of the segment's table.
@@ -178,13 +265,13 @@ fn segment_column(segment: &Segment, name: &str, column: usize) -> bool {
     table.is_some_and(|table| table.position(name) == Some(column))
 }
 
-/// From the first row in `span` to the last; not all between need be.
-fn within(times: &[(i64, u32)], span: &Range<i64>) -> Option<Range<usize>> {
+/// From the first row that may be in `span` to the last; not all between need be.
+fn within(times: &[Block], span: &Range<i64>) -> Option<Range<usize>> {
     let mut range: Option<Range<usize>> = None;
     let mut at = 0;
-    for (time, count) in times {
-        let end = at + *count as usize;
-        if span.contains(time) {
+    for block in times {
+        let end = at + block.rows as usize;
+        if block.first_ns < span.end && block.last_ns >= span.start {
             let start = range.map_or(at, |range| range.start);
             range = Some(start..end);
         }
@@ -199,10 +286,36 @@ mod tests {
 
     #[test]
     fn ranges_reach_from_the_first_to_the_last_row_in_time() {
-        let times = [(10, 3), (20, 2), (15, 1), (30, 4)];
+        let block = |(first_ns, last_ns, rows)| Block {
+            first_ns,
+            last_ns,
+            rows,
+        };
+        let times = [(10, 10, 3), (18, 20, 2), (15, 15, 1), (30, 39, 4)].map(block);
         assert_eq!(within(&times, &(15..25)), Some(3..6));
+        assert_eq!(within(&times, &(19..20)), Some(3..5));
         assert_eq!(within(&times, &(0..100)), Some(0..10));
         assert_eq!(within(&times, &(40..50)), None);
+    }
+
+    #[test]
+    fn windows_of_probes_stand_where_nothing_was_captured() {
+        let meshes = MeshWindows {
+            starts: vec![0, 20, 40, 60],
+            window_ns: 20,
+            ..MeshWindows::default()
+        };
+        let found = moments(&[(15, 10), (41, 1), (50, 1)], &meshes);
+        let found: Vec<(i64, bool)> = found
+            .iter()
+            .map(|moment| (moment.start_ns, moment.captured))
+            .collect();
+        assert_eq!(found, [(15, true), (41, true), (50, true), (60, false)]);
+        assert_eq!(
+            [19, 39, 79].map(|time| meshes.at(time)),
+            [Some(0), Some(1), Some(3)]
+        );
+        assert_eq!((meshes.at(-1), meshes.at(80)), (None, None));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! A dataset, stepped through.
 
 mod index;
+mod mesh;
 
 use super::control::Next;
 use super::feed::Feed;
@@ -8,9 +9,10 @@ use crate::arguments::TopArguments;
 use crate::signals::Signals;
 use anyhow::{Context, Result, ensure};
 use index::Index;
+use rocescope_model::MeshRows;
 use rocescope_store::scan;
 use rocescope_view::series::REACH;
-use rocescope_view::{Header, Motion, Seek};
+use rocescope_view::{Header, Motion, Pane, Seek};
 use std::path::Path;
 
 pub(super) fn run(root: &Path, arguments: &TopArguments, signals: &Signals) -> Result<()> {
@@ -33,17 +35,27 @@ pub(super) fn run(root: &Path, arguments: &TopArguments, signals: &Signals) -> R
     }
     let no_connections = (found.row_count("connections") == 0)
         .then(|| "this dataset has none: capture with --connections".to_owned());
+    let no_mesh = (found.row_count("probes") == 0)
+        .then(|| "this dataset has no probes: `rocescope probe --out` writes them".to_owned());
     let mut index = Index::new(found).with_context(|| root.display().to_string())?;
-    ensure!(!index.is_empty(), "{}: no windows", root.display());
+    ensure!(
+        !index.is_empty(),
+        "{}: no windows and no probes",
+        root.display()
+    );
     let header = Header {
         source: root.display().to_string(),
         mode: format!("dataset of {} windows", index.len()),
         motion: Motion::Paused,
         no_connections,
+        no_mesh,
         ..Header::default()
     };
     let at = arguments.at.map_or(0, |time| index.at(time.0));
     let mut feed = super::feed(arguments, header, true)?;
+    if !index.has_captured() {
+        feed.turn_to_pane(Pane::Mesh);
+    }
     feed.begin(signals.ender(), None)?;
     let stepped = step(&mut index, at, &mut feed, &notes);
     feed.finish(stepped)
@@ -53,7 +65,11 @@ pub(super) fn run(root: &Path, arguments: &TopArguments, signals: &Signals) -> R
 fn step(index: &mut Index, mut at: usize, feed: &mut Feed, notes: &[String]) -> Result<()> {
     if feed.is_printed() {
         for at in at..index.len() {
-            feed.replace(index.windows(at..at + 1)?)?;
+            mesh(index, at, feed)?;
+            match index.is_captured(at) {
+                true => feed.add(index.windows(at..at + 1)?)?,
+                false => feed.mesh_alone()?,
+            }
         }
         return Ok(());
     }
@@ -69,7 +85,7 @@ fn step(index: &mut Index, mut at: usize, feed: &mut Feed, notes: &[String]) -> 
         match next {
             Next::Go if at + 1 < index.len() => {
                 at += 1;
-                feed.add(index.windows(at..at + 1)?)?;
+                add(index, at, feed)?;
             }
             Next::Go => {}
             Next::Seek(seek) => {
@@ -78,7 +94,7 @@ fn step(index: &mut Index, mut at: usize, feed: &mut Feed, notes: &[String]) -> 
                     let end = if to == 0 { "first" } else { "last" };
                     feed.note(format!("this is the {end} window"))?;
                 } else if to == at + 1 {
-                    feed.add(index.windows(to..to + 1)?)?;
+                    add(index, to, feed)?;
                 } else {
                     jump(index, to, feed)?;
                 }
@@ -93,7 +109,15 @@ fn target(index: &Index, at: usize, seek: Seek) -> usize {
     match seek {
         Seek::Begin => 0,
         Seek::End => last,
-        Seek::Windows(by) => (at as i64).saturating_add(by).clamp(0, last as i64) as usize,
+        Seek::Windows(by) => by_windows(at, by, last),
+        Seek::Meshes(by) => match index.mesh_at(at) {
+            Some(mesh) => {
+                let starts = &index.meshes().starts;
+                let to = by_windows(mesh, by, starts.len() - 1);
+                index.at(starts.get(to).copied().unwrap_or(i64::MAX))
+            }
+            None => by_windows(at, by, last),
+        },
         Seek::Minutes(by) => {
             let now = index.start(at).unwrap_or(0);
             let to = index.at(now.saturating_add(by.saturating_mul(60_000_000_000)));
@@ -106,9 +130,46 @@ fn target(index: &Index, at: usize, seek: Seek) -> usize {
     }
 }
 
+fn by_windows(at: usize, by: i64, last: usize) -> usize {
+    (at as i64).saturating_add(by).clamp(0, last as i64) as usize
+}
+
 /// Shows the window with those before it, for trends and longer windows.
 fn jump(index: &mut Index, at: usize, feed: &mut Feed) -> Result<()> {
     let first = (at + 1).saturating_sub(REACH);
-    let windows = index.windows(first..at + 1)?;
-    feed.replace(windows)
+    // What was captured before says nothing of a time when nothing was.
+    let windows = match index.is_captured(at) {
+        true => index.windows(first..at + 1)?,
+        false => Vec::new(),
+    };
+    feed.replace(windows)?;
+    mesh(index, at, feed)
+}
+
+/// Shows the next window.
+fn add(index: &mut Index, at: usize, feed: &mut Feed) -> Result<()> {
+    match index.is_captured(at) {
+        true => feed.add(index.windows(at..at + 1)?)?,
+        false => feed.replace(Vec::new())?,
+    }
+    mesh(index, at, feed)
+}
+
+/// Shows the mesh of probes at the time of a window, where it is another than before.
+fn mesh(index: &mut Index, at: usize, feed: &mut Feed) -> Result<()> {
+    let wanted = index.mesh_at(at);
+    if feed.mesh_is(wanted) {
+        return Ok(());
+    }
+    let (rows, unfollowed) = match wanted {
+        Some(mesh) => index.mesh(mesh)?,
+        None => (MeshRows::default(), 0),
+    };
+    feed.mesh(wanted, rows)?;
+    if unfollowed > 0 {
+        feed.note(format!(
+            "{unfollowed} probes are of more pairs of NICs than are followed"
+        ))?;
+    }
+    Ok(())
 }

@@ -1,0 +1,143 @@
+//! The windows of the mesh of probes in a dataset.
+
+use super::index::Index;
+use anyhow::Result;
+use rocescope_diagnose::hostmesh::Settings;
+use rocescope_diagnose::mesh::Pairs;
+use rocescope_model::{
+    LinkRow, MeshRows, PathRow, ProbeRow, Row, SlaRow, Text, Value, VerdictRow, footer,
+};
+use rocescope_store::{Scan, Segment};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Agents write paths again every five minutes: so far back they are looked for.
+const PATHS_NS: i64 = 900_000_000_000;
+
+/// When the mesh was looked at, and by whom.
+#[derive(Debug, Default)]
+pub(super) struct MeshWindows {
+    /// Starts of all windows that have probes or a row of `sla`, ascending.
+    pub(super) starts: Vec<i64>,
+    pub(super) window_ns: i64,
+    /// Whose `sla`, `verdicts` and `links` are shown: who has written most of them.
+    analyzer: Option<String>,
+}
+
+impl MeshWindows {
+    pub(super) fn new(found: &Scan) -> Result<Self> {
+        let analyzer = analyzer(found);
+        let mut window_ns = Settings::default().window_ns;
+        let mut starts = BTreeSet::new();
+        for segment in of_analyzer::<SlaRow>(found, analyzer.as_deref()) {
+            each(
+                segment,
+                ["window_start_ns", "window_ns"],
+                |[start, length]| {
+                    window_ns = length.max(1);
+                    starts.insert(start);
+                },
+            )?;
+        }
+        for segment in found.table(ProbeRow::TABLE.name) {
+            let mut last = None;
+            each(segment, ["time_ns"], |[time]| {
+                let start = time - time.rem_euclid(window_ns);
+                if last != Some(start) {
+                    starts.insert(start);
+                    last = Some(start);
+                }
+            })?;
+        }
+        Ok(Self {
+            starts: starts.into_iter().collect(),
+            window_ns,
+            analyzer,
+        })
+    }
+
+    /// The window that holds this time, by number.
+    pub(super) fn at(&self, time_ns: i64) -> Option<usize> {
+        let last = self.starts.partition_point(|start| *start <= time_ns);
+        let at = last.checked_sub(1)?;
+        (time_ns < self.starts[at].saturating_add(self.window_ns)).then_some(at)
+    }
+}
+
+impl Index {
+    /// The mesh in a window, and how many probes belong to more pairs than are followed.
+    pub(super) fn mesh(&mut self, at: usize) -> Result<(MeshRows, u64)> {
+        let Some(&start_ns) = self.meshes().starts.get(at) else {
+            return Ok(Default::default());
+        };
+        let window_ns = self.meshes().window_ns;
+        let analyzer: Option<Text> = self.meshes().analyzer.clone().map(Text::from);
+        let span = start_ns..start_ns.saturating_add(window_ns);
+        let mut pairs = Pairs::default();
+        for probe in self.rows::<ProbeRow>(&span)? {
+            pairs.probe(&probe);
+        }
+        let before = start_ns.saturating_sub(PATHS_NS)..span.end;
+        let mut paths = self.rows::<PathRow>(&before)?;
+        paths.sort_by_key(|hop| hop.time_ns);
+        paths.iter().for_each(|hop| pairs.path(hop));
+        let by = |observer: &Text| Some(observer) == analyzer.as_ref();
+        let mut mesh = MeshRows {
+            start_ns,
+            window_ns,
+            pairs: pairs.rows(start_ns, window_ns),
+            sla: self.rows::<SlaRow>(&span)?,
+            verdicts: self.rows::<VerdictRow>(&span)?,
+            links: self.rows::<LinkRow>(&span)?,
+        };
+        mesh.sla.retain(|row| by(&row.observer));
+        mesh.verdicts.retain(|row| by(&row.observer));
+        mesh.links.retain(|row| by(&row.observer));
+        Ok((mesh, pairs.unfollowed()))
+    }
+}
+
+/// Who has written most rows of `sla`; the first by name of several.
+pub(in crate::commands) fn analyzer(found: &Scan) -> Option<String> {
+    let mut rows: BTreeMap<&str, u64> = BTreeMap::new();
+    for segment in found.table(SlaRow::TABLE.name) {
+        if let Some(observer) = segment.footer(footer::OBSERVER) {
+            *rows.entry(observer).or_default() += segment.rows;
+        }
+    }
+    let most = rows.iter().map(|(_, rows)| *rows).max()?;
+    let mut names = rows.into_iter();
+    let first = names.find(|(_, rows)| *rows == most)?;
+    Some(first.0.to_owned())
+}
+
+fn of_analyzer<'a, R: Row>(
+    found: &'a Scan,
+    analyzer: Option<&'a str>,
+) -> impl Iterator<Item = &'a Segment> {
+    let segments = found.table(R::TABLE.name);
+    segments.filter(move |segment| segment.footer(footer::OBSERVER) == analyzer)
+}
+
+/// Hands some columns of integers on, row by row.
+fn each<const N: usize>(
+    segment: &Segment,
+    columns: [&str; N],
+    mut take: impl FnMut([i64; N]),
+) -> Result<()> {
+    for batch in segment.batches(|column| columns.contains(&column.name))? {
+        let batch = batch?;
+        let table = rocescope_model::tables::find(&segment.table);
+        let places = columns.map(|name| table.and_then(|table| table.position(name)));
+        for row in 0..rocescope_model::Cells::rows(&batch) {
+            let value = |place: Option<usize>| {
+                let place = place.unwrap_or(usize::MAX);
+                match rocescope_model::Cells::value(&batch, row, place) {
+                    Value::I64(number) => number,
+                    _ => 0,
+                }
+            };
+            take(places.map(value));
+        }
+    }
+    Ok(())
+}

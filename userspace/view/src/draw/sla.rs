@@ -1,0 +1,97 @@
+//! The header of the mesh: how well it did in the window.
+
+use super::pen::{Pen, Piece, piece};
+use crate::mesh::story::ratio;
+use crate::theme::Tone;
+use ratatui::layout::Rect;
+use rocescope_model::human::{grouped, readable};
+use rocescope_model::{MeshRows, PairRow, SlaRow, Unit, Value};
+
+/// Three lines from `area` on; `own` stands at the right of the first.
+pub(super) fn draw(mesh: &MeshRows, area: Rect, own: Vec<Piece>, pen: &mut Pen<'_>) {
+    let line = |at: u16| Rect {
+        y: area.y + at,
+        height: 1,
+        ..area
+    };
+    let Some(sla) = mesh.sla.first() else {
+        pen.line(line(0), sums(&mesh.pairs), own);
+        let text = "no SLA: nobody has analysed this window";
+        pen.line(line(1), vec![piece(text, Tone::Notice, 9)], Vec::new());
+        return;
+    };
+    pen.line(line(0), drops(sla), own);
+    let network = [
+        sla.network_p50_ns,
+        sla.network_p90_ns,
+        sla.network_p99_ns,
+        sla.network_p999_ns,
+    ];
+    let mut pieces = quantiles("network", network);
+    let error = nanos(Some(sla.clock_error_ns));
+    pieces.push(piece(format!("± {error}"), Tone::Faint, 3));
+    pen.line(line(1), pieces, Vec::new());
+    let processing = [
+        sla.processing_p50_ns,
+        sla.processing_p90_ns,
+        sla.processing_p99_ns,
+        sla.processing_p999_ns,
+    ];
+    pen.line(line(2), quantiles("host   ", processing), Vec::new());
+}
+
+fn drops(sla: &SlaRow) -> Vec<Piece> {
+    let share = |name: &str, share: Option<f64>| {
+        let tone = match share {
+            Some(share) if share > 0.0 => Tone::Bad,
+            Some(_) => Tone::Good,
+            None => Tone::Faint,
+        };
+        piece(format!("{name} {}", ratio(share)), tone, 9)
+    };
+    let mut pieces = vec![
+        piece(format!("{} probes", grouped(sla.probes)), Tone::Heading, 10),
+        piece(format!("{} hosts", grouped(sla.hosts)), Tone::Text, 5),
+        share("NIC drops", sla.rnic_drop_ratio),
+        share("switch drops", sla.switch_drop_ratio),
+    ];
+    let mut counted = |count: u64, name: &str| {
+        if count > 0 {
+            let text = format!("{} {name}", grouped(count));
+            pieces.push(piece(text, Tone::Notice, 6));
+        }
+    };
+    counted(sla.silent_hosts, "hosts silent");
+    counted(sla.unsent, "unsent");
+    counted(sla.late, "late rows");
+    pieces
+}
+
+fn sums(pairs: &[PairRow]) -> Vec<Piece> {
+    let sum = |of: fn(&PairRow) -> u64| pairs.iter().map(of).sum::<u64>();
+    let (probes, drops) = (
+        sum(|pair| pair.probes),
+        sum(|pair| pair.timeouts + pair.corrupt),
+    );
+    let share = (probes > 0).then(|| drops as f64 / probes as f64);
+    vec![
+        piece(format!("{} probes", grouped(probes)), Tone::Heading, 10),
+        piece(format!("{} dropped", ratio(share)), Tone::Text, 9),
+    ]
+}
+
+fn quantiles(name: &str, [p50, p90, p99, p999]: [Option<i64>; 4]) -> Vec<Piece> {
+    let figure =
+        |share: &str, ns, matters| piece(format!("{share} {}", nanos(ns)), Tone::Text, matters);
+    vec![
+        piece(name, Tone::Faint, 10),
+        figure("P50", p50, 9),
+        figure("P90", p90, 5),
+        figure("P99", p99, 8),
+        figure("P99.9", p999, 7),
+    ]
+}
+
+fn nanos(ns: Option<i64>) -> String {
+    readable(&ns.map_or(Value::Null, Value::I64), Unit::Nanoseconds)
+}

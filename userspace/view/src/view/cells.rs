@@ -1,0 +1,69 @@
+//! The mesh: its rows, and the cursor on the cells of its matrix.
+
+use super::View;
+use crate::mesh::plan::{self, Plan};
+use crate::pane::Pane;
+use ratatui::layout::Rect;
+use rocescope_model::{MeshRows, PairRow};
+use std::sync::Arc;
+
+impl View {
+    /// The mesh of probes at the time of the windows that come next, until the next mesh.
+    pub fn mesh(&mut self, rows: MeshRows) {
+        self.mesh = Some(Arc::new(rows));
+        if self.held.is_none() {
+            self.refresh();
+        }
+    }
+
+    /// Begins with this pane.
+    pub const fn turn_to_pane(&mut self, pane: Pane) {
+        self.focus = pane;
+    }
+
+    /// The mesh that is shown; none before the first.
+    pub(crate) fn mesh_shown(&self) -> Option<&MeshRows> {
+        let mesh = &self.shown.as_ref()?.mesh;
+        (mesh.window_ns > 0).then_some(&**mesh)
+    }
+
+    /// The pair under the cursor.
+    pub(crate) fn pair(&self) -> Option<&PairRow> {
+        let chosen = self.listing(Pane::Mesh).chosen()?;
+        self.mesh_shown()?.pairs.get(chosen)
+    }
+
+    /// Where the parts of the mesh stand in its pane.
+    pub(crate) fn mesh_plan(&self, area: Rect) -> Plan {
+        let cursor = self.pair().and_then(|pair| self.matrix.place(pair));
+        plan::of(&self.matrix, area, cursor.unwrap_or_default(), |width| {
+            crate::mesh::story::length(self, width)
+        })
+    }
+
+    /// The row of the matrix so many further down.
+    pub(super) fn step_down(&mut self, by: i64) {
+        if let Some(cell) = self.pair().and_then(|pair| self.matrix.place(pair)) {
+            self.choose_cell(self.matrix.down(cell, by));
+        }
+    }
+
+    /// The column so many further to the right.
+    pub(super) fn turn_target(&mut self, by: i64) {
+        if self.focus != Pane::Mesh {
+            self.note("probed NICs are in the mesh");
+        } else if let Some(cell) = self.pair().and_then(|pair| self.matrix.place(pair)) {
+            self.choose_cell(self.matrix.right(cell, by));
+        }
+    }
+
+    /// Chooses the pair in a cell, where there is one.
+    pub(super) fn choose_cell(&mut self, (row, column): (usize, usize)) {
+        let pair = self.matrix.at(row, column);
+        let order = &self.listing(Pane::Mesh).order;
+        let place = order.iter().position(|at| Some(*at as usize) == pair);
+        if let Some(place) = place {
+            self.choose(Pane::Mesh, place);
+        }
+    }
+}
