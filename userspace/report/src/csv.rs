@@ -1,8 +1,8 @@
 //! One table as CSV.
 
 use crate::Report;
-use crate::collect::Connection;
-use rocescope_model::{Cells, ConnectionRow, Time, WindowRow, csv};
+use crate::collect::{Connection, MeshFigures};
+use rocescope_model::{Cells, ConnectionRow, Row, Time, WindowRow, csv};
 
 /// The tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +17,14 @@ pub enum Table {
     Events,
     /// Windows, or as many neighbours together as `window_ns` says.
     Windows,
+    /// The pairs of NICs of the mesh of probes.
+    Pairs,
+    /// How well the mesh did: its windows, or as many neighbours together as `window_ns` says.
+    Sla,
+    /// What fails in it: the last verdict of each problem.
+    Verdicts,
+    /// Sums of its links.
+    Links,
 }
 
 /// The table with the columns of the registry; sketches and lists are left out, and times of sums
@@ -33,6 +41,13 @@ pub fn table(report: &Report, table: Table) -> String {
             rows(&directions.cloned().collect::<Vec<ConnectionRow>>())
         }
         Table::Windows => rows(&windows(report)),
+        Table::Pairs => of_mesh(report, |mesh| mesh.pairs.clone()),
+        Table::Sla => of_mesh(report, MeshFigures::sla),
+        Table::Verdicts => of_mesh(report, |mesh| {
+            let problems = mesh.problems.iter();
+            problems.map(|problem| problem.last.clone()).collect()
+        }),
+        Table::Links => of_mesh(report, |mesh| mesh.links.clone()),
     }
 }
 
@@ -46,6 +61,10 @@ pub(crate) fn windows(report: &Report) -> Vec<WindowRow> {
         ..period.sums.clone()
     });
     periods.collect()
+}
+
+fn of_mesh<R: Row>(report: &Report, list: impl FnOnce(&MeshFigures) -> Vec<R>) -> String {
+    rows(&report.mesh.as_ref().map(list).unwrap_or_default())
 }
 
 fn rows(cells: &dyn Cells) -> String {

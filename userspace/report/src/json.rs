@@ -9,6 +9,9 @@ use rocescope_model::{Cells, Column, ConnectionRow, Time, Type, Value};
 /// Columns that say nothing of a sum.
 const OF_ROWS: [&str; 4] = ["observer", "window_start", "window_start_ns", "window_ns"];
 
+/// Columns that are the same in all rows of a span.
+const OF_SPAN: [&str; 3] = ["window_start", "window_start_ns", "window_ns"];
+
 /// The object, indented, with a newline at its end.
 #[must_use]
 pub fn document(report: &Report) -> String {
@@ -24,6 +27,7 @@ pub fn document(report: &Report) -> String {
     connections(&mut json, report);
     events(&mut json, report);
     series(&mut json, report);
+    mesh(&mut json, report);
     findings(&mut json, report);
     json.end_object();
     let mut text = json.finish();
@@ -206,6 +210,42 @@ fn series(json: &mut Writer, report: &Report) {
         json.end_object();
     }
     json.end_array();
+    json.end_object();
+}
+
+fn mesh(json: &mut Writer, report: &Report) {
+    json.key("mesh");
+    let Some(mesh) = &report.mesh else {
+        json.value(&Value::Null);
+        return;
+    };
+    json.begin_object();
+    json.key("start").value(&Value::Time(Time(mesh.start_ns)));
+    json.key("end").value(&Value::Time(Time(mesh.end_ns)));
+    json.key("pairs");
+    rows(json, &mesh.pairs, |column| !OF_SPAN.contains(&column.name));
+    json.key("unfollowed_probes").integer(mesh.unfollowed);
+    json.key("windows").integer(mesh.total.windows);
+    json.key("joined_windows").integer(mesh.series.joined());
+    json.key("sla");
+    rows(json, &mesh.sla(), |_| true);
+    json.key("problems").begin_array();
+    for problem in &mesh.problems {
+        json.begin_object();
+        json.key("verdict")
+            .row(&vec![problem.last.clone()], 0, |_| true);
+        json.key("until_ns").integer(problem.until_ns);
+        json.key("windows").integer(problem.windows);
+        json.key("probes").integer(problem.probes);
+        json.key("anomalous").integer(problem.anomalous);
+        json.end_object();
+    }
+    json.end_array();
+    json.key("further_verdicts").integer(mesh.more_verdicts);
+    json.key("links");
+    rows(json, &mesh.links, |_| true);
+    json.key("links_crossed_last").integer(mesh.last_links.0);
+    json.key("links_learnt_last").integer(mesh.last_links.1);
     json.end_object();
 }
 

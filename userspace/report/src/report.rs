@@ -1,7 +1,7 @@
 //! Everything that documents are made from.
 
 use crate::collect::{
-    ConnectionFigures, EventFigures, FlowFigures, OpcodeFigures, Origin, Scope, Totals,
+    ConnectionFigures, EventFigures, FlowFigures, MeshFigures, OpcodeFigures, Origin, Scope, Totals,
 };
 use crate::series::{Join, Series};
 use rocescope_model::WindowRow;
@@ -29,13 +29,26 @@ pub struct Report {
     pub connections: ConnectionFigures,
     /// What happened.
     pub events: EventFigures,
+    /// The mesh of probes; none where the dataset has no table of it.
+    pub mesh: Option<MeshFigures>,
 }
 
 impl Report {
-    /// Whether there is not one window.
+    /// Whether there is not one window of captured traffic.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.totals.windows == 0
+    }
+
+    /// First and last nanosecond of what was captured, or else of what was probed.
+    #[must_use]
+    pub fn span_ns(&self) -> Option<(i64, i64)> {
+        let mesh = self.mesh.as_ref();
+        let captured = (self.totals.start_ns, self.totals.end_ns);
+        match self.is_empty() {
+            true => mesh.map(|mesh| (mesh.start_ns, mesh.end_ns)),
+            false => Some(captured),
+        }
     }
 }
 

@@ -64,4 +64,12 @@ pub enum ReportTable {
     Events,
     /// Windows, at most 1,000: of more, neighbours are joined
     Windows,
+    /// The pairs of NICs that probed each other
+    Pairs,
+    /// How well the mesh of probes did over time
+    Sla,
+    /// What fails in it: the last verdict of each problem
+    Verdicts,
+    /// Its links, summed over time
+    Links,
 }

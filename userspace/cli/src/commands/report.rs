@@ -3,11 +3,13 @@
 //! Segments are read one after another, in the order of their windows, and rows are dropped once
 //! they are counted: what stays is what `rocescope_report` bounds.
 
+use super::diagnose::analyzer_of;
 use crate::arguments::{ReportArguments, ReportOutput, ReportTable};
 use crate::timeline::Timeline;
 use anyhow::{Context, Result, bail, ensure};
 use rocescope_model::{
-    Column, ConnectionRow, EventRow, FlowRow, OpcodeRow, Row, Time, Type, WindowRow, footer,
+    Column, ConnectionRow, EventRow, FlowRow, LinkRow, OpcodeRow, ProbeRow, Row, SlaRow, Time,
+    Type, VerdictRow, WindowRow, footer,
 };
 use rocescope_report::{
     Collector, Origin, Report, Scope, collect, csv, html, json, markdown, text,
@@ -37,6 +39,7 @@ pub(super) fn run(arguments: &ReportArguments) -> Result<ExitCode> {
     let report = collect(&found, scope, origin(arguments, &found))?;
     if let Some(observer) = &arguments.observer
         && report.observers.is_empty()
+        && report.mesh.is_none()
     {
         unknown(observer, &found)?;
     }
@@ -64,6 +67,10 @@ const fn table(table: ReportTable) -> csv::Table {
         ReportTable::Opcodes => csv::Table::Opcodes,
         ReportTable::Events => csv::Table::Events,
         ReportTable::Windows => csv::Table::Windows,
+        ReportTable::Pairs => csv::Table::Pairs,
+        ReportTable::Sla => csv::Table::Sla,
+        ReportTable::Verdicts => csv::Table::Verdicts,
+        ReportTable::Links => csv::Table::Links,
     }
 }
 
@@ -106,6 +113,14 @@ fn collect(found: &Scan, scope: Scope, origin: Origin) -> Result<Report> {
     each::<EventRow>(found, hours(0), |rows| collector.events(rows))?;
     // A connection writes its next row within a minute, and that may be in the next hour.
     each::<ConnectionRow>(found, hours(HOUR_NS), |rows| collector.connections(rows))?;
+    each::<ProbeRow>(found, hours(0), |rows| collector.probes(&rows))?;
+    // Of several analyses one: they are of the same probes.
+    let analyzer = analyzer_of(found);
+    let by_it = |segment: &&Segment| segment.footer(footer::OBSERVER) == analyzer.as_deref();
+    let of_it = |segment: &&Segment| by_it(segment) && hours(0)(segment);
+    each::<SlaRow>(found, of_it, |rows| collector.sla(&rows))?;
+    each::<VerdictRow>(found, of_it, |rows| collector.verdicts(&rows))?;
+    each::<LinkRow>(found, of_it, |rows| collector.links(&rows))?;
     Ok(collector.finish(origin))
 }
 

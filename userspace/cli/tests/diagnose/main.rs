@@ -1,81 +1,14 @@
 //! `rocescope diagnose hostmesh` over datasets of a simulated fabric.
 #![expect(clippy::unwrap_used, reason = "it is a test")]
 
-use rocescope_fabric::mesh::{Mesh, Names};
-use rocescope_fabric::{Fabric, Fault, Kind, Place, Rails, Role};
-use rocescope_model::{FlowRow, LinkRow, PROBE_TABLES, SlaRow, Time, VerdictRow};
-use rocescope_store::{Options, Writer, scan};
+#[path = "../simulated/mod.rs"]
+mod simulated;
+
+use rocescope_model::{LinkRow, SlaRow, VerdictRow};
+use rocescope_store::scan;
+use simulated::dataset;
 use std::path::Path;
 use std::process::{Command, Output};
-use std::time::Instant;
-
-const WINDOW: i64 = 20_000_000_000;
-/// Forty seconds before an hour begins: the windows lie in two partitions.
-const START: i64 = 1_795_201_160_000_000_000;
-
-fn fabric() -> Fabric {
-    Fabric::new(Rails::two_tiers(4, 4, 2).build().unwrap(), 3)
-}
-
-/// Six windows; from the third on the link from rail switch 1 to spine 0 loses a fifth.
-fn dataset(root: &Path) -> Fabric {
-    let mut fabric = fabric();
-    let topology = fabric.topology;
-    let leaf = topology.node(Role::Rail { group: 0, rail: 1 });
-    let link = topology
-        .between(leaf, topology.node(Role::Spine(0)))
-        .unwrap();
-    fabric.faults.push(Fault {
-        kind: Kind::Loss { probability: 0.2 },
-        place: Place::Way(rocescope_fabric::Way { link, up: true }),
-        from_ns: START + 2 * WINDOW,
-        until_ns: i64::MAX,
-    });
-    let (mesh, names) = (Mesh::default(), Names::new(&fabric));
-    let (mut probes, mut paths, mut flow) = (Vec::new(), Vec::new(), None);
-    for at in (0..6).map(|window| START + window * WINDOW) {
-        mesh.paths(&fabric, at, |tuple, hops| {
-            let over = fabric
-                .route(tuple, at)
-                .ways()
-                .iter()
-                .any(|way| way.link == link && way.up);
-            flow = flow.or(over.then_some(tuple));
-            paths.extend(names.path(&fabric, tuple, at, &hops));
-        });
-        mesh.probes(&fabric, at, at + WINDOW, |probe| {
-            probes.push(names.probe(&fabric, &mesh, &probe));
-        });
-    }
-    let options = Options {
-        tables: PROBE_TABLES,
-        ..Options::new("agents")
-    };
-    let mut writer = Writer::create(root, options).unwrap();
-    writer.append_cells(&probes, Instant::now()).unwrap();
-    writer.append_cells(&paths, Instant::now()).unwrap();
-    writer.finish().unwrap();
-    let tuple = flow.unwrap();
-    let at = Time(START + 3 * WINDOW);
-    let flow = FlowRow {
-        window_start: at,
-        window_start_ns: at.0,
-        src: topology.nic_address(tuple.src),
-        dst: topology.nic_address(tuple.dst),
-        udp_src_port: tuple.udp_src_port,
-        ..FlowRow::default()
-    };
-    let other = FlowRow {
-        udp_src_port: 1,
-        ..flow.clone()
-    };
-    let mut writer = Writer::create(root, Options::new("mirror")).unwrap();
-    writer
-        .append_cells(&vec![flow, other], Instant::now())
-        .unwrap();
-    writer.finish().unwrap();
-    fabric
-}
 
 fn diagnose(folder: &Path, arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_rocescope"))
@@ -150,8 +83,7 @@ fn a_dataset_is_read_and_the_link_named_with_its_time_and_the_flows_over_it() {
 fn what_is_written_is_what_was_found_and_only_once() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("d");
-    dataset(&root);
-    text(&diagnose(folder.path(), &["d", "--write"]));
+    simulated::analyse(&dataset(&root), folder.path(), "d");
     let found = scan(&root).unwrap();
     let sla = found.rows::<SlaRow>().unwrap();
     assert_eq!(sla.len(), 6);

@@ -129,6 +129,36 @@ fn the_page_opens_from_disk_and_asks_for_nothing() {
     assert!(dom.contains("class=\"sorts\"") && dom.contains("data-words="));
 }
 
+#[test]
+fn the_mesh_is_drawn() {
+    let Some(chromium) = chromium() else {
+        return;
+    };
+    let bench = super::mesh::bench(true);
+    bench.html(&[]);
+    let (dom, requests) = dom_and_requests(&chromium, &bench.path("page.html"));
+    assert_eq!(requests, [""; 0]);
+    // Drops, P50 and P99: a cell a pair, and those that the fault hits are bad.
+    let heat = charts(&dom, "heat");
+    assert_eq!(heat.len(), 3);
+    for chart in &heat {
+        assert_eq!(chart.matches("class=\"heat ").count(), 48);
+    }
+    assert!(heat[0].contains("class=\"heat bad\"") && heat[0].contains("h1/rail1 to rail"));
+    // Drops, network and host over time: a point a window.
+    let lines = charts(&dom, "lines");
+    assert_eq!(lines.len(), 3);
+    for chart in &lines {
+        assert_eq!(chart.matches("class=\"hit\"").count(), 6);
+    }
+    for chart in [lines, heat].concat() {
+        assert!(!chart.contains("NaN") && !chart.contains("inf\""));
+    }
+    if let Some(path) = std::env::var_os("ROCESCOPE_MESH_PAGE") {
+        fs::copy(bench.path("page.html"), path).unwrap();
+    }
+}
+
 /// Or the test above could not fail.
 #[test]
 fn a_page_that_asks_is_caught() {

@@ -5,16 +5,21 @@
 //! | `documents` | text, markdown, JSON and CSV as they were looked at |
 //! | `totals` | what a report says is what the capture said |
 //! | `choice` | times, capture points and filters |
+//! | `mesh` | the mesh of probes |
 //! | `damage` | datasets that are empty, torn, or none |
 //! | `names` | names that are markup stay text |
 //! | `browser` | Chromium opens the page: charts are drawn, nothing is asked for |
 //! | `png` | pixels of a screenshot |
 #![expect(clippy::unwrap_used, clippy::panic, reason = "it is a test")]
 
+#[path = "../simulated/mod.rs"]
+mod simulated;
+
 mod browser;
 mod choice;
 mod damage;
 mod documents;
+mod mesh;
 mod names;
 mod png;
 mod totals;

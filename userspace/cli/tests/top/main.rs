@@ -5,14 +5,19 @@
 //! | `session` | one session at both sizes: sort, filter, freeze, detail, quit; the picture |
 //! | `restored` | signals, suspension and small terminals leave the terminal as it was |
 //! | `dataset` | stepping through a dataset |
+//! | `mesh` | the mesh of probes of one |
 //! | `plain` | pipes are refused; `--once` prints |
 //! | `live` | an interface in a network namespace |
 //! | `terminal`, `input` | tmux; captures and datasets |
 #![expect(clippy::unwrap_used, reason = "it is a test")]
 
+#[path = "../simulated/mod.rs"]
+mod simulated;
+
 mod dataset;
 mod input;
 mod live;
+mod mesh;
 mod plain;
 mod restored;
 mod session;

@@ -11,10 +11,12 @@
 //! | [`bars`] | shares and sizes, with bounds |
 //! | [`ranges`] | from the median to the 99th percentile, on a logarithmic axis |
 //! | [`lanes`] | what happened when |
+//! | [`heat`] | a matrix, coloured by how grave its cells are |
 //! | `scale` | round numbers for axes, and their units |
 //! | `time` | round instants for axes |
 
 pub mod bars;
+pub mod heat;
 pub mod lanes;
 pub mod lines;
 pub mod ranges;
@@ -52,6 +54,8 @@ pub enum Plot {
     Ranges(ranges::Ranges),
     /// What happened when.
     Lanes(lanes::Lanes),
+    /// A matrix.
+    Heat(heat::Heat),
 }
 
 impl Chart {
@@ -63,6 +67,7 @@ impl Chart {
             Plot::Bars(bars) => (bars.svg(&self.title), bars.legend()),
             Plot::Ranges(ranges) => (ranges.svg(&self.title), ranges.legend()),
             Plot::Lanes(lanes) => (lanes.svg(&self.title), Vec::new()),
+            Plot::Heat(heat) => (heat.svg(&self.title), heat::Heat::legend()),
         };
         html! {
             figure {

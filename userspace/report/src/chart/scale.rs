@@ -59,6 +59,7 @@ pub(super) fn prefix(unit: Unit, greatest: f64) -> (f64, &'static str) {
             (1_099_511_627_776.0, "TiB"),
             (1_125_899_906_842_624.0, "PiB"),
         ],
+        Unit::Nanoseconds => &[(1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s")],
         Unit::Ratio => &[(0.01, "%")],
         _ => &[
             (1.0, ""),

@@ -8,12 +8,14 @@
 //! | `connection` | the two directions of one |
 //! | `connections` | connections that live, sums of those that do not, the worst |
 //! | `events` | counts by kind, over time, and the most telling of each |
+//! | `mesh` | the mesh of probes: pairs of NICs, sums over time, problems, links |
 //! | `top` | the greatest so many of anything |
 
 mod connection;
 mod connections;
 mod events;
 mod flows;
+mod mesh;
 mod opcodes;
 mod top;
 mod totals;
@@ -23,6 +25,7 @@ pub use connections::ConnectionFigures;
 pub(crate) use connections::RESENT_SHARE;
 pub use events::{EventCounts, EventFigures, KindFigures};
 pub use flows::{FOLLOWED_FLOWS, FlowFigures};
+pub use mesh::{MeshFigures, MeshPeriod};
 pub use opcodes::OpcodeFigures;
 pub use totals::{Peak, Totals};
 
@@ -31,8 +34,12 @@ use crate::series::Series;
 use connections::Connections;
 use events::Events;
 use flows::Flows;
+use mesh::Mesh;
 use rocescope_model::filter::{Filter, FilterError, RowFilter};
-use rocescope_model::{ConnectionRow, EventRow, FlowRow, OpcodeRow, Row, Time, WindowRow};
+use rocescope_model::{
+    ConnectionRow, EventRow, FlowRow, LinkRow, OpcodeRow, ProbeRow, Row, SlaRow, Time, VerdictRow,
+    WindowRow,
+};
 use std::collections::BTreeSet;
 
 /// Different names kept of observers, sources and the like: a list to read, not to fill memory.
@@ -150,6 +157,7 @@ pub struct Collector {
     flows: Flows,
     connections: Connections,
     events: Events,
+    mesh: Mesh,
 }
 
 impl Collector {
@@ -166,6 +174,7 @@ impl Collector {
             flows: Flows::default(),
             connections: Connections::new(scope.top),
             events: Events::new(scope.top),
+            mesh: Mesh::new(),
             opcodes: OpcodeFigures::default(),
             totals: Totals::default(),
             series: None,
@@ -248,6 +257,36 @@ impl Collector {
         }
     }
 
+    /// Takes probes, in any order.
+    pub fn probes(&mut self, rows: &[ProbeRow]) {
+        for row in rows {
+            if self.scope.covers(row.time_ns) && self.wants(&row.observer) {
+                self.mesh.probe(row);
+            }
+        }
+    }
+
+    /// Takes windows of one analysis of the probes, whichever hosts are asked for: it is of all of them.
+    pub fn sla(&mut self, rows: &[SlaRow]) {
+        let rows = rows.iter();
+        let covered = rows.filter(|row| self.scope.covers(row.window_start_ns));
+        covered.for_each(|row| self.mesh.sla(row));
+    }
+
+    /// Takes its verdicts, in the order of their windows.
+    pub fn verdicts(&mut self, rows: &[VerdictRow]) {
+        let rows = rows.iter();
+        let covered = rows.filter(|row| self.scope.covers(row.window_start_ns));
+        covered.for_each(|row| self.mesh.verdict(row));
+    }
+
+    /// Takes its links, in the order of their windows.
+    pub fn links(&mut self, rows: &[LinkRow]) {
+        let rows = rows.iter();
+        let covered = rows.filter(|row| self.scope.covers(row.window_start_ns));
+        covered.for_each(|row| self.mesh.link(row));
+    }
+
     fn wants(&self, observer: &str) -> bool {
         self.scope
             .observer
@@ -299,6 +338,7 @@ impl Collector {
         let series = self.series.unwrap_or_else(|| Series::new(native_ns));
         Report {
             flows: self.flows.finish(self.scope.top, &self.totals),
+            mesh: self.mesh.finish(&self.scope),
             events: self.events.finish(),
             opcodes: self.opcodes.sorted(),
             observers: self.observers.into_iter().collect(),

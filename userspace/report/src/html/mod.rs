@@ -14,7 +14,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 /// SHA-256 of [`STYLE`], base64.
-const STYLE_HASH: &str = "zdHG4cS2oAi/fW+ts0X9qLUR33HfrkgleBK2r1uvlLU=";
+const STYLE_HASH: &str = "xKSRiWsPRbOXvBISz1NElZW/5xXoPKA0gA1ICtW4Gqs=";
 /// SHA-256 of [`SCRIPT`], base64.
 const SCRIPT_HASH: &str = "cooeIChC6qymTAE9afSlBETZtVTTK3RF/XPEOF7QxGs=";
 
@@ -43,11 +43,11 @@ pub fn document(report: &Report) -> String {
                 header {
                     p.product { "rocescope report" }
                     h1 { (title) }
-                    @if !report.is_empty() {
+                    @if let Some((start_ns, end_ns)) = report.span_ns() {
                         p.span {
-                            (crate::words::instant(report.totals.start_ns)) " – "
-                            (crate::words::instant(report.totals.end_ns)) ", "
-                            (crate::words::length(report.totals.span_ns()))
+                            (crate::words::instant(start_ns)) " – "
+                            (crate::words::instant(end_ns)) ", "
+                            (crate::words::length(end_ns.saturating_sub(start_ns)))
                         }
                         (figures(report))
                     }

@@ -13,15 +13,23 @@
 //! | `connections` | who is in trouble? |
 //! | `events` | what happened? |
 //! | `congestion` | was it too much? |
+//! | `mesh` | does every NIC reach every other? |
+//! | `sla` | how well did the mesh do over time? |
+//! | `verdicts` | what fails in it, and where? |
+//! | `coverage` | which links did probes cross? |
 
 mod congestion;
 mod connections;
+mod coverage;
 mod events;
 mod flows;
 mod loss;
+mod mesh;
 mod opcodes;
 mod overview;
 mod rates;
+mod sla;
+mod verdicts;
 
 use crate::Report;
 use crate::chart::Chart;
@@ -253,10 +261,26 @@ pub fn all(report: &Report) -> Vec<Section> {
             flows::section(report),
         ]);
     }
-    sections.push(connections::section(report));
-    sections.push(events::section(report));
+    // Where there are probes alone, nobody has looked for connections and events.
+    let captured = !report.is_empty() || report.mesh.is_none();
+    if captured || report.connections.count > 0 {
+        sections.push(connections::section(report));
+    }
+    if captured || !report.events.kinds.is_empty() {
+        sections.push(events::section(report));
+    }
     if !report.is_empty() {
         sections.push(congestion::section(report));
+    }
+    if let Some(mesh) = &report.mesh {
+        sections.push(mesh::section(report, mesh));
+        if mesh.total.windows > 0 {
+            sections.push(sla::section(report, mesh));
+            sections.push(verdicts::section(report, mesh));
+        }
+        if !mesh.links.is_empty() {
+            sections.push(coverage::section(report, mesh));
+        }
     }
     sections
 }

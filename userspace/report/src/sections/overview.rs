@@ -3,7 +3,7 @@
 use super::{Finding, Level, Section};
 use crate::Report;
 use crate::words::{bits, count, instant, length, list, nanos, packets, percent, plural, share};
-use rocescope_model::{Unit, human};
+use rocescope_model::{PairRow, Unit, human};
 use std::collections::BTreeSet;
 
 /// Unreadable segments that are named.
@@ -77,7 +77,7 @@ fn names(names: &BTreeSet<String>) -> String {
 
 fn findings(report: &Report) -> Vec<Finding> {
     let mut findings = Vec::new();
-    if report.is_empty() {
+    if report.is_empty() && report.mesh.is_none() {
         let chosen = report.scope.from.is_some() || report.scope.to.is_some();
         findings.push(Finding::note(if chosen {
             "There is no window in the time asked for."
@@ -147,7 +147,7 @@ pub fn headline(report: &Report) -> Vec<Figure> {
         beside,
         level,
     };
-    let mut figures = vec![
+    let captured = [
         figure(
             "Mean rate",
             bits(totals.mean_bps()),
@@ -188,6 +188,10 @@ pub fn headline(report: &Report) -> Vec<Figure> {
             },
         ),
     ];
+    let mut figures = Vec::new();
+    if !report.is_empty() {
+        figures.extend(captured);
+    }
     let connections = &report.connections;
     if connections.count > 0 {
         let resent = connections.sum("retransmitted_packets");
@@ -214,6 +218,32 @@ pub fn headline(report: &Report) -> Vec<Figure> {
             slowest.name(),
             Level::Note,
         ));
+    }
+    if let Some(mesh) = &report.mesh {
+        let sum = |of: fn(&PairRow) -> u64| mesh.pairs.iter().map(of).sum::<u64>();
+        let (probes, drops) = (
+            sum(|pair| pair.probes),
+            sum(|pair| pair.timeouts + pair.corrupt),
+        );
+        figures.push(figure(
+            "Probes dropped",
+            percent(share(drops, probes)),
+            format!("{} of {}", human::grouped(drops), human::grouped(probes)),
+            if drops == 0 { Level::Good } else { Level::Note },
+        ));
+        if mesh.total.windows > 0 {
+            let problems = mesh.problems.len() as u64;
+            figures.push(figure(
+                "Failures in the mesh",
+                human::grouped(problems),
+                format!("in {}", plural(mesh.total.windows, "window")),
+                if problems == 0 {
+                    Level::Good
+                } else {
+                    Level::Bad
+                },
+            ));
+        }
     }
     figures
 }

@@ -1,5 +1,7 @@
 //! Keys are pressed and the screen is read, all in memory.
 
+mod mesh;
+
 use crate::header::{Header, Losses, Motion, Own};
 use crate::keys::Key;
 use crate::pane::Pane;

@@ -22,6 +22,7 @@ use findings::Finding;
 use rocescope_diagnose::hostmesh::{Analyzer, Settings, WindowDiagnosis};
 use rocescope_model::{DIAGNOSIS_TABLES, PathRow, ProbeRow, Row, SlaRow, Time, VerdictRow, footer};
 use rocescope_store::{Options, Scan, Writer, scan};
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -159,6 +160,20 @@ fn analyzer(arguments: &HostmeshArguments) -> Result<Analyzer> {
         topology::read(path, &mut analyzer)?;
     }
     Ok(analyzer)
+}
+
+/// Who has written most rows of `sla`; the first by name of several.
+pub(super) fn analyzer_of(found: &Scan) -> Option<String> {
+    let mut rows: BTreeMap<&str, u64> = BTreeMap::new();
+    for segment in found.table(SlaRow::TABLE.name) {
+        if let Some(observer) = segment.footer(footer::OBSERVER) {
+            *rows.entry(observer).or_default() += segment.rows;
+        }
+    }
+    let most = rows.values().copied().max()?;
+    let mut names = rows.into_iter();
+    let first = names.find(|(_, rows)| *rows == most)?;
+    Some(first.0.to_owned())
 }
 
 /// An instant to the second.

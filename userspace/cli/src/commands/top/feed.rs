@@ -8,7 +8,7 @@ use anyhow::{Context, Result, anyhow};
 use rocescope_capture::interface::Interface;
 use rocescope_model::{MeshRows, WindowRows};
 use rocescope_view::screen::Input;
-use rocescope_view::{Motion, Pane, Seek};
+use rocescope_view::{Motion, Seek};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
@@ -157,15 +157,6 @@ impl Feed {
         match self {
             Self::Printed(_) => self.add(windows),
             Self::Screen(screen) => screen.send(Message::Replace(windows)),
-        }
-    }
-
-    /// Begins with this pane.
-    pub(super) fn turn_to_pane(&mut self, pane: Pane) {
-        if let Self::Screen(screen) = self
-            && let Some(stage) = &mut screen.stage
-        {
-            stage.view.turn_to_pane(pane);
         }
     }
 

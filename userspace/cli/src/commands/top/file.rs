@@ -13,7 +13,7 @@ use rocescope_pipeline::Settings;
 use rocescope_pipeline::connections::ConnectionSettings;
 use rocescope_pipeline::filter::RunFilter;
 use rocescope_record::Config;
-use rocescope_view::{Header, Motion};
+use rocescope_view::{Header, Motion, Pane};
 use std::cell::RefCell;
 use std::path::Path;
 use std::rc::Rc;
@@ -34,7 +34,12 @@ pub(super) fn run(path: &Path, arguments: &TopArguments, signals: &Signals) -> R
         motion: Motion::Speed(arguments.speed),
         ..Header::default()
     };
-    let feed = Rc::new(RefCell::new(super::feed(arguments, header, false)?));
+    let feed = Rc::new(RefCell::new(super::feed(
+        arguments,
+        header,
+        false,
+        Pane::Flows,
+    )?));
     feed.borrow_mut().begin(signals.ender(), None)?;
     let (tapped, at_ns) = (Rc::clone(&feed), arguments.at.map(|time| time.0));
     let tap: Tap = Box::new(move |rows| {

@@ -9,7 +9,7 @@ use crate::signals::Signals;
 use anyhow::Result;
 use rocescope_capture::interface::Interface;
 use rocescope_pipeline::Settings;
-use rocescope_view::{Header, Losses, Motion};
+use rocescope_view::{Header, Losses, Motion, Pane};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -51,7 +51,12 @@ pub(super) fn run(arguments: &TopArguments, signals: Signals) -> Result<()> {
             .collect(),
         socket: Arc::clone(&begun.report.socket_dropped_so_far),
     };
-    let feed = Rc::new(RefCell::new(super::feed(arguments, header, false)?));
+    let feed = Rc::new(RefCell::new(super::feed(
+        arguments,
+        header,
+        false,
+        Pane::Flows,
+    )?));
     feed.borrow_mut().begin(ender, Some(dropped))?;
     let tapped = Rc::clone(&feed);
     let mut metrics = live::metrics(&wanted)?;

@@ -31,7 +31,7 @@ use control::Control;
 use feed::{Feed, Stopped};
 pub(super) use live::wanted;
 use once::Printer;
-use rocescope_view::{Header, Motion};
+use rocescope_view::{Header, Motion, Pane};
 use show::Stage;
 use signal_hook::consts::{SIGHUP, SIGQUIT};
 use std::io::IsTerminal;
@@ -93,8 +93,8 @@ fn on_a_terminal() -> Result<()> {
     Ok(())
 }
 
-/// A feed for the source that `header` describes: the screen, or standard output.
-fn feed(arguments: &TopArguments, header: Header, seekable: bool) -> Result<Feed> {
+/// A feed for the source that `header` describes: the screen, which begins with the pane, or standard output.
+fn feed(arguments: &TopArguments, header: Header, seekable: bool, pane: Pane) -> Result<Feed> {
     if arguments.once.once {
         // Of what is captured only the packets that are wanted come this far.
         let filter = arguments.filter.as_ref().filter(|_| seekable);
@@ -108,8 +108,9 @@ fn feed(arguments: &TopArguments, header: Header, seekable: bool) -> Result<Feed
     };
     let options = look::options(&arguments.look, seekable);
     let mut view = rocescope_view::View::new(header, options);
+    view.turn_to_pane(pane);
     if let Some(column) = &arguments.look.sort {
-        view.sort(rocescope_view::Pane::Flows, column)
+        view.sort(Pane::Flows, column)
             .map_err(|error| anyhow::anyhow!("--sort: {error}"))?;
     }
     if let (Some(filter), true) = (&arguments.filter, seekable) {

@@ -43,9 +43,14 @@ impl Printer {
         if let Some(filter) = filter {
             let read = |table| RowFilter::new(filter, table);
             wanted = FILTERED.into_iter().flat_map(read).collect();
-            let asked = of(arguments.table.unwrap_or(TableName::Flows));
-            if arguments.output != OnceOutput::Json && FILTERED.contains(&asked) {
+            let asked = arguments.table.map(of);
+            if let Some(asked) = asked.filter(|table| FILTERED.contains(table))
+                && arguments.output != OnceOutput::Json
+            {
                 read(asked)?;
+            } else if asked.is_none() && arguments.output != OnceOutput::Json {
+                // Which of the two it will be, the windows decide.
+                read(FlowRow::TABLE).or_else(|error| read(PairRow::TABLE).map_err(|_| error))?;
             } else if wanted.is_empty() {
                 read(FlowRow::TABLE)?;
             }

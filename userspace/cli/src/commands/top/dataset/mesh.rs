@@ -1,6 +1,7 @@
 //! The windows of the mesh of probes in a dataset.
 
 use super::index::Index;
+use crate::commands::diagnose::analyzer_of;
 use anyhow::Result;
 use rocescope_diagnose::hostmesh::Settings;
 use rocescope_diagnose::mesh::Pairs;
@@ -8,7 +9,7 @@ use rocescope_model::{
     LinkRow, MeshRows, PathRow, ProbeRow, Row, SlaRow, Text, Value, VerdictRow, footer,
 };
 use rocescope_store::{Scan, Segment};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Agents write paths again every five minutes: so far back they are looked for.
 const PATHS_NS: i64 = 900_000_000_000;
@@ -20,12 +21,12 @@ pub(super) struct MeshWindows {
     pub(super) starts: Vec<i64>,
     pub(super) window_ns: i64,
     /// Whose `sla`, `verdicts` and `links` are shown: who has written most of them.
-    analyzer: Option<String>,
+    pub(super) analyzer: Option<String>,
 }
 
 impl MeshWindows {
     pub(super) fn new(found: &Scan) -> Result<Self> {
-        let analyzer = analyzer(found);
+        let analyzer = analyzer_of(found);
         let mut window_ns = Settings::default().window_ns;
         let mut starts = BTreeSet::new();
         for segment in of_analyzer::<SlaRow>(found, analyzer.as_deref()) {
@@ -94,20 +95,6 @@ impl Index {
         mesh.links.retain(|row| by(&row.observer));
         Ok((mesh, pairs.unfollowed()))
     }
-}
-
-/// Who has written most rows of `sla`; the first by name of several.
-pub(in crate::commands) fn analyzer(found: &Scan) -> Option<String> {
-    let mut rows: BTreeMap<&str, u64> = BTreeMap::new();
-    for segment in found.table(SlaRow::TABLE.name) {
-        if let Some(observer) = segment.footer(footer::OBSERVER) {
-            *rows.entry(observer).or_default() += segment.rows;
-        }
-    }
-    let most = rows.iter().map(|(_, rows)| *rows).max()?;
-    let mut names = rows.into_iter();
-    let first = names.find(|(_, rows)| *rows == most)?;
-    Some(first.0.to_owned())
 }
 
 fn of_analyzer<'a, R: Row>(

@@ -52,10 +52,11 @@ pub(super) fn run(root: &Path, arguments: &TopArguments, signals: &Signals) -> R
         ..Header::default()
     };
     let at = arguments.at.map_or(0, |time| index.at(time.0));
-    let mut feed = super::feed(arguments, header, true)?;
-    if !index.has_captured() {
-        feed.turn_to_pane(Pane::Mesh);
-    }
+    let pane = match index.has_captured() {
+        true => Pane::Flows,
+        false => Pane::Mesh,
+    };
+    let mut feed = super::feed(arguments, header, true, pane)?;
     feed.begin(signals.ender(), None)?;
     let stepped = step(&mut index, at, &mut feed, &notes);
     feed.finish(stepped)

@@ -1,0 +1,239 @@
+//! Does every NIC reach every other?
+
+use super::{Cell, Finding, Grid, Head, Section};
+use crate::Report;
+use crate::chart::heat::{self, Heat};
+use crate::chart::{Chart, Plot};
+use crate::collect::MeshFigures;
+use crate::words::{instant, length, percent, plural, share};
+use rocescope_diagnose::mesh::{Figure, Matrix, Severity};
+use rocescope_model::{PairRow, Row, Unit, Value, human};
+use std::collections::BTreeSet;
+
+/// Rows of a matrix at most: those with most drops.
+const MOST_ROWS: usize = 64;
+/// The figures that have a matrix.
+const FIGURES: [(Figure, &str); 3] = [
+    (Figure::Drops, "Drops"),
+    (Figure::NetworkP50, "Network latency, P50"),
+    (Figure::NetworkP99, "Network latency, P99"),
+];
+
+pub(super) fn section(report: &Report, mesh: &MeshFigures) -> Section {
+    let matrix = Matrix::of(&mesh.pairs, 0..mesh.pairs.len());
+    let rows = rows(mesh, &matrix);
+    let mut findings = findings(report, mesh, &matrix);
+    if rows.len() < matrix.rows.len() {
+        findings.push(Finding::note(format!(
+            "The matrix shows the {} of {} probing NICs with most drops.",
+            rows.len(),
+            human::grouped(matrix.rows.len() as u64)
+        )));
+    }
+    let mut section = Section {
+        id: "mesh",
+        title: "Mesh",
+        findings,
+        facts: facts(mesh),
+        ..Section::default()
+    };
+    for (figure, title) in FIGURES {
+        section
+            .grids
+            .push(grid(mesh, &matrix, &rows, figure, title));
+        section
+            .charts
+            .push(chart(mesh, &matrix, &rows, figure, title));
+    }
+    section
+}
+
+/// The rows that are shown, in their order.
+fn rows(mesh: &MeshFigures, matrix: &Matrix) -> Vec<usize> {
+    let all = matrix.rows.len();
+    let columns = matrix.columns.len();
+    let lost = |row: &usize| -> u64 {
+        let pairs = (0..columns).filter_map(|column| matrix.at(*row, column));
+        pairs.map(|pair| drops(&mesh.pairs[pair])).sum()
+    };
+    let mut rows: Vec<usize> = (0..all).collect();
+    if all > MOST_ROWS {
+        rows.sort_by_cached_key(|row| std::cmp::Reverse(lost(row)));
+        rows.truncate(MOST_ROWS);
+        rows.sort_unstable();
+    }
+    rows
+}
+
+const fn drops(pair: &PairRow) -> u64 {
+    pair.timeouts + pair.corrupt
+}
+
+fn facts(mesh: &MeshFigures) -> Vec<(String, String)> {
+    let pairs = mesh.pairs.iter();
+    let hosts: BTreeSet<&str> = pairs.clone().map(|pair| &*pair.observer).collect();
+    let probes: u64 = pairs.clone().map(|pair| pair.probes).sum();
+    let drops: u64 = pairs.clone().map(drops).sum();
+    let unsent: u64 = pairs.clone().map(|pair| pair.unsent).sum();
+    let error = pairs.map(|pair| pair.clock_error_ns).max().unwrap_or(0);
+    vec![
+        (
+            "Probed".into(),
+            format!(
+                "{} to {} ({})",
+                instant(mesh.start_ns),
+                instant(mesh.end_ns),
+                length(mesh.end_ns.saturating_sub(mesh.start_ns))
+            ),
+        ),
+        (
+            "Pairs".into(),
+            format!(
+                "{} of NICs of {}",
+                human::grouped(mesh.pairs.len() as u64),
+                plural(hosts.len() as u64, "host")
+            ),
+        ),
+        (
+            "Probes".into(),
+            format!(
+                "{}: {} dropped ({}); {} could not be sent",
+                human::grouped(probes),
+                human::grouped(drops),
+                percent(share(drops, probes)),
+                human::grouped(unsent)
+            ),
+        ),
+        (
+            "Clocks".into(),
+            format!("latencies are right within {}", length(error)),
+        ),
+    ]
+}
+
+fn findings(report: &Report, mesh: &MeshFigures, matrix: &Matrix) -> Vec<Finding> {
+    let with = |wanted: Severity| -> Vec<&PairRow> {
+        let pairs = mesh.pairs.iter();
+        let graded = pairs.filter(|pair| matrix.severity(Figure::Drops, pair) == wanted);
+        graded.collect()
+    };
+    let (bad, some) = (with(Severity::Bad), with(Severity::Notice));
+    let mut findings = Vec::new();
+    let worst = bad.iter().max_by(|a, b| {
+        let ratio = |pair: &PairRow| pair.drop_ratio.unwrap_or(0.0);
+        ratio(a).total_cmp(&ratio(b))
+    });
+    if let Some(worst) = worst {
+        findings.push(Finding::bad(format!(
+            "{} dropped more than 10 % of its probes; the worst is {}, {}.",
+            plural(bad.len() as u64, "pair"),
+            name(worst),
+            percent(worst.drop_ratio.unwrap_or(0.0))
+        )));
+    }
+    if !some.is_empty() {
+        let pairs = plural(some.len() as u64, "pair");
+        findings.push(Finding::note(format!("{pairs} dropped some probes.")));
+    }
+    if findings.is_empty() {
+        findings.push(Finding::good("Not one probe was dropped."));
+    }
+    if mesh.unfollowed > 0 {
+        let probes = plural(mesh.unfollowed, "probe");
+        findings.push(Finding::bad(format!(
+            "{probes} of more pairs than are followed are missing below."
+        )));
+    }
+    if mesh.total.windows == 0 {
+        findings.push(Finding::note(format!(
+            "Nobody has analysed the probes: `rocescope diagnose hostmesh {} --write` does.",
+            report.origin.dataset
+        )));
+    }
+    findings
+}
+
+fn name(pair: &PairRow) -> String {
+    format!("{}/{} to {}", pair.observer, pair.src_nic, pair.dst_nic)
+}
+
+/// What a figure of a pair reads.
+fn shown(figure: Figure, pair: &PairRow) -> String {
+    let unit = PairRow::TABLE.position(figure.column());
+    let unit = unit.map(|at| PairRow::TABLE.columns[at].unit);
+    human::readable(&figure.value(pair), unit.unwrap_or(Unit::None))
+}
+
+fn grid(mesh: &MeshFigures, matrix: &Matrix, rows: &[usize], figure: Figure, title: &str) -> Grid {
+    let head = |title: &str, right| Head {
+        title: title.into(),
+        help: String::new(),
+        right,
+    };
+    let columns = matrix.columns.iter().map(|name| head(name, true));
+    let rows = rows.iter().map(|row| {
+        let (host, nic) = &matrix.rows[*row];
+        let cells = (0..matrix.columns.len()).map(|column| {
+            let Some(pair) = matrix.at(*row, column).map(|at| &mesh.pairs[at]) else {
+                return Cell::text("");
+            };
+            let mark = matrix.severity(figure, pair).mark();
+            let number = match figure.value(pair) {
+                Value::F64(number) => Some(number),
+                Value::I64(number) => Some(number as f64),
+                _ => None,
+            };
+            Cell {
+                text: format!("{mark}{}", shown(figure, pair)),
+                number,
+            }
+        });
+        [Cell::text(format!("{host}/{nic}"))]
+            .into_iter()
+            .chain(cells)
+            .collect()
+    });
+    Grid {
+        title: format!("{title}: from the NIC at the left to the one above"),
+        heads: [head("From", false)].into_iter().chain(columns).collect(),
+        rows: rows.collect(),
+    }
+}
+
+fn chart(
+    mesh: &MeshFigures,
+    matrix: &Matrix,
+    rows: &[usize],
+    figure: Figure,
+    title: &str,
+) -> Chart {
+    let rows = rows.iter().map(|row| {
+        let (host, nic) = &matrix.rows[*row];
+        let cells = (0..matrix.columns.len()).map(|column| {
+            let pair = &mesh.pairs[matrix.at(*row, column)?];
+            Some(heat::Cell {
+                text: shown(figure, pair),
+                words: format!(
+                    "{}\n{} probes, {} dropped\nnetwork P50 {}, P99 {}\nhost P50 {}, P99 {}",
+                    name(pair),
+                    human::grouped(pair.probes),
+                    shown(Figure::Drops, pair),
+                    shown(Figure::NetworkP50, pair),
+                    shown(Figure::NetworkP99, pair),
+                    shown(Figure::ProcessingP50, pair),
+                    shown(Figure::ProcessingP99, pair),
+                ),
+                severity: matrix.severity(figure, pair),
+            })
+        });
+        (format!("{host}/{nic}"), cells.collect())
+    });
+    Chart {
+        title: title.into(),
+        note: Some("from the NIC at the left to the one above".into()),
+        plot: Plot::Heat(Heat {
+            columns: matrix.columns.iter().map(ToString::to_string).collect(),
+            rows: rows.collect(),
+        }),
+    }
+}

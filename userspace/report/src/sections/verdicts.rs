@@ -1,0 +1,99 @@
+//! What fails in the mesh, and where?
+
+use super::{Cell, Finding, Grid, Head, Section};
+use crate::Report;
+use crate::collect::MeshFigures;
+use crate::words::{instant, percent, plural, share};
+use rocescope_diagnose::hostmesh::Problem;
+use rocescope_diagnose::hostmesh::problem::evidence;
+use rocescope_model::human::grouped;
+
+/// Problems that are told in sentences.
+const TOLD: usize = 5;
+
+pub(super) fn section(report: &Report, mesh: &MeshFigures) -> Section {
+    let mut problems: Vec<&Problem> = mesh.problems.iter().collect();
+    problems.sort_by(|a, b| b.score.total_cmp(&a.score));
+    let mut section = Section {
+        id: "verdicts",
+        title: "Verdicts",
+        ..Section::default()
+    };
+    if problems.is_empty() {
+        section
+            .findings
+            .push(Finding::good("Nothing was found to fail."));
+        return section;
+    }
+    let told = problems.iter().take(TOLD);
+    section.findings.extend(told.map(|problem| {
+        let last = &problem.last;
+        Finding::bad(format!(
+            "{}: {}.",
+            last.class,
+            last.sentence.trim_end_matches('.')
+        ))
+    }));
+    if problems.len() > TOLD {
+        let more = plural((problems.len() - TOLD) as u64, "problem");
+        section
+            .findings
+            .push(Finding::bad(format!("{more} more below.")));
+    }
+    if mesh.more_verdicts > 0 {
+        let more = plural(mesh.more_verdicts, "verdict");
+        section.findings.push(Finding::bad(format!(
+            "{more} of further problems are not listed: `rocescope diagnose hostmesh` has them all."
+        )));
+    }
+    problems.truncate(report.scope.top);
+    section.grids.push(grid(&problems, mesh.problems.len()));
+    section
+}
+
+fn grid(problems: &[&Problem], all: usize) -> Grid {
+    let head = |title: &str, help: &str, right| Head {
+        title: title.into(),
+        help: help.into(),
+        right,
+    };
+    let rows = problems.iter().map(|problem| {
+        let last = &problem.last;
+        let part = share(problem.anomalous, problem.probes);
+        vec![
+            Cell::number(
+                last.since_ns as f64,
+                instant(last.since_ns - last.since_ns % 1_000_000_000),
+            ),
+            Cell::number(problem.until_ns as f64, instant(problem.until_ns)),
+            Cell::text(last.class.as_str()),
+            Cell::text(last.place.as_str()),
+            Cell::number(problem.anomalous as f64, grouped(problem.anomalous)),
+            Cell::number(part, percent(part)),
+            Cell::text(last.action.as_str()),
+            Cell::text(evidence(last, problem.score)),
+        ]
+    });
+    let title = match problems.len() < all {
+        true => format!("The {} likeliest of {all}", problems.len()),
+        false => "The likeliest first".into(),
+    };
+    Grid {
+        title,
+        heads: vec![
+            head("Since", "", false),
+            head(
+                "Until",
+                "End of the last window that it was seen in.",
+                false,
+            ),
+            head("Class", "", false),
+            head("Place", "", false),
+            head("Probes", "Probes that suffered, in all windows.", true),
+            head("Share", "Of the probes that crossed the place.", true),
+            head("What to do", "", false),
+            head("Evidence", "", false),
+        ],
+        rows: rows.collect(),
+    }
+}
