@@ -39,13 +39,13 @@ fn drive(width: u16, height: u16) {
     // The third is the first with the fault.
     terminal.press(&["Right", "Right"]);
     terminal.wait("19:00:00.000  +20 s");
-    let screen = terminal.wait("loss  r1>s0: ");
+    let screen = terminal.wait("loss: r1>s0: ");
     assert!(screen.contains("Verdicts 1"), "{screen}");
     assert!(
         screen.contains("/rail1 to rail"),
         "the cursor is on the worst pair\n{screen}"
     );
-    assert!(screen.contains("paths  r1 > s"), "{screen}");
+    assert!(screen.contains("paths: r1 > s"), "{screen}");
     terminal.press(&["n", "p", "Down", "Up", ">"]);
     terminal.wait("Network P50");
     terminal.press(&["Enter"]);
@@ -56,11 +56,6 @@ fn drive(width: u16, height: u16) {
     );
     terminal.press(&["Escape", "E"]);
     terminal.wait("19:01:00.000  +20 s");
-    if let Some(path) = std::env::var_os("ROCESCOPE_MESH_PICTURE").filter(|_| width > 100) {
-        terminal.press(&["<"]);
-        terminal.wait("Drops");
-        std::fs::write(path, terminal.painted()).unwrap();
-    }
     terminal.press(&["1"]);
     terminal.wait("no packet was captured at this time");
     terminal.press(&["q"]);

@@ -61,10 +61,10 @@ pub fn of(
         };
         (all, body.height, story)
     } else {
-        // The matrix takes what the story leaves, and half of the lines at least.
+        // The matrix takes what the story leaves, and two fifths of the lines at least.
         let lines = lines(body.width).min(usize::from(body.height)) as u16;
         let rows = (matrix.rows.len() + 1).min(usize::from(body.height)) as u16;
-        let height = rows.min((body.height - lines).max(body.height / 2));
+        let height = rows.min((body.height - lines).max(body.height * 2 / 5));
         let story = Rect {
             y: body.y + height,
             height: body.height - height,
@@ -167,7 +167,7 @@ mod tests {
                         assert_eq!(plan.cell_at(x, y), Some((row, column)));
                         assert!(plan.matrix.intersection(plan.story).is_empty());
                         assert!(plan.story.bottom() <= pane.bottom());
-                        assert!(plan.story.height >= 9 || plan.matrix.height < height / 2 + 1);
+                        assert!(plan.story.height >= 9);
                     }
                 }
                 let plan = of(&matrix, pane, (0, 0), |_| 9);

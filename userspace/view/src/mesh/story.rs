@@ -53,7 +53,7 @@ fn told(verdict: &VerdictRow, width: u16) -> Vec<Line> {
 
 /// Class, place and what was counted.
 pub(crate) fn headline(verdict: &VerdictRow) -> String {
-    format!("{}  {}", verdict.class, verdict.sentence)
+    format!("{}: {}", verdict.class, verdict.sentence)
 }
 
 /// Since when, how much, and how sure that is.
@@ -71,34 +71,34 @@ pub(crate) fn pair(view: &View, width: u16) -> Vec<Line> {
         return Vec::new();
     };
     let lost = format!(
-        "{} probes: {} timeouts, {} corrupt, {} unsent; {} dropped",
+        "{} probes: {} timeouts, {} corrupt, {} unsent; {} dropped; clocks {} ± {}",
         grouped(pair.probes),
         grouped(pair.timeouts),
         grouped(pair.corrupt),
         grouped(pair.unsent),
         ratio(pair.drop_ratio),
+        nanos(pair.clock_offset_ns),
+        nanos(Some(pair.clock_error_ns)),
     );
     let times = format!(
-        "network P50 {} P99 {}  host P50 {} P99 {}  offset {} ± {}",
+        "network P50 {}, P99 {}; host P50 {}, P99 {}",
         nanos(pair.network_p50_ns),
         nanos(pair.network_p99_ns),
         nanos(pair.processing_p50_ns),
         nanos(pair.processing_p99_ns),
-        nanos(pair.clock_offset_ns),
-        nanos(Some(pair.clock_error_ns)),
     );
     let mut told = lines(&lost, Tone::Text, width);
     told.extend(lines(&times, Tone::Text, width));
     told.extend(lines(
-        &format!("paths  {}", paths(mesh, pair)),
+        &format!("paths: {}", paths(mesh, pair)),
         Tone::Faint,
         width,
     ));
     if let Some((text, tone)) = links(mesh, pair) {
-        told.extend(lines(&format!("links  {text}"), tone, width));
+        told.extend(lines(&format!("links: {text}"), tone, width));
     }
     if let Some(text) = flows(view, pair) {
-        told.extend(lines(&format!("flows  {text}"), Tone::Faint, width));
+        told.extend(lines(&format!("flows: {text}"), Tone::Faint, width));
     }
     told
 }

@@ -105,7 +105,7 @@ fn screens_are_what_was_looked_at() {
 #[test]
 fn the_fault_is_on_the_screen() {
     let mut rig = rig(80, 24, mesh(4));
-    rig.shows(&["loss  r1>s0: ", "Verdicts 1", "switch drops", "5 Mesh 48"]);
+    rig.shows(&["loss: r1>s0: ", "Verdicts 1", "switch drops", "5 Mesh 48"]);
     // The cursor begins on the worst pair.
     let most = rig.view.mesh_shown().unwrap().pairs.iter();
     let most = most.filter_map(|pair| pair.drop_ratio).fold(0.0, f64::max);
