@@ -1534,7 +1534,7 @@ _rocescope() {
                     return 0
                     ;;
                 --table)
-                    COMPREPLY=($(compgen -W "flows connections opcodes events windows" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "flows connections opcodes events windows pairs sla verdicts links" -- "${cur}"))
                     return 0
                     ;;
                 --html)
@@ -1676,7 +1676,7 @@ _rocescope() {
                     return 0
                     ;;
                 --table)
-                    COMPREPLY=($(compgen -W "flows opcodes connections events windows" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "flows opcodes connections events windows pairs sla verdicts links" -- "${cur}"))
                     return 0
                     ;;
                 --interface)

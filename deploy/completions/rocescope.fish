@@ -275,7 +275,11 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand report" -l table -d 
 connections\t'The connections with most trouble, a row a direction'
 opcodes\t'All opcodes'
 events\t'The most telling events of each kind'
-windows\t'Windows, at most 1,000: of more, neighbours are joined'"
+windows\t'Windows, at most 1,000: of more, neighbours are joined'
+pairs\t'The pairs of NICs that probed each other'
+sla\t'How well the mesh of probes did over time'
+verdicts\t'What fails in it: the last verdict of each problem'
+links\t'Its links, summed over time'"
 complete -c rocescope -n "__fish_rocescope_using_subcommand report" -l html -d 'Write one HTML page with charts, which opens without a network' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand report" -l from -d 'Windows and events from this time on, in UTC, such as 2026-11-21T02:30:09Z' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand report" -l to -d 'Windows and events before this time' -r
@@ -309,11 +313,15 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l windows -d '
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -s o -l output -d 'How they are printed' -r -f -a "table\t'For people: its sums, and the first rows of a table'
 json\t'One JSON object a window and line, with the rows of every table'
 csv\t'The rows of a table under the names of its columns, all of them, as RFC 4180 has it'"
-complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l table -d 'The table of `table` and `csv`' -r -f -a "flows\t'Top flows'
+complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l table -d 'The table of `table` and `csv`; without it `flows`, or `pairs` where there are probes alone' -r -f -a "flows\t'Top flows'
 opcodes\t'Opcode mix'
 connections\t'Each direction of each connection'
 events\t'Events'
-windows\t'The sums'"
+windows\t'The sums'
+pairs\t'Of a dataset with probes, the pairs of NICs'
+sla\t'How well the mesh of probes did'
+verdicts\t'What fails in it'
+links\t'Its links'"
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -s i -l interface -d 'Interface to capture on; may be given several times' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l mode -d 'How frames are taken; `auto` tries native, then generic XDP, then `af-packet`' -r -f -a "auto\t'The first of the others that works'
 native\t'XDP in the driver'

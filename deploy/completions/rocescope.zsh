@@ -475,7 +475,11 @@ csv\:"One table, see \`--table\`"))' \
 connections\:"The connections with most trouble, a row a direction"
 opcodes\:"All opcodes"
 events\:"The most telling events of each kind"
-windows\:"Windows, at most 1,000\: of more, neighbours are joined"))' \
+windows\:"Windows, at most 1,000\: of more, neighbours are joined"
+pairs\:"The pairs of NICs that probed each other"
+sla\:"How well the mesh of probes did over time"
+verdicts\:"What fails in it\: the last verdict of each problem"
+links\:"Its links, summed over time"))' \
 '--html=[Write one HTML page with charts, which opens without a network]:FILE:_files' \
 '--from=[Windows and events from this time on, in UTC, such as 2026-11-21T02\:30\:09Z]:TIME:_default' \
 '--to=[Windows and events before this time]:TIME:_default' \
@@ -536,11 +540,15 @@ csv\:"The rows of a table under the names of its columns, all of them, as RFC 41
 '--output=[How they are printed]:OUTPUT:((table\:"For people\: its sums, and the first rows of a table"
 json\:"One JSON object a window and line, with the rows of every table"
 csv\:"The rows of a table under the names of its columns, all of them, as RFC 4180 has it"))' \
-'--table=[The table of \`table\` and \`csv\`]:TABLE:((flows\:"Top flows"
+'--table=[The table of \`table\` and \`csv\`; without it \`flows\`, or \`pairs\` where there are probes alone]:TABLE:((flows\:"Top flows"
 opcodes\:"Opcode mix"
 connections\:"Each direction of each connection"
 events\:"Events"
-windows\:"The sums"))' \
+windows\:"The sums"
+pairs\:"Of a dataset with probes, the pairs of NICs"
+sla\:"How well the mesh of probes did"
+verdicts\:"What fails in it"
+links\:"Its links"))' \
 '*-i+[Interface to capture on; may be given several times]:IFACE:_default' \
 '*--interface=[Interface to capture on; may be given several times]:IFACE:_default' \
 '(-r --read)--mode=[How frames are taken; \`auto\` tries native, then generic XDP, then \`af-packet\`]:MODE:((auto\:"The first of the others that works"
