@@ -11,16 +11,15 @@
 //! | `socket` | a packet socket that filters and stamps |
 //! | `next_hop` | the routing table and the neighbours, over netlink |
 //! | `guard` | keeps the kernel from answering probes |
-//! | `system_clock` | the clock, and when it is set |
 
 mod guard;
 mod link;
 mod next_hop;
 mod socket;
-mod system_clock;
 
 pub use link::{Link, all, find};
 
+use super::system_clock::{self, SystemClock};
 use super::{Backend, Error, Waited};
 use crate::frame::{self, Seen, Way};
 use crate::types::{Clock, Event, Nanos, Nic, NicIndex, Outgoing, Refusal};
@@ -34,7 +33,6 @@ use socket::{Received, Socket};
 use std::net::IpAddr;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
-use system_clock::SystemClock;
 
 /// The next hops of all NICs are looked up again within this time.
 const REFRESH: Nanos = Nanos(10_000_000_000);
