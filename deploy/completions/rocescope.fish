@@ -237,6 +237,8 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l observer -
 complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l duration -d 'End after this time' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -s o -l output -d 'How the summary is printed' -r -f -a "table\t'For people'
 json\t'One JSON object'"
+complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l backend -d 'How probes get out and in' -r -f -a "raw\t'As frames over packet sockets: any Ethernet NIC'
+verbs\t'By UD queue pairs of RDMA NICs, which stamp them; paths are not traced'"
 complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l interval -d 'Between two probes of a NIC' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l timeout -d 'A probe that takes longer is lost' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l port -d 'UDP destination port; unless given 4791, or 47910 where a NIC is an RDMA device, which would keep 4791 for itself' -r
@@ -260,7 +262,7 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l ca -d 'Cer
 complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l spool -d 'Directory for rows that the collector has not acknowledged' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l spool-bytes -d 'Most bytes of the spool; when it is full its oldest rows go' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l config -d 'Configuration file (TOML); without it `/etc/rocescope/rocescope.toml`, where there is one' -r -F
-complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l all -d 'Every Ethernet interface that is up and has an address'
+complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l all -d 'Every Ethernet interface that is up and has an address; with `--backend verbs`, of those the RDMA devices'
 complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -s q -l quiet -d 'Say nothing until the summary'
 complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -s V -l version -d 'Print version'

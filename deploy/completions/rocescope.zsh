@@ -419,6 +419,8 @@ _arguments "${_arguments_options[@]}" : \
 json\:"One JSON object"))' \
 '--output=[How the summary is printed]:OUTPUT:((table\:"For people"
 json\:"One JSON object"))' \
+'--backend=[How probes get out and in]:BACKEND:((raw\:"As frames over packet sockets\: any Ethernet NIC"
+verbs\:"By UD queue pairs of RDMA NICs, which stamp them; paths are not traced"))' \
 '--interval=[Between two probes of a NIC]:TIME:_default' \
 '--timeout=[A probe that takes longer is lost]:TIME:_default' \
 '--port=[UDP destination port; unless given 4791, or 47910 where a NIC is an RDMA device, which would keep 4791 for itself]:PORT:_default' \
@@ -442,7 +444,7 @@ json\:"One JSON object"))' \
 '--spool=[Directory for rows that the collector has not acknowledged]:DIR:_files' \
 '--spool-bytes=[Most bytes of the spool; when it is full its oldest rows go]:BYTES:_default' \
 '--config=[Configuration file (TOML); without it \`/etc/rocescope/rocescope.toml\`, where there is one]:FILE:_files' \
-'--all[Every Ethernet interface that is up and has an address]' \
+'--all[Every Ethernet interface that is up and has an address; with \`--backend verbs\`, of those the RDMA devices]' \
 '-q[Say nothing until the summary]' \
 '--quiet[Say nothing until the summary]' \
 '-h[Print help (see more with '\''--help'\'')]' \

@@ -17,7 +17,7 @@ pub use diagnose::{DiagnoseAction, DiagnosisOutput, HostmeshArguments};
 pub use generate::{By, GenerateArguments, OntoArguments};
 pub use live::{LiveArguments, Mode, Verdict, VlanOffload};
 pub use measure::MeasureArguments;
-pub use probe::ProbeArguments;
+pub use probe::{ProbeArguments, ProbeBackend};
 pub use recorder::RecorderArguments;
 pub use report::{ReportArguments, ReportOutput, ReportTable};
 pub use top::{LookArguments, OnceArguments, OnceOutput, TableName, ThemeName, TopArguments};

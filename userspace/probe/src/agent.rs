@@ -240,6 +240,7 @@ impl Agent {
     pub fn happened(&mut self, event: &Event) {
         match event {
             Event::Sent { payload, nic_sent } => self.left(payload, *nic_sent),
+            Event::Refused { outgoing, why } => self.refused(outgoing, *why),
             Event::Arrived {
                 nic,
                 payload,

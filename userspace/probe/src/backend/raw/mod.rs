@@ -3,28 +3,30 @@
 //! Between two addresses of one host the kernel would never use the wire, so frames are built whole: to
 //! the MAC address of the next hop that the routing table names for the destination *out of this NIC*.
 //! The driver stamps a frame as it hands it to the card (2), the network stack as it takes one from it
-//! (3), both with the system clock. Packet sockets see frames before any check of source addresses.
+//! (3), both with the system clock; or the card does both. Packet sockets see frames before any check of source addresses.
 //!
 //! | module | what it does |
 //! |---|---|
 //! | `link` | the NICs, and sending: all that `pnet` is for |
 //! | `socket` | a packet socket that filters and stamps |
+//! | `stamping` | who stamps |
 //! | `next_hop` | the routing table and the neighbours, over netlink |
 //! | `changes` | whether routes have changed |
 //! | `guard` | keeps the kernel from answering probes |
-//! | `system_clock` | the clock, and when it is set |
 
 mod changes;
 mod guard;
 mod link;
 mod next_hop;
 mod socket;
-mod system_clock;
+mod stamping;
 
 pub use link::{Link, all, find};
 
+use super::system_clock::{self, SystemClock};
 use super::{Backend, Error, Waited};
 use crate::frame::{self, Seen, Way};
+use crate::payload::Payload;
 use crate::types::{Clock, Event, Nanos, Nic, NicIndex, Outgoing, Refusal};
 use changes::Changes;
 use guard::Guard;
@@ -34,10 +36,10 @@ use rustix::buffer::spare_capacity;
 use rustix::event::{Timespec, epoll};
 use rustix::io::Errno;
 use socket::{Received, Socket};
+use stamping::Stamping;
 use std::net::IpAddr;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
-use system_clock::SystemClock;
 
 /// The next hops of all NICs are looked up again within this time.
 const REFRESH: Nanos = Nanos(10_000_000_000);
@@ -48,11 +50,6 @@ const SOON: Nanos = Nanos(50_000_000);
 /// a neighbour three times, once a second.
 const FIRST_ANSWER: Duration = Duration::from_millis(20);
 const FIRST_LOOKS: usize = 160;
-/// The stamps of a virtual interface are taken where the frame passes from one end to the other.
-const VIRTUAL_ERROR: Nanos = Nanos(1_000);
-/// A card waits up to so long with an interrupt, to raise one for several frames.
-const CARD_ERROR: Nanos = Nanos(64_000);
-
 /// A NIC, open.
 struct Port {
     link: Link,
@@ -67,8 +64,11 @@ pub struct Raw {
     nics: Vec<Nic>,
     ports: Vec<Port>,
     udp_dst_port: u16,
+    stamping: Stamping,
     clock: Clock,
     system_clock: SystemClock,
+    /// What left, where the agent stamps it.
+    departed: Vec<Event>,
     next_hops: NextHops,
     changes: Changes,
     look: Look,
@@ -105,10 +105,11 @@ impl Raw {
     /// # Errors
     /// The kernel refuses.
     pub fn open(links: Vec<Link>, udp_dst_port: u16) -> Result<Self, Error> {
-        let is_virtual = links.iter().all(Link::is_virtual);
+        let stamping = Stamping::of_all(&links)?;
+        let clock = stamping.clock(&links);
         let count = links.len();
         let open = |link: Link| {
-            let socket = Socket::open(udp_dst_port)?;
+            let socket = Socket::open(udp_dst_port, stamping)?;
             let sender = link.sender(&socket)?;
             Ok(Port {
                 link,
@@ -127,16 +128,10 @@ impl Raw {
             next_hops: NextHops::open(ports.iter().map(|port| &port.link))?,
             ports,
             udp_dst_port,
-            clock: Clock {
-                source: "kernel software",
-                error: if is_virtual {
-                    VIRTUAL_ERROR
-                } else {
-                    CARD_ERROR
-                },
-                own: false,
-            },
+            stamping,
+            clock,
             system_clock: SystemClock::new(),
+            departed: Vec::new(),
             changes: Changes::open()?,
             look: Look {
                 nic: 0,
@@ -248,14 +243,15 @@ impl Raw {
 
     /// Takes what the sockets have: all departures first.
     fn take(&mut self, events: &mut Vec<Event>) {
-        let udp_dst_port = self.udp_dst_port;
+        let (udp_dst_port, stamping) = (self.udp_dst_port, self.stamping);
+        events.append(&mut self.departed);
         for ready in &mut self.ready {
             let flags = ready.flags;
             let port = self.ports.get_mut(ready.data.u64() as usize);
             if let Some(port) = port.filter(|_| flags.contains(epoll::EventFlags::ERR)) {
-                let had = port.socket.departure(|frame, stamp| {
+                let had = port.socket.departure(|frame, stamps| {
                     let own = frame::own(frame).filter(|(_, port)| *port == udp_dst_port);
-                    if let (Some((payload, _)), Some(nic_sent)) = (own, stamp) {
+                    if let (Some((payload, _)), Some(nic_sent)) = (own, stamping.choose(stamps)) {
                         events.push(Event::Sent { payload, nic_sent });
                     }
                 });
@@ -270,26 +266,32 @@ impl Raw {
             let nic = nic.u64();
             if let Some(port) = self.ports.get_mut(nic as usize) {
                 port.socket.arrivals(|received: &Received<'_>| {
-                    events.extend(event(received, NicIndex(nic as u16), udp_dst_port));
+                    let nic = NicIndex(nic as u16);
+                    events.extend(event(received, nic, stamping, udp_dst_port));
                 });
             }
         }
     }
 }
 
-fn event(received: &Received<'_>, nic: NicIndex, udp_dst_port: u16) -> Option<Event> {
+fn event(
+    received: &Received<'_>,
+    nic: NicIndex,
+    stamping: Stamping,
+    udp_dst_port: u16,
+) -> Option<Event> {
     let now = system_clock::now();
     Some(match frame::read(received.frame, udp_dst_port) {
         Seen::Datagram(payload, intact) => Event::Arrived {
             nic,
             payload,
             intact,
-            nic_received: received.stamp,
+            nic_received: stamping.choose(received.stamps),
             received: now,
         },
         Seen::Answer(answer) => Event::Answered {
             answer,
-            at: received.stamp.unwrap_or(now),
+            at: received.stamps.software.unwrap_or(now),
         },
         Seen::Unreadable => Event::Unreadable,
         Seen::Stranger => Event::Stranger,
@@ -329,7 +331,13 @@ impl Backend for Raw {
             udp_dst_port: self.udp_dst_port,
         };
         frame::write(&mut self.frame, &way, outgoing);
-        port.sender.send(&self.frame)
+        let nic_sent = (self.stamping == Stamping::Agent).then(system_clock::now);
+        port.sender.send(&self.frame)?;
+        self.departed.extend(nic_sent.map(|nic_sent| Event::Sent {
+            payload: Payload::from(outgoing),
+            nic_sent,
+        }));
+        Ok(())
     }
 
     fn dropped(&mut self) -> u64 {
