@@ -6,20 +6,20 @@ use super::control::Next;
 use super::feed::Feed;
 use crate::arguments::TopArguments;
 use crate::signals::Signals;
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 use index::Index;
-use rocescope_store::scan;
+use rocescope_store::Error::NoDirectory;
 use rocescope_view::series::REACH;
 use rocescope_view::{Header, Motion, Seek};
 use std::path::Path;
 
 pub(super) fn run(root: &Path, arguments: &TopArguments, signals: &Signals) -> Result<()> {
-    ensure!(
-        root.is_dir(),
-        "{} is not a directory; a capture file is played with -r",
-        root.display()
-    );
-    let found = scan(root).with_context(|| root.display().to_string())?;
+    let found = rocescope_store::open(root).map_err(|error| match error {
+        NoDirectory { .. } if root.is_file() => {
+            anyhow!("{error}; a capture file is played with -r")
+        }
+        error => error.into(),
+    })?;
     let mut notes: Vec<String> = found
         .unreadable
         .iter()
