@@ -138,6 +138,7 @@ fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome) -> st
         let columns = Options {
             columns: Some(&OPCODE_COLUMNS),
             human: true,
+            ..Options::default()
         };
         write!(
             out,
@@ -157,6 +158,7 @@ fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome) -> st
         let options = Options {
             columns: Some(&columns),
             human: true,
+            ..Options::default()
         };
         let shown = if (flows.len() as u64) < summary.flows {
             format!("Top {} of {} flows", flows.len(), count(summary.flows))
