@@ -193,8 +193,9 @@ impl Feed {
     /// The source is over: waits for the user to leave. What ended the source is said at once, and is
     /// the result where it is an error.
     pub(super) fn finish(&mut self, source: Result<()>) -> Result<()> {
-        let Self::Screen(screen) = self else {
-            return source;
+        let screen = match self {
+            Self::Printed(printer) => return printer.finish(source),
+            Self::Screen(screen) => screen,
         };
         let failed = source.as_ref().err().filter(|error| !error.is::<Stopped>());
         if let Some(error) = failed {
