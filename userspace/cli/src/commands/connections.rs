@@ -119,7 +119,7 @@ fn of_interfaces(arguments: &ConnectionsArguments) -> Result<(String, Found)> {
     let names = begun.origin.source.clone();
     let outlet = Outlet::default()
         .keeping_connections()
-        .with_tap(live::metrics(&wanted)?);
+        .with_tap(live::metrics(&wanted, &begun)?);
     let (_, outcome) = begun.drive(&wanted, settings, outlet)?;
     super::capture::verdict(&outcome)?;
     let (connections, events) = outcome.kept.unwrap_or_default();

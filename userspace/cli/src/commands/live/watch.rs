@@ -5,6 +5,7 @@ use super::port::Port;
 use super::reload;
 use super::service::Service;
 use crate::arguments::{CaptureArguments, LiveArguments, Verdict};
+use crate::drops::Drops;
 use crate::say;
 use crate::signals::Signals;
 use anyhow::{Context, Result};
@@ -13,6 +14,7 @@ use rocescope_pipeline::Settings;
 use rocescope_record::Config;
 use rustix::process::{Pid, Signal, kill_process};
 use std::process::{Child, Command};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How often the slow questions are asked: interfaces, the command.
@@ -46,11 +48,12 @@ impl Watch {
         signals: Signals,
         interfaces: &[Interface],
         arguments: &CaptureArguments,
+        drops: Arc<Drops>,
     ) -> Result<Self> {
         let LiveArguments {
             duration, command, ..
         } = &arguments.live;
-        let port = Port::begin(interfaces);
+        let port = Port::begin(interfaces, drops);
         let interfaces = interfaces
             .iter()
             .cloned()
