@@ -167,8 +167,12 @@ impl Begun {
                 };
             say!("capturing on {name} by {mode}{tags}{why}");
         }
-        if matches!(plan.way, Way::Xdp(_)) {
-            filtered(settings, &config);
+        match plan.way {
+            Way::Xdp(_) => filtered(settings, &config),
+            Way::Packet(_) if settings.filter.is_some() => say!(
+                "filter: nothing of it in the kernel: packet sockets take every frame, all of it is applied behind them"
+            ),
+            Way::Packet(_) => {}
         }
         Ok(Self {
             origin: Origin {
