@@ -14,7 +14,7 @@ pub struct RecorderArguments {
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub keep_frames: Option<Duration>,
     /// Where these files go; `_frames` in the dataset unless given
-    #[arg(long, value_name = "DIR", requires = "keep_frames")]
+    #[arg(long, value_name = "DIR")]
     pub keep_frames_dir: Option<PathBuf>,
     /// Memory for headers; when it is full the oldest go before their time
     #[arg(long, value_name = "BYTES", default_value = "64Mi", value_parser = bytes)]

@@ -193,10 +193,12 @@ fn the_configuration_is_read_again() {
             "{said}"
         );
         while !live.line().trim_end().ends_with('^') {}
-        write("[capture]\nfilter = \"vlan 100 and service rc\"\nwindow = \"2s\"\n");
+        write(
+            "[capture]\nfilter = \"vlan 100 and service rc\"\nwindow = \"2s\"\nlateness = \"3s\"\n",
+        );
         live.signal("-HUP");
         let expected = [
-            "some settings were changed that hold only after a restart\n",
+            "changed, and held back until a restart: lateness, window\n",
             "the configuration was read again\n",
         ];
         assert_eq!(expected.map(|_| live.line()), expected);

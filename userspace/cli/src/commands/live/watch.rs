@@ -2,7 +2,7 @@
 
 use super::plan::{self, Decided};
 use super::port::Port;
-use super::reload;
+use super::reload::Begun;
 use super::service::Service;
 use crate::arguments::{CaptureArguments, LiveArguments, Verdict};
 use crate::drops::Drops;
@@ -25,6 +25,7 @@ pub(super) struct Watch {
     signals: Signals,
     service: Service,
     arguments: CaptureArguments,
+    begun: Begun,
     deadline: Option<Instant>,
     command: Option<Child>,
     interfaces: Vec<(Interface, State)>,
@@ -47,8 +48,8 @@ impl Watch {
     pub(super) fn begin(
         signals: Signals,
         interfaces: &[Interface],
-        arguments: &CaptureArguments,
         drops: Arc<Drops>,
+        arguments: &CaptureArguments,
     ) -> Result<Self> {
         let LiveArguments {
             duration, command, ..
@@ -80,6 +81,7 @@ impl Watch {
             signals,
             service: Service::default(),
             arguments: arguments.clone(),
+            begun: Begun::now()?,
             deadline: duration.and_then(|duration| now.checked_add(duration)),
             command,
             interfaces,
@@ -103,7 +105,7 @@ impl Watch {
         if !self.signals.reload() {
             return None;
         }
-        match reload::read(&self.arguments) {
+        match self.begun.read_again(&self.arguments) {
             Ok((arguments, settings, config)) => {
                 say!("the configuration was read again");
                 let interfaces = self.interfaces.iter().map(|(interface, _)| interface);
