@@ -343,6 +343,14 @@ fn write_recorder(out: &mut String, told: &Told) -> std::fmt::Result {
             count(told.missed)
         )?;
     }
+    if told.deleted.files > 0 {
+        writeln!(
+            out,
+            "  {} earlier files were deleted, {}",
+            count(told.deleted.files),
+            readable(&integer(told.deleted.bytes), Unit::Bytes)
+        )?;
+    }
     if told.cut > 0 {
         writeln!(
             out,
