@@ -100,6 +100,8 @@ fn format() -> Result<()> {
 
 fn lints() -> Result<()> {
     let mut clippy = command("cargo", &["clippy", "--workspace", "--all-targets"]);
+    // What benchmarks alone build is looked at too.
+    clippy.args(["--features", "rocescope/per-packet"]);
     run_command(clippy.args(["--", "-D", "warnings"]))
 }
 
