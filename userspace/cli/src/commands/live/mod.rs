@@ -235,8 +235,18 @@ fn filtered(settings: &Settings, config: &Config) {
     }
 }
 
-/// What mirrors numbered, where they did.
-fn tell_mirrored(counters: &Counters) {
+/// What frames were classed as, what else is known of them, and what mirrors numbered, where they did.
+fn tell(counters: &Counters, rest: &str) {
+    say!(
+        "{} frames = {} RoCEv2 + {} other + {} malformed + {} fragments + {} filtered + {} snapped; {rest}",
+        counters.frames,
+        counters.roce_packets,
+        counters.not_roce(),
+        counters.malformed(),
+        counters.fragments,
+        counters.filtered,
+        counters.snapped,
+    );
     let (seen, lost) = (counters.mirrored_frames, counters.mirror_lost);
     if seen > 0 {
         say!(
