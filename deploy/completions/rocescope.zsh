@@ -59,12 +59,12 @@ off\:"Tags stay in the frames"))' \
 '--out=[Write a Parquet dataset into this directory]:DIR:_files' \
 '--segment-age=[A segment is sealed when its first rows are this old]:TIME:_default' \
 '--segment-bytes=[A segment is sealed when it has this many bytes before compression]:BYTES:_default' \
-'--keep-age=[Delete sealed segments whose hour ended longer ago than this]:TIME:_default' \
+'--keep-age=[Delete sealed segments whose hour ended longer ago than this, and such files of the flight recorder]:TIME:_default' \
 '--keep-bytes=[Delete the oldest sealed segments when all together have more bytes than this]:BYTES:_default' \
 '--keep-frames=[Hold the headers of this many seconds of frames in memory, and write a pcapng file around each NAK, RNR NAK and jitter event; on interfaces takes packet sockets]:SECONDS:_default' \
 '--keep-frames-dir=[Where these files go; \`_frames\` in the dataset unless given]:DIR:_files' \
 '--keep-frames-memory=[Memory for headers; when it is full the oldest go before their time]:BYTES:_default' \
-'--keep-frames-disk=[Write no more when these files, earlier ones too, have this many bytes]:BYTES:_default' \
+'--keep-frames-disk=[These files have no more bytes than this, earlier ones too, of which the oldest make room]:BYTES:_default' \
 '--keep-frames-per-hour=[Begin so many files in an hour at most]:N:_default' \
 '--observer=[Name of this capture point, in every row and file name]:NAME:_default' \
 '--window=[Length of a window of event time]:TIME:_default' \
@@ -525,7 +525,7 @@ _arguments "${_arguments_options[@]}" : \
 '(-i --interface)--at=[Begin with the window of this time, such as \`2026-01-01T09\:30\:00Z\`]:TIME:_default' \
 '--filter=[Keep only packets for which this holds; of a dataset, show only such rows]:EXPR:_default' \
 '*--udp-port=[UDP destination port that carries RoCEv2; up to four]:PORT:_default' \
-'--sort=[Column by which flows are sorted first]:COLUMN:_default' \
+'--sort=[Column by which flows are sorted first, also where they are printed]:COLUMN:_default' \
 '--fps=[Times a second that the screen is painted at most]:N:_default' \
 '--theme=[Colours; without it those for a dark terminal, and none where the variable \`NO_COLOR\` is set]:THEME:((dark\:"For a dark terminal"
 light\:"For a bright one"
@@ -569,7 +569,7 @@ off\:"Tags stay in the frames"))' \
 '--jitter-absolute=[Change between windows that is jitter, in bits a second]:RATE:_default' \
 '--config=[Configuration file (TOML); without it \`/etc/rocescope/rocescope.toml\`, where there is one]:FILE:_files' \
 '--connections[Follow connections on interfaces too; of a file they always are]' \
-'--bytes[Rates in bytes a second instead of bits]' \
+'--bytes[Rates in bytes a second instead of bits, on the screen and in text tables]' \
 '--ascii[ASCII characters alone; chosen by itself where the locale is not UTF-8]' \
 '--mouse[Rows, headings and tabs are chosen by the mouse too]' \
 '--once[Print a window and end; of a file or dataset the first one]' \

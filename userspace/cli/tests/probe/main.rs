@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `rails` | a host with three NICs and the routers between them, gone with the test |
 //! | `agent` | the binary, probing in the host |
+//! | `background` | the binary, started and talked to; `tests/live` has it too |
 //! | `wire` | what goes over the wire, as tshark and the capture read it |
 //! | `loss` | loss, a link that is down, a route that is gone: in the direction where they are |
 //! | `paths` | traces find what the routers say they do |
@@ -12,6 +13,8 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "it is a test")]
 
 mod agent;
+#[path = "../background/mod.rs"]
+mod background;
 mod lifecycle;
 mod loss;
 mod paths;

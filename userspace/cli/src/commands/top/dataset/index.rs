@@ -65,11 +65,11 @@ impl Index {
         self.starts.get(at).map(|(start, _)| *start)
     }
 
-    /// The window that holds this time, or the next that there is, or the last.
-    pub(super) fn at(&self, time_ns: i64) -> usize {
+    /// The window that holds this time, or the next that there is.
+    pub(super) fn at(&self, time_ns: i64) -> Option<usize> {
         let over = |(start, length): &(i64, i64)| start.saturating_add(*length) <= time_ns;
         let at = self.starts.partition_point(over);
-        at.min(self.starts.len().saturating_sub(1))
+        (at < self.starts.len()).then_some(at)
     }
 
     /// These windows with all their rows but sketches. The first brings the connections of the minute

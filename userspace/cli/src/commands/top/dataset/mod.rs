@@ -6,20 +6,20 @@ use super::control::Next;
 use super::feed::Feed;
 use crate::arguments::TopArguments;
 use crate::signals::Signals;
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 use index::Index;
-use rocescope_store::scan;
+use rocescope_store::Error::NoDirectory;
 use rocescope_view::series::REACH;
 use rocescope_view::{Header, Motion, Seek};
 use std::path::Path;
 
 pub(super) fn run(root: &Path, arguments: &TopArguments, signals: &Signals) -> Result<()> {
-    ensure!(
-        root.is_dir(),
-        "{} is not a directory; a capture file is played with -r",
-        root.display()
-    );
-    let found = scan(root).with_context(|| root.display().to_string())?;
+    let found = rocescope_store::open(root).map_err(|error| match error {
+        NoDirectory { .. } if root.is_file() => {
+            anyhow!("{error}; a capture file is played with -r")
+        }
+        error => error.into(),
+    })?;
     let mut notes: Vec<String> = found
         .unreadable
         .iter()
@@ -42,7 +42,12 @@ pub(super) fn run(root: &Path, arguments: &TopArguments, signals: &Signals) -> R
         no_connections,
         ..Header::default()
     };
-    let at = arguments.at.map_or(0, |time| index.at(time.0));
+    let at = match arguments.at {
+        None => 0,
+        Some(time) => index
+            .at(time.0)
+            .ok_or_else(|| super::too_late(time, index.start(index.len() - 1)))?,
+    };
     let mut feed = super::feed(arguments, header, true)?;
     feed.begin(signals.ender(), None)?;
     let stepped = step(&mut index, at, &mut feed, &notes);
@@ -97,6 +102,7 @@ fn target(index: &Index, at: usize, seek: Seek) -> usize {
         Seek::Minutes(by) => {
             let now = index.start(at).unwrap_or(0);
             let to = index.at(now.saturating_add(by.saturating_mul(60_000_000_000)));
+            let to = to.unwrap_or(last);
             // Where nothing was captured in that minute, the next window there is.
             match by {
                 1.. => to.max((at + 1).min(last)),
