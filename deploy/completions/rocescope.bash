@@ -1371,7 +1371,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__probe)
-            opts="-i -o -q -h -V --interface --all --observer --duration --output --quiet --interval --timeout --port --source-ports --renew --max-cpu --seed --paths-rate --icmp-rate --max-hops --refresh --window --out --segment-age --keep-age --keep-bytes --collector --cert --key --ca --spool --spool-bytes --config --help --version"
+            opts="-i -o -q -h -V --interface --all --observer --duration --output --quiet --backend --interval --timeout --port --source-ports --renew --max-cpu --seed --paths-rate --icmp-rate --max-hops --refresh --window --out --segment-age --keep-age --keep-bytes --collector --cert --key --ca --spool --spool-bytes --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1399,6 +1399,10 @@ _rocescope() {
                     ;;
                 -o)
                     COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    return 0
+                    ;;
+                --backend)
+                    COMPREPLY=($(compgen -W "raw verbs" -- "${cur}"))
                     return 0
                     ;;
                 --interval)

@@ -70,12 +70,12 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l metrics-
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l out -d 'Write a Parquet dataset into this directory' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l segment-age -d 'A segment is sealed when its first rows are this old' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l segment-bytes -d 'A segment is sealed when it has this many bytes before compression' -r
-complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l keep-age -d 'Delete sealed segments whose hour ended longer ago than this' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l keep-age -d 'Delete sealed segments whose hour ended longer ago than this, and such files of the flight recorder' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l keep-bytes -d 'Delete the oldest sealed segments when all together have more bytes than this' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l keep-frames -d 'Hold the headers of this many seconds of frames in memory, and write a pcapng file around each NAK, RNR NAK and jitter event; on interfaces takes packet sockets' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l keep-frames-dir -d 'Where these files go; `_frames` in the dataset unless given' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l keep-frames-memory -d 'Memory for headers; when it is full the oldest go before their time' -r
-complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l keep-frames-disk -d 'Write no more when these files, earlier ones too, have this many bytes' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l keep-frames-disk -d 'These files have no more bytes than this, earlier ones too, of which the oldest make room' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l keep-frames-per-hour -d 'Begin so many files in an hour at most' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l observer -d 'Name of this capture point, in every row and file name' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l window -d 'Length of a window of event time' -r
@@ -237,6 +237,8 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l observer -
 complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l duration -d 'End after this time' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -s o -l output -d 'How the summary is printed' -r -f -a "table\t'For people'
 json\t'One JSON object'"
+complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l backend -d 'How probes get out and in' -r -f -a "raw\t'As frames over packet sockets: any Ethernet NIC'
+verbs\t'By UD queue pairs of RDMA NICs, which stamp them; paths are not traced'"
 complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l interval -d 'Between two probes of a NIC' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l timeout -d 'A probe that takes longer is lost' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l port -d 'UDP destination port; unless given 4791, or 47910 where a NIC is an RDMA device, which would keep 4791 for itself' -r
@@ -260,7 +262,7 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l ca -d 'Cer
 complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l spool -d 'Directory for rows that the collector has not acknowledged' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l spool-bytes -d 'Most bytes of the spool; when it is full its oldest rows go' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l config -d 'Configuration file (TOML); without it `/etc/rocescope/rocescope.toml`, where there is one' -r -F
-complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l all -d 'Every Ethernet interface that is up and has an address'
+complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -l all -d 'Every Ethernet interface that is up and has an address; with `--backend verbs`, of those the RDMA devices'
 complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -s q -l quiet -d 'Say nothing until the summary'
 complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rocescope -n "__fish_rocescope_using_subcommand probe" -s V -l version -d 'Print version'
@@ -303,7 +305,7 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l speed -d 'Ho
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l at -d 'Begin with the window of this time, such as `2026-01-01T09:30:00Z`' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l filter -d 'Keep only packets for which this holds; of a dataset, show only such rows' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l udp-port -d 'UDP destination port that carries RoCEv2; up to four' -r
-complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l sort -d 'Column by which flows are sorted first' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l sort -d 'Column by which flows are sorted first, also where they are printed' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l fps -d 'Times a second that the screen is painted at most' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l theme -d 'Colours; without it those for a dark terminal, and none where the variable `NO_COLOR` is set' -r -f -a "dark\t'For a dark terminal'
 light\t'For a bright one'
@@ -347,7 +349,7 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l jitter-relat
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l jitter-absolute -d 'Change between windows that is jitter, in bits a second' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l config -d 'Configuration file (TOML); without it `/etc/rocescope/rocescope.toml`, where there is one' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l connections -d 'Follow connections on interfaces too; of a file they always are'
-complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l bytes -d 'Rates in bytes a second instead of bits'
+complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l bytes -d 'Rates in bytes a second instead of bits, on the screen and in text tables'
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l ascii -d 'ASCII characters alone; chosen by itself where the locale is not UTF-8'
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l mouse -d 'Rows, headings and tabs are chosen by the mouse too'
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l once -d 'Print a window and end; of a file or dataset the first one'

@@ -59,12 +59,12 @@ off\:"Tags stay in the frames"))' \
 '--out=[Write a Parquet dataset into this directory]:DIR:_files' \
 '--segment-age=[A segment is sealed when its first rows are this old]:TIME:_default' \
 '--segment-bytes=[A segment is sealed when it has this many bytes before compression]:BYTES:_default' \
-'--keep-age=[Delete sealed segments whose hour ended longer ago than this]:TIME:_default' \
+'--keep-age=[Delete sealed segments whose hour ended longer ago than this, and such files of the flight recorder]:TIME:_default' \
 '--keep-bytes=[Delete the oldest sealed segments when all together have more bytes than this]:BYTES:_default' \
 '--keep-frames=[Hold the headers of this many seconds of frames in memory, and write a pcapng file around each NAK, RNR NAK and jitter event; on interfaces takes packet sockets]:SECONDS:_default' \
 '--keep-frames-dir=[Where these files go; \`_frames\` in the dataset unless given]:DIR:_files' \
 '--keep-frames-memory=[Memory for headers; when it is full the oldest go before their time]:BYTES:_default' \
-'--keep-frames-disk=[Write no more when these files, earlier ones too, have this many bytes]:BYTES:_default' \
+'--keep-frames-disk=[These files have no more bytes than this, earlier ones too, of which the oldest make room]:BYTES:_default' \
 '--keep-frames-per-hour=[Begin so many files in an hour at most]:N:_default' \
 '--observer=[Name of this capture point, in every row and file name]:NAME:_default' \
 '--window=[Length of a window of event time]:TIME:_default' \
@@ -419,6 +419,8 @@ _arguments "${_arguments_options[@]}" : \
 json\:"One JSON object"))' \
 '--output=[How the summary is printed]:OUTPUT:((table\:"For people"
 json\:"One JSON object"))' \
+'--backend=[How probes get out and in]:BACKEND:((raw\:"As frames over packet sockets\: any Ethernet NIC"
+verbs\:"By UD queue pairs of RDMA NICs, which stamp them; paths are not traced"))' \
 '--interval=[Between two probes of a NIC]:TIME:_default' \
 '--timeout=[A probe that takes longer is lost]:TIME:_default' \
 '--port=[UDP destination port; unless given 4791, or 47910 where a NIC is an RDMA device, which would keep 4791 for itself]:PORT:_default' \
@@ -442,7 +444,7 @@ json\:"One JSON object"))' \
 '--spool=[Directory for rows that the collector has not acknowledged]:DIR:_files' \
 '--spool-bytes=[Most bytes of the spool; when it is full its oldest rows go]:BYTES:_default' \
 '--config=[Configuration file (TOML); without it \`/etc/rocescope/rocescope.toml\`, where there is one]:FILE:_files' \
-'--all[Every Ethernet interface that is up and has an address]' \
+'--all[Every Ethernet interface that is up and has an address; with \`--backend verbs\`, of those the RDMA devices]' \
 '-q[Say nothing until the summary]' \
 '--quiet[Say nothing until the summary]' \
 '-h[Print help (see more with '\''--help'\'')]' \
@@ -527,7 +529,7 @@ _arguments "${_arguments_options[@]}" : \
 '(-i --interface)--at=[Begin with the window of this time, such as \`2026-01-01T09\:30\:00Z\`]:TIME:_default' \
 '--filter=[Keep only packets for which this holds; of a dataset, show only such rows]:EXPR:_default' \
 '*--udp-port=[UDP destination port that carries RoCEv2; up to four]:PORT:_default' \
-'--sort=[Column by which flows are sorted first]:COLUMN:_default' \
+'--sort=[Column by which flows are sorted first, also where they are printed]:COLUMN:_default' \
 '--fps=[Times a second that the screen is painted at most]:N:_default' \
 '--theme=[Colours; without it those for a dark terminal, and none where the variable \`NO_COLOR\` is set]:THEME:((dark\:"For a dark terminal"
 light\:"For a bright one"
@@ -575,7 +577,7 @@ off\:"Tags stay in the frames"))' \
 '--jitter-absolute=[Change between windows that is jitter, in bits a second]:RATE:_default' \
 '--config=[Configuration file (TOML); without it \`/etc/rocescope/rocescope.toml\`, where there is one]:FILE:_files' \
 '--connections[Follow connections on interfaces too; of a file they always are]' \
-'--bytes[Rates in bytes a second instead of bits]' \
+'--bytes[Rates in bytes a second instead of bits, on the screen and in text tables]' \
 '--ascii[ASCII characters alone; chosen by itself where the locale is not UTF-8]' \
 '--mouse[Rows, headings and tabs are chosen by the mouse too]' \
 '--once[Print a window and end; of a file or dataset the first one]' \

@@ -367,6 +367,7 @@ pub(crate) mod op {
         of(0x5d, left, right, skip, 0)
     }
     /// `*(u64 *)(to + offset) += from`, seen by all CPUs as one step
+    #[cfg(feature = "per-packet")]
     pub(crate) const fn add_atomically(to: u8, offset: i16, from: u8) -> Instruction {
         of(0xdb, to, from, offset, 0)
     }

@@ -10,9 +10,11 @@
 //! | [`interface`](mod@interface) | what interfaces there are, and how they are |
 //! | [`doctor`] | what stands in the way of a capture, and what mends it |
 //! | [`ethtool`] | what a network card says of itself |
-//! | [`per_packet`] | one record a packet, the way of others, for measurements |
 //! | [`privileges`] | the capabilities that live capture takes, and how they are dropped |
 //! | [`generate`] | deterministic traffic from a scenario, with its truth |
+//!
+//! With the feature `per-packet` there is also `per_packet`: one record a packet, to be measured beside
+//! [`xdp`].
 //!
 //! Frames go through `rocescope-record` and leave as run records; what they mean is decided in
 //! `rocescope-pipeline`.
@@ -26,6 +28,7 @@ pub mod generate;
 pub mod history;
 pub mod inject;
 pub mod interface;
+#[cfg(feature = "per-packet")]
 pub mod per_packet;
 pub mod privileges;
 pub mod xdp;

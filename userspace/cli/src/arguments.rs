@@ -17,12 +17,13 @@ pub use diagnose::{DiagnoseAction, DiagnosisOutput, HostmeshArguments};
 pub use generate::{By, GenerateArguments, OntoArguments};
 pub use live::{LiveArguments, Mode, Verdict, VlanOffload};
 pub use measure::MeasureArguments;
-pub use probe::ProbeArguments;
+pub use probe::{ProbeArguments, ProbeBackend};
 pub use recorder::RecorderArguments;
 pub use report::{ReportArguments, ReportOutput, ReportTable};
 pub use top::{LookArguments, OnceArguments, OnceOutput, TableName, ThemeName, TopArguments};
 
 use crate::anonymize::anonymizer;
+use crate::configuration::FILE_VARIABLE;
 use crate::filters::{row_filter, run_filter};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use rocescope_model::ConnectionRow;
@@ -41,7 +42,7 @@ pub struct Arguments {
         long,
         global = true,
         value_name = "FILE",
-        env = "ROCESCOPE_CONFIG",
+        env = FILE_VARIABLE,
         hide_env = true
     )]
     pub config: Option<PathBuf>,

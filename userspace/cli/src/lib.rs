@@ -10,6 +10,7 @@
 //! | [`session`] | a source of frames, driven through the observer into the intake |
 //! | [`intake`] | runs in, a summary and a dataset out |
 //! | [`dataset`] | the dataset that a capture writes, and how much of it stays |
+//! | [`drops`] | what was dropped before this program saw it |
 //! | [`metrics`] | the endpoint that Prometheus reads |
 //! | [`output`] | the summary of a capture as text and as JSON |
 //! | [`recorder`] | frames in memory, and files of them around events |
@@ -25,6 +26,7 @@ pub mod arguments;
 pub mod commands;
 pub mod configuration;
 pub mod dataset;
+pub mod drops;
 pub mod filters;
 pub mod intake;
 pub mod metrics;

@@ -1,6 +1,6 @@
 //! The `rocescope` binary: parse, run, say what went wrong in one line.
 
-use rocescope::configuration::{ArgumentsError, arguments};
+use rocescope::configuration::{ArgumentsError, arguments, unknown_variables};
 use std::fmt::Arguments;
 use std::io::Write;
 use std::process::ExitCode;
@@ -14,6 +14,9 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
+    for unknown in unknown_variables(std::env::vars_os().map(|(name, _)| name)) {
+        say(format_args!("warning: {unknown}"));
+    }
     match rocescope::run(&arguments) {
         Ok(code) => code,
         Err(error) => {

@@ -7,11 +7,13 @@
     reason = "it is a test"
 )]
 
+use rocescope::drops::Drops;
 use rocescope::metrics::{Metrics, serve, text};
 use rocescope_model::{EventRow, FlowRow, OpcodeRow, Row, WindowRow, WindowRows};
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpStream};
+use std::sync::Arc;
 
 /// A window with `flows` flows, the larger the lower their QP.
 fn window(start_s: i64, flows: u32) -> WindowRows {
@@ -51,6 +53,11 @@ fn window(start_s: i64, flows: u32) -> WindowRows {
     }
 }
 
+/// Of a capture on interfaces.
+fn live() -> Metrics {
+    Metrics::new(3, Some(Arc::new(Drops::begin(&[], Arc::default()))))
+}
+
 fn page(metrics: &Metrics) -> String {
     text::page(metrics, "rail-\"3\"").unwrap()
 }
@@ -65,7 +72,7 @@ fn value(page: &str, series: &str) -> f64 {
 
 #[test]
 fn windows_add_up_and_flows_are_the_last_ones() {
-    let metrics = Metrics::new(3);
+    let metrics = Metrics::new(3, None);
     metrics.add(&window(1, 100));
     metrics.add(&window(2, 50));
     let page = page(&metrics);
@@ -75,7 +82,8 @@ fn windows_add_up_and_flows_are_the_last_ones() {
     assert_eq!(value(&page, "rocescope_flows{"), 50.0);
     assert_eq!(value(&page, "rocescope_frame_bps{"), 8_000.0);
     assert_eq!(value(&page, "rocescope_opcode_packets_total{"), 20.0);
-    assert_eq!(value(&page, "rocescope_events_total{"), 4.0);
+    let naks = "rocescope_events_total{observer=\"rail-\\\"3\\\"\",kind=\"nak\"}";
+    assert_eq!(value(&page, naks), 4.0);
     let flows: Vec<&str> = page
         .lines()
         .filter(|line| line.starts_with("rocescope_flow_packets{"))
@@ -86,9 +94,35 @@ fn windows_add_up_and_flows_are_the_last_ones() {
     assert!(page.ends_with("# EOF\n"));
 }
 
+/// A rate wants the zero before the first count.
+#[test]
+fn counters_are_there_before_the_first_window() {
+    let metrics = live();
+    let before = page(&metrics);
+    metrics.add(&window(1, 5));
+    let after = page(&metrics);
+    let counters = |page: &str| -> BTreeSet<String> {
+        let series = page.lines().filter(|line| line.contains("_total{"));
+        let counted = series.filter(|line| !line.starts_with("rocescope_opcode_"));
+        counted
+            .map(|line| line.rsplit_once(' ').unwrap().0.to_owned())
+            .collect()
+    };
+    assert!(counters(&before).len() > 30, "{before}");
+    assert_eq!(counters(&before), counters(&after));
+    for series in [
+        "windows",
+        "nak_packets",
+        "interface_dropped_frames",
+        "socket_dropped_frames",
+    ] {
+        assert_eq!(value(&before, &format!("rocescope_{series}_total{{")), 0.0);
+    }
+}
+
 #[test]
 fn a_sketch_is_no_figure_and_labels_stay_few() {
-    let metrics = Metrics::new(20);
+    let metrics = Metrics::new(20, None);
     for second in 0..1_000 {
         let mut rows = window(second, 30);
         for flow in &mut rows.flows {
@@ -98,14 +132,14 @@ fn a_sketch_is_no_figure_and_labels_stay_few() {
     }
     let page = page(&metrics);
     let lines = page.lines().filter(|line| !line.starts_with('#')).count();
-    let most = 20 * 4 + WindowRow::TABLE.columns.len() + 20;
+    let most = 20 * 4 + WindowRow::TABLE.columns.len() + EventRow::KINDS.len() + 20;
     assert!(lines < most, "{lines}");
 }
 
 /// What a dashboard asks for that is not there stays empty, and nobody is told.
 #[test]
 fn the_dashboard_asks_for_what_there_is() {
-    let metrics = Metrics::new(3);
+    let metrics = live();
     metrics.add(&window(1, 5));
     let page = page(&metrics);
     let known: BTreeSet<&str> = page
@@ -137,7 +171,7 @@ fn ask(address: std::net::SocketAddr, request: &[u8]) -> String {
 
 #[test]
 fn the_endpoint_answers_and_is_not_put_off() {
-    let metrics = Metrics::new(3);
+    let metrics = Metrics::new(3, None);
     metrics.add(&window(1, 5));
     let address = serve("127.0.0.1:0".parse().unwrap(), metrics, "here").unwrap();
     for _ in 0..3 {
@@ -157,7 +191,10 @@ fn the_endpoint_answers_and_is_not_put_off() {
         let wrong = ask(address, b"GET /else HTTP/1.1\r\nHost: x\r\n\r\n");
         assert!(wrong.starts_with("HTTP/1.1 404"), "{wrong}");
         ask(address, &[0xff; 100_000]);
-        ask(address, b"");
+        // Who connects, says nothing and leaves.
+        let mut silent = TcpStream::connect(address).unwrap();
+        silent.shutdown(Shutdown::Write).unwrap();
+        assert_eq!(silent.read_to_end(&mut Vec::new()).unwrap(), 0);
     }
     // Who never asks takes one of a few places, and not the last.
     let idle: Vec<TcpStream> = (0..8)
@@ -166,6 +203,6 @@ fn the_endpoint_answers_and_is_not_put_off() {
     let answer = ask(address, b"GET /metrics HTTP/1.0\r\n\r\n");
     assert!(answer.starts_with("HTTP/1.0 200 OK") || answer.starts_with("HTTP/1.1 200 OK"));
     drop(idle);
-    let taken = serve(address, Metrics::new(1), "there").unwrap_err();
+    let taken = serve(address, Metrics::new(1, None), "there").unwrap_err();
     assert!(format!("{taken:#}").starts_with(&format!("metrics at {address}: ")));
 }

@@ -1,6 +1,6 @@
 //! Cells as people read them: with prefixes and units, or plain.
 
-use crate::{Unit, Value};
+use crate::{Cells, EventRow, Row, Unit, Value};
 use alloc::format;
 use alloc::string::{String, ToString};
 
@@ -41,6 +41,54 @@ pub fn readable(value: &Value<'_>, unit: Unit) -> String {
         Unit::Packets | Unit::Frames | Unit::Messages | Unit::Flows | Unit::Events => {
             scaled(number, 1000.0, &["", "k", "M", "G", "T"])
         }
+    }
+}
+
+/// Whether rates are shown in bits or bytes a second.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Rates {
+    /// bit/s, in steps of 1,000.
+    #[default]
+    Bits,
+    /// B/s, in steps of 1,024.
+    Bytes,
+}
+
+impl Rates {
+    /// The other one.
+    #[must_use]
+    pub const fn other(self) -> Self {
+        match self {
+            Self::Bits => Self::Bytes,
+            Self::Bytes => Self::Bits,
+        }
+    }
+}
+
+/// A rate given in bits a second.
+#[must_use]
+pub fn rate(bps: f64, rates: Rates) -> String {
+    match rates {
+        Rates::Bits => readable(&Value::F64(bps), Unit::BitsPerSecond),
+        // A rate is seldom a whole number of bytes, and `1.75 MiB/s` says enough.
+        Rates::Bytes => readable(&Value::F64(bps / 8.0), Unit::Bytes) + "/s",
+    }
+}
+
+/// What a cell counts: what its column does, and of an event what its kind says.
+#[must_use]
+pub fn unit(cells: &dyn Cells, row: usize, column: usize) -> Unit {
+    let table = cells.table();
+    let Some(found) = table.columns.get(column) else {
+        return Unit::None;
+    };
+    if table != EventRow::TABLE || !["value", "previous"].contains(&found.name) {
+        return found.unit;
+    }
+    let kind = table.position("kind").map(|kind| cells.value(row, kind));
+    match kind {
+        Some(Value::Text(kind)) => EventRow::unit(&kind),
+        _ => Unit::None,
     }
 }
 
@@ -98,8 +146,10 @@ fn scaled(number: f64, step: f64, units: &[&str]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{grouped, plain, readable};
-    use crate::{Unit, Value};
+    use super::{Rates, grouped, plain, rate, readable, unit};
+    use crate::{Cells, EventRow, Row, Unit, Value};
+    use alloc::string::String;
+    use alloc::vec::Vec;
 
     #[test]
     fn three_digits_and_a_prefix() {
@@ -121,11 +171,36 @@ mod tests {
     }
 
     #[test]
+    fn the_kind_of_an_event_says_what_its_value_counts() {
+        let value = EventRow::TABLE.position("value").unwrap();
+        let rows: Vec<EventRow> = ["jitter", "rnr_nak", "cnp_burst", "nak"]
+            .into_iter()
+            .map(|kind| EventRow {
+                kind: kind.into(),
+                value: Some(7_314_000.0),
+                ..EventRow::default()
+            })
+            .collect();
+        let shown = |row| readable(&rows.value(row, value), unit(&rows, row, value));
+        let shown: Vec<String> = (0..rows.len()).map(shown).collect();
+        assert_eq!(
+            shown,
+            ["7.31 Mbit/s", "7.31 ms", "7.31 Mpps", "7314000.000"]
+        );
+    }
+
+    #[test]
     fn digits_come_in_threes() {
         assert_eq!(grouped(0), "0");
         assert_eq!(grouped(999), "999");
         assert_eq!(grouped(1_000), "1,000");
         assert_eq!(grouped(1_234_567), "1,234,567");
+    }
+
+    #[test]
+    fn rates_come_in_bits_or_bytes() {
+        assert_eq!(rate(16.2e6, Rates::Bits), "16.2 Mbit/s");
+        assert_eq!(rate(8.0 * 1024.0 * 1536.0, Rates::Bytes), "1.50 MiB/s");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Rows as an aligned text table.
 
-use crate::{Cells, Column, Unit, human};
+use crate::human::{self, Rates};
+use crate::{Cells, Column, Unit, Value};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -14,6 +15,8 @@ pub struct Options<'a> {
     /// Numbers with prefixes and units (`1.50 MiB`) instead of in full, with the unit in the
     /// heading.
     pub human: bool,
+    /// What human rates count.
+    pub rates: Rates,
 }
 
 /// A heading and one line a row, columns two spaces apart, numbers to the right, no trailing
@@ -23,7 +26,7 @@ pub struct Options<'a> {
 /// use rocescope_model::{OpcodeRow, render};
 ///
 /// let rows = vec![OpcodeRow { opcode: "CNP".into(), packets: 7, ..OpcodeRow::default() }];
-/// let options = render::Options { columns: Some(&["opcode", "packets"]), human: true };
+/// let options = render::Options { columns: Some(&["opcode", "packets"]), human: true, ..Default::default() };
 /// assert_eq!(render::table(&rows, options), "Opcode  Packets\nCNP           7\n");
 /// ```
 #[must_use]
@@ -39,11 +42,12 @@ pub fn table(cells: &dyn Cells, options: Options<'_>) -> String {
     let mut lines: Vec<Vec<String>> = Vec::with_capacity(cells.rows() + 1);
     lines.push(columns.iter().map(|c| heading(c, options.human)).collect());
     for row in 0..cells.rows() {
-        let cell = |(&i, column): (&usize, &&Column)| match cells.value(row, i) {
-            value if options.human => human::readable(&value, column.unit),
-            value => human::plain(&value),
+        let cell = |&i: &usize| match (cells.value(row, i), human::unit(cells, row, i)) {
+            (value, _) if !options.human => human::plain(&value),
+            (Value::F64(bps), Unit::BitsPerSecond) => human::rate(bps, options.rates),
+            (value, unit) => human::readable(&value, unit),
         };
-        lines.push(chosen.iter().zip(&columns).map(cell).collect());
+        lines.push(chosen.iter().map(cell).collect());
     }
     let right: Vec<bool> = columns.iter().map(|c| c.kind.is_number()).collect();
     align(&lines, &right)
@@ -112,7 +116,7 @@ mod tests {
     fn plain_numbers_to_the_right_and_names_to_the_left() {
         let options = Options {
             columns: Some(&["src", "frame_bytes", "no_such_column", "frame_bps"]),
-            human: false,
+            ..Options::default()
         };
         let expected = [
             "Source         Frame bytes  Frame rate [bit/s]",

@@ -163,6 +163,78 @@ fn errors_point_at_their_place() {
     );
 }
 
+/// What no packet can hold is misspelt, and said where it stands.
+#[test]
+fn what_cannot_match_is_an_error() {
+    for (filter, expected) in [
+        (
+            "qp 17 and opcode RC_WRITE",
+            "no opcode is called `RC_WRITE`; `RC*WRITE*` is near\n  qp 17 and opcode RC_WRITE\n                   ^^^^^^^^",
+        ),
+        (
+            "opcode rc_send_onli",
+            "no opcode is called `rc_send_onli`; `RC_SEND_ONLY` is near\n  opcode rc_send_onli\n         ^^^^^^^^^^^^",
+        ),
+        (
+            "opcode write",
+            "no opcode is called `write`; `*write*` is near\n  opcode write\n         ^^^^^",
+        ),
+        (
+            "opcode = *PUT*",
+            "no opcode is called `*PUT*`; some are RC_SEND_ONLY, UD_SEND_ONLY and CNP\n  opcode = *PUT*\n           ^^^^^",
+        ),
+        (
+            "service tcp",
+            "no service is called `tcp`; there are CNP, RC, RD, UC, UD, VENDOR, XRC\n  service tcp\n          ^^^",
+        ),
+        (
+            "service 10.0.0.1",
+            "`10.0.0.1` is an address, and no service\n  service 10.0.0.1\n          ^^^^^^^^",
+        ),
+        (
+            "vlan 5000",
+            "`vlan` is a whole number from 0 to 4095: `5000` is not\n  vlan 5000\n       ^^^^",
+        ),
+        (
+            "port 99999",
+            "`port` is a whole number from 0 to 65535: `99999` is not\n  port 99999\n       ^^^^^",
+        ),
+        (
+            "src qp -1",
+            "`qp` is a whole number from 0 to 16777215: `-1` is not\n  src qp -1\n         ^^",
+        ),
+        (
+            "dst_qpn = 0x1000000",
+            "`dst_qpn` is a whole number from 0 to 16777215: `0x1000000` is not\n  dst_qpn = 0x1000000\n            ^^^^^^^^^",
+        ),
+        (
+            "qp 17.5",
+            "`qp` is a whole number from 0 to 16777215: `17.5` is not\n  qp 17.5\n     ^^^^",
+        ),
+        (
+            "src = 10.0.0.300",
+            "`10.0.0.300` is no IP address\n  src = 10.0.0.300\n        ^^^^^^^^^^",
+        ),
+    ] {
+        let error = filter.parse::<Filter>().unwrap_err();
+        assert_eq!(error.to_string(), expected, "{filter}");
+    }
+}
+
+/// The ends of every range, and names that are rare but right.
+#[test]
+fn what_can_match_is_none() {
+    for filter in [
+        "qp 0 or qp 0xffffff or vlan 0 or vlan 4095 or port 0 or port 65535 or vni = 0xffffff",
+        "opcode OPCODE_0x15 or opcode *_0x* or opcode cnp or opcode *",
+        "service xrc or service VENDOR or service *c",
+        "src = 10.* or dst = fe80::1 or inner_vlan = null",
+    ] {
+        let read = filter.parse::<Filter>();
+        assert!(read.is_ok(), "{read:?}");
+    }
+}
+
 /// A filter takes its columns from whichever table has one of that name.
 #[test]
 fn columns_of_one_name_are_of_one_type() {

@@ -20,7 +20,7 @@
 //! | [`merge`] | the rows of several capture points as those of one |
 //! | `trouble` | what the analysis of connections says of the flows of a window |
 //! | [`connections`] | queue pairs: loss, order, latency, congestion |
-//! | [`summary`] | the whole capture |
+//! | `total`, [`summary`] | the whole capture: summed up, and told |
 //!
 //! The invariant: sums over all windows, and the summary, equal the counters of the capture, packet
 //! by packet and byte by byte, whatever the order of arrival.
@@ -40,6 +40,7 @@ pub mod overflow;
 pub mod rows;
 pub mod settings;
 pub mod summary;
+mod total;
 mod trouble;
 pub mod window;
 pub mod windows;

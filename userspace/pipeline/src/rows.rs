@@ -13,6 +13,7 @@ use core::net::{IpAddr, Ipv6Addr};
 use rocescope_model::{
     EventRow, FlowRow, OpcodeRow, Text, Time, Unit, Value, WindowRow, WindowRows, human,
 };
+use rocescope_record::OpcodeTotals;
 use rocescope_sketches::HyperLogLog;
 use rocescope_sketches::jitter::Kind;
 use rocescope_wire::extension::{Acknowledgement, Syndrome, rnr_timer_us};
@@ -40,10 +41,29 @@ pub fn vni(id: u32) -> Option<u32> {
 
 /// The name of an opcode, shared where it has one.
 #[must_use]
-pub fn opcode_name(opcode: Opcode) -> Text {
+pub(crate) fn opcode_name(opcode: Opcode) -> Text {
     opcode
         .name()
         .map_or_else(|| opcode.to_string().into(), Text::from_static)
+}
+
+/// The opcodes that were seen, as rows that know neither window nor rates.
+pub fn opcode_rows(opcodes: &[OpcodeTotals; 256]) -> impl Iterator<Item = OpcodeRow> {
+    let seen = (0..=255).zip(opcodes);
+    let seen = seen.filter(|(_, totals)| totals.packets > 0);
+    seen.map(|(number, totals)| OpcodeRow {
+        opcode: opcode_name(Opcode(number)),
+        opcode_number: number,
+        packets: totals.packets,
+        frame_bytes: totals.frame_bytes,
+        payload_bytes: totals.payload_bytes,
+        messages: if Opcode(number).ends_message() {
+            totals.packets
+        } else {
+            0
+        },
+        ..OpcodeRow::default()
+    })
 }
 
 /// One window on its way into rows.
@@ -185,27 +205,15 @@ impl Closing<'_> {
 
     fn opcode_rows(&self) -> impl Iterator<Item = OpcodeRow> {
         let seconds = self.settings.window_ns as f64 / 1e9;
-        (0..=255u8)
-            .zip(self.window.totals.opcodes.iter())
-            .filter(|(_, totals)| totals.packets > 0)
-            .map(move |(number, totals)| OpcodeRow {
-                observer: self.settings.observer.clone(),
-                window_start: self.start(),
-                window_start_ns: self.start().0,
-                window_ns: self.window_ns(),
-                opcode: opcode_name(Opcode(number)),
-                opcode_number: number,
-                packets: totals.packets,
-                frame_bytes: totals.frame_bytes,
-                payload_bytes: totals.payload_bytes,
-                messages: if Opcode(number).ends_message() {
-                    totals.packets
-                } else {
-                    0
-                },
-                frame_bps: self.settings.bps(totals.frame_bytes),
-                rate_pps: totals.packets as f64 / seconds,
-            })
+        opcode_rows(&self.window.totals.opcodes).map(move |row| OpcodeRow {
+            observer: self.settings.observer.clone(),
+            window_start: self.start(),
+            window_start_ns: self.start().0,
+            window_ns: self.window_ns(),
+            frame_bps: self.settings.bps(row.frame_bytes),
+            rate_pps: row.packets as f64 / seconds,
+            ..row
+        })
     }
 
     fn flow_row(&self, bounded: &Bounded, rank: u32) -> FlowRow {
@@ -303,7 +311,7 @@ pub(crate) fn is_elephant(settings: &Settings, bounded: &Bounded) -> bool {
     settings.bps(bytes) >= settings.elephant_bps
 }
 
-fn unknown_opcode_packets(opcodes: &[rocescope_record::OpcodeTotals; 256]) -> u64 {
+fn unknown_opcode_packets(opcodes: &[OpcodeTotals; 256]) -> u64 {
     (0..=255u8)
         .zip(opcodes)
         .filter(|(number, _)| !Opcode(*number).is_known())

@@ -1,21 +1,21 @@
 //! Which window a run belongs to, and when a window is finished.
 
+mod close;
+
 use crate::anonymize::Anonymizer;
-use crate::change::{Changed, Changes, FOLLOWED};
+use crate::change::Changes;
 use crate::connections::{ConnectionSummary, Connections};
-use crate::flow_table::{Flow, FlowTable};
-use crate::overflow::{Bounded, Overflow, Sketches};
-use crate::rows::{Closing, change_row, is_elephant};
+use crate::overflow::Sketches;
+use crate::rows::change_row;
 use crate::settings::{Settings, SettingsError};
 use crate::summary::{Mirror, Summary};
-use crate::window::{FrameCounts, Totals, Window};
+use crate::total::Total;
+use crate::window::{FrameCounts, Window};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
-use alloc::vec::Vec;
 use core::convert::Infallible;
 use rocescope_model::WindowRows;
 use rocescope_record::{Counters, RunRecord, Sink, Whole};
-use rocescope_sketches::LinearCounting;
 use rocescope_wire::Packet;
 
 /// Runs in, rows of finished windows out.
@@ -49,19 +49,6 @@ pub struct Pipeline {
     /// What the rows of closed windows have told of the mirror.
     mirror: Mirror,
     pub(crate) total: Total,
-}
-
-/// What all closed windows add up to.
-#[derive(Debug)]
-pub(crate) struct Total {
-    pub(crate) totals: Totals,
-    pub(crate) flows: FlowTable,
-    pub(crate) overflow: Option<Box<Overflow>>,
-    pub(crate) many: LinearCounting,
-    pub(crate) windows: u64,
-    pub(crate) events: u64,
-    /// Start of the first window and end of the last.
-    pub(crate) span_ns: Option<(u64, u64)>,
 }
 
 impl Sink for Pipeline {
@@ -113,15 +100,7 @@ impl Pipeline {
                 .connections
                 .map(|chosen| Box::new(Connections::new(chosen, &settings))),
             mirror: Mirror::default(),
-            total: Total {
-                totals: Totals::default(),
-                flows: FlowTable::new(settings.exact_flows),
-                overflow: None,
-                many: Overflow::empty_many(),
-                windows: 0,
-                events: 0,
-                span_ns: None,
-            },
+            total: Total::new(settings.exact_flows),
             settings,
         })
     }
@@ -433,124 +412,4 @@ impl Pipeline {
             self.counted = counted;
         }
     }
-
-    fn close_before<E>(
-        &mut self,
-        floor_ns: u64,
-        each: &mut impl FnMut(&mut WindowRows) -> Result<(), E>,
-    ) -> Result<(), E> {
-        while let Some((start, window)) = self
-            .open
-            .pop_front_if(|(start, _)| start.saturating_add(self.settings.window_ns) <= floor_ns)
-        {
-            self.close(start, window);
-            each(&mut self.rows)?;
-        }
-        Ok(())
-    }
-
-    fn close(&mut self, start_ns: u64, mut window: Window) {
-        window.count_all(&self.empty);
-        let mirror = self.mirror().map(|now| {
-            let since = now.since(self.mirror);
-            self.mirror = now;
-            since
-        });
-        let Self {
-            settings,
-            sketches,
-            changes,
-            rows,
-            total,
-            ..
-        } = self;
-        sketches.clear();
-        for flow in window.flows.flows() {
-            sketches.add(flow.hash(), &flow.counts);
-        }
-        if let Some(overflow) = &window.overflow {
-            sketches.merge(&overflow.sketches);
-        }
-        let top = largest(&window.flows, window.overflow.as_deref(), settings);
-        let elephants = top
-            .iter()
-            .filter(|bounded| is_elephant(settings, bounded))
-            .count();
-        let mut changed: Vec<Changed> = Vec::new();
-        let number = start_ns / settings.window_ns;
-        changes.close_window(number, top.iter(), settings, |change| changed.push(change));
-        let events = rows.events.len();
-        Closing {
-            settings,
-            start_ns,
-            window: &window,
-            top: &top,
-            changes: &changed,
-            sketches,
-            elephants: elephants as u64,
-            mirror,
-        }
-        .rows(rows);
-        total.events += (rows.events.len() - events) as u64;
-        total.add(&window, start_ns, settings, &self.empty);
-        window.clear();
-        self.spare = Some(window);
-    }
-}
-
-impl Total {
-    fn add(&mut self, window: &Window, start_ns: u64, settings: &Settings, empty: &Sketches) {
-        self.totals.add(&window.totals);
-        for Flow {
-            key,
-            counts,
-            opcode,
-        } in window.flows.flows()
-        {
-            let hash = crate::flow_table::flow_hash(key);
-            self.many.add(hash);
-            if !self.flows.add(hash, key, *opcode, counts) {
-                self.overflow
-                    .get_or_insert_with(|| Box::new(Overflow::new(empty)))
-                    .add(hash, key, *opcode, counts);
-            }
-        }
-        if let Some(overflow) = &window.overflow {
-            // All bitmaps of this kind have one shape.
-            let _ = self.many.merge(&overflow.many);
-            self.overflow
-                .get_or_insert_with(|| Box::new(Overflow::new(empty)))
-                .merge(overflow);
-        }
-        self.windows += 1;
-        let end_ns = start_ns.saturating_add(settings.window_ns);
-        self.span_ns = Some(match self.span_ns {
-            None => (start_ns, end_ns),
-            Some((first, last)) => (first.min(start_ns), last.max(end_ns)),
-        });
-    }
-}
-
-/// The largest flows, exact and bounded ones together, largest first: as many as become rows or
-/// could be elephants.
-fn largest(flows: &FlowTable, overflow: Option<&Overflow>, settings: &Settings) -> Vec<Bounded> {
-    let wanted = settings.flow_rows.max(FOLLOWED);
-    let mut top: Vec<Bounded> = flows
-        .top(wanted)
-        .into_iter()
-        .copied()
-        .map(Bounded::exact)
-        .collect();
-    if let Some(overflow) = overflow {
-        top.extend(overflow.flows());
-        top.sort_by(|a, b| {
-            let (a, b) = (&a.flow, &b.flow);
-            b.counts
-                .frame_bytes
-                .cmp(&a.counts.frame_bytes)
-                .then_with(|| a.key.cmp(&b.key))
-        });
-        top.truncate(wanted);
-    }
-    top
 }

@@ -65,9 +65,6 @@ impl Settings {
     }
 }
 
-/// Later than this a processor that many programs share may be at any time, however short the interval is.
-const LEAST_BACKLOG: Nanos = Nanos(100_000_000);
-
 /// The probes and traces of all NICs of a host.
 #[derive(Clone, Debug)]
 pub struct Agent {
@@ -130,7 +127,7 @@ impl Agent {
             clocks: Clocks::new(nics.len()),
             sessions,
             tracer,
-            throttle: Throttle::new(settings.cpu_bound, settings.interval.max(LEAST_BACKLOG)),
+            throttle: Throttle::new(settings.cpu_bound, settings.interval),
             late: Nanos(0),
             outbox: VecDeque::new(),
             counters: Counters::default(),
@@ -243,6 +240,7 @@ impl Agent {
     pub fn happened(&mut self, event: &Event) {
         match event {
             Event::Sent { payload, nic_sent } => self.left(payload, *nic_sent),
+            Event::Refused { outgoing, why } => self.refused(outgoing, *why),
             Event::Arrived {
                 nic,
                 payload,

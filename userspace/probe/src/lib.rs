@@ -12,6 +12,7 @@
 //! |---|---|
 //! | [`agent`] | [`Agent`]: what is due goes out, what happened comes in, rows come out |
 //! | [`session`] | one NIC: whom it probes when, what is under way, what timed out |
+//! | [`deck`] | the order by chance in which it probes all its 5-tuples |
 //! | [`ports`] | the pool of source ports, drawn as flow labels |
 //! | [`clocks`] | how far the clock of one NIC is ahead of another's, with a bound |
 //! | [`tracer`], [`route`] | the path of every 5-tuple, a few at a time; what is known of one |
@@ -26,6 +27,7 @@ pub mod agent;
 pub mod backend;
 pub mod clocks;
 pub mod counters;
+pub mod deck;
 pub mod drive;
 pub mod frame;
 pub mod icmp;

@@ -1,5 +1,6 @@
 //! One NIC: whom it probes when, what is under way, what timed out.
 
+use crate::deck::Deck;
 use crate::ports::Pool;
 use crate::types::{Nanos, NicIndex, Sequence};
 use fastrand::Rng;
@@ -75,11 +76,11 @@ pub enum Met {
 #[derive(Clone, Debug)]
 pub struct Session {
     nic: NicIndex,
-    nics: u16,
     interval: Nanos,
     timeout: Nanos,
     rng: Rng,
     pool: Pool,
+    deck: Deck,
     next_due: Nanos,
     next_sequence: u64,
     in_flight: VecDeque<InFlight>,
@@ -96,12 +97,13 @@ impl Session {
         first: Nanos,
         mut rng: Rng,
     ) -> Self {
+        let pool = Pool::new(pool_size, pool_period, first, &mut rng);
         Self {
             nic,
-            nics,
             interval: Nanos(interval.0.max(1)),
             timeout,
-            pool: Pool::new(pool_size, pool_period, first, &mut rng),
+            deck: Deck::new(nics.saturating_sub(1), pool.ports().len() as u16),
+            pool,
             rng,
             next_due: first,
             next_sequence: 0,
@@ -153,10 +155,11 @@ impl Session {
         self.next_due = self.next_due + Nanos(interval.saturating_mul(skipped + 1));
         let sequence = Sequence(self.next_sequence);
         self.next_sequence += 1;
+        let card = self.deck.deal(&mut self.rng);
         let due = Due {
             sequence,
-            dst: self.target(),
-            port: self.pool.draw(&mut self.rng),
+            dst: self.other(card.other),
+            port: self.pool.port(card.port),
             late,
             skipped: skipped.unsigned_abs(),
         };
@@ -173,9 +176,8 @@ impl Session {
         Some(due)
     }
 
-    /// Any NIC but this one, by chance.
-    fn target(&mut self) -> NicIndex {
-        let other = self.rng.u16(..self.nics.saturating_sub(1).max(1));
+    /// One of the NICs but this one, by its number among those.
+    const fn other(&self, other: u16) -> NicIndex {
         NicIndex(if other >= self.nic.0 {
             other + 1
         } else {

@@ -117,6 +117,13 @@ pub enum Event {
         /// When, on the clock of the sending NIC.
         nic_sent: Nanos,
     },
+    /// A datagram that was to leave did not.
+    Refused {
+        /// Which.
+        outgoing: Outgoing,
+        /// Why not.
+        why: Refusal,
+    },
     /// A datagram came in.
     Arrived {
         /// By which NIC.
@@ -157,6 +164,8 @@ pub enum Refusal {
     Down,
     /// There is no route out of this NIC, or its next hop does not say where it is.
     Unreachable,
+    /// The queue pair of the NIC failed, and with it what was under way in it; it begins anew.
+    QueuePair,
     /// Anything else that the kernel refuses for.
     Other,
 }
@@ -167,6 +176,7 @@ impl fmt::Display for Refusal {
             Self::Full => "the queue of the NIC was full",
             Self::Down => "the NIC was down",
             Self::Unreachable => "no next hop answers",
+            Self::QueuePair => "its queue pair failed and began anew",
             Self::Other => "the kernel refused",
         })
     }

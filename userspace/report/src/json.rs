@@ -116,7 +116,9 @@ fn flows(json: &mut Writer, report: &Report) {
     json.key("elephant_flows").integer(flows.elephants);
     for (name, list) in [("top", &flows.rows), ("marked", &flows.marked)] {
         json.key(name);
-        rows(json, list, |column| !OF_ROWS.contains(&column.name));
+        rows(json, list, |column| {
+            column.name == "observer" || !OF_ROWS.contains(&column.name)
+        });
     }
     json.end_object();
 }

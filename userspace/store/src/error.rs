@@ -29,6 +29,18 @@ pub enum Error {
         /// Why not. Part of the text, so not a source too: a chain would say it twice.
         cause: io::Error,
     },
+    /// What should be the root of a dataset is a file, or not there.
+    #[error("{} is not a directory", root.display())]
+    NoDirectory {
+        /// What should be the root.
+        root: PathBuf,
+    },
+    /// A directory in which nothing of a dataset lies.
+    #[error("{} holds no dataset: `--out` of `rocescope capture` or `rocescope probe` writes one", root.display())]
+    NoDataset {
+        /// The directory.
+        root: PathBuf,
+    },
     /// A living process writes as this observer into this root.
     #[error(
         "observer {observer} is being written into {} by another process; choose another observer name",

@@ -14,7 +14,7 @@
 //! | [`writer`] | [`Writer`]: rows in, segments out; [`Numbered`] ones once, however often they come |
 //! | [`parcel`] | [`Parcel`]: rows on the way from one process to another |
 //! | [`summary`] | what a writer has put on disk |
-//! | [`mod@scan`] | [`scan`](scan()): what a dataset holds, and what in it does not read |
+//! | [`mod@scan`] | [`open`](open()), [`scan`](scan()): what a dataset holds, and what in it does not read |
 //! | [`read`] | [`Batch`]: rows of a segment, as values or typed |
 //! | [`mod@repair`] | [`repair`](repair()): seals what a killed writer left |
 //! | [`mod@retain`] | [`retain`](retain()): deletes the oldest segments |
@@ -80,6 +80,6 @@ pub use parcel::Parcel;
 pub use read::Batch;
 pub use repair::{Repaired, repair};
 pub use retain::{Limits, Retained, retain};
-pub use scan::{Scan, Segment, Unreadable, scan};
+pub use scan::{Scan, Segment, Unreadable, open, scan};
 pub use summary::{Summary, TableSummary};
 pub use writer::{Numbered, Options, Writer};

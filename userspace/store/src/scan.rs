@@ -1,6 +1,7 @@
 //! What a dataset holds, and what in it does not read.
 
 use crate::error::Error;
+use crate::name::OPEN;
 use crate::walk;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use rocescope_model::{FORMAT_VERSION, footer};
@@ -66,6 +67,24 @@ impl Scan {
     pub fn row_count(&self, table: &str) -> u64 {
         self.table(table).map(|segment| segment.rows).sum()
     }
+}
+
+/// As [`scan`], of what must be a dataset: one that a writer has been in, rows or not.
+///
+/// # Errors
+/// [`Error::NoDirectory`] and [`Error::NoDataset`]; and those of [`scan`].
+pub fn open(root: &Path) -> Result<Scan, Error> {
+    if !root.is_dir() {
+        let root = root.to_owned();
+        return Err(Error::NoDirectory { root });
+    }
+    let found = scan(root)?;
+    let is_empty = found.segments.is_empty() && found.unreadable.is_empty();
+    if is_empty && !root.join(OPEN).is_dir() {
+        let root = root.to_owned();
+        return Err(Error::NoDataset { root });
+    }
+    Ok(found)
 }
 
 /// Reads the footer of every sealed segment under `root`.

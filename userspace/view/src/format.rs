@@ -1,50 +1,20 @@
 //! Cells and counts as the view shows them.
 
 use crate::glyphs::Glyphs;
-use rocescope_model::{Column, Type, Unit, Value, human};
+use rocescope_model::human::{self, Rates};
+use rocescope_model::{Column, Type, Unit, Value};
 
-/// Whether rates are shown in bits or bytes a second.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Rates {
-    /// bit/s, in steps of 1,000.
-    #[default]
-    Bits,
-    /// B/s, in steps of 1,024.
-    Bytes,
-}
-
-impl Rates {
-    /// The other one.
-    #[must_use]
-    pub const fn other(self) -> Self {
-        match self {
-            Self::Bits => Self::Bytes,
-            Self::Bytes => Self::Bits,
-        }
-    }
-}
-
-/// A rate given in bits a second.
+/// A cell of this unit, in words short enough for a table.
 #[must_use]
-pub fn rate(bps: f64, rates: Rates) -> String {
-    match rates {
-        Rates::Bits => human::readable(&Value::F64(bps), Unit::BitsPerSecond),
-        // A rate is seldom a whole number of bytes, and `1.75 MiB/s` says enough.
-        Rates::Bytes => human::readable(&Value::F64(bps / 8.0), Unit::Bytes) + "/s",
-    }
-}
-
-/// A cell with its unit, in words short enough for a table.
-#[must_use]
-pub fn cell(value: &Value<'_>, column: &Column, rates: Rates) -> String {
-    match (value, column.unit) {
+pub fn cell(value: &Value<'_>, unit: Unit, rates: Rates) -> String {
+    match (value, unit) {
         (Value::Null, _) => "-".into(),
         (Value::Time(time), _) => {
             // The date stands in the header.
             let text = format!("{time:.3}");
             text.get(11..23).map_or_else(|| text.clone(), str::to_owned)
         }
-        (Value::F64(bps), Unit::BitsPerSecond) if bps.is_finite() => rate(*bps, rates),
+        (Value::F64(bps), Unit::BitsPerSecond) if bps.is_finite() => human::rate(*bps, rates),
         (value, unit) if is_count(unit) => {
             let text = human::readable(value, unit);
             // So that digits stand below digits where only some carry a prefix.
@@ -134,12 +104,6 @@ pub fn sparkline(values: &[f32], width: usize, glyphs: Glyphs) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn rates_come_in_bits_or_bytes() {
-        assert_eq!(rate(16.2e6, Rates::Bits), "16.2 Mbit/s");
-        assert_eq!(rate(8.0 * 1024.0 * 1536.0, Rates::Bytes), "1.50 MiB/s");
-    }
 
     #[test]
     fn what_does_not_fit_says_so() {

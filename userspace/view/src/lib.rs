@@ -16,7 +16,7 @@
 //! | [`recent`] | the latest windows, and several of them merged into one |
 //! | [`series`] | rates of the latest windows, flow by flow, for sparklines |
 //! | [`pane`] | [`Pane`]: a table, its columns, order and selection |
-//! | [`filter`] | which rows are shown |
+//! | [`filter`], [`sort`] | which rows are shown, and in which order |
 //! | [`theme`], [`glyphs`], [`format`](mod@format) | colours, characters, numbers |
 //! | [`layout`] | what stands where, for drawing and for the mouse |
 //! | [`mesh`] | the same within the mesh, and what is told of a pair and of the verdicts |
@@ -35,6 +35,7 @@ pub mod pane;
 pub mod recent;
 pub mod screen;
 pub mod series;
+pub mod sort;
 pub mod theme;
 pub mod view;
 

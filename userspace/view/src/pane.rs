@@ -4,10 +4,9 @@
 use crate::filter::Matcher;
 use crate::format;
 use crate::recent::Shown;
-use core::cmp::Ordering;
-use core::net::IpAddr;
+use crate::sort;
 use rocescope_model::{
-    Cells, ConnectionRow, EventRow, FlowRow, OpcodeRow, PairRow, Row, Table, Type, Value,
+    Cells, ConnectionRow, EventRow, FlowRow, OpcodeRow, PairRow, Row, Table, Value, human,
 };
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -226,27 +225,17 @@ impl Listing {
         }
     }
 
-    /// Sorts by this column: numbers from the largest, names from the first.
+    /// Sorts by this column, from the end that it is sorted from.
     pub(crate) fn sort_by(&mut self, column: usize) {
-        let kind = self.pane.table().columns.get(column).map(|c| c.kind);
         self.sort = column;
-        self.descending = kind.is_some_and(|kind| kind.is_number() || kind == Type::Time)
-            // The first rank is the largest.
-            && self.pane.table().columns[column].name != "rank";
+        self.descending = sort::is_descending(&self.pane.table().columns[column]);
     }
 
     /// Chooses, sorts and measures the rows anew.
     pub(crate) fn arrange(&mut self, cells: &dyn Cells, matcher: Option<&Matcher>) {
         let rows = (0..cells.rows())
             .filter(|row| matcher.is_none_or(|matcher| matcher.matches(cells, *row)));
-        let mut keyed: Vec<(SortKey, u32)> = rows
-            .map(|row| (SortKey::of(&cells.value(row, self.sort)), row as u32))
-            .collect();
-        let descending = self.descending;
-        // Stable: rows that are equal stay as the source ranked them.
-        keyed.sort_by(|(a, _), (b, _)| a.compare(b, descending));
-        self.order.clear();
-        self.order.extend(keyed.iter().map(|(_, row)| *row));
+        self.order = sort::order(cells, rows, self.sort, self.descending);
         self.measure(cells);
         self.find_pinned(cells);
     }
@@ -264,7 +253,10 @@ impl Listing {
                 let width = |row: &u32| match cells.value(*row as usize, at) {
                     Value::Text(text) => text.chars().count(),
                     Value::I64(number) => decimal_width(number),
-                    value => rocescope_model::human::plain(&value).chars().count(),
+                    value => {
+                        let unit = human::unit(cells, *row as usize, at);
+                        human::readable(&value, unit).chars().count()
+                    }
                 };
                 rows.map(width).max().unwrap_or(0)
             });
@@ -342,49 +334,6 @@ fn identity(pane: Pane, cells: &dyn Cells, row: usize) -> u64 {
         }
     }
     hasher.finish()
-}
-
-/// What rows are compared by.
-#[derive(Debug)]
-enum SortKey {
-    Null,
-    Integer(i64),
-    Number(f64),
-    Address(IpAddr),
-    Text(String),
-}
-
-impl SortKey {
-    fn of(value: &Value<'_>) -> Self {
-        match value {
-            Value::Null | Value::Bytes(_) | Value::ListI64(_) => Self::Null,
-            Value::I64(number) => Self::Integer(*number),
-            Value::F64(number) => Self::Number(*number),
-            Value::Bool(truth) => Self::Integer(i64::from(*truth)),
-            Value::Time(time) => Self::Integer(time.0),
-            Value::Text(text) => match text.parse() {
-                Ok(address) => Self::Address(address),
-                Err(_) => Self::Text(text.to_string()),
-            },
-        }
-    }
-
-    /// What is not known comes last, whichever way round.
-    fn compare(&self, other: &Self, descending: bool) -> Ordering {
-        let order = match (self, other) {
-            (Self::Null, Self::Null) => return Ordering::Equal,
-            (Self::Null, _) => return Ordering::Greater,
-            (_, Self::Null) => return Ordering::Less,
-            (Self::Integer(a), Self::Integer(b)) => a.cmp(b),
-            (Self::Number(a), Self::Number(b)) => a.total_cmp(b),
-            (Self::Address(a), Self::Address(b)) => a.cmp(b),
-            (Self::Text(a), Self::Text(b)) => a.cmp(b),
-            // A column has one type; addresses come before other text.
-            (Self::Address(_), _) => Ordering::Less,
-            (_, _) => Ordering::Greater,
-        };
-        if descending { order.reverse() } else { order }
-    }
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! The terminal: entered, restored, read, written. Everything else in this crate is pure.
 
 use crate::keys::{Code, Key};
+use crate::layout;
 use crate::view::Mouse;
 use crate::{View, draw};
-use ratatui::Terminal;
-use ratatui::backend::CrosstermBackend;
+use ratatui::backend::{Backend, CrosstermBackend};
 use ratatui::crossterm::event::{
     self, DisableMouseCapture, EnableMouseCapture, Event, KeyCode, KeyEvent, KeyEventKind,
     KeyModifiers, MouseButton, MouseEventKind,
@@ -13,6 +13,8 @@ use ratatui::crossterm::terminal::{
     EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
 use ratatui::crossterm::{cursor, execute};
+use ratatui::layout::Rect;
+use ratatui::{Terminal, TerminalOptions, Viewport};
 use std::io::{self, Stdout};
 use std::sync::Once;
 use std::time::Duration;
@@ -44,8 +46,17 @@ impl Screen {
     /// There is no terminal.
     pub fn enter(mouse: bool) -> io::Result<Self> {
         restore_before_panics();
+        let backend = CrosstermBackend::new(io::stdout());
+        let size = backend.size()?;
+        let viewport = if size.width == 0 || size.height == 0 {
+            // A serial line does not know: what fits on every terminal is drawn.
+            let (width, height) = layout::LEAST;
+            Viewport::Fixed(Rect::new(0, 0, width, height))
+        } else {
+            Viewport::Fullscreen
+        };
         let mut screen = Self {
-            terminal: Terminal::new(CrosstermBackend::new(io::stdout()))?,
+            terminal: Terminal::with_options(backend, TerminalOptions { viewport })?,
             mouse,
             entered: false,
         };
@@ -64,7 +75,7 @@ impl Screen {
         if self.mouse {
             execute!(io::stdout(), EnableMouseCapture)?;
         }
-        self.terminal.clear()
+        self.forget()
     }
 
     /// Gives the terminal back, for a while or for good.
@@ -93,7 +104,9 @@ impl Screen {
     /// # Errors
     /// The terminal is gone.
     pub fn forget(&mut self) -> io::Result<()> {
-        self.terminal.clear()
+        // `Terminal::clear` would ask where the cursor is, and wait for an answer that some never give.
+        let (width, height) = self.size()?;
+        self.terminal.resize(Rect::new(0, 0, width, height))
     }
 
     /// Columns and lines.
@@ -102,7 +115,10 @@ impl Screen {
     /// The terminal is gone.
     pub fn size(&self) -> io::Result<(u16, u16)> {
         let size = self.terminal.size()?;
-        Ok((size.width, size.height))
+        Ok(match (size.width, size.height) {
+            (0, _) | (_, 0) => layout::LEAST,
+            known => known,
+        })
     }
 }
 

@@ -26,6 +26,16 @@ const FAULTS: [&str; 7] = [
     "75",
 ];
 
+/// What is built otherwise with the feature that takes cmake and libclang.
+const VERBS: [&str; 6] = [
+    "-p",
+    "rocescope",
+    "-p",
+    "rocescope-probe",
+    "--features",
+    "rocescope/verbs",
+];
+
 /// A step by name.
 type Step = (&'static str, fn() -> Result<()>);
 
@@ -99,13 +109,21 @@ fn format() -> Result<()> {
 }
 
 fn lints() -> Result<()> {
-    let mut clippy = command("cargo", &["clippy", "--workspace", "--all-targets"]);
-    run_command(clippy.args(["--", "-D", "warnings"]))
+    // What benchmarks alone build is looked at too.
+    let workspace = ["--workspace", "--features", "rocescope/per-packet"];
+    for what in [&workspace[..], &VERBS] {
+        let mut clippy = command("cargo", &["clippy", "--all-targets"]);
+        run_command(clippy.args(what).args(["--", "-D", "warnings"]))?;
+    }
+    Ok(())
 }
 
 fn documentation() -> Result<()> {
-    let mut doc = command("cargo", &["doc", "--workspace", "--no-deps", "--quiet"]);
-    run_command(doc.env("RUSTDOCFLAGS", "-D warnings"))
+    for what in [&["--workspace"][..], &VERBS] {
+        let mut doc = command("cargo", &["doc", "--no-deps", "--quiet"]);
+        run_command(doc.args(what).env("RUSTDOCFLAGS", "-D warnings"))?;
+    }
+    Ok(())
 }
 
 /// Spark over sketches of ours, and ours over Spark's.

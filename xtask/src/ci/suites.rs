@@ -5,10 +5,14 @@ use anyhow::{Context, Result, bail};
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
+/// What only the feature has, against a double of libibverbs.
+const VERBS: &str =
+    "cargo test -p rocescope-probe --features verbs --no-fail-fast --lib --test verbs";
+
 /// Runs all tests, with cargo-nextest where it is installed; the lines that sum up go to `lines`.
 pub(super) fn run(lines: &mut Vec<String>) -> Result<()> {
     let nextest = command("cargo", &["nextest", "--version"]).output();
-    let runs: &[&str] = if nextest.is_ok_and(|output| output.status.success()) {
+    let suites: &[&str] = if nextest.is_ok_and(|output| output.status.success()) {
         &[
             "cargo nextest run --workspace --no-fail-fast",
             "cargo test --workspace --doc --no-fail-fast",
@@ -17,7 +21,7 @@ pub(super) fn run(lines: &mut Vec<String>) -> Result<()> {
         &["cargo test --workspace --no-fail-fast"]
     };
     let mut failed = Vec::new();
-    for run in runs {
+    for run in suites.iter().chain(&[VERBS]) {
         // Runners sum up on either stream.
         let line = format!("{run} 2>&1");
         if !follow(&mut command("bash", &["-c", &line]), lines)? {

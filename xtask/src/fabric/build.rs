@@ -87,7 +87,8 @@ pub(super) fn remove(fabric: &str) -> Result<()> {
     ip(None, &delete).map(drop)
 }
 
-/// Interfaces as they are at first, and the rules by which a host sends from each NIC what bears its address.
+/// Interfaces as they are at first, and the rules by which a host sends from each NIC what bears its address, and what is
+/// bound to it: asked for an address of its own, IPv6 looks behind the local table for the latter alone.
 fn interfaces(wiring: &Wiring, node: usize) -> Vec<String> {
     let mut lines = vec!["link set lo up".to_owned()];
     for (near, _) in wiring.ends(node) {
@@ -98,9 +99,10 @@ fn interfaces(wiring: &Wiring, node: usize) -> Vec<String> {
         for (table, (near, _)) in (TABLES..).zip(wiring.ends(node)) {
             let (_, alone) = prefix(near.address);
             let from = near.address;
-            lines.push(format!(
-                "rule add from {from}/{alone} table {table} priority {table}"
-            ));
+            let interface = &near.interface;
+            for what in [format!("from {from}/{alone}"), format!("oif {interface}")] {
+                lines.push(format!("rule add {what} table {table} priority {table}"));
+            }
         }
     }
     lines
@@ -166,13 +168,12 @@ pub(super) fn missing(wiring: &Wiring, node: usize, nic: &Link) -> Result<String
     let mut ends = (TABLES..).zip(wiring.ends(node));
     let found = ends.find(|(_, (near, _))| near.address == nic.lower.address);
     let (table, _) = found.context("that NIC is in another host")?;
-    // Without any route the kernel takes whatever is to leave by a given NIC for a neighbour there.
     let all = if nic.lower.address.is_ipv6() {
         "::/0"
     } else {
         "0.0.0.0/0"
     };
-    Ok(format!("route replace unreachable {all} table {table}"))
+    Ok(format!("route del {all} table {table}"))
 }
 
 /// A NIC as routes name it.

@@ -37,7 +37,7 @@ fn socket(fabric: &Kept, node: usize, at: SocketAddr) -> UdpSocket {
     socket
 }
 
-/// IPv4 alone: rules and routes of IPv6 are not whole with iproute2 6.1.
+/// IPv4, and IPv6.
 const FAMILIES: [bool; 2] = [false, true];
 const PORT: u16 = 4791;
 

@@ -37,6 +37,7 @@ mod stack;
 mod warnings;
 mod whole;
 
+#[cfg(feature = "per-packet")]
 pub(crate) use clock::epoch_offset_ns;
 pub use cost::{Cost, costs};
 pub(crate) use cpu::pin;

@@ -77,48 +77,28 @@ pub struct CollectArguments {
 
 /// Where an agent sends its rows.
 #[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Collector")]
 pub struct SendArguments {
     /// Send rows to `rocescope collect`, as in `https://collector.example:4792`
     #[arg(
         long,
         value_name = "URL",
-        requires_all = ["cert", "key", "ca", "spool"],
-        help_heading = "Collector"
+        requires_all = ["cert", "key", "ca", "spool"]
     )]
     pub collector: Option<String>,
     /// The agent's certificate (PEM), whose first DNS name is the observer
-    #[arg(
-        long,
-        value_name = "FILE",
-        requires = "collector",
-        help_heading = "Collector"
-    )]
+    #[arg(long, value_name = "FILE", requires = "collector")]
     pub cert: Option<PathBuf>,
     /// The key of the certificate (PEM)
-    #[arg(
-        long,
-        value_name = "FILE",
-        requires = "collector",
-        help_heading = "Collector"
-    )]
+    #[arg(long, value_name = "FILE", requires = "collector")]
     pub key: Option<PathBuf>,
     /// Certificate of the authority that signed the collector's (PEM)
-    #[arg(
-        long,
-        value_name = "FILE",
-        requires = "collector",
-        help_heading = "Collector"
-    )]
+    #[arg(long, value_name = "FILE", requires = "collector")]
     pub ca: Option<PathBuf>,
     /// Directory for rows that the collector has not acknowledged
-    #[arg(
-        long,
-        value_name = "DIR",
-        requires = "collector",
-        help_heading = "Collector"
-    )]
+    #[arg(long, value_name = "DIR", requires = "collector")]
     pub spool: Option<PathBuf>,
     /// Most bytes of the spool; when it is full its oldest rows go
-    #[arg(long, value_name = "BYTES", default_value = "256Mi", value_parser = bytes, help_heading = "Collector")]
+    #[arg(long, value_name = "BYTES", default_value = "256Mi", value_parser = bytes)]
     pub spool_bytes: u64,
 }

@@ -18,7 +18,7 @@ pub struct DatasetArguments {
     /// A segment is sealed when it has this many bytes before compression
     #[arg(long, value_name = "BYTES", default_value = "64Mi", value_parser = bytes)]
     pub segment_bytes: u64,
-    /// Delete sealed segments whose hour ended longer ago than this
+    /// Delete sealed segments whose hour ended longer ago than this, and such files of the flight recorder
     #[arg(long, value_name = "TIME", value_parser = positive_duration)]
     pub keep_age: Option<Duration>,
     /// Delete the oldest sealed segments when all together have more bytes than this

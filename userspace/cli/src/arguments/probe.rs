@@ -2,7 +2,7 @@
 
 use super::{Output, SendArguments};
 use crate::units::{bytes, duration, name, positive_duration, share};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ pub struct ProbeArguments {
         conflicts_with = "all"
     )]
     pub interfaces: Vec<String>,
-    /// Every Ethernet interface that is up and has an address
+    /// Every Ethernet interface that is up and has an address; with `--backend verbs`, of those the RDMA devices
     #[arg(long)]
     pub all: bool,
     /// Name of this host, in every row and file name; unless given, its host name
@@ -34,6 +34,9 @@ pub struct ProbeArguments {
     /// Say nothing until the summary
     #[arg(short, long)]
     pub quiet: bool,
+    /// How probes get out and in
+    #[arg(long, value_enum, default_value_t = ProbeBackend::Raw, help_heading = "Probes")]
+    pub backend: ProbeBackend,
     /// Between two probes of a NIC
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = positive_duration, help_heading = "Probes")]
     pub interval: Duration,
@@ -86,4 +89,13 @@ pub struct ProbeArguments {
     /// Where rows are sent.
     #[command(flatten)]
     pub send: SendArguments,
+}
+
+/// How probes get out and in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ProbeBackend {
+    /// As frames over packet sockets: any Ethernet NIC
+    Raw,
+    /// By UD queue pairs of RDMA NICs, which stamp them; paths are not traced
+    Verbs,
 }

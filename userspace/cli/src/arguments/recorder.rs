@@ -14,12 +14,12 @@ pub struct RecorderArguments {
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub keep_frames: Option<Duration>,
     /// Where these files go; `_frames` in the dataset unless given
-    #[arg(long, value_name = "DIR", requires = "keep_frames")]
+    #[arg(long, value_name = "DIR")]
     pub keep_frames_dir: Option<PathBuf>,
     /// Memory for headers; when it is full the oldest go before their time
     #[arg(long, value_name = "BYTES", default_value = "64Mi", value_parser = bytes)]
     pub keep_frames_memory: u64,
-    /// Write no more when these files, earlier ones too, have this many bytes
+    /// These files have no more bytes than this, earlier ones too, of which the oldest make room
     #[arg(long, value_name = "BYTES", default_value = "1Gi", value_parser = bytes)]
     pub keep_frames_disk: u64,
     /// Begin so many files in an hour at most

@@ -51,10 +51,10 @@ pub struct TopArguments {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "View")]
 pub struct LookArguments {
-    /// Column by which flows are sorted first
+    /// Column by which flows are sorted first, also where they are printed
     #[arg(long, value_name = "COLUMN")]
     pub sort: Option<String>,
-    /// Rates in bytes a second instead of bits
+    /// Rates in bytes a second instead of bits, on the screen and in text tables
     #[arg(long)]
     pub bytes: bool,
     /// Times a second that the screen is painted at most

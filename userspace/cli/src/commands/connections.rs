@@ -13,7 +13,6 @@ use rocescope_model::{ConnectionRow, EventRow};
 use rocescope_pipeline::Settings;
 use rocescope_pipeline::connections::{ConnectionSettings, ConnectionSummary};
 use rocescope_record::Config;
-use rocescope_store::scan;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -120,7 +119,7 @@ fn of_interfaces(arguments: &ConnectionsArguments) -> Result<(String, Found)> {
     let names = begun.origin.source.clone();
     let outlet = Outlet::default()
         .keeping_connections()
-        .with_tap(live::metrics(&wanted)?);
+        .with_tap(live::metrics(&wanted, &begun)?);
     let (_, outcome) = begun.drive(&wanted, settings, outlet)?;
     super::capture::verdict(&outcome)?;
     let (connections, events) = outcome.kept.unwrap_or_default();
@@ -134,7 +133,7 @@ fn of_interfaces(arguments: &ConnectionsArguments) -> Result<(String, Found)> {
 }
 
 fn of_dataset(root: &Path) -> Result<Found> {
-    let found = scan(root).with_context(|| root.display().to_string())?;
+    let found = rocescope_store::open(root)?;
     for unreadable in &found.unreadable {
         eprintln!(
             "rocescope: {}: {}",

@@ -7,7 +7,7 @@ use rocescope_model::{
     ConnectionRow, EventRow, FlowRow, OpcodeRow, Row, Text, WindowRow, WindowRows, footer,
 };
 use rocescope_pipeline::merge::{Parameters, Part, Target, merge_window};
-use rocescope_store::{Options, Scan, Writer, scan};
+use rocescope_store::{Options, Scan, Writer};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
@@ -18,13 +18,12 @@ pub(super) fn run(arguments: &MergeArguments) -> Result<ExitCode> {
     let mut scans = Vec::new();
     let mut notes = String::new();
     for root in &arguments.datasets {
-        ensure!(root.is_dir(), "{} is not a directory", root.display());
         ensure!(
             !same(root, out),
             "{} is to be read and written at once",
             root.display()
         );
-        let found = scan(root)?;
+        let found = rocescope_store::open(root)?;
         for unreadable in &found.unreadable {
             let path = unreadable.path.display();
             notes.push_str(&format!("skipped  {path}: {}\n", unreadable.reason));

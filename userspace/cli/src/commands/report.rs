@@ -14,7 +14,7 @@ use rocescope_model::{
 use rocescope_report::{
     Collector, Origin, Report, Scope, collect, csv, html, json, markdown, text,
 };
-use rocescope_store::{Scan, Segment, scan};
+use rocescope_store::{Scan, Segment};
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -24,11 +24,10 @@ const HOUR_NS: i64 = 3_600_000_000_000;
 
 pub(super) fn run(arguments: &ReportArguments) -> Result<ExitCode> {
     let root = &arguments.dataset;
-    ensure!(root.is_dir(), "{} is not a directory", root.display());
     if let (Some(from), Some(to)) = (arguments.from, arguments.to) {
         ensure!(from < to, "--from must be earlier than --to");
     }
-    let found = scan(root)?;
+    let found = rocescope_store::open(root)?;
     let scope = Scope {
         top: arguments.top,
         from: arguments.from,

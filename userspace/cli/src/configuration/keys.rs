@@ -13,6 +13,9 @@ const OF_A_CALL: [&str; 9] = [
     "config", "read", "help", "version", "output", "at", "once", "windows", "table",
 ];
 
+/// What the names of variables begin with.
+pub const PREFIX: &str = "ROCESCOPE_";
+
 /// Whether an option can be set.
 #[must_use]
 pub fn is_settable(argument: &Arg) -> bool {
@@ -36,7 +39,7 @@ pub fn is_list(argument: &Arg) -> bool {
 #[must_use]
 pub fn variable(argument: &Arg) -> String {
     let long = argument.get_long().unwrap_or_default();
-    format!("ROCESCOPE_{}", long.replace('-', "_").to_uppercase())
+    format!("{PREFIX}{}", long.replace('-', "_").to_uppercase())
 }
 
 /// The command line, over the environment, over `file`.

@@ -20,13 +20,19 @@ pub mod text;
 use crate::Arguments;
 use crate::arguments::Command;
 use clap::error::ErrorKind;
-use clap::{CommandFactory, FromArgMatches};
+use clap::parser::ValueSource;
+use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use file::ConfigurationFile;
-use std::ffi::OsString;
+use rocescope_model::nearest::nearest;
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 /// The file that is read where none is named.
 pub const SYSTEM_FILE: &str = "/etc/rocescope/rocescope.toml";
+
+/// The variable that names the file.
+pub const FILE_VARIABLE: &str = "ROCESCOPE_CONFIG";
 
 /// Why there are no arguments.
 #[derive(Debug, thiserror::Error)]
@@ -44,6 +50,86 @@ pub enum ArgumentsError {
 /// # Errors
 /// The first thing that is wrong.
 pub fn arguments(line: Vec<OsString>) -> Result<Arguments, ArgumentsError> {
+    let matches = matches(line)?;
+    let arguments = Arguments::from_arg_matches(&matches)?;
+    // What clap cannot require, for it may stand in a file. It is misuse all the same, and the exit
+    // code says so: a service that was not told its interface is not to be started again and again.
+    let Command::Capture(capture) = &arguments.command else {
+        return Ok(arguments);
+    };
+    let missing = |missing: String| {
+        Arguments::command()
+            .error(ErrorKind::MissingRequiredArgument, missing)
+            .into()
+    };
+    if capture.read.is_none() && capture.live.interfaces.is_empty() {
+        let nothing =
+            "nothing to capture from: name a file with --read or an interface with --interface";
+        return Err(missing(nothing.into()));
+    }
+    if capture.recorder.keep_frames.is_none()
+        && let Some(idle) = idle_recorder_option(&matches)
+    {
+        return Err(missing(format!(
+            "--{idle} does nothing without --keep-frames SECONDS"
+        )));
+    }
+    Ok(arguments)
+}
+
+/// An option of the flight recorder that was asked for in this call. A file may hold it in reserve.
+fn idle_recorder_option(matches: &ArgMatches) -> Option<String> {
+    let (command, matches) = matches.subcommand()?;
+    let asked = |option: &clap::Arg| {
+        let source = matches.value_source(option.get_id().as_str());
+        let asked = matches!(
+            source,
+            Some(ValueSource::CommandLine | ValueSource::EnvVariable)
+        );
+        let long = option.get_long().filter(|_| asked)?;
+        long.starts_with("keep-frames-").then(|| long.to_owned())
+    };
+    file::options(command).find_map(|option| asked(&option))
+}
+
+/// What every option that can be set has, by its name: the values as they were written.
+///
+/// # Errors
+/// Those of [`arguments`].
+pub fn standing(line: Vec<OsString>) -> Result<BTreeMap<String, Vec<OsString>>, ArgumentsError> {
+    let matches = matches(line)?;
+    let Some((command, matches)) = matches.subcommand() else {
+        return Ok(BTreeMap::new());
+    };
+    let value = |option: clap::Arg| {
+        let values = matches.get_raw(option.get_id().as_str());
+        let values = values.into_iter().flatten().map(OsStr::to_owned);
+        Some((option.get_long()?.to_owned(), values.collect()))
+    };
+    Ok(file::options(command).filter_map(value).collect())
+}
+
+/// Sentences about variables that look as if they set something, and do not.
+pub fn unknown_variables(names: impl Iterator<Item = OsString>) -> Vec<String> {
+    let mut known: Vec<String> = keys::COMMANDS
+        .into_iter()
+        .flat_map(file::options)
+        .map(|option| keys::variable(&option))
+        .collect();
+    known.push(FILE_VARIABLE.into());
+    let names = names.filter_map(|name| name.into_string().ok());
+    let unknown = names.filter(|name| name.starts_with(keys::PREFIX) && !known.contains(name));
+    let sentence = |name: String| {
+        let hint = match nearest(&name, known.iter().map(String::as_str)) {
+            Some(near) => format!("; {near} is near"),
+            None => "; `rocescope config template` shows all settings".into(),
+        };
+        format!("the environment has {name}, which sets nothing{hint}")
+    };
+    unknown.map(sentence).collect()
+}
+
+fn matches(line: Vec<OsString>) -> Result<ArgMatches, ArgumentsError> {
     let asked = Arguments::command()
         .ignore_errors(true)
         .try_get_matches_from(&line)
@@ -59,21 +145,7 @@ pub fn arguments(line: Vec<OsString>) -> Result<Arguments, ArgumentsError> {
         }
         _ => None,
     };
-    let matches = keys::command(file.as_ref()).try_get_matches_from(line)?;
-    let arguments = Arguments::from_arg_matches(&matches)?;
-    match &arguments.command {
-        // What clap cannot require, for it may stand in a file. It is misuse all the same, and the exit
-        // code says so: a service that was not told its interface is not to be started again and again.
-        Command::Capture(capture)
-            if capture.read.is_none() && capture.live.interfaces.is_empty() =>
-        {
-            let missing =
-                "nothing to capture from: name a file with --read or an interface with --interface";
-            let error = Arguments::command().error(ErrorKind::MissingRequiredArgument, missing);
-            Err(error.into())
-        }
-        _ => Ok(arguments),
-    }
+    Ok(keys::command(file.as_ref()).try_get_matches_from(line)?)
 }
 
 /// The configuration file: the one that is named, else the system's, where there is one.

@@ -1,5 +1,6 @@
 //! What windows add up to.
 
+use crate::drops::Drops;
 use rocescope_model::{
     Cells, EventRow, FlowRow, OpcodeRow, Row, Type, Unit, Value, WindowRow, WindowRows,
 };
@@ -17,6 +18,8 @@ pub struct Metrics {
 pub(super) struct Figures {
     /// Flows shown at most.
     most_flows: usize,
+    /// What did not come this far, where frames come from interfaces.
+    pub(super) drops: Option<Arc<Drops>>,
     /// Sums of the countable columns of `windows`, by position.
     pub(super) totals: BTreeMap<usize, u64>,
     /// Windows so far.
@@ -45,10 +48,21 @@ pub(super) fn is_countable(column: usize) -> bool {
 
 impl Metrics {
     /// Nothing counted yet; of the flows of a window the largest `most_flows` are shown.
+    ///
+    /// Counters are there from the beginning, for a rate wants the zero before the first count. Only
+    /// opcodes come as they are seen: of 256 few ever are.
     #[must_use]
-    pub fn new(most_flows: usize) -> Self {
+    pub fn new(most_flows: usize, drops: Option<Arc<Drops>>) -> Self {
+        let columns = 0..WindowRow::TABLE.columns.len();
+        let countable = columns.filter(|&column| is_countable(column));
         let figures = Figures {
             most_flows,
+            drops,
+            totals: countable.map(|column| (column, 0)).collect(),
+            events: EventRow::KINDS
+                .into_iter()
+                .map(|(kind, _)| (kind.to_owned(), 0))
+                .collect(),
             ..Figures::default()
         };
         Self {
@@ -85,10 +99,9 @@ impl Figures {
     fn add_windows(&mut self, rows: &[WindowRow]) {
         for at in 0..rows.len() {
             self.windows += 1;
-            for column in (0..WindowRow::TABLE.columns.len()).filter(|&column| is_countable(column))
-            {
-                if let Value::I64(count) = rows.value(at, column) {
-                    *self.totals.entry(column).or_default() += u64::try_from(count).unwrap_or(0);
+            for (column, sum) in &mut self.totals {
+                if let Value::I64(count) = rows.value(at, *column) {
+                    *sum += u64::try_from(count).unwrap_or(0);
                 }
             }
         }

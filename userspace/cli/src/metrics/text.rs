@@ -41,6 +41,7 @@ impl Collector for Page {
         windows(&figures, &mut encoder)?;
         opcodes(&figures, &mut encoder)?;
         events(&figures, &mut encoder)?;
+        drops(&figures, &mut encoder)?;
         flows(&figures, &mut encoder)?;
         own(&mut encoder)
     }
@@ -108,6 +109,24 @@ fn events(figures: &Figures, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result
         ConstCounter::new(*count).encode(family.encode_family(&labels)?)?;
     }
     Ok(())
+}
+
+/// What was dropped before this program saw it: no part of any window.
+fn drops(figures: &Figures, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+    let Some(drops) = &figures.drops else {
+        return Ok(());
+    };
+    if let Some(frames) = drops.interface_frames() {
+        let help = "Frames that the interfaces dropped since the capture began";
+        counter(encoder, "interface_dropped_frames", help, frames)?;
+    }
+    let help = "Frames that found the packet socket full since the capture began";
+    counter(
+        encoder,
+        "socket_dropped_frames",
+        help,
+        drops.socket_frames(),
+    )
 }
 
 /// The largest flows of the last window: gauges, for another window has others.

@@ -352,6 +352,7 @@ fn table(cells: &dyn Cells, columns: &[&str]) -> String {
     let options = Options {
         columns: Some(columns),
         human: true,
+        ..Options::default()
     };
     let text = render::table(cells, options);
     text.lines().map(|line| format!("  {line}\n")).collect()

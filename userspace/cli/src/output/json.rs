@@ -274,6 +274,8 @@ fn write_recorder(json: &mut Writer, told: &Told) {
         ("files", told.files),
         ("frames", told.frames),
         ("bytes", told.bytes),
+        ("deleted_files", told.deleted.files),
+        ("deleted_bytes", told.deleted.bytes),
         ("cut_files", told.cut),
         ("missed_frames", told.missed),
         ("overwritten_frames", told.overwritten),

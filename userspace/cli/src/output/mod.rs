@@ -9,8 +9,7 @@ pub mod text;
 
 use rocescope_model::{FlowRow, OpcodeRow, Text, Time};
 use rocescope_pipeline::Summary;
-use rocescope_pipeline::rows::{address, opcode_name, vlan, vni};
-use rocescope_wire::Opcode;
+use rocescope_pipeline::rows::{self, address, vlan, vni};
 use rocescope_wire::extension::Syndrome;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -88,23 +87,7 @@ fn aeth(summary: &Summary) -> BTreeMap<&'static str, u64> {
 
 /// The totals of the capture as rows of `opcodes`, whose window is the whole capture.
 fn opcode_rows(summary: &Summary) -> Vec<OpcodeRow> {
-    let mut rows: Vec<OpcodeRow> = (0..=255u8)
-        .zip(summary.totals.opcodes.iter())
-        .filter(|(_, totals)| totals.packets > 0)
-        .map(|(number, totals)| OpcodeRow {
-            opcode: opcode_name(Opcode(number)),
-            opcode_number: number,
-            packets: totals.packets,
-            frame_bytes: totals.frame_bytes,
-            payload_bytes: totals.payload_bytes,
-            messages: if Opcode(number).ends_message() {
-                totals.packets
-            } else {
-                0
-            },
-            ..OpcodeRow::default()
-        })
-        .collect();
+    let mut rows: Vec<OpcodeRow> = rows::opcode_rows(&summary.totals.opcodes).collect();
     rows.sort_by_key(|row| std::cmp::Reverse(row.frame_bytes));
     rows
 }

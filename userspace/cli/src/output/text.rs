@@ -138,6 +138,7 @@ fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome) -> st
         let columns = Options {
             columns: Some(&OPCODE_COLUMNS),
             human: true,
+            ..Options::default()
         };
         write!(
             out,
@@ -157,6 +158,7 @@ fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome) -> st
         let options = Options {
             columns: Some(&columns),
             human: true,
+            ..Options::default()
         };
         let shown = if (flows.len() as u64) < summary.flows {
             format!("Top {} of {} flows", flows.len(), count(summary.flows))
@@ -339,6 +341,14 @@ fn write_recorder(out: &mut String, told: &Told) -> std::fmt::Result {
             out,
             "  {} frames of later events in a file are not in it: too old for it, or gone before the event was known",
             count(told.missed)
+        )?;
+    }
+    if told.deleted.files > 0 {
+        writeln!(
+            out,
+            "  {} earlier files were deleted, {}",
+            count(told.deleted.files),
+            readable(&integer(told.deleted.bytes), Unit::Bytes)
         )?;
     }
     if told.cut > 0 {

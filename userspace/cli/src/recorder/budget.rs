@@ -1,9 +1,10 @@
-//! How many files the flight recorder may write, and how many bytes.
+//! How many files the flight recorder may write and how many bytes, and which earlier ones go for them.
 
 use std::collections::VecDeque;
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 const HOUR_NS: u64 = 3_600_000_000_000;
 /// End of the name of every file.
@@ -20,11 +21,36 @@ pub(super) enum Refusal {
     Error = 2,
 }
 
+/// A file that is whole.
+#[derive(Debug)]
+struct Finished {
+    written: SystemTime,
+    bytes: u64,
+    path: PathBuf,
+}
+
+/// Files that had to go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Deleted {
+    /// How many.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
 /// What may still be written.
 #[derive(Debug)]
 pub(super) struct Budget {
-    /// Bytes that the files may still take.
-    left: u64,
+    /// Bytes that all files may have together.
+    disk: u64,
+    /// Bytes that they have.
+    taken: u64,
+    /// Finished files, the oldest first, and how many of them are of earlier captures.
+    files: VecDeque<Finished>,
+    earlier: usize,
+    /// Files written longer ago go.
+    age: Option<Duration>,
+    deleted: Deleted,
     per_hour: usize,
     /// Times of the events that began the files of the last hour, by the clock of the frames.
     begun: VecDeque<u64>,
@@ -32,26 +58,85 @@ pub(super) struct Budget {
 
 impl Budget {
     /// `disk` bytes for the files in `folder`, those that lie there already among them.
-    pub(super) fn new(folder: &Path, disk: u64, per_hour: usize) -> io::Result<Self> {
-        let mut left = disk;
+    pub(super) fn new(
+        folder: &Path,
+        disk: u64,
+        age: Option<Duration>,
+        per_hour: usize,
+    ) -> io::Result<Self> {
+        let mut files = Vec::new();
         for entry in fs::read_dir(folder)? {
             let entry = entry?;
-            if entry.file_name().to_string_lossy().ends_with(ENDING) {
-                // One that has just gone takes no room.
-                left = left.saturating_sub(entry.metadata().map_or(0, |metadata| metadata.len()));
+            if !entry.file_name().to_string_lossy().ends_with(ENDING) {
+                continue;
+            }
+            // One that has just gone takes no room.
+            if let Ok(metadata) = entry.metadata() {
+                files.push(Finished {
+                    written: metadata.modified()?,
+                    bytes: metadata.len(),
+                    path: entry.path(),
+                });
             }
         }
+        files.sort_by(|a, b| (a.written, &a.path).cmp(&(b.written, &b.path)));
         Ok(Self {
-            left,
+            disk,
+            taken: files.iter().map(|file| file.bytes).sum(),
+            earlier: files.len(),
+            files: files.into(),
+            age,
+            deleted: Deleted::default(),
             per_hour,
             begun: VecDeque::new(),
         })
     }
 
+    /// Deletes what is too old; it is `now`.
+    pub(super) fn retain(&mut self, now: SystemTime) {
+        let Some(oldest) = self.age.and_then(|age| now.checked_sub(age)) else {
+            return;
+        };
+        while self.files.front().is_some_and(|file| file.written < oldest) && self.delete_oldest() {
+        }
+    }
+
+    /// Deletes the oldest file of an earlier capture; whether there is more room now. This capture's own
+    /// stay: of one incident the beginning tells more than the end.
+    pub(super) fn make_room(&mut self) -> bool {
+        self.earlier > 0 && self.delete_oldest()
+    }
+
+    /// What had to go.
+    pub(super) const fn deleted(&self) -> Deleted {
+        self.deleted
+    }
+
+    fn delete_oldest(&mut self) -> bool {
+        let Some(file) = self.files.front() else {
+            return false;
+        };
+        match fs::remove_file(&file.path) {
+            Ok(()) => {
+                self.deleted.files += 1;
+                self.deleted.bytes += file.bytes;
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            // It stays, and so does its claim to the room.
+            Err(_) => return false,
+        }
+        self.taken -= file.bytes;
+        self.earlier = self.earlier.saturating_sub(1);
+        self.files.pop_front();
+        true
+    }
+
     /// Whether a file may begin at this time.
     pub(super) fn begin(&mut self, time_ns: u64) -> Result<(), Refusal> {
-        if self.left <= super::recording::SLACK_BYTES {
-            return Err(Refusal::Disk);
+        while self.left() <= super::recording::SLACK_BYTES {
+            if !self.make_room() {
+                return Err(Refusal::Disk);
+            }
         }
         while self
             .begun
@@ -65,24 +150,32 @@ impl Budget {
         Ok(())
     }
 
+    /// Bytes that the file under way may have.
     pub(super) const fn left(&self) -> u64 {
-        self.left
+        self.disk.saturating_sub(self.taken)
     }
 
-    pub(super) const fn spend(&mut self, bytes: u64) {
-        self.left = self.left.saturating_sub(bytes);
+    /// A file is whole; it is `now`.
+    pub(super) fn finish(&mut self, path: PathBuf, bytes: u64, now: SystemTime) {
+        self.taken += bytes;
+        self.files.push_back(Finished {
+            written: now,
+            bytes,
+            path,
+        });
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Budget, HOUR_NS, Refusal};
+    use super::{Budget, Deleted, HOUR_NS, Refusal};
     use std::fs;
+    use std::time::{Duration, SystemTime};
 
     #[test]
     fn there_are_so_many_files_in_any_hour() {
         let folder = tempfile::tempdir().unwrap();
-        let mut budget = Budget::new(folder.path(), 1 << 20, 2).unwrap();
+        let mut budget = Budget::new(folder.path(), 1 << 20, None, 2).unwrap();
         assert_eq!(budget.begin(0), Ok(()));
         assert_eq!(budget.begin(HOUR_NS / 2), Ok(()));
         assert_eq!(budget.begin(HOUR_NS - 1), Err(Refusal::PerHour));
@@ -91,14 +184,43 @@ mod tests {
     }
 
     #[test]
-    fn files_of_an_earlier_capture_count() {
+    fn files_of_an_earlier_capture_count_and_make_room() {
         let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join("old.pcapng"), [0; 3_000]).unwrap();
+        let old = folder.path().join("old.pcapng");
+        fs::write(&old, [0; 3_000]).unwrap();
         fs::write(folder.path().join("other"), [0; 3_000]).unwrap();
-        let mut budget = Budget::new(folder.path(), 10_000, 9).unwrap();
+        let mut budget = Budget::new(folder.path(), 10_000, None, 9).unwrap();
         assert_eq!(budget.left(), 7_000);
         assert_eq!(budget.begin(0), Ok(()));
-        budget.spend(6_500);
-        assert_eq!(budget.begin(0), Err(Refusal::Disk));
+        let own = folder.path().join("own.pcapng");
+        budget.finish(own.clone(), 6_500, SystemTime::now());
+        assert_eq!(budget.begin(0), Ok(()), "the earlier one goes");
+        assert_eq!((old.exists(), budget.left()), (false, 3_500));
+        budget.finish(own, 3_200, SystemTime::now());
+        assert_eq!(budget.begin(0), Err(Refusal::Disk), "its own stay");
+        let (files, bytes) = (1, 3_000);
+        assert_eq!(budget.deleted(), Deleted { files, bytes });
+    }
+
+    #[test]
+    fn files_go_when_they_are_too_old() {
+        let folder = tempfile::tempdir().unwrap();
+        let day = Duration::from_secs(86_400);
+        let now = SystemTime::now();
+        for (name, age) in [("a.pcapng", 3), ("b.pcapng", 1)] {
+            let file = fs::File::create(folder.path().join(name)).unwrap();
+            file.set_modified(now - age * day).unwrap();
+        }
+        let mut budget = Budget::new(folder.path(), 10_000, Some(2 * day), 9).unwrap();
+        budget.retain(now);
+        let left = |name: &str| folder.path().join(name).exists();
+        assert_eq!((left("a.pcapng"), left("b.pcapng")), (false, true));
+        // Those of this capture too, and then they take no room.
+        let own = folder.path().join("c.pcapng");
+        fs::write(&own, [0; 100]).unwrap();
+        budget.finish(own, 100, now);
+        budget.retain(now + 3 * day);
+        assert_eq!((left("b.pcapng"), left("c.pcapng")), (false, false));
+        assert_eq!((budget.deleted().files, budget.left()), (3, 10_000));
     }
 }

@@ -16,6 +16,7 @@ mod event;
 mod recording;
 mod told;
 
+pub use budget::Deleted;
 pub use told::{REFUSALS, Told};
 
 use crate::arguments::CaptureArguments;
@@ -32,6 +33,7 @@ use rocescope_wire::opcode::Stream;
 use rocescope_wire::{Class, Packet};
 use std::fs;
 use std::path::PathBuf;
+use std::time::SystemTime;
 
 /// Recorded behind an event, in nanoseconds.
 const AFTER_NS: u64 = 1_000_000_000;
@@ -92,6 +94,7 @@ impl Recorder {
         let budget = Budget::new(
             &folder,
             wanted.keep_frames_disk,
+            arguments.dataset.keep_age,
             wanted.keep_frames_per_hour,
         )
         .with_context(|| folder.display().to_string())?;
@@ -155,6 +158,7 @@ impl Recorder {
             // Once for all of them: it looks at every frame since the last that was written.
             self.catch_up();
         }
+        self.budget.retain(SystemTime::now());
         self.flush();
         let open_ns = self
             .until_ns
@@ -169,6 +173,7 @@ impl Recorder {
     #[must_use]
     pub fn finish(mut self) -> Told {
         self.close();
+        self.told.deleted = self.budget.deleted();
         self.told.overwritten = self.history.overwritten();
         self.told.held_ns = self.history.shortest_ns();
         self.told
@@ -229,15 +234,18 @@ impl Recorder {
         let Some(recording) = &mut self.recording else {
             return;
         };
-        match recording.write(&self.history, self.until_ns, self.budget.left()) {
-            Ok(true) => {}
-            Ok(false) => {
-                self.told.cut += 1;
-                self.close();
-            }
-            Err(error) => {
-                self.close();
-                self.fail(&error);
+        loop {
+            match recording.write(&self.history, self.until_ns, self.budget.left()) {
+                Ok(true) => return,
+                Ok(false) if self.budget.make_room() => {}
+                Ok(false) => {
+                    self.told.cut += 1;
+                    return self.close();
+                }
+                Err(error) => {
+                    self.close();
+                    return self.fail(&error);
+                }
             }
         }
     }
@@ -264,7 +272,10 @@ impl Recorder {
         self.told.frames += written.frames;
         self.told.bytes += written.bytes;
         self.told.missed += written.missed;
-        self.budget.spend(written.bytes);
+        if written.bytes > 0 {
+            self.budget
+                .finish(recording.path(), written.bytes, SystemTime::now());
+        }
         if let Err(error) = flushed {
             self.fail(&error);
         }

@@ -129,6 +129,11 @@ impl Recording {
         pieces.flush()
     }
 
+    /// Where the file lies.
+    pub(super) fn path(&mut self) -> PathBuf {
+        self.writer.out().path.clone()
+    }
+
     /// What is in the file.
     pub(super) fn written(&mut self) -> Written {
         let missed = self.missed;

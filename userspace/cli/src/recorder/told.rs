@@ -1,6 +1,6 @@
 //! What a flight recorder has to say at the end.
 
-use super::budget::Refusal;
+use super::budget::{Deleted, Refusal};
 use super::event::KINDS;
 use std::path::PathBuf;
 
@@ -30,6 +30,8 @@ pub struct Told {
     pub frames: u64,
     /// Bytes in them.
     pub bytes: u64,
+    /// Earlier files that were deleted: too old, or to make room.
+    pub deleted: Deleted,
     /// Files that ended early, for all together had as many bytes as they may.
     pub cut: u64,
     /// Frames of events that made a file longer and are not in it: overwritten before the event was known,
@@ -55,6 +57,7 @@ impl Told {
             files: 0,
             frames: 0,
             bytes: 0,
+            deleted: Deleted::default(),
             cut: 0,
             missed: 0,
             overwritten: 0,

@@ -62,6 +62,46 @@ fn the_command_line_wins_over_the_environment_over_the_file_over_the_default() {
     assert_eq!(top(&["--config", &path], &[]), 4);
 }
 
+/// A misspelt variable would otherwise pass for one that holds.
+#[test]
+fn variables_that_set_nothing_are_told() {
+    let variables = [
+        ("ROCESCOPE_WINDWO", "2s"),
+        ("ROCESCOPE_TOP", "2"),
+        ("ROCESCOPE", "x"),
+    ];
+    let output = rocescope(&["config", "print"], &variables);
+    assert!(output.status.success());
+    assert_eq!(
+        String::from_utf8(output.stderr).unwrap(),
+        "rocescope: warning: the environment has ROCESCOPE_WINDWO, which sets nothing; ROCESCOPE_WINDOW is near\n"
+    );
+}
+
+#[test]
+fn options_of_the_recorder_want_the_recorder() {
+    let capture = capture();
+    let call = ["capture", "-q", "-r", capture.to_str().unwrap()];
+    let memory = ["--keep-frames-memory", "1Mi"];
+    let error = refusal(&rocescope(&[&call[..], &memory].concat(), &[]));
+    assert!(
+        error.starts_with("error: --keep-frames-memory does nothing without --keep-frames SECONDS"),
+        "{error}"
+    );
+    // In a file it may wait for the option that uses it, and that may stand there too.
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(&folder, "[capture]\nkeep-frames-memory = \"1Mi\"\n");
+    out(&rocescope(&[&call[..], &["--config", &path]].concat(), &[]));
+    let path = file(&folder, "[capture]\nkeep-frames = 1\n");
+    let frames = folder.path().join("frames");
+    let frames = ["--keep-frames-dir", frames.to_str().unwrap()];
+    let config = ["--config", &path];
+    out(&rocescope(
+        &[&call[..], &memory, &frames, &config].concat(),
+        &[],
+    ));
+}
+
 #[test]
 fn flags_and_lists_are_settings_too() {
     let folder = tempfile::tempdir().unwrap();

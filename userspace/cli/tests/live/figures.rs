@@ -24,7 +24,6 @@ fn figures_are_those_of_the_summary() {
         let mut live = Live::begin(&namespace, &[&["--mode", mode], &more[..]].concat());
         let line = live.line();
         let address = line.trim().strip_prefix("figures at ").unwrap().to_owned();
-        replay(&namespace, &capture("vlan100_write_bw").unwrap());
         let read = |series: &str| -> Option<u64> {
             let output = namespace
                 .command("curl")
@@ -35,6 +34,16 @@ fn figures_are_those_of_the_summary() {
             let line = page.lines().find(|line| line.starts_with(series))?;
             line.rsplit(' ').next()?.parse().ok()
         };
+        // Before the first frame, and so before the first window.
+        for series in [
+            "roce_packets",
+            "interface_dropped_frames",
+            "socket_dropped_frames",
+        ] {
+            let series = format!("rocescope_{series}_total{{");
+            assert_eq!(read(&series), Some(0), "{mode}: {series}");
+        }
+        replay(&namespace, &capture("vlan100_write_bw").unwrap());
         // Windows close behind their frames.
         let begun = Instant::now();
         while read("rocescope_roce_packets_total{") < Some(100) {

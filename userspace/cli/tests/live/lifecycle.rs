@@ -179,10 +179,12 @@ fn the_configuration_is_read_again() {
         write("[capture]\nfilter = \"vlan 5 and service rc\"\n");
         let more = ["--mode", mode, "--config", path.to_str().unwrap()];
         let mut live = Live::begin(&namespace, &more);
-        if mode == "native" {
-            let said = "filter: `vlan 5` in the kernel, all of it behind it\n";
-            assert_eq!(live.line(), said);
-        }
+        let said = if mode == "native" {
+            "filter: `vlan 5` in the kernel, all of it behind it\n"
+        } else {
+            "filter: nothing of it in the kernel: packet sockets take every frame, all of it is applied behind them\n"
+        };
+        assert_eq!(live.line(), said);
         write("[capture]\nfilter = \"service\"\n");
         live.signal("-HUP");
         let said = live.line();
@@ -191,10 +193,12 @@ fn the_configuration_is_read_again() {
             "{said}"
         );
         while !live.line().trim_end().ends_with('^') {}
-        write("[capture]\nfilter = \"vlan 100 and service rc\"\nwindow = \"2s\"\n");
+        write(
+            "[capture]\nfilter = \"vlan 100 and service rc\"\nwindow = \"2s\"\nlateness = \"3s\"\n",
+        );
         live.signal("-HUP");
         let expected = [
-            "some settings were changed that hold only after a restart\n",
+            "changed, and held back until a restart: lateness, window\n",
             "the configuration was read again\n",
         ];
         assert_eq!(expected.map(|_| live.line()), expected);

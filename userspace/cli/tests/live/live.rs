@@ -1,9 +1,10 @@
 //! The binary, capturing in a namespace.
 
+use crate::background;
 use crate::namespace::{Namespace, RECEIVER};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, ChildStderr, Command, Stdio};
+use std::process::{Child, ChildStderr, Command};
 
 pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_rocescope");
 
@@ -22,16 +23,7 @@ impl Live {
     }
 
     pub(crate) fn spawn(command: &mut Command) -> Self {
-        let mut child = command
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut stderr = BufReader::new(child.stderr.take().unwrap());
-        let mut line = String::new();
-        stderr.read_line(&mut line).unwrap();
-        assert!(line.starts_with("capturing on "), "{line}");
+        let (child, stderr) = background::begin(command, "capturing on ");
         Self { child, stderr }
     }
 

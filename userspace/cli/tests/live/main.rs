@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `namespace` | a namespace with a veth pair, gone with the test |
 //! | `live` | the binary, capturing in a namespace |
+//! | `background` | the binary, started and talked to; `tests/probe` has it too |
 //! | `replay` | frames of a capture file onto the other end |
 //! | `connections` | queue pairs are those of the file, CM and all |
 //! | `totals` | native, generic and packet sockets count what the file holds |
@@ -18,6 +19,8 @@
 //! | `privileges` | none, and only those that it takes |
 #![expect(clippy::unwrap_used, clippy::panic, reason = "it is a test")]
 
+#[path = "../background/mod.rs"]
+mod background;
 mod check;
 mod connections;
 mod figures;

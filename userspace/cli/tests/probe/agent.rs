@@ -1,11 +1,12 @@
 //! The binary, probing in the host.
 
+use crate::background;
 use crate::rails::Rails;
 use rocescope_model::{PathRow, ProbeRow, Row};
 use rocescope_store::scan;
 use serde_json::Value;
-use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, ChildStderr, Command, Stdio};
+use std::io::{BufReader, Read};
+use std::process::{Child, ChildStderr, Command};
 use tempfile::TempDir;
 
 pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_rocescope");
@@ -35,18 +36,10 @@ impl Agent {
 
     pub(crate) fn spawn(command: &mut Command) -> Self {
         let out = tempfile::tempdir().unwrap();
-        let mut child = command
+        command
             .args(["-o", "json", "--seed", "7", "--observer", "h0", "--out"])
-            .arg(out.path())
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut stderr = BufReader::new(child.stderr.take().unwrap());
-        let mut line = String::new();
-        stderr.read_line(&mut line).unwrap();
-        assert!(line.starts_with("probing between "), "{line}");
+            .arg(out.path());
+        let (child, stderr) = background::begin(command, "probing between ");
         Self { child, stderr, out }
     }
 

@@ -6,6 +6,13 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
+/// The rails are no RDMA devices.
+const NO_VERBS: &str = if cfg!(feature = "verbs") {
+    "RDMA device"
+} else {
+    "built without verbs"
+};
+
 #[test]
 fn a_signal_ends_it_when_all_that_is_under_way_is_decided() {
     let Some(rails) = Rails::new(0, false) else {
@@ -94,6 +101,7 @@ fn what_cannot_be_probed_is_refused_in_one_line() {
             &["-i", "rail0", "rail1", "--source-ports", "0"],
             "--source-ports",
         ),
+        (&["-i", "rail0", "rail1", "--backend", "verbs"], NO_VERBS),
         (&["--all", "-i", "rail0"], "cannot be used with"),
         (&[], "--interface"),
     ] {

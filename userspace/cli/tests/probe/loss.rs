@@ -1,8 +1,9 @@
-//! Loss, and a link that is down: in the direction where they are.
+//! Loss, a link that is down, a route that is gone: in the direction where they are.
 
 use crate::agent::Agent;
 use crate::rails::Rails;
 use rocescope_model::ProbeRow;
+use std::time::Duration;
 
 fn is_between(row: &ProbeRow, src: &str, dst: &str) -> bool {
     &*row.src_nic == src && &*row.dst_nic == dst
@@ -59,4 +60,35 @@ fn a_nic_that_is_down_sends_nothing_and_what_goes_there_is_lost() {
         assert_eq!(&*row.outcome, outcome, "{row:?}");
     }
     assert!(unsent > 5 && timeouts > 5, "{}", done.summary);
+}
+
+/// The kernel takes what is bound to a NIC for a neighbour's where it has no route, and names none.
+fn without_a_route_a_nic_sends_nothing(is_v6: bool) {
+    let Some(rails) = Rails::new(0, is_v6) else {
+        return;
+    };
+    let agent = Agent::begin(&rails, &["--duration", "4s"]);
+    let route = format!("default via {} dev rail2 metric 12", rails.gateway(2));
+    rails.ip("h", &format!("route del {route}"));
+    std::thread::sleep(Duration::from_secs(2));
+    rails.ip("h", &format!("route add {route}"));
+    let done = agent.end();
+    // 20 turns of `rail2`, all but those before it was noticed.
+    let unsent = done.outcome("unsent").count();
+    assert!((15..=22).contains(&unsent), "{}", done.summary);
+    assert!(done.outcome("unsent").all(|row| &*row.src_nic == "rail2"));
+    assert_eq!(done.count("timeouts"), 0);
+    let back = done.probes.iter().rev().take(20);
+    assert!(back.clone().any(|row| &*row.src_nic == "rail2"));
+    assert!(back.clone().all(|row| &*row.outcome == "received"));
+}
+
+#[test]
+fn without_a_route_over_ipv4_a_nic_sends_nothing() {
+    without_a_route_a_nic_sends_nothing(false);
+}
+
+#[test]
+fn without_a_route_over_ipv6_a_nic_sends_nothing() {
+    without_a_route_a_nic_sends_nothing(true);
 }

@@ -4,14 +4,17 @@
 //! |---|---|
 //! | `rails` | a host with three NICs and the routers between them, gone with the test |
 //! | `agent` | the binary, probing in the host |
+//! | `background` | the binary, started and talked to; `tests/live` has it too |
 //! | `wire` | what goes over the wire, as tshark and the capture read it |
-//! | `loss` | loss, and a link that is down: in the direction where they are |
+//! | `loss` | loss, a link that is down, a route that is gone: in the direction where they are |
 //! | `paths` | traces find what the routers say they do |
 //! | `silence` | the kernel of the host answers no probe |
 //! | `lifecycle` | signals, refusals, privileges |
 #![expect(clippy::unwrap_used, clippy::panic, reason = "it is a test")]
 
 mod agent;
+#[path = "../background/mod.rs"]
+mod background;
 mod lifecycle;
 mod loss;
 mod paths;

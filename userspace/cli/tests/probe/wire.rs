@@ -179,3 +179,32 @@ fn times_come_in_their_order_and_add_up() {
         assert!((19..=21).contains(&sent.len()), "{}", sent.len());
     }
 }
+
+/// A bridge hands frames on and stamps none that leave.
+#[test]
+fn where_a_driver_does_not_stamp_the_agent_does() {
+    let Some(rails) = Rails::new(0, false) else {
+        return;
+    };
+    let (address, gateway) = (rails.address(0), rails.gateway(0));
+    for change in [
+        format!("address del {address}/24 dev rail0"),
+        "link add bridge0 type bridge".into(),
+        "link set rail0 master bridge0".into(),
+        format!("address add {address}/24 dev bridge0"),
+        "link set bridge0 up".into(),
+        format!("route add default via {gateway} dev bridge0 metric 10"),
+    ] {
+        rails.ip("h", &change);
+    }
+    let done = Agent::begin(&rails, &["--duration", "2s"]).end();
+    assert_eq!(done.count("received"), done.count("probes"));
+    assert_eq!(done.count("received_without_send_time"), 0);
+    assert!(done.probes.iter().any(|row| &*row.src_nic == "bridge0"));
+    for row in &done.probes {
+        let (left, came) = (row.nic_send_ns.unwrap(), row.nic_receive_ns.unwrap());
+        assert!(row.time_ns < left && left < came, "{row:?}");
+        assert_eq!(row.network_latency_ns, Some(came - left));
+        assert_eq!((&*row.clock_source, row.clock_error_ns), ("cpu", 4_000_000));
+    }
+}

@@ -51,6 +51,17 @@ fn a_capture_point_is_chosen_by_name() {
         2 * count(&one["totals"]["frames"])
     );
     assert_eq!(both["flows"]["distinct"], one["flows"]["distinct"]);
+    // A flow is one a point, and as fast as at that point alone.
+    let flows = list(&both["flows"]["top"]);
+    let alone = &list(&one["flows"]["top"])[0];
+    assert_eq!(
+        (&flows[0]["observer"], &flows[1]["observer"]),
+        (&"rail3".into(), &"rail4".into())
+    );
+    for flow in &flows[..2] {
+        assert_eq!(flow["frame_bps"], alone["frame_bps"]);
+        assert_eq!(flow["src"], alone["src"]);
+    }
     assert!(
         bench
             .report(&[])

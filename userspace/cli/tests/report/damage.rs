@@ -1,12 +1,18 @@
 //! Datasets that are empty, torn, or none.
 
-use super::{Bench, list, refused, tear};
+use super::{Bench, list, printed, refused, tear};
 use std::fs;
+
+/// The header of a pcap file, and nothing behind it.
+const NO_FRAMES: [u8; 24] = [
+    0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0, 1, 0, 0, 0,
+];
 
 #[test]
 fn an_empty_dataset_has_an_empty_report() {
     let bench = Bench::new();
-    fs::create_dir(bench.path("data")).unwrap();
+    fs::write(bench.path("none.pcap"), NO_FRAMES).unwrap();
+    printed(&bench.run(&["capture", "-q", "-r", "none.pcap", "--out", "data"]));
     assert!(
         bench
             .report(&[])
@@ -67,6 +73,15 @@ fn what_is_no_dataset_is_refused() {
     assert_eq!(missing, "rocescope: nowhere is not a directory\n");
     let file = refused(&bench.run(&["report", "demo.pcap"]));
     assert_eq!(file, "rocescope: demo.pcap is not a directory\n");
+    fs::create_dir(bench.path("folder")).unwrap();
+    for command in [&["report"][..], &["top", "--once"], &["connections"]] {
+        let folder = refused(&bench.run(&[command, &["folder"]].concat()));
+        assert_eq!(
+            folder,
+            "rocescope: folder holds no dataset: `--out` of `rocescope capture` or `rocescope probe` writes one\n",
+            "{command:?}"
+        );
+    }
     bench.capture("data", &[]);
     let page = refused(&bench.run(&["report", "data", "--html", "no/such/page.html"]));
     assert!(page.contains("no/such/page.html") && page.lines().count() == 1);

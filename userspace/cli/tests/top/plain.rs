@@ -1,6 +1,7 @@
 //! Without a terminal.
 
 use crate::input::{self, rocescope};
+use rocescope_model::EventRow;
 use serde_json::Value;
 use std::process::{Command, Stdio};
 
@@ -82,6 +83,99 @@ fn one_window_is_printed_as_text_and_csv() {
     // A dataset has the same window.
     let from_dataset = rocescope(&[&["top", input::dataset()], &table[..]].concat());
     assert_eq!(from_dataset, from_file);
+}
+
+fn windows(more: &[&str]) -> Vec<Value> {
+    let line = ["top", "-r", input::capture(), "--once", "-o", "json"];
+    let text = rocescope(&[&line, more].concat());
+    let lines = text.lines();
+    lines.map(|l| serde_json::from_str(l).unwrap()).collect()
+}
+
+fn rows<'a>(window: &'a Value, table: &str) -> &'a Vec<Value> {
+    window[table].as_array().unwrap()
+}
+
+/// Not those of the whole file beside its first window, which closes after a lateness bound that the
+/// file is shorter than.
+#[test]
+fn a_window_has_the_connections_and_events_up_to_it() {
+    let windows = windows(&["--windows", "9"]);
+    assert_eq!(windows.len(), 4);
+    let mut before = 0;
+    for window in &windows {
+        let sums = &window["windows"][0];
+        let ns = |value: &Value| value.as_i64().unwrap();
+        let end_ns = ns(&sums["window_start_ns"]) + ns(&sums["window_ns"]);
+        for event in rows(window, "events") {
+            assert!(ns(&event["time_ns"]) < end_ns);
+            // Or the registry would not know what it measured.
+            let mut known = EventRow::KINDS.iter();
+            assert!(known.any(|(kind, _)| event["kind"] == *kind), "{event}");
+        }
+        let connections = rows(window, "connections");
+        let reported_before = end_ns + ns(&sums["window_ns"]);
+        let packets = connections.iter().map(|row| {
+            assert!(ns(&row["time_ns"]) < reported_before);
+            ns(&row["packets"])
+        });
+        let packets: i64 = packets.sum();
+        assert!(packets >= before, "they count from their first packet");
+        before = packets;
+        let mut names: Vec<String> = connections
+            .iter()
+            .map(|row| format!("{} {}", row["connection"], row["role"]))
+            .collect();
+        let all = names.len();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), all, "each direction once");
+    }
+}
+
+#[test]
+fn flows_are_printed_in_the_order_asked_for() {
+    let packets = |window: &Value| -> Vec<u64> {
+        let flows = rows(window, "flows").iter();
+        flows
+            .map(|flow| flow["packets"].as_u64().unwrap())
+            .collect()
+    };
+    let (ranked, sorted) = (windows(&[]), windows(&["--sort", "packets"]));
+    let (ranked, sorted) = (packets(&ranked[0]), packets(&sorted[0]));
+    assert!(sorted.is_sorted_by(|a, b| a >= b) && ranked != sorted);
+    let error = refused(&["top", "-r", input::capture(), "--once", "--sort", "size"]);
+    assert!(
+        error.contains("--sort: flows has no column `size`"),
+        "{error}"
+    );
+}
+
+#[test]
+fn rates_are_printed_in_bytes_where_that_is_asked_for() {
+    let text = rocescope(&["top", "-r", input::capture(), "--once", "--bytes"]);
+    assert!(text.contains("MiB/s") && !text.contains("bit/s"), "{text}");
+}
+
+#[test]
+fn what_an_event_measured_has_its_unit() {
+    let line = ["top", "-r", input::capture(), "--once", "--table", "events"];
+    let text = rocescope(&[&line[..], &["--windows", "9", "--top", "99"]].concat());
+    for measured in ["  1.39 ms  ", "  28 pps  "] {
+        assert!(text.contains(measured), "{text}");
+    }
+}
+
+#[test]
+fn a_time_behind_the_last_window_is_an_error() {
+    for source in [&["-r", input::capture()][..], &[input::dataset()]] {
+        let once = [&["top"], source, &["--once", "--at"]].concat();
+        let error = refused(&[&once[..], &["2026-01-01T00:00:04Z"]].concat());
+        let expected = "rocescope: --at 2026-01-01T00:00:04.000000000Z: the last window begins at 2026-01-01T00:00:03.000000000Z\n";
+        assert_eq!(error, expected);
+        let last = rocescope(&[&once[..], &["2026-01-01T00:00:03Z"]].concat());
+        assert!(last.contains("2026-01-01T00:00:03.000Z"), "{last}");
+    }
 }
 
 #[test]

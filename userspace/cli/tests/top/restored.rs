@@ -2,7 +2,8 @@
 
 use crate::input;
 use crate::terminal::Terminal;
-use std::process::Command;
+use std::io::{Read, Write};
+use std::process::{Command, Stdio};
 
 fn view() -> Terminal {
     let line = format!("$ROCESCOPE top -r {} --speed max", input::capture());
@@ -71,4 +72,33 @@ fn a_terminal_that_is_too_small_is_told_and_one_that_grows_is_filled() {
     assert!(screen.lines().count() >= 39, "{screen}");
     terminal.press(&["q"]);
     terminal.is_restored();
+}
+
+/// A terminal that says neither how large it is nor where its cursor stands, as a serial line.
+#[test]
+fn a_terminal_that_answers_nothing_is_drawn_on() {
+    let line = format!(
+        "exec {} top -r {} --speed max",
+        env!("CARGO_BIN_EXE_rocescope"),
+        input::capture()
+    );
+    // A terminal of the kernel's, with nobody at its other end.
+    let mut child = Command::new("script")
+        .args(["-qec", &line, "/dev/null"])
+        .env("TERM", "xterm")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut drawn = Vec::new();
+    let mut out = child.stdout.take().unwrap();
+    let mut piece = [0; 4096];
+    while !String::from_utf8_lossy(&drawn).contains("10.10.0.") {
+        let length = out.read(&mut piece).unwrap();
+        assert_ne!(length, 0, "{}", String::from_utf8_lossy(&drawn));
+        drawn.extend_from_slice(&piece[..length]);
+    }
+    child.stdin.take().unwrap().write_all(b"q").unwrap();
+    std::io::copy(&mut out, &mut std::io::sink()).unwrap();
+    assert!(child.wait().unwrap().success());
 }

@@ -250,7 +250,7 @@ fn number(text: &str, unit: Unit) -> Option<Literal> {
 }
 
 /// Whether `text` fits `pattern`, in which `*` stands for any characters; case does not matter.
-fn fits(text: &str, pattern: &str) -> bool {
+pub(super) fn fits(text: &str, pattern: &str) -> bool {
     let mut pieces = pattern.split('*');
     let first = pieces.next().unwrap_or("");
     let Some(mut rest) = without_prefix(text, first) else {

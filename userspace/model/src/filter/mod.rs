@@ -16,10 +16,12 @@
 //! | `token` | words, numbers and signs, each with its place |
 //! | `parse` | terms and their order of binding |
 //! | `literal` | what a column is compared with: numbers with units, addresses, patterns |
+//! | `domain` | what a column can hold, where that is less than its type |
 //! | `expression` | the tree, and what it says of a row of which not everything is known |
 //! | `rows` | a filter held against the rows of one table |
 //! | `error` | errors that point at their place |
 
+mod domain;
 mod error;
 mod expression;
 mod literal;

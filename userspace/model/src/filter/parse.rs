@@ -1,5 +1,6 @@
 //! Terms and their order of binding: `not` before `and` before `or`.
 
+use super::domain;
 use super::error::{FilterError, Place};
 use super::expression::{Expression, Test};
 use super::literal::{Comparison, Literal, Prefix};
@@ -223,8 +224,9 @@ impl<'a> Parser<'a> {
         value: &str,
         place: Place,
     ) -> Result<Test, FilterError> {
-        let literal =
-            Literal::read(name, column, value).map_err(|message| self.error(message, place))?;
+        let literal = Literal::read(name, column, value)
+            .and_then(|literal| domain::check(name, column, &literal, value).map(|()| literal))
+            .map_err(|message| self.error(message, place))?;
         if comparison.is_ordering() && !matches!(literal, Literal::Integer(_) | Literal::Number(_))
         {
             let message = format!("`{}` can be equal or not, and no more", column.name);

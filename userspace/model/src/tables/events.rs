@@ -1,7 +1,7 @@
 //! `events`: what happened at an instant and deserves a line.
 
 use crate::row::table;
-use crate::{Text, Time};
+use crate::{Text, Time, Unit};
 use core::net::IpAddr;
 
 table! {
@@ -32,16 +32,61 @@ table! {
         psn: Option<u32>, None, show "PSN";
         /// Syndrome of a `nak` or `rnr_nak`, such as `nak_psn_sequence_error`.
         syndrome: Option<Text>, None, show "Syndrome";
-        /// `jitter` and `elephant`: the flow's frame bits a second in this window. `rnr_nak`: the
-        /// timer it asks for, in nanoseconds. `cnp_burst`: CNPs a second. `retransmission`:
-        /// nanoseconds from the NAK to the first packet sent again. `connect`: nanoseconds from REQ
-        /// to REP.
+        /// `jitter`, `elephant` and `elephant_end`: the flow's frame bits a second in this window.
+        /// `rnr_nak` and `rnr_episode`: the timer asked for, in nanoseconds. `cnp_burst`: CNPs a
+        /// second. `retransmission`: nanoseconds from the NAK to the first packet sent again.
+        /// `connect`: nanoseconds from REQ to REP.
         value: Option<f64>, None, show "Value";
-        /// `jitter` and `elephant`: the flow's frame bits a second in the window before.
+        /// `jitter`, `elephant` and `elephant_end`: the flow's frame bits a second in the window
+        /// before.
         previous: Option<f64>, None, show "Before";
         /// How many packets or changes the row stands for; 1 unless it gathers several.
         count: u64, None, show "Count";
         /// One sentence for people; not meant to be parsed.
         detail: Text, None, show "Detail";
+    }
+}
+
+impl EventRow {
+    /// The kinds that there are, and what `value` and `previous` of each count.
+    pub const KINDS: [(&'static str, Unit); 14] = [
+        ("nak", Unit::None),
+        ("rnr_nak", Unit::Nanoseconds),
+        ("jitter", Unit::BitsPerSecond),
+        ("elephant", Unit::BitsPerSecond),
+        ("elephant_end", Unit::BitsPerSecond),
+        ("cnp_burst", Unit::PacketsPerSecond),
+        ("retransmission", Unit::Nanoseconds),
+        ("rnr_episode", Unit::Nanoseconds),
+        ("fatal_nak", Unit::None),
+        ("retry_exhausted", Unit::None),
+        ("loss", Unit::None),
+        ("connect", Unit::Nanoseconds),
+        ("disconnect", Unit::None),
+        ("reject", Unit::None),
+    ];
+
+    /// What `value` and `previous` of an event of this kind count.
+    #[must_use]
+    pub fn unit(kind: &str) -> Unit {
+        let mut kinds = Self::KINDS.into_iter();
+        let found = kinds.find(|(name, _)| *name == kind);
+        found.map_or(Unit::None, |(_, unit)| unit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::EventRow;
+    use crate::Row;
+
+    #[test]
+    fn the_documentation_names_every_kind() {
+        let kind = EventRow::TABLE.position("kind").unwrap();
+        let help = EventRow::TABLE.columns[kind].help;
+        for (kind, _) in EventRow::KINDS {
+            assert!(help.contains(&std::format!("`{kind}`")), "{kind}");
+        }
+        assert_eq!(help.matches('`').count(), 2 * EventRow::KINDS.len());
     }
 }

@@ -35,8 +35,8 @@ table! {
         inner_vlan: Option<u16>, None, hide "Inner VLAN";
         /// VXLAN network identifier; null when not encapsulated.
         vni: Option<u32>, None, hide "VNI";
-        /// Transport service: `RC`, `UC`, `RD`, `UD`, `XRC`, `CNP`, or `?` where opcodes are
-        /// unknown.
+        /// Transport service: `RC`, `UC`, `RD`, `UD`, `XRC`, `CNP`, or `VENDOR` for the
+        /// opcodes that are left to manufacturers.
         service: Text, None, show "Service";
         /// Packets.
         packets: u64, Packets, show "Packets";

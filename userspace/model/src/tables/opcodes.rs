@@ -15,7 +15,7 @@ table! {
         window_start_ns: i64, UnixNanoseconds, hide "Window start";
         /// Length of the window.
         window_ns: i64, Nanoseconds, hide "Length";
-        /// Name in the specification, such as `RC_RDMA_WRITE_MIDDLE`; `UNKNOWN_0x1F` for a number
+        /// Name in the specification, such as `RC_RDMA_WRITE_MIDDLE`; `OPCODE_0x1f` for a number
         /// it does not name.
         opcode: Text, None, show "Opcode";
         /// Number in the base transport header.

@@ -17,7 +17,8 @@
 //! | `receiver` | what the receiver makes of it, as far as the order at the tap tells |
 //! | `twice` | copies that a mirror makes |
 //! | `requests`, `answers` | what a run of requests, ACKs or responses does to that state |
-//! | `retransmission` | overtaken, copied or sent again, and why |
+//! | `way` | how a run came to pass: onward, overtaken, copied, or because its sender went back, and why |
+//! | `retransmission` | what it counts as therefore |
 //! | `doubt` | sent again though nothing asked for it |
 //! | `left_out` | what did not pass again, and may come late |
 //! | `waiting`, `latency` | requests on their way, and how long their answers took |
@@ -75,6 +76,7 @@ mod table;
 mod tests;
 mod twice;
 mod waiting;
+mod way;
 
 pub use direction::PairedBy;
 pub use settings::ConnectionSettings;

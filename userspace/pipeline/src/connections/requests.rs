@@ -3,9 +3,10 @@
 use super::direction::Direction;
 use super::episode::Trigger;
 use super::event::What;
-use super::retransmission::{Sorted, Way};
+use super::retransmission::Sorted;
 use super::sequence::{Place, Ranges, Shown};
 use super::waiting::{Answer, Request};
+use super::way::Way;
 use rocescope_record::RunRecord;
 use rocescope_wire::extension::psn_after_read;
 use rocescope_wire::{Operation, Position, Psn};

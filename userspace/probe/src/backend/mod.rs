@@ -5,9 +5,11 @@
 //! | [`raw`] | whole Ethernet frames by packet sockets, stamped by the kernel |
 //! | [`simulated`] | a host of a simulated fabric |
 //! | `verbs` | UD queue pairs of RDMA devices (feature `verbs`; it has run on no hardware yet) |
+//! | `system_clock` | the agent's clock where time is real, and when it is set |
 
 pub mod raw;
 pub mod simulated;
+mod system_clock;
 #[cfg(feature = "verbs")]
 pub mod verbs;
 

@@ -1,5 +1,8 @@
 //! Flows by key, with exact bounds of what the lists of windows do not show.
 //!
+//! A flow that passes two capture points is two here, each with the sizes and the time of its point:
+//! their sum is the traffic of no link, and one point may have watched longer than the other.
+//!
 //! A window lists its largest flows. A flow that it does not list may have had there as much as its
 //! last listed one, and no more than is left of the window's total; nothing, where the window lists
 //! all it saw. So the size of a flow over many windows lies between the sum of what is listed, less
@@ -10,22 +13,23 @@
 //! have been among them, and starts with that much doubt.
 
 use super::Totals;
+use super::room::{Room, is_whole, least_bytes, least_packets};
 use rocescope_model::filter::RowFilter;
 use rocescope_model::{FlowRow, WindowRow};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
 
 /// Flows that survive a look: 65,536 of about 350 bytes, 46 MB at the most.
 pub const FOLLOWED_FLOWS: usize = 65_536;
-
-/// Bytes of the shortest RoCEv2 frame, from the Ethernet header to the ICRC: 14 + 20 + 8 + 12 + 4.
-const LEAST_FRAME_BYTES: u64 = 58;
 
 type Key = (
     (IpAddr, IpAddr),
     (u32, u16),
     (Option<u16>, Option<u16>, Option<u32>),
 );
+
+/// The place of a capture point in the list of them, and a flow there.
+type KeyAt = (usize, Key);
 
 fn key(row: &FlowRow) -> Key {
     (
@@ -35,72 +39,16 @@ fn key(row: &FlowRow) -> Key {
     )
 }
 
-/// The most that a flow can have had somewhere beside what is listed.
-#[derive(Debug, Clone, Copy, Default)]
-struct Room {
-    frame_bytes: u64,
-    packets: u64,
-}
-
-impl Room {
-    fn add(&mut self, other: Self) {
-        self.frame_bytes = self.frame_bytes.saturating_add(other.frame_bytes);
-        self.packets = self.packets.saturating_add(other.packets);
-    }
-
-    fn less(self, other: Self) -> Self {
-        Self {
-            frame_bytes: self.frame_bytes.saturating_sub(other.frame_bytes),
-            packets: self.packets.saturating_sub(other.packets),
-        }
-    }
-
-    fn most(self, other: Self) -> Self {
-        Self {
-            frame_bytes: self.frame_bytes.max(other.frame_bytes),
-            packets: self.packets.max(other.packets),
-        }
-    }
-
-    /// What a window leaves for a flow that it does not list. It has several rows where captures
-    /// followed each other within it.
-    fn beside(windows: &[&WindowRow], listed: &[&FlowRow]) -> Self {
-        if is_whole(windows, listed) {
-            return Self::default();
-        }
-        let mut left = Self::default();
-        for row in windows {
-            left.add(Self {
-                frame_bytes: row.frame_bytes,
-                packets: row.roce_packets,
-            });
-        }
-        let mut last = u64::MAX;
-        for row in listed {
-            left.frame_bytes = left.frame_bytes.saturating_sub(least_bytes(row));
-            left.packets = left.packets.saturating_sub(least_packets(row));
-            last = last.min(row.frame_bytes);
-        }
-        if windows.len() == 1 {
-            left.frame_bytes = left.frame_bytes.min(last);
-        }
-        left.packets = left.packets.min(left.frame_bytes / LEAST_FRAME_BYTES);
-        left
-    }
-}
-
-/// Whether all flows of a window are listed, and exact.
-fn is_whole(windows: &[&WindowRow], listed: &[&FlowRow]) -> bool {
-    let flows: u64 = windows.iter().map(|row| row.flows).sum();
-    windows.iter().all(|row| row.flows_exact) && listed.len() as u64 >= flows
-}
-
-const fn least_bytes(row: &FlowRow) -> u64 {
-    row.frame_bytes.saturating_sub(row.error_frame_bytes)
-}
-
-const fn least_packets(row: &FlowRow) -> u64 {
-    row.packets.saturating_sub(row.error_packets)
+/// A capture point, over all its windows.
+#[derive(Debug)]
+struct Point {
+    name: String,
+    /// The room of all windows.
+    room: Room,
+    /// What all flows had together.
+    all: Room,
+    /// Length of the windows.
+    covered_ns: i64,
 }
 
 /// A flow so far.
@@ -117,9 +65,9 @@ struct Tally {
 /// The table.
 #[derive(Debug, Default)]
 pub(super) struct Flows {
-    flows: HashMap<Key, Tally>,
-    /// The room of all windows.
-    room: Room,
+    flows: HashMap<KeyAt, Tally>,
+    /// Capture points by their numbers.
+    points: Vec<Point>,
     /// The most that a flow that had to go can have had, by what is listed.
     gone: Room,
     forgotten: bool,
@@ -131,11 +79,12 @@ pub(super) struct Flows {
 #[derive(Debug, Clone, Default)]
 pub struct FlowFigures {
     /// The largest by what they had for certain. Sizes never fall short of the truth, and exceed it
-    /// by at most their `error_` columns; the window is the whole span.
+    /// by at most their `error_` columns; the window is the whole span, rates are over the windows of
+    /// the capture point.
     pub rows: Vec<FlowRow>,
     /// Those with most ECN marks.
     pub marked: Vec<FlowRow>,
-    /// Different flows that were met.
+    /// Different flows that were met, at whichever capture point.
     pub distinct: u64,
     /// Whether `distinct` is all, and not a lower bound.
     pub distinct_exact: bool,
@@ -144,9 +93,11 @@ pub struct FlowFigures {
 }
 
 impl Flows {
-    /// Takes what a capture point lists for a window; of those rows the ones that `filter` wants.
+    /// Takes what the capture point `observer` lists for a window; of those rows the ones that
+    /// `filter` wants.
     pub(super) fn window<'a>(
         &mut self,
+        observer: &str,
         windows: &[&WindowRow],
         listed: impl Iterator<Item = &'a FlowRow>,
         filter: Option<&RowFilter>,
@@ -154,10 +105,10 @@ impl Flows {
         let listed: Vec<&FlowRow> = listed.collect();
         let room = Room::beside(windows, &listed);
         self.cut |= !is_whole(windows, &listed);
-        self.room.add(room);
+        let number = self.point(observer, windows, room);
         for row in listed {
             if filter.is_none_or(|filter| filter.matches(std::slice::from_ref(row), 0)) {
-                self.add(row, room);
+                self.add(row, number, room);
             }
         }
         if self.flows.len() > 2 * FOLLOWED_FLOWS {
@@ -165,24 +116,53 @@ impl Flows {
         }
     }
 
-    fn add(&mut self, row: &FlowRow, room: Room) {
-        let tally = self.flows.entry(key(row)).or_insert_with(|| Tally {
-            sums: FlowRow {
-                src: row.src,
-                dst: row.dst,
-                udp_src_port: row.udp_src_port,
-                dst_qpn: row.dst_qpn,
-                vlan: row.vlan,
-                inner_vlan: row.inner_vlan,
-                vni: row.vni,
-                flow_hash: row.flow_hash,
-                service: row.service.clone(),
-                first_ns: row.first_ns,
-                ..FlowRow::default()
-            },
-            listed: Room::default(),
-            before: self.gone,
-        });
+    /// Adds a window to its capture point; the number of that.
+    fn point(&mut self, observer: &str, windows: &[&WindowRow], room: Room) -> usize {
+        let met = self.points.iter().position(|point| point.name == observer);
+        let number = met.unwrap_or(self.points.len());
+        if met.is_none() {
+            self.points.push(Point {
+                name: observer.into(),
+                room: Room::default(),
+                all: Room::default(),
+                covered_ns: 0,
+            });
+        }
+        let point = &mut self.points[number];
+        point.room.add(room);
+        for row in windows {
+            point.all.add(Room {
+                frame_bytes: row.frame_bytes,
+                packets: row.roce_packets,
+            });
+        }
+        let length = windows.iter().map(|row| row.window_ns).max().unwrap_or(0);
+        point.covered_ns = point.covered_ns.saturating_add(length);
+        number
+    }
+
+    fn add(&mut self, row: &FlowRow, point: usize, room: Room) {
+        let tally = self
+            .flows
+            .entry((point, key(row)))
+            .or_insert_with(|| Tally {
+                sums: FlowRow {
+                    observer: row.observer.clone(),
+                    src: row.src,
+                    dst: row.dst,
+                    udp_src_port: row.udp_src_port,
+                    dst_qpn: row.dst_qpn,
+                    vlan: row.vlan,
+                    inner_vlan: row.inner_vlan,
+                    vni: row.vni,
+                    flow_hash: row.flow_hash,
+                    service: row.service.clone(),
+                    first_ns: row.first_ns,
+                    ..FlowRow::default()
+                },
+                listed: Room::default(),
+                before: self.gone,
+            });
         tally.listed.add(room);
         let sums = &mut tally.sums;
         macro_rules! add {
@@ -204,7 +184,7 @@ impl Flows {
 
     /// Keeps the `keep` largest.
     fn forget(&mut self, keep: usize) {
-        let mut sizes: Vec<(u64, Key)> = self
+        let mut sizes: Vec<(u64, KeyAt)> = self
             .flows
             .iter()
             .map(|(key, tally)| (least_bytes(&tally.sums), *key))
@@ -227,28 +207,31 @@ impl Flows {
     }
 
     pub(super) fn finish(self, top: usize, totals: &Totals) -> FlowFigures {
-        let distinct = self.flows.len() as u64;
-        let elephants = self.flows.values().filter(|tally| tally.sums.elephant);
-        let elephants = elephants.count() as u64;
-        let mut flows: Vec<(Key, Tally)> = self.flows.into_iter().collect();
-        let room = self.room;
-        let row = |rank: usize, tally: &Tally| {
-            let mut doubt = room.less(tally.listed);
+        let different = |wanted: fn(&Tally) -> bool| {
+            let met = self.flows.iter().filter(|(_, tally)| wanted(tally));
+            met.map(|((_, key), _)| key).collect::<HashSet<_>>().len() as u64
+        };
+        let distinct = different(|_| true);
+        let elephants = different(|tally| tally.sums.elephant);
+        let mut flows: Vec<(KeyAt, Tally)> = self.flows.into_iter().collect();
+        let row = |rank: usize, (number, _): &KeyAt, tally: &Tally| {
+            let point = &self.points[*number];
+            let mut doubt = point.room.less(tally.listed);
             doubt.add(tally.before);
             let mut row = tally.sums.clone();
             let observed_bytes = row.frame_bytes.saturating_add(doubt.frame_bytes);
             // No flow is larger than all together.
-            row.frame_bytes = observed_bytes.min(totals.sums.frame_bytes);
+            row.frame_bytes = observed_bytes.min(point.all.frame_bytes);
             let least = least_bytes(&tally.sums);
             row.error_frame_bytes = row.frame_bytes.saturating_sub(least);
             row.packets = row.packets.saturating_add(doubt.packets);
-            row.packets = row.packets.min(totals.sums.roce_packets);
+            row.packets = row.packets.min(point.all.packets);
             row.error_packets = row.packets.saturating_sub(least_packets(&tally.sums));
             row.rank = u32::try_from(rank + 1).unwrap_or(u32::MAX);
             row.window_start = rocescope_model::Time(totals.start_ns);
             row.window_start_ns = totals.start_ns;
             row.window_ns = totals.span_ns();
-            let rate = |bytes: u64| bytes as f64 * 8e9 / totals.covered_ns.max(1) as f64;
+            let rate = |bytes: u64| bytes as f64 * 8e9 / point.covered_ns.max(1) as f64;
             row.frame_bps = rate(row.frame_bytes);
             row.payload_bps = rate(row.payload_bytes);
             row
@@ -260,14 +243,16 @@ impl Flows {
         let ranked = || flows.iter().enumerate();
         let rows = ranked()
             .take(top)
-            .map(|(rank, (_, tally))| row(rank, tally));
+            .map(|(rank, (key, tally))| row(rank, key, tally));
         let rows = rows.collect();
         let mut marked: Vec<_> = ranked()
             .filter(|(_, (_, tally))| tally.sums.ecn_ce_packets > 0)
             .collect();
         marked.sort_by_key(|(_, (_, tally))| std::cmp::Reverse(tally.sums.ecn_ce_packets));
         let marked = marked.into_iter().take(top);
-        let marked = marked.map(|(rank, (_, tally))| row(rank, tally)).collect();
+        let marked = marked
+            .map(|(rank, (key, tally))| row(rank, key, tally))
+            .collect();
         FlowFigures {
             rows,
             marked,
@@ -295,13 +280,14 @@ mod tests {
         totals
     }
 
-    fn add(flows: &mut Flows, window: Window<'_>, list: usize) {
+    fn add(flows: &mut Flows, observer: &'static str, window: Window<'_>, list: usize) {
         let bytes: u64 = window.iter().map(|(_, bytes)| bytes).sum();
         let row = WindowRow {
             flows: window.len() as u64,
             flows_exact: true,
             frame_bytes: bytes,
             roce_packets: bytes / 100,
+            window_ns: 1_000_000_000,
             ..WindowRow::default()
         };
         let mut largest = window.to_vec();
@@ -310,13 +296,14 @@ mod tests {
             .iter()
             .take(list)
             .map(|(qpn, bytes)| FlowRow {
+                observer: observer.into(),
                 dst_qpn: *qpn,
                 frame_bytes: *bytes,
                 packets: bytes / 100,
                 ..FlowRow::default()
             })
             .collect();
-        flows.window(&[&row], listed.iter(), None);
+        flows.window(observer, &[&row], listed.iter(), None);
     }
 
     fn truth(windows: &[Window<'_>], qpn: u32) -> u64 {
@@ -335,7 +322,9 @@ mod tests {
     #[test]
     fn whole_lists_give_exact_sums() {
         let mut flows = Flows::default();
-        WINDOWS.iter().for_each(|window| add(&mut flows, window, 9));
+        WINDOWS
+            .iter()
+            .for_each(|window| add(&mut flows, "a", window, 9));
         let figures = flows.finish(9, &totals(&WINDOWS));
         assert!(figures.distinct_exact);
         assert_eq!(figures.distinct, 5);
@@ -353,7 +342,7 @@ mod tests {
             let mut flows = Flows::default();
             WINDOWS
                 .iter()
-                .for_each(|window| add(&mut flows, window, list));
+                .for_each(|window| add(&mut flows, "a", window, list));
             let figures = flows.finish(9, &totals(&WINDOWS));
             assert!(!figures.distinct_exact);
             for row in &figures.rows {
@@ -368,11 +357,11 @@ mod tests {
     #[test]
     fn what_was_forgotten_widens_the_bounds_of_who_comes_back() {
         let mut flows = Flows::default();
-        add(&mut flows, WINDOWS[0], 9);
+        add(&mut flows, "a", WINDOWS[0], 9);
         flows.forget(2);
-        add(&mut flows, WINDOWS[1], 9);
+        add(&mut flows, "a", WINDOWS[1], 9);
         flows.forget(2);
-        add(&mut flows, WINDOWS[2], 9);
+        add(&mut flows, "a", WINDOWS[2], 9);
         let figures = flows.finish(9, &totals(&WINDOWS));
         assert!(!figures.distinct_exact);
         let mut widened = 0;
@@ -387,5 +376,26 @@ mod tests {
             figures.rows[0].error_frame_bytes, 0,
             "it was never forgotten"
         );
+    }
+
+    /// The second point watched a third of the time: neither is its flow's rate spread over the
+    /// time of the other, nor are the two added up.
+    #[test]
+    fn capture_points_have_flows_of_their_own() {
+        let mut flows = Flows::default();
+        WINDOWS
+            .iter()
+            .for_each(|window| add(&mut flows, "a", window, 9));
+        add(&mut flows, "b", WINDOWS[0], 9);
+        let figures = flows.finish(99, &totals(&WINDOWS));
+        assert_eq!((figures.distinct, figures.rows.len()), (5, 9));
+        let of = |point: &str| {
+            let mut rows = figures.rows.iter();
+            let row = rows.find(|row| &*row.observer == point && row.dst_qpn == 1);
+            row.unwrap()
+        };
+        assert_eq!((of("a").frame_bytes, of("b").frame_bytes), (17_100, 9_000));
+        assert_eq!((of("a").frame_bps, of("b").frame_bps), (45_600.0, 72_000.0));
+        assert!(figures.rows.iter().all(|row| row.error_frame_bytes == 0));
     }
 }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `totals` | sums over all windows, and the windows with most |
 //! | `flows` | flows by key, up to a bound, with what may be missing of each |
+//! | `room` | what a window's list leaves room for |
 //! | `opcodes` | one sum an opcode |
 //! | `connection` | the two directions of one |
 //! | `connections` | connections that live, sums of those that do not, the worst |
@@ -17,6 +18,7 @@ mod events;
 mod flows;
 mod mesh;
 mod opcodes;
+mod room;
 mod top;
 mod totals;
 
@@ -213,7 +215,7 @@ impl Collector {
             let of_it: Vec<&WindowRow> = of_it.copied().collect();
             let listed = flows.iter().filter(|flow| &*flow.observer == observer);
             self.flows
-                .window(&of_it, listed, self.filters.flows.as_ref());
+                .window(observer, &of_it, listed, self.filters.flows.as_ref());
         }
         self.totals.window(&windows, &period);
         for row in opcodes {
@@ -314,7 +316,7 @@ impl Collector {
         if self.observers.len() > 1 {
             notes.push(
                 "Several capture points are summed: a packet that passed two of them counts twice. \
-                 `--observer NAME` chooses one."
+                 Flows are those of one point each. `--observer NAME` chooses one."
                     .into(),
             );
         }

@@ -97,7 +97,7 @@ fn summary(sections: &[Section]) -> Markup {
                 ul.findings {
                     @for (section, finding) in bad {
                         li.bad {
-                            (visible(&finding.text)) " "
+                            (prose(&finding.text)) " "
                             a href=(format!("#{}", section.id)) { (section.title) }
                         }
                     }
@@ -117,7 +117,7 @@ fn draw(section: &Section) -> Markup {
             @if !section.facts.is_empty() {
                 dl {
                     @for (name, text) in &section.facts {
-                        div { dt { (name) } dd { (visible(text)) } }
+                        div { dt { (name) } dd { (prose(text)) } }
                     }
                 }
             }
@@ -127,8 +127,24 @@ fn draw(section: &Section) -> Markup {
     }
 }
 
+/// Text in which commands and names stand between backticks.
+fn prose(text: &str) -> Markup {
+    let text = visible(text);
+    let mut pieces = text.split('`');
+    let mut markup = html! { (pieces.next().unwrap_or_default()) };
+    while let Some(piece) = pieces.next() {
+        let more = match pieces.next() {
+            Some(behind) => html! { code { (piece) } (behind) },
+            // It was never closed.
+            None => html! { "`" (piece) },
+        };
+        markup.0.push_str(&more.0);
+    }
+    markup
+}
+
 fn sentence(finding: &Finding) -> Markup {
-    html! { li.(finding.level.name()) { (visible(&finding.text)) } }
+    html! { li.(finding.level.name()) { (prose(&finding.text)) } }
 }
 
 fn table(grid: &Grid) -> Markup {
@@ -163,7 +179,7 @@ fn table(grid: &Grid) -> Markup {
 
 #[cfg(test)]
 mod tests {
-    use super::{SCRIPT, SCRIPT_HASH, STYLE, STYLE_HASH};
+    use super::{SCRIPT, SCRIPT_HASH, STYLE, STYLE_HASH, prose};
     use sha2::{Digest, Sha256};
 
     /// RFC 4648 section 4.
@@ -183,6 +199,17 @@ mod tests {
             }
         }
         out
+    }
+
+    #[test]
+    fn what_stands_between_backticks_is_code() {
+        for (text, markup) in [
+            ("plain & <text>", "plain &amp; &lt;text&gt;"),
+            ("a `b` c `<d>`", "a <code>b</code> c <code>&lt;d&gt;</code>"),
+            ("`a` and `b", "<code>a</code> and `b"),
+        ] {
+            assert_eq!(prose(text).into_string(), markup);
+        }
     }
 
     /// A browser refuses what does not hash to what the page says.

@@ -39,7 +39,7 @@ pub(super) fn section(report: &Report) -> Section {
     ];
     let marked = &report.flows.marked;
     if !marked.is_empty() {
-        let mut columns = columns(marked);
+        let mut columns = columns(report, marked);
         // What the table is about stands first.
         columns.retain(|name| !["rank", "ecn_ce_packets"].contains(name));
         columns.insert(0, "ecn_ce_packets");
@@ -89,7 +89,7 @@ fn findings(report: &Report) -> Vec<Finding> {
         plural(notified, "CNP")
     );
     if let Some(first) = report.flows.marked.first() {
-        text.push_str(&format!("; most marks are on {}", name(first)));
+        text.push_str(&format!("; most marks are on {}", name(report, first)));
     }
     let mut findings = vec![if marked_share >= MARKED_SHARE {
         Finding::bad(text + ".")

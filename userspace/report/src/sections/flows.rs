@@ -28,17 +28,25 @@ const SOMETIMES: [&str; 8] = [
     "udp_src_port",
 ];
 
-/// Columns of a table of flows, those that hold nothing left out.
-pub(super) fn columns(rows: &dyn Cells) -> Vec<&'static str> {
+/// Columns of a table of flows, those that hold nothing left out; the capture point where there are several.
+pub(super) fn columns(report: &Report, rows: &dyn Cells) -> Vec<&'static str> {
     let mut columns = ALWAYS.to_vec();
+    if report.observers.len() > 1 {
+        columns.insert(1, "observer");
+    }
     columns.extend(filled(rows, &SOMETIMES));
     columns.push("service");
     columns
 }
 
 /// A flow in one line.
-pub(super) fn name(row: &FlowRow) -> String {
-    format!("{} → {} QP {}", row.src, row.dst, row.dst_qpn)
+pub(super) fn name(report: &Report, row: &FlowRow) -> String {
+    let flow = format!("{} → {} QP {}", row.src, row.dst, row.dst_qpn);
+    if report.observers.len() > 1 {
+        format!("{}: {flow}", row.observer)
+    } else {
+        flow
+    }
 }
 
 pub(super) fn section(report: &Report) -> Section {
@@ -56,7 +64,7 @@ pub(super) fn section(report: &Report) -> Section {
             words.push_str(&format!(", at least {}", bytes(least)));
         }
         Item {
-            name: name(row),
+            name: name(report, row),
             words,
             bounds: vec![(least as f64, most)],
         }
@@ -79,7 +87,7 @@ pub(super) fn section(report: &Report) -> Section {
         grids: if flows.rows.is_empty() {
             Vec::new()
         } else {
-            vec![Grid::of(title, &flows.rows, &columns(&flows.rows))]
+            vec![Grid::of(title, &flows.rows, &columns(report, &flows.rows))]
         },
         charts: charts.into_iter().collect(),
         ..Section::default()
@@ -98,7 +106,7 @@ fn findings(report: &Report) -> Vec<Finding> {
     let shown: u64 = flows.rows.iter().map(certain).sum();
     let mut text = format!(
         "The largest flow, {}, carries {} of the frame bytes",
-        name(first),
+        name(report, first),
         percent(share(certain(first), all))
     );
     if flows.rows.len() > 1 {

@@ -88,7 +88,7 @@ fn history(view: &View, shown: &Shown, row: usize) -> Vec<Line> {
     let known = || rates.iter().filter(|rate| rate.is_finite());
     let most = known().copied().fold(0.0, f32::max);
     let least = known().copied().fold(f32::INFINITY, f32::min);
-    let of = |bps: f32| format::rate(f64::from(bps), view.options.rates);
+    let of = |bps: f32| human::rate(f64::from(bps), view.options.rates);
     let width = rates.len().max(1);
     vec![
         Line {
@@ -146,7 +146,7 @@ fn field(
     lines: &mut Vec<Line>,
 ) {
     let value = cells.value(row, at);
-    let mut shown = exact(&value, column);
+    let mut shown = exact(&value, human::unit(cells, row, at));
     if column.kind == Type::Text && shown.chars().count() >= usize::from(VALUE) {
         // A sentence: what it says is in it.
         let room = width + usize::from(VALUE);
@@ -173,8 +173,8 @@ fn field(
 }
 
 /// The whole number with its unit, and what is easier to read where that is another.
-fn exact(value: &Value<'_>, column: &Column) -> String {
-    match (value, column.unit) {
+fn exact(value: &Value<'_>, unit: Unit) -> String {
+    match (value, unit) {
         (Value::I64(number), Unit::None | Unit::UnixNanoseconds) => number.to_string(),
         (Value::I64(number), unit) => {
             let (full, short) = (

@@ -112,7 +112,7 @@ fn own(view: &View) -> Vec<Piece> {
 fn rates(view: &View, shown: &Shown) -> Vec<Piece> {
     let total = &shown.total;
     let seconds = total.window_ns.max(1) as f64 / 1e9;
-    let rate = format::rate(total.frame_bytes as f64 * 8.0 / seconds, view.options.rates);
+    let rate = human::rate(total.frame_bytes as f64 * 8.0 / seconds, view.options.rates);
     let packets = Value::F64(total.roce_packets as f64 / seconds);
     let trend = view.recent.rates(shown.number);
     let line = format::sparkline(&trend, SPARK.min(trend.len()), view.options.glyphs);

@@ -157,7 +157,7 @@ fn cell(
             let what = &pane.table().columns[at];
             let value = cells.value(row, at);
             let tone = tone(what, &value);
-            let mut text = format::cell(&value, what, view.options.rates);
+            let mut text = format::cell(&value, human::unit(cells, row, at), view.options.rates);
             if is_upper_bound(pane, shown, row, what) {
                 text.insert(0, '≤');
             }

@@ -5,7 +5,6 @@ mod cells;
 mod typed;
 
 use crate::filter::Matcher;
-use crate::format::Rates;
 use crate::glyphs::Glyphs;
 use crate::header::{Header, Own};
 use crate::keys::Keys;
@@ -13,10 +12,12 @@ use crate::layout;
 use crate::pane::{Listing, Pane};
 use crate::recent::{Recent, Shown};
 use crate::series::Series;
+use crate::sort;
 use crate::theme::Theme;
 use core::net::IpAddr;
 use rocescope_diagnose::mesh::Matrix;
 use rocescope_model::filter::FilterError;
+use rocescope_model::human::Rates;
 use rocescope_model::{EventRow, FlowRow, MeshRows, WindowRows};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -195,16 +196,8 @@ impl View {
     /// # Errors
     /// The names there are, where this is none.
     pub fn sort(&mut self, pane: Pane, column: &str) -> Result<(), String> {
-        let table = pane.table();
-        let Some(at) = table.position(column) else {
-            let names: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
-            return Err(format!(
-                "{} has no column `{column}`; they are: {}",
-                table.name,
-                names.join(", ")
-            ));
-        };
-        self.listing_mut(pane).sort_by(at);
+        let column = sort::column(pane.table(), column)?;
+        self.listing_mut(pane).sort_by(column);
         self.arrange();
         Ok(())
     }

@@ -69,7 +69,12 @@ impl Built {
     pub(super) fn new() -> Result<Self> {
         let rocescope = crate::product::build()?;
         let example = ["build", "--quiet", "--release", "--package", "rocescope"];
-        run(command("cargo", &example).args(["--example", "per_packet"]))?;
+        run(command("cargo", &example).args([
+            "--features",
+            "per-packet",
+            "--example",
+            "per_packet",
+        ]))?;
         let per_packet = rocescope.with_file_name("examples").join("per_packet");
         Ok(Self {
             rocescope: text(&rocescope),

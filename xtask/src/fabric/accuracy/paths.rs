@@ -1,5 +1,6 @@
 //! The paths that agents found, held against those that the kernel chooses.
 
+use super::score::Injected;
 use crate::fabric::live::Fabric;
 use crate::fabric::oracle::{self, Tuple};
 use anyhow::Result;
@@ -10,7 +11,7 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::path::Path;
 
-/// Of every 5-tuple the first path that was found, before any fault.
+/// Of every 5-tuple the first path that was found, if no fault was on then: with a link down the kernel chooses another.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Paths {
     pub(super) equal: usize,
@@ -20,9 +21,10 @@ pub(super) struct Paths {
 }
 
 /// Asks the kernel for every 5-tuple of a dataset; the fabric is as it was built.
-pub(super) fn compare(fabric: &Fabric, dataset: &Path) -> Result<Paths> {
+pub(super) fn compare(fabric: &Fabric, dataset: &Path, injected: &[Injected]) -> Result<Paths> {
     let mut rows = scan(dataset)?.rows::<PathRow>()?;
-    rows.retain(|row| row.reason.as_str() == "first");
+    let is_whole = |row: &PathRow| !injected.iter().any(|one| one.is_on(row.time_ns));
+    rows.retain(|row| row.reason.as_str() == "first" && is_whole(row));
     rows.sort_by_key(|row| (row.time_ns, row.hop));
     let mut found: HashMap<Tuple, Vec<Option<IpAddr>>> = HashMap::new();
     for row in &rows {

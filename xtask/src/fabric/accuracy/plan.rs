@@ -71,9 +71,10 @@ pub(super) fn draw(
         "loss" => (link, Fault::Loss { ratio }),
         "corruption" => (link, Fault::Corruption { ratio }),
         "missing-route" => {
-            // At the switch that the NIC is on, or at one that must go through that.
-            let node = match random.below(2) {
-                0 => nic.upper.node,
+            // Out of its host, at the switch that it is on, or at one that must go through that.
+            let node = match random.below(3) {
+                0 => nic.lower.node,
+                1 => nic.upper.node,
                 _ => uplink.upper.node,
             };
             let place = wiring.nodes[node].name.clone();

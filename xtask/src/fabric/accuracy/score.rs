@@ -107,6 +107,11 @@ impl Injected {
         start >= first && start < first + 2 * self.window_ns
     }
 
+    /// Whether a trace that ended then may have met it: one takes less than a tenth of a window.
+    pub(super) fn is_on(&self, at_ns: i64) -> bool {
+        at_ns >= self.from_ns && at_ns < self.until_ns + self.window_ns / 10
+    }
+
     /// Whether anything of it lies in the window of a verdict, or in the one before.
     fn touches(&self, verdict: &Value) -> bool {
         let start = verdict["window_start_ns"].as_i64().unwrap_or(0);
@@ -169,6 +174,9 @@ pub(super) struct Judged {
     pub(super) elsewhere: usize,
 }
 
+/// The least share of faults that must be named in time, in percent.
+pub(super) const BAR: usize = 95;
+
 /// What became of all.
 #[derive(Debug)]
 pub(super) struct Scored {
@@ -182,9 +190,9 @@ pub(super) struct Scored {
 
 impl Scored {
     /// Whether so many of a hundred faults were named in time, and nothing while all was quiet.
-    pub(super) fn is_good(&self, percent: usize) -> bool {
+    pub(super) fn is_good(&self) -> bool {
         let right = self.judged.iter().filter(|one| one.is_right).count();
-        self.quiet_said.is_empty() && right * 100 >= self.judged.len() * percent
+        self.quiet_said.is_empty() && right * 100 >= self.judged.len() * BAR
     }
 }
 
@@ -266,7 +274,7 @@ mod tests {
     #[test]
     fn right_is_the_class_and_the_place_within_two_windows() {
         for window in [10, 11] {
-            assert!(judged(&[verdict(window, "link_down", "h1/rail2")]).is_good(95));
+            assert!(judged(&[verdict(window, "link_down", "h1/rail2")]).is_good());
         }
         for wrong in [
             verdict(9, "link_down", "h1/rail2"),
@@ -274,7 +282,7 @@ mod tests {
             verdict(11, "loss", "h1/rail2"),
             verdict(11, "link_down", "h1/rail3"),
         ] {
-            assert!(!judged(&[wrong]).is_good(95));
+            assert!(!judged(&[wrong]).is_good());
         }
         // Two halves make no whole.
         let halves = [
@@ -287,11 +295,17 @@ mod tests {
     }
 
     #[test]
+    fn a_trace_may_have_met_a_fault_until_shortly_after_it() {
+        let times = [10_499, 10_500, 12_099, 12_100];
+        assert_eq!(times.map(|at| down().is_on(at)), [false, true, true, false]);
+    }
+
+    #[test]
     fn what_is_named_without_a_fault_is_held_against_the_product() {
         let right = verdict(11, "link_down", "h1/rail2");
         let scored = judged(&[right.clone(), verdict(3, "loss", "h0/rail0")]);
         assert_eq!((scored.quiet_said.len(), scored.unfounded.len()), (1, 1));
-        assert!(!scored.is_good(95));
+        assert!(!scored.is_good());
         // The window after a fault may still tell of it; the next may not.
         let after = |window| judged(&[right.clone(), verdict(window, "loss", "h0/rail0")]);
         assert_eq!(after(12).unfounded.len(), 0);

@@ -63,6 +63,14 @@ impl Fault {
             Self::SlowHost { .. } => "slow-host",
         }
     }
+
+    /// What it is about: a NIC, wherever the route to it is missing, or else the place.
+    pub(crate) fn about<'a>(&'a self, place: &'a str) -> &'a str {
+        match self {
+            Self::MissingRoute { nic } => nic,
+            _ => place,
+        }
+    }
 }
 
 /// A fault that is on, and what keeps it going.

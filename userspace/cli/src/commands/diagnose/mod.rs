@@ -21,7 +21,7 @@ use anyhow::{Context, Result, bail, ensure};
 use findings::Finding;
 use rocescope_diagnose::hostmesh::{Analyzer, Settings, WindowDiagnosis};
 use rocescope_model::{DIAGNOSIS_TABLES, PathRow, ProbeRow, Row, SlaRow, Time, VerdictRow, footer};
-use rocescope_store::{Options, Scan, Writer, scan};
+use rocescope_store::{Options, Scan, Writer};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -29,8 +29,7 @@ use std::time::{Duration, Instant};
 pub(super) fn run(action: &DiagnoseAction) -> Result<ExitCode> {
     let DiagnoseAction::Hostmesh(arguments) = action;
     let root = &arguments.dataset;
-    ensure!(root.is_dir(), "{} is not a directory", root.display());
-    let found = scan(root)?;
+    let found = rocescope_store::open(root)?;
     ensure!(
         found.row_count(ProbeRow::TABLE.name) > 0,
         "{} has no rows of `probes`: `rocescope probe --out` writes them",

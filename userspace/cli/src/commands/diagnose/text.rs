@@ -105,8 +105,8 @@ fn write(out: &mut String, diagnosis: &Diagnosis) -> std::fmt::Result {
     }
     let shown = windows[windows.len().saturating_sub(MOST_WINDOWS)..].to_vec();
     let options = render::Options {
-        columns: None,
         human: true,
+        ..render::Options::default()
     };
     write!(out, "\n{}", render::table(&shown, options))
 }

@@ -27,6 +27,7 @@ use crate::arguments::{
     CaptureArguments, DatasetArguments, LiveArguments, MeasureArguments, Mode, Output,
     RecorderArguments, VlanOffload,
 };
+use crate::drops::Drops;
 use crate::intake::{Outcome, Outlet, Tap};
 use crate::metrics::{self, Metrics};
 use crate::output::{Live, Source};
@@ -41,6 +42,7 @@ use rocescope_pipeline::Settings;
 use rocescope_pipeline::filter::words;
 use rocescope_record::{Config, Counters};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 pub(super) use vlan::restore as restore_vlan_offload;
 use watch::Watch;
@@ -70,7 +72,7 @@ pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
     let dataset = capture::dataset(&arguments.dataset, &begun.origin, &settings)?;
     let name = begun.origin.source.clone();
     let outlet = Outlet::from(dataset)
-        .with_tap(metrics(arguments)?)
+        .with_tap(metrics(arguments, &begun)?)
         .with_recorder(recorder);
     let (report, outcome) = begun.drive(arguments, settings, outlet)?;
     if let Some(seconds) = arguments.check {
@@ -122,6 +124,7 @@ pub(super) struct Begun {
     pub(super) origin: Origin,
     pub(super) report: Live,
     pub(super) interfaces: Vec<Interface>,
+    pub(super) drops: Arc<Drops>,
     plan: Plan,
     /// What goes back to what it was when the capture ends.
     restored: (Vec<Promiscuous>, Vec<vlan::Restored>),
@@ -143,6 +146,8 @@ impl Begun {
         let plan = Plan::make(arguments, &interfaces, config)?;
         let promiscuous = promiscuous(&interfaces)?;
         let report = plan.report(&interfaces);
+        let socket = Arc::clone(&report.socket_dropped_so_far);
+        let drops = Arc::new(Drops::begin(&interfaces, socket));
         let mut restored = Vec::new();
         for (interface, (name, mode)) in interfaces.iter().zip(&report.interfaces) {
             let is_xdp = matches!(plan.way, Way::Xdp(_));
@@ -162,8 +167,12 @@ impl Begun {
                 };
             say!("capturing on {name} by {mode}{tags}{why}");
         }
-        if matches!(plan.way, Way::Xdp(_)) {
-            filtered(settings, &config);
+        match plan.way {
+            Way::Xdp(_) => filtered(settings, &config),
+            Way::Packet(_) if settings.filter.is_some() => say!(
+                "filter: nothing of it in the kernel: packet sockets take every frame, all of it is applied behind them"
+            ),
+            Way::Packet(_) => {}
         }
         Ok(Self {
             origin: Origin {
@@ -174,6 +183,7 @@ impl Begun {
             signals,
             report,
             interfaces,
+            drops,
             plan,
             restored: (promiscuous, restored),
             config,
@@ -191,12 +201,13 @@ impl Begun {
             plan,
             restored,
             interfaces,
+            drops,
             config,
             mut report,
             signals,
             ..
         } = self;
-        let mut watch = Watch::begin(signals, &interfaces, arguments)?;
+        let mut watch = Watch::begin(signals, &interfaces, drops, arguments)?;
         // From here on this process can do no more than any other; what it needs it holds open.
         privileges::drop_all().context("capabilities")?;
         let outcome = match plan.way {
@@ -224,8 +235,18 @@ fn filtered(settings: &Settings, config: &Config) {
     }
 }
 
-/// What mirrors numbered, where they did.
-fn tell_mirrored(counters: &Counters) {
+/// What frames were classed as, what else is known of them, and what mirrors numbered, where they did.
+fn tell(counters: &Counters, rest: &str) {
+    say!(
+        "{} frames = {} RoCEv2 + {} other + {} malformed + {} fragments + {} filtered + {} snapped; {rest}",
+        counters.frames,
+        counters.roce_packets,
+        counters.not_roce(),
+        counters.malformed(),
+        counters.fragments,
+        counters.filtered,
+        counters.snapped,
+    );
     let (seen, lost) = (counters.mirrored_frames, counters.mirror_lost);
     if seen > 0 {
         say!(
@@ -236,11 +257,11 @@ fn tell_mirrored(counters: &Counters) {
 }
 
 /// Begins to show figures, where that is asked for.
-pub(super) fn metrics(arguments: &CaptureArguments) -> Result<Option<Tap>> {
+pub(super) fn metrics(arguments: &CaptureArguments, begun: &Begun) -> Result<Option<Tap>> {
     let Some(address) = arguments.live.metrics else {
         return Ok(None);
     };
-    let metrics = Metrics::new(arguments.live.metrics_flows);
+    let metrics = Metrics::new(arguments.live.metrics_flows, Some(Arc::clone(&begun.drops)));
     let bound = metrics::serve(address, metrics.clone(), &arguments.measure.observer)?;
     say!("figures at http://{bound}/metrics");
     Ok(Some(Box::new(move |rows| {

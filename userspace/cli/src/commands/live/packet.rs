@@ -100,16 +100,6 @@ fn now_ns() -> u64 {
 
 /// The identity as it stands.
 fn tell(session: &Session, dropped: u64, port: &str) {
-    let counters = session.counters();
-    say!(
-        "{} frames = {} RoCEv2 + {} other + {} malformed + {} fragments + {} filtered + {} snapped; {dropped} dropped on the way here; {port}",
-        counters.frames,
-        counters.roce_packets,
-        counters.not_roce(),
-        counters.malformed(),
-        counters.fragments,
-        counters.filtered,
-        counters.snapped,
-    );
-    super::tell_mirrored(counters);
+    let rest = format!("{dropped} dropped on the way here; {port}");
+    super::tell(session.counters(), &rest);
 }

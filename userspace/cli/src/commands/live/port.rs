@@ -1,30 +1,28 @@
 //! What interfaces dropped by themselves while a capture ran.
 
+use crate::drops::Drops;
 use rocescope_capture::interface::Interface;
+use std::sync::Arc;
 
 /// Counters of interfaces, and what they were when the capture began.
 pub(super) struct Port {
     interfaces: Vec<Interface>,
-    dropped: Vec<Option<u64>>,
+    drops: Arc<Drops>,
     statistics: Vec<Vec<(String, u64)>>,
 }
 
 impl Port {
-    pub(super) fn begin(interfaces: &[Interface]) -> Self {
+    pub(super) fn begin(interfaces: &[Interface], drops: Arc<Drops>) -> Self {
         Self {
             interfaces: interfaces.to_vec(),
-            dropped: interfaces.iter().map(Interface::dropped).collect(),
+            drops,
             statistics: interfaces.iter().map(statistics).collect(),
         }
     }
 
     /// What all dropped since then; nothing is known where one does not tell.
     pub(super) fn dropped(&self) -> Option<u64> {
-        let mut sum = 0;
-        for (interface, before) in self.interfaces.iter().zip(&self.dropped) {
-            sum += interface.dropped()?.saturating_sub((*before)?);
-        }
-        Some(sum)
+        self.drops.interface_frames()
     }
 
     /// The drivers' own counters of drops that have grown since then.

@@ -2,9 +2,10 @@
 
 use super::plan::{self, Decided};
 use super::port::Port;
-use super::reload;
+use super::reload::Begun;
 use super::service::Service;
 use crate::arguments::{CaptureArguments, LiveArguments, Verdict};
+use crate::drops::Drops;
 use crate::say;
 use crate::signals::Signals;
 use anyhow::{Context, Result};
@@ -13,6 +14,7 @@ use rocescope_pipeline::Settings;
 use rocescope_record::Config;
 use rustix::process::{Pid, Signal, kill_process};
 use std::process::{Child, Command};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How often the slow questions are asked: interfaces, the command.
@@ -23,6 +25,7 @@ pub(super) struct Watch {
     signals: Signals,
     service: Service,
     arguments: CaptureArguments,
+    begun: Begun,
     deadline: Option<Instant>,
     command: Option<Child>,
     interfaces: Vec<(Interface, State)>,
@@ -45,12 +48,13 @@ impl Watch {
     pub(super) fn begin(
         signals: Signals,
         interfaces: &[Interface],
+        drops: Arc<Drops>,
         arguments: &CaptureArguments,
     ) -> Result<Self> {
         let LiveArguments {
             duration, command, ..
         } = &arguments.live;
-        let port = Port::begin(interfaces);
+        let port = Port::begin(interfaces, drops);
         let interfaces = interfaces
             .iter()
             .cloned()
@@ -77,6 +81,7 @@ impl Watch {
             signals,
             service: Service::default(),
             arguments: arguments.clone(),
+            begun: Begun::now()?,
             deadline: duration.and_then(|duration| now.checked_add(duration)),
             command,
             interfaces,
@@ -100,7 +105,7 @@ impl Watch {
         if !self.signals.reload() {
             return None;
         }
-        match reload::read(&self.arguments) {
+        match self.begun.read_again(&self.arguments) {
             Ok((arguments, settings, config)) => {
                 say!("the configuration was read again");
                 let interfaces = self.interfaces.iter().map(|(interface, _)| interface);

@@ -143,15 +143,8 @@ fn take(taken: Taken<'_>, pipeline: &mut Pipeline, packets: &mut u64, report: &m
 /// The identity as it stands.
 fn tell(capture: &Capture, port: &str) -> Result<()> {
     let counters = capture.counters()?;
-    say!(
-        "{} frames = {} RoCEv2 + {} other + {} malformed + {} fragments + {} filtered + {} snapped; {} RoCEv2 = {} in runs + {} lost + {} in the making; {port}",
-        counters.frames,
-        counters.roce_packets,
-        counters.not_roce(),
-        counters.malformed(),
-        counters.fragments,
-        counters.filtered,
-        counters.snapped,
+    let rest = format!(
+        "{} RoCEv2 = {} in runs + {} lost + {} in the making; {port}",
         counters.roce_packets,
         counters.delivered_packets(),
         counters.lost_packets,
@@ -159,6 +152,6 @@ fn tell(capture: &Capture, port: &str) -> Result<()> {
             .roce_packets
             .saturating_sub(counters.published_packets),
     );
-    super::tell_mirrored(&counters);
+    super::tell(&counters, &rest);
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! NICs, port and privileges: everything that can be refused.
 
-use crate::arguments::ProbeArguments;
+use crate::arguments::{ProbeArguments, ProbeBackend};
 use crate::say;
 use anyhow::{Context, Result, bail, ensure};
 use rocescope_capture::privileges;
@@ -16,6 +16,21 @@ const ROCE_PORT: u16 = 4_791;
 
 pub(super) fn open(arguments: &ProbeArguments) -> Result<(Box<dyn Backend>, Settings)> {
     let links = links(arguments)?;
+    let names = links
+        .iter()
+        .map(|link| format!("{} {}", link.name(), link.address()));
+    let names = names.collect::<Vec<String>>().join(", ");
+    match arguments.backend {
+        ProbeBackend::Raw => packets(arguments, links, &names),
+        ProbeBackend::Verbs => queue_pairs(arguments, &links, &names),
+    }
+}
+
+fn packets(
+    arguments: &ProbeArguments,
+    links: Vec<Link>,
+    names: &str,
+) -> Result<(Box<dyn Backend>, Settings)> {
     let missing = privileges::missing(&privileges::AF_PACKET).context("capabilities")?;
     if !missing.is_empty() {
         bail!(
@@ -24,10 +39,6 @@ pub(super) fn open(arguments: &ProbeArguments) -> Result<(Box<dyn Backend>, Sett
         );
     }
     let settings = settings(arguments, port(arguments, &links))?;
-    let names: Vec<String> = links
-        .iter()
-        .map(|link| format!("{} {}", link.name(), link.address()))
-        .collect();
     let raw = Raw::open(links, settings.udp_dst_port)?;
     if raw.port_is_taken() {
         say!(
@@ -44,18 +55,51 @@ pub(super) fn open(arguments: &ProbeArguments) -> Result<(Box<dyn Backend>, Sett
         );
     }
     say!(
-        "probing between {} on UDP port {}, times by {}",
-        names.join(", "),
+        "probing between {names} on UDP port {}, times by {}",
         settings.udp_dst_port,
         raw.clock().source
     );
     Ok((Box::new(raw), settings))
 }
 
+#[cfg(feature = "verbs")]
+fn queue_pairs(
+    arguments: &ProbeArguments,
+    links: &[Link],
+    names: &str,
+) -> Result<(Box<dyn Backend>, Settings)> {
+    ensure!(
+        arguments.port.is_none_or(|port| port == ROCE_PORT),
+        "queue pairs send to UDP port {ROCE_PORT} and no other (leave --port away)"
+    );
+    let settings = Settings {
+        traces_per_second: 0.0,
+        ..settings(arguments, ROCE_PORT)?
+    };
+    let nics: Vec<_> = links
+        .iter()
+        .map(|link| (link.nic(), link.index()))
+        .collect();
+    let verbs = rocescope_probe::backend::verbs::Verbs::open(&nics)?;
+    say!(
+        "probing between {names} by queue pairs, times by {}; paths are not traced",
+        verbs.clock().source
+    );
+    Ok((Box::new(verbs), settings))
+}
+
+#[cfg(not(feature = "verbs"))]
+fn queue_pairs(_: &ProbeArguments, _: &[Link], _: &str) -> Result<(Box<dyn Backend>, Settings)> {
+    bail!(
+        "this rocescope was built without verbs (`cargo build --release --features verbs`, which takes cmake and libclang)"
+    )
+}
+
 fn links(arguments: &ProbeArguments) -> Result<Vec<Link>> {
     let mut links: Vec<Link> = Vec::new();
     if arguments.all {
         links = raw::all();
+        links.retain(|link| arguments.backend != ProbeBackend::Verbs || link.is_rdma());
     }
     for name in &arguments.interfaces {
         ensure!(

@@ -3,9 +3,9 @@
 use super::control::{Control, Next, Pace};
 use super::once::Printer;
 use super::show::{self, Stage};
+use crate::drops::Drops;
 use crate::signals::Ender;
 use anyhow::{Context, Result, anyhow};
-use rocescope_capture::interface::Interface;
 use rocescope_model::{MeshRows, WindowRows};
 use rocescope_view::screen::Input;
 use rocescope_view::{Motion, Seek};
@@ -39,13 +39,6 @@ pub(super) enum Message {
     Input(Input),
     /// The terminal is gone.
     Gone(std::io::Error),
-}
-
-/// What was dropped before this program saw it.
-#[derive(Debug)]
-pub(super) struct Dropped {
-    pub(super) interfaces: Vec<(Interface, Option<u64>)>,
-    pub(super) socket: Arc<AtomicU64>,
 }
 
 /// Takes windows.
@@ -89,7 +82,7 @@ impl Feed {
     }
 
     /// Starts the thread that draws; `ender` ends the source when it is over.
-    pub(super) fn begin(&mut self, ender: Ender, dropped: Option<Dropped>) -> Result<()> {
+    pub(super) fn begin(&mut self, ender: Ender, drops: Option<Arc<Drops>>) -> Result<()> {
         let Self::Screen(screen) = self else {
             return Ok(());
         };
@@ -103,7 +96,7 @@ impl Feed {
             inputs,
             control: screen.control.clone(),
             ender,
-            dropped,
+            drops,
             not_shown: Arc::clone(&screen.not_shown),
         };
         crate::say::listen(Some(Box::new(move |line| {
@@ -226,8 +219,9 @@ impl Feed {
     /// The source is over: waits for the user to leave. What ended the source is said at once, and is
     /// the result where it is an error.
     pub(super) fn finish(&mut self, source: Result<()>) -> Result<()> {
-        let Self::Screen(screen) = self else {
-            return source;
+        let screen = match self {
+            Self::Printed(printer) => return printer.finish(source),
+            Self::Screen(screen) => screen,
         };
         let failed = source.as_ref().err().filter(|error| !error.is::<Stopped>());
         if let Some(error) = failed {

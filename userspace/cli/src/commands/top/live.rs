@@ -1,13 +1,11 @@
 //! Interfaces, as their frames come.
 
-use super::feed::Dropped;
 use super::file::settings;
 use crate::arguments::{CaptureArguments, TopArguments};
 use crate::commands::{capture, live};
 use crate::intake::Tap;
 use crate::signals::Signals;
 use anyhow::Result;
-use rocescope_capture::interface::Interface;
 use rocescope_pipeline::Settings;
 use rocescope_view::{Header, Losses, Motion, Pane};
 use std::cell::RefCell;
@@ -44,22 +42,12 @@ pub(super) fn run(arguments: &TopArguments, signals: Signals) -> Result<()> {
             .then(|| "connections are not followed: start with --connections".into()),
         ..Header::default()
     };
-    let interfaces = begun.interfaces.iter();
-    let dropped = Dropped {
-        interfaces: interfaces
-            .map(|interface| (interface.clone(), Interface::dropped(interface)))
-            .collect(),
-        socket: Arc::clone(&begun.report.socket_dropped_so_far),
-    };
-    let feed = Rc::new(RefCell::new(super::feed(
-        arguments,
-        header,
-        false,
-        Pane::Flows,
-    )?));
-    feed.borrow_mut().begin(ender, Some(dropped))?;
+    let feed = super::feed(arguments, header, false, Pane::Flows)?;
+    let feed = Rc::new(RefCell::new(feed));
+    let drops = Arc::clone(&begun.drops);
+    feed.borrow_mut().begin(ender, Some(drops))?;
     let tapped = Rc::clone(&feed);
-    let mut metrics = live::metrics(&wanted)?;
+    let mut metrics = live::metrics(&wanted, &begun)?;
     let tap: Tap = Box::new(move |rows| {
         if let Some(metrics) = &mut metrics {
             metrics(rows)?;

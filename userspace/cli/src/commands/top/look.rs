@@ -1,7 +1,7 @@
 //! Theme, characters and keys, from arguments and environment.
 
 use crate::arguments::{LookArguments, ThemeName};
-use rocescope_view::format::Rates;
+use rocescope_model::human::Rates;
 use rocescope_view::{Glyphs, Keys, Options, Theme};
 
 pub(super) fn options(look: &LookArguments, seekable: bool) -> Options {
@@ -25,12 +25,17 @@ pub(super) fn options(look: &LookArguments, seekable: bool) -> Options {
             Glyphs::Unicode
         },
         keys,
-        rates: if look.bytes {
-            Rates::Bytes
-        } else {
-            Rates::Bits
-        },
+        rates: rates(look),
         seekable,
+    }
+}
+
+/// What rates count.
+pub(super) const fn rates(look: &LookArguments) -> Rates {
+    if look.bytes {
+        Rates::Bytes
+    } else {
+        Rates::Bits
     }
 }
 

@@ -26,11 +26,12 @@ mod show;
 
 use crate::arguments::TopArguments;
 use crate::signals::Signals;
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use control::Control;
 use feed::{Feed, Stopped};
 pub(super) use live::wanted;
 use once::Printer;
+use rocescope_model::Time;
 use rocescope_view::{Header, Motion, Pane};
 use show::Stage;
 use signal_hook::consts::{SIGHUP, SIGQUIT};
@@ -93,12 +94,20 @@ fn on_a_terminal() -> Result<()> {
     Ok(())
 }
 
+/// There is no window at the time that was asked for, nor behind it.
+fn too_late(at: Time, last_ns: Option<i64>) -> anyhow::Error {
+    match last_ns {
+        Some(last) => anyhow!("--at {at}: the last window begins at {}", Time(last)),
+        None => anyhow!("--at {at}: there are no windows"),
+    }
+}
+
 /// A feed for the source that `header` describes: the screen, which begins with the pane, or standard output.
 fn feed(arguments: &TopArguments, header: Header, seekable: bool, pane: Pane) -> Result<Feed> {
     if arguments.once.once {
         // Of what is captured only the packets that are wanted come this far.
         let filter = arguments.filter.as_ref().filter(|_| seekable);
-        let printer = Printer::new(&arguments.once, arguments.measure.top, filter)?;
+        let printer = Printer::new(arguments, filter, header.motion == Motion::Live)?;
         return Ok(Feed::printed(printer));
     }
     let motion = header.motion;
@@ -111,7 +120,7 @@ fn feed(arguments: &TopArguments, header: Header, seekable: bool, pane: Pane) ->
     view.turn_to_pane(pane);
     if let Some(column) = &arguments.look.sort {
         view.sort(Pane::Flows, column)
-            .map_err(|error| anyhow::anyhow!("--sort: {error}"))?;
+            .map_err(|error| anyhow!("--sort: {error}"))?;
     }
     if let (Some(filter), true) = (&arguments.filter, seekable) {
         view.set_filter(filter.text())?;

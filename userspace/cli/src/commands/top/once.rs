@@ -1,18 +1,22 @@
 //! Windows as text, JSON and CSV, for those without a terminal.
 
 use super::feed::Stopped;
-use crate::arguments::{OnceArguments, OnceOutput, TableName};
+use super::look;
+use crate::arguments::{OnceOutput, TableName, TopArguments};
 use crate::commands::print;
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use rocescope_diagnose::mesh::Figure;
 use rocescope_model::csv;
 use rocescope_model::filter::{Filter, RowFilter};
+use rocescope_model::human::Rates;
 use rocescope_model::json::Writer;
 use rocescope_model::render::{self, Options};
 use rocescope_model::{
     Cells, ConnectionRow, EventRow, FlowRow, LinkRow, MeshRows, OpcodeRow, PairRow, Row, SlaRow,
     Table, Type, Value, VerdictRow, WindowRow, WindowRows,
 };
+use rocescope_view::sort;
+use std::collections::HashSet;
 use std::fmt::Write;
 
 /// Prints windows, and ends behind the last that is wanted.
@@ -27,7 +31,14 @@ pub(super) struct Printer {
     most: usize,
     heading: bool,
     wanted: Vec<RowFilter>,
-    /// Rows that came without a window.
+    /// Position of the column by which flows are sorted, if not by rank.
+    sort: Option<usize>,
+    rates: Rates,
+    /// Whether windows come by the clock: then none waits for the next.
+    live: bool,
+    /// The window that came last. Connections are reported when the next one begins, and at the end.
+    held: Option<(WindowRows, Option<MeshRows>)>,
+    /// Connections and events, which come before the windows that they belong to.
     early: WindowRows,
 }
 
@@ -35,20 +46,26 @@ impl Printer {
     /// `filter` is for rows: those of a table that has none of its columns are all printed, but where
     /// that table is the one asked for.
     pub(super) fn new(
-        arguments: &OnceArguments,
-        most: usize,
+        arguments: &TopArguments,
         filter: Option<&Filter>,
+        live: bool,
     ) -> Result<Self> {
+        let (once, look) = (&arguments.once, &arguments.look);
+        let sort = look.sort.as_ref();
+        let sort = sort.map(|name| sort::column(FlowRow::TABLE, name));
+        let sort = sort
+            .transpose()
+            .map_err(|error| anyhow!("--sort: {error}"))?;
         let mut wanted = Vec::new();
         if let Some(filter) = filter {
             let read = |table| RowFilter::new(filter, table);
             wanted = FILTERED.into_iter().flat_map(read).collect();
-            let asked = arguments.table.map(of);
+            let asked = once.table.map(of);
             if let Some(asked) = asked.filter(|table| FILTERED.contains(table))
-                && arguments.output != OnceOutput::Json
+                && once.output != OnceOutput::Json
             {
                 read(asked)?;
-            } else if asked.is_none() && arguments.output != OnceOutput::Json {
+            } else if asked.is_none() && once.output != OnceOutput::Json {
                 // Which of the two it will be, the windows decide.
                 read(FlowRow::TABLE).or_else(|error| read(PairRow::TABLE).map_err(|_| error))?;
             } else if wanted.is_empty() {
@@ -56,13 +73,17 @@ impl Printer {
             }
         }
         Ok(Self {
-            output: arguments.output,
-            table: arguments.table,
+            output: once.output,
+            table: once.table,
             mesh: None,
-            left: arguments.windows,
-            most,
+            left: once.windows,
+            most: arguments.measure.top,
             heading: true,
             wanted,
+            sort,
+            rates: look::rates(look),
+            live,
+            held: None,
             early: WindowRows::default(),
         })
     }
@@ -70,12 +91,19 @@ impl Printer {
     pub(super) fn window(&mut self, rows: &mut WindowRows) -> Result<()> {
         self.early.events.append(&mut rows.events);
         self.early.connections.append(&mut rows.connections);
-        if rows.windows.is_empty() {
+        let Some(window) = rows.windows.first() else {
             return Ok(());
+        };
+        let (start_ns, window_ns) = (window.window_start_ns, window.window_ns);
+        let end_ns = start_ns.saturating_add(window_ns);
+        let rows = (std::mem::take(rows), self.mesh.take());
+        if self.live {
+            return self.print(rows, end_ns, end_ns.saturating_add(window_ns));
         }
-        rows.events.append(&mut self.early.events);
-        rows.connections.append(&mut self.early.connections);
-        self.print(rows)
+        match self.held.replace(rows) {
+            Some(held) => self.print(held, start_ns, end_ns),
+            None => Ok(()),
+        }
     }
 
     /// The mesh of probes of the window that comes next.
@@ -85,11 +113,51 @@ impl Printer {
 
     /// A window of the mesh at a time when nothing was captured.
     pub(super) fn mesh_alone(&mut self) -> Result<()> {
-        self.print(&mut WindowRows::default())
+        let mesh = self.mesh.take();
+        let start_ns = mesh.as_ref().map_or(i64::MIN, |mesh| mesh.start_ns);
+        if let Some(held) = self.held.take() {
+            self.print(held, start_ns, start_ns)?;
+        }
+        self.print((WindowRows::default(), mesh), start_ns, start_ns)
     }
 
-    fn print(&mut self, rows: &mut WindowRows) -> Result<()> {
-        let mut mesh = self.mesh.take();
+    /// The source is over, and this is how: prints the window that was held.
+    pub(super) fn finish(&mut self, source: Result<()>) -> Result<()> {
+        let is_stopped =
+            |ended: &Result<()>| ended.as_ref().is_err_and(anyhow::Error::is::<Stopped>);
+        let Some(held) = self.held.take().filter(|_| !is_stopped(&source)) else {
+            return source;
+        };
+        let printed = self.print(held, i64::MAX, i64::MAX);
+        if is_stopped(&printed) {
+            source
+        } else {
+            printed.and(source)
+        }
+    }
+
+    /// Prints a window, the next of which takes the time from `next_ns` to `next_end_ns`: with the events
+    /// before that, and connections as they were reported when it began.
+    fn print(
+        &mut self,
+        (mut rows, mut mesh): (WindowRows, Option<MeshRows>),
+        next_ns: i64,
+        next_end_ns: i64,
+    ) -> Result<()> {
+        let rows = &mut rows;
+        rows.events = before(&mut self.early.events, |row| row.time_ns < next_ns);
+        rows.connections = before(&mut self.early.connections, |row| row.time_ns < next_end_ns);
+        let mut seen = HashSet::new();
+        rows.connections.reverse();
+        rows.connections
+            .retain(|row| seen.insert((row.connection, row.role.to_string())));
+        rows.connections.reverse();
+        if let Some(column) = self.sort {
+            let descending = sort::is_descending(&FlowRow::TABLE.columns[column]);
+            let order = sort::order(&rows.flows, 0..rows.flows.len(), column, descending);
+            let flows = order.iter().map(|row| rows.flows[*row as usize].clone());
+            rows.flows = flows.collect();
+        }
         for filter in &self.wanted {
             if let Some(mesh) = &mut mesh {
                 keep(&mut mesh.pairs, filter);
@@ -114,7 +182,6 @@ impl Printer {
             }
         };
         self.heading = false;
-        rows.clear();
         print(&text)?;
         self.left -= 1;
         if self.left == 0 {
@@ -139,6 +206,7 @@ impl Printer {
                 Options {
                     columns,
                     human: true,
+                    rates: self.rates,
                 },
             )
         };
@@ -183,6 +251,13 @@ impl Printer {
         let _ = writeln!(text, "\n{}: {} of {all} rows", registry.name, cells.rows());
         text + &table(&cells, Some(&names))
     }
+}
+
+/// Takes the rows that are early enough; the others wait.
+fn before<R>(rows: &mut Vec<R>, is_early: impl Fn(&R) -> bool) -> Vec<R> {
+    let (early, late) = std::mem::take(rows).into_iter().partition(is_early);
+    *rows = late;
+    early
 }
 
 /// The tables whose rows a filter chooses; the sums of a window are always those of all packets.

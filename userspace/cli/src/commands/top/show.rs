@@ -1,8 +1,9 @@
 //! The loop that draws: at most so many times a second, and at once after a key.
 
 use super::control::Control;
-use super::feed::{Dropped, Message};
+use super::feed::Message;
 use super::own::Meter;
+use crate::drops::Drops;
 use crate::signals::Ender;
 use anyhow::{Context, Result};
 use rocescope_capture::privileges;
@@ -36,7 +37,7 @@ pub(super) struct Show {
     pub(super) inputs: SyncSender<Message>,
     pub(super) control: Control,
     pub(super) ender: Ender,
-    pub(super) dropped: Option<Dropped>,
+    pub(super) drops: Option<Arc<Drops>>,
     pub(super) not_shown: Arc<AtomicU64>,
 }
 
@@ -68,7 +69,7 @@ impl Show {
             inputs,
             control,
             ender,
-            dropped,
+            drops,
             not_shown,
         } = self;
         let _ends = EndsSource(control.clone(), ender.clone());
@@ -139,7 +140,7 @@ impl Show {
             }
             if let Some(own) = meter.look() {
                 stage.view.own(own);
-                losses(&mut stage.view, dropped.as_ref(), &not_shown);
+                losses(&mut stage.view, drops.as_deref(), &not_shown);
                 changed = true;
             }
             if changed && Instant::now() >= due {
@@ -209,16 +210,12 @@ fn take(view: &mut View, message: Message, control: &Control) -> Result<Turn> {
 }
 
 /// What was dropped since the beginning.
-fn losses(view: &mut View, dropped: Option<&Dropped>, not_shown: &AtomicU64) {
+fn losses(view: &mut View, drops: Option<&Drops>, not_shown: &AtomicU64) {
     let losses = &mut view.header().losses;
     losses.windows_not_shown = not_shown.load(Ordering::Relaxed);
-    if let Some(dropped) = dropped {
-        let since = dropped
-            .interfaces
-            .iter()
-            .map(|(interface, before)| Some(interface.dropped()?.saturating_sub((*before)?)));
-        losses.interface_frames = since.sum();
-        losses.socket_frames = Some(dropped.socket.load(Ordering::Relaxed));
+    if let Some(drops) = drops {
+        losses.interface_frames = drops.interface_frames();
+        losses.socket_frames = Some(drops.socket_frames());
     }
 }
 

@@ -99,7 +99,9 @@ impl Link {
         self.mac
     }
 
-    pub(super) const fn index(&self) -> u32 {
+    /// The number of the interface.
+    #[must_use]
+    pub const fn index(&self) -> u32 {
         self.interface.index
     }
 
@@ -113,14 +115,6 @@ impl Link {
     #[must_use]
     pub fn is_rdma(&self) -> bool {
         self.sys("device/infiniband").exists()
-    }
-
-    /// Name of that device.
-    #[cfg(feature = "verbs")]
-    #[must_use]
-    pub fn rdma_device(&self) -> Option<String> {
-        let mut devices = std::fs::read_dir(self.sys("device/infiniband")).ok()?;
-        devices.next()?.ok()?.file_name().into_string().ok()
     }
 
     fn sys(&self, what: &str) -> std::path::PathBuf {

@@ -3,27 +3,32 @@
 //! Between two addresses of one host the kernel would never use the wire, so frames are built whole: to
 //! the MAC address of the next hop that the routing table names for the destination *out of this NIC*.
 //! The driver stamps a frame as it hands it to the card (2), the network stack as it takes one from it
-//! (3), both with the system clock. Packet sockets see frames before any check of source addresses.
+//! (3), both with the system clock; or the card does both. Packet sockets see frames before any check of source addresses.
 //!
 //! | module | what it does |
 //! |---|---|
 //! | `link` | the NICs, and sending: all that `pnet` is for |
 //! | `socket` | a packet socket that filters and stamps |
+//! | `stamping` | who stamps |
 //! | `next_hop` | the routing table and the neighbours, over netlink |
+//! | `changes` | whether routes have changed |
 //! | `guard` | keeps the kernel from answering probes |
-//! | `system_clock` | the clock, and when it is set |
 
+mod changes;
 mod guard;
 mod link;
 mod next_hop;
 mod socket;
-mod system_clock;
+mod stamping;
 
 pub use link::{Link, all, find};
 
+use super::system_clock::{self, SystemClock};
 use super::{Backend, Error, Waited};
 use crate::frame::{self, Seen, Way};
+use crate::payload::Payload;
 use crate::types::{Clock, Event, Nanos, Nic, NicIndex, Outgoing, Refusal};
+use changes::Changes;
 use guard::Guard;
 use link::Sender;
 use next_hop::{NextHops, Resolved};
@@ -31,22 +36,20 @@ use rustix::buffer::spare_capacity;
 use rustix::event::{Timespec, epoll};
 use rustix::io::Errno;
 use socket::{Received, Socket};
+use stamping::Stamping;
 use std::net::IpAddr;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
-use system_clock::SystemClock;
 
 /// The next hops of all NICs are looked up again within this time.
 const REFRESH: Nanos = Nanos(10_000_000_000);
+/// When routes have changed, those of one NIC so soon, and of each other NIC as long after it: all of four in 0.2 s,
+/// and where routes never rest the agent spends less than a hundredth of a core on them.
+const SOON: Nanos = Nanos(50_000_000);
 /// How often the first look asks whether neighbours have answered, and how often in all: the kernel asks
 /// a neighbour three times, once a second.
 const FIRST_ANSWER: Duration = Duration::from_millis(20);
 const FIRST_LOOKS: usize = 160;
-/// The stamps of a virtual interface are taken where the frame passes from one end to the other.
-const VIRTUAL_ERROR: Nanos = Nanos(1_000);
-/// A card waits up to so long with an interrupt, to raise one for several frames.
-const CARD_ERROR: Nanos = Nanos(64_000);
-
 /// A NIC, open.
 struct Port {
     link: Link,
@@ -61,17 +64,32 @@ pub struct Raw {
     nics: Vec<Nic>,
     ports: Vec<Port>,
     udp_dst_port: u16,
+    stamping: Stamping,
     clock: Clock,
     system_clock: SystemClock,
+    /// What left, where the agent stamps it.
+    departed: Vec<Event>,
     next_hops: NextHops,
-    /// Which NIC is looked at next, and when.
-    look: (usize, Nanos),
+    changes: Changes,
+    look: Look,
     guard: Guard,
     /// Tells which sockets have something; the number of a socket is that of its NIC.
     epoll: OwnedFd,
     ready: Vec<epoll::Event>,
     frame: Vec<u8>,
 }
+
+/// Looking up next hops again, one NIC after another.
+struct Look {
+    /// Whose are next.
+    nic: usize,
+    due: Nanos,
+    /// NICs whose routes may have changed since they were looked at.
+    stale: usize,
+}
+
+/// What the epoll set calls the socket that tells of changes; NICs are numbered from 0.
+const CHANGES: u64 = u64::MAX;
 
 impl std::fmt::Debug for Raw {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -87,10 +105,11 @@ impl Raw {
     /// # Errors
     /// The kernel refuses.
     pub fn open(links: Vec<Link>, udp_dst_port: u16) -> Result<Self, Error> {
-        let is_virtual = links.iter().all(Link::is_virtual);
+        let stamping = Stamping::of_all(&links)?;
+        let clock = stamping.clock(&links);
         let count = links.len();
         let open = |link: Link| {
-            let socket = Socket::open(udp_dst_port)?;
+            let socket = Socket::open(udp_dst_port, stamping)?;
             let sender = link.sender(&socket)?;
             Ok(Port {
                 link,
@@ -109,26 +128,26 @@ impl Raw {
             next_hops: NextHops::open(ports.iter().map(|port| &port.link))?,
             ports,
             udp_dst_port,
-            clock: Clock {
-                source: "kernel software",
-                error: if is_virtual {
-                    VIRTUAL_ERROR
-                } else {
-                    CARD_ERROR
-                },
-                own: false,
-            },
+            stamping,
+            clock,
             system_clock: SystemClock::new(),
-            look: (0, now),
+            departed: Vec::new(),
+            changes: Changes::open()?,
+            look: Look {
+                nic: 0,
+                due: now,
+                stale: 0,
+            },
             guard: Guard::open(udp_dst_port)?,
             epoll: epoll::create(epoll::CreateFlags::CLOEXEC)
                 .map_err(|error| Error::at("epoll")(error.into()))?,
             ready: Vec::with_capacity(count),
             frame: Vec::new(),
         };
-        for (nic, port) in raw.ports.iter().enumerate() {
-            let number = epoll::EventData::new_u64(nic as u64);
-            epoll::add(&raw.epoll, port.socket.fd(), number, epoll::EventFlags::IN)
+        let sockets = (0..).zip(raw.ports.iter().map(|port| port.socket.fd()));
+        for (number, fd) in sockets.chain([(CHANGES, raw.changes.fd())]) {
+            let number = epoll::EventData::new_u64(number);
+            epoll::add(&raw.epoll, fd, number, epoll::EventFlags::IN)
                 .map_err(|error| Error::at("epoll")(error.into()))?;
         }
         raw.first_look()?;
@@ -186,6 +205,28 @@ impl Raw {
         Ok(())
     }
 
+    /// Looks at the next NIC, where its turn has come.
+    fn look_again(&mut self, now: Nanos) -> Result<(), Error> {
+        let told = |ready: &epoll::Event| ready.data.u64() == CHANGES;
+        if self.ready.iter().any(told) && self.changes.take() {
+            self.look.stale = self.ports.len();
+            self.look.due = self.look.due.min(now + SOON);
+        }
+        if now < self.look.due {
+            return Ok(());
+        }
+        self.look_at(self.look.nic)?;
+        let count = self.ports.len().max(1);
+        self.look.nic = (self.look.nic + 1) % count;
+        self.look.stale = self.look.stale.saturating_sub(1);
+        let pause = match self.look.stale {
+            0 => Nanos(REFRESH.0 / count as i64),
+            _ => SOON,
+        };
+        self.look.due = now + pause;
+        Ok(())
+    }
+
     /// Waits until a socket has something to say, at most for `timeout`; whether a signal came.
     fn poll(&mut self, timeout: Nanos) -> Result<bool, Error> {
         let timeout = Timespec {
@@ -202,14 +243,15 @@ impl Raw {
 
     /// Takes what the sockets have: all departures first.
     fn take(&mut self, events: &mut Vec<Event>) {
-        let udp_dst_port = self.udp_dst_port;
+        let (udp_dst_port, stamping) = (self.udp_dst_port, self.stamping);
+        events.append(&mut self.departed);
         for ready in &mut self.ready {
             let flags = ready.flags;
             let port = self.ports.get_mut(ready.data.u64() as usize);
             if let Some(port) = port.filter(|_| flags.contains(epoll::EventFlags::ERR)) {
-                let had = port.socket.departure(|frame, stamp| {
+                let had = port.socket.departure(|frame, stamps| {
                     let own = frame::own(frame).filter(|(_, port)| *port == udp_dst_port);
-                    if let (Some((payload, _)), Some(nic_sent)) = (own, stamp) {
+                    if let (Some((payload, _)), Some(nic_sent)) = (own, stamping.choose(stamps)) {
                         events.push(Event::Sent { payload, nic_sent });
                     }
                 });
@@ -224,26 +266,32 @@ impl Raw {
             let nic = nic.u64();
             if let Some(port) = self.ports.get_mut(nic as usize) {
                 port.socket.arrivals(|received: &Received<'_>| {
-                    events.extend(event(received, NicIndex(nic as u16), udp_dst_port));
+                    let nic = NicIndex(nic as u16);
+                    events.extend(event(received, nic, stamping, udp_dst_port));
                 });
             }
         }
     }
 }
 
-fn event(received: &Received<'_>, nic: NicIndex, udp_dst_port: u16) -> Option<Event> {
+fn event(
+    received: &Received<'_>,
+    nic: NicIndex,
+    stamping: Stamping,
+    udp_dst_port: u16,
+) -> Option<Event> {
     let now = system_clock::now();
     Some(match frame::read(received.frame, udp_dst_port) {
         Seen::Datagram(payload, intact) => Event::Arrived {
             nic,
             payload,
             intact,
-            nic_received: received.stamp,
+            nic_received: stamping.choose(received.stamps),
             received: now,
         },
         Seen::Answer(answer) => Event::Answered {
             answer,
-            at: received.stamp.unwrap_or(now),
+            at: received.stamps.software.unwrap_or(now),
         },
         Seen::Unreadable => Event::Unreadable,
         Seen::Stranger => Event::Stranger,
@@ -283,7 +331,13 @@ impl Backend for Raw {
             udp_dst_port: self.udp_dst_port,
         };
         frame::write(&mut self.frame, &way, outgoing);
-        port.sender.send(&self.frame)
+        let nic_sent = (self.stamping == Stamping::Agent).then(system_clock::now);
+        port.sender.send(&self.frame)?;
+        self.departed.extend(nic_sent.map(|nic_sent| Event::Sent {
+            payload: Payload::from(outgoing),
+            nic_sent,
+        }));
+        Ok(())
     }
 
     fn dropped(&mut self) -> u64 {
@@ -296,20 +350,15 @@ impl Backend for Raw {
         self.ready.clear();
         // A clock that was set makes nonsense of the time to wait.
         if !self.system_clock.is_set() {
-            woken = self.poll(until.min(self.look.1) - system_clock::now())?;
+            woken = self.poll(until.min(self.look.due) - system_clock::now())?;
         }
         let seen = system_clock::now();
         if let Some(by) = self.system_clock.step() {
-            self.look.1 = self.look.1 + by;
+            self.look.due = self.look.due + by;
             events.push(Event::Stepped { by });
         }
         self.take(events);
-        if seen >= self.look.1 {
-            let (nic, _) = self.look;
-            self.look_at(nic)?;
-            let count = self.ports.len().max(1);
-            self.look = ((nic + 1) % count, seen + Nanos(REFRESH.0 / count as i64));
-        }
+        self.look_again(seen)?;
         Ok(Waited { seen, woken })
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! The kernel is asked for the route to the destination *out of one NIC*, so that the table of its own
 //! addresses, which would keep the frame in the host, is passed over; rules and tables of the host hold.
+//! Where none of them has a route, IPv4 takes the destination for a neighbour on that NIC and says so as if it
+//! were one. The answer then names no table, which is how it is known from a route.
 //! A neighbour that the kernel does not know is made known by sending it an empty datagram.
 
 use super::super::Error;
@@ -12,7 +14,9 @@ use netlink_packet_core::{
 use netlink_packet_route::neighbour::{
     NeighbourAddress, NeighbourAttribute, NeighbourMessage, NeighbourState,
 };
-use netlink_packet_route::route::{RouteAddress, RouteAttribute, RouteMessage, RouteType};
+use netlink_packet_route::route::{
+    RouteAddress, RouteAttribute, RouteFlags, RouteHeader, RouteMessage, RouteType,
+};
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::protocols::NETLINK_ROUTE;
 use netlink_sys::{Socket as Netlink, SocketAddr as NetlinkAddress};
@@ -117,6 +121,7 @@ impl NextHops {
         let mut message = RouteMessage::default();
         message.header.address_family = family(dst);
         message.header.destination_prefix_length = bits(dst);
+        message.header.flags = RouteFlags::LookupTable;
         message.attributes = vec![
             RouteAttribute::Destination(route_address(dst)),
             RouteAttribute::Oif(link.index()),
@@ -137,7 +142,9 @@ impl NextHops {
             RouteAttribute::Oif(index) => *index == link.index(),
             _ => false,
         };
-        if route.header.kind != RouteType::Unicast || !route.attributes.iter().any(is_out) {
+        let is_found = route.header.kind == RouteType::Unicast
+            && route.header.table != RouteHeader::RT_TABLE_UNSPEC;
+        if !is_found || !route.attributes.iter().any(is_out) {
             return Ok(None);
         }
         let gateway = route

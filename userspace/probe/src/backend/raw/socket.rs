@@ -1,10 +1,11 @@
 //! A packet socket that filters in the kernel and says when frames left and came.
 //!
-//! `SO_TIMESTAMPING`: the driver stamps a frame when it hands it to the card and returns a copy on
+//! `SO_TIMESTAMPING`: the driver stamps a frame when it hands it to the card, or the card when it leaves, and a copy comes back on
 //! the error queue, which is how a departure (2) is matched without counting; the stack stamps a frame
-//! when it comes (3).
+//! when it comes, or the card has (3).
 
 use super::super::Error;
+use super::stamping::Stamping;
 use crate::types::Nanos;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
@@ -23,7 +24,16 @@ struct Control([u8; 256]);
 #[derive(Debug)]
 pub(super) struct Received<'a> {
     pub(super) frame: &'a [u8],
-    pub(super) stamp: Option<Nanos>,
+    pub(super) stamps: Stamps,
+}
+
+/// When a frame came or left.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Stamps {
+    /// By the system clock.
+    pub(super) software: Option<Nanos>,
+    /// By the clock of the card.
+    pub(super) hardware: Option<Nanos>,
 }
 
 #[derive(Debug)]
@@ -34,7 +44,7 @@ pub(super) struct Socket {
 
 impl Socket {
     /// A socket that is bound to no interface yet.
-    pub(super) fn open(udp_dst_port: u16) -> Result<Self, Error> {
+    pub(super) fn open(udp_dst_port: u16, stamping: Stamping) -> Result<Self, Error> {
         // SAFETY: the call takes three numbers. Protocol 0: nothing comes in before it is bound.
         let fd = unsafe { libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0) };
         if fd < 0 {
@@ -46,11 +56,13 @@ impl Socket {
         attach(raw, &filter(udp_dst_port)).map_err(Error::at("a filter"))?;
         set(raw, libc::SOL_PACKET, IGNORE_OUTGOING, &1i32)
             .map_err(Error::at("PACKET_IGNORE_OUTGOING"))?;
-        let stamps: libc::c_uint = libc::SOF_TIMESTAMPING_TX_SOFTWARE
-            | libc::SOF_TIMESTAMPING_RX_SOFTWARE
-            | libc::SOF_TIMESTAMPING_SOFTWARE;
-        set(raw, libc::SOL_SOCKET, libc::SO_TIMESTAMPING, &stamps)
-            .map_err(Error::at("SO_TIMESTAMPING"))?;
+        set(
+            raw,
+            libc::SOL_SOCKET,
+            libc::SO_TIMESTAMPING,
+            &stamping.flags(),
+        )
+        .map_err(Error::at("SO_TIMESTAMPING"))?;
         Ok(Self { fd, dropped: 0 })
     }
 
@@ -58,14 +70,14 @@ impl Socket {
         self.fd.as_fd()
     }
 
-    /// Hands over a frame that has left, with its time, if there is one; whether there was. More are
+    /// Hands over a frame that has left, with its times, if there is one; whether there was. More are
     /// told of at once again.
-    pub(super) fn departure(&mut self, take: impl FnOnce(&[u8], Option<Nanos>)) -> bool {
+    pub(super) fn departure(&mut self, take: impl FnOnce(&[u8], Stamps)) -> bool {
         let mut buffer = [0; FRAME_MAX];
-        let Some((bytes, stamp)) = self.receive(&mut buffer, libc::MSG_ERRQUEUE) else {
+        let Some((bytes, stamps)) = self.receive(&mut buffer, libc::MSG_ERRQUEUE) else {
             return false;
         };
-        take(buffer.get(..bytes).unwrap_or_default(), stamp);
+        take(buffer.get(..bytes).unwrap_or_default(), stamps);
         true
     }
 
@@ -74,15 +86,15 @@ impl Socket {
     pub(super) fn arrivals(&mut self, mut take: impl FnMut(&Received<'_>)) {
         let mut buffer = [0; FRAME_MAX];
         for _ in 0..BURST {
-            let Some((bytes, stamp)) = self.receive(&mut buffer, 0) else {
+            let Some((bytes, stamps)) = self.receive(&mut buffer, 0) else {
                 return;
             };
             let frame = buffer.get(..bytes).unwrap_or_default();
-            take(&Received { frame, stamp });
+            take(&Received { frame, stamps });
         }
     }
 
-    fn receive(&self, buffer: &mut [u8], flags: libc::c_int) -> Option<(usize, Option<Nanos>)> {
+    fn receive(&self, buffer: &mut [u8], flags: libc::c_int) -> Option<(usize, Stamps)> {
         let mut control = Control([0; 256]);
         let mut part = libc::iovec {
             iov_base: buffer.as_mut_ptr().cast(),
@@ -103,7 +115,7 @@ impl Socket {
             )
         };
         let bytes = usize::try_from(got).ok()?;
-        Some((bytes, stamp(&message)))
+        Some((bytes, stamps(&message)))
     }
 
     /// Frames that found no room, so far.
@@ -129,27 +141,35 @@ impl Socket {
     }
 }
 
-/// The software stamp of a message.
-fn stamp(message: &libc::msghdr) -> Option<Nanos> {
+/// The stamps of a message.
+fn stamps(message: &libc::msghdr) -> Stamps {
     // SAFETY: the message was filled by `recvmsg`, and its control buffer still lives.
     let mut next = unsafe { libc::CMSG_FIRSTHDR(message) };
     // SAFETY: a header that these macros give lies in the control buffer.
     while let Some(header) = unsafe { next.as_ref() } {
         if (header.cmsg_level, header.cmsg_type) == (libc::SOL_SOCKET, libc::SO_TIMESTAMPING) {
-            // SAFETY: with this level and type the data are three `timespec`, the first by software;
-            // they need not be aligned.
-            let time = unsafe {
+            // SAFETY: with this level and type the data are three `timespec`: by software, one that is not used
+            // any more, by hardware; they need not be aligned.
+            let [software, _, hardware] = unsafe {
                 libc::CMSG_DATA(next)
-                    .cast::<libc::timespec>()
+                    .cast::<[libc::timespec; 3]>()
                     .read_unaligned()
             };
-            let nanos = Nanos(time.tv_sec * 1_000_000_000 + time.tv_nsec);
-            return (nanos.0 != 0).then_some(nanos);
+            return Stamps {
+                software: nanos(software),
+                hardware: nanos(hardware),
+            };
         }
         // SAFETY: as above.
         next = unsafe { libc::CMSG_NXTHDR(message, next) };
     }
-    None
+    Stamps::default()
+}
+
+/// A stamp that was not taken is 0.
+fn nanos(time: libc::timespec) -> Option<Nanos> {
+    let nanos = Nanos(time.tv_sec * 1_000_000_000 + time.tv_nsec);
+    (nanos.0 != 0).then_some(nanos)
 }
 
 /// Attaches a classic BPF filter.
@@ -229,4 +249,41 @@ fn filter(udp_dst_port: u16) -> [libc::sock_filter; 22] {
         /* 20 */ op(libc::BPF_RET | libc::BPF_K, u32::MAX, (0, 0)),
         /* 21 */ op(libc::BPF_RET | libc::BPF_K, 0, (0, 0)),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A message as the kernel fills it: another header first, then the times.
+    #[test]
+    fn software_and_hardware_stamps_are_told_apart() {
+        let mut control = Control([0; 256]);
+        // SAFETY: a structure of numbers and pointers, for which all zero is a value.
+        let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+        message.msg_control = control.0.as_mut_ptr().cast();
+        let time = |tv_sec, tv_nsec| libc::timespec { tv_sec, tv_nsec };
+        let times = [time(3, 4), time(0, 0), time(1, 2)];
+        // SAFETY: the lengths below are those of what is written, and the buffer has room for both headers.
+        unsafe {
+            message.msg_controllen = (libc::CMSG_SPACE(4) + libc::CMSG_SPACE(48)) as usize;
+            let first = libc::CMSG_FIRSTHDR(&raw const message);
+            (*first).cmsg_len = libc::CMSG_LEN(4) as usize;
+            (*first).cmsg_level = libc::SOL_PACKET;
+            let second = libc::CMSG_NXTHDR(&raw const message, first);
+            (*second).cmsg_len = libc::CMSG_LEN(48) as usize;
+            (*second).cmsg_level = libc::SOL_SOCKET;
+            (*second).cmsg_type = libc::SO_TIMESTAMPING;
+            libc::CMSG_DATA(second)
+                .cast::<[libc::timespec; 3]>()
+                .write_unaligned(times);
+        }
+        let expected = Stamps {
+            software: Some(Nanos(3_000_000_004)),
+            hardware: Some(Nanos(1_000_000_002)),
+        };
+        assert_eq!(stamps(&message), expected);
+        message.msg_controllen = 0;
+        assert_eq!(stamps(&message), Stamps::default());
+    }
 }

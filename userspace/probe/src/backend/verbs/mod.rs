@@ -1,28 +1,36 @@
 //! UD queue pairs of RDMA devices, as Hostmesh's own agent has them (its section 4).
 //!
-//! **It has run on no hardware yet**: there was no RDMA device where it was written. What does not take one is
-//! tested (`stamp`); the rest is what the manual pages of rdma-core say.
+//! **It has run on no hardware yet**: there was no RDMA device where it was written. The tests run it against a
+//! double of libibverbs, which does what its manual pages say.
 //!
-//! A device stamps the completion of a send, which for UD comes when the datagram has left (2), and that of
+//! All queue pairs are in one process, so each knows the number and the GID of every other at once. A device
+//! stamps the completion of a send, which for UD comes when the datagram has left (2), and that of
 //! a receive (3). The source port is chosen by the flow label. Paths cannot be traced by a queue pair, for it has
 //! no TTL a datagram of which the driver tells the answers: a trace is [`Refusal::Other`] here.
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | `device` | one NIC: its context, queues, address handles |
+//! | `port` | the device behind a NIC, and its GID |
+//! | `device` | one NIC: its queue pair, sends, receives |
+//! | `handles` | ways to the other NICs |
+//! | `queue` | completions |
 //! | `stamp` | times of completions |
 
 mod device;
+mod handles;
+mod port;
+mod queue;
 mod stamp;
 
-use super::raw::Link;
+use super::system_clock::{SystemClock, now};
 use super::{Backend, Error, Waited};
-use crate::payload::Payload;
 use crate::types::{Clock, Event, Kind, Nanos, Nic, NicIndex, Outgoing, Refusal};
-use device::{Completion, Device};
+use device::{COMPLETIONS, Device};
+use port::Port;
+use queue::Queue;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::time::{ClockId, clock_gettime};
+use stamp::Stamping;
 
 /// The RDMA devices of this host's NICs.
 #[derive(Debug)]
@@ -30,57 +38,83 @@ pub struct Verbs {
     nics: Vec<Nic>,
     devices: Vec<Device>,
     clock: Clock,
+    system_clock: SystemClock,
 }
 
 impl Verbs {
-    /// Opens a queue pair on the RDMA device of each NIC.
+    /// Opens a queue pair on the RDMA device of each NIC, which comes with the index of its interface. It takes the right
+    /// to open `/dev/infiniband/uverbs*`, and no capability.
     ///
     /// # Errors
-    /// A NIC has no RDMA device, or the device refuses.
-    pub fn open(links: &[Link]) -> Result<Self, Error> {
-        let devices: Vec<Device> = links.iter().map(Device::open).collect::<Result<_, _>>()?;
-        // The worst of all holds for all.
-        let stampings = devices.iter().map(Device::stamping);
+    /// libibverbs does not load, a NIC has no RDMA device, or the device refuses.
+    pub fn open(nics: &[(Nic, u32)]) -> Result<Self, Error> {
+        let ports = port::ports(nics)?;
+        let queues = queues(&ports)?;
+        let stampings = queues.iter().map(Queue::stamping);
         let worst = stampings.max_by_key(|stamping| stamping.error());
-        let worst = worst.unwrap_or(stamp::Stamping::Processor);
+        let worst = worst.unwrap_or(Stamping::Processor);
+        let devices = ports
+            .iter()
+            .zip(queues)
+            .map(|(port, queue)| Device::open(port, queue));
         Ok(Self {
-            nics: links.iter().map(Link::nic).collect(),
+            devices: devices.collect::<Result<_, _>>()?,
+            nics: nics.iter().map(|(nic, _)| nic.clone()).collect(),
             clock: Clock {
                 source: worst.source(),
                 error: worst.error(),
-                own: worst != stamp::Stamping::Processor,
+                own: worst != Stamping::Processor,
             },
-            devices,
+            system_clock: SystemClock::new(),
         })
     }
 
-    fn take(&mut self, events: &mut Vec<Event>) -> Result<(), Error> {
+    /// Waits until a device has completed something, at most for `timeout`: which have, and whether a signal came.
+    fn poll(&self, timeout: Nanos) -> Result<(Vec<bool>, bool), Error> {
+        let timeout = Timespec {
+            tv_sec: timeout.0.max(0) / 1_000_000_000,
+            tv_nsec: timeout.0.max(0) % 1_000_000_000,
+        };
+        let channels = self.devices.iter().map(|device| device.queue().channel());
+        let mut fds: Vec<PollFd<'_>> = channels
+            .map(|channel| PollFd::from_borrowed_fd(channel, PollFlags::IN))
+            .collect();
+        let woken = match poll(&mut fds, Some(&timeout)) {
+            Ok(_) => false,
+            Err(Errno::INTR) => true,
+            Err(error) => return Err(Error::at("waiting for completions")(error.into())),
+        };
+        let ready = fds.iter().map(|fd| !woken && !fd.revents().is_empty());
+        Ok((ready.collect(), woken))
+    }
+
+    /// Takes what is ready: all departures first.
+    fn take(&mut self, ready: &[bool], events: &mut Vec<Event>) -> Result<(), Error> {
         let mut arrivals = Vec::new();
-        for (nic, device) in self.devices.iter_mut().enumerate() {
-            device.completions(|completion| match completion {
-                Completion::Sent { payload, stamp } => events.push(Event::Sent {
-                    payload,
-                    nic_sent: stamp.unwrap_or_else(now),
-                }),
-                Completion::Received { payload, stamp } => arrivals.push(Event::Arrived {
-                    nic: NicIndex(nic as u16),
-                    payload,
-                    // A device drops what has a wrong ICRC.
-                    intact: true,
-                    nic_received: Some(stamp.unwrap_or_else(now)),
-                    received: now(),
-                }),
-                Completion::Stranger => arrivals.push(Event::Stranger),
-            })?;
+        for (nic, (device, is_ready)) in self.devices.iter_mut().zip(ready).enumerate() {
+            if *is_ready {
+                device.take(NicIndex(nic as u16), events, &mut arrivals)?;
+            }
         }
         events.append(&mut arrivals);
         Ok(())
     }
 }
 
-fn now() -> Nanos {
-    let time = clock_gettime(ClockId::Realtime);
-    Nanos(time.tv_sec * 1_000_000_000 + time.tv_nsec)
+/// A queue a port: with stamps of the devices if all have them, for those of one clock mean nothing beside another's.
+fn queues(ports: &[Port]) -> Result<Vec<Queue>, Error> {
+    let stamped = ports
+        .iter()
+        .map(|port| Queue::stamped(port.context, COMPLETIONS));
+    let stamped = stamped.collect::<Result<Vec<Option<Queue>>, Error>>()?;
+    if stamped.iter().all(Option::is_some) {
+        return Ok(stamped.into_iter().flatten().collect());
+    }
+    stamped.into_iter().flatten().try_for_each(Queue::close)?;
+    let plain = ports
+        .iter()
+        .map(|port| Queue::plain(port.context, COMPLETIONS));
+    plain.collect()
 }
 
 impl Backend for Verbs {
@@ -101,31 +135,23 @@ impl Backend for Verbs {
             return Err(Refusal::Other);
         }
         let to = self.devices.get(outgoing.dst.at()).ok_or(Refusal::Other)?;
-        let to = (to.gid(), to.queue_pair());
-        let device = self
-            .devices
-            .get_mut(outgoing.src.at())
-            .ok_or(Refusal::Other)?;
-        device.send(to, outgoing.port, Payload::from(outgoing))
+        let to = to.target();
+        let from = self.devices.get_mut(outgoing.src.at());
+        from.ok_or(Refusal::Other)?.send(to, outgoing)
     }
 
     fn wait(&mut self, until: Nanos, events: &mut Vec<Event>) -> Result<Waited, Error> {
-        let left = (until - now()).0.max(0);
-        let timeout = Timespec {
-            tv_sec: left / 1_000_000_000,
-            tv_nsec: left % 1_000_000_000,
-        };
-        let channels = self.devices.iter().map(Device::channel);
-        let mut fds: Vec<PollFd<'_>> = channels
-            .map(|channel| PollFd::from_borrowed_fd(channel, PollFlags::IN))
-            .collect();
-        let woken = match poll(&mut fds, Some(&timeout)) {
-            Ok(_) => false,
-            Err(Errno::INTR) => true,
-            Err(error) => return Err(Error::at("waiting for completions")(error.into())),
-        };
+        let mut woken = false;
+        let mut ready = Vec::new();
+        // A clock that was set makes nonsense of the time to wait.
+        if !self.system_clock.is_set() {
+            (ready, woken) = self.poll(until - now())?;
+        }
         let seen = now();
-        self.take(events)?;
+        if let Some(by) = self.system_clock.step() {
+            events.push(Event::Stepped { by });
+        }
+        self.take(&ready, events)?;
         Ok(Waited { seen, woken })
     }
 }

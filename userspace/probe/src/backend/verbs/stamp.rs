@@ -12,7 +12,7 @@ pub(super) enum Stamping {
         /// Of that clock.
         kilohertz: u64,
     },
-    /// Nobody (the driver says `EOPNOTSUPP`): the processor, when it takes the completion.
+    /// Nobody (the driver says `EOPNOTSUPP`): the processor, when it has posted a send and when it takes a receive.
     Processor,
 }
 
@@ -42,9 +42,10 @@ pub(super) fn nanos(ticks: u64, kilohertz: u64) -> Nanos {
     Nanos(i64::try_from(nanos).unwrap_or(i64::MAX))
 }
 
-/// A flow label that gives a source port: [`source_port`](crate::ports::source_port) of it is `port`.
+/// A flow label that gives a source port: [`source_port`](crate::ports::source_port) of it is `port`. It is never 0,
+/// for which a driver would draw a port of its own.
 pub(super) const fn flow_label(port: u16) -> u32 {
-    port as u32 & 0x3fff
+    1 << 14 | (port as u32 & 0x3fff) ^ 1
 }
 
 #[cfg(test)]
@@ -55,7 +56,9 @@ mod tests {
     #[test]
     fn every_port_has_a_label() {
         for port in 0xc000..=u16::MAX {
-            assert_eq!(source_port(flow_label(port)), port);
+            let label = flow_label(port);
+            assert_eq!(source_port(label), port);
+            assert!(label != 0 && label < 1 << 20);
         }
     }
 

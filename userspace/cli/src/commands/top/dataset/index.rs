@@ -111,11 +111,11 @@ impl Index {
             .at(moment.start_ns.saturating_add(moment.length_ns) - 1)
     }
 
-    /// The window that holds this time, or the next that there is, or the last.
-    pub(super) fn at(&self, time_ns: i64) -> usize {
+    /// The window that holds this time, or the next that there is.
+    pub(super) fn at(&self, time_ns: i64) -> Option<usize> {
         let over = |moment: &Moment| moment.start_ns.saturating_add(moment.length_ns) <= time_ns;
         let at = self.moments.partition_point(over);
-        at.min(self.moments.len().saturating_sub(1))
+        (at < self.moments.len()).then_some(at)
     }
 
     /// Those of these windows that were captured, with all their rows but sketches. The first brings the

@@ -7,21 +7,21 @@ use super::control::Next;
 use super::feed::Feed;
 use crate::arguments::TopArguments;
 use crate::signals::Signals;
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 use index::Index;
 use rocescope_model::MeshRows;
-use rocescope_store::scan;
+use rocescope_store::Error::NoDirectory;
 use rocescope_view::series::REACH;
 use rocescope_view::{Header, Motion, Pane, Seek};
 use std::path::Path;
 
 pub(super) fn run(root: &Path, arguments: &TopArguments, signals: &Signals) -> Result<()> {
-    ensure!(
-        root.is_dir(),
-        "{} is not a directory; a capture file is played with -r",
-        root.display()
-    );
-    let found = scan(root).with_context(|| root.display().to_string())?;
+    let found = rocescope_store::open(root).map_err(|error| match error {
+        NoDirectory { .. } if root.is_file() => {
+            anyhow!("{error}; a capture file is played with -r")
+        }
+        error => error.into(),
+    })?;
     let mut notes: Vec<String> = found
         .unreadable
         .iter()
@@ -51,7 +51,12 @@ pub(super) fn run(root: &Path, arguments: &TopArguments, signals: &Signals) -> R
         no_mesh,
         ..Header::default()
     };
-    let at = arguments.at.map_or(0, |time| index.at(time.0));
+    let at = match arguments.at {
+        None => 0,
+        Some(time) => index
+            .at(time.0)
+            .ok_or_else(|| super::too_late(time, index.start(index.len() - 1)))?,
+    };
     let pane = match index.has_captured() {
         true => Pane::Flows,
         false => Pane::Mesh,
@@ -115,13 +120,15 @@ fn target(index: &Index, at: usize, seek: Seek) -> usize {
             Some(mesh) => {
                 let starts = &index.meshes().starts;
                 let to = by_windows(mesh, by, starts.len() - 1);
-                index.at(starts.get(to).copied().unwrap_or(i64::MAX))
+                let start_ns = starts.get(to).copied().unwrap_or(i64::MAX);
+                index.at(start_ns).unwrap_or(last)
             }
             None => by_windows(at, by, last),
         },
         Seek::Minutes(by) => {
             let now = index.start(at).unwrap_or(0);
             let to = index.at(now.saturating_add(by.saturating_mul(60_000_000_000)));
+            let to = to.unwrap_or(last);
             // Where nothing was captured in that minute, the next window there is.
             match by {
                 1.. => to.max((at + 1).min(last)),

@@ -1,0 +1,20 @@
+//! The binary in the background, for the tests that talk to it while it works.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, ChildStderr, Command, Stdio};
+
+/// Starts it; returns when it has said its first line, which begins with `first`, and with what it says
+/// behind that.
+pub(crate) fn begin(command: &mut Command, first: &str) -> (Child, BufReader<ChildStderr>) {
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stderr = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    stderr.read_line(&mut line).unwrap();
+    assert!(line.starts_with(first), "{line}");
+    (child, stderr)
+}

@@ -1,0 +1,74 @@
+//! What all windows of a capture add up to.
+
+use crate::flow_table::{Flow, FlowTable, flow_hash};
+use crate::overflow::{Overflow, Sketches};
+use crate::settings::Settings;
+use crate::window::{Totals, Window};
+use alloc::boxed::Box;
+use rocescope_sketches::LinearCounting;
+
+/// The sum of all closed windows.
+#[derive(Debug)]
+pub(crate) struct Total {
+    pub(crate) totals: Totals,
+    pub(crate) flows: FlowTable,
+    pub(crate) overflow: Option<Box<Overflow>>,
+    pub(crate) many: LinearCounting,
+    pub(crate) windows: u64,
+    pub(crate) events: u64,
+    /// Start of the first window and end of the last.
+    pub(crate) span_ns: Option<(u64, u64)>,
+}
+
+impl Total {
+    /// Of no window yet; `exact_flows` flows are counted exactly.
+    pub(crate) fn new(exact_flows: usize) -> Self {
+        Self {
+            totals: Totals::default(),
+            flows: FlowTable::new(exact_flows),
+            overflow: None,
+            many: Overflow::empty_many(),
+            windows: 0,
+            events: 0,
+            span_ns: None,
+        }
+    }
+
+    /// Adds a window that is over.
+    pub(crate) fn add(
+        &mut self,
+        window: &Window,
+        start_ns: u64,
+        settings: &Settings,
+        empty: &Sketches,
+    ) {
+        self.totals.add(&window.totals);
+        for Flow {
+            key,
+            counts,
+            opcode,
+        } in window.flows.flows()
+        {
+            let hash = flow_hash(key);
+            self.many.add(hash);
+            if !self.flows.add(hash, key, *opcode, counts) {
+                self.overflow
+                    .get_or_insert_with(|| Box::new(Overflow::new(empty)))
+                    .add(hash, key, *opcode, counts);
+            }
+        }
+        if let Some(overflow) = &window.overflow {
+            // All bitmaps of this kind have one shape.
+            let _ = self.many.merge(&overflow.many);
+            self.overflow
+                .get_or_insert_with(|| Box::new(Overflow::new(empty)))
+                .merge(overflow);
+        }
+        self.windows += 1;
+        let end_ns = start_ns.saturating_add(settings.window_ns);
+        self.span_ns = Some(match self.span_ns {
+            None => (start_ns, end_ns),
+            Some((first, last)) => (first.min(start_ns), last.max(end_ns)),
+        });
+    }
+}

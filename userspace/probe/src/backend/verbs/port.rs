@@ -1,0 +1,129 @@
+//! Which port of which RDMA device is behind a NIC.
+//!
+//! A device lists the GIDs of its ports, each with the interface that it belongs to. So nobody has to know how
+//! devices are named, and the second port of a card or a VLAN is found like any other.
+
+use super::super::Error;
+use crate::types::Nic;
+use rdma_mummy_sys as ib;
+use std::ffi::CStr;
+use std::io;
+use std::net::IpAddr;
+use std::ptr::NonNull;
+
+/// Of RoCEv2, in a table of GIDs (`IBV_GID_TYPE_ROCE_V2`).
+const ROCE_V2: u32 = 2;
+/// GIDs of a device that are looked at: two ports have 256 each.
+const GIDS: usize = 512;
+
+pub(super) type Gid = [u8; 16];
+
+/// A port of a device, and the GID by which the NIC's address is spoken to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Port {
+    pub(super) context: NonNull<ib::ibv_context>,
+    pub(super) number: u8,
+    pub(super) gid: Gid,
+    pub(super) gid_index: u8,
+}
+
+/// The port behind each NIC, which comes with the index of its interface. Devices that are behind none stay closed.
+pub(super) fn ports(nics: &[(Nic, u32)]) -> Result<Vec<Port>, Error> {
+    let mut refused = String::new();
+    let devices = devices(&mut refused)?;
+    let ports = nics.iter().map(|(nic, interface)| {
+        let gid = gid(nic.address);
+        let found = devices.iter().find_map(|(context, entries)| {
+            let mut entries = entries.iter();
+            let entry = entries.find(|entry| is_of(entry, &gid, *interface))?;
+            Some(Port {
+                context: *context,
+                number: u8::try_from(entry.port_num).ok()?,
+                gid,
+                gid_index: u8::try_from(entry.gid_index).ok()?,
+            })
+        });
+        found.ok_or_else(|| Error::Nic {
+            nic: nic.name.clone(),
+            why: format!(
+                "no RDMA device has a RoCEv2 GID of {} on it (`ibv_devinfo -v` lists them){refused}",
+                nic.address
+            ),
+        })
+    });
+    let ports = ports.collect::<Result<Vec<Port>, Error>>()?;
+    for (context, _) in devices {
+        if ports.iter().all(|port| port.context != context) {
+            // SAFETY: it is open, and nothing was made of it. Nobody waits for what closing answers.
+            unsafe { ib::ibv_close_device(context.as_ptr()) };
+        }
+    }
+    Ok(ports)
+}
+
+fn gid(address: IpAddr) -> Gid {
+    match address {
+        IpAddr::V4(v4) => v4.to_ipv6_mapped().octets(),
+        IpAddr::V6(v6) => v6.octets(),
+    }
+}
+
+fn is_of(entry: &ib::ibv_gid_entry, gid: &Gid, interface: u32) -> bool {
+    // SAFETY: both variants of the union are 16 bytes, for which every value is one.
+    let raw = unsafe { entry.gid.raw };
+    entry.gid_type == ROCE_V2 && entry.ndev_ifindex == interface && raw == *gid
+}
+
+type Device = (NonNull<ib::ibv_context>, Vec<ib::ibv_gid_entry>);
+
+/// Every device that opens, and its GIDs; of the others, why they do not goes to `refused`.
+fn devices(refused: &mut String) -> Result<Vec<Device>, Error> {
+    let mut count = 0;
+    let mut devices = Vec::new();
+    // SAFETY: the list holds `count` devices, each of which is valid until the list is freed; an open device stays valid.
+    unsafe {
+        let list = ib::ibv_get_device_list(&raw mut count);
+        if list.is_null() {
+            return Err(none(io::Error::last_os_error()));
+        }
+        for at in 0..usize::try_from(count).unwrap_or(0) {
+            let device = *list.add(at);
+            let opened = NonNull::new(ib::ibv_open_device(device));
+            let entries = opened
+                .ok_or_else(io::Error::last_os_error)
+                .and_then(|context| Ok((context, gids(context)?)));
+            match entries {
+                Ok(device) => devices.push(device),
+                Err(error) => {
+                    let name = CStr::from_ptr(ib::ibv_get_device_name(device));
+                    *refused += &format!("; {}: {error}", name.to_string_lossy());
+                }
+            }
+        }
+        ib::ibv_free_device_list(list);
+    }
+    Ok(devices)
+}
+
+fn gids(context: NonNull<ib::ibv_context>) -> io::Result<Vec<ib::ibv_gid_entry>> {
+    // SAFETY: a structure of numbers, for which all zero is a value.
+    let mut entries = vec![unsafe { std::mem::zeroed::<ib::ibv_gid_entry>() }; GIDS];
+    // SAFETY: the device is open, and the call fills as many entries as it is told there are.
+    let found = unsafe { ib::ibv_query_gid_table(context.as_ptr(), entries.as_mut_ptr(), GIDS, 0) };
+    let Ok(found) = usize::try_from(found) else {
+        return Err(io::Error::from_raw_os_error(found.unsigned_abs() as i32));
+    };
+    entries.truncate(found);
+    Ok(entries)
+}
+
+/// Why there is no list of devices.
+fn none(error: io::Error) -> Error {
+    let what = match error.raw_os_error() {
+        // The answer of `rdma-mummy-sys` where the library does not load.
+        Some(libc::EOPNOTSUPP) => "RDMA devices: libibverbs.so.1 (of rdma-core) does not load",
+        Some(libc::ENOSYS) => "RDMA devices: the kernel has none (`modprobe ib_uverbs`)",
+        _ => "RDMA devices",
+    };
+    Error::at(what)(error)
+}

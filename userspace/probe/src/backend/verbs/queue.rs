@@ -1,0 +1,229 @@
+//! Where a device says what it has done, and when.
+
+use super::super::Error;
+use super::device::{check, last};
+use super::stamp::{Stamping, nanos};
+use crate::types::Nanos;
+use rdma_mummy_sys as ib;
+use std::io;
+use std::mem::zeroed;
+use std::os::fd::BorrowedFd;
+use std::ptr::{NonNull, null_mut};
+
+/// Completions taken by one call.
+const BURST: usize = 16;
+
+/// What became of a request.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Completion {
+    /// That it was posted with.
+    pub(super) number: u64,
+    /// Else it failed, or the queue pair has.
+    pub(super) is_good: bool,
+    /// When, by the device.
+    pub(super) stamp: Option<Nanos>,
+}
+
+/// A completion queue, and the channel that says when something is in it.
+#[derive(Debug)]
+pub(super) struct Queue {
+    /// With stamps, an `ibv_cq_ex`.
+    cq: NonNull<ib::ibv_cq>,
+    channel: NonNull<ib::ibv_comp_channel>,
+    stamping: Stamping,
+}
+
+impl Queue {
+    /// A queue with the best stamps that the device has; `None` where its driver has none.
+    pub(super) fn stamped(
+        context: NonNull<ib::ibv_context>,
+        depth: u32,
+    ) -> Result<Option<Self>, Error> {
+        use ib::ibv_create_cq_wc_flags as Flags;
+        let channel = channel(context)?;
+        let ticks = kilohertz(context).map(|kilohertz| Stamping::Ticks { kilohertz });
+        let ways = [
+            (
+                Flags::IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK,
+                Some(Stamping::WallClock),
+            ),
+            (Flags::IBV_WC_EX_WITH_COMPLETION_TIMESTAMP, ticks),
+        ];
+        for (flags, stamping) in ways {
+            let Some(stamping) = stamping else {
+                continue;
+            };
+            // SAFETY: context and channel are open; the attributes are read during the call.
+            let cq = unsafe {
+                let mut attributes: ib::ibv_cq_init_attr_ex = zeroed();
+                attributes.cqe = depth;
+                attributes.channel = channel.as_ptr();
+                attributes.wc_flags = flags.0.into();
+                ib::ibv_create_cq_ex(context.as_ptr(), &raw mut attributes)
+            };
+            if let Some(cq) = NonNull::new(cq) {
+                return Ok(Some(Self {
+                    cq: cq.cast(),
+                    channel,
+                    stamping,
+                }));
+            }
+            // A driver without these stamps says so; the next are tried.
+            if io::Error::last_os_error().raw_os_error() != Some(libc::EOPNOTSUPP) {
+                return Err(last("a completion queue"));
+            }
+        }
+        // SAFETY: nothing was made of it.
+        check("a completion channel", unsafe {
+            ib::ibv_destroy_comp_channel(channel.as_ptr())
+        })?;
+        Ok(None)
+    }
+
+    /// A queue without stamps.
+    pub(super) fn plain(context: NonNull<ib::ibv_context>, depth: u32) -> Result<Self, Error> {
+        let channel = channel(context)?;
+        // SAFETY: context and channel are open.
+        let cq = unsafe {
+            let depth = depth as libc::c_int;
+            ib::ibv_create_cq(context.as_ptr(), depth, null_mut(), channel.as_ptr(), 0)
+        };
+        Ok(Self {
+            cq: NonNull::new(cq).ok_or_else(|| last("a completion queue"))?,
+            channel,
+            stamping: Stamping::Processor,
+        })
+    }
+
+    /// Closes a queue that nothing was made of.
+    pub(super) fn close(self) -> Result<(), Error> {
+        // SAFETY: both are open, and this was their only owner.
+        unsafe {
+            check("a completion queue", ib::ibv_destroy_cq(self.cq.as_ptr()))?;
+            let answer = ib::ibv_destroy_comp_channel(self.channel.as_ptr());
+            check("a completion channel", answer)
+        }
+    }
+
+    pub(super) const fn cq(&self) -> *mut ib::ibv_cq {
+        self.cq.as_ptr()
+    }
+
+    pub(super) const fn stamping(&self) -> Stamping {
+        self.stamping
+    }
+
+    /// Readable when something has completed.
+    pub(super) fn channel(&self) -> BorrowedFd<'_> {
+        // SAFETY: the channel is open for as long as the queue is.
+        unsafe { BorrowedFd::borrow_raw(self.channel.as_ref().fd) }
+    }
+
+    /// Asks to be told of the next completion.
+    pub(super) fn arm(&self) -> Result<(), Error> {
+        // SAFETY: the queue is open.
+        let answer = unsafe { ib::ibv_req_notify_cq(self.cq.as_ptr(), 0) };
+        check("a completion event", answer)
+    }
+
+    /// All that has completed. The channel must be readable, or this waits until it is.
+    pub(super) fn take(&mut self) -> Result<Vec<Completion>, Error> {
+        let (mut queue, mut context) = (null_mut(), null_mut());
+        // SAFETY: channel and queue are open.
+        unsafe {
+            let channel = self.channel.as_ptr();
+            if ib::ibv_get_cq_event(channel, &raw mut queue, &raw mut context) != 0 {
+                return Err(last("a completion event"));
+            }
+            ib::ibv_ack_cq_events(queue, 1);
+        }
+        // Before looking: what completes after the look is told of.
+        self.arm()?;
+        let mut completions = Vec::new();
+        match self.stamping {
+            Stamping::Processor => self.poll(&mut completions)?,
+            Stamping::WallClock | Stamping::Ticks { .. } => self.poll_stamped(&mut completions)?,
+        }
+        Ok(completions)
+    }
+
+    fn poll(&mut self, completions: &mut Vec<Completion>) -> Result<(), Error> {
+        // SAFETY: structures of numbers, for which all zero is a value.
+        let mut found: [ib::ibv_wc; BURST] = unsafe { zeroed() };
+        loop {
+            // SAFETY: the queue is open, and the call fills as many as it is told there are.
+            let count =
+                unsafe { ib::ibv_poll_cq(self.cq.as_ptr(), BURST as i32, found.as_mut_ptr()) };
+            let count = usize::try_from(count).map_err(|_| last("a completion"))?;
+            completions.extend(found.iter().take(count).map(|completion| Completion {
+                number: completion.wr_id,
+                is_good: completion.status == ib::ibv_wc_status::IBV_WC_SUCCESS,
+                stamp: None,
+            }));
+            if count < BURST {
+                return Ok(());
+            }
+        }
+    }
+
+    fn poll_stamped(&mut self, completions: &mut Vec<Completion>) -> Result<(), Error> {
+        let cq: NonNull<ib::ibv_cq_ex> = self.cq.cast();
+        // SAFETY: the queue is open and was made with stamps; a completion is read between start and end of polling.
+        let answer = unsafe {
+            let mut attributes: ib::ibv_poll_cq_attr = zeroed();
+            let mut answer = ib::ibv_start_poll(cq.as_ptr(), &raw mut attributes);
+            let begun = answer == 0;
+            while answer == 0 {
+                let is_good = cq.as_ref().status == ib::ibv_wc_status::IBV_WC_SUCCESS;
+                completions.push(Completion {
+                    number: cq.as_ref().wr_id,
+                    is_good,
+                    stamp: is_good.then(|| self.stamp()).flatten(),
+                });
+                answer = ib::ibv_next_poll(cq.as_ptr());
+            }
+            if begun {
+                ib::ibv_end_poll(cq.as_ptr());
+            }
+            answer
+        };
+        match answer {
+            // There are no more.
+            libc::ENOENT => Ok(()),
+            errno => check("a completion", errno),
+        }
+    }
+
+    /// The time of the completion that is being read.
+    fn stamp(&self) -> Option<Nanos> {
+        let cq = self.cq.cast::<ib::ibv_cq_ex>().as_ptr();
+        match self.stamping {
+            // SAFETY: the queue was made with this stamp, and a completion is being read.
+            Stamping::WallClock => unsafe {
+                Some(Nanos(ib::ibv_wc_read_completion_wallclock_ns(cq) as i64))
+            },
+            // SAFETY: as above.
+            Stamping::Ticks { kilohertz } => unsafe {
+                Some(nanos(ib::ibv_wc_read_completion_ts(cq), kilohertz))
+            },
+            Stamping::Processor => None,
+        }
+    }
+}
+
+fn channel(context: NonNull<ib::ibv_context>) -> Result<NonNull<ib::ibv_comp_channel>, Error> {
+    // SAFETY: the device is open.
+    let channel = unsafe { ib::ibv_create_comp_channel(context.as_ptr()) };
+    NonNull::new(channel).ok_or_else(|| last("a completion channel"))
+}
+
+/// How fast the device's clock ticks; `None` where it does not say.
+fn kilohertz(context: NonNull<ib::ibv_context>) -> Option<u64> {
+    // SAFETY: a structure of numbers, for which all zero is a value; the device is open, and the call fills it.
+    let attributes = unsafe {
+        let mut attributes: ib::ibv_device_attr_ex = zeroed();
+        let got = ib::ibv_query_device_ex(context.as_ptr(), null_mut(), &raw mut attributes);
+        (got == 0).then_some(attributes)?
+    };
+    (attributes.hca_core_clock > 0).then_some(attributes.hca_core_clock)
+}

@@ -1,0 +1,290 @@
+//! The calls of libibverbs for devices and completions, over the double.
+
+use crate::double::{Cq, Double, KILOHERTZ, NAMES, NICS, Stamps, fail, gid, leak, with};
+use crate::queue_pairs::{post_recv, post_send};
+use rdma_mummy_sys as ib;
+use std::collections::VecDeque;
+use std::ffi::{c_char, c_int, c_void};
+
+/// Which device a context is of.
+pub(crate) fn device_of(double: &Double, context: *mut ib::ibv_context) -> usize {
+    let mut contexts = double.contexts.iter();
+    contexts.position(|its| *its == context.addr()).unwrap()
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn ibv_get_device_list(count: *mut c_int) -> *mut *mut ib::ibv_device {
+    if let Some(errno) = with(|double| double.no_list) {
+        return fail(errno);
+    }
+    let device = |name: &std::ffi::CStr| {
+        leak(|device: &mut ib::ibv_device| {
+            for (to, from) in device.name.iter_mut().zip(name.to_bytes()) {
+                *to = *from as c_char;
+            }
+        })
+    };
+    // SAFETY: the caller gives a number to write.
+    unsafe { *count = NAMES.len() as c_int };
+    leak::<[*mut ib::ibv_device; 3]>(|list| {
+        list[0] = device(NAMES[0]);
+        list[1] = device(NAMES[1]);
+    })
+    .cast()
+}
+
+#[unsafe(no_mangle)]
+const unsafe extern "C" fn ibv_free_device_list(_: *mut *mut ib::ibv_device) {}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn ibv_get_device_name(device: *mut ib::ibv_device) -> *const c_char {
+    // SAFETY: a device of the list.
+    unsafe { (*device).name.as_ptr() }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn ibv_open_device(device: *mut ib::ibv_device) -> *mut ib::ibv_context {
+    // SAFETY: a device of the list.
+    let number = unsafe { (*device).name[5] } as u8 - b'0';
+    let number = usize::from(number);
+    if with(|double| double.closed == Some(number)) {
+        return fail(libc::EACCES);
+    }
+    let verbs = leak(|verbs: &mut ib::verbs_context| {
+        verbs.sz = size_of::<ib::verbs_context>();
+        verbs.create_cq_ex = Some(create_cq_ex);
+        verbs.query_device_ex = Some(query_device_ex);
+        verbs.context.abi_compat = std::ptr::without_provenance_mut(usize::MAX);
+        verbs.context.ops.poll_cq = Some(poll_cq);
+        verbs.context.ops.req_notify_cq = Some(req_notify_cq);
+        verbs.context.ops.post_send = Some(post_send);
+        verbs.context.ops.post_recv = Some(post_recv);
+    });
+    // SAFETY: it was just made.
+    let context = unsafe { &raw mut (*verbs).context };
+    with(|double| double.contexts[number] = context.addr());
+    context
+}
+
+#[unsafe(no_mangle)]
+const unsafe extern "C" fn ibv_close_device(_: *mut ib::ibv_context) -> c_int {
+    0
+}
+
+/// Of each port: the NIC's address in version 1, as RoCEv2 on another interface, and as what is looked for.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn _ibv_query_gid_table(
+    context: *mut ib::ibv_context,
+    entries: *mut ib::ibv_gid_entry,
+    most: usize,
+    _: u32,
+    _: usize,
+) -> isize {
+    let device = with(|double| device_of(double, context));
+    let mut count = 0;
+    for (nic, (its, port, interface)) in NICS.into_iter().enumerate() {
+        for (index, (kind, interface)) in [(1, interface), (2, 99), (2, interface)]
+            .into_iter()
+            .enumerate()
+        {
+            if its == device && count < most {
+                // SAFETY: the caller has room for so many.
+                unsafe {
+                    *entries.add(count) = ib::ibv_gid_entry {
+                        gid: ib::ibv_gid { raw: gid(nic) },
+                        gid_index: index as u32,
+                        port_num: port,
+                        gid_type: kind,
+                        ndev_ifindex: interface,
+                    };
+                }
+                count += 1;
+            }
+        }
+    }
+    count as isize
+}
+
+unsafe extern "C" fn query_device_ex(
+    _: *mut ib::ibv_context,
+    _: *const ib::ibv_query_device_ex_input,
+    attributes: *mut ib::ibv_device_attr_ex,
+    _: usize,
+) -> c_int {
+    // SAFETY: the caller gives attributes to fill.
+    unsafe { (*attributes).hca_core_clock = KILOHERTZ };
+    0
+}
+
+/// Only where a device is asked in the old way.
+#[unsafe(no_mangle)]
+const unsafe extern "C" fn ibv_query_device(
+    _: *mut ib::ibv_context,
+    _: *mut ib::ibv_device_attr,
+) -> c_int {
+    libc::EOPNOTSUPP
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn ibv_create_comp_channel(
+    context: *mut ib::ibv_context,
+) -> *mut ib::ibv_comp_channel {
+    // SAFETY: two numbers.
+    let fd = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC) };
+    leak(|channel: &mut ib::ibv_comp_channel| {
+        channel.context = context;
+        channel.fd = fd;
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn ibv_destroy_comp_channel(channel: *mut ib::ibv_comp_channel) -> c_int {
+    // SAFETY: a channel that was made above.
+    unsafe { libc::close((*channel).fd) }
+}
+
+fn cq(
+    context: *mut ib::ibv_context,
+    channel: *mut ib::ibv_comp_channel,
+    wall_clock: bool,
+) -> usize {
+    let made = leak(|cq: &mut ib::ibv_cq_ex| {
+        cq.context = context;
+        cq.channel = channel;
+        cq.start_poll = Some(start_poll);
+        cq.next_poll = Some(next_poll);
+        cq.end_poll = Some(end_poll);
+        cq.read_completion_ts = Some(read_stamp);
+        cq.read_completion_wallclock_ns = Some(read_stamp);
+    });
+    let cq = Cq {
+        wall_clock,
+        // SAFETY: a channel that was made above.
+        event: unsafe { (*channel).fd },
+        armed: false,
+        waiting: VecDeque::new(),
+        reading: None,
+    };
+    with(|double| double.cqs.insert(made.expose_provenance(), cq));
+    made.addr()
+}
+
+unsafe extern "C" fn create_cq_ex(
+    context: *mut ib::ibv_context,
+    attributes: *mut ib::ibv_cq_init_attr_ex,
+) -> *mut ib::ibv_cq_ex {
+    use ib::ibv_create_cq_wc_flags as Flags;
+    // SAFETY: the caller gives attributes.
+    let attributes = unsafe { &*attributes };
+    let wall = u64::from(Flags::IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK.0);
+    let ticks = u64::from(Flags::IBV_WC_EX_WITH_COMPLETION_TIMESTAMP.0);
+    let stamps = with(|double| double.stamps[device_of(double, context)]);
+    let allowed = match stamps {
+        Stamps::WallClock => wall | ticks,
+        Stamps::Ticks => ticks,
+        Stamps::Unsupported => 0,
+    };
+    if attributes.wc_flags & !allowed != 0 {
+        return fail(libc::EOPNOTSUPP);
+    }
+    let made = cq(context, attributes.channel, attributes.wc_flags == wall);
+    std::ptr::with_exposed_provenance_mut(made)
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn ibv_create_cq(
+    context: *mut ib::ibv_context,
+    _: c_int,
+    _: *mut c_void,
+    channel: *mut ib::ibv_comp_channel,
+    _: c_int,
+) -> *mut ib::ibv_cq {
+    std::ptr::with_exposed_provenance_mut(cq(context, channel, false))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn ibv_destroy_cq(cq: *mut ib::ibv_cq) -> c_int {
+    with(|double| double.cqs.remove(&cq.addr()));
+    0
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn ibv_get_cq_event(
+    channel: *mut ib::ibv_comp_channel,
+    cq: *mut *mut ib::ibv_cq,
+    _: *mut *mut c_void,
+) -> c_int {
+    let mut count = 0u64;
+    // SAFETY: a channel that was made above, and eight bytes; the caller gives a pointer to fill.
+    unsafe {
+        assert_eq!(libc::read((*channel).fd, (&raw mut count).cast(), 8), 8);
+        let fd = (*channel).fd;
+        let found = with(|double| {
+            let mut cqs = double.cqs.iter();
+            cqs.find(|(_, cq)| cq.event == fd).map(|(at, _)| *at)
+        });
+        *cq = std::ptr::with_exposed_provenance_mut(found.unwrap());
+    }
+    0
+}
+
+#[unsafe(no_mangle)]
+const unsafe extern "C" fn ibv_ack_cq_events(_: *mut ib::ibv_cq, _: u32) {}
+
+unsafe extern "C" fn req_notify_cq(cq: *mut ib::ibv_cq, _: c_int) -> c_int {
+    with(|double| double.cqs.get_mut(&cq.addr()).unwrap().armed = true);
+    0
+}
+
+unsafe extern "C" fn poll_cq(cq: *mut ib::ibv_cq, most: c_int, found: *mut ib::ibv_wc) -> c_int {
+    with(|double| {
+        let waiting = &mut double.cqs.get_mut(&cq.addr()).unwrap().waiting;
+        let count = waiting.len().min(most as usize);
+        for (at, completion) in waiting.drain(..count).enumerate() {
+            // SAFETY: the caller has room for so many.
+            let to = unsafe { &mut *found.add(at) };
+            (to.wr_id, to.status) = (completion.number, completion.status);
+        }
+        count as c_int
+    })
+}
+
+unsafe extern "C" fn start_poll(cq: *mut ib::ibv_cq_ex, _: *mut ib::ibv_poll_cq_attr) -> c_int {
+    // SAFETY: as the caller's.
+    unsafe { next_poll(cq) }
+}
+
+unsafe extern "C" fn next_poll(cq: *mut ib::ibv_cq_ex) -> c_int {
+    with(|double| {
+        let of = double.cqs.get_mut(&cq.addr()).unwrap();
+        of.reading = of.waiting.pop_front();
+        let Some(completion) = &of.reading else {
+            return libc::ENOENT;
+        };
+        // SAFETY: a queue that was made above.
+        unsafe {
+            (*cq).wr_id = completion.number;
+            (*cq).status = completion.status;
+        }
+        0
+    })
+}
+
+unsafe extern "C" fn end_poll(cq: *mut ib::ibv_cq_ex) {
+    with(|double| double.cqs.get_mut(&cq.addr()).unwrap().reading = None);
+}
+
+/// Nanoseconds or ticks, as the queue was made.
+unsafe extern "C" fn read_stamp(cq: *mut ib::ibv_cq_ex) -> u64 {
+    with(|double| {
+        let of = &double.cqs[&cq.addr()];
+        let completion = of.reading.as_ref().unwrap();
+        assert_eq!(completion.status, ib::ibv_wc_status::IBV_WC_SUCCESS);
+        let nanos = completion.nanos as u128;
+        if of.wall_clock {
+            nanos as u64
+        } else {
+            (nanos * u128::from(KILOHERTZ) / 1_000_000) as u64
+        }
+    })
+}

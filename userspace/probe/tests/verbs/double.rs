@@ -1,0 +1,204 @@
+//! A double of libibverbs: the calls that the backend makes, over RDMA devices that are numbers.
+//!
+//! The linker takes these functions in the place of `rdma-mummy-sys`'s, which would load the library. They do what the
+//! manual pages of rdma-core say of UD, and refuse what these do not allow: a queue pair goes through its states in order
+//! and with the attributes that each asks for, one in error flushes what is posted, an event comes once for each time it was
+//! asked for, a datagram without a receive or with another queue key is dropped, a route header comes before what was received.
+//! Each test has a double of its own, for each has a thread of its own.
+
+use ib::ibv_qp_state::{IBV_QPS_RTR, IBV_QPS_RTS};
+use rdma_mummy_sys as ib;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, VecDeque};
+use std::ffi::CStr;
+use std::net::Ipv4Addr;
+use std::ptr::null_mut;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+pub(crate) const GRH: usize = 40;
+/// Of a device with ticks: ConnectX-5.
+pub(crate) const KILOHERTZ: u64 = 78_125;
+/// From one device to another.
+pub(crate) const LATENCY: i64 = 5_000;
+/// Device, port, index of the interface.
+pub(crate) const NICS: [(usize, u32, u32); 3] = [(0, 1, 11), (0, 2, 12), (1, 1, 13)];
+pub(crate) const NAMES: [&CStr; 2] = [c"mlx5_0", c"mlx5_1"];
+
+pub(crate) fn address(nic: usize) -> Ipv4Addr {
+    Ipv4Addr::new(10, 0, nic as u8, 1)
+}
+
+pub(crate) fn gid(nic: usize) -> [u8; 16] {
+    address(nic).to_ipv6_mapped().octets()
+}
+
+/// What a device stamps completions with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stamps {
+    WallClock,
+    Ticks,
+    /// It says `EOPNOTSUPP`.
+    Unsupported,
+}
+
+pub(crate) struct Wc {
+    pub(crate) number: u64,
+    pub(crate) status: ib::ibv_wc_status::Type,
+    pub(crate) nanos: i64,
+}
+
+pub(crate) struct Cq {
+    pub(crate) wall_clock: bool,
+    pub(crate) event: libc::c_int,
+    pub(crate) armed: bool,
+    pub(crate) waiting: VecDeque<Wc>,
+    pub(crate) reading: Option<Wc>,
+}
+
+pub(crate) struct Qp {
+    pub(crate) number: u32,
+    pub(crate) nic: usize,
+    pub(crate) cq: usize,
+    pub(crate) state: ib::ibv_qp_state::Type,
+    pub(crate) key: u32,
+    pub(crate) receives: VecDeque<(u64, ib::ibv_sge)>,
+}
+
+pub(crate) struct Ah {
+    pub(crate) gid: [u8; 16],
+    pub(crate) flow_label: u32,
+}
+
+/// The world of one test. What is `pub(crate)` is what tests look at and turn.
+pub(crate) struct Double {
+    /// What listing the devices fails with.
+    pub(crate) no_list: Option<libc::c_int>,
+    /// A device that does not open.
+    pub(crate) closed: Option<usize>,
+    pub(crate) stamps: [Stamps; 2],
+    /// How far the clock of each device is ahead.
+    pub(crate) ahead: [i64; 2],
+    /// Datagrams that the fabric loses from now on.
+    pub(crate) lose: u32,
+    /// Sends that leave, of which the device does not say so.
+    pub(crate) lose_completions: u32,
+    /// Sends that fail, and with them their queue pair.
+    pub(crate) fail: u32,
+    /// A NIC to which no next hop answers.
+    pub(crate) deaf: Option<usize>,
+    pub(crate) handles_asked: u32,
+    /// UDP source port and payload of everything that left.
+    pub(crate) wire: Vec<(u16, Vec<u8>)>,
+    pub(crate) contexts: [usize; 2],
+    pub(crate) cqs: BTreeMap<usize, Cq>,
+    pub(crate) qps: BTreeMap<usize, Qp>,
+    pub(crate) ahs: BTreeMap<usize, Ah>,
+}
+
+thread_local! {
+    static DOUBLE: RefCell<Double> = const { RefCell::new(Double::new()) };
+}
+
+pub(crate) fn with<T>(look: impl FnOnce(&mut Double) -> T) -> T {
+    DOUBLE.with_borrow_mut(look)
+}
+
+pub(crate) fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.unwrap().as_nanos() as i64
+}
+
+impl Double {
+    const fn new() -> Self {
+        Self {
+            no_list: None,
+            closed: None,
+            stamps: [Stamps::WallClock; 2],
+            ahead: [0; 2],
+            lose: 0,
+            lose_completions: 0,
+            fail: 0,
+            deaf: None,
+            handles_asked: 0,
+            wire: Vec::new(),
+            contexts: [0; 2],
+            cqs: BTreeMap::new(),
+            qps: BTreeMap::new(),
+            ahs: BTreeMap::new(),
+        }
+    }
+
+    pub(crate) fn complete(&mut self, cq: usize, number: u64, status: u32, nanos: i64) {
+        let cq = self.cqs.get_mut(&cq).unwrap();
+        cq.waiting.push_back(Wc {
+            number,
+            status,
+            nanos,
+        });
+        if std::mem::take(&mut cq.armed) {
+            // SAFETY: eight bytes, which an event counter takes at once.
+            let written = unsafe { libc::write(cq.event, (&raw const ONE).cast(), 8) };
+            assert_eq!(written, 8);
+        }
+    }
+
+    /// A queue pair fails: what is posted is flushed.
+    pub(crate) fn fail(&mut self, qp: usize, number: u64) {
+        use ib::ibv_wc_status::{IBV_WC_LOC_QP_OP_ERR, IBV_WC_WR_FLUSH_ERR};
+        let failed = self.qps.get_mut(&qp).unwrap();
+        failed.state = ib::ibv_qp_state::IBV_QPS_ERR;
+        let cq = failed.cq;
+        let flushed = std::mem::take(&mut failed.receives);
+        self.complete(cq, number, IBV_WC_LOC_QP_OP_ERR, 0);
+        for (number, _) in flushed {
+            self.complete(cq, number, IBV_WC_WR_FLUSH_ERR, 0);
+        }
+    }
+
+    /// A datagram reaches the port with this GID.
+    pub(crate) fn arrive(&mut self, gid: [u8; 16], number: u32, key: u32, bytes: &[u8], at: i64) {
+        let mut qps = self.qps.values_mut();
+        let found = qps.find(|qp| qp.number == number && self::gid(qp.nic) == gid);
+        let Some(qp) = found else {
+            return;
+        };
+        if ![IBV_QPS_RTR, IBV_QPS_RTS].contains(&qp.state) || qp.key != key {
+            return;
+        }
+        let Some((number, place)) = qp.receives.pop_front() else {
+            return;
+        };
+        // Of IPv4 the first half of the header is what it was.
+        let mut written = vec![0x45; GRH / 2];
+        written.extend_from_slice(bytes);
+        assert!(GRH / 2 + written.len() <= place.length as usize);
+        let to = std::ptr::with_exposed_provenance_mut::<u8>(place.addr as usize + GRH / 2);
+        // SAFETY: the backend has said that so many bytes are there for the device to write.
+        unsafe { to.copy_from_nonoverlapping(written.as_ptr(), written.len()) };
+        let (cq, nic) = (qp.cq, qp.nic);
+        let at = at + self.ahead[NICS[nic].0];
+        self.complete(cq, number, ib::ibv_wc_status::IBV_WC_SUCCESS, at);
+    }
+
+    /// The number of the queue pair of a NIC.
+    pub(crate) fn queue_pair(&self, nic: usize) -> u32 {
+        let found = self.qps.values().find(|qp| qp.nic == nic);
+        found.unwrap().number
+    }
+}
+
+static ONE: u64 = 1;
+
+/// A structure of the library, zeroed but for what is said; it stays for ever.
+pub(crate) fn leak<T>(fill: impl FnOnce(&mut T)) -> *mut T {
+    // SAFETY: structures of numbers, pointers and optional functions, for which all zero is a value.
+    let mut made = Box::new(unsafe { std::mem::zeroed::<T>() });
+    fill(&mut made);
+    Box::into_raw(made)
+}
+
+pub(crate) fn fail<T>(errno: libc::c_int) -> *mut T {
+    // SAFETY: the location is that of this thread.
+    unsafe { *libc::__errno_location() = errno };
+    null_mut()
+}

@@ -1,0 +1,139 @@
+//! Losses, queue pairs in error, devices that are not there.
+
+use crate::double::{self, Stamps, gid, with};
+use crate::{PATIENT, Run, nics};
+use rocescope_probe::backend::verbs::Verbs;
+use rocescope_probe::frame::QUEUE_KEY;
+use rocescope_probe::types::Refusal;
+use rocescope_probe::{Backend, Event, Nanos};
+
+#[test]
+fn what_the_fabric_loses_times_out() {
+    let mut run = Run::begin(Nanos::SECOND);
+    run.run(200);
+    with(|double| double.lose = 5);
+    run.run(200);
+    run.end();
+    assert_eq!(run.outcome("timeout").len(), 5);
+    assert_eq!(run.outcome("received").len(), run.rows.len() - 5);
+}
+
+/// That it left was never said: it came all the same, and has no latency.
+#[test]
+fn a_lost_completion_is_no_lost_probe() {
+    let mut run = Run::begin(Nanos::SECOND);
+    with(|double| double.lose_completions = 3);
+    run.run(200);
+    run.end();
+    assert_eq!(run.outcome("received").len(), run.rows.len());
+    assert_eq!(run.agent.counters().unstamped, 3);
+    let without = |row: &&rocescope_model::ProbeRow| row.nic_send_ns.is_none();
+    let without = run.rows.iter().filter(without);
+    assert_eq!(
+        without
+            .filter(|row| row.network_latency_ns.is_none())
+            .count(),
+        3
+    );
+}
+
+/// What failed did not leave and is no loss of the network; what is sent after that arrives.
+fn a_queue_pair_in_error_begins_anew(stamps: Stamps) {
+    with(|double| double.stamps = [stamps; 2]);
+    let mut run = Run::begin(PATIENT);
+    run.run(100);
+    with(|double| double.fail = 1);
+    run.run(100);
+    assert_eq!(with(|double| double.fail), 0);
+    let before = run.agent.counters().received;
+    run.run(300);
+    run.end();
+    assert_eq!(run.agent.last_refusal().unwrap().1, Refusal::QueuePair);
+    // A probe to it may come while it fails.
+    let unsent = run.outcome("unsent").len();
+    assert!((1..=2).contains(&unsent), "{unsent}");
+    assert_eq!(run.outcome("received").len() + unsent, run.rows.len());
+    assert!(run.agent.counters().received > before + 50);
+    with(|double| {
+        for qp in double.qps.values() {
+            assert_eq!(qp.state, rdma_mummy_sys::ibv_qp_state::IBV_QPS_RTS);
+            assert_eq!(qp.receives.len(), 64);
+        }
+    });
+}
+
+#[test]
+fn a_stamped_queue_pair_in_error_begins_anew() {
+    a_queue_pair_in_error_begins_anew(Stamps::WallClock);
+}
+
+#[test]
+fn a_plain_queue_pair_in_error_begins_anew() {
+    a_queue_pair_in_error_begins_anew(Stamps::Unsupported);
+}
+
+/// The kernel waits for it each time, and nobody probes meanwhile.
+#[test]
+fn a_next_hop_that_does_not_answer_is_not_asked_again_at_once() {
+    with(|double| double.deaf = Some(2));
+    let mut run = Run::begin(PATIENT);
+    run.run(300);
+    run.end();
+    let unsent = run.outcome("unsent");
+    assert!(unsent.len() > 20, "{}", unsent.len());
+    assert!(unsent.iter().all(|row| &*row.dst_nic == "rail2"));
+    assert_eq!(run.agent.last_refusal().unwrap().1, Refusal::Unreachable);
+    assert_eq!(run.outcome("received").len() + unsent.len(), run.rows.len());
+    // Two NICs ask once each; of the others there is a handle a port and pair.
+    assert!(with(|double| double.handles_asked) <= 2 + 4 * 8);
+}
+
+/// A datagram of somebody else, with the key: whatever lies behind it in the slot is no probe.
+#[test]
+fn a_stranger_is_not_taken_for_the_probe_that_was_there_before() {
+    let mut run = Run::begin(PATIENT);
+    run.run(500);
+    run.end();
+    let received = run.agent.counters().received;
+    // Every slot has held a probe.
+    assert!(received > 200, "{received}");
+    with(|double| {
+        for nic in 0..3 {
+            let to = double.queue_pair(nic);
+            for _ in 0..64 {
+                double.arrive(gid(nic), to, QUEUE_KEY, b"hi", double::now());
+            }
+            double.arrive(gid(nic), to, QUEUE_KEY + 1, b"hi", double::now());
+        }
+    });
+    let mut events = Vec::new();
+    let until = run.verbs.now() + Nanos::SECOND;
+    run.verbs.wait(until, &mut events).unwrap();
+    assert_eq!(events, vec![Event::Stranger; 3 * 64]);
+}
+
+#[test]
+fn what_is_not_there_is_said_in_one_line() {
+    let said = || Verbs::open(&nics()).unwrap_err().to_string();
+    with(|double| double.no_list = Some(libc::EOPNOTSUPP));
+    assert!(
+        said().contains("libibverbs.so.1 (of rdma-core) does not load"),
+        "{}",
+        said()
+    );
+    with(|double| double.no_list = Some(libc::ENOSYS));
+    assert!(
+        said().contains("RDMA devices: the kernel has none"),
+        "{}",
+        said()
+    );
+    with(|double| (double.no_list, double.closed) = (None, Some(1)));
+    let closed = "rail2: no RDMA device has a RoCEv2 GID of 10.0.2.1";
+    assert!(said().starts_with(closed), "{}", said());
+    assert!(said().contains("mlx5_1: Permission denied"), "{}", said());
+    with(|double| double.closed = None);
+    let mut other = nics();
+    other[1].1 = 42;
+    let said = Verbs::open(&other).unwrap_err().to_string();
+    assert!(said.starts_with("rail1: no RDMA device"), "{said}");
+}
