@@ -88,7 +88,8 @@ impl Rails {
 
     fn of(&self, net: usize, last: u8) -> String {
         if self.is_v6 {
-            format!("fd00:{net}::{last:x}")
+            // Not from 0: a group of zeros is not written, and addresses are compared as they are written.
+            format!("fd00:{}::{last:x}", net + 1)
         } else {
             format!("10.0.{net}.{last}")
         }
