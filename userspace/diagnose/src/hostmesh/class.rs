@@ -1,6 +1,6 @@
 //! What a suspect looks like: the eight problems of Hostmesh, section 5, and ours.
 
-use super::cells::Place;
+use super::place::Place;
 use super::shape::Shape;
 use super::suspects::Symptom;
 

@@ -1,8 +1,9 @@
 //! Late probes of a window, and the hosts that are slow.
 
-use super::cells::{Cells, Place};
+use super::cells::Cells;
 use super::count::Count;
 use super::names::Names;
+use super::place::Place;
 use super::record::Record;
 use super::settings::Settings;
 use super::suspects::Suspect;
@@ -83,13 +84,7 @@ pub(crate) fn slow_hosts(
         let needed = libm::log(hosts as f64 / settings.chance);
         let slow = count.share() >= settings.late_share && count.anomalous > settings.most_ignored;
         if slow && count.probes >= settings.least_probes && score > needed {
-            found.push(Suspect {
-                place: Place::Host(host),
-                also: Vec::new(),
-                probes: count.probes,
-                anomalous: count.anomalous,
-                score,
-            });
+            found.push(Suspect::new(Place::Host(host), count, score));
         }
     }
     found.sort_by(|a, b| b.score.total_cmp(&a.score));
