@@ -1,5 +1,6 @@
 //! Rows in, a diagnosis a window out.
 
+use super::cores::{Both, in_turn};
 use super::history::History;
 use super::names::Names;
 use super::paper::Sticky;
@@ -36,6 +37,7 @@ pub struct Analyzer {
     pub(super) history: History,
     /// The last window in which each host sent probes.
     pub(super) seen: Vec<i64>,
+    pub(super) both: Both,
 }
 
 #[derive(Debug)]
@@ -67,7 +69,15 @@ impl Analyzer {
             processing: Usual::default(),
             history: History::default(),
             seen: Vec::new(),
+            both: in_turn,
         })
+    }
+
+    /// Has the independent parts of an analysis done by `both`: at the same time, where there are two cores.
+    #[must_use]
+    pub const fn with(mut self, both: Both) -> Self {
+        self.both = both;
+        self
     }
 
     /// Says which node has an address, as the topology file does. To be called before rows come.

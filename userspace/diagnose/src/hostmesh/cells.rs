@@ -1,5 +1,6 @@
 //! The probes of a window, grouped by 5-tuple and path: what everything else counts over.
 
+use super::by_key::ByKey;
 use super::record::{Fate, Record};
 use super::tuples::{Tuples, Version};
 use alloc::vec;
@@ -22,6 +23,10 @@ pub(crate) struct Cell {
     pub(crate) timed: u32,
     /// Of those, much later than usual.
     pub(crate) late: u32,
+    /// Received, where the latency of the way back is known too.
+    pub(crate) compared: u32,
+    /// Of those, much later than the way back.
+    pub(crate) slower: u32,
 }
 
 /// The cells of a window, and which cell each record is in.
@@ -76,13 +81,9 @@ impl Cells {
         }
     }
 
-    /// Records with the positions of their cells.
-    pub(crate) fn with_records<'a>(
-        &self,
-        records: &'a [Record],
-    ) -> impl Iterator<Item = (usize, &'a Record)> {
-        let cells = self.of_record.iter().map(|cell| *cell as usize);
-        cells.zip(records)
+    /// The positions of the records of each cell.
+    pub(crate) fn records(&self) -> ByKey<u32> {
+        ByKey::group(self.all.len(), self.of_record.iter().copied().zip(0..))
     }
 }
 
@@ -98,6 +99,8 @@ impl Cell {
             unsent: 0,
             timed: 0,
             late: 0,
+            compared: 0,
+            slower: 0,
         }
     }
 

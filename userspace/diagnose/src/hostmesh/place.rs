@@ -110,7 +110,10 @@ impl<'a> Crossing<'a> {
 }
 
 /// The places finer than links and NICs that a cell crosses.
-pub(crate) fn fine<'a>(crossing: Crossing<'a>, names: &'a Names) -> impl Iterator<Item = Place> + 'a {
+pub(crate) fn fine<'a>(
+    crossing: Crossing<'a>,
+    names: &'a Names,
+) -> impl Iterator<Item = Place> + 'a {
     let Key {
         src,
         dst,

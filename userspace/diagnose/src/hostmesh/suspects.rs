@@ -30,6 +30,8 @@ pub(crate) enum Symptom {
     Loss,
     /// Network latency above the usual.
     Latency,
+    /// Network latency above that of the way back.
+    Asymmetry,
     /// Delay in the host above the usual.
     Delay,
 }
@@ -71,7 +73,7 @@ impl<'a> Scan<'a> {
         for cell in &cells {
             let evidence = symptom.evidence(cell);
             tally.change(cell, evidence, Count::add);
-            if evidence.path.anomalous > 0 && symptom == Symptom::Loss {
+            if symptom.is_telling(evidence.path, settings) {
                 tally.refine(cell);
             }
         }
@@ -165,7 +167,7 @@ impl<'a> Scan<'a> {
         let expected = match self.symptom {
             Symptom::Loss => self.settings.background,
             // A fabric that is slow as a whole has no place that is.
-            Symptom::Latency | Symptom::Delay => {
+            Symptom::Latency | Symptom::Asymmetry | Symptom::Delay => {
                 if count.share() < self.settings.late_share {
                     return None;
                 }
@@ -200,11 +202,33 @@ impl Suspect {
 }
 
 impl Symptom {
+    /// Name in the dataset.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Loss => "loss",
+            Self::Latency => "latency",
+            Self::Asymmetry => "asymmetry",
+            Self::Delay => "delay",
+        }
+    }
+
+    /// Whether a 5-tuple with these probes is reason to look at finer places. A drop is; of probes one in a
+    /// hundred is late anyway.
+    fn is_telling(self, path: Count, settings: &Settings) -> bool {
+        match self {
+            Self::Loss => path.anomalous > 0,
+            Self::Latency | Self::Asymmetry | Self::Delay => {
+                path.anomalous > 1 && path.share() >= settings.late_share
+            }
+        }
+    }
+
     /// What a cell says of it.
-    fn evidence(self, cell: &Cell) -> Evidence {
+    pub(crate) fn evidence(self, cell: &Cell) -> Evidence {
         let (probes, anomalous, unsent) = match self {
             Self::Loss => (cell.sent, cell.drops, u64::from(cell.unsent)),
             Self::Latency | Self::Delay => (cell.timed, cell.late, 0),
+            Self::Asymmetry => (cell.compared, cell.slower, 0),
         };
         let path = Count {
             probes: probes.into(),

@@ -1,6 +1,7 @@
 //! The rows of `verdicts`.
 
 use super::analyzer::Analyzer;
+use super::by_key::ByKey;
 use super::cells::Cells;
 use super::class::{Class, Evidence};
 use super::flows::Where;
@@ -20,6 +21,8 @@ use rocescope_model::{Text, Time, VerdictRow};
 pub(super) struct Bench<'a> {
     pub(super) analyzer: &'a Analyzer,
     pub(super) cells: &'a Cells,
+    /// The positions of the records of each cell.
+    pub(super) of_cell: ByKey<u32>,
     pub(super) records: &'a [Record],
     pub(super) votes: &'a Votes,
     pub(super) start_ns: i64,
@@ -32,7 +35,7 @@ impl Bench<'_> {
     /// The rows of all suspects and their places; and the history with them in it.
     pub(super) fn verdicts(
         mut self,
-        suspects: [(Symptom, &Vec<Suspect>); 3],
+        suspects: [(Symptom, &Vec<Suspect>); 4],
     ) -> (Vec<VerdictRow>, Vec<Where>, History) {
         let (mut rows, mut places) = (Vec::new(), Vec::new());
         for (symptom, suspects) in suspects {
@@ -63,6 +66,8 @@ impl Bench<'_> {
             episodes,
             late_too: self.is_late_too(suspect.place, &look),
             other_way_well: self.other_way_well(suspect.place),
+            is_one_way: look.slower.share() >= self.analyzer.settings.late_share,
+            is_crossed_back: self.is_crossed_back(suspect.place),
         };
         let class = Class::of(&evidence);
         let mut row = VerdictRow {
@@ -70,12 +75,7 @@ impl Bench<'_> {
             window_start: Time(self.start_ns),
             window_start_ns: self.start_ns,
             window_ns,
-            symptom: match symptom {
-                Symptom::Loss => "loss",
-                Symptom::Latency => "latency",
-                Symptom::Delay => "delay",
-            }
-            .into(),
+            symptom: symptom.name().into(),
             class: class.name().into(),
             problem: class.problem(),
             since_ns,
@@ -83,6 +83,9 @@ impl Bench<'_> {
             anomalous: suspect.anomalous,
             anomalous_ratio: super::sla::ratio(suspect.anomalous, suspect.probes).unwrap_or(0.0),
             score: suspect.score,
+            tuples: Some(look.tuples)
+                .filter(|tuples| !tuples.is_empty())
+                .map(Text::from),
             action: class.action().into(),
             ..VerdictRow::default()
         };
@@ -133,6 +136,7 @@ fn sentence(row: &VerdictRow, evidence: &Evidence, class: Class) -> String {
         Symptom::Loss if class == Class::Corruption => "probes lost or changed",
         Symptom::Loss => "probes lost",
         Symptom::Latency => "probes late in the network",
+        Symptom::Asymmetry => "probes later than those back",
         Symptom::Delay => "probes late in the host",
     };
     let way = match row.direction.as_deref() {

@@ -1,13 +1,16 @@
 //! The analysis of a window whose rows are all there.
 
 use super::analyzer::Analyzer;
+use super::asymmetry::{one_way_share, ways_back};
+use super::by_key::ByKey;
 use super::cells::Cells;
+use super::cores::both;
 use super::coverage::Coverage;
 use super::flows::Where;
-use super::latency;
+use super::latency::{self, Times};
 use super::paper::{Votes, attribute};
 use super::place::Place;
-use super::record::Window;
+use super::record::{Record, Window};
 use super::suspects::{Scan, Suspect, Symptom};
 use super::untraced::unreached;
 use super::verdict::Bench;
@@ -33,6 +36,25 @@ pub struct WindowDiagnosis {
     pub coverage: Vec<Coverage>,
 }
 
+/// The suspects of a window, by symptom.
+#[derive(Debug, Default)]
+struct Found {
+    loss: Vec<Suspect>,
+    late: Vec<Suspect>,
+    one_way: Vec<Suspect>,
+    slow: Vec<Suspect>,
+}
+
+impl Found {
+    /// The records of each cell, where a suspect needs them.
+    fn cells(&self, cells: &Cells) -> ByKey<u32> {
+        match self.loss.is_empty() {
+            true => ByKey::default(),
+            false => cells.records(),
+        }
+    }
+}
+
 impl Analyzer {
     pub(super) fn analyse(&mut self, number: i64, window: &Window) -> WindowDiagnosis {
         let start_ns = number * self.settings.window_ns;
@@ -54,50 +76,45 @@ impl Analyzer {
             let least = self.settings.least_window;
             unjudged.push(format!("only {} probes, {least} are needed", records.len()));
         }
+        let (network, processing) = self.times(records);
+        Self::quantiles(&mut sla, network.quantiles, processing.quantiles);
         let least_ns = self.settings.least_late_ns.max(2 * window.clock_error_ns);
         let margin = self.network.margin_ns(least_ns);
         if let Some(margin) = margin {
-            latency::mark(&self.network, &mut cells, records, &self.tuples, margin);
+            let ways_back = ways_back(&self.tuples, &network.medians);
+            let (usual, tuples) = (&self.network, &self.tuples);
+            latency::mark(usual, &ways_back, &mut cells, records, tuples, margin);
         }
-        let (mut loss, mut late, mut slow) = (Vec::new(), Vec::new(), Vec::new());
+        let mut found = Found::default();
         if enough {
-            loss = self.lossy(&cells, end_ns);
-            let (tuples, names) = (&self.tuples, &self.names);
-            let settings = &self.settings;
-            match margin {
-                None => unjudged.push("latency: no window to compare with yet".into()),
-                Some(_) => {
-                    let mut scan = Scan::new(&cells, tuples, names, settings, Symptom::Latency);
-                    late = scan.run(settings.most_verdicts);
-                }
+            if margin.is_none() {
+                unjudged.push("latency: no window to compare with yet".into());
             }
-            if let Some(margin) = self.processing.margin_ns(settings.least_late_ns) {
-                let values = latency::processing(records, tuples, names);
-                let hosts = names.hosts.len();
-                slow = latency::slow_hosts(&self.processing, values, hosts, settings, margin);
-            }
-            let values = latency::network(records, tuples);
-            self.network
-                .learn(tuples.pairs.len(), values, late.is_empty());
-            let values = latency::processing(records, tuples, names);
-            self.processing
-                .learn(names.hosts.len(), values, slow.is_empty());
+            (found.loss, (found.late, found.one_way, found.slow)) = both(
+                self.both,
+                || self.lossy(&cells, end_ns),
+                || self.slow(&cells, records, margin.is_some()),
+            );
+            self.learn(network, processing, &found);
         }
+        sla.asymmetric_ratio = one_way_share(&cells, &self.tuples, &self.names);
 
         let history = core::mem::take(&mut self.history);
         let (verdicts, places, history) = Bench {
             analyzer: &*self,
             history,
             cells: &cells,
+            of_cell: found.cells(&cells),
             records,
             votes: &votes,
             start_ns,
-            late: &late,
+            late: &found.late,
         }
         .verdicts([
-            (Symptom::Loss, &loss),
-            (Symptom::Latency, &late),
-            (Symptom::Delay, &slow),
+            (Symptom::Loss, &found.loss),
+            (Symptom::Latency, &found.late),
+            (Symptom::Asymmetry, &found.one_way),
+            (Symptom::Delay, &found.slow),
         ]);
         self.history = history;
         self.history.forget(start_ns, self.settings.window_ns);
@@ -121,6 +138,65 @@ impl Analyzer {
                 .collect(),
             coverage: self.cover(&cells, &votes),
         }
+    }
+
+    /// Latencies of the network by pair of NICs, and delays in hosts by host.
+    fn times(&self, records: &[Record]) -> (Times, Times) {
+        let Self { names, tuples, .. } = self;
+        both(
+            self.both,
+            || Times::of(tuples.pairs.len(), latency::network(records, tuples)),
+            || {
+                Times::of(
+                    names.hosts.len(),
+                    latency::processing(records, tuples, names),
+                )
+            },
+        )
+    }
+
+    /// What this window adds to what is usual.
+    fn learn(&mut self, network: Times, processing: Times, found: &Found) {
+        let quiet = found.late.is_empty();
+        let still = found.slow.is_empty();
+        let (usual_network, usual_processing) = (&mut self.network, &mut self.processing);
+        both(
+            self.both,
+            || usual_network.learn(network.by_key, &network.medians, quiet),
+            || usual_processing.learn(processing.by_key, &processing.medians, still),
+        );
+    }
+
+    /// The places that are late against their usual; of the rest, those that are late against their way back;
+    /// and the hosts that are slow.
+    fn slow(
+        &self,
+        cells: &Cells,
+        records: &[Record],
+        is_judged: bool,
+    ) -> (Vec<Suspect>, Vec<Suspect>, Vec<Suspect>) {
+        let Self {
+            settings,
+            tuples,
+            names,
+            processing,
+            ..
+        } = self;
+        let (mut late, mut one_way, mut slow) = (Vec::new(), Vec::new(), Vec::new());
+        if is_judged {
+            let scan = |symptom| Scan::new(cells, tuples, names, settings, symptom);
+            late = scan(Symptom::Latency).run(settings.most_verdicts);
+            let mut rest = scan(Symptom::Asymmetry);
+            for suspect in &late {
+                rest.without(suspect.place);
+            }
+            one_way = rest.run(settings.most_verdicts);
+        }
+        if let Some(margin) = processing.margin_ns(settings.least_late_ns) {
+            let values = latency::processing(records, tuples, names);
+            slow = latency::slow_hosts(processing, values, names.hosts.len(), settings, margin);
+        }
+        (late, one_way, slow)
     }
 
     /// The places that explain the drops. Probes of a NIC that was at fault within the last minute say nothing
