@@ -164,7 +164,7 @@ pub fn read(frame: &[u8], udp_dst_port: u16) -> Seen {
     }
 }
 
-/// The payload of a frame that [`write`] made, and the UDP destination port: what the kernel gives
+/// The payload of a frame that [`write()`] made, and the UDP destination port: what the kernel gives
 /// back with the time at which it left.
 #[must_use]
 pub fn own(frame: &[u8]) -> Option<(Payload, u16)> {
