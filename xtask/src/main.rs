@@ -27,7 +27,7 @@ cargo xtask <task>
   graph                         hold the crates against the table in ARCHITECTURE.md
   bench file [FILE] [OPTION...] the whole path beside tcpdump and tshark
   bench capture [OPTION...]     live capture on a veth pair beside others: --part b|c, --soak SECONDS
-  bench mesh [OPTION...]        accuracy and speed of the analysis of probes: [accuracy|speed] [SEEDS]
+  bench mesh [OPTION...]        accuracy and speed of the analysis of probes: [accuracy|quiet|speed] [SEEDS]
   bench memory                  the peak of a capture of 100,000 flows
   bench sketches [OPTION...]    the sketches beside their rivals
   bench paper [SECONDS]         the evaluation of the Fudan system's paper, repeated

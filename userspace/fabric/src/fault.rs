@@ -53,6 +53,13 @@ pub enum Kind {
         /// Share of packets that find the queue full, from 0 to 1.
         loss: f64,
     },
+    /// The switch in front of the link sends everything for a NIC over it alone, which takes longer.
+    Detour {
+        /// The NIC.
+        to: Nic,
+        /// How much longer.
+        delay_ns: i64,
+    },
     /// The host is slow to send and to take what arrived.
     SlowHost {
         /// Mean of the exponentially distributed delay.
@@ -149,6 +156,18 @@ impl Fault {
             Place::Link(_) | Place::Way(_) => false,
         };
         here && matches!(self.kind, Kind::MissingRoute { .. }) && self.holds(at_ns)
+    }
+
+    /// Whether a switch has another way than this one for a NIC, and has to take it.
+    #[must_use]
+    pub fn diverts(&self, to: Nic, way: Way, at_ns: i64, topology: &Topology) -> bool {
+        match (self.kind, self.place) {
+            (Kind::Detour { to: nic, .. }, Place::Way(detour)) => {
+                let is_here = topology.from_to(detour).0 == topology.from_to(way).0;
+                nic == to && way != detour && is_here && self.holds(at_ns)
+            }
+            _ => false,
+        }
     }
 
     /// Whether every packet of a tuple ends on this way, as a traceroute sees it too.

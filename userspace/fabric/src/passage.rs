@@ -70,7 +70,13 @@ impl Fabric {
     #[must_use]
     pub fn route(&self, tuple: FiveTuple, at_ns: i64) -> Route {
         let topology = &self.topology;
-        topology.route(tuple, self.seed, |way| !self.is_down(way.link, at_ns))
+        let diverted = |way| {
+            let mut faults = self.faults.iter();
+            faults.any(|fault| fault.diverts(tuple.dst, way, at_ns, topology))
+        };
+        topology.route(tuple, self.seed, |way| {
+            !self.is_down(way.link, at_ns) && !diverted(way)
+        })
     }
 
     /// What a traceroute on this 5-tuple finds at a time: the address of each hop, `None` for those behind a
@@ -194,6 +200,7 @@ impl Fabric {
             Kind::Loss { probability } if draws.happens(probability) => (Outcome::Lost, 0),
             Kind::Corruption { probability } if draws.happens(probability) => (Outcome::Corrupt, 0),
             Kind::Congestion { loss, .. } if draws.happens(loss) => (Outcome::Lost, 0),
+            Kind::Detour { to, delay_ns } if to == tuple.dst => (Outcome::Received, delay_ns),
             Kind::Congestion { delay_ns, .. } => {
                 (Outcome::Received, draws.exponential_ns(delay_ns))
             }
@@ -337,6 +344,23 @@ mod tests {
                 / 1_000
         };
         assert!(mean(&queue, &mut draws) > 900_000);
+        let leaf = plain.topology.node(Role::Rail { group: 0, rail: 0 });
+        let longer = crate::Way {
+            link: plain.topology.between(leaf, spine).unwrap(),
+            up: true,
+        };
+        let detour = Kind::Detour {
+            to: nic,
+            delay_ns: 1_000_000,
+        };
+        let detour = with(detour, Place::Way(longer));
+        assert!(mean(&detour, &mut draws) > 1_000_000);
+        for port in 0..100 {
+            let to = |rail| detour.route(tuple(&plain, 0, rail, port), 0);
+            assert_eq!(to(1).ways()[1], longer);
+            let other = tuple(&plain, 0, 2, port);
+            assert_eq!(to(2), plain.route(other, 0));
+        }
         let host = plain.topology.node(Role::Host(0));
         let slow = with(
             Kind::SlowHost {

@@ -7,7 +7,8 @@
 
 use crate::{Text, Time, Type, Value};
 use alloc::borrow::Cow;
-use alloc::string::{String, ToString};
+use alloc::string::ToString;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::net::{IpAddr, Ipv4Addr};
 
@@ -105,7 +106,7 @@ impl Cell for Text {
 
     fn read(value: Value<'_>) -> Option<Self> {
         match value {
-            Value::Text(text) => Some(String::from(text).into()),
+            Value::Text(text) => Some(Arc::<str>::from(&*text).into()),
             _ => None,
         }
     }

@@ -16,6 +16,7 @@
 //! | [`ports`] | the pool of source ports, drawn as flow labels |
 //! | [`clocks`] | how far the clock of one NIC is ahead of another's, with a bound |
 //! | [`tracer`], [`route`] | the path of every 5-tuple, a few at a time; what is known of one |
+//! | `answers` | how often a switch is asked for one |
 //! | [`throttle`] | the agent slows down before it is in the way |
 //! | [`counters`] | what became of everything, and the identity that must hold |
 //! | [`payload`], [`frame`], [`icmp`] | the 50 bytes of a probe, the frame around them, answers of routers |
@@ -24,6 +25,7 @@
 //! | [`mod@drive`] | the loop that joins an agent and a backend |
 
 pub mod agent;
+mod answers;
 pub mod backend;
 pub mod clocks;
 pub mod counters;

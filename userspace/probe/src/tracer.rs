@@ -9,6 +9,7 @@
 //! A trace that does not reach its destination says nothing of the path: what was known stays, which is
 //! what the timeouts of a failure need (Hostmesh, section 3.3.2).
 
+use crate::answers::Answers;
 use crate::icmp::Answer;
 use crate::route::{Hop, News, Route};
 use crate::types::{Kind, Nanos, NicIndex};
@@ -89,13 +90,6 @@ struct Running {
     reached: Option<(u8, Nanos, IpAddr)>,
 }
 
-/// Answers that an address may still give.
-#[derive(Clone, Copy, Debug)]
-struct Bucket {
-    tokens: f64,
-    at: Nanos,
-}
-
 /// Traces, and what they found.
 #[derive(Clone, Debug)]
 pub struct Tracer {
@@ -104,7 +98,7 @@ pub struct Tracer {
     running: Vec<Running>,
     /// When each NIC may begin its next trace.
     due: Vec<Nanos>,
-    buckets: BTreeMap<IpAddr, Bucket>,
+    answers: Answers,
     next_id: u16,
     deferred: u64,
 }
@@ -123,7 +117,7 @@ impl Tracer {
             routes: BTreeMap::new(),
             running: Vec::new(),
             due: (0..nics).map(first).collect(),
-            buckets: BTreeMap::new(),
+            answers: Answers::new(limits.answers_per_second),
             next_id: 1,
             deferred: 0,
         }
@@ -249,7 +243,7 @@ impl Tracer {
             .filter(|(_, route)| {
                 some = true;
                 let hops = route.hops().iter().flatten();
-                hops.into_iter().all(|hop| self.may_answer(*hop, now))
+                hops.into_iter().all(|hop| self.answers.may(*hop, now))
             })
             .min_by_key(|(_, route)| route.asked)
             .map(|(tuple, _)| *tuple);
@@ -257,19 +251,11 @@ impl Tracer {
         chosen
     }
 
-    fn may_answer(&self, hop: IpAddr, now: Nanos) -> bool {
-        let rate = self.limits.answers_per_second;
-        self.buckets
-            .get(&hop)
-            .is_none_or(|bucket| bucket.filled(now, rate) >= 1.0)
-    }
-
     /// A router answered a packet of a trace of `tuple`.
     pub fn answered(&mut self, tuple: Tuple, answer: &Answer, at: Nanos) -> Heard {
         let Some(Kind::Trace { id, ttl }) = answer.kind else {
             return Heard::Strange;
         };
-        let rate = self.limits.answers_per_second;
         let Some(running) = self.running(tuple, id) else {
             return Heard::Strange;
         };
@@ -285,12 +271,7 @@ impl Tracer {
         }
         hop.address = Some(answer.from);
         hop.round_trip = Some(since);
-        let bucket = self.buckets.entry(answer.from).or_insert(Bucket {
-            tokens: burst(rate),
-            at,
-        });
-        bucket.tokens = bucket.filled(at, rate) - 1.0;
-        bucket.at = bucket.at.max(at);
+        self.answers.given(answer.from, at);
         Heard::Hop
     }
 
@@ -351,9 +332,7 @@ impl Tracer {
         for due in &mut self.due {
             *due = *due + by;
         }
-        for bucket in self.buckets.values_mut() {
-            bucket.at = bucket.at + by;
-        }
+        self.answers.stepped(by);
         for route in self.routes.values_mut() {
             route.stepped(by);
         }
@@ -380,18 +359,6 @@ impl Running {
             round_trip: Some(at - self.at),
         });
         Some(hops)
-    }
-}
-
-/// A second's answers may come at once, one at least.
-fn burst(rate: f64) -> f64 {
-    rate.max(1.0)
-}
-
-impl Bucket {
-    fn filled(&self, now: Nanos, rate: f64) -> f64 {
-        let passed = (now - self.at).0.max(0) as f64 / 1e9;
-        (self.tokens + passed * rate).min(burst(rate))
     }
 }
 
@@ -545,8 +512,7 @@ mod tests {
 
     #[test]
     fn no_address_is_asked_more_often_than_it_may_be() {
-        let mut tracer = tracer(1e6);
-        tracer.limits.answers_per_second = 2.0;
+        let mut tracer = tracer(2.0);
         tracer.limits.interval = Some(Nanos(50_000_000));
         let mut asked = 0;
         for turn in 0..200 {

@@ -1,4 +1,4 @@
-//! `cargo xtask bench mesh [accuracy|speed] [SEEDS]`: the analysis of a mesh of probes.
+//! `cargo xtask bench mesh [accuracy|quiet|speed] [SEEDS]`: the analysis of a mesh of probes.
 
 use crate::process::{command, run as run_command};
 use anyhow::Result;

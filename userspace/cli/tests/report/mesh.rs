@@ -6,7 +6,7 @@ use crate::simulated;
 /// A bench whose dataset `data` holds probes alone; analysed or not.
 pub(crate) fn bench(analysed: bool) -> Bench {
     let bench = Bench::new();
-    let fabric = simulated::dataset(&bench.path("data"));
+    let (fabric, _) = simulated::dataset(&bench.path("data"));
     if analysed {
         simulated::analyse(&fabric, bench.folder.path(), "data");
     }

@@ -11,7 +11,7 @@ fn dataset(analysed: bool) -> (TempDir, String) {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("mesh");
     let root = root.to_str().unwrap().to_owned();
-    let fabric = simulated::dataset(folder.path().join("mesh").as_path());
+    let (fabric, _) = simulated::dataset(folder.path().join("mesh").as_path());
     if analysed {
         simulated::analyse(&fabric, folder.path(), "mesh");
     }

@@ -1,8 +1,9 @@
-//! How well and how fast a mesh of probes is analysed: `cargo xtask bench mesh [accuracy|speed] [SEEDS]`.
+//! How well and how fast a mesh of probes is analysed: `cargo xtask bench mesh [accuracy|quiet|speed] [SEEDS]`.
 //!
 //! | module | what it measures |
 //! |---|---|
 //! | `accuracy` | precision and recall over a cluster of 2,000 hosts with 8 NICs in three tiers |
+//! | `quiet` | an hour of 512 hosts in which nothing is wrong |
 //! | `speed` | time and memory for a window of 10,000 hosts with 8 NICs |
 #![expect(
     clippy::unwrap_used,
@@ -10,6 +11,7 @@
 )]
 
 mod accuracy;
+mod quiet;
 mod speed;
 
 use rocescope_diagnose::hostmesh::{Analyzer, Settings};
@@ -25,14 +27,17 @@ fn main() {
     let seeds = arguments
         .iter()
         .find_map(|word| word.parse().ok())
-        .unwrap_or(10);
+        .unwrap_or(20);
     let asked = |part: &str| {
-        let parts = ["accuracy", "speed"];
+        let parts = ["accuracy", "quiet", "speed"];
         arguments.iter().any(|word| word == part)
             || !arguments.iter().any(|word| parts.contains(&word.as_str()))
     };
     if asked("accuracy") {
         accuracy::run(seeds);
+    }
+    if asked("quiet") {
+        quiet::run();
     }
     if asked("speed") {
         speed::run();

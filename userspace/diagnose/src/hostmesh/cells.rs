@@ -1,8 +1,8 @@
 //! The probes of a window, grouped by 5-tuple and path: what everything else counts over.
 
-use super::names::{End, Names};
+use super::by_key::ByKey;
 use super::record::{Fate, Record};
-use super::tuples::{Key, Tuples, Version};
+use super::tuples::{Tuples, Version};
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -23,6 +23,10 @@ pub(crate) struct Cell {
     pub(crate) timed: u32,
     /// Of those, much later than usual.
     pub(crate) late: u32,
+    /// Received, where the latency of the way back is known too.
+    pub(crate) compared: u32,
+    /// Of those, much later than the way back.
+    pub(crate) slower: u32,
 }
 
 /// The cells of a window, and which cell each record is in.
@@ -77,13 +81,9 @@ impl Cells {
         }
     }
 
-    /// Records with the positions of their cells.
-    pub(crate) fn with_records<'a>(
-        &self,
-        records: &'a [Record],
-    ) -> impl Iterator<Item = (usize, &'a Record)> {
-        let cells = self.of_record.iter().map(|cell| *cell as usize);
-        cells.zip(records)
+    /// The positions of the records of each cell.
+    pub(crate) fn records(&self) -> ByKey<u32> {
+        ByKey::group(self.all.len(), self.of_record.iter().copied().zip(0..))
     }
 }
 
@@ -99,6 +99,8 @@ impl Cell {
             unsent: 0,
             timed: 0,
             late: 0,
+            compared: 0,
+            slower: 0,
         }
     }
 
@@ -115,111 +117,6 @@ impl Cell {
                 self.drops += 1;
                 self.corrupt += 1;
             }
-        }
-    }
-}
-
-/// A place that may be at fault.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Place {
-    /// A NIC, its link, or its switch port; both directions.
-    Nic(u32),
-    /// The same, towards the NIC.
-    ToNic(u32),
-    /// The same, away from the NIC.
-    FromNic(u32),
-    /// A link between switches, in one direction.
-    Link(u32),
-    /// Both directions of one.
-    Cable(u32, u32),
-    /// A switch.
-    Switch(u32),
-    /// The route of a switch to a NIC.
-    Route { switch: u32, nic: u32 },
-    /// Two NICs, one way.
-    Pair { src: u32, dst: u32 },
-    /// Two NICs, one way, at a switch.
-    PairAt { switch: u32, src: u32, dst: u32 },
-    /// A 5-tuple.
-    Tuple {
-        src: u32,
-        dst: u32,
-        udp_src_port: u16,
-        udp_dst_port: u16,
-    },
-    /// A host.
-    Host(u32),
-}
-
-/// What a cell crosses.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Crossing<'a> {
-    pub(crate) key: Key,
-    pub(crate) links: &'a [u32],
-}
-
-impl<'a> Crossing<'a> {
-    pub(crate) fn of(cell: &Cell, tuples: &'a Tuples) -> Self {
-        Self {
-            key: tuples.all[cell.tuple as usize].key,
-            links: cell.path.map_or(&[], |path| tuples.links(path)),
-        }
-    }
-
-    /// The links between switches: what is not part of a NIC's problem.
-    pub(crate) fn inner<'b>(self, names: &'b Names) -> impl Iterator<Item = u32> + 'b
-    where
-        'a: 'b,
-    {
-        self.links.iter().copied().filter(|link| {
-            let link = &names.links[*link as usize];
-            !matches!(link.from, End::Nic(_)) && !matches!(link.to, End::Nic(_))
-        })
-    }
-
-    /// The switches.
-    pub(crate) fn switches<'b>(self, names: &'b Names) -> impl Iterator<Item = u32> + 'b
-    where
-        'a: 'b,
-    {
-        self.links
-            .iter()
-            .filter_map(|link| match names.links[*link as usize].to {
-                End::Switch(switch) => Some(switch),
-                End::Nic(_) | End::Unknown => None,
-            })
-    }
-
-    /// Whether it crosses a place.
-    pub(crate) fn meets(self, place: Place, names: &Names) -> bool {
-        let Key {
-            src,
-            dst,
-            udp_src_port,
-            udp_dst_port,
-        } = self.key;
-        let through = |switch: u32| self.switches(names).any(|crossed| crossed == switch);
-        match place {
-            Place::Nic(nic) => src == nic || dst == nic,
-            Place::ToNic(nic) => dst == nic,
-            Place::FromNic(nic) => src == nic,
-            Place::Link(link) => self.links.contains(&link),
-            Place::Cable(one, other) => self.links.contains(&one) || self.links.contains(&other),
-            Place::Switch(switch) => through(switch),
-            Place::Route { switch, nic } => dst == nic && through(switch),
-            Place::Pair { src: from, dst: to } => (src, dst) == (from, to),
-            Place::PairAt {
-                switch,
-                src: from,
-                dst: to,
-            } => (src, dst) == (from, to) && through(switch),
-            Place::Tuple {
-                src: a,
-                dst: b,
-                udp_src_port: c,
-                udp_dst_port: d,
-            } => (src, dst, udp_src_port, udp_dst_port) == (a, b, c, d),
-            Place::Host(host) => names.nics[src as usize].host == host,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What a suspect looks like: the eight problems of Hostmesh, section 5, and ours.
 
-use super::cells::Place;
+use super::place::Place;
 use super::shape::Shape;
 use super::suspects::Symptom;
 
@@ -20,6 +20,10 @@ pub(crate) struct Evidence {
     pub(crate) late_too: bool,
     /// Of a NIC: whether the other direction is well.
     pub(crate) other_way_well: bool,
+    /// Whether probes over the place are late against the way back too.
+    pub(crate) is_one_way: bool,
+    /// Of a link: whether probes cross it the other way.
+    pub(crate) is_crossed_back: bool,
 }
 
 /// A class of problems.
@@ -35,6 +39,7 @@ pub(crate) enum Class {
     CongestionDrops,
     Congestion,
     SlowReceiver,
+    Asymmetric,
     SlowHost,
 }
 
@@ -50,8 +55,7 @@ impl Class {
         } = evidence;
         match (symptom, place) {
             (Symptom::Delay, _) => return Self::SlowHost,
-            (Symptom::Latency, Place::ToNic(_)) => return Self::SlowReceiver,
-            (Symptom::Latency, _) => return Self::Congestion,
+            (Symptom::Latency | Symptom::Asymmetry, _) => return Self::of_latency(evidence),
             (Symptom::Loss, _) => {}
         }
         if evidence.corrupt * 2 >= anomalous {
@@ -72,6 +76,25 @@ impl Class {
         }
     }
 
+    /// A cable is as long one way as the other: what is slow one way on a link, and not back, is a queue. What
+    /// is slow for a pair, a route or a 5-tuple alone, or on a link that nobody comes back over, is another way.
+    const fn of_latency(evidence: &Evidence) -> Self {
+        let one_way = evidence.is_one_way;
+        match evidence.place {
+            Place::ToNic(_) => Self::SlowReceiver,
+            Place::Link(_) if one_way && !evidence.is_crossed_back => Self::Asymmetric,
+            Place::Pair { .. }
+            | Place::PairAt { .. }
+            | Place::Route { .. }
+            | Place::Tuple { .. }
+                if one_way =>
+            {
+                Self::Asymmetric
+            }
+            _ => Self::Congestion,
+        }
+    }
+
     /// Name in the dataset.
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -85,6 +108,7 @@ impl Class {
             Self::CongestionDrops => "congestion_drops",
             Self::Congestion => "congestion",
             Self::SlowReceiver => "slow_receiver",
+            Self::Asymmetric => "asymmetric_path",
             Self::SlowHost => "slow_host",
         }
     }
@@ -100,7 +124,7 @@ impl Class {
             Self::Congestion => 6,
             Self::SlowHost => 7,
             Self::SlowReceiver => 8,
-            Self::LinkDown | Self::Loss | Self::Blackhole => return None,
+            Self::LinkDown | Self::Loss | Self::Blackhole | Self::Asymmetric => return None,
         })
     }
 
@@ -132,6 +156,9 @@ impl Class {
             }
             Self::SlowReceiver => {
                 "packets to it wait and packets from it do not: load, or pause frames from the NIC (a PCIe link that runs below its speed or width would do that)"
+            }
+            Self::Asymmetric => {
+                "packets take longer this way than back, while others over the same links do not: the two ways are routed apart"
             }
             Self::SlowHost => {
                 "the host is slow to send or to take packets, the network is not: its CPU may be overloaded"
@@ -171,6 +198,9 @@ impl Class {
             }
             Self::SlowReceiver => {
                 "read the NIC's tx pause counters, then speed and width of its PCIe link and its GPU's (`lspci -vv`: LnkSta)"
+            }
+            Self::Asymmetric => {
+                "compare the routes of both ways, switch by switch (`ip route get` with the ports, or its ECMP and policy routes)"
             }
             Self::SlowHost => "look at CPU load, interrupts and frequency on the host",
         }

@@ -1,9 +1,11 @@
 //! How often the probes of a window crossed each link.
 
-use super::analyzer::{Analyzer, WindowDiagnosis};
-use super::cells::{Cells, Crossing};
+use super::analyzer::Analyzer;
+use super::cells::Cells;
 use super::names::Link;
 use super::paper::{Vote, Votes};
+use super::place::Crossing;
+use super::window::WindowDiagnosis;
 use alloc::vec::Vec;
 use rocescope_model::{LinkRow, Time};
 

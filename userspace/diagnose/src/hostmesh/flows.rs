@@ -5,7 +5,7 @@
 //! source port another way.
 
 use super::analyzer::Analyzer;
-use super::cells::{Crossing, Place};
+use super::place::{Crossing, Place};
 use super::tuples::Key;
 use core::net::IpAddr;
 

@@ -1,6 +1,6 @@
 //! Since when a problem lasts, and how often it came and went.
 
-use super::cells::Place;
+use super::place::Place;
 use super::shape::Shape;
 use super::suspects::Symptom;
 use alloc::vec::Vec;
@@ -90,7 +90,7 @@ impl History {
 #[cfg(test)]
 mod tests {
     use super::History;
-    use crate::hostmesh::cells::Place;
+    use crate::hostmesh::place::Place;
     use crate::hostmesh::shape::Shape;
     use crate::hostmesh::suspects::Symptom;
 

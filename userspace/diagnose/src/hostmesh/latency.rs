@@ -1,13 +1,16 @@
 //! Late probes of a window, and the hosts that are slow.
 
-use super::cells::{Cells, Place};
+use super::by_key::ByKey;
+use super::cells::Cells;
 use super::count::Count;
 use super::names::Names;
+use super::place::Place;
 use super::record::Record;
 use super::settings::Settings;
+use super::sla::{Quantiles, quantiles};
 use super::suspects::Suspect;
 use super::tuples::Tuples;
-use super::usual::Usual;
+use super::usual::{Usual, medians};
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -35,21 +38,51 @@ pub(crate) fn processing<'a>(
     })
 }
 
-/// Counts in each cell the probes whose lateness can be judged, and the late ones.
+/// One quantity of all probes of a window.
+#[derive(Debug, Default)]
+pub(crate) struct Times {
+    pub(crate) by_key: ByKey<i32>,
+    /// By key.
+    pub(crate) medians: Vec<Option<i32>>,
+    pub(crate) quantiles: Quantiles,
+}
+
+impl Times {
+    pub(crate) fn of(keys: usize, values: impl Iterator<Item = (u32, i32)> + Clone) -> Self {
+        let mut by_key = ByKey::group(keys, values);
+        let medians = medians(&mut by_key);
+        let quantiles = quantiles(&mut by_key.values().to_vec());
+        Self {
+            by_key,
+            medians,
+            quantiles,
+        }
+    }
+}
+
+/// Counts in each cell the probes whose lateness can be judged, against the usual and against the median of the
+/// way back (by pair), and the late ones.
 pub(crate) fn mark(
     usual: &Usual,
+    ways_back: &[Option<i32>],
     cells: &mut Cells,
     records: &[Record],
     tuples: &Tuples,
     margin_ns: i64,
 ) {
     cells.update(records, |cell, record| {
+        let Some(ns) = record.network_ns() else {
+            return;
+        };
         let pair = tuples.all[record.tuple as usize].pair;
-        let late = record
-            .network_ns()
-            .and_then(|ns| usual.is_late(pair, ns, margin_ns));
-        cell.timed += u32::from(late.is_some());
-        cell.late += u32::from(late == Some(true));
+        if let Some(late) = usual.is_late(pair, ns, margin_ns) {
+            cell.timed += 1;
+            cell.late += u32::from(late);
+        }
+        if let Some(back) = ways_back[pair as usize] {
+            cell.compared += 1;
+            cell.slower += u32::from(i64::from(ns) > i64::from(back) + margin_ns);
+        }
     });
 }
 
@@ -83,13 +116,7 @@ pub(crate) fn slow_hosts(
         let needed = libm::log(hosts as f64 / settings.chance);
         let slow = count.share() >= settings.late_share && count.anomalous > settings.most_ignored;
         if slow && count.probes >= settings.least_probes && score > needed {
-            found.push(Suspect {
-                place: Place::Host(host),
-                also: Vec::new(),
-                probes: count.probes,
-                anomalous: count.anomalous,
-                score,
-            });
+            found.push(Suspect::new(Place::Host(host), count, score));
         }
     }
     found.sort_by(|a, b| b.score.total_cmp(&a.score));

@@ -1,8 +1,9 @@
 //! The paper's rules, to the letter: which NICs are anomalous and for how long, which drops are theirs,
 //! and the votes of Algorithm 1 for the rest.
 
-use super::cells::{Cells, Crossing};
+use super::cells::Cells;
 use super::names::Names;
+use super::place::Crossing;
 use super::record::Record;
 use super::settings::Settings;
 use super::tuples::Tuples;

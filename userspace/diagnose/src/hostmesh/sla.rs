@@ -3,30 +3,18 @@
 use super::analyzer::Analyzer;
 use super::cells::{Cell, Cells};
 use super::paper::Causes;
-use super::record::{Record, Window, quantile};
-use alloc::vec::Vec;
+use super::record::{Window, quantile};
 use rocescope_model::{SlaRow, Time};
 
 /// P50, P90, P99 and P99.9.
 const SHARES: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
 
-/// Puts the quantiles of a window into its row; exact.
-fn quantiles(row: &mut SlaRow, records: &[Record]) {
-    let mut values: Vec<i32> = records.iter().filter_map(|r| r.processing_ns()).collect();
-    let mut of = |share| quantile(&mut values, share).map(i64::from);
-    let [p50, p90, p99, p999] = SHARES.map(&mut of);
-    row.processing_p50_ns = p50;
-    row.processing_p90_ns = p90;
-    row.processing_p99_ns = p99;
-    row.processing_p999_ns = p999;
-    values.clear();
-    values.extend(records.iter().filter_map(|record| record.network_ns()));
-    let mut of = |share| quantile(&mut values, share).map(i64::from);
-    let [p50, p90, p99, p999] = SHARES.map(&mut of);
-    row.network_p50_ns = p50;
-    row.network_p90_ns = p90;
-    row.network_p99_ns = p99;
-    row.network_p999_ns = p999;
+/// The values at [`SHARES`]; none without values.
+pub(crate) type Quantiles = [Option<i64>; 4];
+
+/// The quantiles of values; exact. Reorders the values.
+pub(crate) fn quantiles(values: &mut [i32]) -> Quantiles {
+    SHARES.map(|share| quantile(values, share).map(i64::from))
 }
 
 /// `part` of `whole`; nothing of nothing.
@@ -54,7 +42,7 @@ impl Analyzer {
             cells.all.iter().map(|cell| u64::from(of(cell))).sum()
         };
         let corrupt = sum(|cell| cell.corrupt);
-        let mut row = SlaRow {
+        SlaRow {
             observer: self.observer(),
             window_start: start,
             window_start_ns: start.0,
@@ -68,9 +56,21 @@ impl Analyzer {
             late: core::mem::take(&mut self.late),
             clock_error_ns: window.clock_error_ns,
             ..SlaRow::default()
-        };
-        quantiles(&mut row, &window.records);
-        row
+        }
+    }
+
+    /// Puts quantiles into the row.
+    pub(super) fn quantiles(sla: &mut SlaRow, network: Quantiles, processing: Quantiles) {
+        let [p50, p90, p99, p999] = network;
+        sla.network_p50_ns = p50;
+        sla.network_p90_ns = p90;
+        sla.network_p99_ns = p99;
+        sla.network_p999_ns = p999;
+        let [p50, p90, p99, p999] = processing;
+        sla.processing_p50_ns = p50;
+        sla.processing_p90_ns = p90;
+        sla.processing_p99_ns = p99;
+        sla.processing_p999_ns = p999;
     }
 
     /// Puts the drops by their causes into the row.

@@ -85,6 +85,12 @@ impl Tuples {
         new
     }
 
+    /// The pair of the same NICs the other way.
+    pub(crate) fn opposite(&self, pair: u32) -> Option<u32> {
+        let (src, dst) = *self.pairs.get(pair as usize)?;
+        self.pair_numbers.get(&(dst, src)).copied()
+    }
+
     pub(crate) fn find(&self, key: Key) -> Option<u32> {
         let hash = self.hasher.hash_one(key);
         let same = |number: &u32| self.all[*number as usize].key == key;

@@ -6,9 +6,10 @@
 //! that fits best, when nearly all of its probes are lost and the better part of those have no path; and a pair
 //! when it has no path at all and nothing got through.
 
-use super::cells::{Cell, Cells, Crossing, Place};
+use super::cells::{Cell, Cells};
 use super::count::Count;
 use super::names::Names;
+use super::place::{Crossing, Place};
 use super::settings::Settings;
 use super::suspects::Suspect;
 use super::tuples::{Key, Tuples};
@@ -81,13 +82,7 @@ pub(crate) fn unreached(
         };
         let score = all.score(settings.background);
         if dead && all.anomalous > settings.most_ignored && score > needed {
-            suspects.push(Suspect {
-                place,
-                also: Vec::new(),
-                probes: all.probes,
-                anomalous: all.anomalous,
-                score,
-            });
+            suspects.push(Suspect::new(place, all, score));
         }
     }
     suspects.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.place.cmp(&b.place)));

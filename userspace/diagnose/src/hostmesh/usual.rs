@@ -6,8 +6,8 @@
 //! [`Settings::least_late_ns`](super::Settings) or the stated error of the clocks. A constant error of two
 //! clocks is part of the median, and so raises no verdict.
 
+use super::by_key::ByKey;
 use super::record::quantile;
-use alloc::vec;
 use alloc::vec::Vec;
 
 /// The usual of one quantity.
@@ -38,52 +38,39 @@ impl Usual {
         Some(i64::from(value) > i64::from(median) + margin_ns)
     }
 
-    /// Learns from the values of a window. `quiet` says that nothing was found in them: only then do they widen
-    /// what is usual.
-    pub(crate) fn learn(
-        &mut self,
-        keys: usize,
-        values: impl Iterator<Item = (u32, i32)> + Clone,
-        quiet: bool,
-    ) {
-        let mut starts = vec![0_usize; keys + 1];
-        for (key, _) in values.clone() {
-            starts[key as usize + 1] += 1;
-        }
-        for key in 0..keys {
-            starts[key + 1] += starts[key];
-        }
-        let mut sorted = vec![0_i32; starts[keys]];
-        let mut next = starts.clone();
-        for (key, value) in values {
-            let at = &mut next[key as usize];
-            sorted[*at] = value;
-            *at += 1;
-        }
-        self.medians.resize(keys, None);
+    /// Learns from the values of a window and their medians. `quiet` says that nothing was found in them: only
+    /// then do they widen what is usual.
+    pub(crate) fn learn(&mut self, mut window: ByKey<i32>, medians: &[Option<i32>], quiet: bool) {
+        self.medians.resize(medians.len(), None);
         let margin = self.margin_ns(0);
-        for (key, median) in self.medians.iter_mut().enumerate() {
-            let of_key = &mut sorted[starts[key]..starts[key + 1]];
-            if of_key.len() < LEAST {
-                of_key.fill(i32::MIN);
-                continue;
-            }
-            let Some(now) = quantile(of_key, 0.5) else {
-                continue;
-            };
-            for value in of_key {
-                *value = value.saturating_sub(now);
-            }
-            *median = Some(median.map_or(now, |was| drift(was, now, margin)));
+        for (usual, now) in self.medians.iter_mut().zip(medians) {
+            let Some(now) = *now else { continue };
+            *usual = Some(usual.map_or(now, |was| drift(was, now, margin)));
         }
-        sorted.retain(|distance| *distance != i32::MIN);
-        if let (true, Some(spread)) = (quiet, quantile(&mut sorted, 0.99)) {
+        if !quiet {
+            return;
+        }
+        let mut distances = Vec::with_capacity(window.values().len());
+        for (of_key, now) in window.each_mut().zip(medians) {
+            let Some(now) = *now else { continue };
+            distances.extend(of_key.iter().map(|value| value.saturating_sub(now)));
+        }
+        if let Some(spread) = quantile(&mut distances, 0.99) {
             self.spreads.push(spread);
             if self.spreads.len() > REMEMBERED {
                 self.spreads.remove(0);
             }
         }
     }
+}
+
+/// The median of each key; `None` where values are few. Reorders those of a key.
+pub(crate) fn medians(window: &mut ByKey<i32>) -> Vec<Option<i32>> {
+    let median = |of_key: &mut [i32]| match of_key.len() {
+        ..LEAST => None,
+        _ => quantile(of_key, 0.5),
+    };
+    window.each_mut().map(median).collect()
 }
 
 /// What is usual follows what is faster at once by half, and what is slower by an eighth of the way and at
@@ -100,14 +87,25 @@ fn drift(was: i32, now: i32, margin_ns: Option<i64>) -> i32 {
 
 #[cfg(test)]
 mod tests {
-    use super::Usual;
+    use super::{ByKey, Usual, medians};
+
+    fn learn(
+        usual: &mut Usual,
+        keys: usize,
+        values: impl Iterator<Item = (u32, i32)> + Clone,
+        quiet: bool,
+    ) {
+        let mut window = ByKey::group(keys, values);
+        let medians = medians(&mut window);
+        usual.learn(window, &medians, quiet);
+    }
 
     #[test]
     fn a_value_is_late_beyond_the_margin_above_its_own_median() {
         let mut usual = Usual::default();
         assert_eq!(usual.margin_ns(20), None);
         let values = (0..200).map(|i| (i % 2, if i % 2 == 0 { 100 } else { 5_000 } + i as i32));
-        usual.learn(2, values, true);
+        learn(&mut usual, 2, values, true);
         let margin = usual.margin_ns(20).unwrap();
         assert!((150..=220).contains(&margin), "{margin}");
         assert_eq!(usual.is_late(0, 1_000, margin), Some(true));
@@ -119,14 +117,14 @@ mod tests {
     fn a_standing_queue_does_not_become_usual_soon() {
         let mut usual = Usual::default();
         let at = |value: i32| (0..100).map(move |i| (0, value + i % 10));
-        usual.learn(1, at(1_000), true);
+        learn(&mut usual, 1, at(1_000), true);
         for _ in 0..30 {
-            usual.learn(1, at(1_000_000), false);
+            learn(&mut usual, 1, at(1_000_000), false);
         }
         // The margin is 20 at least: the median has risen by no more than 30 eighths of it.
         let margin = usual.margin_ns(0).unwrap();
         assert_eq!(usual.is_late(0, 1_200, margin), Some(true));
-        usual.learn(1, at(500), true);
+        learn(&mut usual, 1, at(500), true);
         assert_eq!(usual.is_late(0, 900, margin), Some(true));
     }
 }

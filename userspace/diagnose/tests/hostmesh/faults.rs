@@ -1,10 +1,10 @@
 //! Each class of faults: what, and where.
 
 use crate::run::{Run, WINDOW, lines};
-use rocescope_fabric::{FiveTuple, Kind, LinkId, Place, ROCE_PORT, Rails, Role, Way};
+use rocescope_fabric::{FiveTuple, Kind, LinkId, Nic, Place, ROCE_PORT, Rails, Role, Way};
 
 /// 4 hosts, 4 rails, 2 spines: the fabric that is built of namespaces too.
-fn small(seed: u64) -> Run {
+pub(crate) fn small(seed: u64) -> Run {
     let mut run = Run::new(Rails::two_tiers(4, 4, 2), seed);
     for _ in 0..2 {
         assert_eq!(lines(&run.window()), [""; 0]);
@@ -12,13 +12,23 @@ fn small(seed: u64) -> Run {
     run
 }
 
-fn way(run: &Run, rail: u32, spine: u32, up: bool) -> Way {
+pub(crate) fn way(run: &Run, rail: u32, spine: u32, up: bool) -> Way {
     let topology = &run.fabric.topology;
     let leaf = topology.node(Role::Rail { group: 0, rail });
     let link = topology
         .between(leaf, topology.node(Role::Spine(spine)))
         .unwrap();
     Way { link, up }
+}
+
+/// The rail switch of a NIC drops what comes from another.
+fn refuse(run: &mut Run, src: Nic, dst: Nic) {
+    let leaf = run.fabric.topology.ends(LinkId(dst.0)).1;
+    let acl = Kind::Acl {
+        src: Some(src),
+        dst: Some(dst),
+    };
+    run.fault(acl, Place::Node(leaf), 0);
 }
 
 #[test]
@@ -125,15 +135,7 @@ fn an_access_list_shows_as_a_dead_pair() {
         let mut run = small(seed);
         let topology = run.fabric.topology;
         let (src, dst) = (topology.nic(3, 0), topology.nic(3, 2));
-        let leaf = topology.ends(LinkId(dst.0)).1;
-        run.fault(
-            Kind::Acl {
-                src: Some(src),
-                dst: Some(dst),
-            },
-            Place::Node(leaf),
-            0,
-        );
+        refuse(&mut run, src, dst);
         assert_eq!(lines(&run.window()), ["acl pair h3/rail0 to h3/rail2"]);
     }
 }
@@ -255,15 +257,7 @@ fn what_was_dead_before_the_first_trace_is_named_all_the_same() {
 
         let mut run = Run::new(rails, seed);
         let (src, dst) = (topology.nic(0, 3), topology.nic(0, 1));
-        let leaf = topology.ends(LinkId(dst.0)).1;
-        run.fault(
-            Kind::Acl {
-                src: Some(src),
-                dst: Some(dst),
-            },
-            Place::Node(leaf),
-            0,
-        );
+        refuse(&mut run, src, dst);
         assert_eq!(lines(&run.window()), ["acl pair h0/rail3 to h0/rail1"]);
 
         // Half of what goes into rail 0 has no path: nothing is made up for it.

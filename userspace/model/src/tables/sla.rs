@@ -58,6 +58,9 @@ table! {
         network_p99_ns: Option<i64>, Nanoseconds, show "Network P99";
         /// 99.9 % of probes had no longer latency.
         network_p999_ns: Option<i64>, Nanoseconds, hide "Network P99.9";
+        /// Share of the traced 5-tuples whose links no 5-tuple of the opposite direction crosses on its way back;
+        /// null without a pair of NICs that is traced both ways. ECMP makes it large in a wide fabric.
+        asymmetric_ratio: Option<f64>, Ratio, hide "Asymmetric";
         /// Bound on the error of latencies: the largest that a row states.
         clock_error_ns: i64, Nanoseconds, hide "Clock error";
         /// Rows of `verdicts` for this window.

@@ -16,10 +16,11 @@ table! {
         window_start_ns: i64, UnixNanoseconds, hide "Window exact";
         /// Length of the window.
         window_ns: i64, Nanoseconds, hide "Length";
-        /// What was seen: `loss`, `latency` of the network, or `delay` in a host.
+        /// What was seen: `loss`, `latency` of the network above its usual, `asymmetry` (above that of the way back),
+        /// or `delay` in a host.
         symptom: Text, None, hide "Symptom";
         /// What it looks like: `link_down`, `flapping`, `loss`, `corruption`, `no_route`, `acl`, `blackhole`,
-        /// `congestion_drops`, `congestion`, `slow_receiver`, `slow_host`.
+        /// `congestion_drops`, `congestion`, `slow_receiver`, `asymmetric_path`, `slow_host`.
         class: Text, None, show "Class";
         /// Number of the problem in Hostmesh, section 5; null where the paper has none.
         problem: Option<u8>, None, hide "Problem";
@@ -44,7 +45,10 @@ table! {
         dst: Option<IpAddr>, None, hide "Destination";
         /// UDP source port of a 5-tuple.
         udp_src_port: Option<u16>, None, hide "Port";
-        /// When the first probe was lost; of latency and delay, the start of the first window.
+        /// The 5-tuples that suffer most, at most 8, as `source>destination:port`, separated by spaces; null for
+        /// a host.
+        tuples: Option<Text>, None, hide "5-tuples";
+        /// When the first probe was lost; of latency, asymmetry and delay, the start of the first window.
         since_ns: i64, UnixNanoseconds, hide "Since";
         /// Probes of this window that crossed the place.
         probes: u64, None, show "Probes";

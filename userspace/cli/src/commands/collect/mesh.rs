@@ -5,6 +5,7 @@
 
 use super::earlier;
 use crate::arguments::CollectArguments;
+use crate::commands::diagnose::cores::at_once;
 use crate::commands::diagnose::topology;
 use crate::say;
 use anyhow::{Context, Result};
@@ -26,7 +27,7 @@ pub(super) struct Mesh {
 impl Mesh {
     pub(super) fn new(arguments: &CollectArguments) -> Result<Self> {
         let settings = Settings::default().scaled(arguments.scale.into());
-        let mut analyzer = Analyzer::new(settings, arguments.observer.clone())?;
+        let mut analyzer = Analyzer::new(settings, arguments.observer.clone())?.with(at_once);
         if let Some(path) = &arguments.topology {
             topology::read(path, &mut analyzer)?;
         }

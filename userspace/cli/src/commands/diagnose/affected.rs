@@ -14,6 +14,8 @@ pub(super) type Flow = String;
 /// The `flows` of the dataset, read in step with the windows of the diagnosis.
 pub(super) struct Affected<'a> {
     flows: Timeline<'a, FlowRow>,
+    /// Of capture windows that may reach into the next window of the diagnosis.
+    seen: Vec<Seen>,
     has_flows: bool,
 }
 
@@ -23,14 +25,18 @@ impl<'a> Affected<'a> {
         let wanted = |column: &Column| column.kind != Type::Bytes;
         let flows = Timeline::<FlowRow>::of(segments, wanted)?;
         let has_flows = flows.next_ns().is_some();
-        Ok(Self { flows, has_flows })
+        Ok(Self {
+            flows,
+            seen: Vec::new(),
+            has_flows,
+        })
     }
 
     pub(super) const fn has_flows(&self) -> bool {
         self.has_flows
     }
 
-    /// The flows of capture windows that begin within the window of the diagnosis, for each of its verdicts.
+    /// The flows of capture windows that reach into the window of the diagnosis, for each of its verdicts.
     pub(super) fn flows(
         &mut self,
         analyzer: &Analyzer,
@@ -39,29 +45,46 @@ impl<'a> Affected<'a> {
         let mut crossing = vec![BTreeSet::new(); diagnosis.places.len()];
         let end_ns = diagnosis.start_ns + diagnosis.sla.window_ns;
         while let Some(start_ns) = self.flows.next_ns().filter(|start| *start < end_ns) {
-            for (_, row) in self.flows.take(start_ns)? {
-                if start_ns < diagnosis.start_ns {
-                    continue;
-                }
-                let key = FlowKey {
-                    src: row.src,
-                    dst: row.dst,
-                    udp_src_port: row.udp_src_port,
-                };
-                for (place, flows) in diagnosis.places.iter().zip(&mut crossing) {
-                    let crosses = analyzer.crosses(*place, key, ROCE_PORT, start_ns);
-                    if crosses == Some(true) {
-                        let FlowKey {
-                            src,
-                            dst,
-                            udp_src_port,
-                        } = key;
-                        flows.insert(format!("{src}>{dst}:{udp_src_port}"));
-                    }
+            let rows = self.flows.take(start_ns)?;
+            self.seen.extend(rows.iter().map(|(_, row)| Seen::of(row)));
+        }
+        self.seen.retain(|seen| seen.until_ns > diagnosis.start_ns);
+        for seen in &self.seen {
+            let at_ns = seen.from_ns.max(diagnosis.start_ns);
+            for (place, flows) in diagnosis.places.iter().zip(&mut crossing) {
+                if analyzer.crosses(*place, seen.key, ROCE_PORT, at_ns) == Some(true) {
+                    let FlowKey {
+                        src,
+                        dst,
+                        udp_src_port,
+                    } = seen.key;
+                    flows.insert(format!("{src}>{dst}:{udp_src_port}"));
                 }
             }
         }
         Ok(crossing)
+    }
+}
+
+/// A flow of a capture window.
+#[derive(Debug, Clone, Copy)]
+struct Seen {
+    key: FlowKey,
+    from_ns: i64,
+    until_ns: i64,
+}
+
+impl Seen {
+    const fn of(row: &FlowRow) -> Self {
+        Self {
+            key: FlowKey {
+                src: row.src,
+                dst: row.dst,
+                udp_src_port: row.udp_src_port,
+            },
+            from_ns: row.window_start_ns,
+            until_ns: row.window_start_ns.saturating_add(row.window_ns),
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The diagnosis for programs.
 
 use super::Diagnosis;
-use rocescope_model::{Cells, json};
+use rocescope_model::{Cells, Value, json};
 
 pub(super) fn document(diagnosis: &Diagnosis) -> String {
     let mut out = json::Writer::pretty();
@@ -38,6 +38,11 @@ pub(super) fn document(diagnosis: &Diagnosis) -> String {
         .integer(diagnosis.links_learnt as u64);
     out.key("links_crossed")
         .integer(diagnosis.links_crossed as u64);
+    out.key("asymmetric_ratio");
+    match diagnosis.asymmetric_ratio {
+        Some(ratio) => out.value(&Value::F64(ratio)),
+        None => out.value(&Value::Null),
+    };
     out.key("uncrossed").begin_array();
     for link in &diagnosis.uncrossed {
         out.string(link);

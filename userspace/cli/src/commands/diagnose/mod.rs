@@ -3,12 +3,14 @@
 //! | module | what it does |
 //! |---|---|
 //! | `feed` | rows of `probes` and `paths` to the analyzer, hour by hour |
+//! | `cores` | the two cores that an analysis uses |
 //! | `affected` | captured flows that cross a suspicious place |
 //! | `findings` | verdicts of many windows as problems |
 //! | `text`, `json` | what is printed |
 //! | `topology` | the topology file |
 
 mod affected;
+pub(super) mod cores;
 mod feed;
 mod findings;
 mod json;
@@ -18,6 +20,7 @@ pub(super) mod topology;
 use crate::arguments::{DiagnoseAction, DiagnosisOutput, HostmeshArguments};
 use affected::Affected;
 use anyhow::{Context, Result, bail, ensure};
+use cores::at_once;
 use findings::Finding;
 use rocescope_diagnose::hostmesh::{Analyzer, Settings, WindowDiagnosis};
 use rocescope_model::{DIAGNOSIS_TABLES, PathRow, ProbeRow, Row, SlaRow, Time, VerdictRow, footer};
@@ -62,6 +65,8 @@ struct Diagnosis {
     paths: u64,
     traces_cut_short: u64,
     unreadable_rows: u64,
+    /// Of the last window: share of 5-tuples that nobody comes back the way of.
+    asymmetric_ratio: Option<f64>,
     /// Files that do not read, with the reason.
     unreadable: Vec<String>,
     open_segments: usize,
@@ -99,6 +104,7 @@ impl<'a> Sink<'a> {
             writer.append_cells(&vec![diagnosis.sla.clone()], now)?;
         }
         let crossed = links.iter().filter(|link| link.probes > 0);
+        self.diagnosis.asymmetric_ratio = diagnosis.sla.asymmetric_ratio;
         self.diagnosis.links_learnt = links.len();
         self.diagnosis.links_crossed = crossed.count();
         let uncrossed = links.iter().filter(|link| link.probes == 0);
@@ -154,7 +160,7 @@ fn analyzer(arguments: &HostmeshArguments) -> Result<Analyzer> {
         ..Settings::default()
     };
     let settings = settings.scaled(arguments.scale.into());
-    let mut analyzer = Analyzer::new(settings, arguments.observer.clone())?;
+    let mut analyzer = Analyzer::new(settings, arguments.observer.clone())?.with(at_once);
     if let Some(path) = &arguments.topology {
         topology::read(path, &mut analyzer)?;
     }

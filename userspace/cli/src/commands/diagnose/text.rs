@@ -70,6 +70,13 @@ fn write(out: &mut String, diagnosis: &Diagnosis) -> std::fmt::Result {
         "coverage  {crossed} of {learnt} learnt links crossed in the last window"
     )?;
     list(out, ", not", &diagnosis.uncrossed)?;
+    if let Some(ratio) = diagnosis.asymmetric_ratio {
+        write!(
+            out,
+            "; {:.0} % of 5-tuples have no way back over the same links, which ECMP does",
+            ratio * 100.0
+        )?;
+    }
     writeln!(out)?;
     if diagnosis.paths == 0 {
         writeln!(out, "paths     none: no link and no switch can be named")?;
@@ -128,6 +135,12 @@ fn problem(out: &mut String, finding: &Finding, has_flows: bool) -> std::fmt::Re
         human::grouped(problem.probes),
     )?;
     writeln!(out, "    evidence: {}", evidence(last, problem.score))?;
+    if let Some(tuples) = &last.tuples {
+        let tuples: Vec<String> = tuples.split(' ').map(String::from).collect();
+        write!(out, "    5-tuples that suffer most")?;
+        list(out, ":", &tuples)?;
+        writeln!(out)?;
+    }
     if !finding.flows.is_empty() {
         write!(out, "    captured flows that cross it")?;
         let flows: Vec<String> = finding.flows.iter().cloned().collect();

@@ -1,0 +1,18 @@
+//! The two cores that an analysis uses.
+
+use std::thread::{self, Builder};
+
+/// Does one piece of work on a thread of its own and the other here.
+pub(in crate::commands) fn at_once(
+    one: &mut (dyn FnMut() + Send),
+    other: &mut (dyn FnMut() + Send),
+) {
+    let is_alone = thread::scope(|scope| {
+        let thread = Builder::new().spawn_scoped(scope, &mut *one);
+        other();
+        thread.is_err()
+    });
+    if is_alone {
+        one();
+    }
+}

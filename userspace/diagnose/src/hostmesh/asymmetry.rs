@@ -1,0 +1,60 @@
+//! The way there and the way back.
+//!
+//! ECMP hashes the 5-tuple, so the two ways of a pair of NICs differ in any healthy fabric: that is a figure
+//! ([`one_way_share`]), not a problem. A problem is a way that takes longer than the way back, by more than clocks
+//! and jitter explain ([`ways_back`]). A latency that stands since before the first window is never above its
+//! usual; the way back is what it can be held against.
+
+use super::by_key::ByKey;
+use super::cells::{Cell, Cells};
+use super::names::Names;
+use super::place::Crossing;
+use super::tuples::Tuples;
+use alloc::vec::Vec;
+use core::hash::BuildHasher;
+use hashbrown::DefaultHashBuilder;
+
+/// By pair of NICs, the median latency of the way back; `None` where nothing is known of it.
+pub(crate) fn ways_back(tuples: &Tuples, medians: &[Option<i32>]) -> Vec<Option<i32>> {
+    let back = |pair: u32| medians.get(tuples.opposite(pair)? as usize).copied()?;
+    (0..).take(medians.len()).map(back).collect()
+}
+
+/// Of the traced 5-tuples of a window, the share whose links between switches no 5-tuple crossed the
+/// other way on its way back. `None` without a pair that was traced both ways.
+pub(crate) fn one_way_share(cells: &Cells, tuples: &Tuples, names: &Names) -> Option<f64> {
+    let hasher = DefaultHashBuilder::default();
+    let reversed: Vec<Option<u32>> = (0..)
+        .take(names.links.len())
+        .map(|link| names.reverse(link))
+        .collect();
+    let pair = |cell: &Cell| tuples.all[cell.tuple as usize].pair;
+    let traced = cells.all.iter().filter(|cell| cell.path.is_some());
+    let there = traced.clone().filter_map(|cell| {
+        let links = Crossing::of(cell, tuples).inner(names);
+        Some((pair(cell), sum(&hasher, links.map(Some))?))
+    });
+    let there = ByKey::group(tuples.pairs.len(), there);
+    let (mut all, mut one_way) = (0_u64, 0_u64);
+    for cell in traced {
+        let back = tuples
+            .opposite(pair(cell))
+            .map_or(&[][..], |pair| there.of(pair));
+        if back.is_empty() {
+            continue;
+        }
+        let links = Crossing::of(cell, tuples).inner(names);
+        let wanted = sum(&hasher, links.map(|link| reversed[link as usize]));
+        all += 1;
+        one_way += u64::from(wanted.is_none_or(|wanted| !back.contains(&wanted)));
+    }
+    super::sla::ratio(one_way, all)
+}
+
+/// One number for the links of a way, if all are known. It does not depend on their order, which is the opposite
+/// one on the way back.
+fn sum(hasher: &DefaultHashBuilder, mut links: impl Iterator<Item = Option<u32>>) -> Option<u64> {
+    links.try_fold(0_u64, |sum, link| {
+        Some(sum.wrapping_add(hasher.hash_one(link?)))
+    })
+}

@@ -1,0 +1,139 @@
+//! What the probes over a suspicious place tell beside their number.
+
+use super::analyzer::Analyzer;
+use super::count::Count;
+use super::place::{Crossing, Place};
+use super::record::Fate;
+use super::shape::Shape;
+use super::suspects::Symptom;
+use super::tuples::Key;
+use super::verdict::Bench;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// What the probes over a place tell beside their number.
+#[derive(Debug, Default)]
+pub(super) struct Look {
+    pub(super) corrupt: u64,
+    pub(super) unsent: u64,
+    pub(super) first_ns: Option<i64>,
+    pub(super) shape: Shape,
+    late: Count,
+    /// Against the way back.
+    pub(super) slower: Count,
+    /// 5-tuples that suffer most.
+    pub(super) tuples: String,
+}
+
+/// 5-tuples that a row names of many.
+const MOST_TUPLES: usize = 8;
+
+impl Bench<'_> {
+    pub(super) fn look(&self, symptom: Symptom, place: Place) -> Look {
+        let (names, tuples) = (&self.analyzer.names, &self.analyzer.tuples);
+        let mut look = Look::default();
+        let mut suffering: Vec<(u64, Key)> = Vec::new();
+        let mut probes: Vec<(i64, bool)> = Vec::new();
+        let sends = matches!(place, Place::Nic(_) | Place::FromNic(_));
+        for (number, cell) in (0..).zip(&self.cells.all) {
+            let crossing = Crossing::of(cell, tuples);
+            if !crossing.meets(place, names) {
+                continue;
+            }
+            look.corrupt += u64::from(cell.corrupt);
+            look.unsent += u64::from(cell.unsent);
+            look.late.add(cell.timed.into(), cell.late.into());
+            look.slower.add(cell.compared.into(), cell.slower.into());
+            let suffer = symptom.evidence(cell).path.anomalous;
+            if suffer > 0 && symptom != Symptom::Delay {
+                suffering.push((suffer, crossing.key));
+            }
+            if symptom != Symptom::Loss {
+                continue;
+            }
+            let of_cell = self.of_cell.of(number).iter();
+            for record in of_cell.filter_map(|at| self.records.get(*at as usize)) {
+                let fate = record.fate();
+                if fate == Fate::Unsent && !sends {
+                    continue;
+                }
+                let lost = fate != Fate::Received;
+                probes.push((record.offset_ns(), lost));
+            }
+        }
+        let lost = probes.iter().filter(|(_, lost)| *lost);
+        let first_ns = lost.map(|(offset_ns, _)| *offset_ns).min();
+        look.first_ns = first_ns.map(|offset_ns| self.start_ns + offset_ns);
+        look.shape = Shape::of(&probes, self.analyzer.settings.window_ns);
+        look.tuples = self.most(suffering);
+        look
+    }
+
+    /// The 5-tuples that suffer most, as a row names them.
+    fn most(&self, mut suffering: Vec<(u64, Key)>) -> String {
+        suffering.sort_by_key(|(suffer, key)| {
+            (
+                core::cmp::Reverse(*suffer),
+                key.src,
+                key.dst,
+                key.udp_src_port,
+            )
+        });
+        let nics = &self.analyzer.names.nics;
+        let named = suffering.iter().take(MOST_TUPLES).filter_map(|(_, key)| {
+            let (src, dst) = (nics.get(key.src as usize)?, nics.get(key.dst as usize)?);
+            Some(format!(
+                "{}>{}:{}",
+                src.address, dst.address, key.udp_src_port
+            ))
+        });
+        named.collect::<Vec<_>>().join(" ")
+    }
+
+    /// Of a link, whether probes of the window cross it the other way.
+    pub(super) fn is_crossed_back(&self, place: Place) -> bool {
+        let Place::Link(link) = place else {
+            return false;
+        };
+        let Analyzer { names, tuples, .. } = self.analyzer;
+        let Some(back) = names.reverse(link) else {
+            return false;
+        };
+        let mut cells = self.cells.all.iter();
+        cells.any(|cell| Crossing::of(cell, tuples).links.contains(&back))
+    }
+
+    /// Whether what gets over the place is late, or the place is suspected for that.
+    pub(super) fn is_late_too(&self, place: Place, look: &Look) -> bool {
+        look.late.share() >= self.analyzer.settings.late_share
+            || self.late.iter().any(|late| late.place == place)
+    }
+
+    /// Of one direction of a NIC: whether the other loses no more than a NIC may.
+    pub(super) fn other_way_well(&self, place: Place) -> bool {
+        let other = match place {
+            Place::ToNic(nic) => Place::FromNic(nic),
+            Place::FromNic(nic) => Place::ToNic(nic),
+            _ => return false,
+        };
+        let Analyzer {
+            names,
+            tuples,
+            settings,
+            ..
+        } = self.analyzer;
+        let (mut sent, mut bad) = (0, 0);
+        for cell in &self.cells.all {
+            if Crossing::of(cell, tuples).meets(other, names) {
+                sent += u64::from(cell.sent);
+                bad += u64::from(cell.drops);
+                if matches!(other, Place::FromNic(_)) {
+                    sent += u64::from(cell.unsent);
+                    bad += u64::from(cell.unsent);
+                }
+            }
+        }
+        sent > 0 && bad * 100 <= sent * settings.nic_percent
+    }
+}

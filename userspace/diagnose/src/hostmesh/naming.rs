@@ -1,0 +1,108 @@
+//! The columns of `verdicts` that say where.
+
+use super::names::Names;
+use super::place::Place;
+use super::suspects::Suspect;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use rocescope_model::{Text, VerdictRow};
+
+/// Puts the place of a suspect into a row.
+pub(super) fn name(row: &mut VerdictRow, suspect: &Suspect, names: &Names) {
+    let nic = |nic: u32| Some(Text::from(names.nic_name(nic)));
+    let address = |nic: u32| names.nics.get(nic as usize).map(|nic| nic.address);
+    let switch = |switch: u32| Some(Text::from(names.switch_name(switch)));
+    let (kind, place) = match suspect.place {
+        Place::Nic(at) | Place::ToNic(at) | Place::FromNic(at) => {
+            row.nic = nic(at);
+            row.dst = address(at);
+            row.direction = Some(match suspect.place {
+                Place::ToNic(_) => "to".into(),
+                Place::FromNic(_) => "from".into(),
+                _ => "both".into(),
+            });
+            ("nic", names.nic_name(at))
+        }
+        Place::Link(link) => {
+            let also = suspect.also.iter().filter_map(|place| match place {
+                Place::Link(link) => Some(*link),
+                _ => None,
+            });
+            let all: Vec<String> = [link]
+                .into_iter()
+                .chain(also)
+                .map(|link| names.link_name(link))
+                .collect();
+            row.link = Some(all.join(" ").into());
+            ("link", all.join(" or "))
+        }
+        Place::Cable(one, other) => {
+            let mut both = [one, other].map(|link| names.link_name(link));
+            both.sort();
+            let [there, back] = both;
+            row.link = Some(format!("{there} {back}").into());
+            ("link", format!("{there} and back"))
+        }
+        Place::Switch(at) => {
+            row.switch = switch(at);
+            ("switch", names.switch_name(at))
+        }
+        Place::Route {
+            switch: at,
+            nic: to,
+        } => {
+            row.switch = switch(at);
+            row.nic = nic(to);
+            row.dst = address(to);
+            (
+                "route",
+                format!("{} at {}", names.nic_name(to), names.switch_name(at)),
+            )
+        }
+        Place::Pair { src, dst } => {
+            row.nic = nic(dst);
+            (row.src, row.dst) = (address(src), address(dst));
+            (
+                "pair",
+                format!("{} to {}", names.nic_name(src), names.nic_name(dst)),
+            )
+        }
+        Place::PairAt {
+            switch: at,
+            src,
+            dst,
+        } => {
+            row.switch = switch(at);
+            row.nic = nic(dst);
+            (row.src, row.dst) = (address(src), address(dst));
+            let (from, to) = (names.nic_name(src), names.nic_name(dst));
+            (
+                "pair",
+                format!("{from} to {to} at {}", names.switch_name(at)),
+            )
+        }
+        Place::Tuple {
+            src,
+            dst,
+            udp_src_port,
+            ..
+        } => {
+            row.nic = nic(dst);
+            (row.src, row.dst) = (address(src), address(dst));
+            row.udp_src_port = Some(udp_src_port);
+            let (from, to) = (names.nic_name(src), names.nic_name(dst));
+            (
+                "tuple",
+                format!("{from} to {to}, source port {udp_src_port}"),
+            )
+        }
+        Place::Host(host) => {
+            let name = names.hosts.get(host as usize).cloned().unwrap_or_default();
+            row.host = Some(name.clone());
+            ("host", String::from(name.as_str()))
+        }
+    };
+    row.place_kind = kind.into();
+    row.place = place.into();
+}

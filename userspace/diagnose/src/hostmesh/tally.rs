@@ -1,0 +1,173 @@
+//! Counts of all places: how many probes crossed each, and how many of them suffered.
+
+use super::cells::Cell;
+use super::count::Count;
+use super::names::{End, Names};
+use super::place::{Crossing, Place, fine, rank};
+use super::tuples::{Key, Tuples};
+use alloc::vec;
+use alloc::vec::Vec;
+use hashbrown::HashMap;
+
+/// What a cell says of the places on its path, and of the NIC that sends: what was not sent says nothing of a
+/// path.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Evidence {
+    pub(crate) path: Count,
+    pub(crate) nic: Count,
+}
+
+/// Counts of all places.
+#[derive(Debug)]
+pub(crate) struct Tally<'a> {
+    tuples: &'a Tuples,
+    names: &'a Names,
+    nics: Vec<Count>,
+    to: Vec<Count>,
+    from: Vec<Count>,
+    links: Vec<Count>,
+    switches: Vec<Count>,
+    /// Links with their other directions.
+    cables: Vec<(u32, u32)>,
+    /// Finer places, only those that were asked for.
+    fine: HashMap<Place, Count>,
+    /// NICs that a finer place leads to: every one has a destination, and most cells none of these.
+    fine_to: Vec<bool>,
+    pub(crate) total: Count,
+}
+
+impl<'a> Tally<'a> {
+    /// Nothing is counted yet.
+    pub(crate) fn new(tuples: &'a Tuples, names: &'a Names) -> Self {
+        let nics = vec![Count::default(); names.nics.len()];
+        Self {
+            tuples,
+            names,
+            to: nics.clone(),
+            from: nics.clone(),
+            fine_to: vec![false; nics.len()],
+            nics,
+            links: vec![Count::default(); names.links.len()],
+            switches: vec![Count::default(); names.switches.len()],
+            cables: cables(names),
+            fine: HashMap::new(),
+            total: Count::default(),
+        }
+    }
+
+    /// Asks for the finer places that a cell crosses.
+    pub(crate) fn refine(&mut self, cell: &Cell) {
+        let crossing = Crossing::of(cell, self.tuples);
+        self.fine_to[crossing.key.dst as usize] = true;
+        for place in fine(crossing, self.names) {
+            self.fine.entry(place).or_default();
+        }
+    }
+
+    /// Adds a cell to the places that it crosses, or takes it away; of the finer ones see
+    /// [`change_fine`](Self::change_fine).
+    pub(crate) fn change(
+        &mut self,
+        cell: &Cell,
+        Evidence { path, nic }: Evidence,
+        change: fn(&mut Count, u64, u64),
+    ) {
+        let crossing = Crossing::of(cell, self.tuples);
+        let Key { src, dst, .. } = crossing.key;
+        let (probes, anomalous) = (path.probes, path.anomalous);
+        change(&mut self.total, probes, anomalous);
+        change(&mut self.from[src as usize], nic.probes, nic.anomalous);
+        change(&mut self.nics[src as usize], nic.probes, nic.anomalous);
+        change(&mut self.to[dst as usize], probes, anomalous);
+        change(&mut self.nics[dst as usize], probes, anomalous);
+        for link in crossing.inner(self.names) {
+            change(&mut self.links[link as usize], probes, anomalous);
+        }
+        for switch in crossing.switches(self.names) {
+            change(&mut self.switches[switch as usize], probes, anomalous);
+        }
+    }
+
+    /// The same for the finer places, once all were asked for.
+    pub(crate) fn change_fine(
+        &mut self,
+        cell: &Cell,
+        path: Count,
+        change: fn(&mut Count, u64, u64),
+    ) {
+        let crossing = Crossing::of(cell, self.tuples);
+        if !self.fine_to[crossing.key.dst as usize] {
+            return;
+        }
+        for place in fine(crossing, self.names) {
+            if let Some(count) = self.fine.get_mut(&place) {
+                change(count, path.probes, path.anomalous);
+            }
+        }
+    }
+
+    /// The count of a place.
+    pub(crate) fn get(&self, place: Place) -> Count {
+        let of = |counts: &[Count], number: u32| counts.get(number as usize).copied();
+        match place {
+            Place::Nic(nic) => of(&self.nics, nic),
+            Place::ToNic(nic) => of(&self.to, nic),
+            Place::FromNic(nic) => of(&self.from, nic),
+            Place::Link(link) => of(&self.links, link),
+            Place::Switch(switch) => of(&self.switches, switch),
+            Place::Cable(one, other) => {
+                let [mut both, other] =
+                    [one, other].map(|link| of(&self.links, link).unwrap_or_default());
+                both.add(other.probes, other.anomalous);
+                Some(both)
+            }
+            _ => self.fine.get(&place).copied(),
+        }
+        .unwrap_or_default()
+    }
+
+    /// How many places there are to choose from.
+    pub(crate) fn places(&self) -> usize {
+        self.nics.len() * 3
+            + self.links.len()
+            + self.cables.len()
+            + self.switches.len()
+            + self.fine.len()
+    }
+
+    /// All places where more than so many suffered, those first that are named when the evidence is the same.
+    pub(crate) fn above(&self, least: u64) -> impl Iterator<Item = (Place, Count)> {
+        let numbered = |place: fn(u32) -> Place| (0_u32..).map(place);
+        numbered(Place::Nic)
+            .zip(&self.nics)
+            .chain(numbered(Place::ToNic).zip(&self.to))
+            .chain(numbered(Place::FromNic).zip(&self.from))
+            .chain(numbered(Place::Link).zip(&self.links))
+            .chain(numbered(Place::Switch).zip(&self.switches))
+            .map(|(place, count)| (place, *count))
+            .chain(self.cables.iter().map(|(one, other)| {
+                let place = Place::Cable(*one, *other);
+                (place, self.get(place))
+            }))
+            .chain(self.sorted_fine(least))
+            .filter(move |(_, count)| count.anomalous > least)
+    }
+
+    /// In an order that does not depend on hashes.
+    fn sorted_fine(&self, least: u64) -> Vec<(Place, Count)> {
+        let fine = self.fine.iter().map(|(place, count)| (*place, *count));
+        let mut fine: Vec<(Place, Count)> =
+            fine.filter(|(_, count)| count.anomalous > least).collect();
+        fine.sort_unstable_by_key(|(place, _)| (rank(*place), *place));
+        fine
+    }
+}
+
+/// Links between switches, each with its other direction, where that was crossed too.
+fn cables(names: &Names) -> Vec<(u32, u32)> {
+    let links = (0_u32..)
+        .zip(&names.links)
+        .filter(|(_, link)| matches!((link.from, link.to), (End::Switch(_), End::Switch(_))));
+    let both = links.filter_map(|(link, _)| Some((link, names.reverse(link)?)));
+    both.filter(|(link, other)| link < other).collect()
+}

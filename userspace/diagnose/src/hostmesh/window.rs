@@ -1,0 +1,231 @@
+//! The analysis of a window whose rows are all there.
+
+use super::analyzer::Analyzer;
+use super::asymmetry::{one_way_share, ways_back};
+use super::by_key::ByKey;
+use super::cells::Cells;
+use super::cores::both;
+use super::coverage::Coverage;
+use super::flows::Where;
+use super::latency::{self, Times};
+use super::paper::{Votes, attribute};
+use super::place::Place;
+use super::record::{Record, Window};
+use super::suspects::{Scan, Suspect, Symptom};
+use super::untraced::unreached;
+use super::verdict::Bench;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use rocescope_model::{SlaRow, Text, VerdictRow};
+
+/// What a window showed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WindowDiagnosis {
+    /// Start of the window.
+    pub start_ns: i64,
+    /// Its row of `sla`.
+    pub sla: SlaRow,
+    /// Its rows of `verdicts`, the likeliest first.
+    pub verdicts: Vec<VerdictRow>,
+    /// The place of each verdict.
+    pub places: Vec<Where>,
+    /// NICs that are anomalous by the paper's rule in this window, as `host/nic`.
+    pub anomalous_nics: Vec<String>,
+    /// Every learnt link, by number; [`Analyzer::link_rows`] makes rows of it.
+    pub coverage: Vec<Coverage>,
+}
+
+/// The suspects of a window, by symptom.
+#[derive(Debug, Default)]
+struct Found {
+    loss: Vec<Suspect>,
+    late: Vec<Suspect>,
+    one_way: Vec<Suspect>,
+    slow: Vec<Suspect>,
+}
+
+impl Found {
+    /// The records of each cell, where a suspect needs them.
+    fn cells(&self, cells: &Cells) -> ByKey<u32> {
+        match self.loss.is_empty() {
+            true => ByKey::default(),
+            false => cells.records(),
+        }
+    }
+}
+
+impl Analyzer {
+    pub(super) fn analyse(&mut self, number: i64, window: &Window) -> WindowDiagnosis {
+        let start_ns = number * self.settings.window_ns;
+        let end_ns = start_ns + self.settings.window_ns;
+        let records = &window.records;
+        let mut cells = Cells::group(records, start_ns, &self.tuples);
+        let mut sla = self.totals(number, &cells, window);
+
+        let nics = self.names.nics.len();
+        let anomalous = self
+            .sticky
+            .judge(&cells, &self.tuples, &self.settings, nics, end_ns);
+        let causes = attribute(&self.sticky, &mut cells, records, &self.tuples, start_ns);
+        let votes = Votes::cast(&cells, &self.tuples, &self.names, &self.settings);
+
+        let mut unjudged = Vec::new();
+        let enough = u64::try_from(records.len()).unwrap_or(u64::MAX) >= self.settings.least_window;
+        if !enough {
+            let least = self.settings.least_window;
+            unjudged.push(format!("only {} probes, {least} are needed", records.len()));
+        }
+        let (network, processing) = self.times(records);
+        Self::quantiles(&mut sla, network.quantiles, processing.quantiles);
+        let least_ns = self.settings.least_late_ns.max(2 * window.clock_error_ns);
+        let margin = self.network.margin_ns(least_ns);
+        if let Some(margin) = margin {
+            let ways_back = ways_back(&self.tuples, &network.medians);
+            let (usual, tuples) = (&self.network, &self.tuples);
+            latency::mark(usual, &ways_back, &mut cells, records, tuples, margin);
+        }
+        let mut found = Found::default();
+        if enough {
+            if margin.is_none() {
+                unjudged.push("latency: no window to compare with yet".into());
+            }
+            (found.loss, (found.late, found.one_way, found.slow)) = both(
+                self.both,
+                || self.lossy(&cells, end_ns),
+                || self.slow(&cells, records, margin.is_some()),
+            );
+            self.learn(network, processing, &found);
+        }
+        sla.asymmetric_ratio = one_way_share(&cells, &self.tuples, &self.names);
+
+        let history = core::mem::take(&mut self.history);
+        let (verdicts, places, history) = Bench {
+            analyzer: &*self,
+            history,
+            cells: &cells,
+            of_cell: found.cells(&cells),
+            records,
+            votes: &votes,
+            start_ns,
+            late: &found.late,
+        }
+        .verdicts([
+            (Symptom::Loss, &found.loss),
+            (Symptom::Latency, &found.late),
+            (Symptom::Asymmetry, &found.one_way),
+            (Symptom::Delay, &found.slow),
+        ]);
+        self.history = history;
+        self.history.forget(start_ns, self.settings.window_ns);
+        Self::drops(&mut sla, causes, &anomalous);
+        sla.verdicts = u64::try_from(verdicts.len()).unwrap_or(u64::MAX);
+        if verdicts.is_empty() && causes.untraced > self.settings.most_ignored {
+            unjudged.push(format!(
+                "{} drops lie on paths that no trace has reached",
+                causes.untraced
+            ));
+        }
+        sla.unjudged = Text::from(unjudged.join("; "));
+        WindowDiagnosis {
+            start_ns,
+            sla,
+            verdicts,
+            places,
+            anomalous_nics: anomalous
+                .iter()
+                .map(|nic| self.names.nic_name(*nic))
+                .collect(),
+            coverage: self.cover(&cells, &votes),
+        }
+    }
+
+    /// Latencies of the network by pair of NICs, and delays in hosts by host.
+    fn times(&self, records: &[Record]) -> (Times, Times) {
+        let Self { names, tuples, .. } = self;
+        both(
+            self.both,
+            || Times::of(tuples.pairs.len(), latency::network(records, tuples)),
+            || {
+                Times::of(
+                    names.hosts.len(),
+                    latency::processing(records, tuples, names),
+                )
+            },
+        )
+    }
+
+    /// What this window adds to what is usual.
+    fn learn(&mut self, network: Times, processing: Times, found: &Found) {
+        let quiet = found.late.is_empty();
+        let still = found.slow.is_empty();
+        let (usual_network, usual_processing) = (&mut self.network, &mut self.processing);
+        both(
+            self.both,
+            || usual_network.learn(network.by_key, &network.medians, quiet),
+            || usual_processing.learn(processing.by_key, &processing.medians, still),
+        );
+    }
+
+    /// The places that are late against their usual; of the rest, those that are late against their way back;
+    /// and the hosts that are slow.
+    fn slow(
+        &self,
+        cells: &Cells,
+        records: &[Record],
+        is_judged: bool,
+    ) -> (Vec<Suspect>, Vec<Suspect>, Vec<Suspect>) {
+        let Self {
+            settings,
+            tuples,
+            names,
+            processing,
+            ..
+        } = self;
+        let (mut late, mut one_way, mut slow) = (Vec::new(), Vec::new(), Vec::new());
+        if is_judged {
+            let scan = |symptom| Scan::new(cells, tuples, names, settings, symptom);
+            late = scan(Symptom::Latency).run(settings.most_verdicts);
+            let mut rest = scan(Symptom::Asymmetry);
+            for suspect in &late {
+                rest.without(suspect.place);
+            }
+            one_way = rest.run(settings.most_verdicts);
+        }
+        if let Some(margin) = processing.margin_ns(settings.least_late_ns) {
+            let values = latency::processing(records, tuples, names);
+            slow = latency::slow_hosts(processing, values, names.hosts.len(), settings, margin);
+        }
+        (late, one_way, slow)
+    }
+
+    /// The places that explain the drops. Probes of a NIC that was at fault within the last minute say nothing
+    /// of links and switches, as by the paper's rule, whatever becomes of the NIC.
+    fn lossy(&self, cells: &Cells, end_ns: i64) -> Vec<Suspect> {
+        let settings = &self.settings;
+        let mut scan = Scan::new(cells, &self.tuples, &self.names, settings, Symptom::Loss);
+        let start_ns = end_ns - settings.window_ns;
+        let lately = self.history.nics_since(start_ns - settings.sticky_ns);
+        let mut found: Vec<Suspect> = lately.iter().filter_map(|nic| scan.of_nic(*nic)).collect();
+        for nic in lately {
+            scan.without(Place::Nic(nic));
+        }
+        let most = settings.most_verdicts.saturating_sub(found.len());
+        found.extend(scan.run(most));
+        let unreached = unreached(cells, &self.tuples, &self.names, settings, &found);
+        found.extend(unreached);
+        found.sort_by(|a, b| b.score.total_cmp(&a.score));
+        found.truncate(settings.most_verdicts);
+        found
+    }
+
+    /// Whether a place is a NIC that is anomalous by the paper's rule at a time.
+    pub(super) fn is_sticky(&self, place: Place, at_ns: i64) -> bool {
+        match place {
+            Place::Nic(nic) | Place::ToNic(nic) | Place::FromNic(nic) => {
+                self.sticky.holds(nic, at_ns)
+            }
+            _ => false,
+        }
+    }
+}
