@@ -16,6 +16,7 @@
 //! | [`recorder`] | frames in memory, and files of them around events |
 //! | [`mod@reference`] | what is generated from the command line: pages, completions, template |
 //! | [`resources`] | what this process uses |
+//! | [`service`] | what systemd hears |
 //! | [`mod@say`] | lines for the user while something runs |
 //! | [`signals`] | SIGINT and SIGTERM end the input, SIGUSR1 asks for the counts |
 //! | [`timeline`] | rows of many segments in the order of their windows |
@@ -36,6 +37,7 @@ pub mod recorder;
 pub mod reference;
 pub mod resources;
 pub mod say;
+pub mod service;
 pub mod session;
 pub mod signals;
 pub mod timeline;

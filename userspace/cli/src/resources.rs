@@ -1,6 +1,7 @@
 //! What this process uses, and less of it.
 
 use rustix::mm::{Advice, madvise};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::time::{ClockId, clock_gettime};
 use std::fs;
 use std::io;
@@ -23,35 +24,70 @@ pub fn resident_bytes() -> Option<u64> {
     Some(kib * 1024)
 }
 
-/// Gives back the pages of the program and its libraries that were needed to start and no longer are.
+/// Lets this process have so many files open at once. Mostly that is a matter of asking: the limit is low for
+/// the sake of programs that count files in 1,024 bits.
+///
+/// # Errors
+/// There may never be so many.
+pub fn allow_files(count: u64) -> io::Result<()> {
+    let limit = getrlimit(Resource::Nofile);
+    if limit.current.is_none_or(|most| most >= count) {
+        return Ok(());
+    }
+    let current = Some(count);
+    let raised = setrlimit(Resource::Nofile, Rlimit { current, ..limit });
+    raised.map_err(|_| {
+        let most = limit.maximum.unwrap_or(0);
+        io::Error::other(format!("{count} open files are needed, {most} may be"))
+    })
+}
+
+/// The pages of the program and its libraries that were needed once and no longer are.
 ///
 /// The kernel reads a program's pages sixteen at a time and keeps them for as long as there is room; a
 /// process that stays for months and does little would be charged for all of its beginning. What is
 /// still needed comes back by itself, from the page cache.
-///
-/// # Errors
-/// The kernel does not tell what is mapped, or refuses.
-pub fn release_unused() -> io::Result<()> {
-    let maps = fs::read_to_string("/proc/self/smaps")?;
-    let mut place = None;
-    for line in maps.lines() {
-        if let Some(found) = file_mapping(line) {
-            place = found;
-        } else if let (Some((start, end)), Some(changed)) = (place, line.strip_prefix("Anonymous:"))
-            && changed.trim() == "0 kB"
-        {
+#[derive(Debug)]
+pub struct ProgramPages(Vec<(usize, usize)>);
+
+impl ProgramPages {
+    /// Where they lie: nothing is mapped or unmapped of a program while it runs.
+    ///
+    /// # Errors
+    /// The kernel does not tell what is mapped.
+    pub fn find() -> io::Result<Self> {
+        let maps = fs::read_to_string("/proc/self/smaps")?;
+        let (mut found, mut place) = (Vec::new(), None);
+        for line in maps.lines() {
+            if let Some(mapping) = file_mapping(line) {
+                place = mapping;
+            } else if let (Some(place), Some(changed)) = (place, line.strip_prefix("Anonymous:"))
+                && changed.trim() == "0 kB"
+            {
+                found.push(place);
+            }
+        }
+        Ok(Self(found))
+    }
+
+    /// Gives them back.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn release(&self) -> io::Result<()> {
+        for (start, end) in &self.0 {
             // SAFETY: the pages are those of a file, mapped for reading, and no byte of them was
             // changed: when they are touched again they are read from the file again.
             unsafe {
                 madvise(
-                    std::ptr::with_exposed_provenance_mut(start),
+                    std::ptr::with_exposed_provenance_mut(*start),
                     end - start,
                     Advice::LinuxDontNeed,
                 )?;
             }
         }
+        Ok(())
     }
-    Ok(())
 }
 
 /// Where a mapping lies that shows a file and cannot be written; `Some(None)` for another mapping,
@@ -71,7 +107,7 @@ mod tests {
     #[test]
     fn what_is_released_comes_back_when_it_is_needed() {
         let before = super::resident_bytes().unwrap();
-        super::release_unused().unwrap();
+        super::ProgramPages::find().unwrap().release().unwrap();
         let after = super::resident_bytes().unwrap();
         assert!(after < before, "{after} of {before}");
         // All of this is code that was just given back.

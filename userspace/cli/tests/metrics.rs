@@ -8,11 +8,17 @@
 )]
 
 use rocescope::drops::Drops;
-use rocescope::metrics::{Metrics, serve, text};
-use rocescope_model::{EventRow, FlowRow, OpcodeRow, Row, WindowRow, WindowRows};
+use rocescope::metrics::serve::Page;
+use rocescope::metrics::{Diagnosed, Metrics, mesh, serve, text};
+use rocescope_collector::server::{Monitor, Refusal, Settings};
+use rocescope_collector::{Files, Server};
+use rocescope_model::{
+    EventRow, FlowRow, OpcodeRow, Row, SlaRow, VerdictRow, WindowRow, WindowRows,
+};
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
+use std::path::Path;
 use std::sync::Arc;
 
 /// A window with `flows` flows, the larger the lower their QP.
@@ -60,6 +66,10 @@ fn live() -> Metrics {
 
 fn page(metrics: &Metrics) -> String {
     text::page(metrics, "rail-\"3\"").unwrap()
+}
+
+fn shown(metrics: Metrics, observer: &'static str) -> Page {
+    Arc::new(move || text::page(&metrics, observer))
 }
 
 /// The value of the only line that begins so.
@@ -136,12 +146,84 @@ fn a_sketch_is_no_figure_and_labels_stay_few() {
     assert!(lines < most, "{lines}");
 }
 
+/// Two windows, a verdict in each.
+fn diagnosed() -> Diagnosed {
+    let diagnosed = Diagnosed::default();
+    let verdict = VerdictRow {
+        class: "loss".into(),
+        place_kind: "link".into(),
+        ..VerdictRow::default()
+    };
+    for late in [0, 3] {
+        let sla = SlaRow {
+            probes: 100,
+            late,
+            hosts: 4,
+            network_p99_ns: Some(7_000),
+            ..SlaRow::default()
+        };
+        diagnosed.add(&sla, std::slice::from_ref(&verdict));
+    }
+    diagnosed
+}
+
+/// A collector that nobody has come to.
+fn collector(directory: &Path) -> Server {
+    let key = rcgen::KeyPair::generate().unwrap();
+    let params = rcgen::CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+    let at = |name: &str| directory.join(name);
+    std::fs::write(at("key"), key.serialize_pem()).unwrap();
+    std::fs::write(at("pem"), params.self_signed(&key).unwrap().pem()).unwrap();
+    let files = Files {
+        certificate: at("pem"),
+        key: at("key"),
+        authority: at("pem"),
+    };
+    let listen = "127.0.0.1:0".parse().unwrap();
+    Server::start(Settings::new(listen, files, at("dataset")), None).unwrap()
+}
+
+#[test]
+fn a_collector_shows_who_came_and_how_the_mesh_does() {
+    let directory = tempfile::tempdir().unwrap();
+    let collector = collector(directory.path());
+    let mut stranger = TcpStream::connect(collector.address()).unwrap();
+    stranger.write_all(&[0xff; 100]).unwrap();
+    let _ = stranger.read_to_end(&mut Vec::new());
+    let monitor: Monitor = collector.monitor();
+    while monitor.status().refusals.is_empty() {
+        std::thread::yield_now();
+    }
+    let page = mesh::page(&monitor, Some(&diagnosed()), "c0").unwrap();
+    assert_eq!(value(&page, "rocescope_collector_agents{"), 0.0);
+    assert_eq!(value(&page, "rocescope_collector_rows_total{"), 0.0);
+    let refusals = |reason: &str| {
+        format!("rocescope_collector_refusals_total{{observer=\"c0\",reason=\"{reason}\"}} ")
+    };
+    for reason in Refusal::ALL {
+        let met = f64::from(u8::from(*reason == Refusal::NoTls));
+        assert_eq!(value(&page, &refusals(reason.name())), met, "{page}");
+    }
+    assert_eq!(value(&page, "rocescope_sla_windows_total{"), 2.0);
+    assert_eq!(value(&page, "rocescope_sla_probes_total{"), 200.0);
+    assert_eq!(value(&page, "rocescope_sla_late_total{"), 3.0);
+    assert_eq!(value(&page, "rocescope_sla_hosts{"), 4.0);
+    assert_eq!(value(&page, "rocescope_sla_network_p99_ns{"), 7_000.0);
+    let verdicts = "rocescope_verdicts_total{observer=\"c0\",class=\"loss\",place_kind=\"link\"}";
+    assert_eq!(value(&page, verdicts), 2.0);
+    let without = mesh::page(&monitor, None, "c0").unwrap();
+    assert!(!without.contains("rocescope_sla_"), "{without}");
+}
+
 /// What a dashboard asks for that is not there stays empty, and nobody is told.
 #[test]
 fn the_dashboard_asks_for_what_there_is() {
     let metrics = live();
     metrics.add(&window(1, 5));
-    let page = page(&metrics);
+    let directory = tempfile::tempdir().unwrap();
+    let collector = collector(directory.path());
+    let mesh = mesh::page(&collector.monitor(), Some(&diagnosed()), "collector").unwrap();
+    let page = page(&metrics) + &mesh;
     let known: BTreeSet<&str> = page
         .lines()
         .filter(|line| !line.starts_with('#'))
@@ -173,7 +255,7 @@ fn ask(address: std::net::SocketAddr, request: &[u8]) -> String {
 fn the_endpoint_answers_and_is_not_put_off() {
     let metrics = Metrics::new(3, None);
     metrics.add(&window(1, 5));
-    let address = serve("127.0.0.1:0".parse().unwrap(), metrics, "here").unwrap();
+    let address = serve("127.0.0.1:0".parse().unwrap(), shown(metrics, "here")).unwrap();
     for _ in 0..3 {
         let series = "rocescope_frames_total{observer=\"here\"} 12\n";
         let answer = ask(address, b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -203,6 +285,6 @@ fn the_endpoint_answers_and_is_not_put_off() {
     let answer = ask(address, b"GET /metrics HTTP/1.0\r\n\r\n");
     assert!(answer.starts_with("HTTP/1.0 200 OK") || answer.starts_with("HTTP/1.1 200 OK"));
     drop(idle);
-    let taken = serve(address, Metrics::new(1, None), "there").unwrap_err();
+    let taken = serve(address, shown(Metrics::new(1, None), "there")).unwrap_err();
     assert!(format!("{taken:#}").starts_with(&format!("metrics at {address}: ")));
 }

@@ -12,10 +12,12 @@ mod gate;
 mod intake;
 pub mod refusal;
 mod service;
+mod totals;
 
 pub use agents::AgentStatus;
 pub use commit::{Analysis, Rows};
 pub use refusal::{Refusal, Refusals};
+pub use totals::Counts;
 
 use crate::Error;
 use crate::tls::Files;
@@ -25,12 +27,12 @@ use std::fmt;
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::runtime::Builder;
 use tokio::sync::{Semaphore, watch};
+use totals::Totals;
 
 /// Who listens to what the collector has to say, a line at a time.
 pub type Tell = Arc<dyn Fn(&str) + Send + Sync>;
@@ -103,36 +105,15 @@ impl fmt::Debug for Settings {
     }
 }
 
-/// Totals since the start.
+/// What happened since the start.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Status {
     /// The agents that are connected, by name.
     pub agents: Vec<AgentStatus>,
-    /// Rows stored.
-    pub rows: u64,
-    /// Parcels stored.
-    pub parcels: u64,
-    /// Parcels that were there already and were acknowledged again.
-    pub known_parcels: u64,
-    /// Parcels whose storing failed; their agents send them again.
-    pub failed_parcels: u64,
-    /// Times that parcels were written.
-    pub commits: u64,
-    /// Rows of the analysis that could not be stored.
-    pub lost_analysis_rows: u64,
+    /// What was taken and stored.
+    pub counts: Counts,
     /// Who and what was refused, by reason.
     pub refusals: Vec<(Refusal, u64)>,
-}
-
-/// What both threads count.
-#[derive(Debug, Default)]
-pub(crate) struct Totals {
-    rows: AtomicU64,
-    parcels: AtomicU64,
-    known: AtomicU64,
-    failed: AtomicU64,
-    commits: AtomicU64,
-    lost_analysis: AtomicU64,
 }
 
 /// The live state, which connections write and the status line reads.
@@ -142,6 +123,28 @@ pub(crate) struct Shared {
     totals: Totals,
     waiting: Arc<Semaphore>,
     settings: Settings,
+}
+
+/// Looks at a running collector from anywhere, for as long as it likes.
+#[derive(Clone)]
+pub struct Monitor(Arc<Shared>);
+
+impl Monitor {
+    /// What happened so far.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        Status {
+            agents: self.0.agents.status(),
+            counts: self.0.totals.counts(),
+            refusals: self.0.refusals.counts(),
+        }
+    }
+}
+
+impl fmt::Debug for Monitor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Monitor").finish_non_exhaustive()
+    }
 }
 
 /// Fewest bytes that a parcel counts for: bounds how many may wait.
@@ -218,18 +221,13 @@ impl Server {
     /// What happened so far.
     #[must_use]
     pub fn status(&self) -> Status {
-        let totals = &self.shared.totals;
-        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        Status {
-            agents: self.shared.agents.status(),
-            rows: read(&totals.rows),
-            parcels: read(&totals.parcels),
-            known_parcels: read(&totals.known),
-            failed_parcels: read(&totals.failed),
-            commits: read(&totals.commits),
-            lost_analysis_rows: read(&totals.lost_analysis),
-            refusals: self.shared.refusals.counts(),
-        }
+        self.monitor().status()
+    }
+
+    /// What looks at it from elsewhere.
+    #[must_use]
+    pub fn monitor(&self) -> Monitor {
+        Monitor(Arc::clone(&self.shared))
     }
 
     /// Lets every agent go, writes what was taken and seals the dataset.

@@ -37,6 +37,9 @@ pub struct CollectArguments {
     /// End after this time
     #[arg(long, value_name = "TIME", value_parser = positive_duration)]
     pub duration: Option<Duration>,
+    /// Serve figures for Prometheus at this address, such as 127.0.0.1:9465
+    #[arg(long, value_name = "ADDRESS")]
+    pub metrics: Option<SocketAddr>,
     /// How often a line says what was stored
     #[arg(long, value_name = "TIME", default_value = "20s", value_parser = positive_duration)]
     pub status: Duration,
@@ -80,25 +83,37 @@ pub struct CollectArguments {
 #[command(next_help_heading = "Collector")]
 pub struct SendArguments {
     /// Send rows to `rocescope collect`, as in `https://collector.example:4792`
-    #[arg(
-        long,
-        value_name = "URL",
-        requires_all = ["cert", "key", "ca", "spool"]
-    )]
+    #[arg(long, value_name = "URL")]
     pub collector: Option<String>,
     /// The agent's certificate (PEM), whose first DNS name is the observer
-    #[arg(long, value_name = "FILE", requires = "collector")]
+    #[arg(long, value_name = "FILE")]
     pub cert: Option<PathBuf>,
     /// The key of the certificate (PEM)
-    #[arg(long, value_name = "FILE", requires = "collector")]
+    #[arg(long, value_name = "FILE")]
     pub key: Option<PathBuf>,
     /// Certificate of the authority that signed the collector's (PEM)
-    #[arg(long, value_name = "FILE", requires = "collector")]
+    #[arg(long, value_name = "FILE")]
     pub ca: Option<PathBuf>,
     /// Directory for rows that the collector has not acknowledged
-    #[arg(long, value_name = "DIR", requires = "collector")]
+    #[arg(long, value_name = "DIR")]
     pub spool: Option<PathBuf>,
     /// Most bytes of the spool; when it is full its oldest rows go
     #[arg(long, value_name = "BYTES", default_value = "256Mi", value_parser = bytes)]
     pub spool_bytes: u64,
+}
+
+impl SendArguments {
+    /// What is wanted where only some of the options are there that sending takes.
+    pub(crate) fn missing(&self) -> Option<String> {
+        let given = [
+            ("collector", self.collector.is_some()),
+            ("cert", self.cert.is_some()),
+            ("key", self.key.is_some()),
+            ("ca", self.ca.is_some()),
+            ("spool", self.spool.is_some()),
+        ];
+        let (some, _) = given.iter().find(|(_, is_given)| *is_given)?;
+        let (other, _) = given.iter().find(|(_, is_given)| !is_given)?;
+        Some(format!("--{some} takes --{other}, which is missing"))
+    }
 }

@@ -1,7 +1,6 @@
 //! The endpoint: one thread, one page.
 
-use super::gauge::Metrics;
-use super::{prometheus, text};
+use super::prometheus;
 use crate::say;
 use anyhow::{Context, Result};
 use http_body_util::Full;
@@ -13,6 +12,7 @@ use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use rocescope_capture::privileges;
 use std::convert::Infallible;
+use std::fmt;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,12 +26,15 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 const PROMETHEUS: &str = "text/plain; version=0.0.4; charset=utf-8";
 
+/// Writes the page that a scrape gets, as `OpenMetrics`.
+pub type Page = Arc<dyn Fn() -> Result<String, fmt::Error> + Send + Sync>;
+
 /// Serves the page at `address` from a thread of its own, until the process ends. Returns where: the
 /// port is chosen where that of `address` is 0.
 ///
 /// # Errors
 /// The address cannot be taken.
-pub fn serve(address: SocketAddr, metrics: Metrics, observer: &str) -> Result<SocketAddr> {
+pub fn serve(address: SocketAddr, page: Page) -> Result<SocketAddr> {
     let context = || format!("metrics at {address}");
     let listener = TcpListener::bind(address).with_context(context)?;
     listener.set_nonblocking(true).with_context(context)?;
@@ -41,22 +44,21 @@ pub fn serve(address: SocketAddr, metrics: Metrics, observer: &str) -> Result<So
         .enable_time()
         .build()
         .with_context(context)?;
-    let observer: Arc<str> = observer.into();
     std::thread::Builder::new()
         .name("metrics".into())
         .spawn(move || {
-            // It was there before the capture gave up its own, and strangers talk to it.
+            // It may be there before a capture gives up its own, and strangers talk to it.
             if let Err(error) = privileges::drop_all() {
                 say!("no figures: capabilities: {error}");
                 return;
             }
-            runtime.block_on(accept(listener, metrics, observer));
+            runtime.block_on(accept(listener, page));
         })
         .with_context(context)?;
     Ok(bound)
 }
 
-async fn accept(listener: TcpListener, metrics: Metrics, observer: Arc<str>) {
+async fn accept(listener: TcpListener, page: Page) {
     let Ok(listener) = tokio::net::TcpListener::from_std(listener) else {
         return;
     };
@@ -70,10 +72,10 @@ async fn accept(listener: TcpListener, metrics: Metrics, observer: Arc<str>) {
             tokio::time::sleep(Duration::from_millis(100)).await;
             continue;
         };
-        let (metrics, observer) = (metrics.clone(), Arc::clone(&observer));
+        let page = Arc::clone(&page);
         tokio::spawn(async move {
             let answer = |request| {
-                let answer = respond(&request, &metrics, &observer);
+                let answer = respond(&request, &page);
                 async { Ok::<_, Infallible>(answer) }
             };
             let connection = http1::Builder::new()
@@ -88,13 +90,9 @@ async fn accept(listener: TcpListener, metrics: Metrics, observer: Arc<str>) {
     }
 }
 
-fn respond(
-    request: &Request<Incoming>,
-    metrics: &Metrics,
-    observer: &str,
-) -> Response<Full<Bytes>> {
+fn respond(request: &Request<Incoming>, page: &Page) -> Response<Full<Bytes>> {
     let (status, kind, body) = match (request.method(), request.uri().path()) {
-        (&Method::GET | &Method::HEAD, "/metrics") => match text::page(metrics, observer) {
+        (&Method::GET | &Method::HEAD, "/metrics") => match page() {
             Ok(page) if takes_open_metrics(request) => (StatusCode::OK, OPEN_METRICS, page),
             Ok(page) => (StatusCode::OK, PROMETHEUS, prometheus::page(&page)),
             Err(error) => (

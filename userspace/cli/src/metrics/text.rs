@@ -1,20 +1,14 @@
 //! Figures as `OpenMetrics`.
 
 use super::gauge::{Figures, Metrics};
-use crate::resources;
+use super::write::{self, counter, gauge, number, own, sentence};
 use prometheus_client::collector::Collector;
-use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric, text};
+use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
-use prometheus_client::registry::Registry;
-use rocescope_model::{
-    Column, EventRow, FlowRow, OpcodeRow, Row, Table, Type, Unit, Value, WindowRow,
-};
+use rocescope_model::{EventRow, FlowRow, OpcodeRow, Row, Table, Type, Unit, Value, WindowRow};
 use std::fmt;
-
-/// Before every name.
-const PREFIX: &str = "rocescope";
 
 /// What tells flows apart in labels.
 const FLOW_LABELS: [&str; 6] = ["src", "dst", "udp_src_port", "dst_qpn", "vlan", "service"];
@@ -24,12 +18,7 @@ const FLOW_LABELS: [&str; 6] = ["src", "dst", "udp_src_port", "dst_qpn", "vlan",
 /// # Errors
 /// None that is known: it is written into memory.
 pub fn page(metrics: &Metrics, observer: &str) -> Result<String, fmt::Error> {
-    let labels = [("observer".into(), observer.to_owned().into())];
-    let mut registry = Registry::with_prefix_and_labels(PREFIX, labels.into_iter());
-    registry.register_collector(Box::new(Page(metrics.clone())));
-    let mut page = String::new();
-    text::encode(&mut page, &registry)?;
-    Ok(page)
+    write::page(observer, Box::new(Page(metrics.clone())))
 }
 
 #[derive(Debug)]
@@ -147,37 +136,10 @@ fn flows(figures: &Figures, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result 
     Ok(())
 }
 
-/// What the capture itself takes.
-fn own(encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
-    let labels = [("version", env!("CARGO_PKG_VERSION"))];
-    let mut build = encoder.encode_descriptor("build", "This program", None, MetricType::Gauge)?;
-    ConstGauge::new(1_i64).encode(build.encode_family(&labels)?)?;
-    let help = "Processor time of this process";
-    let spent = ConstCounter::new(resources::processor_seconds());
-    let name = "process_processor_seconds";
-    spent.encode(encoder.encode_descriptor(name, help, None, MetricType::Counter)?)?;
-    let help = "Memory of this process";
-    let resident = resources::resident_bytes().unwrap_or(0) as f64;
-    gauge(encoder, "process_resident_bytes", help, resident)
-}
-
 /// A column's position and help.
 fn of(table: &'static Table, name: &str) -> (usize, &'static str) {
     let at = table.position(name).unwrap_or(usize::MAX);
     (at, table.columns.get(at).map_or("", sentence))
-}
-
-/// The help of a column as a phrase, like that of the other figures.
-fn sentence(column: &Column) -> &'static str {
-    column.help.trim_end_matches('.')
-}
-
-fn number(value: &Value<'_>) -> Option<f64> {
-    match value {
-        Value::I64(number) => Some(*number as f64),
-        Value::F64(number) => Some(*number),
-        _ => None,
-    }
 }
 
 fn words(value: &Value<'_>) -> String {
@@ -186,14 +148,4 @@ fn words(value: &Value<'_>) -> String {
         Value::I64(number) => number.to_string(),
         _ => String::new(),
     }
-}
-
-fn counter(encoder: &mut DescriptorEncoder<'_>, name: &str, help: &str, count: u64) -> fmt::Result {
-    let counter = ConstCounter::new(count);
-    counter.encode(encoder.encode_descriptor(name, help, None, MetricType::Counter)?)
-}
-
-fn gauge(encoder: &mut DescriptorEncoder<'_>, name: &str, help: &str, value: f64) -> fmt::Result {
-    let gauge = ConstGauge::new(value);
-    gauge.encode(encoder.encode_descriptor(name, help, None, MetricType::Gauge)?)
 }

@@ -9,7 +9,6 @@ use rocescope_model::Cells;
 use rocescope_store::{Batch, Error as StoreError, Numbered, Summary, Writer};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
@@ -43,6 +42,8 @@ pub(super) type Verdict = Result<Answer, String>;
 pub(super) struct Parcel {
     pub(super) label: Label,
     pub(super) batch: Batch,
+    /// What it took on the way here.
+    pub(super) bytes: u64,
     pub(super) seat: Arc<Seat>,
     pub(super) verdict: oneshot::Sender<Verdict>,
     /// Its share of the bytes that may wait.
@@ -112,8 +113,7 @@ impl Commit {
         let new = self.write(|writer| store(writer, &parcels, sync));
         let totals = &self.shared.totals;
         let Some(new) = new else {
-            let count = parcels.len() as u64;
-            totals.failed.fetch_add(count, Ordering::Relaxed);
+            totals.failed_parcels.add(parcels.len() as u64);
             let why = self.failed.as_ref().map(|(_, why)| why.clone());
             let why = why.unwrap_or_default();
             for parcel in parcels {
@@ -121,19 +121,21 @@ impl Commit {
             }
             return;
         };
-        totals.commits.fetch_add(1, Ordering::Relaxed);
+        totals.commits.add(1);
         for (parcel, new) in parcels.into_iter().zip(new) {
+            let rows = parcel.batch.rows() as u64;
             let outcome = if new {
-                let rows = parcel.batch.rows() as u64;
-                totals.rows.fetch_add(rows, Ordering::Relaxed);
-                totals.parcels.fetch_add(1, Ordering::Relaxed);
+                totals.rows.add(rows);
+                totals.parcels.add(1);
+                totals.bytes.add(parcel.bytes);
                 parcel.seat.stored(rows);
                 if let Some(analysis) = &mut self.analysis {
                     analysis.stored(&parcel.batch);
                 }
                 Outcome::Stored
             } else {
-                totals.known.fetch_add(1, Ordering::Relaxed);
+                totals.known_rows.add(rows);
+                totals.known_parcels.add(1);
                 Outcome::Known
             };
             let number = parcel.label.number;
@@ -157,7 +159,7 @@ impl Commit {
         while self.owed.len() > MOST_OWED {
             let lost = self.owed.pop_front().map_or(0, |cells| cells.rows() as u64);
             let totals = &self.shared.totals;
-            totals.lost_analysis.fetch_add(lost, Ordering::Relaxed);
+            totals.lost_analysis_rows.add(lost);
         }
     }
 

@@ -7,9 +7,11 @@ use super::refusal::Refusal;
 use super::{Shared, service};
 use crate::tls::first_name;
 use hyper::server::conn::http2::Builder;
+use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use std::collections::HashMap;
+use std::convert::Infallible;
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::pin::pin;
@@ -24,6 +26,8 @@ use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::{self, ServerConfig};
 use tokio_rustls::server::TlsStream;
+use tonic::Status;
+use tonic::body::Body;
 
 /// What a stream may have on the way to us unread, and a connection.
 const STREAM_WINDOW: u32 = 64 << 10;
@@ -75,6 +79,7 @@ pub(super) async fn accept(
         connections.spawn(async move {
             if let Some((tls, seat)) = gate.shake_hands(tcp, &acceptor).await {
                 drop(place);
+                gate.shared.totals.connections.add(1);
                 gate.serve(tls, &seat).await;
                 gate.shared.agents.leave(&seat);
             }
@@ -131,12 +136,37 @@ impl Gate {
             self.refuse(Refusal::NoName, "its certificate has no DNS name");
             return None;
         };
-        let seat = self.shared.agents.enter(name.clone(), self.peer);
-        if seat.is_none() {
-            let why = format!("{name} would be one agent more than there may be");
+        let Some(seat) = self.shared.agents.enter(name.clone(), self.peer) else {
+            let most = self.shared.settings.most_agents;
+            let why = format!("{name} would be one agent more than the {most} there may be");
             self.refuse(Refusal::TooManyAgents, &why);
-        }
-        Some((tls, seat?))
+            self.turn_away(tls, &why).await;
+            return None;
+        };
+        Some((tls, seat))
+    }
+
+    /// Answers what the agent asks with why there is no seat for it: it will say so on its side.
+    async fn turn_away(&self, tls: TlsStream<TcpStream>, why: &str) {
+        let answer = || Status::resource_exhausted(why).into_http::<Body>();
+        let service = service_fn(|_| std::future::ready(Ok::<_, Infallible>(answer())));
+        let connection = self.http2().serve_connection(TokioIo::new(tls), service);
+        let _ = timeout(FAREWELL, connection).await;
+    }
+
+    /// HTTP/2 within its bounds.
+    fn http2(&self) -> Builder<TokioExecutor> {
+        let keep_alive = self.shared.settings.keep_alive;
+        let mut builder = Builder::new(TokioExecutor::new());
+        builder
+            .timer(TokioTimer::new())
+            .initial_stream_window_size(STREAM_WINDOW)
+            .initial_connection_window_size(CONNECTION_WINDOW)
+            .max_concurrent_streams(STREAMS)
+            .max_header_list_size(HEADER_BYTES)
+            .keep_alive_interval(keep_alive / 2)
+            .keep_alive_timeout(keep_alive / 2);
+        builder
     }
 
     async fn serve(&self, tls: TlsStream<TcpStream>, seat: &Arc<Seat>) {
@@ -146,17 +176,8 @@ impl Gate {
             seat: Arc::clone(seat),
             submit: self.submit.clone(),
         };
-        let mut builder = Builder::new(TokioExecutor::new());
-        builder
-            .timer(TokioTimer::new())
-            .initial_stream_window_size(STREAM_WINDOW)
-            .initial_connection_window_size(CONNECTION_WINDOW)
-            .max_concurrent_streams(STREAMS)
-            .max_header_list_size(HEADER_BYTES)
-            .keep_alive_interval(settings.keep_alive / 2)
-            .keep_alive_timeout(settings.keep_alive / 2);
         let service = TowerToHyperService::new(service::flight(intake));
-        let mut connection = pin!(builder.serve_connection(TokioIo::new(tls), service));
+        let mut connection = pin!(self.http2().serve_connection(TokioIo::new(tls), service));
         let mut stop = self.stop.clone();
         let idle = async {
             sleep(settings.patience).await;

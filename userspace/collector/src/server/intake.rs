@@ -101,8 +101,8 @@ impl Intake {
         if let Err((refusal, why)) = fit(&batch, &label) {
             return self.refuse(&label, refusal, &why);
         }
-        let bytes = data.data_body.len().clamp(LEAST_BYTES, MESSAGE_BYTES);
-        let permits = u32::try_from(bytes).unwrap_or(u32::MAX);
+        let room = data.data_body.len().clamp(LEAST_BYTES, MESSAGE_BYTES);
+        let permits = u32::try_from(room).unwrap_or(u32::MAX);
         let waiting = Arc::clone(&self.shared.waiting);
         let Ok(room) = waiting.acquire_many_owned(permits).await else {
             return Pending::Over(Status::unavailable("the collector ends"));
@@ -111,6 +111,7 @@ impl Intake {
         let parcel = commit::Parcel {
             label,
             batch,
+            bytes: (data.data_header.len() + data.data_body.len()) as u64,
             seat: Arc::clone(&self.seat),
             verdict,
             _room: room,

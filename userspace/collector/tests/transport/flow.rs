@@ -34,8 +34,8 @@ fn rows_of_two_tables_and_two_agents_arrive_once() {
         waiting.sum::<u64>() == 0
     });
     let status = server.status();
-    assert_eq!(status.rows, 2 * 20 * 51);
-    assert_eq!(status.known_parcels, 0);
+    assert_eq!(status.counts.rows, 2 * 20 * 51);
+    assert_eq!(status.counts.known_parcels, 0);
     assert_eq!(status.refusals, []);
     let names: Vec<&str> = status.agents.iter().map(|a| a.name.as_str()).collect();
     assert_eq!(names, ["h0", "h1"]);
@@ -125,7 +125,9 @@ fn while_the_dataset_cannot_be_written_nothing_is_acknowledged_and_nothing_lost(
     let spool = rig.spool("h0");
     let sender = rig.sender("h0", server.address().port(), &spool);
     spool.append(&probes("h0", 0..10)).unwrap();
-    until("it has failed", || server.status().failed_parcels > 0);
+    until("it has failed", || {
+        server.status().counts.failed_parcels > 0
+    });
     until("the agent is told", || {
         let error = sender.status().last_error;
         error.is_some_and(|error| error.contains("dataset"))

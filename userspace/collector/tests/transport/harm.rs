@@ -141,7 +141,7 @@ fn an_agent_with_the_certificate_of_another_is_refused_and_keeps_its_rows() {
         let error = sender.status().last_error;
         error.is_some_and(|error| error.contains("rows of \"h0\" from h1"))
     });
-    assert_eq!((spool.counts().rows, server.status().rows), (10, 0));
+    assert_eq!((spool.counts().rows, server.status().counts.rows), (10, 0));
 }
 
 #[test]

@@ -10,4 +10,5 @@ mod cut;
 mod flow;
 mod harm;
 mod killed;
+mod many;
 mod rig;

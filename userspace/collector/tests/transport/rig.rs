@@ -87,6 +87,14 @@ impl Rig {
         start(agent, port, files, spool)
     }
 
+    /// One that waits long for an answer.
+    pub(crate) fn patient(&self, agent: &str, port: u16, spool: &Arc<Spool>) -> Sender {
+        let files = self.authority.sign(agent, &[agent]);
+        let mut settings = sending(agent, port, files);
+        settings.patience = Duration::from_secs(60);
+        Sender::start(Arc::clone(spool), settings).unwrap()
+    }
+
     /// The sequences of the stored probes of an agent, in order.
     pub(crate) fn stored(&self, agent: &str) -> Vec<u64> {
         stored(&self.path("dataset"), agent)
@@ -110,11 +118,17 @@ pub(crate) fn settings(directory: &Path, port: u16) -> Settings {
 }
 
 pub(crate) fn start(agent: &str, port: u16, files: Files, spool: &Arc<Spool>) -> Sender {
+    let settings = sending(agent, port, files);
+    Sender::start(Arc::clone(spool), settings).unwrap()
+}
+
+/// Settings of a sender, everything a tenth or less of what it is.
+fn sending(agent: &str, port: u16, files: Files) -> sender::Settings {
     let url = format!("https://localhost:{port}");
     let mut settings = sender::Settings::new(url, files, agent);
     settings.retry = (Duration::from_millis(20), Duration::from_millis(200));
     settings.patience = Duration::from_millis(1000);
-    Sender::start(Arc::clone(spool), settings).unwrap()
+    settings
 }
 
 pub(crate) fn stored(dataset: &Path, agent: &str) -> Vec<u64> {

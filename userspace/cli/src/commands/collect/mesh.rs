@@ -7,6 +7,7 @@ use super::earlier;
 use crate::arguments::CollectArguments;
 use crate::commands::diagnose::cores::at_once;
 use crate::commands::diagnose::topology;
+use crate::metrics::Diagnosed;
 use crate::say;
 use anyhow::{Context, Result};
 use rocescope_collector::server::{Analysis, Rows};
@@ -20,12 +21,14 @@ pub(super) struct Mesh {
     analyzer: Analyzer,
     lateness: Duration,
     quiet: bool,
+    diagnosed: Diagnosed,
     /// Symptoms and places of the last window's verdicts: a problem is said when it comes and when it goes.
     known: BTreeSet<(String, String)>,
 }
 
 impl Mesh {
-    pub(super) fn new(arguments: &CollectArguments) -> Result<Self> {
+    /// `diagnosed` is told of every window.
+    pub(super) fn new(arguments: &CollectArguments, diagnosed: Diagnosed) -> Result<Self> {
         let settings = Settings::default().scaled(arguments.scale.into());
         let mut analyzer = Analyzer::new(settings, arguments.observer.clone())?.with(at_once);
         if let Some(path) = &arguments.topology {
@@ -36,6 +39,7 @@ impl Mesh {
             analyzer,
             lateness: arguments.lateness,
             quiet: arguments.quiet,
+            diagnosed,
             known: BTreeSet::new(),
         })
     }
@@ -86,6 +90,7 @@ impl Analysis for Mesh {
         let watermark = Time(now_ns() - nanos(self.lateness));
         while let Some(diagnosis) = self.analyzer.advance_one(watermark) {
             self.say(&diagnosis);
+            self.diagnosed.add(&diagnosis.sla, &diagnosis.verdicts);
             let links = self.analyzer.link_rows(&diagnosis);
             due.push(Box::new(links));
             due.push(Box::new(diagnosis.verdicts));

@@ -10,7 +10,10 @@ mod mesh;
 
 use crate::arguments::CollectArguments;
 use crate::dataset::Retention;
+use crate::metrics::{self, Diagnosed};
+use crate::resources;
 use crate::say;
+use crate::service::Service;
 use crate::signals::Signals;
 use anyhow::{Context, Result};
 use mesh::Mesh;
@@ -26,21 +29,27 @@ use std::time::{Duration, Instant};
 const LOOK: Duration = Duration::from_millis(100);
 /// How often old segments are.
 const RETAIN: Duration = Duration::from_secs(60);
+/// Files that are open beside the connections of agents: handshakes, the dataset, scrapes.
+const FILES: u64 = 512;
 
 pub(super) fn run(arguments: &CollectArguments) -> Result<ExitCode> {
     let signals = Signals::install()?;
-    let analysis = match arguments.diagnose {
-        true => Some(Box::new(Mesh::new(arguments)?) as Box<dyn Analysis>),
-        false => None,
+    resources::allow_files(FILES + arguments.max_agents as u64).context("--max-agents")?;
+    let diagnosed = arguments.diagnose.then(Diagnosed::default);
+    let analysis = match &diagnosed {
+        Some(diagnosed) => {
+            Some(Box::new(Mesh::new(arguments, diagnosed.clone())?) as Box<dyn Analysis>)
+        }
+        None => None,
     };
     let server = Server::start(settings(arguments)?, analysis)?;
+    serve(arguments, &server, diagnosed)?;
     say!(
         "collecting at {} into {}",
         server.address(),
         arguments.out.display()
     );
-    // Where there is no service manager to be told, nobody is.
-    let _ = sd_notify::notify(&[sd_notify::NotifyState::Ready]);
+    let mut service = Service::default();
     let mut retention = Retention {
         root: arguments.out.clone(),
         age: arguments.keep_age,
@@ -55,6 +64,7 @@ pub(super) fn run(arguments: &CollectArguments) -> Result<ExitCode> {
             .is_some_and(|time| begun.elapsed() >= time)
     };
     while !signals.ended() && !is_over() {
+        service.alive(Instant::now());
         std::thread::sleep(LOOK);
         if retained.elapsed() >= RETAIN {
             retained = Instant::now();
@@ -69,11 +79,28 @@ pub(super) fn run(arguments: &CollectArguments) -> Result<ExitCode> {
             told = (Instant::now(), status);
         }
     }
+    Service::stopping();
     let last = server.status();
     let summary = server.stop().context("the dataset")?;
     retention.apply()?;
     super::print(&end(&last, &summary))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Begins to show figures, where that is asked for.
+fn serve(
+    arguments: &CollectArguments,
+    server: &Server,
+    diagnosed: Option<Diagnosed>,
+) -> Result<()> {
+    let Some(address) = arguments.metrics else {
+        return Ok(());
+    };
+    let (monitor, observer) = (server.monitor(), arguments.observer.clone());
+    let page = move || metrics::mesh::page(&monitor, diagnosed.as_ref(), &observer);
+    let bound = metrics::serve(address, Arc::new(page))?;
+    say!("figures at http://{bound}/metrics");
+    Ok(())
 }
 
 fn settings(arguments: &CollectArguments) -> Result<Settings> {
@@ -101,7 +128,7 @@ fn settings(arguments: &CollectArguments) -> Result<Settings> {
 
 /// What happened since the last line.
 fn line(now: &Status, before: &Status, span: Duration) -> String {
-    let rows = now.rows - before.rows;
+    let rows = now.counts.rows - before.counts.rows;
     let silent = now.agents.iter().filter(|agent| {
         let last = agent.last.unwrap_or(agent.since);
         last.elapsed() > span
@@ -111,12 +138,12 @@ fn line(now: &Status, before: &Status, span: Duration) -> String {
         "{} agents, {rows} rows in {:.0} s, {} in all",
         now.agents.len(),
         span.as_secs_f64(),
-        now.rows
+        now.counts.rows
     );
     if !silent.is_empty() {
         line += &format!("; nothing from {}", silent.join(", "));
     }
-    let failed = now.failed_parcels - before.failed_parcels;
+    let failed = now.counts.failed_parcels - before.counts.failed_parcels;
     if failed > 0 {
         line += &format!("; {failed} batches could not be stored and will come again");
     }
@@ -138,15 +165,15 @@ fn end(status: &Status, summary: &Summary) -> String {
     let segments: u64 = summary.tables.iter().map(|table| table.segments).sum();
     let mut text = format!(
         "{} rows in {} batches stored, {} batches came again, {segments} segments sealed{}\n",
-        status.rows,
-        status.parcels,
-        status.known_parcels,
+        status.counts.rows,
+        status.counts.parcels,
+        status.counts.known_parcels,
         refusals(status)
     );
-    if status.lost_analysis_rows > 0 {
+    if status.counts.lost_analysis_rows > 0 {
         text += &format!(
             "{} rows of the diagnosis could not be stored\n",
-            status.lost_analysis_rows
+            status.counts.lost_analysis_rows
         );
     }
     text

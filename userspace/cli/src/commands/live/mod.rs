@@ -5,7 +5,6 @@
 //! | `plan` | which way frames are taken, and what that takes |
 //! | `watch` | what ends a capture: signals, time, a command, the last interface |
 //! | `reload` | the configuration, read again |
-//! | `service` | what systemd hears |
 //! | `xdp` | run records of the kernel, into the intake |
 //! | `port` | what interfaces dropped meanwhile |
 //! | `vlan` | VLAN tags that the card takes out |
@@ -17,7 +16,6 @@ mod packet;
 mod plan;
 mod port;
 mod reload;
-mod service;
 mod vlan;
 mod watch;
 mod xdp;
@@ -262,7 +260,9 @@ pub(super) fn metrics(arguments: &CaptureArguments, begun: &Begun) -> Result<Opt
         return Ok(None);
     };
     let metrics = Metrics::new(arguments.live.metrics_flows, Some(Arc::clone(&begun.drops)));
-    let bound = metrics::serve(address, metrics.clone(), &arguments.measure.observer)?;
+    let (shown, observer) = (metrics.clone(), arguments.measure.observer.clone());
+    let page = Arc::new(move || metrics::text::page(&shown, &observer));
+    let bound = metrics::serve(address, page)?;
     say!("figures at http://{bound}/metrics");
     Ok(Some(Box::new(move |rows| {
         metrics.add(rows);

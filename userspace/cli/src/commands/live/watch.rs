@@ -3,10 +3,10 @@
 use super::plan::{self, Decided};
 use super::port::Port;
 use super::reload::Begun;
-use super::service::Service;
 use crate::arguments::{CaptureArguments, LiveArguments, Verdict};
 use crate::drops::Drops;
 use crate::say;
+use crate::service::Service;
 use crate::signals::Signals;
 use anyhow::{Context, Result};
 use rocescope_capture::interface::{Interface, State};

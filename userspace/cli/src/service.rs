@@ -1,12 +1,12 @@
-//! What systemd hears of a capture: that it is ready, that it lives, that it stops. Elsewhere nobody
-//! listens, and nothing happens.
+//! What systemd hears of what runs for long: that it is ready, that it lives, that it stops. Elsewhere
+//! nobody listens, and nothing happens.
 
 use sd_notify::NotifyState;
 use std::time::{Duration, Instant};
 
 /// The tie to the service manager.
 #[derive(Debug, Default)]
-pub(super) struct Service {
+pub struct Service {
     ready: bool,
     /// How often it wants a sign of life, where it does.
     watchdog: Option<Duration>,
@@ -14,8 +14,8 @@ pub(super) struct Service {
 }
 
 impl Service {
-    /// Frames are being taken. The first call says that the capture is ready.
-    pub(super) fn alive(&mut self, now: Instant) {
+    /// What it is there for is being done. The first call says that it is ready.
+    pub fn alive(&mut self, now: Instant) {
         if !self.ready {
             self.ready = true;
             self.watchdog = sd_notify::watchdog_enabled();
@@ -32,8 +32,8 @@ impl Service {
         }
     }
 
-    /// Frames are no longer taken; what is left is written.
-    pub(super) fn stopping() {
+    /// Nothing more is taken in; what is left is written.
+    pub fn stopping() {
         tell(&[NotifyState::Stopping]);
     }
 }
