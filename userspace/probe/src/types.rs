@@ -148,11 +148,32 @@ pub enum Event {
         /// When it was heard.
         at: Nanos,
     },
+    /// The interface of a NIC is not there any more, or cannot be probed.
+    Gone {
+        /// Which.
+        nic: NicIndex,
+    },
+    /// There is an interface of its name again, or it is another than it was.
+    Back {
+        /// Which.
+        nic: NicIndex,
+        /// The address that it is probed at from now on.
+        address: IpAddr,
+    },
     /// The clock of the agent was set: it is so much further than it would have been.
     Stepped {
         /// By how much.
         by: Nanos,
     },
+}
+
+/// What became of the interface of a NIC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Presence {
+    /// It is not there any more.
+    Gone,
+    /// It is there again, or another of its name is.
+    Back,
 }
 
 /// Why a datagram was not sent.

@@ -7,6 +7,8 @@ use std::process::{Command, Output};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 pub(crate) const NICS: usize = 3;
+/// The net of the host that is attached.
+const ATTACHED: usize = 200;
 
 static COUNT: AtomicU32 = AtomicU32::new(0);
 
@@ -86,7 +88,7 @@ impl Rails {
         self.of(nic, 254)
     }
 
-    fn of(&self, net: usize, last: u8) -> String {
+    pub(crate) fn of(&self, net: usize, last: u8) -> String {
         if self.is_v6 {
             // Not from 0: a group of zeros is not written, and addresses are compared as they are written.
             format!("fd00:{}::{last:x}", net + 1)
@@ -99,22 +101,41 @@ impl Rails {
         if self.is_v6 { "/64" } else { "/24" }
     }
 
-    fn wire(&self) {
+    /// Gives a port its address, and brings it up.
+    fn number(&self, node: &str, port: &str, net: usize, last: u8) {
         let nodad = if self.is_v6 { " nodad" } else { "" };
-        let add = |node: &str, port: &str, net: usize, last: u8| {
-            let address = format!("{}{}{nodad}", self.of(net, last), self.bits());
-            self.ip(node, &format!("address add {address} dev {port}"));
-            self.ip(node, &format!("link set {port} up"));
-        };
+        let address = format!("{}{}{nodad}", self.of(net, last), self.bits());
+        self.ip(node, &format!("address add {address} dev {port}"));
+        self.ip(node, &format!("link set {port} up"));
+    }
+
+    /// A NIC, its port of the router, and its way out.
+    pub(crate) fn plug(&self, nic: usize, last: u8) {
+        let (router, port) = self.router(nic);
+        self.pair(("h", &format!("rail{nic}")), (&router, &port));
+        self.number("h", &format!("rail{nic}"), nic, last);
+        self.number(&router, &port, nic, 254);
+        let via = self.gateway(nic);
+        let metric = nic + 10;
+        let route = format!("route add default via {via} dev rail{nic} metric {metric}");
+        self.ip("h", &route);
+    }
+
+    /// One more host, joined to the router of the first NIC; its address.
+    pub(crate) fn attach(&mut self, node: &str) -> String {
+        assert!(self.add(node));
+        let (router, _) = self.router(0);
+        self.pair((node, "eth0"), (&router, node));
+        self.number(node, "eth0", ATTACHED, 1);
+        self.number(&router, node, ATTACHED, 254);
+        let via = self.gateway(ATTACHED);
+        self.ip(node, &format!("route add default via {via}"));
+        self.address(ATTACHED)
+    }
+
+    fn wire(&self) {
         for nic in 0..NICS {
-            let (router, port) = self.router(nic);
-            self.pair(("h", &format!("rail{nic}")), (&router, &port));
-            add("h", &format!("rail{nic}"), nic, 1);
-            add(&router, &port, nic, 254);
-            let via = self.gateway(nic);
-            let metric = nic + 10;
-            let route = format!("route add default via {via} dev rail{nic} metric {metric}");
-            self.ip("h", &route);
+            self.plug(nic, 1);
         }
         for spine in 0..self.spines {
             let node = format!("s{spine}");
@@ -122,8 +143,8 @@ impl Rails {
                 let router = format!("r{nic}");
                 let net = 100 + spine * 10 + nic;
                 self.pair((&router, &node), (&node, &router));
-                add(&router, &node, net, 1);
-                add(&node, &router, net, 254);
+                self.number(&router, &node, net, 1);
+                self.number(&node, &router, net, 254);
                 let to = format!("{}{}", self.of(nic, 0), self.bits());
                 self.ip(&node, &format!("route add {to} via {}", self.of(net, 1)));
             }

@@ -6,8 +6,10 @@
 //! | `outlet` | rows to the dataset |
 //! | `relay` | rows to a collector |
 //! | `window` | a line a window |
+//! | `cost` | what the agent takes |
 //! | `summary` | what is said at the end |
 
+mod cost;
 mod open;
 mod outlet;
 mod relay;
@@ -15,38 +17,52 @@ mod summary;
 mod window;
 
 use crate::arguments::{Output, ProbeArguments};
-use crate::resources;
 use crate::say;
+use crate::service::Service;
 use crate::signals::Signals;
 use anyhow::{Context, Result, ensure};
+use cost::Cost;
 use outlet::Outlet;
 use relay::Relay;
 use rocescope_capture::privileges;
-use rocescope_probe::{Agent, Backend, Nanos, drive};
+use rocescope_probe::types::Presence;
+use rocescope_probe::{Agent, Backend, Nanos, Nic, drive};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use summary::Summary;
 use window::Window;
 
-/// How often rows are written and the own cost is looked at.
+/// How often the own cost is looked at.
 const TICK: Nanos = Nanos::SECOND;
-/// With more in memory, what was needed once is given back: to start, to seal a segment. No more often
-/// than this.
-const RESIDENT: u64 = 6 << 20;
-const RELEASE: Duration = Duration::from_secs(5);
+/// How often rows are written and sent, where a line does not say more often what they show. Each time takes
+/// code of Parquet or TLS that is not in memory in between; a collector waits 10 s for the rows of a window.
+const HAND_OVER: Duration = Duration::from_secs(5);
 
 pub(super) fn run(arguments: &ProbeArguments) -> Result<ExitCode> {
+    // Before anything else is needed: the command line takes the most of all.
+    let mut cost = Cost::new()?;
     let signals = Signals::install()?;
     let (mut backend, settings) = open::open(arguments)?;
-    let mut outlet = Outlet::open(arguments, &settings, &*backend)?;
+    let outlet = Outlet::open(arguments, &settings, &*backend)?;
     // From here on this process can do no more than any other; what it needs it holds open.
     privileges::drop_all().context("capabilities")?;
-    let mut relay = Relay::open(&arguments.send, &settings.observer)?;
+    let mut sinks = Sinks {
+        outlet,
+        relay: Relay::open(&arguments.send, &settings.observer)?,
+        window: Window::new(arguments.window, backend.now()),
+    };
     let begun = Instant::now();
     let mut agent = Agent::new(settings, backend.nics(), backend.clock(), backend.now());
-    let mut sinks = (&mut outlet, relay.as_mut());
-    probe(arguments, &signals, &mut agent, &mut *backend, &mut sinks)?;
-    if let Some(relay) = relay {
+    cost.shrink()?;
+    probe(
+        arguments,
+        &signals,
+        &mut agent,
+        &mut *backend,
+        &mut sinks,
+        &mut cost,
+    )?;
+    if let Some(relay) = sinks.relay {
         say!("{}", relay.finish());
     }
     let dropped = backend.dropped();
@@ -57,7 +73,7 @@ pub(super) fn run(arguments: &ProbeArguments) -> Result<ExitCode> {
         last_refusal: agent.last_refusal(),
         dropped,
         seconds: begun.elapsed().as_secs_f64(),
-        store: outlet.finish()?,
+        store: sinks.outlet.finish()?,
     };
     super::print(&match arguments.output {
         Output::Table => summary.text(),
@@ -77,61 +93,78 @@ pub(super) fn run(arguments: &ProbeArguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Who takes the rows of the agent.
+struct Sinks {
+    outlet: Outlet,
+    relay: Option<Relay>,
+    window: Window,
+}
+
+impl Sinks {
+    /// Hands over what has come together.
+    fn take(&mut self, agent: &mut Agent) -> Result<()> {
+        let (probes, paths) = agent.rows();
+        self.window.take(probes);
+        self.outlet.append(probes, paths)?;
+        if let Some(relay) = &mut self.relay {
+            // Paths first, as in the dataset.
+            relay.append(paths);
+            relay.append(probes);
+        }
+        probes.clear();
+        paths.clear();
+        Ok(())
+    }
+}
+
 /// Probes until a signal or the end of the time, and until all that is under way has come to its end.
 fn probe(
     arguments: &ProbeArguments,
     signals: &Signals,
     agent: &mut Agent,
     backend: &mut dyn Backend,
-    (outlet, relay): &mut (&mut Outlet, Option<&mut Relay>),
+    sinks: &mut Sinks,
+    cost: &mut Cost,
 ) -> Result<()> {
     let begun = Instant::now();
     let mut events = Vec::new();
-    let mut window = Window::new(arguments.window, backend.now());
-    let mut cost = (begun, resources::processor_seconds());
+    let mut service = Service::default();
     let mut tick = backend.now() + TICK;
-    let mut released = begun;
-    resources::release_unused().context("memory")?;
+    let hand_over = HAND_OVER.min(arguments.window);
+    let mut handed_over = begun;
     let mut is_stopping = false;
     loop {
+        service.alive(Instant::now());
         let is_done = drive(agent, backend, tick, &mut events)?;
         let is_over = arguments
             .duration
             .is_some_and(|time| begun.elapsed() >= time);
         if !is_stopping && (signals.ended() || is_over) {
             is_stopping = true;
+            Service::stopping();
             agent.stop();
         }
         let now = backend.now();
         // The clock may have been set, either way.
         let is_due = now >= tick || now + TICK + TICK < tick;
-        if is_due || is_done {
-            let (probes, paths) = agent.rows();
-            window.take(probes);
-            outlet.append(probes, paths)?;
-            if let Some(relay) = relay {
-                // Paths first, as in the dataset.
-                relay.append(paths);
-                relay.append(probes);
-                relay.look();
-            }
-            probes.clear();
-            paths.clear();
+        if is_done || (is_due && handed_over.elapsed() >= hand_over) {
+            handed_over = Instant::now();
+            sinks.take(agent)?;
+            cost.shrink()?;
         }
         if is_done {
             return Ok(());
         }
         if is_due {
-            let spent = resources::processor_seconds();
-            let share = (spent - cost.1) / cost.0.elapsed().as_secs_f64().max(1e-3);
-            cost = (Instant::now(), spent);
-            agent.look(share);
-            let is_large = || resources::resident_bytes().is_some_and(|bytes| bytes > RESIDENT);
-            if released.elapsed() >= RELEASE && is_large() {
-                released = Instant::now();
-                resources::release_unused().context("memory")?;
+            agent.look(cost.share());
+            cost.shrink()?;
+            for (nic, presence) in agent.presences() {
+                say!("{}", presence_of(nic, presence));
             }
-            if let Some(line) = window.line(now, agent)
+            if let Some(relay) = &mut sinks.relay {
+                relay.look();
+            }
+            if let Some(line) = sinks.window.line(now, agent)
                 && !arguments.quiet
             {
                 say!("{line}");
@@ -143,5 +176,15 @@ fn probe(
             };
             tick = tick.min(now + TICK);
         }
+    }
+}
+
+fn presence_of(nic: &Nic, presence: Presence) -> String {
+    match presence {
+        Presence::Gone => format!(
+            "{} is gone: until there is an interface of that name again, its probes count as unsent",
+            nic.name
+        ),
+        Presence::Back => format!("{} is there again, at {}", nic.name, nic.address),
     }
 }

@@ -98,6 +98,10 @@ fn queue_pairs(_: &ProbeArguments, _: &[Link], _: &str) -> Result<(Box<dyn Backe
 fn links(arguments: &ProbeArguments) -> Result<Vec<Link>> {
     let mut links: Vec<Link> = Vec::new();
     if arguments.all {
+        ensure!(
+            arguments.interfaces.is_empty(),
+            "`all` and `interface` are both set, one of them in the configuration file"
+        );
         links = raw::all();
         links.retain(|link| arguments.backend != ProbeBackend::Verbs || link.is_rdma());
     }

@@ -65,7 +65,7 @@ impl Summary<'_> {
     }
 
     /// What should be 0, or is worth a line where it is not.
-    fn rare(&self) -> [(&'static str, u64); 15] {
+    fn rare(&self) -> [(&'static str, u64); 16] {
         let counters = &self.counters;
         [
             ("turns_skipped", counters.skipped),
@@ -77,6 +77,7 @@ impl Summary<'_> {
             ("received_while_the_clock_was_set", counters.torn),
             ("steps_of_the_clock", counters.clock_steps),
             ("steps_of_nic_clocks", counters.clock_resets),
+            ("nics_replaced", counters.nics_replaced),
             ("times_slowed_down", counters.slowed),
             ("trace_packets_unsent", counters.traces_unsent),
             ("traces_put_off", counters.traces_deferred),

@@ -1,4 +1,4 @@
-//! Whether routes have changed, as the kernel tells whoever listens.
+//! Whether routes or interfaces have changed, as the kernel tells whoever listens.
 //!
 //! Next hops are looked up again now and then anyway. A route that is gone would be noticed seconds late
 //! by that alone, and probes that cannot arrive would pass for lost ones.
@@ -10,11 +10,17 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
 /// Routes and the rules that choose among their tables.
-const GROUPS: [libc::c_uint; 4] = [
+pub(super) const ROUTES: &[libc::c_uint] = &[
     libc::RTNLGRP_IPV4_ROUTE,
     libc::RTNLGRP_IPV4_RULE,
     libc::RTNLGRP_IPV6_ROUTE,
     libc::RTNLGRP_IPV6_RULE,
+];
+/// Interfaces and their addresses.
+pub(super) const INTERFACES: &[libc::c_uint] = &[
+    libc::RTNLGRP_LINK,
+    libc::RTNLGRP_IPV4_IFADDR,
+    libc::RTNLGRP_IPV6_IFADDR,
 ];
 /// Messages taken at one time; more are told of at once again.
 const BURST: usize = 64;
@@ -22,16 +28,19 @@ const BURST: usize = 64;
 pub(super) struct Changes(Netlink);
 
 impl Changes {
-    pub(super) fn open() -> Result<Self, Error> {
+    /// Listens to these groups.
+    pub(super) fn open(groups: &[libc::c_uint]) -> Result<Self, Error> {
         let open = || {
             let mut netlink = Netlink::new(NETLINK_ROUTE)?;
             netlink.bind_auto()?;
-            for group in GROUPS {
-                netlink.add_membership(group)?;
+            for group in groups {
+                netlink.add_membership(*group)?;
             }
             io::Result::Ok(netlink)
         };
-        open().map(Self).map_err(Error::at("changes of routes"))
+        open()
+            .map(Self)
+            .map_err(Error::at("changes of routes and interfaces"))
     }
 
     pub(super) fn fd(&self) -> BorrowedFd<'_> {

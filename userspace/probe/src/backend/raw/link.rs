@@ -21,13 +21,18 @@ pub struct Link {
     address: IpAddr,
 }
 
+/// The interfaces of this host, whatever they are.
+pub(super) fn interfaces() -> Vec<NetworkInterface> {
+    datalink::interfaces()
+}
+
 /// Every Ethernet interface that is up and has an address.
 #[must_use]
 pub fn all() -> Vec<Link> {
-    let interfaces = datalink::interfaces().into_iter();
+    let interfaces = interfaces().into_iter();
     interfaces
         .filter(|interface| interface.is_up() && !interface.is_loopback())
-        .filter_map(|interface| Link::new(interface).ok())
+        .filter_map(|interface| Link::new(interface, None).ok())
         .collect()
 }
 
@@ -36,10 +41,8 @@ pub fn all() -> Vec<Link> {
 /// # Errors
 /// There is none, or it cannot be probed.
 pub fn find(name: &str) -> Result<Link, Error> {
-    let found = datalink::interfaces()
-        .into_iter()
-        .find(|one| one.name == name);
-    let why = match found.map(Link::new) {
+    let found = interfaces().into_iter().find(|one| one.name == name);
+    let why = match found.map(|interface| Link::new(interface, None)) {
         Some(Ok(link)) => return Ok(link),
         Some(Err(why)) => why,
         None => "no such interface (`ip link` lists them)",
@@ -51,7 +54,8 @@ pub fn find(name: &str) -> Result<Link, Error> {
 }
 
 impl Link {
-    fn new(interface: NetworkInterface) -> Result<Self, &'static str> {
+    /// `before` is the address that it had: it keeps it for as long as it can.
+    fn new(interface: NetworkInterface, before: Option<IpAddr>) -> Result<Self, &'static str> {
         let mac = interface.mac.filter(|_| !interface.is_loopback());
         let mac = mac.ok_or("no Ethernet interface")?;
         let is_routed = |address: &IpAddr| match address {
@@ -61,7 +65,7 @@ impl Link {
         let mut addresses: Vec<IpAddr> = interface.ips.iter().map(IpNetwork::ip).collect();
         addresses.retain(is_routed);
         // IPv4 where there is any, else IPv6.
-        addresses.sort_by_key(|address| super::is_v6(*address));
+        addresses.sort_by_key(|address| (Some(*address) != before, super::is_v6(*address)));
         let address = *addresses
             .first()
             .ok_or("it has no address (`ip address add`)")?;
@@ -70,6 +74,19 @@ impl Link {
             address,
             interface,
         })
+    }
+
+    /// The interface of this name among these, if it can be probed at an address of the same family.
+    pub(super) fn among(&self, interfaces: &[NetworkInterface]) -> Option<Self> {
+        let mut named = interfaces.iter().filter(|one| one.name == self.name());
+        let now = Self::new(named.next()?.clone(), Some(self.address)).ok()?;
+        (super::is_v6(now.address) == super::is_v6(self.address)).then_some(now)
+    }
+
+    /// Another interface, or one that is to be told from this by what stands in frames.
+    pub(super) fn differs(&self, other: &Self) -> bool {
+        let key = |link: &Self| (link.index(), link.mac, link.address);
+        key(self) != key(other)
     }
 
     /// What the agent knows of it.

@@ -11,7 +11,7 @@
 //! | `socket` | a packet socket that filters and stamps |
 //! | `stamping` | who stamps |
 //! | `next_hop` | the routing table and the neighbours, over netlink |
-//! | `changes` | whether routes have changed |
+//! | `changes` | whether routes or interfaces have changed |
 //! | `guard` | keeps the kernel from answering probes |
 
 mod changes;
@@ -46,6 +46,8 @@ const REFRESH: Nanos = Nanos(10_000_000_000);
 /// When routes have changed, those of one NIC so soon, and of each other NIC as long after it: all of four in 0.2 s,
 /// and where routes never rest the agent spends less than a hundredth of a core on them.
 const SOON: Nanos = Nanos(50_000_000);
+/// ... and within this while a neighbour has not said where it is.
+const RETRY: Nanos = Nanos::SECOND;
 /// How often the first look asks whether neighbours have answered, and how often in all: the kernel asks
 /// a neighbour three times, once a second.
 const FIRST_ANSWER: Duration = Duration::from_millis(20);
@@ -53,6 +55,8 @@ const FIRST_LOOKS: usize = 160;
 /// A NIC, open.
 struct Port {
     link: Link,
+    /// Its interface is not there: it can neither send nor be resolved.
+    is_gone: bool,
     socket: Socket,
     sender: Sender,
     /// To each NIC: where frames go first.
@@ -70,7 +74,8 @@ pub struct Raw {
     /// What left, where the agent stamps it.
     departed: Vec<Event>,
     next_hops: NextHops,
-    changes: Changes,
+    routes: Changes,
+    interfaces: Changes,
     look: Look,
     guard: Guard,
     /// Tells which sockets have something; the number of a socket is that of its NIC.
@@ -86,10 +91,15 @@ struct Look {
     due: Nanos,
     /// NICs whose routes may have changed since they were looked at.
     stale: usize,
+    /// NICs to look at until one round has found no neighbour that is still asked.
+    asked: usize,
+    /// Interfaces may have changed.
+    interfaces: bool,
 }
 
-/// What the epoll set calls the socket that tells of changes; NICs are numbered from 0.
-const CHANGES: u64 = u64::MAX;
+/// What the epoll set calls the sockets that tell of changes; NICs are numbered from 0.
+const ROUTES: u64 = u64::MAX;
+const INTERFACES: u64 = u64::MAX - 1;
 
 impl std::fmt::Debug for Raw {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -113,6 +123,7 @@ impl Raw {
             let sender = link.sender(&socket)?;
             Ok(Port {
                 link,
+                is_gone: false,
                 socket,
                 sender,
                 hops: vec![None; count],
@@ -132,20 +143,24 @@ impl Raw {
             clock,
             system_clock: SystemClock::new(),
             departed: Vec::new(),
-            changes: Changes::open()?,
+            routes: Changes::open(changes::ROUTES)?,
+            interfaces: Changes::open(changes::INTERFACES)?,
             look: Look {
                 nic: 0,
                 due: now,
                 stale: 0,
+                asked: 0,
+                interfaces: false,
             },
             guard: Guard::open(udp_dst_port)?,
             epoll: epoll::create(epoll::CreateFlags::CLOEXEC)
                 .map_err(|error| Error::at("epoll")(error.into()))?,
-            ready: Vec::with_capacity(count),
+            ready: Vec::with_capacity(count + 2),
             frame: Vec::new(),
         };
         let sockets = (0..).zip(raw.ports.iter().map(|port| port.socket.fd()));
-        for (number, fd) in sockets.chain([(CHANGES, raw.changes.fd())]) {
+        let told = [(ROUTES, raw.routes.fd()), (INTERFACES, raw.interfaces.fd())];
+        for (number, fd) in sockets.chain(told) {
             let number = epoll::EventData::new_u64(number);
             epoll::add(&raw.epoll, fd, number, epoll::EventFlags::IN)
                 .map_err(|error| Error::at("epoll")(error.into()))?;
@@ -187,9 +202,11 @@ impl Raw {
         Ok(())
     }
 
-    fn look_at(&mut self, src: usize) -> Result<(), Error> {
-        let Some(port) = self.ports.get_mut(src) else {
-            return Ok(());
+    /// Whether all neighbours have said where they are.
+    fn look_at(&mut self, src: usize) -> Result<bool, Error> {
+        let mut is_known = true;
+        let Some(port) = self.ports.get_mut(src).filter(|port| !port.is_gone) else {
+            return Ok(is_known);
         };
         for (dst, (nic, hop)) in self.nics.iter().zip(&mut port.hops).enumerate() {
             if dst == src {
@@ -198,33 +215,71 @@ impl Raw {
             match self.next_hops.resolve(&port.link, src, nic.address)? {
                 Resolved::At(mac) => *hop = Some(mac),
                 // It was there before: only sending there will tell.
-                Resolved::Asked => {}
+                Resolved::Asked => is_known = false,
                 Resolved::NoRoute => *hop = None,
             }
         }
-        Ok(())
+        Ok(is_known)
     }
 
     /// Looks at the next NIC, where its turn has come.
-    fn look_again(&mut self, now: Nanos) -> Result<(), Error> {
-        let told = |ready: &epoll::Event| ready.data.u64() == CHANGES;
-        if self.ready.iter().any(told) && self.changes.take() {
+    fn look_again(&mut self, now: Nanos, events: &mut Vec<Event>) -> Result<(), Error> {
+        let told = |number| self.ready.iter().any(|ready| ready.data.u64() == number);
+        let interfaces = told(INTERFACES) && self.interfaces.take();
+        self.look.interfaces |= interfaces;
+        if interfaces || (told(ROUTES) && self.routes.take()) {
             self.look.stale = self.ports.len();
             self.look.due = self.look.due.min(now + SOON);
         }
         if now < self.look.due {
             return Ok(());
         }
-        self.look_at(self.look.nic)?;
+        if std::mem::take(&mut self.look.interfaces) {
+            self.look_at_interfaces(events);
+        }
+        let is_known = self.look_at(self.look.nic)?;
         let count = self.ports.len().max(1);
         self.look.nic = (self.look.nic + 1) % count;
         self.look.stale = self.look.stale.saturating_sub(1);
-        let pause = match self.look.stale {
-            0 => Nanos(REFRESH.0 / count as i64),
+        self.look.asked = match is_known {
+            true => self.look.asked.saturating_sub(1),
+            false => count,
+        };
+        let pause = match (self.look.stale, self.look.asked) {
+            (0, 0) => Nanos(REFRESH.0 / count as i64),
+            (0, _) => Nanos(RETRY.0 / count as i64),
             _ => SOON,
         };
         self.look.due = now + pause;
         Ok(())
+    }
+
+    /// Looks which interfaces have gone, come, or changed.
+    fn look_at_interfaces(&mut self, events: &mut Vec<Event>) {
+        let interfaces = link::interfaces();
+        let nics = self.nics.iter_mut().zip(&mut self.ports);
+        for (index, (nic, port)) in nics.enumerate() {
+            let number = NicIndex(index as u16);
+            match port.link.among(&interfaces) {
+                Some(now) if port.is_gone || now.differs(&port.link) => {
+                    // Where it goes again meanwhile, the kernel will say so.
+                    if self.next_hops.replace(index, &now).is_ok() && port.replace(now).is_ok() {
+                        port.is_gone = false;
+                        nic.address = port.link.address();
+                        events.push(Event::Back {
+                            nic: number,
+                            address: nic.address,
+                        });
+                    }
+                }
+                Some(_) => {}
+                None if port.is_gone => {}
+                None => {
+                    port.is_gone = true;
+                    events.push(Event::Gone { nic: number });
+                }
+            }
+        }
     }
 
     /// Waits until a socket has something to say, at most for `timeout`; whether a signal came.
@@ -271,6 +326,17 @@ impl Raw {
                 });
             }
         }
+    }
+}
+
+impl Port {
+    /// Sends and receives by another interface. The socket is the one that there was: to open another would
+    /// take a privilege that was given up.
+    fn replace(&mut self, link: Link) -> Result<(), Error> {
+        self.sender = link.sender(&self.socket)?;
+        self.link = link;
+        self.hops.fill(None);
+        Ok(())
     }
 }
 
@@ -322,6 +388,9 @@ impl Backend for Raw {
             .ports
             .get_mut(outgoing.src.at())
             .ok_or(Refusal::Other)?;
+        if port.is_gone {
+            return Err(Refusal::Down);
+        }
         let hop = port.hops.get(outgoing.dst.at()).copied().flatten();
         let way = Way {
             src_mac: port.link.mac(),
@@ -358,7 +427,7 @@ impl Backend for Raw {
             events.push(Event::Stepped { by });
         }
         self.take(events);
-        self.look_again(seen)?;
+        self.look_again(seen, events)?;
         Ok(Waited { seen, woken })
     }
 }

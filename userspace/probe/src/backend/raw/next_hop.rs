@@ -48,26 +48,6 @@ pub(super) struct NextHops {
 
 impl NextHops {
     pub(super) fn open<'a>(links: impl Iterator<Item = &'a Link>) -> Result<Self, Error> {
-        let nudge = |link: &Link| {
-            let socket = UdpSocket::bind((link.address(), 0))?;
-            socket.set_nonblocking(true)?;
-            let name = link.name().as_bytes();
-            // SAFETY: the kernel reads no more than the size it is told.
-            let bound = unsafe {
-                libc::setsockopt(
-                    socket.as_raw_fd(),
-                    libc::SOL_SOCKET,
-                    libc::SO_BINDTODEVICE,
-                    name.as_ptr().cast(),
-                    name.len() as libc::socklen_t,
-                )
-            };
-            if bound == 0 {
-                Ok(socket)
-            } else {
-                Err(io::Error::last_os_error())
-            }
-        };
         let netlink = || {
             let mut netlink = Netlink::new(NETLINK_ROUTE)?;
             netlink.bind_auto()?;
@@ -82,6 +62,15 @@ impl NextHops {
                 .map_err(Error::at("a socket to wake neighbours"))?,
             buffer: Vec::new(),
         })
+    }
+
+    /// The NIC of this index is another interface now.
+    pub(super) fn replace(&mut self, nic: usize, link: &Link) -> io::Result<()> {
+        let socket = nudge(link)?;
+        if let Some(old) = self.nudges.get_mut(nic) {
+            *old = socket;
+        }
+        Ok(())
     }
 
     /// The next hop from a link, the NIC of this index, to an address.
@@ -212,6 +201,28 @@ impl NextHops {
                 error.to_string(),
             )),
         }
+    }
+}
+
+/// A socket that sends out of the link alone. Once bound to an interface it stays there.
+fn nudge(link: &Link) -> io::Result<UdpSocket> {
+    let socket = UdpSocket::bind((link.address(), 0))?;
+    socket.set_nonblocking(true)?;
+    let name = link.name().as_bytes();
+    // SAFETY: the kernel reads no more than the size it is told.
+    let bound = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_BINDTODEVICE,
+            name.as_ptr().cast(),
+            name.len() as libc::socklen_t,
+        )
+    };
+    if bound == 0 {
+        Ok(socket)
+    } else {
+        Err(io::Error::last_os_error())
     }
 }
 
