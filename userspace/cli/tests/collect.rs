@@ -5,7 +5,8 @@
     reason = "a test that cannot set itself up has failed"
 )]
 
-use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+mod certificates;
+
 use rocescope_collector::{Files, Sender, Spool, sender};
 use rocescope_model::{ProbeRow, SlaRow, Time};
 use rocescope_store::{repair, scan};
@@ -15,21 +16,12 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// An authority, and certificates of it for a collector and the agent `h0`.
+/// What a collector on this host and the agent `h0` show each other.
 fn certificates(directory: &Path) {
-    let mut params = CertificateParams::new(Vec::new()).unwrap();
-    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    let key = KeyPair::generate().unwrap();
-    let authority = params.self_signed(&key).unwrap();
-    std::fs::write(directory.join("ca.pem"), authority.pem()).unwrap();
-    let issuer = Issuer::new(params, key);
-    for (file, name) in [("collector", "localhost"), ("h0", "h0")] {
-        let params = CertificateParams::new(vec![name.to_owned()]).unwrap();
-        let key = KeyPair::generate().unwrap();
-        let certificate = params.signed_by(&key, &issuer).unwrap();
-        std::fs::write(directory.join(format!("{file}.pem")), certificate.pem()).unwrap();
-        std::fs::write(directory.join(format!("{file}.key")), key.serialize_pem()).unwrap();
-    }
+    certificates::make(
+        directory,
+        &[("collector", "DNS:localhost"), ("h0", "DNS:h0")],
+    );
 }
 
 struct Collector {

@@ -15,7 +15,6 @@ pub struct ProbeArguments {
         long = "interface",
         value_name = "NIC",
         num_args = 1..,
-        required_unless_present = "all",
         conflicts_with = "all"
     )]
     pub interfaces: Vec<String>,

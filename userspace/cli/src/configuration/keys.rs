@@ -6,7 +6,7 @@ use clap::builder::BoolishValueParser;
 use clap::{Arg, ArgAction, Command, CommandFactory};
 
 /// Commands whose options can be set.
-pub const COMMANDS: [&str; 4] = ["capture", "connections", "probe", "top"];
+pub const COMMANDS: [&str; 5] = ["capture", "collect", "connections", "probe", "top"];
 
 /// Options that belong to one call: what to read, and what to say of it.
 const OF_A_CALL: [&str; 9] = [
@@ -74,7 +74,8 @@ fn layered(argument: Arg, command: &str, file: Option<&ConfigurationFile>) -> Ar
         .and_then(|long| file?.values(command, long))
         .map(<[String]>::to_vec);
     match values {
-        Some(values) => argument.default_values(values),
+        // What has a default is not to be asked for.
+        Some(values) => argument.required(false).default_values(values),
         None => argument,
     }
 }

@@ -52,29 +52,39 @@ pub enum ArgumentsError {
 pub fn arguments(line: Vec<OsString>) -> Result<Arguments, ArgumentsError> {
     let matches = matches(line)?;
     let arguments = Arguments::from_arg_matches(&matches)?;
-    // What clap cannot require, for it may stand in a file. It is misuse all the same, and the exit
-    // code says so: a service that was not told its interface is not to be started again and again.
-    let Command::Capture(capture) = &arguments.command else {
-        return Ok(arguments);
-    };
-    let missing = |missing: String| {
-        Arguments::command()
-            .error(ErrorKind::MissingRequiredArgument, missing)
-            .into()
-    };
-    if capture.read.is_none() && capture.live.interfaces.is_empty() {
-        let nothing =
-            "nothing to capture from: name a file with --read or an interface with --interface";
-        return Err(missing(nothing.into()));
+    match missing(&arguments.command, &matches) {
+        Some(missing) => {
+            let error = Arguments::command().error(ErrorKind::MissingRequiredArgument, missing);
+            Err(error.into())
+        }
+        None => Ok(arguments),
     }
-    if capture.recorder.keep_frames.is_none()
-        && let Some(idle) = idle_recorder_option(&matches)
-    {
-        return Err(missing(format!(
-            "--{idle} does nothing without --keep-frames SECONDS"
-        )));
+}
+
+/// What clap cannot require, for it may stand in a file. It is misuse all the same, and the exit code says
+/// so: a service that was not told its interface is not to be started again and again.
+fn missing(command: &Command, matches: &ArgMatches) -> Option<String> {
+    match command {
+        Command::Capture(capture)
+            if capture.read.is_none() && capture.live.interfaces.is_empty() =>
+        {
+            let missing =
+                "nothing to capture from: name a file with --read or an interface with --interface";
+            Some(missing.to_owned())
+        }
+        Command::Capture(capture) if capture.recorder.keep_frames.is_none() => {
+            let idle = idle_recorder_option(matches)?;
+            Some(format!(
+                "--{idle} does nothing without --keep-frames SECONDS"
+            ))
+        }
+        Command::Probe(probe) if probe.interfaces.is_empty() && !probe.all => {
+            let missing = "nothing to probe between: name NICs with --interface, or take --all";
+            Some(missing.to_owned())
+        }
+        Command::Probe(probe) => probe.send.missing(),
+        _ => None,
     }
-    Ok(arguments)
 }
 
 /// An option of the flight recorder that was asked for in this call. A file may hold it in reserve.

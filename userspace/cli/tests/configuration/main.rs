@@ -125,6 +125,28 @@ fn flags_and_lists_are_settings_too() {
 }
 
 #[test]
+fn what_a_command_takes_may_stand_in_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "[probe]\ninterface = [\"nix0\", \"nix1\"]\n\
+                [collect]\nout = \"x\"\ncert = \"c\"\nkey = \"k\"\nclient-ca = \"nowhere.pem\"\n";
+    let path = file(&folder, text);
+    let refused = |command: &str| refusal(&rocescope(&["--config", &path, command], &[]));
+    let error = refused("probe");
+    assert!(
+        error.starts_with("rocescope: nix0: no such interface"),
+        "{error}"
+    );
+    let error = refused("collect");
+    assert!(error.starts_with("rocescope: nowhere.pem: "), "{error}");
+    let both = ["--config", &path, "probe", "--all"];
+    let error = refusal(&rocescope(&both, &[]));
+    assert!(
+        error.contains("`all` and `interface` are both set"),
+        "{error}"
+    );
+}
+
+#[test]
 fn the_template_is_a_file_and_says_what_is_so_without_one() {
     let folder = tempfile::tempdir().unwrap();
     let template = out(&rocescope(&["config", "template"], &[]));

@@ -3,7 +3,7 @@
 use crate::background;
 use crate::rails::Rails;
 use rocescope_model::{PathRow, ProbeRow, Row};
-use rocescope_store::scan;
+use rocescope_store::{repair, scan};
 use serde_json::Value;
 use std::io::{BufReader, Read};
 use std::process::{Child, ChildStderr, Command};
@@ -52,6 +52,14 @@ impl Agent {
             .args([name, &self.id().to_string()])
             .status();
         assert!(sent.unwrap().success());
+    }
+
+    /// Ends it without a chance to do anything about it; the probes that it had written.
+    pub(crate) fn kill(mut self) -> Vec<ProbeRow> {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+        repair(self.out.path()).unwrap();
+        scan(self.out.path()).unwrap().rows().unwrap()
     }
 
     /// Waits for the end, which must be a good one. The identity holds, and every probe has a row.

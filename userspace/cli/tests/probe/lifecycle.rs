@@ -20,7 +20,7 @@ fn a_signal_ends_it_when_all_that_is_under_way_is_decided() {
     };
     for signal in ["-INT", "-TERM"] {
         let agent = Agent::begin(&rails, &["--window", "500ms"]);
-        std::thread::sleep(Duration::from_secs(2));
+        std::thread::sleep(Duration::from_millis(2500));
         agent.signal(signal);
         let done = agent.end();
         assert!(done.count("received") > 20, "{}", done.summary);
@@ -103,7 +103,15 @@ fn what_cannot_be_probed_is_refused_in_one_line() {
         ),
         (&["-i", "rail0", "rail1", "--backend", "verbs"], NO_VERBS),
         (&["--all", "-i", "rail0"], "cannot be used with"),
-        (&[], "--interface"),
+        (&[], "nothing to probe between: name NICs with --interface"),
+        (
+            &["--all", "--collector", "https://c"],
+            "--collector takes --cert, which is missing",
+        ),
+        (
+            &["--all", "--key", "h0.key"],
+            "--key takes --collector, which is missing",
+        ),
     ] {
         let said = refused(arguments);
         assert!(said.contains(why), "{arguments:?}: {said}");
