@@ -2,6 +2,7 @@
 
 mod bench;
 mod captures;
+mod certificates;
 mod ci;
 mod docs;
 mod ebpf;

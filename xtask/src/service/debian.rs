@@ -34,7 +34,7 @@ pub(super) fn run(package: &Path) -> Result<()> {
     step("traffic", || {
         let sent = send(&machine, &[])?;
         machine.run("systemctl stop rocescope")?;
-        let identity = figures::identity(&unit::journal(&machine)?, sent)?;
+        let identity = figures::identity(&unit::CAPTURE.journal(&machine)?, sent)?;
         let windows = figures::dataset(&machine, sent)?;
         Ok(format!("{identity}; {windows} windows sealed"))
     })

@@ -8,20 +8,36 @@ use serde_json::Value;
 /// Where the service shows its figures.
 pub(super) const ADDRESS: &str = "127.0.0.1:9464";
 
-/// The page, as one gets it who asks for `accept`.
+/// The page of the capture, as one gets it who asks for `accept`.
 pub(super) fn page(machine: &Machine, accept: &str) -> Result<String> {
+    page_at(machine, ADDRESS, accept)
+}
+
+fn page_at(machine: &Machine, address: &str, accept: &str) -> Result<String> {
     let mut curl = machine.network("curl");
     let accept = format!("Accept: {accept}");
     curl.args(["--silent", "--show-error", "--fail", "--header", &accept]);
-    output(curl.arg(format!("http://{ADDRESS}/metrics")))
+    output(curl.arg(format!("http://{address}/metrics")))
 }
 
 /// The value of a series without labels of its own; 0 while there is none.
 pub(super) fn value(machine: &Machine, series: &str) -> Result<u64> {
-    let page = page(machine, "*/*")?;
+    value_at(machine, ADDRESS, series)
+}
+
+fn value_at(machine: &Machine, address: &str, series: &str) -> Result<u64> {
+    let page = page_at(machine, address, "*/*")?;
     let line = page.lines().find_map(|line| line.strip_prefix(series));
     let value = line.and_then(|line| line.rsplit(' ').next());
     Ok(value.map(str::parse).transpose()?.unwrap_or(0))
+}
+
+/// Waits until the series of another endpoint is not 0; what it is.
+pub(super) fn some(machine: &Machine, address: &str, series: &str) -> Result<u64> {
+    until(series, || {
+        let value = value_at(machine, address, series)?;
+        Ok((value > 0).then_some(value))
+    })
 }
 
 /// Waits until the series has this value, and not more.

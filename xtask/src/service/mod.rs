@@ -8,12 +8,14 @@
 //! | [`machine`] | a machine for one use |
 //! | [`mod@unit`] | the service, as systemd and the kernel see it |
 //! | [`figures`] | the endpoint, and what the journal and the dataset say of the same frames |
+//! | [`mesh`] | a collector and an agent, with certificates made on the spot |
 //! | [`prometheus`] | a Prometheus of Debian that reads the endpoint |
 //! | [`debian`] | a clean Debian, and the commands of the README |
 
 mod debian;
 mod figures;
 mod machine;
+mod mesh;
 mod prometheus;
 mod unit;
 
@@ -24,14 +26,13 @@ use machine::Machine;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
+use unit::CAPTURE;
 
 /// The end that frames are put onto, and the end that is captured on.
 const SENDER: &str = "eth3";
 const RECEIVER: &str = "eth2";
 const SCENARIO: &str = "userspace/capture/scenarios/demo.toml";
 const CONFIGURATION: &str = "/etc/rocescope/rocescope.toml";
-/// What `systemd-analyze security` may find at most, in tenths.
-const EXPOSURE: u32 = 20;
 /// The watchdog of the unit waits half a minute; nothing else is changed.
 const IMPATIENT: &str = "[Service]\nWatchdogSec=3s\nRestartSec=100ms\n";
 
@@ -86,7 +87,7 @@ fn life(machine: &Machine, package: &Path) -> Result<()> {
     let names = || machine.run("find /etc /opt /usr /var -xdev -name '*rocescope*' | sort");
     let before = names()?;
     step("install", || install(machine, package))?;
-    step("verify", || verify(machine))?;
+    step("verify", || CAPTURE.verify(machine))?;
     step("without an interface", || unconfigured(machine))?;
     plug(machine)?;
     step("start", || start(machine))?;
@@ -103,6 +104,7 @@ fn life(machine: &Machine, package: &Path) -> Result<()> {
     step("Prometheus reads", || prometheus.reads(sent))?;
     step("reload", || reload(machine, &mut sent))?;
     step("stop", || stop(machine, sent))?;
+    mesh::life(machine)?;
     step("remove", || remove(machine, &before))
 }
 
@@ -121,22 +123,12 @@ fn install(machine: &Machine, package: &Path) -> Result<String> {
     machine.run("dpkg --install /root/rocescope.deb")?;
     let user = machine.run("id rocescope")?;
     // Nobody has said yet where to capture.
-    let state =
-        machine.run("systemctl is-enabled rocescope || systemctl is-active rocescope || true")?;
-    ensure!(state == "disabled\ninactive\n", "it is {state}");
+    for unit in ["rocescope", "rocescope-collect", "rocescope-probe"] {
+        let ask = format!("systemctl is-enabled {unit} || systemctl is-active {unit} || true");
+        let state = machine.run(&ask)?;
+        ensure!(state == "disabled\ninactive\n", "{unit} is {state}");
+    }
     Ok(format!("{}, not enabled", user.trim()))
-}
-
-fn verify(machine: &Machine) -> Result<String> {
-    let verified = machine.run("systemd-analyze verify rocescope.service 2>&1")?;
-    ensure!(verified.is_empty(), "{verified}");
-    let line =
-        format!("systemd-analyze security --no-pager --threshold={EXPOSURE} rocescope.service");
-    let judged = machine.run(&line)?;
-    let overall = judged
-        .lines()
-        .find(|line| line.contains("Overall exposure"));
-    Ok(overall.context("no overall exposure")?.trim().to_owned())
 }
 
 /// Misuse is said once, not every five seconds.
@@ -144,14 +136,14 @@ fn unconfigured(machine: &Machine) -> Result<String> {
     let started = machine.run("systemctl start rocescope");
     ensure!(started.is_err(), "it starts");
     let (state, restarts) = (
-        unit::property(machine, "SubState")?,
-        unit::property(machine, "NRestarts")?,
+        CAPTURE.property(machine, "SubState")?,
+        CAPTURE.property(machine, "NRestarts")?,
     );
     ensure!(
         state == "failed" && restarts == "0",
         "{state} after {restarts} restarts"
     );
-    let said = unit::journal(machine)?;
+    let said = CAPTURE.journal(machine)?;
     let said = said
         .lines()
         .find(|line| line.contains("nothing to capture from"));
@@ -203,7 +195,7 @@ fn start(machine: &Machine) -> Result<String> {
         "the port is not taken as configured: {:?}",
         unit::port(machine, RECEIVER)?
     );
-    let journal = unit::journal(machine)?;
+    let journal = CAPTURE.journal(machine)?;
     let line = journal
         .lines()
         .rfind(|line| line.starts_with("capturing on"));
@@ -215,18 +207,18 @@ fn start(machine: &Machine) -> Result<String> {
 
 /// A service that hangs is ended and comes back; what it held goes back in between.
 fn watchdog(machine: &Machine) -> Result<String> {
-    let hung = unit::property(machine, "MainPID")?;
+    let hung = CAPTURE.property(machine, "MainPID")?;
     machine.run(&format!("kill -STOP {hung}"))?;
     unit::until("a restart", || {
-        let back = unit::property(machine, "NRestarts")? == "1"
-            && unit::property(machine, "SubState")? == "running";
+        let back = CAPTURE.property(machine, "NRestarts")? == "1"
+            && CAPTURE.property(machine, "SubState")? == "running";
         Ok(back.then_some(()))
     })?;
     ensure!(
         unit::port(machine, RECEIVER)? == (true, true, false),
         "the port was not taken again"
     );
-    let now = unit::property(machine, "MainPID")?;
+    let now = CAPTURE.property(machine, "MainPID")?;
     ensure!(now != hung, "it is the same process");
     Ok(format!("process {hung} hung, {now} took over"))
 }
@@ -251,10 +243,10 @@ fn send(machine: &Machine, options: &[&str]) -> Result<u64> {
 /// Another filter, while it runs.
 fn reload(machine: &Machine, sent: &mut u64) -> Result<String> {
     configure(machine, "filter = \"host 192.0.2.1\"\n")?;
-    let pid = unit::property(machine, "MainPID")?;
+    let pid = CAPTURE.property(machine, "MainPID")?;
     machine.run("systemctl reload rocescope")?;
     unit::until("the new configuration", || {
-        let journal = unit::journal(machine)?;
+        let journal = CAPTURE.journal(machine)?;
         Ok(journal
             .contains("the configuration was read again")
             .then_some(()))
@@ -268,7 +260,7 @@ fn reload(machine: &Machine, sent: &mut u64) -> Result<String> {
         "{filtered} of {more} frames are filtered"
     );
     ensure!(
-        unit::property(machine, "MainPID")? == pid,
+        CAPTURE.property(machine, "MainPID")? == pid,
         "it was started again"
     );
     Ok(format!("{filtered} of {more} more frames filtered"))
@@ -276,14 +268,14 @@ fn reload(machine: &Machine, sent: &mut u64) -> Result<String> {
 
 fn stop(machine: &Machine, sent: u64) -> Result<String> {
     machine.run("systemctl stop rocescope")?;
-    let result = unit::property(machine, "Result")?;
+    let result = CAPTURE.property(machine, "Result")?;
     ensure!(result == "success", "{result}");
     ensure!(
         unit::port(machine, RECEIVER)? == (false, false, true),
         "something is left on the port: {:?}",
         unit::port(machine, RECEIVER)?
     );
-    let identity = figures::identity(&unit::journal(machine)?, sent)?;
+    let identity = figures::identity(&CAPTURE.journal(machine)?, sent)?;
     let windows = figures::dataset(machine, sent)?;
     Ok(format!(
         "{identity}; {windows} windows sealed, nothing attached"
@@ -306,6 +298,7 @@ fn remove(machine: &Machine, before: &str) -> Result<String> {
         .lines()
         .filter(|name| !before.lines().any(|known| known == *name))
         .filter(|name| !name.starts_with("/var/lib/rocescope"))
+        .filter(|name| !name.starts_with("/var/lib/private/rocescope"))
         // What `man` has shown once it keeps for itself.
         .filter(|name| !name.starts_with("/var/cache/man/"))
         .collect();

@@ -1,4 +1,4 @@
-//! The unit, as systemd and the kernel see it.
+//! A unit, as systemd and the kernel see it.
 
 use super::machine::Machine;
 use anyhow::{Context, Result, ensure};
@@ -13,17 +13,94 @@ const NET_ADMIN: u64 = 1 << 12;
 /// `CAP_NET_ADMIN`, `CAP_NET_RAW` and `CAP_BPF`.
 const CAPABILITIES: u64 = NET_ADMIN | 1 << 13 | 1 << 39;
 
-/// A property of the unit.
-pub(super) fn property(machine: &Machine, name: &str) -> Result<String> {
-    let value = machine.run(&format!(
-        "systemctl show --value --property {name} rocescope"
-    ))?;
-    Ok(value.trim().to_owned())
+/// The service that captures.
+pub(super) const CAPTURE: Unit = Unit("rocescope");
+
+/// What `systemd-analyze security` may find at most, in tenths.
+const EXPOSURE: u32 = 20;
+
+/// A service, by name.
+#[derive(Clone, Copy)]
+pub(super) struct Unit(pub(super) &'static str);
+
+impl Unit {
+    /// A property of it.
+    pub(super) fn property(self, machine: &Machine, name: &str) -> Result<String> {
+        let line = format!("systemctl show --value --property {name} {}", self.0);
+        Ok(machine.run(&line)?.trim().to_owned())
+    }
+
+    /// What it has said since the machine came up.
+    pub(super) fn journal(self, machine: &Machine) -> Result<String> {
+        let unit = self.0;
+        machine.run(&format!(
+            "journalctl --quiet --boot --unit {unit} --output cat"
+        ))
+    }
+
+    /// Nothing is wrong with its file, and it exposes little; how little.
+    pub(super) fn verify(self, machine: &Machine) -> Result<String> {
+        let unit = self.0;
+        let verified = machine.run(&format!("systemd-analyze verify {unit}.service 2>&1"))?;
+        ensure!(verified.is_empty(), "{verified}");
+        let judged = machine.run(&format!(
+            "systemd-analyze security --no-pager --threshold={EXPOSURE} {unit}.service"
+        ))?;
+        let overall = judged
+            .lines()
+            .find(|line| line.contains("Overall exposure"));
+        Ok(overall.context("no overall exposure")?.trim().to_owned())
+    }
+
+    /// What the kernel says of every thread of it.
+    fn threads(self, machine: &Machine) -> Result<Vec<String>> {
+        let group = self.property(machine, "ControlGroup")?;
+        let statuses = machine.run(&format!(
+            "for process in $(cat /sys/fs/cgroup{group}/cgroup.procs); do \
+             cat /proc/$process/task/*/status; done"
+        ))?;
+        let threads = statuses.split("Name:").skip(1).map(str::to_owned);
+        let threads: Vec<String> = threads.collect();
+        ensure!(!threads.is_empty(), "no threads");
+        Ok(threads)
+    }
+
+    /// It runs, is not root, and no thread of it can do anything that others cannot.
+    pub(super) fn is_powerless(self, machine: &Machine) -> Result<String> {
+        let state = self.property(machine, "SubState")?;
+        ensure!(state == "running", "the unit is {state}");
+        let threads = self.threads(machine)?;
+        for thread in &threads {
+            let user = field(thread, "Uid:")?.split_whitespace().next();
+            ensure!(user != Some("0"), "{thread}");
+            for set in ["CapInh:", "CapAmb:", "CapPrm:", "CapEff:"] {
+                let held = u64::from_str_radix(field(thread, set)?, 16)?;
+                ensure!(held == 0, "{set} {held:#x} in {thread}");
+            }
+            is_filtered(thread)?;
+        }
+        let exposure = self.verify(machine)?;
+        Ok(format!(
+            "ready, {} threads without a capability; {exposure}",
+            threads.len()
+        ))
+    }
 }
 
-/// What the unit has said since the machine came up.
-pub(super) fn journal(machine: &Machine) -> Result<String> {
-    machine.run("journalctl --quiet --boot --unit rocescope --output cat")
+/// A field of a thread's status.
+fn field<'a>(thread: &'a str, name: &str) -> Result<&'a str> {
+    let line = thread.lines().find_map(|line| line.strip_prefix(name));
+    let value = line.map(str::trim);
+    value.with_context(|| format!("{name} {thread}"))
+}
+
+/// It gains no privileges, and its system calls are filtered.
+fn is_filtered(thread: &str) -> Result<()> {
+    ensure!(
+        field(thread, "NoNewPrivs:")? == "1" && field(thread, "Seccomp:")? == "2",
+        "{thread}"
+    );
+    Ok(())
 }
 
 /// Asks until there is an answer.
@@ -44,28 +121,18 @@ pub(super) fn until<T>(what: &str, mut ask: impl FnMut() -> Result<Option<T>>) -
 /// The service is active, has said that it is ready, and no thread of it can do more than it should: the
 /// capture nothing, the process that restores the VLAN offload, where there is one, just that.
 pub(super) fn confined(machine: &Machine) -> Result<String> {
-    let state = property(machine, "SubState")?;
+    let state = CAPTURE.property(machine, "SubState")?;
     ensure!(state == "running", "the unit is {state}");
     // systemd notes when it heard of life for the last time: the first time is right behind READY.
     until("a sign of life", || {
-        let told = property(machine, "WatchdogTimestampMonotonic")?;
+        let told = CAPTURE.property(machine, "WatchdogTimestampMonotonic")?;
         Ok((told != "0").then_some(()))
     })?;
-    let pid = property(machine, "MainPID")?;
+    let pid = CAPTURE.property(machine, "MainPID")?;
     let user = machine.run("id -u rocescope")?.trim().to_owned();
-    let group = property(machine, "ControlGroup")?;
-    let statuses = machine.run(&format!(
-        "for process in $(cat /sys/fs/cgroup{group}/cgroup.procs); do \
-         cat /proc/$process/task/*/status; done"
-    ))?;
-    let threads: Vec<&str> = statuses.split("Name:").skip(1).collect();
-    ensure!(!threads.is_empty(), "no threads");
+    let threads = CAPTURE.threads(machine)?;
     for thread in &threads {
-        let field = |name: &str| {
-            let line = thread.lines().find_map(|line| line.strip_prefix(name));
-            line.map(str::trim)
-                .with_context(|| format!("{name} {thread}"))
-        };
+        let field = |name: &str| field(thread, name);
         let users: BTreeSet<&str> = field("Uid:")?.split_whitespace().collect();
         ensure!(
             users == BTreeSet::from([user.as_str()]),
@@ -84,10 +151,7 @@ pub(super) fn confined(machine: &Machine) -> Result<String> {
             let held = u64::from_str_radix(field(set)?, 16)?;
             ensure!(held == most, "{set} {held:#x} in {thread}");
         }
-        ensure!(
-            field("NoNewPrivs:")? == "1" && field("Seccomp:")? == "2",
-            "{thread}"
-        );
+        is_filtered(thread)?;
     }
     Ok(format!(
         "process {pid} of user {user} has no capability left; {} threads with those of its helper",
