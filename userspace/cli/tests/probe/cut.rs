@@ -1,14 +1,15 @@
 //! A network that is cut between the agent and its collector, and both killed meanwhile.
 
 use crate::agent::{Agent, BINARY, Done};
+use crate::background;
 use crate::certificates;
 use crate::rails::Rails;
 use rocescope_model::ProbeRow;
 use rocescope_store::{repair, scan};
 use std::collections::BTreeSet;
-use std::io::{BufRead, BufReader, Read};
+use std::io::Read;
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::Child;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -28,21 +29,14 @@ fn keys<'a>(rows: impl IntoIterator<Item = &'a ProbeRow>) -> Vec<Key> {
 
 fn collector(rails: &Rails, directory: &Path, address: &str) -> Child {
     let at = |name: &str| directory.join(name);
-    let mut child = rails
-        .command("c", BINARY)
+    let mut command = rails.command("c", BINARY);
+    command
         .args(["collect", "--listen", &format!("{address}:4792")])
         .args([Path::new("--out"), &at("collected")])
         .args([Path::new("--cert"), &at("collector.pem")])
         .args([Path::new("--key"), &at("collector.key")])
-        .args([Path::new("--client-ca"), &at("ca.pem")])
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut lines = BufReader::new(child.stderr.take().unwrap());
-    let mut line = String::new();
-    lines.read_line(&mut line).unwrap();
-    assert!(line.starts_with("collecting at "), "{line}");
+        .args([Path::new("--client-ca"), &at("ca.pem")]);
+    let (child, mut lines) = background::begin(&mut command, "collecting at ");
     // Whoever writes into a pipe that nobody reads stops.
     std::thread::spawn(move || lines.read_to_end(&mut Vec::new()));
     child
