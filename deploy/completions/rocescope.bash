@@ -365,7 +365,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__collect)
-            opts="-q -h -V --listen --out --cert --key --client-ca --max-agents --max-waiting --no-sync --duration --status --quiet --observer --segment-age --keep-age --keep-bytes --diagnose --topology --lateness --scale --config --help --version"
+            opts="-q -h -V --listen --out --cert --key --client-ca --max-agents --max-waiting --no-sync --duration --metrics --status --quiet --observer --segment-age --keep-age --keep-bytes --diagnose --topology --lateness --scale --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -400,6 +400,10 @@ _rocescope() {
                     return 0
                     ;;
                 --duration)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --metrics)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

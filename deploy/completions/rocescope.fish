@@ -104,6 +104,7 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l client-c
 complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l max-agents -d 'Agents at once' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l max-waiting -d 'Most bytes of rows that wait to be written; when there are more, agents wait' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l duration -d 'End after this time' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l metrics -d 'Serve figures for Prometheus at this address, such as 127.0.0.1:9465' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l status -d 'How often a line says what was stored' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l observer -d 'Name of the collector, in file names and in the rows of its diagnosis' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l segment-age -d 'A segment is sealed when its first rows are this old' -r

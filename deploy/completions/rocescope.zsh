@@ -108,6 +108,7 @@ _arguments "${_arguments_options[@]}" : \
 '--max-agents=[Agents at once]:N:_default' \
 '--max-waiting=[Most bytes of rows that wait to be written; when there are more, agents wait]:BYTES:_default' \
 '--duration=[End after this time]:TIME:_default' \
+'--metrics=[Serve figures for Prometheus at this address, such as 127.0.0.1\:9465]:ADDRESS:_default' \
 '--status=[How often a line says what was stored]:TIME:_default' \
 '--observer=[Name of the collector, in file names and in the rows of its diagnosis]:NAME:_default' \
 '--segment-age=[A segment is sealed when its first rows are this old]:TIME:_default' \
