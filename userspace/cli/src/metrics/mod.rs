@@ -12,7 +12,7 @@
 //! | [`text`] | the same as `OpenMetrics` |
 //! | [`diagnosed`] | what windows of a mesh add up to |
 //! | [`mesh`] | that, and what the collector did, as `OpenMetrics` |
-//! | [`write`] | how a figure is written |
+//! | `write` | how a figure is written |
 //! | [`prometheus`] | that in the older format |
 //! | [`mod@serve`] | the endpoint |
 
