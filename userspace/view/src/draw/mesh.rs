@@ -42,13 +42,6 @@ fn heads(view: &View, plan: &Plan, pen: &mut Pen<'_>) {
     let figure = PairRow::TABLE.columns.get(view.listing(Pane::Mesh).sort);
     let title = figure.map_or("", |figure| figure.title);
     pen.text(plan.heads.x + 1, y, title, plan.name, Tone::Focus);
-    let (seen, all) = (usize::from(plan.matrix.height), view.matrix.rows.len());
-    if seen < all {
-        let last = plan.first_row + seen;
-        let text = format!("rows {} to {last} of {all}", plan.first_row + 1);
-        let x = plan.heads.right().saturating_sub(text.len() as u16 + 1);
-        pen.text(x, y, &text, plan.heads.width, Tone::Faint);
-    }
     for (at, name) in columns.skip(first).take(count) {
         let room = usize::from(plan.column) - 1;
         let text = format!("{:>room$}", format::fit(name, room));
@@ -140,6 +133,11 @@ fn told(view: &View, plan: &Plan, pen: &mut Pen<'_>) {
         lines.push((more, Tone::Notice));
     }
     let mut y = rule(area, area.y, &format!(" Verdicts {count} "), pen);
+    if let Some(seen) = plan.seen(&view.matrix) {
+        let text = format!(" {seen} ");
+        let x = area.right().saturating_sub(text.len() as u16 + 1);
+        pen.text(x, area.y, &text, area.width, Tone::Faint);
+    }
     for (text, tone) in lines {
         y = line(area, y, &text, tone, pen);
     }

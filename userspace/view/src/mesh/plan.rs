@@ -5,8 +5,8 @@ use rocescope_diagnose::mesh::Matrix;
 
 /// Cells of a figure with its mark: `!100.0 %`, `+12.3 µs`.
 const FIGURE: usize = 8;
-/// Cells of a name of a NIC, at least and at most.
-const NAME: (usize, usize) = (8, 24);
+/// Cells of a name of a NIC, at least and at most; the name of the figure, `Network P50`, stands above them.
+const NAME: (usize, usize) = (11, 24);
 /// Cells of the story beside the matrix, at least: else it stands below.
 const BESIDE: u16 = 46;
 
@@ -103,6 +103,21 @@ fn first(cursor: usize, seen: usize, all: usize) -> usize {
 }
 
 impl Plan {
+    /// Which rows and columns are seen, where not all are.
+    #[must_use]
+    pub fn seen(&self, matrix: &Matrix) -> Option<String> {
+        let part = |name: &str, first: usize, seen: usize, all: usize| {
+            let last = first + seen;
+            (seen < all).then(|| format!("{name} {} to {last} of {all}", first + 1))
+        };
+        let rows = usize::from(self.matrix.height);
+        let rows = part("rows", self.first_row, rows, matrix.rows.len());
+        let (first, seen) = self.columns;
+        let columns = part("columns", first, seen, matrix.columns.len());
+        let parts: Vec<String> = rows.into_iter().chain(columns).collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
+
     /// Column and line of a cell's first character, where it is seen.
     #[must_use]
     pub fn place(&self, row: usize, column: usize) -> Option<(u16, u16)> {
