@@ -191,7 +191,8 @@ fn who_has_not_analysed_is_told_how_and_what_was_not_judged_why() {
     rows.links.clear();
     let mut rig = rig(120, 40, rows.clone());
     rig.shows(&[
-        "diagnose hostmesh demo.pcap --write",
+        "analysed this window: `rocescope diagnose hostmesh",
+        "demo.pcap --write` does",
         "no SLA",
         "3,200 probes",
     ]);
