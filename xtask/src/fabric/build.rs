@@ -133,7 +133,8 @@ fn routes(wiring: &Wiring, node: usize) -> Vec<String> {
         let ends = (TABLES..).zip(wiring.ends(node));
         let gateways = ends.map(|(table, (near, far))| {
             let (to, interface) = (far.address, &near.interface);
-            format!("route replace default via {to} dev {interface} table {table}")
+            // Else IPv6 looks for the gateway by the rules, and finds the route that is to be replaced.
+            format!("route replace default via {to} dev {interface} table {table} onlink")
         });
         return gateways.collect();
     }
