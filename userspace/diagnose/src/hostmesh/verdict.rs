@@ -83,7 +83,7 @@ impl Bench<'_> {
             anomalous: suspect.anomalous,
             anomalous_ratio: super::sla::ratio(suspect.anomalous, suspect.probes).unwrap_or(0.0),
             score: suspect.score,
-            tuples: Some(look.tuples)
+            worst_tuples: Some(look.tuples)
                 .filter(|tuples| !tuples.is_empty())
                 .map(Text::from),
             action: class.action().into(),

@@ -47,7 +47,7 @@ table! {
         udp_src_port: Option<u16>, None, hide "Port";
         /// The 5-tuples that suffer most, at most 8, as `source>destination:port`, separated by spaces; null for
         /// a host.
-        tuples: Option<Text>, None, hide "5-tuples";
+        worst_tuples: Option<Text>, None, hide "5-tuples";
         /// When the first probe was lost; of latency, asymmetry and delay, the start of the first window.
         since_ns: i64, UnixNanoseconds, hide "Since";
         /// Probes of this window that crossed the place.

@@ -135,7 +135,7 @@ fn problem(out: &mut String, finding: &Finding, has_flows: bool) -> std::fmt::Re
         human::grouped(problem.probes),
     )?;
     writeln!(out, "    evidence: {}", evidence(last, problem.score))?;
-    if let Some(tuples) = &last.tuples {
+    if let Some(tuples) = &last.worst_tuples {
         let tuples: Vec<String> = tuples.split(' ').map(String::from).collect();
         write!(out, "    5-tuples that suffer most")?;
         list(out, ":", &tuples)?;

@@ -34,6 +34,7 @@ use crate::say;
 use crate::signals::Signals;
 use anyhow::{Context, Result, ensure};
 use plan::{Plan, Way};
+use reload::Standing;
 use rocescope_capture::interface::{Interface, Promiscuous};
 use rocescope_capture::privileges;
 use rocescope_pipeline::Settings;
@@ -127,6 +128,7 @@ pub(super) struct Begun {
     /// What goes back to what it was when the capture ends.
     restored: (Vec<Promiscuous>, Vec<vlan::Restored>),
     config: Config,
+    standing: Standing,
     signals: Signals,
 }
 
@@ -139,6 +141,7 @@ impl Begun {
     ) -> Result<Self> {
         // Before anybody hears that frames are taken: until then SIGHUP ends the process.
         signals.take_reload()?;
+        let standing = Standing::now()?;
         let interfaces = find(&arguments.live.interfaces)?;
         let config = capture::config(arguments, settings)?;
         let plan = Plan::make(arguments, &interfaces, config)?;
@@ -185,6 +188,7 @@ impl Begun {
             plan,
             restored: (promiscuous, restored),
             config,
+            standing,
         })
     }
 
@@ -201,11 +205,12 @@ impl Begun {
             interfaces,
             drops,
             config,
+            standing,
             mut report,
             signals,
             ..
         } = self;
-        let mut watch = Watch::begin(signals, &interfaces, drops, arguments)?;
+        let mut watch = Watch::begin(signals, &interfaces, drops, arguments, standing)?;
         // From here on this process can do no more than any other; what it needs it holds open.
         privileges::drop_all().context("capabilities")?;
         let outcome = match plan.way {

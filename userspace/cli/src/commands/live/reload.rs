@@ -24,9 +24,9 @@ const TAKEN_OVER: [&str; 8] = [
 
 /// What every option had when the capture began.
 #[derive(Debug)]
-pub(super) struct Begun(BTreeMap<String, Vec<OsString>>);
+pub(super) struct Standing(BTreeMap<String, Vec<OsString>>);
 
-impl Begun {
+impl Standing {
     pub(super) fn now() -> Result<Self> {
         let standing = configuration::standing(std::env::args_os().collect())?;
         Ok(Self(standing))

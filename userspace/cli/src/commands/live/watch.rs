@@ -2,7 +2,7 @@
 
 use super::plan::{self, Decided};
 use super::port::Port;
-use super::reload::Begun;
+use super::reload::Standing;
 use crate::arguments::{CaptureArguments, LiveArguments, Verdict};
 use crate::drops::Drops;
 use crate::say;
@@ -25,7 +25,7 @@ pub(super) struct Watch {
     signals: Signals,
     service: Service,
     arguments: CaptureArguments,
-    begun: Begun,
+    standing: Standing,
     deadline: Option<Instant>,
     command: Option<Child>,
     interfaces: Vec<(Interface, State)>,
@@ -50,6 +50,7 @@ impl Watch {
         interfaces: &[Interface],
         drops: Arc<Drops>,
         arguments: &CaptureArguments,
+        standing: Standing,
     ) -> Result<Self> {
         let LiveArguments {
             duration, command, ..
@@ -81,7 +82,7 @@ impl Watch {
             signals,
             service: Service::default(),
             arguments: arguments.clone(),
-            begun: Begun::now()?,
+            standing,
             deadline: duration.and_then(|duration| now.checked_add(duration)),
             command,
             interfaces,
@@ -105,7 +106,7 @@ impl Watch {
         if !self.signals.reload() {
             return None;
         }
-        match self.begun.read_again(&self.arguments) {
+        match self.standing.read_again(&self.arguments) {
             Ok((arguments, settings, config)) => {
                 say!("the configuration was read again");
                 let interfaces = self.interfaces.iter().map(|(interface, _)| interface);
