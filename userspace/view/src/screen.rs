@@ -15,7 +15,10 @@ use ratatui::crossterm::terminal::{
 use ratatui::crossterm::{cursor, execute};
 use ratatui::layout::Rect;
 use ratatui::{Terminal, TerminalOptions, Viewport};
-use std::io::{self, Stdout};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use std::io::{self, ErrorKind, IsTerminal, Stdout};
+use std::os::fd::AsFd;
 use std::sync::Once;
 use std::time::Duration;
 
@@ -156,8 +159,12 @@ fn restore_before_panics() {
 /// # Errors
 /// The terminal is gone.
 pub fn read(patience: Duration) -> io::Result<Option<Input>> {
-    if !event::poll(patience)? {
-        return Ok(None);
+    await_input(Duration::ZERO)?;
+    if !event::poll(Duration::ZERO)? {
+        await_input(patience)?;
+        if !event::poll(Duration::ZERO)? {
+            return Ok(None);
+        }
     }
     Ok(match event::read()? {
         Event::Key(pressed) => key(pressed).map(Input::Key),
@@ -171,6 +178,29 @@ pub fn read(patience: Duration) -> io::Result<Option<Input>> {
         .map(Input::Mouse),
         _ => None,
     })
+}
+
+/// Waits until there is something to read. The library below reads for ever from a terminal that has gone, so that it is
+/// asked only of one that is there.
+fn await_input(patience: Duration) -> io::Result<()> {
+    let (input, output) = (io::stdin(), io::stdout());
+    let terminal = if input.is_terminal() {
+        input.as_fd()
+    } else {
+        output.as_fd()
+    };
+    let mut waited = [PollFd::from_borrowed_fd(terminal, PollFlags::IN)];
+    let patience = Timespec::try_from(patience).map_err(io::Error::other)?;
+    match poll(&mut waited, Some(&patience)) {
+        // A signal may mean another size.
+        Ok(_) | Err(Errno::INTR) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let gone = PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL;
+    if waited[0].revents().intersects(gone) {
+        return Err(io::Error::new(ErrorKind::BrokenPipe, "it is gone"));
+    }
+    Ok(())
 }
 
 fn key(pressed: KeyEvent) -> Option<Key> {

@@ -98,7 +98,37 @@ fn a_terminal_that_answers_nothing_is_drawn_on() {
         assert_ne!(length, 0, "{}", String::from_utf8_lossy(&drawn));
         drawn.extend_from_slice(&piece[..length]);
     }
-    child.stdin.take().unwrap().write_all(b"q").unwrap();
+    let mut keys = child.stdin.take().unwrap();
+    keys.write_all(b"q").unwrap();
     std::io::copy(&mut out, &mut std::io::sink()).unwrap();
     assert!(child.wait().unwrap().success());
+}
+
+/// The window of a terminal is closed, or its connection breaks, and nobody sends a signal.
+#[test]
+fn a_terminal_that_goes_away_ends_it() {
+    let ended = tempfile::NamedTempFile::new().unwrap();
+    let line = format!(
+        "trap '' HUP; {} top -r {} --speed 0.001; echo $? > {}",
+        env!("CARGO_BIN_EXE_rocescope"),
+        input::capture(),
+        ended.path().display()
+    );
+    let mut child = Command::new("script")
+        .args(["-qc", &line, "/dev/null"])
+        .env("TERM", "xterm")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut out = child.stdout.take().unwrap();
+    let mut piece = [0; 4096];
+    assert_ne!(out.read(&mut piece).unwrap(), 0);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let begun = std::time::Instant::now();
+    while std::fs::read(ended.path()).unwrap().is_empty() {
+        assert!(begun.elapsed().as_secs() < 20, "it goes on");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
 }
