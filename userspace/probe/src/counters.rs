@@ -33,7 +33,8 @@ pub struct Counters {
     pub clock_steps: u64,
     /// Clocks of NICs that were set.
     pub clock_resets: u64,
-    /// Interfaces of NICs that went, and others of their names that came.
+    /// How often a NIC got another interface of its name, or its own came back with another address; one that stays away
+    /// is not in it.
     pub nics_replaced: u64,
     /// The agent took too much and doubled its interval.
     pub slowed: u64,

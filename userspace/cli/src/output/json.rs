@@ -276,6 +276,7 @@ fn write_recorder(json: &mut Writer, told: &Told) {
         ("bytes", told.bytes),
         ("deleted_files", told.deleted.files),
         ("deleted_bytes", told.deleted.bytes),
+        ("undeleted_files", told.deleted.failed),
         ("cut_files", told.cut),
         ("missed_frames", told.missed),
         ("overwritten_frames", told.overwritten),

@@ -1,5 +1,7 @@
 //! How many files the flight recorder may write and how many bytes, and which earlier ones go for them.
 
+use super::event::is_of;
+use crate::say;
 use std::collections::VecDeque;
 use std::fs;
 use std::io;
@@ -36,6 +38,8 @@ pub struct Deleted {
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,
+    /// Files that should have gone and could not be deleted.
+    pub failed: u64,
 }
 
 /// What may still be written.
@@ -57,21 +61,28 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    /// `disk` bytes for the files in `folder`, those that lie there already among them.
+    /// `disk` bytes for the files in `folder`, those that lie there already among them; of these, `observer`'s may go.
     pub(super) fn new(
-        folder: &Path,
+        (folder, observer): (&Path, &str),
         disk: u64,
         age: Option<Duration>,
         per_hour: usize,
     ) -> io::Result<Self> {
-        let mut files = Vec::new();
+        let (mut files, mut others) = (Vec::new(), 0);
         for entry in fs::read_dir(folder)? {
             let entry = entry?;
-            if !entry.file_name().to_string_lossy().ends_with(ENDING) {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            if !name.ends_with(ENDING) {
                 continue;
             }
             // One that has just gone takes no room.
             if let Ok(metadata) = entry.metadata() {
+                if !is_of(&name, observer) {
+                    // Somebody may be writing it: it takes room, and stays.
+                    others += metadata.len();
+                    continue;
+                }
                 files.push(Finished {
                     written: metadata.modified()?,
                     bytes: metadata.len(),
@@ -82,7 +93,7 @@ impl Budget {
         files.sort_by(|a, b| (a.written, &a.path).cmp(&(b.written, &b.path)));
         Ok(Self {
             disk,
-            taken: files.iter().map(|file| file.bytes).sum(),
+            taken: others + files.iter().map(|file| file.bytes).sum::<u64>(),
             earlier: files.len(),
             files: files.into(),
             age,
@@ -101,7 +112,7 @@ impl Budget {
         }
     }
 
-    /// Deletes the oldest file of an earlier capture; whether there is more room now. This capture's own
+    /// Deletes the oldest file of an earlier capture; whether there was one. This capture's own
     /// stay: of one incident the beginning tells more than the end.
     pub(super) fn make_room(&mut self) -> bool {
         self.earlier > 0 && self.delete_oldest()
@@ -120,12 +131,15 @@ impl Budget {
             Ok(()) => {
                 self.deleted.files += 1;
                 self.deleted.bytes += file.bytes;
+                self.taken -= file.bytes;
             }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            // It stays, and so does its claim to the room.
-            Err(_) => return false,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => self.taken -= file.bytes,
+            // It stays, and so does its claim to the room; the next one may go.
+            Err(error) => {
+                say!("{}: {error}", file.path.display());
+                self.deleted.failed += 1;
+            }
         }
-        self.taken -= file.bytes;
         self.earlier = self.earlier.saturating_sub(1);
         self.files.pop_front();
         true
@@ -133,11 +147,6 @@ impl Budget {
 
     /// Whether a file may begin at this time.
     pub(super) fn begin(&mut self, time_ns: u64) -> Result<(), Refusal> {
-        while self.left() <= super::recording::SLACK_BYTES {
-            if !self.make_room() {
-                return Err(Refusal::Disk);
-            }
-        }
         while self
             .begun
             .pop_front_if(|begun| begun.saturating_add(HOUR_NS) <= time_ns)
@@ -145,6 +154,12 @@ impl Budget {
         {}
         if self.begun.len() >= self.per_hour {
             return Err(Refusal::PerHour);
+        }
+        // Last: nothing is deleted for a file that may not begin.
+        while self.left() <= super::recording::SLACK_BYTES {
+            if !self.make_room() {
+                return Err(Refusal::Disk);
+            }
         }
         self.begun.push_back(time_ns);
         Ok(())
@@ -175,7 +190,7 @@ mod tests {
     #[test]
     fn there_are_so_many_files_in_any_hour() {
         let folder = tempfile::tempdir().unwrap();
-        let mut budget = Budget::new(folder.path(), 1 << 20, None, 2).unwrap();
+        let mut budget = Budget::new((folder.path(), "a"), 1 << 20, None, 2).unwrap();
         assert_eq!(budget.begin(0), Ok(()));
         assert_eq!(budget.begin(HOUR_NS / 2), Ok(()));
         assert_eq!(budget.begin(HOUR_NS - 1), Err(Refusal::PerHour));
@@ -186,10 +201,15 @@ mod tests {
     #[test]
     fn files_of_an_earlier_capture_count_and_make_room() {
         let folder = tempfile::tempdir().unwrap();
-        let old = folder.path().join("old.pcapng");
+        let old = folder.path().join("1-a-nak.pcapng");
         fs::write(&old, [0; 3_000]).unwrap();
         fs::write(folder.path().join("other"), [0; 3_000]).unwrap();
-        let mut budget = Budget::new(folder.path(), 10_000, None, 9).unwrap();
+        // Of another observer, of nobody: they take room, and stay.
+        let others = ["0-b-nak.pcapng", "mine.pcapng"].map(|name| folder.path().join(name));
+        for other in &others {
+            fs::write(other, [0; 500]).unwrap();
+        }
+        let mut budget = Budget::new((folder.path(), "a"), 11_000, None, 9).unwrap();
         assert_eq!(budget.left(), 7_000);
         assert_eq!(budget.begin(0), Ok(()));
         let own = folder.path().join("own.pcapng");
@@ -198,8 +218,30 @@ mod tests {
         assert_eq!((old.exists(), budget.left()), (false, 3_500));
         budget.finish(own, 3_200, SystemTime::now());
         assert_eq!(budget.begin(0), Err(Refusal::Disk), "its own stay");
-        let (files, bytes) = (1, 3_000);
-        assert_eq!(budget.deleted(), Deleted { files, bytes });
+        assert!(others.iter().all(|other| other.exists()));
+        let (files, bytes, failed) = (1, 3_000, 0);
+        let deleted = Deleted {
+            files,
+            bytes,
+            failed,
+        };
+        assert_eq!(budget.deleted(), deleted);
+    }
+
+    #[test]
+    fn a_file_that_cannot_go_keeps_no_other_from_going() {
+        let folder = tempfile::tempdir().unwrap();
+        let now = SystemTime::now();
+        // No file can be put in the place of a folder, or deleted as one.
+        fs::create_dir(folder.path().join("1-a-nak.pcapng")).unwrap();
+        let old = folder.path().join("2-a-nak.pcapng");
+        fs::write(&old, [0; 100]).unwrap();
+        let mut budget =
+            Budget::new((folder.path(), "a"), 10_000, Some(Duration::ZERO), 9).unwrap();
+        budget.retain(now + Duration::from_secs(9));
+        assert!(!old.exists());
+        let (deleted, failed) = (budget.deleted().files, budget.deleted().failed);
+        assert_eq!((deleted, failed), (1, 1));
     }
 
     #[test]
@@ -207,20 +249,26 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let day = Duration::from_secs(86_400);
         let now = SystemTime::now();
-        for (name, age) in [("a.pcapng", 3), ("b.pcapng", 1)] {
+        for (name, age) in [("a-a-jitter.pcapng", 3), ("b-a-jitter.pcapng", 1)] {
             let file = fs::File::create(folder.path().join(name)).unwrap();
             file.set_modified(now - age * day).unwrap();
         }
-        let mut budget = Budget::new(folder.path(), 10_000, Some(2 * day), 9).unwrap();
+        let mut budget = Budget::new((folder.path(), "a"), 10_000, Some(2 * day), 9).unwrap();
         budget.retain(now);
         let left = |name: &str| folder.path().join(name).exists();
-        assert_eq!((left("a.pcapng"), left("b.pcapng")), (false, true));
+        assert_eq!(
+            (left("a-a-jitter.pcapng"), left("b-a-jitter.pcapng")),
+            (false, true)
+        );
         // Those of this capture too, and then they take no room.
-        let own = folder.path().join("c.pcapng");
+        let own = folder.path().join("c-a-jitter.pcapng");
         fs::write(&own, [0; 100]).unwrap();
         budget.finish(own, 100, now);
         budget.retain(now + 3 * day);
-        assert_eq!((left("b.pcapng"), left("c.pcapng")), (false, false));
+        assert_eq!(
+            (left("b-a-jitter.pcapng"), left("c-a-jitter.pcapng")),
+            (false, false)
+        );
         assert_eq!((budget.deleted().files, budget.left()), (3, 10_000));
     }
 }

@@ -84,12 +84,7 @@ impl Event {
     pub(super) fn file_name(&self, observer: &str) -> String {
         let time: String = format!("{:.9}", time(self.time_ns));
         let time = time.replace(['-', ':'], "");
-        let keep = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-        let observer: String = observer
-            .chars()
-            .map(|c| if keep(c) { c } else { '_' })
-            .take(OBSERVER_MAX)
-            .collect();
+        let observer = file_part(observer);
         let mut name = format!("{time}-{observer}-{}", KINDS[self.kind()]);
         for end in [self.src, self.dst].into_iter().flatten() {
             name.push('-');
@@ -139,6 +134,22 @@ impl Event {
         }
         comment
     }
+}
+
+/// Whether a file of this name is one that the recorder of this observer wrote.
+pub(super) fn is_of(name: &str, observer: &str) -> bool {
+    let rest = name.strip_suffix(ENDING).and_then(|name| {
+        let (_, rest) = name.split_once('-')?;
+        rest.strip_prefix(&*file_part(observer))?.strip_prefix('-')
+    });
+    rest.is_some_and(|rest| KINDS.iter().any(|kind| rest.starts_with(kind)))
+}
+
+/// An observer as a part of the name of a file.
+fn file_part(observer: &str) -> String {
+    let keep = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    let kept = observer.chars().map(|c| if keep(c) { c } else { '_' });
+    kept.take(OBSERVER_MAX).collect()
 }
 
 /// What a syndrome that is no acknowledgement says.

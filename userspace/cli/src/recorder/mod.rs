@@ -92,7 +92,7 @@ impl Recorder {
             .saturating_add(nanoseconds(arguments.measure.lateness));
         let memory = usize::try_from(wanted.keep_frames_memory).unwrap_or(usize::MAX);
         let budget = Budget::new(
-            &folder,
+            (&folder, &arguments.measure.observer),
             wanted.keep_frames_disk,
             arguments.dataset.keep_age,
             wanted.keep_frames_per_hour,

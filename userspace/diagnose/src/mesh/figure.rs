@@ -110,8 +110,8 @@ impl Figure {
     pub fn severity(self, pair: &PairRow, usual_ns: Option<i64>) -> Severity {
         let settings = Settings::default();
         let Some(ns) = self.nanoseconds(pair) else {
-            let drops = pair.timeouts + pair.corrupt;
-            let many = drops * 100 > pair.probes * settings.nic_percent;
+            let drops = pair.timeouts.saturating_add(pair.corrupt);
+            let many = drops.saturating_mul(100) > pair.probes.saturating_mul(settings.nic_percent);
             return match (self, drops) {
                 (Self::Drops, 1..) if many && pair.probes >= settings.least_probes => Severity::Bad,
                 (Self::Drops, 1..) => Severity::Notice,
@@ -119,8 +119,10 @@ impl Figure {
             };
         };
         let usual_ns = usual_ns.unwrap_or(ns);
-        let least_ns = settings.least_late_ns.max(2 * pair.clock_error_ns);
-        if ns - usual_ns <= least_ns {
+        let least_ns = settings
+            .least_late_ns
+            .max(pair.clock_error_ns.saturating_mul(2));
+        if ns.saturating_sub(usual_ns) <= least_ns {
             return Severity::Fine;
         }
         let late = LATE

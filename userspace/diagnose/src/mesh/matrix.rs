@@ -6,9 +6,9 @@
 
 use super::figure::{Figure, Severity};
 use super::order::natural;
-use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
+use hashbrown::HashMap;
 use rocescope_model::{PairRow, Text};
 
 /// Pairs of NICs by row and column.
@@ -18,8 +18,8 @@ pub struct Matrix {
     pub rows: Vec<(Text, Text)>,
     /// Names of the NICs that are probed, sorted.
     pub columns: Vec<Text>,
-    /// A pair a cell, row by row.
-    cells: Vec<Option<usize>>,
+    /// Pairs by row and column: where names differ from host to host most cells hold none.
+    cells: HashMap<(usize, usize), usize>,
     /// The median of each figure over the pairs; null where it is no time.
     usual_ns: [Option<i64>; Figure::ALL.len()],
 }
@@ -38,15 +38,14 @@ impl Matrix {
         columns.sort_by(|a, b| natural(a, b));
         columns.dedup();
         let mut matrix = Self {
-            cells: vec![None; rows.len() * columns.len()],
+            cells: HashMap::with_capacity(shown.len()),
             usual_ns: Figure::ALL.map(|figure| median(&shown, figure)),
             rows,
             columns,
         };
         for (at, pair) in shown {
-            if let Some((row, column)) = matrix.place(pair) {
-                let cell = row * matrix.columns.len() + column;
-                matrix.cells[cell] = matrix.cells[cell].or(Some(at));
+            if let Some(cell) = matrix.place(pair) {
+                matrix.cells.entry(cell).or_insert(at);
             }
         }
         matrix
@@ -55,11 +54,7 @@ impl Matrix {
     /// The pair in a cell; none on the diagonal, and where a host has no NIC of that name.
     #[must_use]
     pub fn at(&self, row: usize, column: usize) -> Option<usize> {
-        if column >= self.columns.len() {
-            return None;
-        }
-        let cell = self.cells.get(row * self.columns.len() + column)?;
-        *cell
+        self.cells.get(&(row, column)).copied()
     }
 
     /// Row and column of a pair.

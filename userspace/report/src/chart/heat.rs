@@ -7,8 +7,8 @@ use rocescope_diagnose::mesh::Severity;
 const NAME: f64 = 200.0;
 const TOP: f64 = 24.0;
 const ROW: f64 = 24.0;
-/// Cells are no wider than this, and names fit into the narrowest.
-const CELL: (f64, f64) = (30.0, 92.0);
+/// Cells are no wider than this; many share what there is.
+const CELL: f64 = 92.0;
 /// Units of a character of a column's name.
 const LETTER: f64 = 7.0;
 /// The narrowest cell with its figure in it; below it the tooltip has it alone.
@@ -45,7 +45,7 @@ impl Heat {
 
     pub(super) fn svg(&self, title: &str) -> Markup {
         let room = (WIDTH - NAME) / self.columns.len().max(1) as f64;
-        let cell = room.clamp(CELL.0, CELL.1);
+        let cell = room.min(CELL);
         let letters = ((cell - 4.0) / LETTER).max(1.0) as usize;
         let content = html! {
             @for (at, name) in self.columns.iter().enumerate() {

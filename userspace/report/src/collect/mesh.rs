@@ -18,7 +18,8 @@ const UNKNOWN_NS: i64 = 20_000_000_000;
 /// One or several windows of the analysis that follow each other.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct MeshPeriod {
-    /// Counts are sums, ratios those of the sums, hosts and every quantile the largest of a window.
+    /// Counts are sums, ratios of drops those of the sums; hosts, `asymmetric_ratio` and every quantile the largest
+    /// of a window.
     pub sums: SlaRow,
     /// How many windows.
     pub windows: u64,
@@ -58,6 +59,8 @@ impl Join for MeshPeriod {
             network_p999_ns,
             clock_error_ns
         );
+        let ratios = [sum.asymmetric_ratio, row.asymmetric_ratio];
+        sum.asymmetric_ratio = ratios.into_iter().flatten().reduce(f64::max);
         let ratio = |drops: u64| (sum.probes > 0).then(|| crate::words::share(drops, sum.probes));
         (sum.rnic_drop_ratio, sum.switch_drop_ratio) =
             (ratio(sum.rnic_drops), ratio(sum.switch_drops));
@@ -203,7 +206,8 @@ impl Mesh {
             address: row.address,
             ..LinkRow::default()
         });
-        sum.window_ns = row.window_start_ns.saturating_add(row.window_ns) - sum.window_start_ns;
+        let end_ns = row.window_start_ns.saturating_add(row.window_ns);
+        sum.window_ns = end_ns.saturating_sub(sum.window_start_ns);
         sum.tuples = sum.tuples.max(row.tuples);
         sum.probes += row.probes;
         sum.drops += row.drops;

@@ -7,11 +7,13 @@ use crate::chart::{Chart, Plot};
 use crate::collect::MeshFigures;
 use crate::words::{instant, length, percent, plural, share};
 use rocescope_diagnose::mesh::{Figure, Matrix, Severity};
-use rocescope_model::{PairRow, Row, Unit, Value, human};
+use rocescope_model::{PairRow, Row, Text, Unit, Value, human};
 use std::collections::BTreeSet;
 
 /// Rows of a matrix at most: those with most drops.
 const MOST_ROWS: usize = 64;
+/// Columns at most: the first by name.
+const MOST_COLUMNS: usize = 64;
 /// The figures that have a matrix.
 const FIGURES: [(Figure, &str); 3] = [
     (Figure::Drops, "Drops"),
@@ -28,6 +30,12 @@ pub(super) fn section(report: &Report, mesh: &MeshFigures) -> Section {
             "The matrix shows the {} of {} probing NICs with most drops.",
             rows.len(),
             human::grouped(matrix.rows.len() as u64)
+        )));
+    }
+    if matrix.columns.len() > MOST_COLUMNS {
+        findings.push(Finding::note(format!(
+            "The matrix shows the first {MOST_COLUMNS} of {} names of probed NICs.",
+            human::grouped(matrix.columns.len() as u64)
         )));
     }
     let mut section = Section {
@@ -65,8 +73,13 @@ fn rows(mesh: &MeshFigures, matrix: &Matrix) -> Vec<usize> {
     rows
 }
 
+/// The columns that are shown.
+fn columns(matrix: &Matrix) -> impl ExactSizeIterator<Item = &Text> {
+    matrix.columns.iter().take(MOST_COLUMNS)
+}
+
 const fn drops(pair: &PairRow) -> u64 {
-    pair.timeouts + pair.corrupt
+    pair.timeouts.saturating_add(pair.corrupt)
 }
 
 fn facts(mesh: &MeshFigures) -> Vec<(String, String)> {
@@ -170,10 +183,10 @@ fn grid(mesh: &MeshFigures, matrix: &Matrix, rows: &[usize], figure: Figure, tit
         help: String::new(),
         right,
     };
-    let columns = matrix.columns.iter().map(|name| head(name, true));
+    let named = columns(matrix).map(|name| head(name, true));
     let rows = rows.iter().map(|row| {
         let (host, nic) = &matrix.rows[*row];
-        let cells = (0..matrix.columns.len()).map(|column| {
+        let cells = (0..columns(matrix).len()).map(|column| {
             let Some(pair) = matrix.at(*row, column).map(|at| &mesh.pairs[at]) else {
                 return Cell::text("");
             };
@@ -195,7 +208,7 @@ fn grid(mesh: &MeshFigures, matrix: &Matrix, rows: &[usize], figure: Figure, tit
     });
     Grid {
         title: format!("{title}: from the NIC at the left to the one above"),
-        heads: [head("From", false)].into_iter().chain(columns).collect(),
+        heads: [head("From", false)].into_iter().chain(named).collect(),
         rows: rows.collect(),
     }
 }
@@ -209,7 +222,7 @@ fn chart(
 ) -> Chart {
     let rows = rows.iter().map(|row| {
         let (host, nic) = &matrix.rows[*row];
-        let cells = (0..matrix.columns.len()).map(|column| {
+        let cells = (0..columns(matrix).len()).map(|column| {
             let pair = &mesh.pairs[matrix.at(*row, column)?];
             Some(heat::Cell {
                 text: shown(figure, pair),
@@ -232,7 +245,7 @@ fn chart(
         title: title.into(),
         note: Some("from the NIC at the left to the one above".into()),
         plot: Plot::Heat(Heat {
-            columns: matrix.columns.iter().map(ToString::to_string).collect(),
+            columns: columns(matrix).map(ToString::to_string).collect(),
             rows: rows.collect(),
         }),
     }

@@ -1,11 +1,11 @@
 //! The header of the mesh: how well it did in the window.
 
 use super::pen::{Pen, Piece, piece};
-use crate::mesh::story::ratio;
+use crate::mesh::story::{nanos, ratio};
 use crate::theme::Tone;
 use ratatui::layout::Rect;
-use rocescope_model::human::{grouped, readable};
-use rocescope_model::{MeshRows, PairRow, SlaRow, Unit, Value};
+use rocescope_model::human::grouped;
+use rocescope_model::{MeshRows, PairRow, SlaRow};
 
 /// Three lines from `area` on; `own` stands at the right of the first.
 pub(super) fn draw(mesh: &MeshRows, area: Rect, own: Vec<Piece>, pen: &mut Pen<'_>) {
@@ -90,8 +90,4 @@ fn quantiles(name: &str, [p50, p90, p99, p999]: [Option<i64>; 4]) -> Vec<Piece> 
         figure("P99", p99, 8),
         figure("P99.9", p999, 7),
     ]
-}
-
-fn nanos(ns: Option<i64>) -> String {
-    readable(&ns.map_or(Value::Null, Value::I64), Unit::Nanoseconds)
 }

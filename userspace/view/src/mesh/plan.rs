@@ -50,7 +50,8 @@ pub fn of(
     let name = name.clamp(NAME.0, NAME.1) as u16;
     let heads = matrix.columns.iter().map(|name| name.chars().count());
     let column = longest(&mut heads.chain([FIGURE])).min(NAME.1) as u16 + 1;
-    let all = 1 + name + column.saturating_mul(matrix.columns.len() as u16) + 2;
+    let columns = u16::try_from(matrix.columns.len()).unwrap_or(u16::MAX);
+    let all = column.saturating_mul(columns).saturating_add(name + 3);
     let beside = all.saturating_add(BESIDE) <= body.width;
     let count = |cells: u16| usize::from(cells.saturating_sub(1 + name) / column).max(1);
     let (width, height, story) = if beside {

@@ -174,7 +174,8 @@ fn listed(names: impl Iterator<Item = String>, count: usize) -> String {
     }
 }
 
-fn nanos(ns: Option<i64>) -> String {
+/// A time as it is shown.
+pub(crate) fn nanos(ns: Option<i64>) -> String {
     readable(&ns.map_or(Value::Null, Value::I64), Unit::Nanoseconds)
 }
 

@@ -34,7 +34,8 @@ const FILES: u64 = 512;
 
 pub(super) fn run(arguments: &CollectArguments) -> Result<ExitCode> {
     let signals = Signals::install()?;
-    resources::allow_files(FILES + arguments.max_agents as u64).context("--max-agents")?;
+    resources::allow_files(FILES.saturating_add(arguments.max_agents as u64))
+        .context("--max-agents")?;
     let diagnosed = arguments.diagnose.then(Diagnosed::default);
     let analysis = match &diagnosed {
         Some(diagnosed) => {

@@ -130,7 +130,6 @@ fn probe(
     let mut events = Vec::new();
     let mut service = Service::default();
     let mut tick = backend.now() + TICK;
-    let hand_over = HAND_OVER.min(arguments.window);
     let mut handed_over = begun;
     let mut is_stopping = false;
     loop {
@@ -147,10 +146,10 @@ fn probe(
         let now = backend.now();
         // The clock may have been set, either way.
         let is_due = now >= tick || now + TICK + TICK < tick;
-        if is_done || (is_due && handed_over.elapsed() >= hand_over) {
+        let is_wanted = || sinks.window.is_over(now) || handed_over.elapsed() >= HAND_OVER;
+        if is_done || (is_due && is_wanted()) {
             handed_over = Instant::now();
             sinks.take(agent)?;
-            cost.shrink()?;
         }
         if is_done {
             return Ok(());

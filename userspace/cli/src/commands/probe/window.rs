@@ -61,9 +61,14 @@ impl Window {
         }
     }
 
+    /// Whether the window is over; the clock may have been set, either way.
+    pub(super) fn is_over(&self, now: Nanos) -> bool {
+        now >= self.end || self.end >= now + self.length + self.length
+    }
+
     /// The line, where the window is over.
     pub(super) fn line(&mut self, now: Nanos, agent: &Agent) -> Option<String> {
-        if now < self.end && self.end < now + self.length + self.length {
+        if !self.is_over(now) {
             return None;
         }
         let next = Self {
