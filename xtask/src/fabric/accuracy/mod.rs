@@ -64,6 +64,8 @@ const STRIDE: u64 = 3;
 const APART: usize = 2;
 /// What a directory of a run holds.
 const DATASET: &str = "dataset";
+/// A copy of it from before the first fault.
+const TRACED: &str = "traced";
 const TOPOLOGY: &str = "topology.toml";
 const RUN: &str = "run.json";
 
@@ -106,6 +108,8 @@ pub(super) fn record(arguments: &[&str]) -> Result<()> {
     let from_ns = clock.now_ns();
     goes_on &= clock.wait(from_ns + i64::try_from(options.quiet)? * 1_000_000_000);
     let until_ns = clock.now_ns();
+    // Before any fault: a link that comes back may get another place among the next hops of a route.
+    let paths = paths::compare(&fabric, &dataset, &directory.join(TRACED))?;
     let mut injected = Vec::new();
     let mut drawn: Vec<String> = Vec::new();
     for kind in plan {
@@ -136,9 +140,9 @@ pub(super) fn record(arguments: &[&str]) -> Result<()> {
     let recorded = Recorded {
         options,
         quiet: Quiet { from_ns, until_ns },
-        agents,
-        paths: paths::compare(&fabric, &dataset, &injected)?,
         injected,
+        agents,
+        paths,
     };
     let file = directory.join(RUN);
     Ok(fs::write(file, serde_json::to_vec_pretty(&recorded)?)?)

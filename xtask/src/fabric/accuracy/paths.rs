@@ -1,17 +1,18 @@
 //! The paths that agents found, held against those that the kernel chooses.
 
-use super::score::Injected;
 use crate::fabric::live::Fabric;
+use crate::fabric::namespace::output;
 use crate::fabric::oracle::{self, Tuple};
 use anyhow::Result;
 use rocescope_model::PathRow;
-use rocescope_store::scan;
+use rocescope_store::{repair, scan};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::path::Path;
+use std::process::Command;
 
-/// Of every 5-tuple the first path that was found, if no fault was on then: with a link down the kernel chooses another.
+/// Of every 5-tuple the first path that was found.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Paths {
     pub(super) equal: usize,
@@ -20,11 +21,13 @@ pub(super) struct Paths {
     pub(super) differing: Vec<String>,
 }
 
-/// Asks the kernel for every 5-tuple of a dataset; the fabric is as it was built.
-pub(super) fn compare(fabric: &Fabric, dataset: &Path, injected: &[Injected]) -> Result<Paths> {
-    let mut rows = scan(dataset)?.rows::<PathRow>()?;
-    let is_whole = |row: &PathRow| !injected.iter().any(|one| one.is_on(row.time_ns));
-    rows.retain(|row| row.reason.as_str() == "first" && is_whole(row));
+/// Asks the kernel for every 5-tuple of a dataset; the fabric is as it was built. Agents are at work in the dataset: what
+/// they have not sealed is, in a copy.
+pub(super) fn compare(fabric: &Fabric, dataset: &Path, copy: &Path) -> Result<Paths> {
+    output(Command::new("cp").arg("-r").args([dataset, copy]))?;
+    repair(copy)?;
+    let mut rows = scan(copy)?.rows::<PathRow>()?;
+    rows.retain(|row| row.reason.as_str() == "first");
     rows.sort_by_key(|row| (row.time_ns, row.hop));
     let mut found: HashMap<Tuple, Vec<Option<IpAddr>>> = HashMap::new();
     for row in &rows {

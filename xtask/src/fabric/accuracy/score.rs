@@ -107,11 +107,6 @@ impl Injected {
         start >= first && start < first + 2 * self.window_ns
     }
 
-    /// Whether a trace that ended then may have met it: one takes less than a tenth of a window.
-    pub(super) fn is_on(&self, at_ns: i64) -> bool {
-        at_ns >= self.from_ns && at_ns < self.until_ns + self.window_ns / 10
-    }
-
     /// Whether anything of it lies in the window of a verdict, or in the one before.
     fn touches(&self, verdict: &Value) -> bool {
         let start = verdict["window_start_ns"].as_i64().unwrap_or(0);
@@ -292,12 +287,6 @@ mod tests {
         let scored = judged(&halves);
         assert!(!scored.judged[0].is_right && scored.judged[0].has_place);
         assert_eq!(scored.judged[0].elsewhere, 1);
-    }
-
-    #[test]
-    fn a_trace_may_have_met_a_fault_until_shortly_after_it() {
-        let times = [10_499, 10_500, 12_099, 12_100];
-        assert_eq!(times.map(|at| down().is_on(at)), [false, true, true, false]);
     }
 
     #[test]
