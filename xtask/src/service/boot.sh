@@ -34,4 +34,6 @@ mkdir -p old
 pivot_root . old
 umount -l /old
 rmdir /old
+# As a container's manager does for its systemd: credentials of a unit are mounted beside it and must be seen here.
+mount --make-rshared /
 exec env -i container=oci PATH=/usr/sbin:/usr/bin:/sbin:/bin /lib/systemd/systemd "--unit=$unit"
