@@ -1,6 +1,6 @@
 //! The terminal: entered, restored, read, written. Everything else in this crate is pure.
 
-use crate::keys::{Code, Key};
+use crate::keys::Key;
 use crate::layout;
 use crate::view::Mouse;
 use crate::{View, draw};
@@ -207,37 +207,24 @@ fn key(pressed: KeyEvent) -> Option<Key> {
     if pressed.kind == KeyEventKind::Release {
         return None;
     }
-    let mut key = Key {
-        code: Code::Esc,
-        ctrl: pressed.modifiers.contains(KeyModifiers::CONTROL),
-        alt: pressed.modifiers.contains(KeyModifiers::ALT),
-        shift: pressed.modifiers.contains(KeyModifiers::SHIFT),
-    };
-    key.code = match pressed.code {
-        KeyCode::Char(character) => {
-            // The character says it.
-            key.shift = false;
-            Code::Char(character)
-        }
-        KeyCode::BackTab => {
-            key.shift = true;
-            Code::Tab
-        }
-        KeyCode::F(number) => Code::F(number),
-        KeyCode::Enter => Code::Enter,
-        KeyCode::Esc => Code::Esc,
-        KeyCode::Tab => Code::Tab,
-        KeyCode::Backspace => Code::Backspace,
-        KeyCode::Delete => Code::Delete,
-        KeyCode::Left => Code::Left,
-        KeyCode::Right => Code::Right,
-        KeyCode::Up => Code::Up,
-        KeyCode::Down => Code::Down,
-        KeyCode::Home => Code::Home,
-        KeyCode::End => Code::End,
-        KeyCode::PageUp => Code::PageUp,
-        KeyCode::PageDown => Code::PageDown,
+    let held = |modifier| pressed.modifiers.contains(modifier);
+    Some(match pressed.code {
+        KeyCode::Char(character) if held(KeyModifiers::CONTROL) => Key::Ctrl(character),
+        KeyCode::Char(character) if held(KeyModifiers::ALT) => Key::Alt(character),
+        KeyCode::Char(character) => Key::Char(character),
+        KeyCode::Enter => Key::Enter,
+        KeyCode::Esc => Key::Esc,
+        KeyCode::Tab => Key::Tab,
+        KeyCode::BackTab => Key::BackTab,
+        KeyCode::Backspace => Key::Backspace,
+        KeyCode::Left => Key::Left,
+        KeyCode::Right => Key::Right,
+        KeyCode::Up => Key::Up,
+        KeyCode::Down => Key::Down,
+        KeyCode::Home => Key::Home,
+        KeyCode::End => Key::End,
+        KeyCode::PageUp => Key::PageUp,
+        KeyCode::PageDown => Key::PageDown,
         _ => return None,
-    };
-    Some(key)
+    })
 }

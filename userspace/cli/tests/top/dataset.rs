@@ -21,7 +21,7 @@ fn windows_are_stepped_through_and_played() {
     terminal.wait("00:00:00.100  +200 ms");
     terminal.press(&["-", "E"]);
     terminal.wait("00:00:03.000  +100 ms");
-    terminal.press(&["S-Left"]);
+    terminal.press(&["H"]);
     terminal.wait("00:00:00.000  +100 ms");
     // Played to the end, where it rests again.
     terminal.press(&["Space"]);

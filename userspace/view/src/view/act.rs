@@ -3,7 +3,7 @@
 use super::{Effect, LENGTHS, Layer, Mouse, Seek, View};
 use crate::format;
 use crate::header::Motion;
-use crate::keys::{Action, Code, Key};
+use crate::keys::{Action, Key};
 use crate::layout::{self, Areas};
 use crate::pane::{Pane, Slot};
 
@@ -11,10 +11,9 @@ impl View {
     /// A key was pressed.
     pub fn key(&mut self, key: Key) -> Effect {
         self.note = None;
-        if key.alt && self.options.keys.action(key).is_none() {
-            // A terminal sends the same for escape and a key in quick succession.
-            self.key(Key::plain(Code::Esc));
-            return self.key(Key { alt: false, ..key });
+        if let Key::Alt(character) = key {
+            self.key(Key::Esc);
+            return self.key(Key::Char(character));
         }
         if let Layer::Filter(..) = self.layer {
             return self.type_filter(key);

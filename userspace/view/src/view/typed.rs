@@ -1,7 +1,7 @@
 //! What keys do while something lies over the tables.
 
 use super::{Effect, Layer, View};
-use crate::keys::{Action, Code, Key};
+use crate::keys::{Action, Key};
 
 impl View {
     /// While a page or a list is open; nothing where the action is for the tables below.
@@ -71,22 +71,22 @@ impl View {
         let Layer::Filter(text, wrong) = &mut self.layer else {
             return Effect::Nothing;
         };
-        match key.code {
-            Code::Char('c') if key.ctrl => return Effect::Quit,
-            Code::Char('u') if key.ctrl => text.clear(),
-            Code::Char('w') if key.ctrl => {
+        match key {
+            Key::Ctrl('c') => return Effect::Quit,
+            Key::Ctrl('u') => text.clear(),
+            Key::Ctrl('w') => {
                 let kept = text.trim_end().rfind(' ').map_or(0, |at| at + 1);
                 text.truncate(kept);
             }
-            Code::Char(character) if !key.ctrl && !key.alt => text.push(character),
-            Code::Backspace => {
+            Key::Char(character) => text.push(character),
+            Key::Backspace => {
                 text.pop();
             }
-            Code::Esc => {
+            Key::Esc => {
                 self.layer = Layer::Tables;
                 return Effect::Nothing;
             }
-            Code::Enter => {
+            Key::Enter => {
                 let text = text.clone();
                 match self.set_filter(&text) {
                     Ok(()) => self.layer = Layer::Tables,
