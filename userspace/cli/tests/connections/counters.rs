@@ -1,7 +1,6 @@
-//! The page `docs/connections-vs-counters.md`: what the endpoints' own counters say, and what the
-//! tap says of the same.
+//! The page `docs/connections-vs-counters.md`: the endpoints' own counters, and what the tap shows of the same.
 //!
-//! `UPDATE=1 cargo test -p rocescope --test connections` writes it anew.
+//! `UPDATE=1 cargo test -p rocescope --test connections` writes it.
 
 use super::replay::{Counted, Peers, Starts, endpoints};
 use super::{collection, connections, events};
@@ -12,26 +11,28 @@ use std::path::Path;
 
 const HEAD: &str = "# Connections against the endpoints' own counters
 
-What `rocescope connections` says of each recorded capture, beside what the soft-RoCE endpoints
-counted over the same run. Made and checked by the tests of the command line
-(`UPDATE=1 cargo test -p rocescope --test connections` writes it anew).
+What `rocescope connections` reports of each recorded capture, beside what the soft-RoCE endpoints counted over the same
+run. The tests of the command line write and check this page (`UPDATE=1 cargo test -p rocescope --test connections`
+writes it).
 
-Every row gives a counter of one endpoint, what it counted, what the tap shows of the same, and why
-the two may differ. `replayed` is what the driver's rules give for the packets that passed the tap
+Each row has a counter of one endpoint, its value, what the tap shows of the same, and why the two may differ.
+`replayed` is the result of the driver's rules for the packets that the tap saw
 (`userspace/cli/tests/connections/replay.rs`):
 
-- `duplicate_request`: requests below the PSN the responder expects. The tap counts
-  `repeated_packets`, PSNs that had passed *the tap* before. What the responder threw away the first
-  time, behind a gap or while it was not ready, is new to it and repeated to us.
-- `out_of_seq_request`: NAKs for a PSN that the responder sent. The tap counts them as
-  `nak_psn_sequence`.
-- `rcvd_seq_err`: of those, the ones that acknowledged something new to the requester.
-- `send_rnr_err`, `rcvd_rnr_err`: RNR NAKs sent and received; the tap counts `rnr_nak`.
-- `retry_exceeded_err`, `retry_rnr_exceeded_err`: the tap tells `retry_exhausted` events.
+| counter | counts | the tap counts |
+|---|---|---|
+| `duplicate_request` | requests below the PSN that the responder expects | `repeated_packets`: PSNs that *the tap* had seen before |
+| `out_of_seq_request` | NAKs for a PSN that the responder sent | `nak_psn_sequence` |
+| `rcvd_seq_err` | of those, the ones that acknowledged something new to the requester | `nak_psn_sequence` |
+| `send_rnr_err`, `rcvd_rnr_err` | RNR NAKs sent and received | `rnr_nak` |
+| `retry_exceeded_err`, `retry_rnr_exceeded_err` | retries that ended without success | `retry_exhausted` events |
 
-Every counter is derived: the column `replayed` equals what was counted, in every row. The responder's
-first expected PSN is the one the connection began with, not the first that passed: in
-`reorder_egress_node1` that one had been overtaken, so all before the first NAK was dropped.
+A packet that the responder dropped the first time, after a gap or while it was not ready, is new to the responder when
+it is retransmitted, and repeated to the tap.
+
+Every counter is derived: the column `replayed` equals the counted value in every row. The responder's first expected
+PSN is the one with which the connection started, not the first that the tap saw: in `reorder_egress_node1` that one had
+been overtaken, so the responder dropped all packets before the first NAK.
 
 | capture | counter | endpoint | counted | tap | replayed | |
 |---|---|---|---:|---:|---:|---|
@@ -51,7 +52,7 @@ fn counters_are_explained() {
         }
         let path = folder.join(truth["file"].as_str().unwrap());
         let report = connections(&path);
-        // Behind the tap some were lost: what arrived is in a file of its own.
+        // Some were lost downstream of the tap: what arrived is in a file of its own.
         let arrived = folder.join(format!("{name}.receiver_after_loss.pcap"));
         let (pairs, starts) = (peers(&report), starts(&report));
         let [client, at_tap] = endpoints(&path, &pairs, &starts);
@@ -172,7 +173,7 @@ fn rows(node: &str, counters: &Value, report: &Value, replayed: &Counted) -> Vec
             "duplicate_request",
             side("repeated_packets", false),
             replayed.duplicate_request,
-            "the others the responder had not taken the first time: behind a gap, not ready, or lost",
+            "the responder had not accepted the others the first time: after a gap, not ready, or lost",
         ),
         row(
             "out_of_seq_request",
