@@ -149,12 +149,13 @@ impl Report {
         }
         let page = format!(
             "# What a packet costs in the kernel\n\nWritten by `{COMMAND} --save`, on {}.\n\n\
-             `BPF_PROG_TEST_RUN` over one frame of 1,024 bytes of payload (a MIDDLE of an RDMA WRITE). Every program \
-             stands behind the same wrapper, which rewrites QPN and PSN in the frame and calls it by a tail call. \
-             Each figure is the median of nine samples of half a million packets, taken in turn with all others, while another \
-             thread empties the rings. Where a wrapper is shown with many flows, the rows below it are held against that one.\n\n\
-             Loaded with CAP_BPF, CAP_NET_ADMIN and CAP_NET_RAW alone, as a capture does, programs carry barriers against \
-             speculation; with CAP_PERFMON they do not.\n\n{}\n{}",
+             The bench runs each program with `BPF_PROG_TEST_RUN` over one frame with 1,024 bytes of payload (a MIDDLE of \
+             an RDMA WRITE). The same wrapper calls every program by a tail call, after it rewrites QPN and PSN in the \
+             frame. Each figure is the median of nine samples of half a million packets. The samples of all programs \
+             alternate, while another thread empties the rings. Rows below a wrapper with many flows are compared with \
+             that wrapper.\n\n\
+             Loaded with CAP_BPF, CAP_NET_ADMIN and CAP_NET_RAW alone, as a capture does, programs contain barriers \
+             against speculation. With CAP_PERFMON they do not.\n\n{}\n{}",
             machine(),
             self.table(),
             self.bars()
