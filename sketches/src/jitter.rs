@@ -263,7 +263,15 @@ mod tests {
     fn a_flow_is_forgotten_and_starts_anew() {
         let gap = events_of(Thresholds::FUDAN, &[60, 60, 0, 0, 0, 0, 0, 0, 0, 0, 60, 60]);
         let kinds: Vec<_> = gap.iter().map(|event| event.0).collect();
-        assert_eq!(kinds, [ChangeKind::Start, ChangeKind::Stop, ChangeKind::Start, ChangeKind::Stop]);
+        assert_eq!(
+            kinds,
+            [
+                ChangeKind::Start,
+                ChangeKind::Stop,
+                ChangeKind::Start,
+                ChangeKind::Stop
+            ]
+        );
     }
 
     #[test]
@@ -274,13 +282,19 @@ mod tests {
             ..Thresholds::FUDAN
         };
         let rates = [60, 60, 31, 31, 60, 60, 90, 90];
-        let jitter = [(ChangeKind::Jitter, 4, 31, 60), (ChangeKind::Jitter, 6, 60, 90)];
+        let jitter = [
+            (ChangeKind::Jitter, 4, 31, 60),
+            (ChangeKind::Jitter, 6, 60, 90),
+        ];
         assert_eq!(events_of(half, &rates)[1..3], jitter);
         let both = Thresholds {
             relative: Some(0.6),
             ..Thresholds::FUDAN
         };
-        assert_eq!(events_of(both, &rates)[1..2], [(ChangeKind::Jitter, 4, 31, 60)]);
+        assert_eq!(
+            events_of(both, &rates)[1..2],
+            [(ChangeKind::Jitter, 4, 31, 60)]
+        );
     }
 
     #[test]

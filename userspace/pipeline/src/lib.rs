@@ -15,11 +15,13 @@
 //! | `index` | numbers of flows and of directions, by hash |
 //! | [`flow_estimate`] | how many flows the sketches say there were |
 //! | [`overflow`] | the sketches that take over beyond the bound |
+//! | [`fields`] | addresses, VLANs and opcodes as cells of a row |
 //! | [`rows`] | a finished window as rows of the dataset |
 //! | [`change`] | elephants, and flows whose rate jumps between windows |
 //! | [`merge`] | the rows of several capture points as those of one |
 //! | `trouble` | what the analysis of connections says of the flows of a window |
 //! | [`connections`] | queue pairs: loss, order, latency, congestion |
+//! | `mirror` | what the mirror port left out or copied twice |
 //! | `total`, [`summary`] | the whole capture: summed up, and told |
 //!
 //! The invariant: sums over all windows, and the summary, equal the counters of the capture, packet
@@ -31,11 +33,13 @@ extern crate alloc;
 pub mod anonymize;
 pub mod change;
 pub mod connections;
+pub mod fields;
 pub mod filter;
 pub mod flow_estimate;
 pub mod flow_table;
 mod index;
 pub mod merge;
+mod mirror;
 pub mod overflow;
 pub mod rows;
 pub mod settings;
@@ -45,9 +49,8 @@ mod trouble;
 pub mod window;
 pub mod windows;
 
-/// Bits of the Linear Counting bitmap in every row of `windows`.
-pub const LINEAR_COUNTING_BITS: u32 = rocescope_sketches::linear_counting::ROW_BITS;
-
+pub use flow_estimate::LINEAR_COUNTING_BITS;
+pub use mirror::Mirror;
 pub use settings::{Settings, SettingsError};
-pub use summary::{Mirror, Summary, TopFlow};
+pub use summary::{Summary, TopFlow};
 pub use windows::Pipeline;

@@ -1,51 +1,22 @@
 //! A finished window as rows of the dataset.
 
 use crate::change::Changed;
+use crate::fields::{address, opcode_name, vlan, vni};
 use crate::flow_estimate::{FlowEstimate, wants_hyper_log_log};
+use crate::mirror::Mirror;
 use crate::overflow::{Bounded, Sketches};
 use crate::settings::Settings;
-use crate::summary::Mirror;
 use crate::window::{Happening, Window};
 use alloc::format;
-use alloc::string::ToString;
 use alloc::vec::Vec;
-use core::net::{IpAddr, Ipv6Addr};
 use rocescope_model::{
     EventRow, FlowRow, OpcodeRow, Text, Time, Unit, Value, WindowRow, WindowRows, human,
 };
 use rocescope_record::OpcodeTotals;
 use rocescope_sketches::HyperLogLog;
-use rocescope_sketches::jitter::Kind;
+use rocescope_sketches::jitter::ChangeKind;
 use rocescope_wire::extension::{Acknowledgement, Syndrome, rnr_timer_us};
-use rocescope_wire::link::NO_VLAN;
-use rocescope_wire::tunnel::NO_VNI;
 use rocescope_wire::{FlowKey, Opcode, Transport};
-
-/// The address in a flow key, IPv4 where it is mapped.
-#[must_use]
-pub fn address(bytes: [u8; 16]) -> IpAddr {
-    Ipv6Addr::from(bytes).to_canonical()
-}
-
-/// The VLAN id, where there is one.
-#[must_use]
-pub fn vlan(id: u16) -> Option<u16> {
-    (id != NO_VLAN).then_some(id)
-}
-
-/// The VXLAN network identifier, where there is one.
-#[must_use]
-pub fn vni(id: u32) -> Option<u32> {
-    (id != NO_VNI).then_some(id)
-}
-
-/// The name of an opcode, shared where it has one.
-#[must_use]
-pub(crate) fn opcode_name(opcode: Opcode) -> Text {
-    opcode
-        .name()
-        .map_or_else(|| opcode.to_string().into(), Text::from_static)
-}
 
 /// The opcodes that were seen, as rows that know neither window nor rates.
 pub fn opcode_rows(opcodes: &[OpcodeTotals; 256]) -> impl Iterator<Item = OpcodeRow> {
@@ -175,7 +146,7 @@ impl Closing<'_> {
             jitter_events: self
                 .changes
                 .iter()
-                .filter(|changed| changed.event.kind == Kind::Jitter)
+                .filter(|changed| changed.event.kind == ChangeKind::Jitter)
                 .count() as u64,
             hll_flows: hll
                 .filter(|_| self.settings.sketches)
@@ -345,9 +316,9 @@ pub(crate) fn change_row(settings: &Settings, changed: &Changed) -> EventRow {
     let event = &changed.event;
     let (from, to) = (event.from_bps as f64, event.to_bps as f64);
     let (kind, what) = match event.kind {
-        Kind::Jitter => ("jitter", "changed"),
-        Kind::Start => ("elephant", "started"),
-        Kind::Stop => ("elephant_end", "stopped"),
+        ChangeKind::Jitter => ("jitter", "changed"),
+        ChangeKind::Start => ("elephant", "started"),
+        ChangeKind::Stop => ("elephant_end", "stopped"),
     };
     EventRow {
         kind: Text::from_static(kind),

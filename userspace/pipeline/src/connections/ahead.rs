@@ -4,9 +4,9 @@
 //! after the other. Looked up a group at a time, and touched before the first of them is needed,
 //! their waits overlap.
 
-use super::Connections;
 use super::direction::Direction;
 use super::key::Key;
+use super::table::Directions;
 use core::hint::black_box;
 use rocescope_record::RunRecord;
 use rocescope_wire::Operation;
@@ -55,12 +55,13 @@ impl Default for Ahead {
     }
 }
 
-impl Connections {
+impl Ahead {
     /// These runs are taken next.
-    pub(super) fn look_ahead<'a>(&mut self, runs: impl Iterator<Item = &'a RunRecord>) {
-        let Self {
-            ahead, directions, ..
-        } = self;
+    pub(super) fn load<'a>(
+        &mut self,
+        directions: &Directions,
+        runs: impl Iterator<Item = &'a RunRecord>,
+    ) {
         let mut kinds = [Kind::Other; GROUP];
         let mut places = kinds.iter_mut();
         let keys = runs.map(|run| {
@@ -69,13 +70,13 @@ impl Connections {
             }
             Key::of(run)
         });
-        ahead.next = 0;
-        ahead.len = directions.guess(keys, &mut ahead.found);
+        self.next = 0;
+        self.len = directions.guess(keys, &mut self.found);
         if directions.len() < FEW {
             return;
         }
         let found = || {
-            let found = ahead.found.iter().take(ahead.len).zip(&kinds);
+            let found = self.found.iter().take(self.len).zip(&kinds);
             found.filter_map(|(at, kind)| Some(((*at)?, *kind)))
         };
         let mut touched = 0;
@@ -111,14 +112,14 @@ impl Connections {
 
     /// The direction of the run that is taken now.
     #[inline]
-    pub(super) fn looked_up(&mut self, key: &Key) -> Option<u32> {
-        let Ahead { found, len, next } = &mut self.ahead;
+    pub(super) fn find(&mut self, directions: &Directions, key: &Key) -> Option<u32> {
+        let Self { found, len, next } = self;
         if *next < *len {
             let guess = found.get(*next).copied().flatten();
             *next += 1;
             // It may have come or gone since, and a guess may be wrong.
             let is_right = |at: u32| {
-                let hot = self.directions.hot(at);
+                let hot = directions.hot(at);
                 hot.is_some_and(|hot| hot.key == *key)
             };
             if let Some(at) = guess
@@ -127,6 +128,6 @@ impl Connections {
                 return guess;
             }
         }
-        self.directions.find(key)
+        directions.find(key)
     }
 }

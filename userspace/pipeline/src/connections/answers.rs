@@ -1,10 +1,11 @@
 //! What the other side answers: acknowledgements, refusals, responses.
 
+use super::context::Surroundings;
 use super::direction::Direction;
 use super::episode::{Refusal, ResponsesAgain, RnrEpisode, Trigger};
 use super::event::{Evidence, What, Where};
+use super::new_payload::{begins, unique};
 use super::receiver::Told;
-use super::requests::{Surroundings, begins, unique};
 use super::sequence::{Place, Ranges};
 use super::waiting::Answer;
 use alloc::boxed::Box;
@@ -86,19 +87,6 @@ impl Direction {
             (around.tell)(rnr.begun_ns, What::Rnr(rnr));
         }
         self.settle(around.is_blind);
-    }
-
-    /// Gaps that the peer has acknowledged passed by another way than the tap.
-    pub(crate) fn settle(&mut self, is_blind: &dyn Fn(u64, u64) -> bool) {
-        if self.requests.gaps().is_empty() || self.acked < self.requests.low() {
-            return;
-        }
-        let mut requests = core::mem::take(&mut self.requests);
-        requests.settle(self.acked, |gap| {
-            let blind = is_blind(gap.before_ns, gap.opened_ns);
-            self.count_lost_gap(&gap, blind);
-        });
-        self.requests = requests;
     }
 
     /// A NAK for a PSN out of sequence: the peer waits for it.

@@ -2,12 +2,13 @@
 
 use super::congestion::{Notifications, Rate};
 use super::episode::{Doubt, Episode, Refusal, ResponsesAgain, RnrEpisode};
+use super::gap_fate::LostGaps;
 use super::key::Key;
 use super::latency::Latencies;
 use super::left_out::LeftOut;
 use super::pass::Pass;
 use super::receiver::Receiver;
-use super::sequence::{Gap, Place, Sequence};
+use super::sequence::{Place, Sequence};
 use super::setup::Setup;
 use super::sizes::Sizes;
 use super::twice::Copies;
@@ -66,8 +67,7 @@ pub(crate) struct Counts {
     pub(crate) unanswered: u64,
     pub(crate) repeated_responses: u64,
     pub(crate) lost_response_gaps: u64,
-    /// Gaps never filled: acknowledged, asked for by a NAK, neither, unknown.
-    pub(crate) lost_gaps: [u32; 4],
+    pub(crate) lost_gaps: LostGaps,
     pub(crate) lost_gap_packets: u64,
     /// Of those that the peer acknowledged, until they are added to the whole capture's.
     pub(crate) mirror_lost_packets: u64,
@@ -253,27 +253,7 @@ impl Direction {
             ^ u64::from(self.episode.is_some() | self.doubt.is_some() | self.rnr.is_some())
     }
 
-    /// Counts a gap that was never filled.
-    pub(crate) fn count_lost_gap(&mut self, gap: &Gap, blind: bool) {
-        let kind = if blind {
-            3
-        } else if gap.nak.is_some() {
-            1
-        } else if gap.last <= self.acked {
-            0
-        } else {
-            2
-        };
-        if let Some(count) = self.counts.lost_gaps.get_mut(kind) {
-            *count = count.saturating_add(1);
-        }
-        self.counts.lost_gap_packets += gap.packets();
-        if kind == 0 {
-            self.counts.mirror_lost_packets += gap.packets();
-        }
-    }
-
-    /// The MTU that packets of this direction or of its peer have shown.
+    /// Whether it carries unreliable datagrams, which no one acknowledges.
     pub(crate) const fn is_datagrams(&self) -> bool {
         matches!(self.transport, Transport::Ud)
     }

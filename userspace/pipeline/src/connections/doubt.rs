@@ -1,9 +1,9 @@
 //! What was sent again though nothing asked for it: lost, or only slow to be answered.
 
+use super::context::Surroundings;
 use super::direction::Direction;
 use super::episode::Doubt;
 use super::event::{Evidence, What, Where};
-use super::requests::Surroundings;
 use super::sequence::Place;
 use rocescope_wire::Psn;
 

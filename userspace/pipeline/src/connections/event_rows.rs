@@ -2,7 +2,7 @@
 
 use super::episode::{Episode, Trigger};
 use super::event::{Event, Evidence, What, Where};
-use crate::rows::{address, vlan};
+use crate::fields::{address, vlan};
 use alloc::format;
 use alloc::string::String;
 use rocescope_model::{EventRow, Text, Time};

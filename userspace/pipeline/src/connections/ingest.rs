@@ -1,13 +1,11 @@
 //! One item, from its direction to its peer.
 
-use super::direction::Direction;
-use super::event::{Event, What};
 use super::key::Key;
-use super::requests::{Surroundings, begins};
+use super::new_payload::begins;
 use super::sequence::Ranges;
 use super::setup::Setup;
+use super::state::Connections;
 use super::twice::Copy;
-use super::{ConnectionSummary, Connections};
 use crate::trouble::{Told, Trouble};
 use alloc::boxed::Box;
 use rocescope_record::RunRecord;
@@ -18,7 +16,7 @@ impl Connections {
     pub(super) fn ingest(&mut self, run: &RunRecord) {
         self.now_ns = self.now_ns.max(run.last_ns());
         let key = Key::of(run);
-        let known = self.looked_up(&key);
+        let known = self.ahead.find(&self.directions, &key);
         if run.flow.dst_qpn <= Qpn::GSI.get() && run.stream() == Stream::Datagram {
             self.summary.management_packets += u64::from(run.packets);
             return;
@@ -112,62 +110,6 @@ impl Connections {
             }));
         }
         at
-    }
-
-    fn mtu_of(&self, at: u32) -> u16 {
-        let Some(direction) = self.directions.get(at) else {
-            return 0;
-        };
-        let peer = direction.peer.and_then(|peer| self.directions.get(peer));
-        direction.mtu.max(peer.map_or(0, |peer| peer.mtu))
-    }
-
-    /// Does something to a direction with what lies around it.
-    fn with<T>(
-        &mut self,
-        at: u32,
-        act: impl FnOnce(&mut Direction, &mut Surroundings<'_>) -> T,
-    ) -> Option<T> {
-        let mtu = self.mtu_of(at);
-        let Self {
-            directions,
-            events,
-            settings,
-            summary,
-            blind,
-            ..
-        } = self;
-        let direction = directions.get_mut(at)?;
-        let (key, udp_src_port) = (direction.key, direction.udp_src_port);
-        let most = settings.event_rows;
-        let mut tell = |time_ns: u64, what: What| {
-            let event = Event {
-                time_ns,
-                key,
-                udp_src_port,
-                what,
-            };
-            push_event(events, summary, most, event);
-        };
-        let mut around = Surroundings {
-            reorder_ns: settings.reorder_ns,
-            duplicate_ns: settings.duplicate_ns,
-            mtu,
-            tell: &mut tell,
-            is_blind: &|from_ns, to_ns| blind.overlaps(from_ns, to_ns),
-        };
-        let result = act(direction, &mut around);
-        summary.mirror_lost_packets += core::mem::take(&mut direction.counts.mirror_lost_packets);
-        Some(result)
-    }
-
-    pub(super) fn tell(&mut self, event: Event) {
-        push_event(
-            &mut self.events,
-            &mut self.summary,
-            self.settings.event_rows,
-            event,
-        );
     }
 
     fn request(&mut self, at: u32, run: &RunRecord) {
@@ -275,53 +217,5 @@ impl Connections {
         if let Some(peer) = peer.and_then(|peer| self.directions.get_mut(peer)) {
             peer.rate.notified(run.first_ns);
         }
-    }
-
-    pub(super) fn look_for_exhaustion(&mut self, at: u32, now_ns: u64) {
-        // Most directions have nothing open.
-        let worth = self
-            .directions
-            .get(at)
-            .is_some_and(|direction| direction.tries > 0 || direction.rnr.is_some());
-        if worth {
-            self.with(at, |direction, around| {
-                direction.look_for_exhaustion(now_ns, around);
-            });
-        }
-    }
-
-    pub(super) fn end_open(&mut self, at: u32) {
-        let now_ns = self.now_ns;
-        self.with(at, |direction, around| {
-            direction.settle_doubt(None, around.tell);
-            direction.settle_left_out(around.tell);
-            if let Some(lost) = direction.receiver.take_lost() {
-                direction.lose(lost, 1, around.tell);
-            }
-            direction.end_episode(around.tell);
-            direction.look_for_exhaustion(now_ns, around);
-            if let Some(rnr) = direction.rnr.take() {
-                (around.tell)(rnr.begun_ns, What::Rnr(rnr));
-            }
-            direction.rate.finish(now_ns);
-            for gap in direction.requests.drain() {
-                direction.count_lost_gap(&gap, (around.is_blind)(gap.before_ns, gap.opened_ns));
-            }
-            let lost = direction.responses.drain().len();
-            direction.counts.lost_response_gaps += lost as u64;
-        });
-    }
-}
-
-fn push_event(
-    events: &mut alloc::vec::Vec<Event>,
-    summary: &mut ConnectionSummary,
-    most: usize,
-    event: Event,
-) {
-    if events.len() < most {
-        events.push(event);
-    } else {
-        summary.events_dropped += 1;
     }
 }

@@ -1,10 +1,10 @@
 //! CM datagrams: what they tell of the directions that they set up and take down.
 
-use super::Connections;
 use super::direction::PairedBy;
 use super::event::{Event, What};
 use super::key::Key;
 use super::setup::Step;
+use super::state::Connections;
 use rocescope_record::MadRecord;
 
 impl Connections {

@@ -5,11 +5,37 @@
 //! `requests` and `answers` do to a direction at which nothing is open.
 
 use super::hot::{FAR, Hot, UNKNOWN, state};
-use super::table::Pieces;
+use super::table::{Directions, Pieces};
 use super::waiting::{Answer, Request};
 use rocescope_record::RunRecord;
 use rocescope_wire::extension::Acknowledgement;
-use rocescope_wire::{Operation, Psn};
+use rocescope_wire::{Operation, Psn, Stream};
+
+impl Directions {
+    /// Takes a run of the direction if it is ordinary, and answers whether it was.
+    #[inline]
+    pub(crate) fn ordinary(&mut self, at: u32, run: &RunRecord) -> bool {
+        let Self { hot, pieces, .. } = self;
+        match run.stream() {
+            Stream::Request => hot
+                .get_mut(at)
+                .is_some_and(|hot| hot.request(run, at, pieces)),
+            Stream::Acknowledge => {
+                let carrier = hot.get(at).filter(|hot| hot.acknowledges(run));
+                let Some(peer) = carrier.map(|hot| hot.peer) else {
+                    return false;
+                };
+                let peers = hot.get_mut(peer);
+                let is_ordinary = peers.is_some_and(|hot| hot.acknowledged(run, peer, pieces));
+                if is_ordinary && let Some(hot) = hot.get_mut(at) {
+                    hot.count_acknowledges(run, at, pieces);
+                }
+                is_ordinary
+            }
+            _ => false,
+        }
+    }
+}
 
 /// Sums that the run adds to.
 struct Sums {

@@ -1,10 +1,10 @@
 //! Directions become a connection, and part again.
 
-use super::Connections;
 use super::direction::PairedBy;
 use super::hot::CERTAIN;
+use super::new_payload::begins;
 use super::pairing::{Found, Refused};
-use super::requests::begins;
+use super::state::Connections;
 use rocescope_record::RunRecord;
 use rocescope_wire::{Psn, Stream};
 

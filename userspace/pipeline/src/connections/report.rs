@@ -1,8 +1,8 @@
 //! A connection as rows, and when they are written.
 
 use super::direction::Direction;
-use super::{Connections, ROWS_AT_ONCE};
-use crate::rows::{address, vlan, vni};
+use super::state::{Connections, ROWS_AT_ONCE};
+use crate::fields::{address, vlan, vni};
 use alloc::vec::Vec;
 use rocescope_model::{ConnectionRow, Text, Time};
 use rocescope_sketches::Quantiles;
@@ -155,7 +155,7 @@ impl Connections {
             None => direction.is_datagrams().then_some(key.src_qpn),
         };
         let bps = direction.rate.bps();
-        let lost_gaps = counts.lost_gaps.map(u64::from);
+        let lost_gaps = counts.lost_gaps;
         ConnectionRow {
             observer: self.observer.clone(),
             time,
@@ -193,12 +193,12 @@ impl Connections {
             lost_before_tap_packets: counts.lost_before_tap,
             lost_after_tap_packets: counts.lost_after_tap,
             unanswered_packets: counts.unanswered,
-            lost_gaps: lost_gaps.iter().sum(),
+            lost_gaps: lost_gaps.total(),
             lost_gap_packets: counts.lost_gap_packets,
-            lost_gaps_acknowledged: lost_gaps[0],
-            lost_gaps_nak: lost_gaps[1],
-            lost_gaps_unanswered: lost_gaps[2],
-            lost_gaps_unknown: lost_gaps[3],
+            lost_gaps_acknowledged: u64::from(lost_gaps.acknowledged),
+            lost_gaps_nak: u64::from(lost_gaps.nak),
+            lost_gaps_unanswered: u64::from(lost_gaps.unanswered),
+            lost_gaps_unknown: u64::from(lost_gaps.unknown),
             repeated_response_packets: counts.repeated_responses,
             lost_response_gaps: counts.lost_response_gaps,
             ack_packets: counts.acks,

@@ -1,25 +1,18 @@
 //! A run of requests: what it repeats, what it fills, what it leaves open.
 
+use super::context::Surroundings;
 use super::direction::Direction;
 use super::episode::Trigger;
-use super::event::What;
+use super::new_payload::unique;
+use super::pass::Pass;
+use super::receiver::Receiver;
 use super::retransmission::Sorted;
 use super::sequence::{Place, Ranges, Shown};
-use super::waiting::{Answer, Request};
+use super::waiting::{Answer, Request, Waiting};
 use super::way::Way;
 use rocescope_record::RunRecord;
 use rocescope_wire::extension::psn_after_read;
 use rocescope_wire::{Operation, Position, Psn};
-
-/// What the state of all connections lends to one run.
-pub(crate) struct Surroundings<'a> {
-    pub(crate) reorder_ns: u64,
-    pub(crate) duplicate_ns: u64,
-    /// The MTU seen either way, 0 before there is one.
-    pub(crate) mtu: u16,
-    pub(crate) tell: &'a mut dyn FnMut(u64, What),
-    pub(crate) is_blind: &'a dyn Fn(u64, u64) -> bool,
-}
 
 /// The path MTUs there are (IBTA volume 1, 9.7.1).
 const MTUS: [u32; 5] = [256, 512, 1024, 2048, 4096];
@@ -129,9 +122,9 @@ impl Direction {
         self.start = None;
         self.start_is_open = true;
         self.acked = 0;
-        self.waiting = super::waiting::Waiting::default();
-        self.pass = super::pass::Pass::default();
-        self.receiver = super::receiver::Receiver::default();
+        self.waiting = Waiting::default();
+        self.pass = Pass::default();
+        self.receiver = Receiver::default();
         self.left_out.clear();
         self.refusals = [None; 2];
         self.episode = None;
@@ -259,30 +252,6 @@ impl Direction {
         }
         self.message_bytes = 0;
     }
-}
-
-/// Payload bytes and messages of a run that had not passed before. Exact when the run holds at
-/// most one end of a message, as it does where every PSN is marked; else in proportion.
-pub(crate) fn unique(run: &RunRecord, shown: &Shown) -> (u64, u64) {
-    let new = shown.unseen();
-    let ends = u64::from(run.last) + u64::from(run.only);
-    if shown.repeated == 0 {
-        return (run.payload_bytes(), run.messages());
-    }
-    if ends <= 1 {
-        let end_is_new = shown.end_is_new && ends == 1;
-        let segments = new - u64::from(end_is_new);
-        let end_bytes = u64::from(run.last_payload_bytes) + u64::from(run.only_payload_bytes);
-        let bytes = segments * u64::from(run.segment_bytes) + u64::from(end_is_new) * end_bytes;
-        return (bytes, if end_is_new { run.messages() } else { 0 });
-    }
-    let all = new + shown.repeated;
-    (run.payload_bytes() * new / all, run.messages() * new / all)
-}
-
-/// Whether a message or response begins with the run.
-pub(crate) fn begins(run: &RunRecord) -> bool {
-    matches!(run.opcode().position(), Position::First | Position::Only)
 }
 
 /// Whether a response acknowledges it.

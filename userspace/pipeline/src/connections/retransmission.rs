@@ -1,10 +1,10 @@
 //! What a run of requests counts as, by the way it came: overtaken, copied or sent again.
 
+use super::context::Surroundings;
 use super::direction::Direction;
 use super::episode::{Episode, Trigger};
 use super::event::{Evidence, What, Where};
 use super::left_out::Range;
-use super::requests::Surroundings;
 use super::sequence::{Place, Shown};
 use super::way::Way;
 use alloc::boxed::Box;

@@ -7,8 +7,6 @@ use super::hot::Hot;
 use super::key::Key;
 use crate::index::Index;
 use alloc::vec::Vec;
-use rocescope_record::RunRecord;
-use rocescope_wire::Stream;
 
 /// Directions in a piece: 64 KiB or so.
 const PIECE: usize = 64;
@@ -42,17 +40,17 @@ impl Pieces {
 
 /// What ordinary runs need of them, by number.
 #[derive(Debug, Default)]
-struct Hots(Vec<Vec<Hot>>);
+pub(super) struct Hots(Vec<Vec<Hot>>);
 
 impl Hots {
     #[inline]
-    fn get(&self, at: u32) -> Option<&Hot> {
+    pub(super) fn get(&self, at: u32) -> Option<&Hot> {
         let piece = self.0.get(at as usize / HOT_PIECE)?;
         piece.get(at as usize % HOT_PIECE)
     }
 
     #[inline]
-    fn get_mut(&mut self, at: u32) -> Option<&mut Hot> {
+    pub(super) fn get_mut(&mut self, at: u32) -> Option<&mut Hot> {
         let piece = self.0.get_mut(at as usize / HOT_PIECE)?;
         piece.get_mut(at as usize % HOT_PIECE)
     }
@@ -62,8 +60,8 @@ impl Hots {
 #[derive(Debug, Default)]
 pub(crate) struct Directions {
     index: Index,
-    hot: Hots,
-    pieces: Pieces,
+    pub(super) hot: Hots,
+    pub(super) pieces: Pieces,
     slots: u32,
     free: Vec<u32>,
 }
@@ -120,30 +118,6 @@ impl Directions {
             && !hot.is_light()
         {
             hot.lighten(cold, duplicate_ns);
-        }
-    }
-
-    /// Takes a run of the direction if it is ordinary, and answers whether it was.
-    #[inline]
-    pub(crate) fn ordinary(&mut self, at: u32, run: &RunRecord) -> bool {
-        let Self { hot, pieces, .. } = self;
-        match run.stream() {
-            Stream::Request => hot
-                .get_mut(at)
-                .is_some_and(|hot| hot.request(run, at, pieces)),
-            Stream::Acknowledge => {
-                let carrier = hot.get(at).filter(|hot| hot.acknowledges(run));
-                let Some(peer) = carrier.map(|hot| hot.peer) else {
-                    return false;
-                };
-                let peers = hot.get_mut(peer);
-                let is_ordinary = peers.is_some_and(|hot| hot.acknowledged(run, peer, pieces));
-                if is_ordinary && let Some(hot) = hot.get_mut(at) {
-                    hot.count_acknowledges(run, at, pieces);
-                }
-                is_ordinary
-            }
-            _ => false,
         }
     }
 

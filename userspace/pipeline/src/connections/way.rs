@@ -1,9 +1,9 @@
 //! How a run of requests came to pass, told from what passed before it.
 
+use super::context::Surroundings;
 use super::direction::Direction;
 use super::episode::{Episode, Trigger};
 use super::left_out::Range;
-use super::requests::Surroundings;
 use super::sequence::Place;
 use rocescope_record::RunRecord;
 

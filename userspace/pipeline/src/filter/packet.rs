@@ -3,7 +3,7 @@
 //! Sums of products, at most eight, of what [`Alternative`] can say. What it cannot say, and what is
 //! negated, counts as true: the kernel then lets pass what the filter behind it turns away.
 
-use super::RunFilter;
+use super::run::RunFilter;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Write;
@@ -21,7 +21,7 @@ impl RunFilter {
     /// [`may_want`](Self::may_want) lets pass.
     #[must_use]
     pub fn packet_filter(&self) -> PacketFilter {
-        let any = any_of(self.filter.expression());
+        let any = any_of(self.filter().expression());
         // One that holds never is rare, and is left to the filter behind it.
         if any.contains(&Alternative::ANY) {
             return PacketFilter::NONE;

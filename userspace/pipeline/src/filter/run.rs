@@ -5,11 +5,7 @@
 //! the run has it, and `ecn_ce_packets` counts those of the run. So the choice is the same whether
 //! the run was made in the kernel or here.
 
-mod packet;
-
-pub use packet::words;
-
-use crate::rows::{address, opcode_name, vlan, vni};
+use crate::fields::{address, opcode_name, vlan, vni};
 use rocescope_model::filter::{Filter, FilterError, Literal, Test};
 use rocescope_model::{Cell, Text, Value};
 use rocescope_record::{RunRecord, Whole};
