@@ -1,12 +1,12 @@
-//! What a mirror port did to the traffic: packets it left out, packets it copied twice.
+//! What a mirror port did to the traffic: packets it lost, packets it duplicated.
 
-/// What a mirror port left out, and what it showed twice.
+/// Packets that a mirror port lost, and packets that it duplicated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mirror {
     /// Packets that an endpoint acknowledged and the mirror never showed.
     pub lost_packets: u64,
-    /// Packets that it showed once more.
-    pub twice_packets: u64,
+    /// Packets that it duplicated.
+    pub duplicate_packets: u64,
 }
 
 impl Mirror {
@@ -21,7 +21,9 @@ impl Mirror {
     pub(crate) const fn since(self, before: Self) -> Self {
         Self {
             lost_packets: self.lost_packets.saturating_sub(before.lost_packets),
-            twice_packets: self.twice_packets.saturating_sub(before.twice_packets),
+            duplicate_packets: self
+                .duplicate_packets
+                .saturating_sub(before.duplicate_packets),
         }
     }
 }

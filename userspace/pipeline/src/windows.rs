@@ -14,7 +14,7 @@ use alloc::collections::VecDeque;
 use close::ClosedWindows;
 use core::convert::Infallible;
 use rocescope_model::WindowRows;
-use rocescope_record::{Counters, RunRecord, Sink, Whole};
+use rocescope_record::{ControlPacket, Counters, RunRecord, Sink};
 use rocescope_wire::Packet;
 
 /// Runs in, rows of finished windows out.
@@ -49,19 +49,20 @@ impl Sink for Pipeline {
         self.ingest(run);
     }
 
-    fn whole(&mut self, event: Whole<'_>) -> bool {
+    fn control_packet(&mut self, event: ControlPacket<'_>) -> bool {
         let filter = &self.settings.filter;
         if let Some(connections) = &mut self.connections
             && filter.as_ref().is_none_or(|filter| filter.may_want(&event))
         {
             match (&mut self.anonymizer, event) {
-                (Some(anonymizer), Whole::Mad(mad)) => {
-                    connections.whole(Whole::Mad(&anonymizer.mad(mad)));
+                (Some(anonymizer), ControlPacket::Mad(mad)) => {
+                    connections.control_packet(ControlPacket::Mad(&anonymizer.mad(mad)));
                 }
-                (Some(anonymizer), Whole::Handshake(handshake)) => {
-                    connections.whole(Whole::Handshake(&anonymizer.handshake(handshake)));
+                (Some(anonymizer), ControlPacket::Handshake(handshake)) => {
+                    connections
+                        .control_packet(ControlPacket::Handshake(&anonymizer.handshake(handshake)));
                 }
-                (None, event) => connections.whole(event),
+                (None, event) => connections.control_packet(event),
             }
         }
         true
@@ -167,7 +168,7 @@ impl Pipeline {
         self.current_ns = self.settings.window_ns;
         if let Some(connections) = &mut self.connections {
             connections.turn(time_ns);
-            self.take_told();
+            self.take_impaired_runs();
             self.connection_rows(false, each)?;
         }
         self.newest_ns = self.newest_ns.max(time_ns);
@@ -198,7 +199,7 @@ impl Pipeline {
         if let Some(connections) = &mut self.connections {
             connections.finish();
         }
-        self.take_told();
+        self.take_impaired_runs();
         self.close_before(u64::MAX, each)?;
         if self.connections.is_some() {
             self.connection_rows(true, each)?;
@@ -226,22 +227,24 @@ impl Pipeline {
         Ok(())
     }
 
-    /// What was told of flows goes into the windows of their packets.
-    fn take_told(&mut self) {
+    /// Adds impaired runs to the windows of their packets.
+    fn take_impaired_runs(&mut self) {
         let Some(connections) = &mut self.connections else {
             return;
         };
-        let mut told = core::mem::take(&mut connections.told);
-        for told in told.drain(..) {
-            let at = self.window_at(told.time_ns);
+        let mut impaired = core::mem::take(&mut connections.impaired_runs);
+        for impaired in impaired.drain(..) {
+            let at = self.window_at(impaired.time_ns);
             if let Some((_, window)) = self.open.get_mut(at) {
                 let most = self.settings.exact_flows;
-                window.troubles.add(&told.flow, told.trouble, most);
+                window
+                    .impaired_flows
+                    .add(&impaired.flow, impaired.impairment, most);
             }
         }
         if let Some(connections) = &mut self.connections {
             // Its memory is used again.
-            connections.told = told;
+            connections.impaired_runs = impaired;
         }
     }
 
@@ -285,7 +288,7 @@ impl Pipeline {
         let summary = self.connections()?;
         Some(Mirror {
             lost_packets: summary.mirror_lost_packets,
-            twice_packets: summary.mirrored_twice_packets,
+            duplicate_packets: summary.mirror_duplicate_packets,
         })
     }
 
@@ -297,9 +300,9 @@ impl Pipeline {
 
     /// The capture lost runs between these times, in nanoseconds since the epoch: gaps there say
     /// nothing about connections.
-    pub fn blind(&mut self, from_ns: u64, to_ns: u64) {
+    pub fn capture_lost(&mut self, from_ns: u64, to_ns: u64) {
         if let Some(connections) = &mut self.connections {
-            connections.blind(from_ns, to_ns);
+            connections.capture_lost(from_ns, to_ns);
         }
     }
 

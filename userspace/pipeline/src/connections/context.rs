@@ -1,13 +1,13 @@
-//! What one run needs from the state of all connections.
+//! The context of a run: settings, its MTU, events, and when the capture lost runs.
 
-use super::event::What;
+use super::event::EventDetail;
 
-/// What the state of all connections lends to one run.
-pub(crate) struct Surroundings<'a> {
+/// What the state of all connections lends to a direction while it takes a run.
+pub(crate) struct Context<'a> {
     pub(crate) reorder_ns: u64,
     pub(crate) duplicate_ns: u64,
     /// The MTU seen either way, 0 before there is one.
     pub(crate) mtu: u16,
-    pub(crate) tell: &'a mut dyn FnMut(u64, What),
-    pub(crate) is_blind: &'a dyn Fn(u64, u64) -> bool,
+    pub(crate) emit: &'a mut dyn FnMut(u64, EventDetail),
+    pub(crate) overlaps_capture_loss: &'a dyn Fn(u64, u64) -> bool,
 }

@@ -1,6 +1,6 @@
 //! The fate of gaps that were never filled: the one place where it is decided.
 
-use super::sequence::{Gap, Place};
+use super::psn_tracker::{ExtendedPsn, Gap};
 
 /// What became of the packets of a gap that no later packet filled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,8 +17,8 @@ pub(crate) enum GapFate {
 
 impl GapFate {
     /// The fate of `gap`, when the peer has all PSNs up to `acked`.
-    pub(crate) const fn of(gap: &Gap, acked: Place, is_blind: bool) -> Self {
-        if is_blind {
+    pub(crate) const fn of(gap: &Gap, acked: ExtendedPsn, overlaps_capture_loss: bool) -> Self {
+        if overlaps_capture_loss {
             Self::Unknown
         } else if gap.nak.is_some() {
             Self::NakWithoutRetransmission

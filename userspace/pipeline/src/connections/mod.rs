@@ -1,89 +1,95 @@
-//! What the wire tells of each queue pair: connections, loss, latency, congestion.
+//! What the traffic shows of each queue pair: connections, loss, latency, congestion.
 //!
-//! Run records and whole events in, rows of `connections` and `events` out. State belongs to the
+//! Run records and control packets in, rows of `connections` and `events` out. State belongs to the
 //! *direction*, a flow without its UDP source port; a connection is two directions that answer each
 //! other.
 //!
 //! | module | what it does |
 //! |---|---|
 //! | [`settings`] | times and bounds |
-//! | `order` | runs and whole events, put in order of their first times |
+//! | `state` | the state of all connections |
+//! | `turn` | takes what waits, in order of time |
+//! | `ingest` | one run, from its direction to its peer |
+//! | `sort_buffer` | runs and control packets, sorted by their first times |
 //! | `key`, `table` | which direction a run belongs to |
-//! | `ahead` | directions of the next runs, looked up together |
+//! | `prefetch` | directions of the next runs, looked up together |
 //! | `direction` | the state of one direction |
-//! | `hot`, `ordinary` | the part of it that ordinary runs need, and what they do to it |
-//! | `sequence` | the highest PSN, the gaps below it, what fills them |
-//! | `pass` | what the sender is sending, for the first time or again |
-//! | `receiver` | what the receiver makes of it, as far as the order at the tap tells |
-//! | `twice` | copies that a mirror makes |
+//! | `fast_state`, `fast_path` | the part of it that in-order runs need, and what they do to it |
+//! | `psn_tracker` | the highest PSN, the gaps below it, what fills them |
+//! | `send_sequence` | what the sender is sending, for the first time or retransmitting |
+//! | `responder` | what the responder expects, as far as the order at the tap shows |
+//! | `mirror_dedup` | duplicates that a mirror makes |
+//! | `context` | what one run needs from the state of all connections |
 //! | `requests`, `answers` | what a run of requests, ACKs or responses does to that state |
-//! | `way` | how a run came to pass: onward, overtaken, copied, or because its sender went back, and why |
-//! | `retransmission` | what it counts as therefore |
-//! | `doubt` | sent again though nothing asked for it |
-//! | `left_out` | what did not pass again, and may come late |
-//! | `waiting`, `latency` | requests on their way, and how long their answers took |
+//! | `classification` | in order, reordered, duplicate or retransmitted |
+//! | `retransmission` | what a run counts as therefore |
+//! | `timeout` | retransmitted after a timeout: lost, or answered late |
+//! | `skipped_ranges` | PSNs that a retransmission skipped, which may come late |
+//! | `gap_fate`, `gaps` | what became of PSNs that never passed |
+//! | `new_payload` | which part of a run is new payload |
+//! | `outstanding`, `latency` | outstanding requests, and how long their answers took |
 //! | [`congestion`] | ECN, CNPs, and the rate before and after one |
-//! | [`episode`], [`event`] | retransmissions in one go, and all else that deserves a line |
-//! | `pairing`, `peers` | which direction answers which, from PSNs alone |
-//! | `setup`, `managed` | CM datagrams and TCP handshakes |
-//! | `few`, `sizes` | a queue and a histogram that mostly hold one thing |
-//! | `blind` | intervals in which the capture lost runs |
-//! | `ingest` | one item, from its direction to its peer |
-//! | `report`, `event_rows` | a connection as rows, and what happened to it |
+//! | [`recovery`], [`event`] | retransmission episodes, and all else that becomes an event |
+//! | `peer_candidates`, `pairing` | which direction answers which, from PSNs alone |
+//! | `setup`, `cm` | CM datagrams and TCP handshakes |
+//! | `inline_queue`, `message_sizes` | a queue and a histogram that mostly hold one element |
+//! | `capture_loss` | intervals in which the capture lost runs |
+//! | `closing` | what is still open when a direction ends |
+//! | `connection_rows`, `event_rows` | a connection and its events as rows |
 //!
 //! The terms, for requests of one direction. `high` is the highest PSN seen. A packet above
-//! `high` + 1 opens a *gap*. One at or below `high` that fills a gap is *out of order* when it comes
+//! `high` + 1 opens a *gap*. One at or below `high` that fills a gap is *reordered* when it comes
 //! before any NAK that names it and within the reorder time, else it is *retransmitted* and was
-//! lost before the tap. One seen before is a *duplicate* when it follows within the duplicate time
+//! lost upstream of the tap. One seen before is a *duplicate* when it follows within the duplicate time
 //! and nothing asked for it, else *retransmitted*. A gap that is never filled is a *lost gap*.
 //!
-//! Memory: a direction is bounded by [`DIRECTION_BYTES`], its histograms, gaps and waiting requests
+//! Memory: a direction is bounded by [`DIRECTION_BYTES`], its histograms, gaps and outstanding requests
 //! by [`MOST_HEAP_BYTES`]; directions by
 //! [`most_directions`](ConnectionSettings::most_directions).
 
 pub mod congestion;
-pub mod episode;
 pub mod event;
+pub mod recovery;
 pub mod settings;
 
-mod ahead;
 mod answers;
-mod blind;
+mod capture_loss;
+mod classification;
 mod closing;
+mod cm;
+mod connection_rows;
 mod context;
 mod direction;
-mod doubt;
 mod event_rows;
-mod few;
+mod fast_path;
+mod fast_state;
 mod gap_fate;
 mod gaps;
-mod hot;
 mod ingest;
+mod inline_queue;
 mod key;
 mod latency;
-mod left_out;
-mod managed;
+mod message_sizes;
+mod mirror_dedup;
 mod new_payload;
-mod order;
-mod ordinary;
+mod outstanding;
 mod pairing;
-mod pass;
-mod peers;
-mod receiver;
-mod report;
+mod peer_candidates;
+mod prefetch;
+mod psn_tracker;
 mod requests;
+mod responder;
 mod retransmission;
-mod sequence;
+mod send_sequence;
 mod setup;
-mod sizes;
+mod skipped_ranges;
+mod sort_buffer;
 mod state;
 mod table;
 #[cfg(test)]
 mod tests;
+mod timeout;
 mod turn;
-mod twice;
-mod waiting;
-mod way;
 
 pub use direction::PairedBy;
 pub use settings::ConnectionSettings;

@@ -1,26 +1,27 @@
 //! The state of all connections, and what every part of it may do: change a direction, emit an event.
 
-use super::ahead::Ahead;
-use super::blind::Blind;
-use super::context::Surroundings;
+use super::capture_loss::CaptureLoss;
+use super::context::Context;
 use super::direction::Direction;
-use super::event::{Event, What};
-use super::hot::Hot;
-use super::order::Order;
-use super::pairing::{Candidates, OpenRequests};
+use super::event::{Event, EventDetail};
+use super::fast_state::FastState;
+use super::peer_candidates::{Candidates, OpenRequests};
+use super::prefetch::Prefetch;
 use super::settings::ConnectionSettings;
 use super::setup::{Handshakes, Requests};
+use super::sort_buffer::SortBuffer;
 use super::table::Directions;
+use crate::impairment::ImpairedRun;
 use crate::settings::Settings;
-use crate::trouble::Told;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use rocescope_model::{ConnectionRow, Text};
 
 /// Bytes of one direction's own state: 100,000 connections are 200,000 of them.
-pub const DIRECTION_BYTES: usize = core::mem::size_of::<Direction>() + core::mem::size_of::<Hot>();
+pub const DIRECTION_BYTES: usize =
+    core::mem::size_of::<Direction>() + core::mem::size_of::<FastState>();
 /// Bytes a direction may own beside: five histograms of 64 buckets, 33 message sizes, 16 gaps, 64
-/// waiting requests, eight ranges that were left out, its candidates and two places in the index; most
+/// outstanding requests, eight skipped ranges, its candidates and two places in the index; most
 /// own a tenth of it or nothing.
 pub const MOST_HEAP_BYTES: usize =
     5 * (56 + 65 * 8 * 3 / 2) + 33 * 4 + 16 * 48 + 64 * 40 * 3 / 2 + 8 * 32 + 32 + 256 + 32;
@@ -34,17 +35,17 @@ pub const ROWS_AT_ONCE: usize = 1_024;
 pub struct Connections {
     pub(super) settings: ConnectionSettings,
     pub(super) observer: Text,
-    pub(super) order: Order,
+    pub(super) sort_buffer: SortBuffer,
     /// Runs that may wait before a turn is asked for.
     pub(super) limit: usize,
     pub(super) directions: Directions,
-    pub(super) ahead: Ahead,
+    pub(super) prefetch: Prefetch,
     pub(super) open: OpenRequests,
     /// Candidates of directions whose answers name several.
     pub(super) candidates: BTreeMap<u32, Candidates>,
     pub(super) cm: Requests,
     pub(super) handshakes: Handshakes,
-    pub(super) blind: Blind,
+    pub(super) capture_loss: CaptureLoss,
     pub(super) events: Vec<Event>,
     /// Length of a slice: runs of the slice under way may still come.
     pub(super) slice_ns: u64,
@@ -56,8 +57,8 @@ pub struct Connections {
     /// The direction at which an unfinished report goes on.
     pub(super) report_at: Option<u32>,
     pub(super) complete_ns: u64,
-    /// What runs brought about, until their windows take it.
-    pub(crate) told: Vec<Told>,
+    /// Runs with retransmitted or reordered packets, until their windows take them.
+    pub(crate) impaired_runs: Vec<ImpairedRun>,
     /// Rows that wait to be taken.
     pub(super) retired: Vec<ConnectionRow>,
     pub(super) summary: ConnectionSummary,
@@ -85,8 +86,8 @@ pub struct ConnectionSummary {
     /// Packets of requests that the peer acknowledged and that were never seen, though the capture
     /// itself lost nothing then: the mirror left them out.
     pub mirror_lost_packets: u64,
-    /// Packets that the mirror showed once more.
-    pub mirrored_twice_packets: u64,
+    /// Packets that the mirror duplicated.
+    pub mirror_duplicate_packets: u64,
 }
 
 impl Connections {
@@ -97,15 +98,15 @@ impl Connections {
         Self {
             settings,
             observer: pipeline.observer.clone(),
-            order: Order::default(),
+            sort_buffer: SortBuffer::default(),
             limit: settings.waiting_runs,
             directions: Directions::default(),
-            ahead: Ahead::default(),
+            prefetch: Prefetch::default(),
             open: OpenRequests::default(),
             candidates: BTreeMap::new(),
             cm: Requests::default(),
             handshakes: Handshakes::default(),
-            blind: Blind::default(),
+            capture_loss: CaptureLoss::default(),
             events: Vec::new(),
             slice_ns: tenth.clamp(1, 100_000_000),
             window_ns: pipeline.window_ns.max(1),
@@ -114,7 +115,7 @@ impl Connections {
             reported_ns: 0,
             report_at: None,
             complete_ns: 0,
-            told: Vec::new(),
+            impaired_runs: Vec::new(),
             retired: Vec::new(),
             summary: ConnectionSummary::default(),
         }
@@ -125,7 +126,7 @@ impl Connections {
     pub fn summary(&self) -> ConnectionSummary {
         ConnectionSummary {
             tcp_handshakes: self.handshakes.seen,
-            hurried_runs: self.order.hurried,
+            hurried_runs: self.sort_buffer.hurried,
             ..self.summary
         }
     }
@@ -144,11 +145,11 @@ impl Connections {
         direction.mtu.max(peer.map_or(0, |peer| peer.mtu))
     }
 
-    /// Does something to a direction with what lies around it.
+    /// Changes a direction, with its context.
     pub(super) fn with<T>(
         &mut self,
         at: u32,
-        act: impl FnOnce(&mut Direction, &mut Surroundings<'_>) -> T,
+        act: impl FnOnce(&mut Direction, &mut Context<'_>) -> T,
     ) -> Option<T> {
         let mtu = self.mtu_of(at);
         let Self {
@@ -156,34 +157,34 @@ impl Connections {
             events,
             settings,
             summary,
-            blind,
+            capture_loss,
             ..
         } = self;
         let direction = directions.get_mut(at)?;
         let (key, udp_src_port) = (direction.key, direction.udp_src_port);
         let most = settings.event_rows;
-        let mut tell = |time_ns: u64, what: What| {
+        let mut emit = |time_ns: u64, detail: EventDetail| {
             let event = Event {
                 time_ns,
                 key,
                 udp_src_port,
-                what,
+                detail,
             };
             push_event(events, summary, most, event);
         };
-        let mut around = Surroundings {
+        let mut context = Context {
             reorder_ns: settings.reorder_ns,
             duplicate_ns: settings.duplicate_ns,
             mtu,
-            tell: &mut tell,
-            is_blind: &|from_ns, to_ns| blind.overlaps(from_ns, to_ns),
+            emit: &mut emit,
+            overlaps_capture_loss: &|from_ns, to_ns| capture_loss.overlaps(from_ns, to_ns),
         };
-        let result = act(direction, &mut around);
+        let result = act(direction, &mut context);
         summary.mirror_lost_packets += core::mem::take(&mut direction.counts.mirror_lost_packets);
         Some(result)
     }
 
-    pub(super) fn tell(&mut self, event: Event) {
+    pub(super) fn emit(&mut self, event: Event) {
         push_event(
             &mut self.events,
             &mut self.summary,

@@ -1,38 +1,38 @@
 //! What comes in waits, and is taken in order of time at every turn; rows go out.
 
-use super::ahead::GROUP;
 use super::event_rows;
-use super::order::Item;
+use super::prefetch::GROUP;
+use super::sort_buffer::Item;
 use super::state::Connections;
 use alloc::vec::Vec;
 use rocescope_model::{ConnectionRow, EventRow};
-use rocescope_record::{RunRecord, Whole};
+use rocescope_record::{ControlPacket, RunRecord};
 
 impl Connections {
     /// Takes a run; it waits until the next turn.
     #[inline]
     pub fn run(&mut self, run: &RunRecord) {
-        self.order.run(run);
+        self.sort_buffer.run(run);
     }
 
-    /// Takes what crossed whole; it waits likewise.
-    pub fn whole(&mut self, event: Whole<'_>) {
+    /// Takes a control packet; it waits likewise.
+    pub fn control_packet(&mut self, event: ControlPacket<'_>) {
         match event {
-            Whole::Mad(record) => self.order.mad(record),
-            Whole::Handshake(record) => self.order.handshake(record),
+            ControlPacket::Mad(record) => self.sort_buffer.mad(record),
+            ControlPacket::Handshake(record) => self.sort_buffer.handshake(record),
         }
     }
 
     /// The capture lost runs between these times.
-    pub fn blind(&mut self, from_ns: u64, to_ns: u64) {
-        self.blind.add(from_ns, to_ns);
+    pub fn capture_lost(&mut self, from_ns: u64, to_ns: u64) {
+        self.capture_loss.add(from_ns, to_ns);
     }
 
     /// Whether so much waits that a turn should come before the window's end.
     #[must_use]
     #[inline]
     pub fn wants_turn(&self) -> bool {
-        self.order.len() >= self.limit
+        self.sort_buffer.len() >= self.limit
     }
 
     /// All runs that ended their slice before `time_ns` have come: takes what began before the
@@ -42,18 +42,19 @@ impl Connections {
         let in_window = time_ns % self.window_ns;
         let slice_start_ns = time_ns - in_window % self.slice_ns;
         self.release(slice_start_ns.max(self.complete_ns.min(time_ns)));
-        if self.order.is_full() {
-            let middle_ns = self.order.middle_ns();
-            let before = self.order.len();
+        if self.sort_buffer.is_full() {
+            let middle_ns = self.sort_buffer.middle_ns();
+            let before = self.sort_buffer.len();
             self.release(middle_ns);
-            self.order.hurried += (before - self.order.len()) as u64;
+            self.sort_buffer.hurried += (before - self.sort_buffer.len()) as u64;
         }
-        self.limit = (self.order.len() + self.settings.waiting_runs).max(2 * self.order.len());
+        self.limit =
+            (self.sort_buffer.len() + self.settings.waiting_runs).max(2 * self.sort_buffer.len());
         self.sweep(time_ns);
     }
 
     fn release(&mut self, watermark_ns: u64) {
-        let mut order = core::mem::take(&mut self.order);
+        let mut order = core::mem::take(&mut self.sort_buffer);
         order.sort(watermark_ns);
         let mut from = 0;
         loop {
@@ -62,7 +63,7 @@ impl Connections {
                 Item::Run(run) => Some(run),
                 Item::Mad(_) | Item::Handshake(_) => None,
             });
-            self.ahead.load(&self.directions, runs);
+            self.prefetch.load(&self.directions, runs);
             let mut taken = 0;
             for item in group() {
                 match item {
@@ -78,7 +79,7 @@ impl Connections {
             from += taken;
         }
         order.forget(watermark_ns);
-        self.order = order;
+        self.sort_buffer = order;
     }
 
     /// Looks once a second of event time for what is idle and what is due.
@@ -92,7 +93,7 @@ impl Connections {
         self.handshakes
             .forget_before(time_ns.saturating_sub(within_ns));
         for at in self.directions.numbers() {
-            self.look_for_exhaustion(at, time_ns);
+            self.check_retry_exhaustion(at, time_ns);
         }
     }
 
@@ -105,7 +106,7 @@ impl Connections {
     pub fn finish(&mut self) {
         self.release(u64::MAX);
         for at in self.directions.numbers() {
-            self.look_for_exhaustion(at, self.now_ns);
+            self.check_retry_exhaustion(at, self.now_ns);
         }
     }
 

@@ -249,7 +249,7 @@ mod tests {
     use proptest::prelude::*;
     use proptest::sample::select;
     use rocescope_model::filter::Filter;
-    use rocescope_record::{MadRecord, Whole};
+    use rocescope_record::{ControlPacket, MadRecord};
     use rocescope_wire::link::NO_VLAN;
     use rocescope_wire::tunnel::NO_VNI;
     use rocescope_wire::{FlowKey, Opcode, Packet};
@@ -371,7 +371,7 @@ mod tests {
                 };
                 prop_assert!(!whole.wants_packet(&packet) || part.wants(&flow), "{:?}", flow);
                 let mad = MadRecord { flow, ..bytemuck::Zeroable::zeroed() };
-                let event = Whole::Mad(&mad);
+                let event = ControlPacket::Mad(&mad);
                 prop_assert!(!whole.may_want(&event) || part.may_want(&flow), "{:?}", flow);
             }
         }

@@ -1,9 +1,9 @@
 //! A window that is over, on its way into rows and into the total.
 
-use crate::change::{Changed, Changes, FOLLOWED};
 use crate::flow_table::FlowTable;
 use crate::mirror::Mirror;
 use crate::overflow::{Bounded, Overflow, Sketches};
+use crate::rate_change::{FOLLOWED, RateChange, RateChanges};
 use crate::rows::{Closing, change_row, is_elephant};
 use crate::settings::Settings;
 use crate::total::Total;
@@ -16,7 +16,7 @@ use rocescope_model::WindowRows;
 pub(crate) struct ClosedWindows {
     pub(crate) rows: WindowRows,
     pub(crate) total: Total,
-    pub(crate) changes: Changes,
+    pub(crate) changes: RateChanges,
     /// The shape of the sketches.
     pub(crate) empty: Sketches,
     sketches: Sketches,
@@ -29,7 +29,7 @@ impl ClosedWindows {
         Self {
             rows: WindowRows::default(),
             total: Total::new(settings.exact_flows),
-            changes: Changes::new(settings),
+            changes: RateChanges::new(settings),
             sketches: empty.clone(),
             empty,
             mirror: Mirror::default(),
@@ -66,16 +66,18 @@ impl ClosedWindows {
             .iter()
             .filter(|bounded| is_elephant(settings, bounded))
             .count();
-        let mut changed: Vec<Changed> = Vec::new();
+        let mut completed: Vec<RateChange> = Vec::new();
         let number = start_ns / settings.window_ns;
-        changes.close_window(number, top.iter(), settings, |change| changed.push(change));
+        changes.close_window(number, top.iter(), settings, |change| {
+            completed.push(change)
+        });
         let events = rows.events.len();
         Closing {
             settings,
             start_ns,
             window,
             top: &top,
-            changes: &changed,
+            changes: &completed,
             sketches,
             elephants: elephants as u64,
             mirror,
@@ -95,7 +97,7 @@ impl ClosedWindows {
             ..
         } = self;
         let before = rows.events.len();
-        changes.finish(|changed| rows.events.push(change_row(settings, &changed)));
+        changes.finish(|change| rows.events.push(change_row(settings, &change)));
         total.events += (rows.events.len() - before) as u64;
     }
 }

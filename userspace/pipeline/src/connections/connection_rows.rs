@@ -86,7 +86,7 @@ impl Connections {
     fn write(&mut self, at: u32) {
         let peer = self.directions.get(at).and_then(|direction| direction.peer);
         for at in core::iter::once(at).chain(peer) {
-            self.directions.settle(at);
+            self.directions.flush(at);
         }
         let Some(one) = self.directions.get(at) else {
             return;
@@ -136,7 +136,7 @@ impl Connections {
         let latencies = &direction.latencies;
         let (rtt, completion) = (latencies.rtt.all(), latencies.completion.all());
         let (rtt, completion) = (rtt.as_ref(), completion.as_ref());
-        let others = latencies.others_seen();
+        let others = latencies.rare();
         // With other times but no round trip it is one without buckets.
         let empty = Quantiles::default();
         let is_timed = completion.is_some() || others.is_some();
@@ -171,7 +171,7 @@ impl Connections {
             start_psn: direction
                 .start
                 .filter(|_| counts.request_packets > 0)
-                .map(|place| Psn::new(place as u32).get()),
+                .map(|psn| Psn::new(psn as u32).get()),
             vlan: vlan(key.flow.vlan),
             inner_vlan: vlan(key.flow.inner_vlan),
             vni: vni(key.flow.vni),
@@ -251,9 +251,10 @@ impl Connections {
         let packets = direction.counts.packets + peer.map_or(0, |peer| peer.counts.packets);
         let last_ns = direction.last_ns.max(peer.map_or(0, |peer| peer.last_ns));
         let closed = direction.closed || peer.is_some_and(|peer| peer.closed);
-        let gave_up = direction.gave_up || peer.is_some_and(|peer| peer.gave_up);
+        let retries_exhausted =
+            direction.retries_exhausted || peer.is_some_and(|peer| peer.retries_exhausted);
         let silence_ns = now_ns.saturating_sub(last_ns);
-        if closed || gave_up || silence_ns > self.settings.forget_ns {
+        if closed || retries_exhausted || silence_ns > self.settings.forget_ns {
             "gone"
         } else if packets == 0 {
             "connecting"
