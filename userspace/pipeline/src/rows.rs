@@ -93,11 +93,11 @@ impl Closing<'_> {
         let flows = match &self.window.overflow {
             None => self.window.flows.flows().len() as u64,
             Some(overflow) => {
-                let mut many = overflow.many.clone();
+                let mut flow_bitmap = overflow.flow_bitmap.clone();
                 for flow in self.window.flows.flows() {
-                    many.add(flow.hash());
+                    flow_bitmap.add(flow.hash());
                 }
-                FlowEstimate::new(&many.estimate(), hll.as_ref()).rounded()
+                FlowEstimate::new(&flow_bitmap.estimate(), hll.as_ref()).rounded()
             }
         };
         let sketches = self.settings.sketches.then_some(self.sketches);

@@ -38,7 +38,7 @@ pub type TopFlow = Bounded;
 impl Summary {
     /// With the `top` largest flows.
     pub(crate) fn new(total: &Total, mirror: Option<Mirror>, top: usize) -> Self {
-        let estimate = total.many.estimate();
+        let estimate = total.flow_bitmap.estimate();
         let (flows, flows_standard_error, top_flows) = match &total.overflow {
             None => {
                 let flows = total.flows.flows().len() as u64;
