@@ -102,8 +102,8 @@ impl Direction {
         self.requests.nak(psn);
         let has_passed = self.requests.has(psn);
         if let Some(timeout) = self.pending_timeout.take_if(|timeout| timeout.psn == psn) {
-            // What was sent first is lost; of what was retransmitted the NAK tells only if it had the
-            // time to arrive.
+            // The first copy was lost. The NAK proves that the retransmitted one was lost as well only if
+            // that one had time to arrive.
             let times = u64::from(timeout.times);
             self.lose((psn, timeout.resent_ns), times, context.emit);
             let soon = run.first_ns.saturating_sub(timeout.resent_ns);
@@ -111,24 +111,25 @@ impl Direction {
                 self.responder.expect_resent(psn);
             }
         }
-        // In a pass that goes through old packets again, a NAK may still be for the send sequence before, or
-        // for one that was reordered by it: it tells of this one only what had the time to arrive.
-        let is_again = psn <= self.send_sequence.resent_until() && psn < self.send_sequence.next();
+        // During a retransmission a NAK may still answer the previous send sequence, or a reordered
+        // packet of it. It says something about this sequence only for packets that had time to arrive.
+        let is_retransmission =
+            psn <= self.send_sequence.resent_until() && psn < self.send_sequence.next();
         let passed_ns = self.send_sequence.time_of(psn).unwrap_or(0);
         let min_rtt_ns = self.latencies.min_rtt_ns().unwrap_or(0);
-        let of_its_own = self
+        let after_timeout = self
             .episode
             .as_ref()
             .is_some_and(|e| e.trigger == Trigger::Timeout);
-        if is_again && !of_its_own && run.first_ns < passed_ns + min_rtt_ns {
+        if is_retransmission && !after_timeout && run.first_ns < passed_ns + min_rtt_ns {
             self.responder.expect_resent(psn);
         }
         let meaning = self.responder.nak(psn, has_passed.then_some(run.first_ns));
-        // What was retransmitted of its own before it was asked for needs no third time to arrive: no
-        // proof will come that the first time was a loss, but for this NAK.
+        // Retransmitted after a timeout, before this NAK asked for it: no later packet will prove that the
+        // first copy was lost, so the NAK itself is the proof.
         if meaning == NakMeaning::Loss
-            && is_again
-            && of_its_own
+            && is_retransmission
+            && after_timeout
             && let Some(lost) = self.responder.take_lost()
         {
             self.lose(lost, 1, context.emit);

@@ -43,11 +43,11 @@ impl Direction {
         let next = self.send_sequence.next();
         let own = self.episode.as_ref();
         let own = own.filter(|episode| episode.trigger == Trigger::Timeout);
-        let of_its_own = own.is_some();
-        // A copy of what passed last is followed by the same as a pass that begins there. But of a
-        // pass that had begun earlier, more would have passed.
+        let after_timeout = own.is_some();
+        // A duplicate of the last packet is followed by the same PSNs as a send sequence that begins
+        // there. But of a sequence that had begun earlier, more would have passed.
         let may_be_copy = own.is_some_and(|episode| episode.before.is_some());
-        if of_its_own
+        if after_timeout
             && (first > next || first == next && may_be_copy)
             && self.send_sequence.rejoins_previous(first)
         {
@@ -65,24 +65,24 @@ impl Direction {
         }
         let now_ns = run.first_ns;
         let is_soon = |ns: u64| now_ns.saturating_sub(ns) <= self.reorder_ns(context);
-        // The timer begins again with every answer.
+        // The retransmission timer restarts with every answer.
         let at_once = is_soon(self.answered_ns);
         if let Some(gap) = self.requests.gap_at(first)
             && is_soon(gap.opened_ns)
             && gap.nak.is_none_or(|nak| nak > last)
         {
-            // Also ahead of where the sender went back to: it comes from before that.
+            // Also if the PSN is ahead of where the sender went back to: it was sent before that.
             return Classification::Reordered;
         }
         if first > next {
-            // What an earlier send sequence seemed to leave out.
+            // An earlier send sequence seemed to skip it.
             let late = self.skipped.at(first);
             let is_late = |skipped: SkippedRange| {
                 last <= skipped.last && (at_once || is_soon(skipped.time_ns))
             };
             return if late.is_some_and(is_late) {
                 Classification::Reordered
-            } else if of_its_own
+            } else if after_timeout
                 && self.send_sequence.is_single_run()
                 && (may_be_copy || self.fills_gap(first, last))
             {
@@ -103,14 +103,14 @@ impl Direction {
                 back
             };
         }
-        // A NAK may pass before what it asks for passes again for another one's sake; what was
-        // acknowledged since then its sender leaves out.
+        // A NAK may pass while its PSN is being retransmitted for another reason. The sender skips what
+        // was acknowledged since then.
         let mut naks = self.naks.iter().flatten();
         if naks.any(|r| !r.used && r.psn.max(self.acked + 1) == first) {
             return back;
         }
         match self.skipped.at(first) {
-            // What left them out came from before the sender went back, and it goes on here.
+            // The run that skipped them was sent before the sender went back; the sequence continues here.
             Some(skipped) if first == skipped.first && last != skipped.last => {
                 return Classification::Resumed(skipped);
             }

@@ -142,11 +142,11 @@ pub(crate) struct Direction {
     pub(crate) open_read: Option<(ExtendedPsn, u32)>,
     /// When the peer answered last.
     pub(crate) answered_ns: u64,
-    /// What the peer asked for last, and before that: its sender may not have heard it yet.
+    /// The last two NAKs of the peer, which may not have reached the sender yet.
     pub(crate) naks: [Option<PendingNak>; 2],
-    /// What did not pass again when the sender went through it; it may still come late.
+    /// PSNs that a retransmission skipped; they may still come late.
     pub(crate) skipped: SkippedRanges,
-    /// Responses that were asked for again.
+    /// Responses that were requested again.
     pub(crate) response_retry: Option<Box<ResponseRetry>>,
     /// PSNs of READ responses and atomic acknowledgements.
     pub(crate) responses: PsnTracker,

@@ -20,9 +20,9 @@ pub(crate) struct ClassifiedRun {
     pub(crate) classification: Classification,
     pub(crate) first: ExtendedPsn,
     pub(crate) last: ExtendedPsn,
-    /// What of it shows what.
+    /// Which of its PSNs are new, fill gaps or repeat.
     pub(crate) arrival: Arrival,
-    /// PSNs at its front that were copied, behind which it goes in order.
+    /// Duplicate PSNs at its front, after which it continues in order.
     pub(crate) copied: Arrival,
     /// A READ takes many PSNs with one packet; whether a READ was asked for from here before.
     pub(crate) read: Option<bool>,
@@ -90,7 +90,7 @@ impl Direction {
                     && self.send_sequence.is_single_run()
                     && self.episode.as_deref().is_some_and(may_be_late)
                 {
-                    // One late packet behind the other is no timer that runs out again and again.
+                    // Several late packets in a row are not several timeouts.
                     self.rewind_refuted();
                 }
                 let may_be_late = repeated_packets <= MAX_LATE_DUPLICATES || arrival.repeated == 0;
@@ -105,8 +105,8 @@ impl Direction {
         }
     }
 
-    /// The run continues the send sequence: from where the send sequence began up to where it had come before, all is
-    /// retransmitted.
+    /// The run continues the send sequence: from the first PSN of the sequence to the highest one sent
+    /// before it, all packets are retransmissions.
     fn in_order(
         &mut self,
         run: &RunRecord,
@@ -136,7 +136,7 @@ impl Direction {
         }
     }
 
-    /// What fills gaps when it is retransmitted was lost upstream of the tap.
+    /// Retransmissions that fill gaps were lost upstream of the tap.
     fn count_lost_before(
         &mut self,
         run: &RunRecord,
@@ -160,7 +160,7 @@ impl Direction {
         }
     }
 
-    /// The sender goes through its packets again, and `first..=last` do not pass: lost before the
+    /// During a retransmission `first..=last` do not pass: lost upstream of the
     /// tap, unless they come late, or were skipped because they were acknowledged by then.
     fn skip(
         &mut self,
@@ -197,14 +197,14 @@ impl Direction {
         emit(skipped.time_ns, detail);
     }
 
-    /// What was skipped did not come late either.
+    /// Counts what was skipped as lost: it did not come late.
     pub(crate) fn settle_skipped(&mut self, emit: &mut dyn FnMut(u64, EventDetail)) {
         while let Some(skipped) = self.skipped.take_oldest() {
             self.count_skipped(skipped, emit);
         }
     }
 
-    /// The sender sends these again, so what of them did not pass before was lost.
+    /// The sender retransmits these: what of them was skipped before was lost.
     fn confirm_skipped(
         &mut self,
         (first, last): (ExtendedPsn, ExtendedPsn),
@@ -237,8 +237,8 @@ impl Direction {
     ) {
         self.end_episode(context.emit);
         self.confirm_skipped((first, last), context.emit);
-        // It goes back to what was asked for, or to what was not acknowledged: less passed if that
-        // was lost on the way.
+        // A sender goes back to the PSN of the NAK, or to the first unacknowledged one. If the run begins
+        // later, the packets before it were lost.
         let mut from = self.acked + 1;
         let mut reaction_ns = None;
         let mut naks = self.naks.iter().flatten();
@@ -253,7 +253,7 @@ impl Direction {
         let mut before = None;
         if trigger != Trigger::Response && first > from && self.requests.low() <= from {
             if trigger == Trigger::Timeout && may_be_late {
-                // New ones that follow at once tell that it is none.
+                // New packets that follow at once show that it is none.
                 before = (last < self.send_sequence.next()).then_some(SkippedRange {
                     first: from,
                     last: first - 1,
@@ -298,7 +298,7 @@ impl Direction {
         }));
     }
 
-    /// The run that seemed to begin a pass was alone: it came late, and its sender had not gone back.
+    /// Undoes a rewind: its only run was just late, the sender had not gone back.
     fn rewind_refuted(&mut self) {
         self.send_sequence.resume();
         match self.episode.take().map(|episode| episode.trigger) {
@@ -308,7 +308,7 @@ impl Direction {
                 self.tries = self.tries.saturating_sub(1);
             }
             Some(Trigger::Nak) => {
-                // Its sender is still to hear that NAK.
+                // The NAK has not reached the sender yet.
                 self.counts.nak_episodes -= 1;
                 if let Some(nak) = &mut self.naks[0] {
                     nak.used = false;
@@ -318,14 +318,14 @@ impl Direction {
         }
     }
 
-    /// The sender went back to `psn`: it has heard what asked for that, or for less.
+    /// The sender went back to `psn`: it has received the NAKs up to there.
     fn consume_naks(&mut self, psn: ExtendedPsn) {
         for nak in self.naks.iter_mut().flatten() {
             nak.used |= nak.psn <= psn;
         }
     }
 
-    /// The receiver asked for what passed: lost downstream of the tap, this many times.
+    /// The responder asked for what had passed: `packets` were lost downstream of the tap.
     pub(crate) fn lose(
         &mut self,
         (psn, time_ns): (ExtendedPsn, u64),
