@@ -73,7 +73,7 @@ impl Connections {
                 }
             }
             Step::Reject { there, reason } => {
-                self.emit_for(there, time_ns, EventDetail::Reject(reason))
+                self.emit_for(there, time_ns, EventDetail::Reject(reason));
             }
         }
     }

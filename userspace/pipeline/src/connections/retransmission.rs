@@ -76,7 +76,7 @@ impl Direction {
                 self.in_order(run, classified, repeated_packets, filled, context);
             }
             Classification::InOrder => {
-                self.in_order(run, classified, repeated_packets, filled, context)
+                self.in_order(run, classified, repeated_packets, filled, context);
             }
             Classification::Retransmitted(trigger) => {
                 let repeated_packets = repeated_packets + packets(arrival.below);

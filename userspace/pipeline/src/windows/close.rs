@@ -69,7 +69,7 @@ impl ClosedWindows {
         let mut completed: Vec<RateChange> = Vec::new();
         let number = start_ns / settings.window_ns;
         changes.close_window(number, top.iter(), settings, |change| {
-            completed.push(change)
+            completed.push(change);
         });
         let events = rows.events.len();
         Closing {
