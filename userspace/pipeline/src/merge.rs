@@ -8,6 +8,7 @@
 //!
 //! | module | what it holds |
 //! |---|---|
+//! | `part` | the rows of one point, and why they cannot be merged |
 //! | [`parameters`] | what datasets must have in common |
 //! | `columns` | how the cells of a column become one |
 //! | `sketches` | the sketches of several rows as one |
@@ -16,72 +17,21 @@
 mod columns;
 mod flows;
 pub mod parameters;
+mod part;
 mod sketches;
 
 pub use parameters::{Differs, Parameters};
+pub use part::{MergeError, Part, Target};
 
 use crate::flow_estimate::{FlowEstimate, wants_hyper_log_log};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use columns::add;
 use flows::Merged;
-use rocescope_model::{FlowRow, OpcodeRow, Row, Text, WindowRow, WindowRows};
-use rocescope_sketches::count_min::SparkError;
-use rocescope_sketches::hyper_log_log::HllError;
-use rocescope_sketches::linear_counting::RowError;
-use rocescope_sketches::{FlowHash, HyperLogLog, LinearCounting, Mismatch};
+use part::{bps, hash};
+use rocescope_model::{OpcodeRow, Row, WindowRow, WindowRows};
+use rocescope_sketches::{HyperLogLog, LinearCounting};
 use sketches::Sketches;
-
-/// One window as one capture point saw it. There are several rows of `windows` where it was started
-/// anew within the window.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Part {
-    /// Totals and sketches.
-    pub windows: Vec<WindowRow>,
-    /// Top flows.
-    pub flows: Vec<FlowRow>,
-    /// Opcodes.
-    pub opcodes: Vec<OpcodeRow>,
-}
-
-/// What the merged rows are to be.
-#[derive(Clone, Debug)]
-pub struct Target {
-    /// Name of the capture point in them.
-    pub observer: Text,
-    /// Frame bits a second from which a flow is an elephant.
-    pub elephant_bps: f64,
-}
-
-/// Why the rows of a window cannot be merged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum MergeError {
-    /// Sketches were made with different parameters.
-    #[error("{column}: {mismatch}")]
-    Mismatch {
-        /// The column.
-        column: &'static str,
-        /// What differs.
-        mismatch: Mismatch,
-    },
-    /// `linear_counting` holds something else.
-    #[error("linear_counting: {0}")]
-    Bitmap(RowError),
-    /// A Count-Min column holds something else.
-    #[error("{column}: {error}")]
-    CountMin {
-        /// The column.
-        column: &'static str,
-        /// What is wrong.
-        error: SparkError,
-    },
-    /// `hll_flows` holds something else.
-    #[error("hll_flows: {0}")]
-    HyperLogLog(HllError),
-    /// Not all flows are listed, and the sketches that know of the others were left out.
-    #[error("not all of its flows are listed, and without sketches the others cannot be counted")]
-    NoSketches,
-}
 
 /// Merges the rows of one window. Events are not among them: they need no merging.
 ///
@@ -206,13 +156,4 @@ fn opcodes(parts: &[Part]) -> Vec<OpcodeRow> {
         row.rate_pps = row.packets as f64 / (row.window_ns as f64 / 1e9);
     }
     opcodes.into_values().collect()
-}
-
-fn hash(flow_hash: i64) -> FlowHash {
-    FlowHash(flow_hash.cast_unsigned())
-}
-
-/// Bits a second of `bytes` in a window.
-fn bps(bytes: u64, window_ns: i64) -> f64 {
-    bytes as f64 * 8e9 / window_ns as f64
 }

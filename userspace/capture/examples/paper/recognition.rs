@@ -8,7 +8,7 @@ use crate::workload::{
 use rocescope_model::EventRow;
 use rocescope_pipeline::Settings;
 use rocescope_pipeline::settings;
-use rocescope_sketches::jitter::{Kind, Thresholds};
+use rocescope_sketches::jitter::{ChangeKind, Thresholds};
 use rocescope_sketches::{CountMin, FlowHash, Jitter};
 use std::collections::HashMap;
 use std::error::Error;
@@ -168,7 +168,7 @@ fn jitter(
     }
     jitter.finish(|event| events.push(event));
     for event in events {
-        if event.kind == Kind::Jitter
+        if event.kind == ChangeKind::Jitter
             && let Some(qpn) = qpns.get(&event.flow)
         {
             reported.push((*qpn, event.window, event.to_bps > event.from_bps));

@@ -121,7 +121,7 @@ impl Kernel {
         let active = take(&mut programs, ".data")?;
         let counters = take(&mut programs, "COUNTERS")?;
         let mirrors = Mirrors::new(&mut programs)?;
-        let whole = take(&mut programs, "WHOLE")?;
+        let whole = take(&mut programs, "CONTROL_PACKETS")?;
         let warnings = Warnings::new(&mut programs)?;
         for name in [PROGRAM, FLUSH] {
             program_mut(&mut programs, name)?.load()?;

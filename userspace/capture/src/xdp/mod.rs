@@ -51,7 +51,7 @@ use kernel::Kernel;
 use link::Attached;
 use order::Order;
 use rings::Rings;
-use rocescope_record::{Config, Counters, RunRecord, Whole};
+use rocescope_record::{Config, ControlPacket, Counters, RunRecord};
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use warnings::Warnings;
@@ -89,7 +89,7 @@ pub enum Taken<'a> {
     /// A run.
     Run(&'a RunRecord),
     /// A CM datagram or a TCP handshake.
-    Whole(Whole<'a>),
+    Whole(ControlPacket<'a>),
     /// Runs were lost: told before the runs that follow.
     Blind(&'a Blind),
     /// A sentence of the program about itself, for an operator: each is said once a CPU at most.

@@ -10,7 +10,7 @@ use super::rings::Rings;
 use super::warnings::Warnings;
 use super::whole::Events;
 use super::{Error, Losses, Options, cpu};
-use rocescope_record::{Config, Counters, RunRecord, Whole};
+use rocescope_record::{Config, ControlPacket, Counters, RunRecord};
 
 /// The interface that `BPF_PROG_TEST_RUN` claims: the loopback of the network namespace.
 pub const INTERFACE: u32 = 1;
@@ -108,7 +108,7 @@ impl Rehearsal {
     }
 
     /// What crossed whole and was not taken yet, in the order in which it passed.
-    pub fn take_whole(&mut self, mut sink: impl FnMut(Whole<'_>)) {
+    pub fn take_whole(&mut self, mut sink: impl FnMut(ControlPacket<'_>)) {
         self.events.drain();
         self.events.release_as_published(&mut sink);
     }

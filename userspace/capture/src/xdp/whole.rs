@@ -2,7 +2,7 @@
 
 use aya::maps::{MapData, RingBuf};
 use rocescope_record::handshake::HalfOpens;
-use rocescope_record::{MadRecord, SegmentRecord, Whole};
+use rocescope_record::{ControlPacket, MadRecord, SegmentRecord};
 
 /// Events that wait for the watermark. The ring holds some hundreds, and is emptied with the others.
 pub(super) struct Events {
@@ -61,7 +61,7 @@ impl Events {
     }
 
     /// Hands over what passed before `watermark_ns`, by its time.
-    pub(super) fn release(&mut self, watermark_ns: u64, sink: &mut impl FnMut(Whole<'_>)) {
+    pub(super) fn release(&mut self, watermark_ns: u64, sink: &mut impl FnMut(ControlPacket<'_>)) {
         self.waiting.sort_by_key(Event::time_ns);
         let count = self
             .waiting
@@ -70,21 +70,21 @@ impl Events {
     }
 
     /// Hands over everything in the order in which it was published.
-    pub(super) fn release_as_published(&mut self, sink: &mut impl FnMut(Whole<'_>)) {
+    pub(super) fn release_as_published(&mut self, sink: &mut impl FnMut(ControlPacket<'_>)) {
         self.hand_over(self.waiting.len(), sink);
     }
 
-    fn hand_over(&mut self, count: usize, sink: &mut impl FnMut(Whole<'_>)) {
+    fn hand_over(&mut self, count: usize, sink: &mut impl FnMut(ControlPacket<'_>)) {
         for event in self.waiting.drain(..count) {
             match event {
-                Event::Mad(record) => sink(Whole::Mad(&record)),
+                Event::Mad(record) => sink(ControlPacket::Mad(&record)),
                 Event::Segment(record) => {
                     let segment = record.segment();
                     let whole = self
                         .half_open
                         .observe(&segment, record.interface, record.time_ns);
                     if let Some(handshake) = whole {
-                        sink(Whole::Handshake(&handshake));
+                        sink(ControlPacket::Handshake(&handshake));
                     }
                 }
             }

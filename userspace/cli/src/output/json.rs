@@ -113,7 +113,7 @@ pub fn summary(source: &Source<'_>, outcome: &Outcome) -> String {
     let ratio = mirror.and_then(|mirror| mirror.loss_ratio(all.packets));
     json.value(&ratio.map_or(Value::Null, Value::F64));
     json.key("mirrored_twice_packets");
-    optional(&mut json, mirror.map(|mirror| mirror.twice_packets));
+    optional(&mut json, mirror.map(|mirror| mirror.duplicate_packets));
     for (name, count) in [
         ("mirrored_frames", counters.mirrored_frames),
         ("mirror_gap_frames", counters.mirror_lost),

@@ -9,7 +9,8 @@ pub mod text;
 
 use rocescope_model::{FlowRow, OpcodeRow, Text, Time};
 use rocescope_pipeline::Summary;
-use rocescope_pipeline::rows::{self, address, vlan, vni};
+use rocescope_pipeline::fields::{address, vlan, vni};
+use rocescope_pipeline::rows;
 use rocescope_wire::extension::Syndrome;
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -238,11 +238,11 @@ fn write_mirror(out: &mut String, mirror: Mirror, seen_packets: u64) -> std::fmt
         count(mirror.lost_packets),
         100.0 * ratio
     )?;
-    if mirror.twice_packets > 0 {
+    if mirror.duplicate_packets > 0 {
         writeln!(
             out,
             "Twice     {} packets were shown once more",
-            count(mirror.twice_packets)
+            count(mirror.duplicate_packets)
         )?;
     }
     Ok(())

@@ -3,7 +3,7 @@
 use super::budget::ENDING;
 use rocescope_capture::history::History;
 use rocescope_model::{EventRow, Time};
-use rocescope_pipeline::rows::address;
+use rocescope_pipeline::fields::address;
 use rocescope_wire::Packet;
 use rocescope_wire::extension::{Acknowledgement, Syndrome, rnr_timer_us};
 use std::net::IpAddr;

@@ -1,7 +1,8 @@
 //! The flows of several capture points by key, with what each point may have seen beyond its list.
 
+use super::columns::add;
+use super::part::{Part, Target, bps, hash};
 use super::sketches::Sketches;
-use super::{Part, Target, add, bps, hash};
 use alloc::collections::BTreeMap;
 use alloc::collections::btree_map::Entry;
 use alloc::vec::Vec;

@@ -105,7 +105,7 @@ impl Facts {
             both_ways: (all > 0).then(|| both as f64 / all as f64),
             one_way_pairs: one_way.count(),
             pairs: pairs.keys().map(unordered).collect::<BTreeSet<_>>().len(),
-            twice: mirror.twice_packets,
+            twice: mirror.duplicate_packets,
             mirror_lost: mirror.lost_packets,
             mirror_loss: mirror.loss_ratio(counters.roce_packets).unwrap_or(0.0),
             numbered: counters.mirrored_frames + counters.mirror_lost,

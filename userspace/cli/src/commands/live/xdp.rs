@@ -130,9 +130,9 @@ fn take(taken: Taken<'_>, pipeline: &mut Pipeline, packets: &mut u64, report: &m
             pipeline.ingest(run);
         }
         Taken::Whole(event) => {
-            pipeline.whole(event);
+            pipeline.control_packet(event);
         }
-        Taken::Blind(blind) => pipeline.blind(blind.from_ns, blind.to_ns),
+        Taken::Blind(blind) => pipeline.capture_lost(blind.from_ns, blind.to_ns),
         Taken::Warning(said) => {
             say!("warning: {said}");
             report.warnings.push(said.into());

@@ -1,27 +1,26 @@
-//! The ordinary state of a direction, in four cache lines.
+//! What the fast path needs of a direction, in four cache lines.
 //!
-//! Almost every run is the same: requests that continue where the last ones ended, an ACK for what
-//! has passed. Of all that a [`Direction`] holds, this needs a twentieth. So a direction at which
-//! nothing is open (no gap, nothing sent again, nobody refused) is *light*: what such runs change
-//! lies here, counts as what is to be added, and the direction itself is not looked at. Whatever else
-//! happens first [settles](Hot::settle) what lies here into the direction, where all rules work, and
-//! [lightens](Hot::lighten) it afterwards, if nothing is open then.
+//! Almost every run is the same: requests that continue where the last ones ended, or an ACK for what
+//! has passed. They need a twentieth of a [`Direction`]. While nothing is open at a direction (no gap,
+//! no retransmission, no NAK), its fast state is *active*: such runs change only this state, which
+//! holds sums to be added to the direction. Any other run first [flushes](FastState::flush) these sums
+//! into the direction, follows the full rules there, and [loads](FastState::load) the fast state again
+//! if nothing is open then.
 //!
-//! A light direction gives the same answers as one that is never light: where the short form could
-//! not say the same, it says nothing, and the run goes the long way (`ordinary`).
+//! Both paths give the same answers: where the fast path could not, it declines the run (`fast_path`).
 
 use super::congestion::Piece;
 use super::direction::{Direction, PairedBy};
-use super::key::Key;
-use super::pass::SPACING_NS;
-use super::sequence::Place;
-use super::twice::Latest;
-use super::waiting::{Answer, Request};
+use super::key::DirectionKey;
+use super::mirror_dedup::RunIdentity;
+use super::outstanding::{Answer, OutstandingRequest};
+use super::psn_tracker::ExtendedPsn;
+use super::send_sequence::SPACING_NS;
 use rocescope_wire::{Psn, Stream, Transport};
 
-/// From so many answers on, a pairing is certain.
+/// From this many answers on, a pairing is certain.
 pub(crate) const CERTAIN: u8 = 4;
-/// Nobody.
+/// No peer.
 const NONE: u32 = u32::MAX;
 /// Round trips and completions gathered before the direction is visited.
 const GATHERED: usize = 4;
@@ -30,10 +29,10 @@ pub(super) const UNKNOWN: u32 = u32::MAX;
 /// Messages begin less than this far back.
 pub(super) const FAR: u32 = 1 << 31;
 
-/// What a light direction is in.
+/// What an active fast state holds.
 pub(super) mod state {
     /// Its packets are counted here.
-    pub(crate) const LIGHT: u16 = 1;
+    pub(crate) const ACTIVE: u16 = 1;
     /// Its pairing is certain: its answers are its peer's.
     pub(crate) const CERTAIN: u16 = 2;
     /// Its requests are in order, and nothing of them is open.
@@ -41,33 +40,33 @@ pub(super) mod state {
     /// It uses several UDP source ports.
     pub(crate) const ANY_PORT: u16 = 8;
     /// One request waits, here.
-    pub(crate) const ONE_WAITS: u16 = 16;
+    pub(crate) const ONE_OUTSTANDING: u16 = 16;
     /// Requests wait in the direction.
-    pub(crate) const WAIT: u16 = 32;
+    pub(crate) const OUTSTANDING: u16 = 32;
     /// The time of the one that waits is exact, and it passed once.
-    pub(crate) const CLEAR: u16 = 64;
-    /// The run seen last is not in the direction's pass yet.
-    pub(crate) const RUN: u16 = 128;
+    pub(crate) const UNAMBIGUOUS: u16 = 64;
+    /// The last run is not in the direction's send sequence yet.
+    pub(crate) const RUN_PENDING: u16 = 128;
     /// The piece of the rate came long after the one before.
     pub(crate) const RATE_ALONE: u16 = 256;
     /// The effect of a CNP is being measured: the rate is the direction's.
-    pub(crate) const RATE_THERE: u16 = 512;
+    pub(crate) const RATE_IN_DIRECTION: u16 = 512;
 }
 
-/// What ordinary runs need of a direction. The first line finds it, the second counts, the others are
+/// What in-order runs need of a direction. The first line finds it, the second counts, the others are
 /// for requests and who acknowledges them.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
-pub(crate) struct Hot {
-    pub(crate) key: Key,
+pub(crate) struct FastState {
+    pub(crate) key: DirectionKey,
     pub(super) peer: u32,
     pub(super) mtu: u16,
     pub(super) udp_src_port: u16,
 
     pub(super) last_ns: u64,
-    /// The PSN that continues the requests: behind the highest, in the pass, as the receiver expects.
-    pub(super) next: Place,
-    pub(super) acked: Place,
+    /// The PSN that continues the requests: behind the highest, in the send sequence, as the responder expects.
+    pub(super) next: ExtendedPsn,
+    pub(super) acked: ExtendedPsn,
     pub(super) answered_ns: u64,
     pub(super) frame_bytes: u32,
     /// Of requests; all of it is new.
@@ -83,7 +82,7 @@ pub(crate) struct Hot {
     pub(super) size: u8,
 
     pub(super) last_request_ns: u64,
-    /// The message that is being sent, the low bits of its first place.
+    /// The message that is being sent, the low bits of its first PSN.
     pub(super) message_ns: u64,
     pub(super) message_first: u32,
     pub(super) message_bytes: u32,
@@ -91,11 +90,11 @@ pub(crate) struct Hot {
     /// The run seen last ends at `next` and `last_request_ns`.
     pub(super) run_first_ns: u64,
     pub(super) run_first: u32,
-    /// The request that waits: low bits of its places, when it began, how long it took to send.
-    pub(super) waiting_first: u32,
-    pub(super) waiting_last: u32,
-    pub(super) waiting_sent_ns: u32,
-    pub(super) waiting_begun_ns: u64,
+    /// The request that waits: low bits of its PSNs, when it began, how long it took to send.
+    pub(super) outstanding_first: u32,
+    pub(super) outstanding_last: u32,
+    pub(super) outstanding_sent_ns: u32,
+    pub(super) outstanding_begun_ns: u64,
 
     pub(super) round_trips: [u32; GATHERED],
     pub(super) completions: [u32; GATHERED],
@@ -111,10 +110,10 @@ pub(crate) struct Hot {
     pub(super) gathered: u8,
 }
 
-const _: () = assert!(core::mem::size_of::<Hot>() == 256);
+const _: () = assert!(core::mem::size_of::<FastState>() == 256);
 
-impl Hot {
-    pub(crate) fn new(key: Key) -> Self {
+impl FastState {
+    pub(crate) fn new(key: DirectionKey) -> Self {
         Self {
             key,
             peer: NONE,
@@ -141,10 +140,10 @@ impl Hot {
             rate_piece: 0,
             run_first_ns: 0,
             run_first: 0,
-            waiting_first: 0,
-            waiting_last: 0,
-            waiting_sent_ns: 0,
-            waiting_begun_ns: 0,
+            outstanding_first: 0,
+            outstanding_last: 0,
+            outstanding_sent_ns: 0,
+            outstanding_begun_ns: 0,
             round_trips: [0; GATHERED],
             completions: [0; GATHERED],
             forget_ns: 0,
@@ -164,8 +163,8 @@ impl Hot {
     }
 
     #[inline]
-    pub(crate) const fn is_light(&self) -> bool {
-        self.is(state::LIGHT)
+    pub(crate) const fn is_active(&self) -> bool {
+        self.is(state::ACTIVE)
     }
 
     /// The direction that answers, where there is one.
@@ -179,7 +178,7 @@ impl Hot {
     }
 
     /// Its direction is gone.
-    pub(crate) const fn leave(&mut self) {
+    pub(crate) const fn clear(&mut self) {
         // A QPN has 24 bits: no run has this key.
         self.key.flow.dst_qpn = u32::MAX;
         self.peer = NONE;
@@ -198,70 +197,72 @@ impl Hot {
         self.last_ns ^ self.last_request_ns ^ self.forget_ns as u64
     }
 
-    /// Keeps here what ordinary runs change, if nothing is open.
-    pub(crate) fn lighten(&mut self, cold: &Direction, duplicate_ns: u64) {
+    /// Keeps here what in-order runs change, if nothing is open.
+    pub(crate) fn load(&mut self, direction: &Direction, duplicate_ns: u64) {
         self.state = 0;
-        let Some(peer) = cold.peer.filter(|_| cold.counts.packets > 0) else {
+        let Some(peer) = direction.peer.filter(|_| direction.counts.packets > 0) else {
             return;
         };
-        let Some(seen_at) = cold.copies.seen_at() else {
+        let Some(interface_and_ttl) = direction.mirror_dedup.interface_and_ttl() else {
             return;
         };
-        (self.interface, self.ttl) = seen_at;
-        (self.peer, self.mtu) = (peer, cold.mtu);
-        (self.transport, self.udp_src_port) = (cold.transport, cold.udp_src_port);
-        self.last_ns = cold.last_ns;
+        (self.interface, self.ttl) = interface_and_ttl;
+        (self.peer, self.mtu) = (peer, direction.mtu);
+        (self.transport, self.udp_src_port) = (direction.transport, direction.udp_src_port);
+        self.last_ns = direction.last_ns;
         (self.frame_bytes, self.payload_bytes) = (0, 0);
         (self.acks, self.requests, self.messages) = (0, 0, 0);
         (self.sizes, self.gathered) = (0, 0);
-        let is_certain = cold.paired_by == PairedBy::Cm || cold.votes >= CERTAIN;
-        self.state = state::LIGHT
+        let is_certain = direction.paired_by == PairedBy::Cm || direction.votes >= CERTAIN;
+        self.state = state::ACTIVE
             | if is_certain { state::CERTAIN } else { 0 }
-            | if cold.ports_differ {
+            | if direction.ports_differ {
                 state::ANY_PORT
             } else {
                 0
             };
-        if let Some(forget_ns) = cold.forget_ns(duplicate_ns) {
-            self.lighten_requests(cold, forget_ns);
+        if let Some(forget_ns) = direction.forget_ns(duplicate_ns) {
+            self.load_requests(direction, forget_ns);
         }
     }
 
-    fn lighten_requests(&mut self, cold: &Direction, forget_ns: u32) {
-        let next = cold.requests.high() + 1;
-        let behind = next.wrapping_sub(cold.message_first);
-        let Ok(message_bytes) = u32::try_from(cold.message_bytes) else {
+    fn load_requests(&mut self, direction: &Direction, forget_ns: u32) {
+        let next = direction.requests.high() + 1;
+        let behind = next.wrapping_sub(direction.message_first);
+        let Ok(message_bytes) = u32::try_from(direction.message_bytes) else {
             return;
         };
         if behind >= u64::from(FAR) {
             return;
         }
         self.state |= state::REQUESTS;
-        if !cold.waiting.keeps_none() {
-            self.state |= state::WAIT;
+        if !direction.outstanding.keeps_none() {
+            self.state |= state::OUTSTANDING;
         }
         self.forget_ns = forget_ns;
-        (self.next, self.acked) = (next, cold.acked);
-        (self.answered_ns, self.last_request_ns) = (cold.answered_ns, cold.last_request_ns);
-        (self.message_ns, self.message_first) = (cold.message_ns, cold.message_first as u32);
+        (self.next, self.acked) = (next, direction.acked);
+        (self.answered_ns, self.last_request_ns) =
+            (direction.answered_ns, direction.last_request_ns);
+        (self.message_ns, self.message_first) =
+            (direction.message_ns, direction.message_first as u32);
         self.message_bytes = message_bytes;
-        self.size = cold.sizes.class();
-        self.take_rate(cold);
+        self.size = direction.sizes.class();
+        self.load_rate(direction);
     }
 
-    pub(super) const fn take_rate(&mut self, cold: &Direction) {
-        self.state &= !(state::RATE_ALONE | state::RATE_THERE);
-        match cold.rate.newest() {
+    pub(super) const fn load_rate(&mut self, direction: &Direction) {
+        self.state &= !(state::RATE_ALONE | state::RATE_IN_DIRECTION);
+        match direction.rate.newest() {
             Some(Piece { number, bytes, .. }) => {
                 (self.rate_piece, self.rate_bytes) = (number, bytes);
             }
-            None => self.state |= state::RATE_THERE,
+            None => self.state |= state::RATE_IN_DIRECTION,
         }
     }
 
-    pub(super) const fn give_rate(&self, cold: &mut Direction) {
-        if !self.is(state::RATE_THERE) {
-            cold.rate.set_newest(Piece {
+    pub(super) const fn flush_rate(&self, direction: &mut Direction) {
+        if !self.is(state::RATE_IN_DIRECTION) {
+            direction.rate.set_newest(Piece {
                 number: self.rate_piece,
                 bytes: self.rate_bytes,
                 is_alone: self.is(state::RATE_ALONE),
@@ -270,24 +271,24 @@ impl Hot {
     }
 
     /// The request that waits here.
-    pub(super) fn waiting(&self) -> Request {
-        let last = self.waiting_last_place();
-        let first = last - u64::from(self.waiting_last.wrapping_sub(self.waiting_first));
-        Request {
+    pub(super) fn outstanding(&self) -> OutstandingRequest {
+        let last = self.outstanding_last_psn();
+        let first = last - u64::from(self.outstanding_last.wrapping_sub(self.outstanding_first));
+        OutstandingRequest {
             first,
             last,
-            begun_ns: self.waiting_begun_ns,
-            sent_ns: self.waiting_begun_ns + u64::from(self.waiting_sent_ns),
+            begun_ns: self.outstanding_begun_ns,
+            sent_ns: self.outstanding_begun_ns + u64::from(self.outstanding_sent_ns),
             answer: Answer::Acknowledge,
             asked_from: first,
-            clear: self.is(state::CLEAR),
-            done: false,
+            unambiguous: self.is(state::UNAMBIGUOUS),
+            completed: false,
         }
     }
 
     #[inline]
-    pub(super) const fn waiting_last_place(&self) -> Place {
-        self.next - (self.next as u32).wrapping_sub(self.waiting_last) as u64
+    pub(super) const fn outstanding_last_psn(&self) -> ExtendedPsn {
+        self.next - (self.next as u32).wrapping_sub(self.outstanding_last) as u64
     }
 
     /// A round trip, or [`UNKNOWN`], and a completion time: gathered here first.
@@ -306,31 +307,31 @@ impl Hot {
 
     /// What was gathered goes to its direction.
     #[cold]
-    pub(super) fn give_samples(&mut self, cold: &mut Direction) {
+    pub(super) fn flush_samples(&mut self, direction: &mut Direction) {
         let pairs = self.round_trips.iter().zip(&self.completions);
         for (round_trip, completion) in pairs.take(self.gathered as usize) {
             if *round_trip != UNKNOWN {
-                cold.latencies.rtt.add(u64::from(*round_trip));
+                direction.latencies.rtt.add(u64::from(*round_trip));
             }
-            cold.latencies.completion.add(u64::from(*completion));
+            direction.latencies.completion.add(u64::from(*completion));
         }
         self.gathered = 0;
     }
 
-    /// The run seen last becomes part of the pass.
-    pub(super) fn give_run(&mut self, cold: &mut Direction) {
-        if self.is(state::RUN) {
+    /// Adds the last run to the send sequence.
+    pub(super) fn flush_run(&mut self, direction: &mut Direction) {
+        if self.is(state::RUN_PENDING) {
             let last = self.next - 1;
             let first = last - u64::from((last as u32).wrapping_sub(self.run_first));
             let times = (self.run_first_ns, self.last_request_ns);
-            cold.pass.take((first, last), times, true);
-            self.state &= !state::RUN;
+            direction.send_sequence.take((first, last), times, true);
+            self.state &= !state::RUN_PENDING;
         }
     }
 
-    /// All that lies here goes to its direction, which is light no more.
-    pub(crate) fn settle(&mut self, cold: &mut Direction) {
-        let counts = &mut cold.counts;
+    /// Adds all sums to the direction; the fast state is no longer active.
+    pub(crate) fn flush(&mut self, direction: &mut Direction) {
+        let counts = &mut direction.counts;
         counts.packets += u64::from(self.acks) + u64::from(self.requests);
         counts.frame_bytes += u64::from(self.frame_bytes);
         counts.payload_bytes += u64::from(self.payload_bytes);
@@ -339,12 +340,12 @@ impl Hot {
         counts.request_packets += u64::from(self.requests);
         counts.messages += u64::from(self.messages);
         counts.unique_messages += u64::from(self.messages);
-        cold.last_ns = self.last_ns;
-        let seen_at = (self.interface, self.ttl);
+        direction.last_ns = self.last_ns;
+        let interface_and_ttl = (self.interface, self.ttl);
         if self.acks > 0 {
-            cold.copies.set(
-                seen_at,
-                &Latest {
+            direction.mirror_dedup.set(
+                interface_and_ttl,
+                &RunIdentity {
                     stream: Stream::Acknowledge,
                     first_ns: self.ack_first_ns,
                     last_ns: self
@@ -356,10 +357,10 @@ impl Hot {
             );
         }
         if self.requests > 0 {
-            let psn = |place: u32| Psn::new(place).get();
-            cold.copies.set(
-                seen_at,
-                &Latest {
+            let psn = |psn: u32| Psn::new(psn).get();
+            direction.mirror_dedup.set(
+                interface_and_ttl,
+                &RunIdentity {
                     stream: Stream::Request,
                     first_ns: self.run_first_ns,
                     last_ns: self.last_request_ns,
@@ -369,21 +370,21 @@ impl Hot {
             );
         }
         if self.is(state::REQUESTS) {
-            self.give_run(cold);
-            cold.continue_at(self.next);
-            (cold.acked, cold.answered_ns) = (self.acked, self.answered_ns);
-            cold.last_request_ns = self.last_request_ns;
+            self.flush_run(direction);
+            direction.continue_at(self.next);
+            (direction.acked, direction.answered_ns) = (self.acked, self.answered_ns);
+            direction.last_request_ns = self.last_request_ns;
             let behind = (self.next as u32).wrapping_sub(self.message_first);
-            cold.message_first = self.next - u64::from(behind);
-            cold.message_ns = self.message_ns;
-            cold.message_bytes = u64::from(self.message_bytes);
-            cold.sizes.add_class(self.size, self.sizes);
-            self.give_rate(cold);
-            if self.is(state::ONE_WAITS) {
-                cold.waiting.push(self.waiting());
+            direction.message_first = self.next - u64::from(behind);
+            direction.message_ns = self.message_ns;
+            direction.message_bytes = u64::from(self.message_bytes);
+            direction.sizes.add_class(self.size, self.sizes);
+            self.flush_rate(direction);
+            if self.is(state::ONE_OUTSTANDING) {
+                direction.outstanding.push(self.outstanding());
             }
             if self.gathered > 0 {
-                self.give_samples(cold);
+                self.flush_samples(direction);
             }
         }
         self.state = 0;
@@ -400,14 +401,14 @@ impl Direction {
             && self.start.is_some()
             && !self.start_is_open;
         let is_in_order = self.requests.gaps().is_empty()
-            && self.pass.next() == next
-            && self.pass.is_clear(self.last_request_ns)
-            && self.receiver.is_clear(next);
+            && self.send_sequence.next() == next
+            && self.send_sequence.is_clear(self.last_request_ns)
+            && self.responder.is_clear(next);
         let is_quiet = self.episode.is_none()
-            && self.doubt.is_none()
+            && self.pending_timeout.is_none()
             && self.rnr.is_none()
             && self.open_read.is_none()
-            && (self.tries, self.try_interval_ns, self.gave_up) == (0, 0, false);
+            && (self.tries, self.try_interval_ns, self.retries_exhausted) == (0, 0, false);
         let round_trip_ns = self.latencies.min_rtt_ns()?;
         let forget_ns = duplicate_ns.max(SPACING_NS).max(round_trip_ns);
         let forget_ns = u32::try_from(forget_ns).ok()?;
@@ -415,9 +416,9 @@ impl Direction {
     }
 
     /// All requests before `next` passed in order.
-    const fn continue_at(&mut self, next: Place) {
+    const fn continue_at(&mut self, next: ExtendedPsn) {
         self.requests.continue_to(next - 1);
-        self.pass.reserve(next - 1);
-        self.receiver.reserve(next - 1);
+        self.send_sequence.reserve(next - 1);
+        self.responder.reserve(next - 1);
     }
 }

@@ -5,14 +5,10 @@
 //! the run has it, and `ecn_ce_packets` counts those of the run. So the choice is the same whether
 //! the run was made in the kernel or here.
 
-mod packet;
-
-pub use packet::words;
-
-use crate::rows::{address, opcode_name, vlan, vni};
+use crate::fields::{address, opcode_name, vlan, vni};
 use rocescope_model::filter::{Filter, FilterError, Literal, Test};
 use rocescope_model::{Cell, Text, Value};
-use rocescope_record::{RunRecord, Whole};
+use rocescope_record::{ControlPacket, RunRecord};
 use rocescope_wire::{FlowKey, Opcode, Packet};
 
 /// The columns that packets can answer for.
@@ -87,13 +83,13 @@ impl RunFilter {
     /// Whether what sets up a connection may concern packets that are wanted: all but what its
     /// addresses and tags rule out, either way round.
     #[must_use]
-    pub fn may_want(&self, event: &Whole<'_>) -> bool {
+    pub fn may_want(&self, event: &ControlPacket<'_>) -> bool {
         let (src, dst, tags) = match event {
-            Whole::Mad(mad) => {
+            ControlPacket::Mad(mad) => {
                 let flow = &mad.flow;
                 (flow.src, flow.dst, (flow.vlan, flow.inner_vlan, flow.vni))
             }
-            Whole::Handshake(handshake) => (
+            ControlPacket::Handshake(handshake) => (
                 handshake.client,
                 handshake.server,
                 (handshake.vlan, handshake.inner_vlan, handshake.vni),

@@ -1,10 +1,10 @@
-//! CM datagrams: what they tell of the directions that they set up and take down.
+//! CM datagrams: the directions that they set up and take down.
 
-use super::Connections;
 use super::direction::PairedBy;
-use super::event::{Event, What};
-use super::key::Key;
+use super::event::{Event, EventDetail};
+use super::key::DirectionKey;
 use super::setup::Step;
+use super::state::Connections;
 use rocescope_record::MadRecord;
 
 impl Connections {
@@ -49,11 +49,11 @@ impl Connections {
                     .and_then(|setup| setup.cm.as_mut());
                 if let Some(cm) = cm.filter(|cm| cm.ready_ns.is_none()) {
                     cm.ready_ns = Some(ready_ns);
-                    let what = What::Connect {
+                    let detail = EventDetail::Connect {
                         reply_ns: cm.reply_ns.map(|ns| ns.saturating_sub(cm.request_ns)),
                         ready_ns: cm.reply_ns.map(|ns| ready_ns.saturating_sub(ns)),
                     };
-                    self.tell_of(there, time_ns, what);
+                    self.emit_for(there, time_ns, detail);
                 }
             }
             Step::Disconnect { there } => {
@@ -69,25 +69,27 @@ impl Connections {
                     }
                 }
                 if first {
-                    self.tell_of(there, time_ns, What::Disconnect);
+                    self.emit_for(there, time_ns, EventDetail::Disconnect);
                 }
             }
-            Step::Reject { there, reason } => self.tell_of(there, time_ns, What::Reject(reason)),
+            Step::Reject { there, reason } => {
+                self.emit_for(there, time_ns, EventDetail::Reject(reason));
+            }
         }
     }
 
-    fn tell_of(&mut self, key: Key, time_ns: u64, what: What) {
-        self.tell(Event {
+    fn emit_for(&mut self, key: DirectionKey, time_ns: u64, detail: EventDetail) {
+        self.emit(Event {
             time_ns,
             key,
             udp_src_port: 0,
-            what,
+            detail,
         });
     }
 
     /// The direction with this key, as new: what an earlier queue pair of the same number left is
     /// written and forgotten.
-    fn fresh(&mut self, key: Key, now_ns: u64) -> u32 {
+    fn fresh(&mut self, key: DirectionKey, now_ns: u64) -> u32 {
         if let Some(at) = self.directions.find(&key) {
             let untouched = self
                 .directions

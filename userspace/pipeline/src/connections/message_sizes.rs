@@ -7,14 +7,14 @@ pub(crate) const SIZES: usize = 33;
 
 /// How many messages of each size. Most queue pairs send one or two sizes: they need no array.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Sizes {
+pub(crate) struct MessageSizes {
     /// The size counted last, and its count since then.
     recent: u32,
     at: u8,
     all: Option<Box<[u32; SIZES]>>,
 }
 
-/// Where a message of so many bytes is counted.
+/// Where a message of this many bytes is counted.
 #[inline]
 pub(crate) const fn class(bytes: u64) -> u8 {
     let bits = (u64::BITS - bytes.leading_zeros()) as usize;
@@ -25,8 +25,8 @@ pub(crate) const fn class(bytes: u64) -> u8 {
     }
 }
 
-impl Sizes {
-    /// Counts messages of so many bytes.
+impl MessageSizes {
+    /// Counts messages of this many bytes.
     pub(crate) fn add(&mut self, bytes: u64, messages: u64) {
         self.add_class(class(bytes), u32::try_from(messages).unwrap_or(u32::MAX));
     }

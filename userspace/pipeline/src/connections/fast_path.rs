@@ -1,15 +1,41 @@
-//! Ordinary runs, counted without a look at the direction itself.
+//! The fast path: in-order requests and ACKs, counted without touching the direction itself.
 //!
-//! Each function looks first whether its run is ordinary, then changes; when it answers `false`
-//! nothing has changed, and the run goes the long way, through `ingest`. What they do is what
+//! Each function first checks whether its run qualifies and then changes the state. When it returns
+//! `false` nothing has changed, and the run takes the full path through `ingest`. The result is what
 //! `requests` and `answers` do to a direction at which nothing is open.
 
-use super::hot::{FAR, Hot, UNKNOWN, state};
-use super::table::Pieces;
-use super::waiting::{Answer, Request};
+use super::fast_state::{FAR, FastState, UNKNOWN, state};
+use super::outstanding::{Answer, OutstandingRequest};
+use super::table::{Directions, Pieces};
 use rocescope_record::RunRecord;
 use rocescope_wire::extension::Acknowledgement;
-use rocescope_wire::{Operation, Psn};
+use rocescope_wire::{Operation, Psn, Stream};
+
+impl Directions {
+    /// Takes a run on the fast path if it qualifies, and returns whether it did.
+    #[inline]
+    pub(crate) fn try_fast_path(&mut self, at: u32, run: &RunRecord) -> bool {
+        let Self { fast, pieces, .. } = self;
+        match run.stream() {
+            Stream::Request => fast
+                .get_mut(at)
+                .is_some_and(|fast| fast.request(run, at, pieces)),
+            Stream::Acknowledge => {
+                let carrier = fast.get(at).filter(|fast| fast.acknowledges(run));
+                let Some(peer) = carrier.map(|fast| fast.peer) else {
+                    return false;
+                };
+                let peers = fast.get_mut(peer);
+                let is_fast = peers.is_some_and(|fast| fast.acknowledged(run, peer, pieces));
+                if is_fast && let Some(fast) = fast.get_mut(at) {
+                    fast.count_acknowledges(run, at, pieces);
+                }
+                is_fast
+            }
+            _ => false,
+        }
+    }
+}
 
 /// Sums that the run adds to.
 struct Sums {
@@ -17,11 +43,11 @@ struct Sums {
     payload_bytes: u32,
 }
 
-impl Hot {
-    /// What the sums of a light direction become; `None` where they would say less than it does.
+impl FastState {
+    /// The sums with this run added; `None` where the run does not qualify.
     #[inline]
     fn sums(&self, run: &RunRecord) -> Option<Sums> {
-        let is_usual = self.transport == run.opcode().transport()
+        let is_regular = self.transport == run.opcode().transport()
             && (self.interface, self.ttl) == (run.interface, run.ttl)
             && run.packets > 0
             && (self.udp_src_port == run.flow.udp_src_port || self.is(state::ANY_PORT))
@@ -32,24 +58,24 @@ impl Hot {
             frame_bytes: self.frame_bytes.checked_add(run.frame_bytes)?,
             payload_bytes: self.payload_bytes.checked_add(payload_bytes)?,
         };
-        is_usual.then_some(sums)
+        is_regular.then_some(sums)
     }
 
     #[inline]
-    fn pass(&mut self, run: &RunRecord, sums: &Sums, at: u32, pieces: &mut Pieces) {
+    fn count(&mut self, run: &RunRecord, sums: &Sums, at: u32, pieces: &mut Pieces) {
         (self.frame_bytes, self.payload_bytes) = (sums.frame_bytes, sums.payload_bytes);
         self.last_ns = self.last_ns.max(run.last_ns());
         if run.congestion_experienced > 0
-            && let Some(cold) = pieces.get_mut(at)
+            && let Some(direction) = pieces.get_mut(at)
         {
-            cold.counts.congestion_experienced += u64::from(run.congestion_experienced);
+            direction.counts.congestion_experienced += u64::from(run.congestion_experienced);
         }
     }
 
     /// This direction, number `at`, carries requests that continue where the last ones ended.
     #[inline]
     pub(crate) fn request(&mut self, run: &RunRecord, at: u32, pieces: &mut Pieces) -> bool {
-        if !self.is(state::LIGHT | state::REQUESTS)
+        if !self.is(state::ACTIVE | state::REQUESTS)
             || run.first_psn != self.next as u32 & (Psn::MODULUS - 1)
             || run.packets == 0
         {
@@ -77,14 +103,14 @@ impl Hot {
             return false;
         };
 
-        self.pass(run, &sums, at, pieces);
+        self.count(run, &sums, at, pieces);
         self.requests += u32::from(run.packets);
         self.messages += ends;
         self.rate(run, last_ns, at, pieces);
         self.leave_run(run.first_ns, at, pieces);
         (self.run_first, self.run_first_ns) = (first as u32, run.first_ns);
         (self.next, self.last_request_ns) = (last + 1, last_ns);
-        self.state |= state::RUN;
+        self.state |= state::RUN_PENDING;
         if begins > 0 {
             let one = run.packets == run.only || run.first > 0;
             let begun = if begins == 1 && one { first } else { last };
@@ -108,29 +134,31 @@ impl Hot {
     fn rate(&mut self, run: &RunRecord, last_ns: u64, at: u32, pieces: &mut Pieces) {
         use super::congestion::{PIECE_NS, REMEMBERED};
         let (first, last) = (run.first_ns / PIECE_NS, last_ns / PIECE_NS);
-        let is_here = first == last && !self.is(state::RATE_THERE);
+        let is_here = first == last && !self.is(state::RATE_IN_DIRECTION);
         if is_here && first == self.rate_piece {
             self.rate_bytes = self.rate_bytes.saturating_add(run.frame_bytes);
         } else if is_here && first >= self.rate_piece + REMEMBERED as u64 {
             (self.rate_piece, self.rate_bytes) = (first, run.frame_bytes);
             self.state |= state::RATE_ALONE;
-        } else if let Some(cold) = pieces.get_mut(at) {
-            self.give_rate(cold);
-            cold.rate.pass(run.first_ns, last_ns, run.frame_bytes);
-            self.take_rate(cold);
+        } else if let Some(direction) = pieces.get_mut(at) {
+            self.flush_rate(direction);
+            direction
+                .rate
+                .add_run(run.first_ns, last_ns, run.frame_bytes);
+            self.load_rate(direction);
         }
     }
 
-    /// Another run passes at `now_ns`. When the last one can still be told by its time it joins the
-    /// pass; what is older than that need not.
+    /// Another run passes at `now_ns`. While its time can still matter the last one joins the
+    /// send sequence; an older one need not.
     #[inline]
     fn leave_run(&mut self, now_ns: u64, at: u32, pieces: &mut Pieces) {
         let since_ns = now_ns - self.last_request_ns;
-        if self.is(state::RUN)
+        if self.is(state::RUN_PENDING)
             && since_ns <= u64::from(self.forget_ns)
-            && let Some(cold) = pieces.get_mut(at)
+            && let Some(direction) = pieces.get_mut(at)
         {
-            self.give_run(cold);
+            self.flush_run(direction);
         }
     }
 
@@ -147,49 +175,49 @@ impl Hot {
         let last = self.next - 1;
         let sent_ns = self.last_request_ns.checked_sub(self.message_ns);
         let sent_ns = sent_ns.and_then(|ns| u32::try_from(ns).ok());
-        let is_usual = super::sizes::class(u64::from(bytes)) == self.size;
-        if is_usual {
+        let is_regular = super::message_sizes::class(u64::from(bytes)) == self.size;
+        if is_regular {
             self.sizes = self.sizes.saturating_add(ends);
         }
         let is_exact = run.flags & RunRecord::EXACT_END != 0;
         if let Some(sent_ns) = sent_ns
-            && !self.is(state::ONE_WAITS)
-            && !self.is(state::WAIT)
+            && !self.is(state::ONE_OUTSTANDING)
+            && !self.is(state::OUTSTANDING)
         {
-            (self.waiting_first, self.waiting_last) = (self.message_first, last as u32);
-            (self.waiting_begun_ns, self.waiting_sent_ns) = (self.message_ns, sent_ns);
-            self.state &= !state::CLEAR;
-            self.state |= state::ONE_WAITS | if is_exact { state::CLEAR } else { 0 };
-            if is_usual {
+            (self.outstanding_first, self.outstanding_last) = (self.message_first, last as u32);
+            (self.outstanding_begun_ns, self.outstanding_sent_ns) = (self.message_ns, sent_ns);
+            self.state &= !state::UNAMBIGUOUS;
+            self.state |= state::ONE_OUTSTANDING | if is_exact { state::UNAMBIGUOUS } else { 0 };
+            if is_regular {
                 return;
             }
-        } else if let Some(cold) = pieces.get_mut(at) {
-            if self.is(state::ONE_WAITS) {
-                cold.waiting.push(self.waiting());
+        } else if let Some(direction) = pieces.get_mut(at) {
+            if self.is(state::ONE_OUTSTANDING) {
+                direction.outstanding.push(self.outstanding());
             }
             let first = last - u64::from((last as u32).wrapping_sub(self.message_first));
-            cold.waiting.push(Request {
+            direction.outstanding.push(OutstandingRequest {
                 first,
                 last,
                 begun_ns: self.message_ns,
                 sent_ns: self.last_request_ns,
                 answer: Answer::Acknowledge,
                 asked_from: first,
-                clear: is_exact,
-                done: false,
+                unambiguous: is_exact,
+                completed: false,
             });
-            self.state &= !state::ONE_WAITS;
-            self.state |= state::WAIT;
+            self.state &= !state::ONE_OUTSTANDING;
+            self.state |= state::OUTSTANDING;
         }
-        if !is_usual && let Some(cold) = pieces.get_mut(at) {
-            cold.sizes.add(u64::from(bytes), u64::from(ends));
+        if !is_regular && let Some(direction) = pieces.get_mut(at) {
+            direction.sizes.add(u64::from(bytes), u64::from(ends));
         }
     }
 
-    /// This direction carries positive acknowledgements: what it becomes, where that is ordinary.
+    /// This direction carries positive acknowledgements: whether they qualify.
     #[inline]
     pub(crate) fn acknowledges(&self, run: &RunRecord) -> bool {
-        self.is(state::LIGHT | state::CERTAIN)
+        self.is(state::ACTIVE | state::CERTAIN)
             && matches!(run.syndrome().meaning(), Acknowledgement::Ack { .. })
             && run.payload_bytes() == 0
             && self.sums(run).is_some()
@@ -198,7 +226,7 @@ impl Hot {
     #[inline]
     pub(crate) fn count_acknowledges(&mut self, run: &RunRecord, at: u32, pieces: &mut Pieces) {
         if let Some(sums) = self.sums(run) {
-            self.pass(run, &sums, at, pieces);
+            self.count(run, &sums, at, pieces);
             self.acks += u32::from(run.packets);
             (self.ack_first_ns, self.ack_offset_ns) = (run.first_ns, run.last_offset_ns);
             (self.ack_first_psn, self.ack_last_psn) = (run.first_psn, run.last_psn);
@@ -208,7 +236,7 @@ impl Hot {
     /// The peer acknowledges requests of this direction, number `at`, up to one that has passed.
     #[inline]
     pub(crate) fn acknowledged(&mut self, run: &RunRecord, at: u32, pieces: &mut Pieces) -> bool {
-        if !self.is(state::LIGHT | state::REQUESTS) {
+        if !self.is(state::ACTIVE | state::REQUESTS) {
             return false;
         }
         let high = self.next - 1;
@@ -216,28 +244,35 @@ impl Hot {
         if behind > Psn::MODULUS / 2 {
             return false;
         }
-        let Some(place) = high.checked_sub(u64::from(behind)) else {
+        let Some(psn) = high.checked_sub(u64::from(behind)) else {
             return false;
         };
         let now_ns = run.last_ns();
-        if self.is(state::ONE_WAITS) {
-            if self.waiting_last_place() <= place {
-                let request = self.waiting();
-                self.state &= !state::ONE_WAITS;
-                self.answer(&request, place, now_ns, at, pieces);
+        if self.is(state::ONE_OUTSTANDING) {
+            if self.outstanding_last_psn() <= psn {
+                let request = self.outstanding();
+                self.state &= !state::ONE_OUTSTANDING;
+                self.answer(&request, psn, now_ns, at, pieces);
             }
-        } else if self.is(state::WAIT) {
-            self.answer_all(place, now_ns, at, pieces);
+        } else if self.is(state::OUTSTANDING) {
+            self.answer_all(psn, now_ns, at, pieces);
         }
         self.answered_ns = now_ns;
-        self.acked = self.acked.max(place);
+        self.acked = self.acked.max(psn);
         true
     }
 
     /// A request is acknowledged.
     #[inline]
-    fn answer(&mut self, request: &Request, place: u64, now_ns: u64, at: u32, pieces: &mut Pieces) {
-        let is_measured = request.last == place && request.clear;
+    fn answer(
+        &mut self,
+        request: &OutstandingRequest,
+        psn: u64,
+        now_ns: u64,
+        at: u32,
+        pieces: &mut Pieces,
+    ) {
+        let is_measured = request.last == psn && request.unambiguous;
         let round_trip = now_ns.saturating_sub(request.sent_ns);
         let completion = now_ns.saturating_sub(request.begun_ns);
         let short = |ns: u64| u32::try_from(ns).ok().filter(|ns| *ns != UNKNOWN);
@@ -247,24 +282,24 @@ impl Hot {
         {
             return;
         }
-        let Some(cold) = pieces.get_mut(at) else {
+        let Some(direction) = pieces.get_mut(at) else {
             return;
         };
-        self.give_samples(cold);
+        self.flush_samples(direction);
         if is_measured {
-            cold.latencies.rtt.add(round_trip);
+            direction.latencies.rtt.add(round_trip);
         }
-        cold.latencies.completion.add(completion);
+        direction.latencies.completion.add(completion);
     }
 
     /// Requests that wait in the direction are acknowledged.
-    fn answer_all(&mut self, place: u64, now_ns: u64, at: u32, pieces: &mut Pieces) {
-        let Some(cold) = pieces.get_mut(at) else {
+    fn answer_all(&mut self, psn: u64, now_ns: u64, at: u32, pieces: &mut Pieces) {
+        let Some(direction) = pieces.get_mut(at) else {
             return;
         };
-        cold.complete(place, now_ns);
-        if cold.waiting.keeps_none() {
-            self.state &= !state::WAIT;
+        direction.complete(psn, now_ns);
+        if direction.outstanding.keeps_none() {
+            self.state &= !state::OUTSTANDING;
         }
     }
 }

@@ -1,9 +1,9 @@
-//! Whole events: the few frames that say more than a run can hold.
+//! Control packets: the few frames whose content a run cannot hold.
 //!
 //! A run keeps counts and PSNs; how a connection was set up stands in connection management
 //! datagrams on QP 1 and, for the many programs that exchange QPNs over TCP, in a TCP handshake.
-//! Both are rare, so they cross the line whole, beside the runs, and cost RoCE data packets
-//! nothing but one comparison.
+//! Both are rare, so they cross the line with their whole content, beside the runs, and cost RoCE
+//! data packets nothing but one comparison.
 
 use bytemuck::{Pod, Zeroable};
 use rocescope_wire::cm::MAD_BYTES;
@@ -30,7 +30,7 @@ pub struct MadRecord {
     pub mad: [u8; MAD_BYTES],
 }
 
-/// A TCP handshake, whole.
+/// A TCP handshake.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub struct HandshakeRecord {
@@ -143,16 +143,16 @@ const _: () = {
     assert!(MAD_BYTES == 256);
 };
 
-/// What crosses the line whole.
+/// A packet that crosses the line with its content.
 #[derive(Clone, Copy, Debug)]
-pub enum Whole<'a> {
+pub enum ControlPacket<'a> {
     /// A CM datagram.
     Mad(&'a MadRecord),
     /// A TCP handshake.
     Handshake(&'a HandshakeRecord),
 }
 
-/// Whether a packet crosses whole: a datagram to QP 1.
+/// Whether a packet is a control packet: a datagram to QP 1.
 #[must_use]
 #[inline(always)]
 pub fn is_management(packet: &Packet) -> bool {

@@ -1,4 +1,4 @@
-//! Ordinary runs take a short way through the state of a connection. It must change no answer.
+//! In-order runs take a fast path through the state of a connection. It must change no answer.
 
 use super::collection;
 use super::generated::scenario;
@@ -11,12 +11,12 @@ use rocescope_record::Config;
 use std::io::Read;
 use std::path::Path;
 
-fn follow(capture: impl Read, short_way: bool) -> (Vec<ConnectionRow>, Vec<EventRow>) {
+fn follow(capture: impl Read, fast_path: bool) -> (Vec<ConnectionRow>, Vec<EventRow>) {
     let mut settings = Settings {
         sketches: false,
         ..Settings::default()
     };
-    settings.connections.as_mut().unwrap().short_way = short_way;
+    settings.connections.as_mut().unwrap().fast_path = fast_path;
     let config = Config::exact(settings.window_ns);
     let mut session = Session::new(settings, config, None).unwrap();
     session.keep_connections();
@@ -29,17 +29,17 @@ fn follow(capture: impl Read, short_way: bool) -> (Vec<ConnectionRow>, Vec<Event
 
 fn compare<R: Read>(name: &str, capture: impl Fn() -> R) {
     let (rows, events) = follow(capture(), true);
-    let (long_rows, long_events) = follow(capture(), false);
+    let (full_rows, full_events) = follow(capture(), false);
     assert!(!rows.is_empty(), "{name}: no connection");
-    assert_eq!(rows.len(), long_rows.len(), "{name}");
-    for (short, long) in rows.iter().zip(&long_rows) {
-        assert_eq!(short, long, "{name}");
+    assert_eq!(rows.len(), full_rows.len(), "{name}");
+    for (fast, full) in rows.iter().zip(&full_rows) {
+        assert_eq!(fast, full, "{name}");
     }
-    assert_eq!(events, long_events, "{name}");
+    assert_eq!(events, full_events, "{name}");
 }
 
 #[test]
-fn generated_traffic_gets_the_same_answers_both_ways() {
+fn generated_traffic_gets_the_same_answers_on_both_paths() {
     let names = [
         "loss",
         "reorder",
@@ -71,7 +71,7 @@ fn compare_all(folder: &Path) -> usize {
 }
 
 #[test]
-fn recorded_traffic_gets_the_same_answers_both_ways() {
+fn recorded_traffic_gets_the_same_answers_on_both_paths() {
     let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures");
     assert!(compare_all(&kept) > 15);
     if let Some(collection) = collection() {

@@ -15,7 +15,7 @@ const FORGET_AFTER: u64 = 60;
 
 /// Follows the rates of the heaviest flows.
 #[derive(Debug)]
-pub(crate) struct Changes {
+pub(crate) struct RateChanges {
     jitter: Jitter,
     /// Keys of the followed flows, with the number of the last window that had them.
     keys: BTreeMap<FlowHash, (FlowKey, u64)>,
@@ -23,12 +23,12 @@ pub(crate) struct Changes {
 
 /// An event of the jitter sketch with the flow's key.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Changed {
+pub(crate) struct RateChange {
     pub(crate) key: FlowKey,
     pub(crate) event: Event,
 }
 
-impl Changes {
+impl RateChanges {
     pub(crate) fn new(settings: &Settings) -> Self {
         Self {
             jitter: Jitter::new(thresholds(settings), FOLLOWED, FORGET_AFTER),
@@ -48,7 +48,7 @@ impl Changes {
         number: u64,
         flows: impl Iterator<Item = &'a Bounded> + Clone,
         settings: &Settings,
-        mut emit: impl FnMut(Changed),
+        mut emit: impl FnMut(RateChange),
     ) {
         let flows = flows.take(FOLLOWED);
         for bounded in flows.clone() {
@@ -62,7 +62,7 @@ impl Changes {
         let keys = &self.keys;
         self.jitter.close_window(number, rates, |event| {
             if let Some((key, _)) = keys.get(&event.flow) {
-                emit(Changed { key: *key, event });
+                emit(RateChange { key: *key, event });
             }
         });
         if self.keys.len() > 2 * FOLLOWED {
@@ -72,11 +72,11 @@ impl Changes {
     }
 
     /// Completes the changes under way at the end of a capture.
-    pub(crate) fn finish(&mut self, mut emit: impl FnMut(Changed)) {
+    pub(crate) fn finish(&mut self, mut emit: impl FnMut(RateChange)) {
         let keys = &self.keys;
         self.jitter.finish(|event| {
             if let Some((key, _)) = keys.get(&event.flow) {
-                emit(Changed { key: *key, event });
+                emit(RateChange { key: *key, event });
             }
         });
     }

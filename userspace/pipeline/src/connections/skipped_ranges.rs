@@ -1,32 +1,32 @@
-//! PSNs that did not pass where their sender went through its packets again: lost before the tap,
-//! once they are sent again or nothing more of them comes, unless they come late.
+//! PSNs that a retransmission skipped at the tap: lost upstream of it, once they are retransmitted or
+//! nothing more of them comes, unless they come late.
 
-use super::sequence::Place;
+use super::psn_tracker::ExtendedPsn;
 use alloc::boxed::Box;
 
 /// Ranges that may still come late. When there are more, the oldest is lost.
 const MOST: usize = 8;
 
-/// PSNs that were left out.
+/// PSNs that were skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Range {
-    pub(crate) first: Place,
-    pub(crate) last: Place,
+pub(crate) struct SkippedRange {
+    pub(crate) first: ExtendedPsn,
+    pub(crate) last: ExtendedPsn,
     /// When the packet behind them passed.
     pub(crate) time_ns: u64,
 }
 
 /// What may still come late, oldest first.
 ///
-/// Nothing but a pointer before anything is left out.
+/// Nothing but a pointer before anything is skipped.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct LeftOut {
-    ranges: Option<Box<[Option<Range>; MOST]>>,
+pub(crate) struct SkippedRanges {
+    ranges: Option<Box<[Option<SkippedRange>; MOST]>>,
 }
 
-impl LeftOut {
+impl SkippedRanges {
     /// Another range; the oldest, where there is no room.
-    pub(crate) fn put(&mut self, range: Range) -> Option<Range> {
+    pub(crate) fn put(&mut self, range: SkippedRange) -> Option<SkippedRange> {
         let ranges = self.ranges.get_or_insert_default();
         let oldest = if ranges.iter().all(Option::is_some) {
             let oldest = ranges[0].take();
@@ -41,7 +41,7 @@ impl LeftOut {
         oldest
     }
 
-    pub(crate) fn take_oldest(&mut self) -> Option<Range> {
+    pub(crate) fn take_oldest(&mut self) -> Option<SkippedRange> {
         let ranges = self.ranges.as_mut()?;
         let oldest = ranges[0].take();
         ranges.rotate_left(1);
@@ -52,9 +52,14 @@ impl LeftOut {
         self.ranges = None;
     }
 
-    /// The sender sends `first..=last` again: what of it was left out is handed to `lost`. So is what
+    /// The sender sends `first..=last` again: what of it was skipped is handed to `lost`. So is what
     /// lies before it in the same range, where there is more behind it.
-    pub(crate) fn confirm(&mut self, first: Place, last: Place, mut lost: impl FnMut(Range)) {
+    pub(crate) fn confirm(
+        &mut self,
+        first: ExtendedPsn,
+        last: ExtendedPsn,
+        mut lost: impl FnMut(SkippedRange),
+    ) {
         let Some(ranges) = &mut self.ranges else {
             return;
         };
@@ -71,7 +76,7 @@ impl LeftOut {
             } else {
                 range.first.max(first)
             };
-            lost(Range {
+            lost(SkippedRange {
                 first: from,
                 last: until,
                 ..*range
@@ -88,24 +93,24 @@ impl LeftOut {
     }
 
     /// No holes between those that are left.
-    fn close(ranges: &mut [Option<Range>; MOST]) {
+    fn close(ranges: &mut [Option<SkippedRange>; MOST]) {
         let mut kept = ranges.iter().flatten().copied();
         *ranges = core::array::from_fn(|_| kept.next());
     }
 
-    /// The range that holds `place`.
-    pub(crate) fn at(&self, place: Place) -> Option<Range> {
+    /// The range that holds `psn`.
+    pub(crate) fn at(&self, psn: ExtendedPsn) -> Option<SkippedRange> {
         let mut ranges = self
             .ranges
             .iter()
             .flat_map(|ranges| ranges.iter().flatten());
         ranges
-            .find(|range| (range.first..=range.last).contains(&place))
+            .find(|range| (range.first..=range.last).contains(&psn))
             .copied()
     }
 
     /// `first..=last` came late. Of a range that loses its middle the part behind is kept.
-    pub(crate) fn fill(&mut self, first: Place, last: Place) {
+    pub(crate) fn fill(&mut self, first: ExtendedPsn, last: ExtendedPsn) {
         let Some(ranges) = &mut self.ranges else {
             return;
         };
@@ -134,8 +139,8 @@ mod tests {
     use super::*;
     use alloc::vec::Vec;
 
-    fn range(first: Place, last: Place) -> Range {
-        Range {
+    fn range(first: ExtendedPsn, last: ExtendedPsn) -> SkippedRange {
+        SkippedRange {
             first,
             last,
             time_ns: 0,
@@ -144,39 +149,39 @@ mod tests {
 
     #[test]
     fn what_comes_late_was_not_lost() {
-        let mut out = LeftOut::default();
-        assert_eq!(out.put(range(10, 14)), None);
-        assert_eq!(out.put(range(20, 20)), None);
-        out.fill(20, 20);
-        out.fill(10, 11);
-        assert_eq!(out.at(20), None);
-        assert_eq!(out.take_oldest(), Some(range(12, 14)));
-        assert_eq!(out.take_oldest(), None);
+        let mut skipped = SkippedRanges::default();
+        assert_eq!(skipped.put(range(10, 14)), None);
+        assert_eq!(skipped.put(range(20, 20)), None);
+        skipped.fill(20, 20);
+        skipped.fill(10, 11);
+        assert_eq!(skipped.at(20), None);
+        assert_eq!(skipped.take_oldest(), Some(range(12, 14)));
+        assert_eq!(skipped.take_oldest(), None);
     }
 
     #[test]
     fn the_oldest_gives_way() {
-        let mut out = LeftOut::default();
+        let mut skipped = SkippedRanges::default();
         for first in (1..).take(MOST) {
-            assert_eq!(out.put(range(2 * first, 2 * first)), None);
+            assert_eq!(skipped.put(range(2 * first, 2 * first)), None);
         }
-        assert_eq!(out.put(range(77, 77)), Some(range(2, 2)));
-        assert_eq!(out.take_oldest(), Some(range(4, 4)));
+        assert_eq!(skipped.put(range(77, 77)), Some(range(2, 2)));
+        assert_eq!(skipped.take_oldest(), Some(range(4, 4)));
     }
 
     #[test]
     fn what_is_sent_again_was_lost() {
-        let mut out = LeftOut::default();
-        out.put(range(10, 14));
-        out.put(range(12, 12));
+        let mut skipped = SkippedRanges::default();
+        skipped.put(range(10, 14));
+        skipped.put(range(12, 12));
         let mut lost = Vec::new();
-        out.confirm(12, 13, |range| lost.push((range.first, range.last)));
+        skipped.confirm(12, 13, |range| lost.push((range.first, range.last)));
         assert_eq!(lost, [(10, 13), (12, 12)]);
-        assert_eq!(out.take_oldest(), Some(range(14, 14)));
-        assert_eq!(out.take_oldest(), None);
-        out.put(range(20, 29));
-        out.confirm(25, 40, |range| lost.push((range.first, range.last)));
+        assert_eq!(skipped.take_oldest(), Some(range(14, 14)));
+        assert_eq!(skipped.take_oldest(), None);
+        skipped.put(range(20, 29));
+        skipped.confirm(25, 40, |range| lost.push((range.first, range.last)));
         assert_eq!(lost.last(), Some(&(25, 29)));
-        assert_eq!(out.take_oldest(), Some(range(20, 24)));
+        assert_eq!(skipped.take_oldest(), Some(range(20, 24)));
     }
 }

@@ -1,4 +1,4 @@
-//! Runs and whole events, put in order of their first times.
+//! Runs and control packets, sorted by their first times.
 //!
 //! The cache publishes a run when it ends, so runs of different streams come out of order by up to
 //! a slice. They wait here until a turn tells that all older ones have come.
@@ -9,7 +9,7 @@ use rocescope_record::{HandshakeRecord, MadRecord, RunRecord};
 /// Runs that wait at most: 1,048,576, 128 MiB; then the older half goes in the order it has.
 const MOST_WAITING: usize = 1 << 20;
 
-/// A run or a whole event.
+/// A run or a control packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Item<'a> {
     Run(&'a RunRecord),
@@ -19,7 +19,7 @@ pub(crate) enum Item<'a> {
 
 /// What waits.
 #[derive(Debug, Default)]
-pub(crate) struct Order {
+pub(crate) struct SortBuffer {
     runs: Vec<RunRecord>,
     /// Time and index of each run: what is put in order, without a look at the runs themselves.
     keys: Vec<(u64, u32)>,
@@ -36,7 +36,7 @@ const MADS: u32 = 1 << 30;
 const HANDSHAKES: u32 = 1 << 31;
 const INDEX: u32 = MADS - 1;
 
-impl Order {
+impl SortBuffer {
     #[inline]
     pub(crate) fn run(&mut self, run: &RunRecord) {
         self.keys.push((run.first_ns, self.runs.len() as u32));

@@ -1,8 +1,8 @@
 //! A connection as rows, and when they are written.
 
 use super::direction::Direction;
-use super::{Connections, ROWS_AT_ONCE};
-use crate::rows::{address, vlan, vni};
+use super::state::{Connections, ROWS_AT_ONCE};
+use crate::fields::{address, vlan, vni};
 use alloc::vec::Vec;
 use rocescope_model::{ConnectionRow, Text, Time};
 use rocescope_sketches::Quantiles;
@@ -86,7 +86,7 @@ impl Connections {
     fn write(&mut self, at: u32) {
         let peer = self.directions.get(at).and_then(|direction| direction.peer);
         for at in core::iter::once(at).chain(peer) {
-            self.directions.settle(at);
+            self.directions.flush(at);
         }
         let Some(one) = self.directions.get(at) else {
             return;
@@ -136,7 +136,7 @@ impl Connections {
         let latencies = &direction.latencies;
         let (rtt, completion) = (latencies.rtt.all(), latencies.completion.all());
         let (rtt, completion) = (rtt.as_ref(), completion.as_ref());
-        let others = latencies.others_seen();
+        let others = latencies.rare();
         // With other times but no round trip it is one without buckets.
         let empty = Quantiles::default();
         let is_timed = completion.is_some() || others.is_some();
@@ -155,7 +155,7 @@ impl Connections {
             None => direction.is_datagrams().then_some(key.src_qpn),
         };
         let bps = direction.rate.bps();
-        let lost_gaps = counts.lost_gaps.map(u64::from);
+        let lost_gaps = counts.lost_gaps;
         ConnectionRow {
             observer: self.observer.clone(),
             time,
@@ -171,7 +171,7 @@ impl Connections {
             start_psn: direction
                 .start
                 .filter(|_| counts.request_packets > 0)
-                .map(|place| Psn::new(place as u32).get()),
+                .map(|psn| Psn::new(psn as u32).get()),
             vlan: vlan(key.flow.vlan),
             inner_vlan: vlan(key.flow.inner_vlan),
             vni: vni(key.flow.vni),
@@ -193,12 +193,12 @@ impl Connections {
             lost_before_tap_packets: counts.lost_before_tap,
             lost_after_tap_packets: counts.lost_after_tap,
             unanswered_packets: counts.unanswered,
-            lost_gaps: lost_gaps.iter().sum(),
+            lost_gaps: lost_gaps.total(),
             lost_gap_packets: counts.lost_gap_packets,
-            lost_gaps_acknowledged: lost_gaps[0],
-            lost_gaps_nak: lost_gaps[1],
-            lost_gaps_unanswered: lost_gaps[2],
-            lost_gaps_unknown: lost_gaps[3],
+            lost_gaps_acknowledged: u64::from(lost_gaps.acknowledged),
+            lost_gaps_nak: u64::from(lost_gaps.nak),
+            lost_gaps_unanswered: u64::from(lost_gaps.unanswered),
+            lost_gaps_unknown: u64::from(lost_gaps.unknown),
             repeated_response_packets: counts.repeated_responses,
             lost_response_gaps: counts.lost_response_gaps,
             ack_packets: counts.acks,
@@ -251,9 +251,10 @@ impl Connections {
         let packets = direction.counts.packets + peer.map_or(0, |peer| peer.counts.packets);
         let last_ns = direction.last_ns.max(peer.map_or(0, |peer| peer.last_ns));
         let closed = direction.closed || peer.is_some_and(|peer| peer.closed);
-        let gave_up = direction.gave_up || peer.is_some_and(|peer| peer.gave_up);
+        let retries_exhausted =
+            direction.retries_exhausted || peer.is_some_and(|peer| peer.retries_exhausted);
         let silence_ns = now_ns.saturating_sub(last_ns);
-        if closed || gave_up || silence_ns > self.settings.forget_ns {
+        if closed || retries_exhausted || silence_ns > self.settings.forget_ns {
             "gone"
         } else if packets == 0 {
             "connecting"

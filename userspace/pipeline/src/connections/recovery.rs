@@ -1,7 +1,7 @@
-//! Retransmission episodes: which packets were sent again in one go, and why.
+//! Retransmission episodes: which packets were retransmitted in one go, and why.
 
-use super::left_out::Range;
-use super::sequence::Place;
+use super::psn_tracker::ExtendedPsn;
+use super::skipped_ranges::SkippedRange;
 
 /// Why a sender went back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -29,62 +29,62 @@ impl Trigger {
     }
 }
 
-/// A refusal by the peer that has not been followed by a retransmission yet.
+/// A NAK by the peer that has not been followed by a retransmission yet.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Refusal {
+pub(crate) struct PendingNak {
     pub(crate) trigger: Trigger,
-    pub(crate) place: Place,
+    pub(crate) psn: ExtendedPsn,
     pub(crate) time_ns: u64,
     /// The sender has gone back for it.
     pub(crate) used: bool,
 }
 
-impl Refusal {
+impl PendingNak {
     /// Whether it explains why the sender goes back to a run that ends with `last`.
-    pub(crate) const fn asks(&self, last: Place) -> bool {
-        !self.used && self.place <= last
+    pub(crate) const fn asks(&self, last: ExtendedPsn) -> bool {
+        !self.used && self.psn <= last
     }
 }
 
-/// Packets sent again in one go.
+/// Packets retransmitted in one go.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Episode {
     pub(crate) trigger: Trigger,
-    pub(crate) first: Place,
+    pub(crate) first: ExtendedPsn,
     pub(crate) begun_ns: u64,
     pub(crate) packets: u64,
     /// From the NAK to its first packet.
     pub(crate) reaction_ns: Option<u64>,
     /// Before it the sender, gone back of its own, must have sent these too. It counts once more of
     /// the episode has passed: a packet that only comes late looks like its first one.
-    pub(crate) before: Option<Range>,
+    pub(crate) before: Option<SkippedRange>,
 }
 
 /// READ responses that were asked for again.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ResponsesAgain {
+pub(crate) struct ResponseRetry {
     /// The PSN that continues them.
-    pub(crate) next: Place,
+    pub(crate) next: ExtendedPsn,
     /// The highest that had passed before.
-    pub(crate) until: Place,
+    pub(crate) until: ExtendedPsn,
     /// Those that did not pass again.
-    pub(crate) left_out: Option<(Place, Place)>,
+    pub(crate) skipped: Option<(ExtendedPsn, ExtendedPsn)>,
 }
 
 /// RNR NAKs for one PSN, until it is taken.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RnrEpisode {
-    pub(crate) place: Place,
+    pub(crate) psn: ExtendedPsn,
     pub(crate) begun_ns: u64,
     pub(crate) naks: u32,
     pub(crate) timer: u8,
 }
 
-/// A request that was sent again though nothing asked for it: lost, or only slow to be answered.
+/// A request that was retransmitted though nothing asked for it: lost, or only slow to be answered.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Doubt {
-    pub(crate) place: Place,
-    /// When it was sent again last, and how often.
+pub(crate) struct PendingTimeout {
+    pub(crate) psn: ExtendedPsn,
+    /// When it was retransmitted last, and how often.
     pub(crate) resent_ns: u64,
     pub(crate) times: u32,
     /// How long its answer had been out by then, as far as is known.

@@ -1,8 +1,8 @@
-//! What crosses whole: CM datagrams, and the TCP segments that handshakes are made of.
+//! Control packets: CM datagrams, and the TCP segments that handshakes are made of.
 //!
 //! They are rare, so one small ring is enough for all CPUs.
 
-use crate::maps::{HANDSHAKES, State, WHOLE};
+use crate::maps::{CONTROL_PACKETS, HANDSHAKES, State};
 use crate::rings::BPF_RB_NO_WAKEUP;
 use aya_ebpf::bindings::xdp_md;
 use aya_ebpf::helpers::generated::bpf_xdp_load_bytes;
@@ -21,7 +21,7 @@ pub fn management(
         return 0;
     }
     let now = state.times.clock(config).now();
-    let Some(mut entry) = WHOLE.reserve_untyped::<MadRecord>(0) else {
+    let Some(mut entry) = CONTROL_PACKETS.reserve_untyped::<MadRecord>(0) else {
         counters.lost_mads += 1;
         return 0;
     };
@@ -134,7 +134,7 @@ pub fn handshake(config: &Config, counters: &mut Counters, state: &mut State) ->
         _ => return 0,
     }
     segment.time_ns = times.clock(config).now();
-    if WHOLE
+    if CONTROL_PACKETS
         .output_untyped::<SegmentRecord>(&*segment, BPF_RB_NO_WAKEUP)
         .is_err()
     {

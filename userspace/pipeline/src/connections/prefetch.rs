@@ -4,9 +4,9 @@
 //! after the other. Looked up a group at a time, and touched before the first of them is needed,
 //! their waits overlap.
 
-use super::Connections;
 use super::direction::Direction;
-use super::key::Key;
+use super::key::DirectionKey;
+use super::table::Directions;
 use core::hint::black_box;
 use rocescope_record::RunRecord;
 use rocescope_wire::Operation;
@@ -15,18 +15,18 @@ use rocescope_wire::Operation;
 /// first cache (32 times half a kilobyte).
 pub(crate) const GROUP: usize = 32;
 
-/// So few directions are in the cache anyway.
-const FEW: usize = 256;
+/// Up to this many directions are in the cache anyway.
+const CACHED_DIRECTIONS: usize = 256;
 
 /// What a run probably does, by its opcode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum ExpectedUse {
     Requests,
     Acknowledges,
     Other,
 }
 
-impl Kind {
+impl ExpectedUse {
     fn of(run: &RunRecord) -> Self {
         match run.opcode().operation() {
             Operation::Send | Operation::RdmaWrite => Self::Requests,
@@ -38,14 +38,14 @@ impl Kind {
 
 /// What the next runs will probably need.
 #[derive(Debug)]
-pub(crate) struct Ahead {
+pub(crate) struct Prefetch {
     /// `None` for a direction that is not there yet.
     found: [Option<u32>; GROUP],
     len: usize,
     next: usize,
 }
 
-impl Default for Ahead {
+impl Default for Prefetch {
     fn default() -> Self {
         Self {
             found: [None; GROUP],
@@ -55,52 +55,53 @@ impl Default for Ahead {
     }
 }
 
-impl Connections {
+impl Prefetch {
     /// These runs are taken next.
-    pub(super) fn look_ahead<'a>(&mut self, runs: impl Iterator<Item = &'a RunRecord>) {
-        let Self {
-            ahead, directions, ..
-        } = self;
-        let mut kinds = [Kind::Other; GROUP];
-        let mut places = kinds.iter_mut();
+    pub(super) fn load<'a>(
+        &mut self,
+        directions: &Directions,
+        runs: impl Iterator<Item = &'a RunRecord>,
+    ) {
+        let mut kinds = [ExpectedUse::Other; GROUP];
+        let mut next_kind = kinds.iter_mut();
         let keys = runs.map(|run| {
-            if let Some(kind) = places.next() {
-                *kind = Kind::of(run);
+            if let Some(kind) = next_kind.next() {
+                *kind = ExpectedUse::of(run);
             }
-            Key::of(run)
+            DirectionKey::of(run)
         });
-        ahead.next = 0;
-        ahead.len = directions.guess(keys, &mut ahead.found);
-        if directions.len() < FEW {
+        self.next = 0;
+        self.len = directions.guess(keys, &mut self.found);
+        if directions.len() < CACHED_DIRECTIONS {
             return;
         }
         let found = || {
-            let found = ahead.found.iter().take(ahead.len).zip(&kinds);
+            let found = self.found.iter().take(self.len).zip(&kinds);
             found.filter_map(|(at, kind)| Some(((*at)?, *kind)))
         };
         let mut touched = 0;
-        // First those that carry the runs, which tell who their peers are; then the peers.
+        // First those that carry the runs, which know their peers; then the peers.
         for (at, kind) in found() {
-            touched ^= directions.hot(at).map_or(0, |hot| match kind {
-                Kind::Requests => hot.touch() ^ hot.touch_requests(),
-                Kind::Acknowledges | Kind::Other => hot.touch(),
+            touched ^= directions.fast(at).map_or(0, |fast| match kind {
+                ExpectedUse::Requests => fast.touch() ^ fast.touch_requests(),
+                ExpectedUse::Acknowledges | ExpectedUse::Other => fast.touch(),
             });
         }
         for (at, kind) in found() {
-            let Some(hot) = directions.hot(at) else {
+            let Some(fast) = directions.fast(at) else {
                 continue;
             };
-            let is_ordinary = kind != Kind::Other && hot.is_light();
-            if is_ordinary && kind == Kind::Requests {
+            let is_fast = kind != ExpectedUse::Other && fast.is_active();
+            if is_fast && kind == ExpectedUse::Requests {
                 continue;
             }
-            let peer = match hot.peer() {
+            let peer = match fast.peer() {
                 peer @ Some(_) => peer,
                 None => directions.get(at).and_then(|direction| direction.peer),
             };
-            let peer_hot = peer.and_then(|peer| directions.hot(peer));
-            touched ^= peer_hot.map_or(0, |hot| hot.touch() ^ hot.touch_requests());
-            if !is_ordinary {
+            let peer_fast = peer.and_then(|peer| directions.fast(peer));
+            touched ^= peer_fast.map_or(0, |fast| fast.touch() ^ fast.touch_requests());
+            if !is_fast {
                 for at in core::iter::once(at).chain(peer) {
                     touched ^= directions.get(at).map_or(0, Direction::touch);
                 }
@@ -111,15 +112,15 @@ impl Connections {
 
     /// The direction of the run that is taken now.
     #[inline]
-    pub(super) fn looked_up(&mut self, key: &Key) -> Option<u32> {
-        let Ahead { found, len, next } = &mut self.ahead;
+    pub(super) fn find(&mut self, directions: &Directions, key: &DirectionKey) -> Option<u32> {
+        let Self { found, len, next } = self;
         if *next < *len {
             let guess = found.get(*next).copied().flatten();
             *next += 1;
             // It may have come or gone since, and a guess may be wrong.
             let is_right = |at: u32| {
-                let hot = self.directions.hot(at);
-                hot.is_some_and(|hot| hot.key == *key)
+                let fast = directions.fast(at);
+                fast.is_some_and(|fast| fast.key == *key)
             };
             if let Some(at) = guess
                 && is_right(at)
@@ -127,6 +128,6 @@ impl Connections {
                 return guess;
             }
         }
-        self.directions.find(key)
+        directions.find(key)
     }
 }

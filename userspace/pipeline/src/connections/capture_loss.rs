@@ -1,17 +1,17 @@
-//! Intervals in which runs were lost: a gap there is nobody's loss but the capture's.
+//! Intervals in which the capture lost runs: a gap there shows no loss of the fabric.
 
 use alloc::collections::VecDeque;
 
-/// Intervals remembered; gaps are settled long before so many have passed.
+/// Intervals remembered; gaps are settled long before this many have passed.
 const MOST: usize = 256;
 
-/// When the capture was blind.
+/// When the capture lost runs.
 #[derive(Debug, Default)]
-pub(crate) struct Blind {
+pub(crate) struct CaptureLoss {
     intervals: VecDeque<(u64, u64)>,
 }
 
-impl Blind {
+impl CaptureLoss {
     pub(crate) fn add(&mut self, from_ns: u64, to_ns: u64) {
         if self.intervals.len() >= MOST {
             self.intervals.pop_front();

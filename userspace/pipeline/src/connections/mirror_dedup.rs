@@ -1,11 +1,11 @@
-//! A mirror that shows each frame twice, and which copy is left out.
+//! Duplicates that a mirror makes of each frame, and which of them is not counted.
 //!
 //! It happens where both sides of a routed hop are mirrored, or two ports of one path, or a port in
 //! both directions. Two runs of one direction and stream whose first packets passed within
 //! [`COPY_NS`] and that share a PSN are copies
 //!
-//! - where the interface differs, or the TTL by one: nobody sends a packet again that soon with
-//!   another TTL. The later run is left out of all that is said of the connection;
+//! - where the interface differs, or the TTL by one: no one sends a packet again that soon with
+//!   another TTL. The later run is not counted;
 //! - where both are equal, and the later run begins with the very packet that the earlier one ended
 //!   with, within [`SAME_NS`]: sooner than any answer could have asked for it. The packet stays, and
 //!   counts as a duplicate of its connection, for the run goes on behind it. Only captures whose every
@@ -21,10 +21,10 @@ pub(crate) const SAME_NS: u64 = 2_000;
 
 /// The latest run of a direction that was not a copy, for requests and for answers.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Copies([Option<Passed>; 2]);
+pub(crate) struct MirrorDedup([Option<LatestRun>; 2]);
 
 #[derive(Clone, Copy, Debug)]
-struct Passed {
+struct LatestRun {
     first_ns: u64,
     last_ns: u64,
     interface: u32,
@@ -34,29 +34,29 @@ struct Passed {
     stream: u8,
 }
 
-/// What a run is.
+/// Which part of a run is a mirror's copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Copy {
+pub(crate) enum MirrorCopy {
     /// Seen for the first time.
-    No,
+    None,
     /// Its first packet is a copy.
-    First,
+    FirstPacket,
     /// All of it is.
-    All,
+    WholeRun,
 }
 
-impl Copies {
+impl MirrorDedup {
     /// Looks at the next run of the direction, in order of first times.
-    pub(crate) fn look(&mut self, run: &RunRecord) -> Copy {
-        let place = usize::from(run.stream() != Stream::Request);
-        let Some(slot) = self.0.get_mut(place) else {
-            return Copy::No;
+    pub(crate) fn check(&mut self, run: &RunRecord) -> MirrorCopy {
+        let at = usize::from(run.stream() != Stream::Request);
+        let Some(slot) = self.0.get_mut(at) else {
+            return MirrorCopy::None;
         };
         let copy = slot
             .filter(|passed| passed.stream == run.stream)
-            .map_or(Copy::No, |passed| passed.compare(run));
-        if copy != Copy::All {
-            *slot = Some(Passed {
+            .map_or(MirrorCopy::None, |passed| passed.compare(run));
+        if copy != MirrorCopy::WholeRun {
+            *slot = Some(LatestRun {
                 first_ns: run.first_ns,
                 last_ns: run.last_ns(),
                 interface: run.interface,
@@ -72,7 +72,7 @@ impl Copies {
 
 /// The part of a run that tells it from its copies, kept in short elsewhere.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Latest {
+pub(crate) struct RunIdentity {
     pub(crate) stream: Stream,
     pub(crate) first_ns: u64,
     pub(crate) last_ns: u64,
@@ -80,20 +80,20 @@ pub(crate) struct Latest {
     pub(crate) last_psn: u32,
 }
 
-impl Copies {
+impl MirrorDedup {
     /// The interface and TTL of the latest runs, where they all have the same: a run with the same
     /// that continues them, or an ACK, is no copy.
-    pub(crate) fn seen_at(&self) -> Option<(u32, u8)> {
+    pub(crate) fn interface_and_ttl(&self) -> Option<(u32, u8)> {
         let mut seen = self.0.iter().flatten().map(|p| (p.interface, p.ttl));
         let first = seen.next()?;
         seen.all(|other| other == first).then_some(first)
     }
 
     /// A run passed that was no copy.
-    pub(crate) fn set(&mut self, (interface, ttl): (u32, u8), latest: &Latest) {
-        let place = usize::from(latest.stream != Stream::Request);
-        if let Some(slot) = self.0.get_mut(place) {
-            *slot = Some(Passed {
+    pub(crate) fn set(&mut self, (interface, ttl): (u32, u8), latest: &RunIdentity) {
+        let at = usize::from(latest.stream != Stream::Request);
+        if let Some(slot) = self.0.get_mut(at) {
+            *slot = Some(LatestRun {
                 first_ns: latest.first_ns,
                 last_ns: latest.last_ns,
                 interface,
@@ -106,15 +106,15 @@ impl Copies {
     }
 }
 
-impl Passed {
-    fn compare(&self, run: &RunRecord) -> Copy {
+impl LatestRun {
+    fn compare(&self, run: &RunRecord) -> MirrorCopy {
         let elsewhere = self.interface != run.interface || self.ttl.abs_diff(run.ttl) == 1;
         if elsewhere {
             let soon = run.first_ns.saturating_sub(self.first_ns) <= COPY_NS;
             return if soon && self.shares_psn(run) {
-                Copy::All
+                MirrorCopy::WholeRun
             } else {
-                Copy::No
+                MirrorCopy::None
             };
         }
         // Acknowledgements repeat themselves for each packet that came twice, and CNPs have one PSN.
@@ -122,7 +122,11 @@ impl Passed {
             && !matches!(run.stream(), Stream::Acknowledge | Stream::Cnp)
             && self.last_psn == run.first_psn
             && run.first_ns.saturating_sub(self.last_ns) <= SAME_NS;
-        if again { Copy::First } else { Copy::No }
+        if again {
+            MirrorCopy::FirstPacket
+        } else {
+            MirrorCopy::None
+        }
     }
 
     /// Whether the first PSN of one lies in the other.
@@ -151,9 +155,9 @@ mod tests {
         }
     }
 
-    fn looked(runs: &[RunRecord]) -> alloc::vec::Vec<Copy> {
-        let mut copies = Copies::default();
-        runs.iter().map(|run| copies.look(run)).collect()
+    fn looked(runs: &[RunRecord]) -> alloc::vec::Vec<MirrorCopy> {
+        let mut copies = MirrorDedup::default();
+        runs.iter().map(|run| copies.check(run)).collect()
     }
 
     #[test]
@@ -164,7 +168,15 @@ mod tests {
             run(10_000, (4, 9), 64),
             run(12_000, (4, 9), 63),
         ];
-        assert_eq!(looked(&runs), [Copy::No, Copy::All, Copy::No, Copy::All]);
+        assert_eq!(
+            looked(&runs),
+            [
+                MirrorCopy::None,
+                MirrorCopy::WholeRun,
+                MirrorCopy::None,
+                MirrorCopy::WholeRun
+            ]
+        );
     }
 
     #[test]
@@ -174,7 +186,7 @@ mod tests {
             run(10, (5, 8), 63),
             run(2_000_000, (5, 8), 64),
         ];
-        assert_eq!(looked(&runs), [Copy::No; 3]);
+        assert_eq!(looked(&runs), [MirrorCopy::None; 3]);
     }
 
     #[test]
@@ -184,6 +196,9 @@ mod tests {
             run(500, (1, 2), 64),
             run(900_000, (2, 3), 64),
         ];
-        assert_eq!(looked(&runs), [Copy::No, Copy::First, Copy::No]);
+        assert_eq!(
+            looked(&runs),
+            [MirrorCopy::None, MirrorCopy::FirstPacket, MirrorCopy::None]
+        );
     }
 }

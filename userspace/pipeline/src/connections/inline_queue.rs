@@ -1,11 +1,11 @@
-//! A queue that keeps its oldest element in place: most queues of most directions hold one.
+//! A queue that stores its oldest element inline: most queues of most directions hold one.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 
 /// Elements in order; memory of its own only for more than one.
 #[derive(Clone, Debug)]
-pub(crate) struct Few<T> {
+pub(crate) struct InlineQueue<T> {
     oldest: Option<T>,
     /// How many others there are: where there are none their memory is left alone.
     more: u32,
@@ -16,7 +16,7 @@ pub(crate) struct Few<T> {
     others: Option<Box<VecDeque<T>>>,
 }
 
-impl<T> Default for Few<T> {
+impl<T> Default for InlineQueue<T> {
     fn default() -> Self {
         Self {
             oldest: None,
@@ -26,7 +26,7 @@ impl<T> Default for Few<T> {
     }
 }
 
-impl<T> Few<T> {
+impl<T> InlineQueue<T> {
     pub(crate) const fn len(&self) -> usize {
         self.oldest.is_some() as usize + self.more as usize
     }
@@ -82,14 +82,14 @@ impl<T> Few<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::Few;
+    use super::InlineQueue;
     use alloc::collections::VecDeque;
     use proptest::prelude::*;
 
     proptest! {
         #[test]
         fn it_is_a_queue(steps in proptest::collection::vec(any::<Option<u8>>(), 0..200)) {
-            let (mut few, mut queue) = (Few::default(), VecDeque::new());
+            let (mut few, mut queue) = (InlineQueue::default(), VecDeque::new());
             for step in steps {
                 match step {
                     Some(number) => {

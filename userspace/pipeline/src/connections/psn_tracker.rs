@@ -1,33 +1,33 @@
 //! Which PSNs of one direction have passed: the highest, and the gaps below it.
 //!
-//! PSNs are unwrapped into [`Place`]s, which never wrap, by their distance from the highest one
+//! PSNs are unwrapped into [`ExtendedPsn`]s, which never wrap, by their distance from the highest one
 //! (the half of the space that lies ahead is new, IBTA volume 1, 9.7.1).
 
 use alloc::vec::Vec;
 use rocescope_wire::Psn;
 
-/// A PSN that does not wrap: congruent to it modulo 2^24.
-pub(crate) type Place = u64;
+/// A PSN extended so that it never wraps: congruent to it modulo 2^24.
+pub(crate) type ExtendedPsn = u64;
 
 /// Gaps kept open a direction, 40 bytes each. When there are more, the oldest counts as never
 /// filled.
 const MOST_GAPS: usize = 16;
-/// A jump ahead by more than this is no gap: the queue pair started anew, or the capture was blind.
+/// A jump ahead by more than this is no gap: the queue pair restarted, or the capture lost runs.
 const LONGEST_GAP: u64 = 1 << 16;
-/// Where unwrapping begins, far from zero so that PSNs below the first one have a place.
-const ORIGIN: Place = 1 << 32;
+/// Where unwrapping begins, far from zero so that PSNs below the first one can be extended.
+const ORIGIN: ExtendedPsn = 1 << 32;
 
 /// PSNs below the highest that have not passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Gap {
-    pub(crate) first: Place,
-    pub(crate) last: Place,
+    pub(crate) first: ExtendedPsn,
+    pub(crate) last: ExtendedPsn,
     /// Time of the last packet before it.
     pub(crate) before_ns: u64,
     /// Time of the packet that opened it.
     pub(crate) opened_ns: u64,
     /// The PSN in it that a NAK asked for last.
-    pub(crate) nak: Option<Place>,
+    pub(crate) nak: Option<ExtendedPsn>,
 }
 
 impl Gap {
@@ -37,35 +37,35 @@ impl Gap {
     }
 }
 
-/// What taking some PSNs showed; each part in PSNs.
+/// What of some PSNs was new, filled a gap or had passed before; each part in PSNs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Shown {
+pub(crate) struct Arrival {
     /// Above all before.
-    pub(crate) fresh: u64,
+    pub(crate) above: u64,
     /// Below the lowest before.
     pub(crate) below: u64,
-    /// Ranges gaps.
+    /// Fill gaps.
     pub(crate) filled: u64,
     /// Had passed before.
     pub(crate) repeated: u64,
     /// The last PSN had not passed before.
     pub(crate) end_is_new: bool,
-    /// The jump was too far: the direction began anew.
+    /// The jump was too far: the direction restarted.
     pub(crate) restarted: bool,
     /// A gap that had to give way.
     pub(crate) displaced: Option<Gap>,
 }
 
-impl Shown {
+impl Arrival {
     /// How many had not passed before.
     pub(crate) const fn unseen(&self) -> u64 {
-        self.fresh + self.below + self.filled
+        self.above + self.below + self.filled
     }
 
     /// What two runs, one behind the other, show together.
     pub(crate) fn and(self, later: Self) -> Self {
         Self {
-            fresh: self.fresh + later.fresh,
+            above: self.above + later.above,
             below: self.below + later.below,
             filled: self.filled + later.filled,
             repeated: self.repeated + later.repeated,
@@ -78,52 +78,52 @@ impl Shown {
 
 /// A few ranges of PSNs.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Ranges {
-    ranges: [(Place, Place); MOST_GAPS],
+pub(crate) struct PsnRanges {
+    ranges: [(ExtendedPsn, ExtendedPsn); MOST_GAPS],
     count: usize,
 }
 
-impl Ranges {
-    pub(crate) fn note(&mut self, first: Place, last: Place) {
+impl PsnRanges {
+    pub(crate) fn note(&mut self, first: ExtendedPsn, last: ExtendedPsn) {
         if let Some(range) = self.ranges.get_mut(self.count) {
             *range = (first, last);
             self.count += 1;
         }
     }
 
-    /// The same ranges in other places.
-    pub(crate) fn map(&self, place: impl Fn(Place) -> Place) -> Self {
+    /// The same ranges in another PSN space.
+    pub(crate) fn map(&self, convert: impl Fn(ExtendedPsn) -> ExtendedPsn) -> Self {
         let ranges = self.ranges.map(|(first, last)| {
-            let moved = place(first);
+            let moved = convert(first);
             (moved, moved + (last - first))
         });
         Self { ranges, ..*self }
     }
 
-    pub(crate) fn ranges(&self) -> &[(Place, Place)] {
+    pub(crate) fn ranges(&self) -> &[(ExtendedPsn, ExtendedPsn)] {
         self.ranges.get(..self.count).unwrap_or_default()
     }
 }
 
 /// The PSN space of one direction.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Sequence {
+pub(crate) struct PsnTracker {
     started: bool,
-    low: Place,
-    high: Place,
+    low: ExtendedPsn,
+    high: ExtendedPsn,
     gaps: Vec<Gap>,
 }
 
-impl Sequence {
+impl PsnTracker {
     pub(crate) const fn is_started(&self) -> bool {
         self.started
     }
 
-    pub(crate) const fn low(&self) -> Place {
+    pub(crate) const fn low(&self) -> ExtendedPsn {
         self.low
     }
 
-    pub(crate) const fn high(&self) -> Place {
+    pub(crate) const fn high(&self) -> ExtendedPsn {
         self.high
     }
 
@@ -136,8 +136,8 @@ impl Sequence {
         &self.gaps
     }
 
-    /// The place of a PSN: the one nearest to the highest.
-    pub(crate) const fn place(&self, psn: Psn) -> Place {
+    /// The extended PSN: the one nearest to the highest.
+    pub(crate) const fn extended(&self, psn: Psn) -> ExtendedPsn {
         if !self.started {
             return ORIGIN + psn.get() as u64;
         }
@@ -150,17 +150,14 @@ impl Sequence {
         }
     }
 
-    /// Whether the PSN at `place` has passed.
-    pub(crate) fn has(&self, place: Place) -> bool {
+    /// Whether the PSN at `psn` has passed.
+    pub(crate) fn has(&self, psn: ExtendedPsn) -> bool {
         self.started
-            && (self.low..=self.high).contains(&place)
-            && !self
-                .gaps
-                .iter()
-                .any(|g| (g.first..=g.last).contains(&place))
+            && (self.low..=self.high).contains(&psn)
+            && !self.gaps.iter().any(|g| (g.first..=g.last).contains(&psn))
     }
 
-    /// Where PSNs begin, told from elsewhere (CM) before any has passed.
+    /// The first PSN, known from CM before any has passed.
     pub(crate) fn expect(&mut self, psn: Psn) {
         if !self.started {
             self.started = true;
@@ -169,45 +166,45 @@ impl Sequence {
         }
     }
 
-    /// The first PSN was `place`, below all that passed: a NAK asked for it.
-    pub(crate) fn begin_at(&mut self, place: Place, now_ns: u64) {
-        if self.started && place < self.low && self.low - place <= LONGEST_GAP {
+    /// The first PSN was `psn`, below all that passed: a NAK asked for it.
+    pub(crate) fn begin_at(&mut self, psn: ExtendedPsn, now_ns: u64) {
+        if self.started && psn < self.low && self.low - psn <= LONGEST_GAP {
             let gap = Gap {
-                first: place,
+                first: psn,
                 last: self.low - 1,
                 before_ns: now_ns,
                 opened_ns: now_ns,
-                nak: Some(place),
+                nak: Some(psn),
             };
-            self.low = place;
+            self.low = psn;
             let _ = self.open(gap);
         }
     }
 
     /// PSNs that will not pass, for they belong to the responses of a READ.
-    pub(crate) fn reserve(&mut self, last: Place) {
+    pub(crate) fn reserve(&mut self, last: ExtendedPsn) {
         if self.started && last > self.high {
             self.high = last;
         }
     }
 
     /// All up to `high` passed in order.
-    pub(crate) const fn continue_to(&mut self, high: Place) {
+    pub(crate) const fn continue_to(&mut self, high: ExtendedPsn) {
         self.high = high;
     }
 
     /// All open gaps.
-    pub(crate) fn open_ranges(&self) -> Ranges {
-        let mut open = Ranges::default();
+    pub(crate) fn open_ranges(&self) -> PsnRanges {
+        let mut open = PsnRanges::default();
         self.gaps
             .iter()
             .for_each(|gap| open.note(gap.first, gap.last));
         open
     }
 
-    /// The open gap that holds `place`.
-    pub(crate) fn gap_at(&self, place: Place) -> Option<&Gap> {
-        let holds = |gap: &&Gap| (gap.first..=gap.last).contains(&place);
+    /// The open gap that holds `psn`.
+    pub(crate) fn gap_at(&self, psn: ExtendedPsn) -> Option<&Gap> {
+        let holds = |gap: &&Gap| (gap.first..=gap.last).contains(&psn);
         self.gaps.iter().find(holds)
     }
 
@@ -215,29 +212,29 @@ impl Sequence {
     /// a jump ahead opens no gap. What fills gaps is handed to `fill`, a range a gap.
     pub(crate) fn take(
         &mut self,
-        first: Place,
-        last: Place,
+        first: ExtendedPsn,
+        last: ExtendedPsn,
         (before_ns, now_ns): (u64, u64),
         silent: bool,
-        fill: &mut dyn FnMut(Place, Place),
-    ) -> Shown {
-        let mut shown = Shown::default();
+        fill: &mut dyn FnMut(ExtendedPsn, ExtendedPsn),
+    ) -> Arrival {
+        let mut arrival = Arrival::default();
         if !self.started || first > self.high + 1 + LONGEST_GAP || last + LONGEST_GAP < self.low {
-            shown.restarted = self.started;
+            arrival.restarted = self.started;
             self.started = true;
             self.gaps.clear();
             (self.low, self.high) = (first, last);
-            shown.fresh = last - first + 1;
-            shown.end_is_new = true;
-            return shown;
+            arrival.above = last - first + 1;
+            arrival.end_is_new = true;
+            return arrival;
         }
-        shown.end_is_new = !self.has(last);
+        arrival.end_is_new = !self.has(last);
         if last > self.high {
             let from = first.max(self.high + 1);
-            shown.fresh = last - from + 1;
+            arrival.above = last - from + 1;
             if from > self.high + 1 && !silent {
                 let (first, last) = (self.high + 1, from - 1);
-                shown.displaced = self.open(Gap {
+                arrival.displaced = self.open(Gap {
                     first,
                     last,
                     before_ns,
@@ -248,7 +245,7 @@ impl Sequence {
         }
         if first < self.low {
             let until = last.min(self.low - 1);
-            shown.below = until - first + 1;
+            arrival.below = until - first + 1;
             if until + 1 < self.low {
                 let gap = Gap {
                     first: until + 1,
@@ -257,17 +254,17 @@ impl Sequence {
                     opened_ns: now_ns,
                     nak: None,
                 };
-                shown.displaced = self.open(gap).or(shown.displaced);
+                arrival.displaced = self.open(gap).or(arrival.displaced);
             }
         }
         let (from, to) = (first.max(self.low), last.min(self.high));
         if from <= to {
-            shown.filled = self.fill(from, to, fill);
-            shown.repeated = to - from + 1 - shown.filled;
+            arrival.filled = self.fill(from, to, fill);
+            arrival.repeated = to - from + 1 - arrival.filled;
         }
         self.low = self.low.min(first);
         self.high = self.high.max(last);
-        shown
+        arrival
     }
 
     fn open(&mut self, gap: Gap) -> Option<Gap> {
@@ -277,7 +274,12 @@ impl Sequence {
     }
 
     /// Fills what is open in `from..=to`, and answers how many PSNs that was.
-    fn fill(&mut self, from: Place, to: Place, fill: &mut dyn FnMut(Place, Place)) -> u64 {
+    fn fill(
+        &mut self,
+        from: ExtendedPsn,
+        to: ExtendedPsn,
+        fill: &mut dyn FnMut(ExtendedPsn, ExtendedPsn),
+    ) -> u64 {
         let mut filled = 0;
         let mut rest: [Option<Gap>; 2] = [None; 2];
         let mut at = 0;
@@ -308,22 +310,22 @@ impl Sequence {
         filled
     }
 
-    /// A NAK asked for `place`.
-    pub(crate) fn refuse(&mut self, place: Place) {
+    /// A NAK asked for `psn`.
+    pub(crate) fn nak(&mut self, psn: ExtendedPsn) {
         for gap in &mut self.gaps {
-            if (gap.first..=gap.last).contains(&place) {
-                gap.nak = Some(place);
+            if (gap.first..=gap.last).contains(&psn) {
+                gap.nak = Some(psn);
             }
         }
     }
 
-    /// The peer acknowledged all up to `place`: gaps below have arrived without passing here.
-    pub(crate) fn settle(&mut self, place: Place, mut lost: impl FnMut(Gap)) {
+    /// The peer acknowledged all up to `psn`: gaps below have arrived without passing here.
+    pub(crate) fn settle(&mut self, psn: ExtendedPsn, mut lost: impl FnMut(Gap)) {
         if self.gaps.is_empty() {
             return;
         }
         self.gaps.retain(|gap| {
-            let arrived = gap.last <= place;
+            let arrived = gap.last <= psn;
             if arrived {
                 lost(*gap);
             }

@@ -1,18 +1,18 @@
-//! What the analysis of connections says of the flows of a window.
+//! Flows of a window with retransmitted or reordered packets, from the analysis of connections.
 
 use alloc::collections::BTreeMap;
 use rocescope_wire::FlowKey;
 
-/// Packets of one flow that should not have been needed, or came in another order.
+/// Retransmitted and reordered packets of one flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Trouble {
+pub(crate) struct Impairment {
     /// Requests and responses sent again.
     pub(crate) retransmitted: u64,
     /// Packets that others overtook before the tap.
     pub(crate) out_of_order: u64,
 }
 
-impl Trouble {
+impl Impairment {
     /// What has come about since `before`.
     pub(crate) const fn since(self, before: Self) -> Self {
         Self {
@@ -22,39 +22,39 @@ impl Trouble {
     }
 }
 
-/// What a run brought about.
+/// Retransmitted or reordered packets of one run.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Told {
+pub(crate) struct ImpairedRun {
     pub(crate) flow: FlowKey,
     pub(crate) time_ns: u64,
-    pub(crate) trouble: Trouble,
+    pub(crate) impairment: Impairment,
 }
 
-/// The troubled flows of one window.
+/// The impaired flows of one window.
 #[derive(Debug, Default)]
-pub(crate) struct Troubles {
-    flows: BTreeMap<FlowKey, Trouble>,
+pub(crate) struct ImpairedFlows {
+    flows: BTreeMap<FlowKey, Impairment>,
     /// There was no room for all: of a flow that is not here nothing is known.
     partial: bool,
 }
 
-impl Troubles {
+impl ImpairedFlows {
     /// Adds to a flow; there is room for `most`.
-    pub(crate) fn add(&mut self, flow: &FlowKey, trouble: Trouble, most: usize) {
+    pub(crate) fn add(&mut self, flow: &FlowKey, impairment: Impairment, most: usize) {
         if self.flows.len() >= most && !self.flows.contains_key(flow) {
             self.partial = true;
             return;
         }
         let sum = self.flows.entry(*flow).or_default();
-        sum.retransmitted += trouble.retransmitted;
-        sum.out_of_order += trouble.out_of_order;
+        sum.retransmitted += impairment.retransmitted;
+        sum.out_of_order += impairment.out_of_order;
     }
 
     /// What is known of a flow.
-    pub(crate) fn of(&self, flow: &FlowKey) -> Option<Trouble> {
+    pub(crate) fn of(&self, flow: &FlowKey) -> Option<Impairment> {
         match self.flows.get(flow) {
-            Some(trouble) => Some(*trouble),
-            None => (!self.partial).then(Trouble::default),
+            Some(impairment) => Some(*impairment),
+            None => (!self.partial).then(Impairment::default),
         }
     }
 
@@ -66,7 +66,7 @@ impl Troubles {
 
 #[cfg(test)]
 mod tests {
-    use super::{Trouble, Troubles};
+    use super::{ImpairedFlows, Impairment};
     use bytemuck::Zeroable;
     use rocescope_wire::FlowKey;
 
@@ -76,19 +76,19 @@ mod tests {
             dst_qpn,
             ..FlowKey::zeroed()
         };
-        let once = Trouble {
+        let once = Impairment {
             retransmitted: 1,
             out_of_order: 2,
         };
-        let mut troubles = Troubles::default();
-        troubles.add(&flow(1), once, 1);
-        assert_eq!(troubles.of(&flow(2)), Some(Trouble::default()));
-        troubles.add(&flow(2), once, 1);
-        troubles.add(&flow(1), once, 1);
-        assert_eq!(troubles.of(&flow(1)).unwrap().retransmitted, 2);
-        assert_eq!(troubles.of(&flow(1)).unwrap().since(once), once);
-        assert_eq!(troubles.of(&flow(2)), None);
-        troubles.clear();
-        assert_eq!(troubles.of(&flow(2)), Some(Trouble::default()));
+        let mut impaired_flows = ImpairedFlows::default();
+        impaired_flows.add(&flow(1), once, 1);
+        assert_eq!(impaired_flows.of(&flow(2)), Some(Impairment::default()));
+        impaired_flows.add(&flow(2), once, 1);
+        impaired_flows.add(&flow(1), once, 1);
+        assert_eq!(impaired_flows.of(&flow(1)).unwrap().retransmitted, 2);
+        assert_eq!(impaired_flows.of(&flow(1)).unwrap().since(once), once);
+        assert_eq!(impaired_flows.of(&flow(2)), None);
+        impaired_flows.clear();
+        assert_eq!(impaired_flows.of(&flow(2)), Some(Impairment::default()));
     }
 }
