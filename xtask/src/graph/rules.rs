@@ -141,7 +141,7 @@ mod tests {
             test_imports: [].into(),
             packages: [].into(),
             reaches: [].into(),
-            source: "".into(),
+            roots: [].into(),
         }
     }
 
