@@ -1,14 +1,14 @@
-//! The collector: agents in, one dataset out.
+//! The collector receives rows of agents and writes one dataset.
 //!
-//! One thread accepts, shakes hands and reads (`gate`, `intake`); another writes (`commit`).
-//! Between them lie at most [`Settings::waiting_bytes`] of parcels: when the disk is slow, agents wait.
+//! One thread accepts connections and reads (`admission`, `intake`); another writes (`commit`).
+//! At most [`Settings::queue_bytes`] of parcels wait between them: when the disk is slow, agents wait.
 //!
-//! Memory is bounded by what may be there at once: a message of at most [`MESSAGE_BYTES`](crate::MESSAGE_BYTES)
-//! a stream, four streams a connection, one connection an agent, so many agents, so many handshakes.
+//! Memory is bounded: one message of at most [`MESSAGE_BYTES`](crate::MESSAGE_BYTES) for each stream, four streams
+//! for each connection, one connection for each agent, and limits on agents and on handshakes.
 
+mod admission;
 mod agents;
 mod commit;
-mod gate;
 mod intake;
 pub mod refusal;
 mod service;
@@ -34,15 +34,15 @@ use tokio::runtime::Builder;
 use tokio::sync::{Semaphore, watch};
 use totals::Totals;
 
-/// Who listens to what the collector has to say, a line at a time.
-pub type Tell = Arc<dyn Fn(&str) + Send + Sync>;
+/// Receives status lines of the collector.
+pub type StatusSink = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// How to collect.
+/// Settings of a collector.
 #[derive(Clone)]
 pub struct Settings {
     /// Where to listen.
     pub listen: SocketAddr,
-    /// What the collector shows and believes.
+    /// Certificate and key of the collector, and the authority that it trusts.
     pub files: Files,
     /// Root of the dataset.
     pub dataset: PathBuf,
@@ -51,23 +51,23 @@ pub struct Settings {
     /// Whether rows are on the disk, not only in the kernel's hands, before they are acknowledged: yes.
     pub sync: bool,
     /// Agents at once: 1,024.
-    pub most_agents: usize,
+    pub max_agents: usize,
     /// Handshakes at once: 256, and 32 from one address.
-    pub most_handshakes: usize,
+    pub max_handshakes: usize,
     /// Handshakes at once from one address: 32.
-    pub most_handshakes_of_one: usize,
-    /// Most bytes of parcels that wait to be written: 64 MiB.
-    pub waiting_bytes: usize,
+    pub max_handshakes_per_address: usize,
+    /// Maximum bytes of parcels that wait to be written: 64 MiB.
+    pub queue_bytes: usize,
     /// How long parcels are gathered before they are written together: 200 ms.
     pub gather: Duration,
-    /// Who has not finished a handshake, or opened a stream, after this time is let go: 10 s.
+    /// Time limit for the handshake, and for opening the first stream: 10 s.
     pub patience: Duration,
-    /// A connection that does not answer a ping for this long is gone: 20 s.
+    /// A connection that answers no ping for this long is closed: 20 s.
     pub keep_alive: Duration,
-    /// After the dataset could not be written it is tried again after this time: 5 s.
+    /// Delay before the next attempt after the dataset could not be written: 5 s.
     pub retry: Duration,
-    /// Told what happens, in lines.
-    pub tell: Tell,
+    /// Receives status lines.
+    pub status: StatusSink,
 }
 
 impl Settings {
@@ -83,15 +83,15 @@ impl Settings {
                 ..Options::new("collector")
             },
             sync: true,
-            most_agents: 1024,
-            most_handshakes: 256,
-            most_handshakes_of_one: 32,
-            waiting_bytes: 64 << 20,
+            max_agents: 1024,
+            max_handshakes: 256,
+            max_handshakes_per_address: 32,
+            queue_bytes: 64 << 20,
             gather: Duration::from_millis(200),
             patience: Duration::from_secs(10),
             keep_alive: Duration::from_secs(20),
             retry: Duration::from_secs(5),
-            tell: Arc::new(|_| {}),
+            status: Arc::new(|_| {}),
         }
     }
 }
@@ -110,9 +110,9 @@ impl fmt::Debug for Settings {
 pub struct Status {
     /// The agents that are connected, by name.
     pub agents: Vec<AgentStatus>,
-    /// What was taken and stored.
+    /// Rows and parcels received and stored.
     pub counts: Counts,
-    /// Who and what was refused, by reason.
+    /// Refused peers and parcels, by reason.
     pub refusals: Vec<(Refusal, u64)>,
 }
 
@@ -125,7 +125,7 @@ pub(crate) struct Shared {
     settings: Settings,
 }
 
-/// Looks at a running collector from anywhere, for as long as it likes.
+/// A handle that reads the status of a running collector.
 #[derive(Clone)]
 pub struct Monitor(Arc<Shared>);
 
@@ -147,10 +147,10 @@ impl fmt::Debug for Monitor {
     }
 }
 
-/// Fewest bytes that a parcel counts for: bounds how many may wait.
-const LEAST_BYTES: usize = 16 << 10;
+/// Minimum bytes that a parcel counts for in the queue: bounds the number of parcels.
+const MIN_PARCEL_BYTES: usize = 16 << 10;
 
-/// A running collector. Dropping it stops it and tells nobody how that went; [`stop`](Self::stop) tells.
+/// A running collector. Dropping it stops it and discards the result; [`stop`](Self::stop) returns it.
 pub struct Server {
     address: SocketAddr,
     shared: Arc<Shared>,
@@ -160,15 +160,15 @@ pub struct Server {
 }
 
 impl Server {
-    /// Opens the dataset, listens, and starts the threads. `analysis` sees every row that is stored.
+    /// Opens the dataset, listens, and starts the threads. `analysis` receives every stored row.
     ///
     /// # Errors
-    /// The certificates, the address or the dataset are not what they should be.
+    /// The certificates, the address or the dataset are unusable.
     pub fn start(settings: Settings, analysis: Option<Box<dyn Analysis>>) -> Result<Self, Error> {
         let tls = settings.files.server()?;
         let failed = |action| {
-            let place = settings.listen.to_string();
-            move |cause| Error::at(action, place, cause)
+            let address = settings.listen.to_string();
+            move |cause| Error::at(action, address, cause)
         };
         let listener = TcpListener::bind(settings.listen).map_err(failed("listen at"))?;
         let nonblocking = listener.set_nonblocking(true);
@@ -180,15 +180,15 @@ impl Server {
             .enable_time()
             .build()
             .map_err(failed("serve"))?;
-        let most_waiting = settings.waiting_bytes.max(crate::MESSAGE_BYTES);
+        let max_queued = settings.queue_bytes.max(crate::MESSAGE_BYTES);
         let shared = Arc::new(Shared {
-            agents: Agents::new(settings.most_agents),
-            refusals: Refusals::new(Arc::clone(&settings.tell)),
+            agents: Agents::new(settings.max_agents),
+            refusals: Refusals::new(Arc::clone(&settings.status)),
             totals: Totals::default(),
-            waiting: Arc::new(Semaphore::new(most_waiting)),
+            waiting: Arc::new(Semaphore::new(max_queued)),
             settings,
         });
-        let (submit, submitted) = sync_channel(most_waiting / LEAST_BYTES);
+        let (submit, submitted) = sync_channel(max_queued / MIN_PARCEL_BYTES);
         let committing = commit::Commit::new(Arc::clone(&shared), writer, analysis);
         let failed = |cause| Error::at("start threads at", address.to_string(), cause);
         let commit = std::thread::Builder::new()
@@ -198,9 +198,9 @@ impl Server {
         let (stop, stopped) = watch::channel(false);
         let theirs = Arc::clone(&shared);
         let gate = std::thread::Builder::new()
-            .name("gate".into())
+            .name("accept".into())
             .spawn(move || {
-                runtime.block_on(gate::accept(listener, tls, theirs, submit, stopped));
+                runtime.block_on(admission::accept(listener, tls, theirs, submit, stopped));
             })
             .map_err(failed)?;
         Ok(Self {
@@ -212,7 +212,7 @@ impl Server {
         })
     }
 
-    /// Where it listens: the port is chosen where that of the settings is 0.
+    /// The address it listens on. Port 0 in the settings lets the system choose one.
     #[must_use]
     pub const fn address(&self) -> SocketAddr {
         self.address
@@ -224,23 +224,23 @@ impl Server {
         self.monitor().status()
     }
 
-    /// What looks at it from elsewhere.
+    /// A handle for reading the status elsewhere.
     #[must_use]
     pub fn monitor(&self) -> Monitor {
         Monitor(Arc::clone(&self.shared))
     }
 
-    /// Lets every agent go, writes what was taken and seals the dataset.
+    /// Disconnects every agent, writes what was received and seals the dataset.
     ///
     /// # Errors
-    /// The dataset could not be sealed: its next writer will.
+    /// The dataset could not be sealed; its next writer seals it.
     pub fn stop(mut self) -> Result<Summary, Error> {
         self.end().unwrap_or_else(|| Ok(Summary::default()))
     }
 
     fn end(&mut self) -> Option<Result<Summary, Error>> {
         self.stop.send_replace(true);
-        // The gate's end of the channel goes with it, and then the other thread ends.
+        // This drops the sending end of the channel, which ends the writing thread.
         let _ = self.gate.take()?.join();
         self.commit.take()?.join().ok()
     }

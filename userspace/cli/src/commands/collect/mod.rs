@@ -121,9 +121,9 @@ fn settings(arguments: &CollectArguments) -> Result<Settings> {
         ..Options::new(&*arguments.observer)
     };
     settings.sync = !arguments.no_sync;
-    settings.most_agents = arguments.max_agents;
-    settings.waiting_bytes = usize::try_from(arguments.max_waiting).context("--max-waiting")?;
-    settings.tell = Arc::new(|line| say!("{line}"));
+    settings.max_agents = arguments.max_agents;
+    settings.queue_bytes = usize::try_from(arguments.max_waiting).context("--max-waiting")?;
+    settings.status = Arc::new(|line| say!("{line}"));
     Ok(settings)
 }
 

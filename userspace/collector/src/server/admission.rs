@@ -1,6 +1,6 @@
-//! Who may come in: a handshake at most so long, a certificate, a name, a seat.
+//! Admission of agents: handshake within its time limit, certificate, name, slot.
 
-use super::agents::Seat;
+use super::agents::Slot;
 use super::commit::Parcel;
 use super::intake::Intake;
 use super::refusal::Refusal;
@@ -29,17 +29,17 @@ use tokio_rustls::server::TlsStream;
 use tonic::Status;
 use tonic::body::Body;
 
-/// What a stream may have on the way to us unread, and a connection.
+/// Flow-control windows of a stream and of a connection, in bytes.
 const STREAM_WINDOW: u32 = 64 << 10;
 const CONNECTION_WINDOW: u32 = 256 << 10;
-/// Streams of a connection: a table has one.
+/// Streams of a connection: one for each table.
 const STREAMS: u32 = 4;
-/// Most bytes of a request's headers.
+/// Maximum bytes of a request's headers.
 const HEADER_BYTES: u32 = 8 << 10;
-/// Agents get this long to hear that the collector ends.
-const FAREWELL: Duration = Duration::from_secs(1);
+/// Time that agents get to learn that the collector stops.
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(1);
 
-/// Accepts until it is to stop, and then until every connection has ended.
+/// Accepts connections until it is stopped, then waits for every connection to end.
 pub(super) async fn accept(
     listener: TcpListener,
     tls: Arc<ServerConfig>,
@@ -51,7 +51,7 @@ pub(super) async fn accept(
         return;
     };
     let acceptor = TlsAcceptor::from(tls);
-    let crowd = Arc::new(Crowd::default());
+    let handshakes = Arc::new(Handshakes::default());
     let mut connections = JoinSet::new();
     loop {
         let accepted = tokio::select! {
@@ -60,16 +60,18 @@ pub(super) async fn accept(
         };
         while connections.try_join_next().is_some() {}
         let Ok((tcp, peer)) = accepted else {
-            // Out of descriptors: some will be free again.
+            // Out of file descriptors: retry when some are free.
             sleep(Duration::from_millis(100)).await;
             continue;
         };
-        let Some(place) = crowd.enter(peer.ip(), &shared) else {
-            let why = "too many handshakes at once";
-            shared.refusals.count(Refusal::Crowd, &peer, why);
+        let Some(permit) = handshakes.enter(peer.ip(), &shared) else {
+            let why = "too many simultaneous handshakes";
+            shared
+                .refusals
+                .count(Refusal::TooManyHandshakes, &peer, why);
             continue;
         };
-        let gate = Gate {
+        let admission = Admission {
             shared: Arc::clone(&shared),
             submit: submit.clone(),
             stop: stop.clone(),
@@ -77,11 +79,11 @@ pub(super) async fn accept(
         };
         let acceptor = acceptor.clone();
         connections.spawn(async move {
-            if let Some((tls, seat)) = gate.shake_hands(tcp, &acceptor).await {
-                drop(place);
-                gate.shared.totals.connections.add(1);
-                gate.serve(tls, &seat).await;
-                gate.shared.agents.leave(&seat);
+            if let Some((tls, slot)) = admission.shake_hands(tcp, &acceptor).await {
+                drop(permit);
+                admission.shared.totals.connections.add(1);
+                admission.serve(tls, &slot).await;
+                admission.shared.agents.leave(&slot);
             }
         });
     }
@@ -90,19 +92,19 @@ pub(super) async fn accept(
 }
 
 async fn stopped(stop: &mut watch::Receiver<bool>) {
-    // That the owner has gone means the same.
+    // A dropped owner means the same.
     let _ = stop.wait_for(|stop| *stop).await;
 }
 
-/// One peer on its way in.
-struct Gate {
+/// One peer that is being admitted.
+struct Admission {
     shared: Arc<Shared>,
     submit: SyncSender<Parcel>,
     stop: watch::Receiver<bool>,
     peer: SocketAddr,
 }
 
-impl Gate {
+impl Admission {
     fn refuse(&self, refusal: Refusal, why: &str) {
         self.shared.refusals.count(refusal, &self.peer, why);
     }
@@ -111,7 +113,7 @@ impl Gate {
         &self,
         tcp: TcpStream,
         acceptor: &TlsAcceptor,
-    ) -> Option<(TlsStream<TcpStream>, Arc<Seat>)> {
+    ) -> Option<(TlsStream<TcpStream>, Arc<Slot>)> {
         let patience = self.shared.settings.patience;
         let mut stop = self.stop.clone();
         let shaken = tokio::select! {
@@ -126,35 +128,35 @@ impl Gate {
                 return None;
             }
             Err(_) => {
-                self.refuse(Refusal::SlowHandshake, "its handshake takes too long");
+                self.refuse(Refusal::SlowHandshake, "the handshake took too long");
                 return None;
             }
         };
         let certificates = tls.get_ref().1.peer_certificates();
         let name = certificates.and_then(|chain| first_name(chain.first()?));
         let Some(name) = name else {
-            self.refuse(Refusal::NoName, "its certificate has no DNS name");
+            self.refuse(Refusal::NoName, "the certificate has no DNS name");
             return None;
         };
-        let Some(seat) = self.shared.agents.enter(name.clone(), self.peer) else {
-            let most = self.shared.settings.most_agents;
-            let why = format!("{name} would be one agent more than the {most} there may be");
+        let Some(slot) = self.shared.agents.enter(name.clone(), self.peer) else {
+            let most = self.shared.settings.max_agents;
+            let why = format!("{name} exceeds the limit of {most} agents");
             self.refuse(Refusal::TooManyAgents, &why);
-            self.turn_away(tls, &why).await;
+            self.reject(tls, &why).await;
             return None;
         };
-        Some((tls, seat))
+        Some((tls, slot))
     }
 
-    /// Answers what the agent asks with why there is no seat for it: it will say so on its side.
-    async fn turn_away(&self, tls: TlsStream<TcpStream>, why: &str) {
+    /// Answers the agent's request with the reason, which the agent then reports.
+    async fn reject(&self, tls: TlsStream<TcpStream>, why: &str) {
         let answer = || Status::resource_exhausted(why).into_http::<Body>();
         let service = service_fn(|_| std::future::ready(Ok::<_, Infallible>(answer())));
         let connection = self.http2().serve_connection(TokioIo::new(tls), service);
-        let _ = timeout(FAREWELL, connection).await;
+        let _ = timeout(SHUTDOWN_GRACE, connection).await;
     }
 
-    /// HTTP/2 within its bounds.
+    /// HTTP/2 with our limits.
     fn http2(&self) -> Builder<TokioExecutor> {
         let keep_alive = self.shared.settings.keep_alive;
         let mut builder = Builder::new(TokioExecutor::new());
@@ -169,11 +171,11 @@ impl Gate {
         builder
     }
 
-    async fn serve(&self, tls: TlsStream<TcpStream>, seat: &Arc<Seat>) {
+    async fn serve(&self, tls: TlsStream<TcpStream>, slot: &Arc<Slot>) {
         let settings = &self.shared.settings;
         let intake = Intake {
             shared: Arc::clone(&self.shared),
-            seat: Arc::clone(seat),
+            slot: Arc::clone(slot),
             submit: self.submit.clone(),
         };
         let service = TowerToHyperService::new(service::flight(intake));
@@ -181,88 +183,92 @@ impl Gate {
         let mut stop = self.stop.clone();
         let idle = async {
             sleep(settings.patience).await;
-            if seat.active.load(Ordering::Relaxed) {
+            if slot.active.load(Ordering::Relaxed) {
                 std::future::pending::<()>().await;
             }
         };
         tokio::select! {
             ended = connection.as_mut() => {
                 if let Err(error) = ended
-                    && !seat.active.load(Ordering::Relaxed)
+                    && !slot.active.load(Ordering::Relaxed)
                 {
-                    self.refuse(Refusal::Protocol, &format!("{}: {error}", seat.name));
+                    self.refuse(Refusal::Protocol, &format!("{}: {error}", slot.name));
                 }
             }
-            () = seat.replaced.notified() => {
-                let why = format!("{} has a newer connection", seat.name);
+            () = slot.replaced.notified() => {
+                let why = format!("a newer connection of {} replaced this one", slot.name);
                 self.refuse(Refusal::Replaced, &why);
             }
             () = idle => {
-                let why = format!("{} does not begin to send", seat.name);
+                let why = format!("{} opened no stream", slot.name);
                 self.refuse(Refusal::Idle, &why);
             }
             () = stopped(&mut stop) => {
                 connection.as_mut().graceful_shutdown();
-                let _ = timeout(FAREWELL, connection).await;
+                let _ = timeout(SHUTDOWN_GRACE, connection).await;
             }
         }
     }
 }
 
-/// What a failed handshake says of the peer.
+/// Why a handshake failed.
 fn classify(error: &io::Error) -> (Refusal, String) {
     let inner = error.get_ref();
     let inner = inner.and_then(|inner| inner.downcast_ref::<rustls::Error>());
     match inner {
         Some(rustls::Error::NoCertificatesPresented) => {
-            (Refusal::NoCertificate, "it shows no certificate".into())
+            (Refusal::NoCertificate, "no certificate".into())
         }
         Some(rustls::Error::InvalidCertificate(why)) => {
-            let why = format!("its certificate is not of our authority, or not valid: {why:?}");
+            let why = format!("invalid certificate, or not signed by our authority: {why:?}");
             (Refusal::WrongCertificate, why)
         }
         Some(rustls::Error::AlertReceived(alert)) => {
-            let why = format!("it does not believe our certificate, or gave up: {alert:?}");
+            let why = format!("the peer rejected our certificate or gave up: {alert:?}");
             (Refusal::NoTls, why)
         }
-        _ => (Refusal::NoTls, format!("no TLS handshake: {error}")),
+        _ => (Refusal::NoTls, format!("TLS handshake failed: {error}")),
     }
 }
 
-/// The handshakes that are under way, by address.
+/// Current handshakes by address.
 #[derive(Debug, Default)]
-struct Crowd(Mutex<HashMap<IpAddr, usize>>);
+struct Handshakes(Mutex<HashMap<IpAddr, usize>>);
 
-/// A handshake's place in the crowd.
-struct Place {
-    crowd: Arc<Crowd>,
+/// Counts one handshake until it is dropped.
+struct HandshakePermit {
+    handshakes: Arc<Handshakes>,
     address: IpAddr,
 }
 
-impl Crowd {
-    fn enter(self: &Arc<Self>, address: IpAddr, shared: &Shared) -> Option<Place> {
-        let mut crowd = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let all: usize = crowd.values().sum();
-        let of_one = crowd.get(&address).copied().unwrap_or(0);
+impl Handshakes {
+    fn enter(self: &Arc<Self>, address: IpAddr, shared: &Shared) -> Option<HandshakePermit> {
+        let mut handshakes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let all: usize = handshakes.values().sum();
+        let of_one = handshakes.get(&address).copied().unwrap_or(0);
         let settings = &shared.settings;
-        if all >= settings.most_handshakes || of_one >= settings.most_handshakes_of_one {
+        if all >= settings.max_handshakes || of_one >= settings.max_handshakes_per_address {
             return None;
         }
-        crowd.insert(address, of_one + 1);
-        Some(Place {
-            crowd: Arc::clone(self),
+        handshakes.insert(address, of_one + 1);
+        Some(HandshakePermit {
+            handshakes: Arc::clone(self),
             address,
         })
     }
 }
 
-impl Drop for Place {
+impl Drop for HandshakePermit {
     fn drop(&mut self) {
-        let mut crowd = self.crowd.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match crowd.get_mut(&self.address) {
+        let mut handshakes = self
+            .handshakes
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        match handshakes.get_mut(&self.address) {
             Some(count) if *count > 1 => *count -= 1,
             _ => {
-                crowd.remove(&self.address);
+                handshakes.remove(&self.address);
             }
         }
     }
