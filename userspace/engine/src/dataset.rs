@@ -1,12 +1,65 @@
 //! The dataset that a capture writes, and how much of it stays.
 
-use rocescope_model::{Cells, Time, WindowRows};
-use rocescope_store::{Error, Limits, Retained, Summary, Writer, retain};
-use std::path::PathBuf;
+use crate::error::EngineError;
+use crate::request::DatasetRequest;
+use rocescope_model::{Cells, Time, WindowRows, footer};
+use rocescope_pipeline::flow_table::FLOW_HASH_SEED;
+use rocescope_pipeline::overflow::{COUNT_MIN_DEPTH, COUNT_MIN_WIDTH};
+use rocescope_pipeline::{LINEAR_COUNTING_BITS, Settings};
+use rocescope_store::{Error, Limits, Options, Retained, Summary, Writer, retain};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// How often old segments are looked for: there is a new one about once a minute.
 const LOOK: Duration = Duration::from_secs(60);
+
+/// Where the frames of a dataset come from: part of the footer of every segment.
+#[derive(Clone, Debug)]
+pub struct Origin {
+    /// Names of interfaces, or a file.
+    pub source: String,
+    /// How frames are taken.
+    pub mode: String,
+    /// The clock of their times.
+    pub clock_source: &'static str,
+}
+
+impl Origin {
+    /// A capture file, or standard input as `-`.
+    #[must_use]
+    pub fn file(path: &Path) -> Self {
+        let is_pipe = path == Path::new("-");
+        Self {
+            source: path.display().to_string(),
+            mode: if is_pipe { "stdin" } else { "file" }.into(),
+            clock_source: "file",
+        }
+    }
+
+    /// The options of a writer: what every segment says of itself.
+    #[must_use]
+    pub fn options(&self, settings: &Settings) -> Options {
+        let pair = |key: &str, value: String| (key.to_owned(), value);
+        Options {
+            metadata: vec![
+                pair(footer::SOURCE, self.source.clone()),
+                pair(footer::MODE, self.mode.clone()),
+                pair(footer::CLOCK_SOURCE, self.clock_source.into()),
+                pair(footer::WINDOW_NS, settings.window_ns.to_string()),
+                pair(footer::ELEPHANT_BPS, settings.elephant_bps.to_string()),
+                pair(footer::FLOW_HASH_SEED, FLOW_HASH_SEED.to_string()),
+                pair(
+                    footer::LINEAR_COUNTING_BITS,
+                    LINEAR_COUNTING_BITS.to_string(),
+                ),
+                pair(footer::COUNT_MIN_DEPTH, COUNT_MIN_DEPTH.to_string()),
+                pair(footer::COUNT_MIN_WIDTH, COUNT_MIN_WIDTH.to_string()),
+                pair(footer::COUNT_MIN_CONSERVATIVE, "false".into()),
+            ],
+            ..Options::new(&*settings.observer)
+        }
+    }
+}
 
 /// What may stay of a dataset; without limits, everything.
 #[derive(Debug, Default)]
@@ -51,6 +104,30 @@ pub struct Dataset {
 }
 
 impl Dataset {
+    /// The dataset that `request` asks for.
+    ///
+    /// # Errors
+    /// Those of [`Writer::create`].
+    pub fn create(
+        request: &DatasetRequest,
+        origin: &Origin,
+        settings: &Settings,
+    ) -> Result<Self, EngineError> {
+        let options = Options {
+            max_age: request.segment_age,
+            max_bytes: request.segment_bytes,
+            ..origin.options(settings)
+        };
+        let retention = Retention {
+            root: request.root.clone(),
+            age: request.keep_age,
+            bytes: request.keep_bytes,
+            ..Retention::default()
+        };
+        let writer = Writer::create(&request.root, options).map_err(EngineError::Store)?;
+        Ok(Self::new(writer, retention))
+    }
+
     /// What `writer` writes, within the bounds of `retention`.
     #[must_use]
     pub const fn new(writer: Writer, retention: Retention) -> Self {

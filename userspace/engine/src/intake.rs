@@ -1,16 +1,18 @@
 //! Runs in, a summary and a dataset out: where every source of a capture ends.
 
-use crate::dataset::Dataset;
-use crate::recorder::{Recorder, Told};
-use anyhow::{Context, Result};
+use crate::dataset::{Dataset, Origin};
+use crate::error::{EngineError, Result};
+use crate::notice::Notices;
+use crate::outcome::Outcome;
+use crate::recorder::Recorder;
+use crate::request::IntakeRequest;
 use rocescope_capture::file::Frame;
 use rocescope_model::{ConnectionRow, EventRow, WindowRows};
-use rocescope_pipeline::connections::ConnectionSummary;
-use rocescope_pipeline::{Pipeline, Settings, Summary};
+use rocescope_pipeline::{Pipeline, Settings};
 use rocescope_record::Counters;
-use rocescope_store::Retained;
 use rocescope_wire::{Class, Packet};
 use std::fmt;
+use std::ops::ControlFlow;
 
 /// The pipeline, and what it writes into.
 #[derive(Debug)]
@@ -20,14 +22,15 @@ pub struct Intake {
     outlet: Outlet,
 }
 
-/// Takes the rows of every window that is over, and of connections that are due.
-pub type Tap = Box<dyn FnMut(&mut WindowRows) -> Result<()>>;
+/// Takes the rows of every window that is over, and of connections that are due. A break ends the capture
+/// with [`EngineError::Stopped`].
+pub type Tap = Box<dyn FnMut(&mut WindowRows) -> ControlFlow<()>>;
 
 /// Where rows go.
 #[derive(Default)]
 pub struct Outlet {
     dataset: Option<Dataset>,
-    tap: Option<Tap>,
+    taps: Vec<Tap>,
     recorder: Option<Recorder>,
     /// Rows of connections and events kept in memory, where they are asked for.
     kept: Option<(Vec<ConnectionRow>, Vec<EventRow>)>,
@@ -37,7 +40,7 @@ impl fmt::Debug for Outlet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Outlet")
             .field("dataset", &self.dataset)
-            .field("tap", &self.tap.is_some())
+            .field("taps", &self.taps.len())
             .finish_non_exhaustive()
     }
 }
@@ -51,35 +54,31 @@ impl From<Option<Dataset>> for Outlet {
     }
 }
 
-impl From<Tap> for Outlet {
-    fn from(tap: Tap) -> Self {
-        Self {
-            tap: Some(tap),
-            ..Self::default()
-        }
-    }
-}
-
 impl Outlet {
-    /// Keeps the rows of connections and events in memory until the end.
-    #[must_use]
-    pub fn keeping_connections(self) -> Self {
-        Self {
-            kept: Some(Default::default()),
-            ..self
-        }
+    /// Opens what `request` asks for; `names` are the interfaces by their index.
+    ///
+    /// # Errors
+    /// There is no place for the dataset or the recorder's files.
+    pub fn open(
+        request: &IntakeRequest,
+        origin: &Origin,
+        names: Vec<(u32, String)>,
+        notices: &Notices,
+    ) -> Result<Self> {
+        let recorder = Recorder::create(request, names, notices)?;
+        let dataset = request.dataset.as_ref();
+        let dataset = dataset.map(|dataset| Dataset::create(dataset, origin, &request.settings));
+        Ok(Self {
+            recorder,
+            dataset: dataset.transpose()?,
+            taps: Vec::new(),
+            kept: request.keeps_connections.then(Default::default),
+        })
     }
 
-    /// Shows the rows to `tap` too.
-    #[must_use]
-    pub fn with_tap(self, tap: Option<Tap>) -> Self {
-        Self { tap, ..self }
-    }
-
-    /// Writes frames around events too.
-    #[must_use]
-    pub fn with_recorder(self, recorder: Option<Recorder>) -> Self {
-        Self { recorder, ..self }
+    /// Hands the rows to `tap` too.
+    pub fn tap(&mut self, tap: Tap) {
+        self.taps.push(tap);
     }
 
     /// Takes the rows of a window, of which is told at `time_ns`. A full disk stops the writing, which the
@@ -94,11 +93,13 @@ impl Outlet {
         if let Some(dataset) = &mut self.dataset {
             match dataset.append(rows) {
                 Err(error) if error.is_no_space() => {}
-                appended => appended.context("the dataset")?,
+                appended => appended.map_err(EngineError::Dataset)?,
             }
         }
-        if let Some(tap) = &mut self.tap {
-            tap(rows)?;
+        for tap in &mut self.taps {
+            if tap(rows).is_break() {
+                return Err(EngineError::Stopped);
+            }
         }
         if let Some((connections, events)) = &mut self.kept {
             connections.append(&mut rows.connections);
@@ -107,25 +108,6 @@ impl Outlet {
         rows.clear();
         Ok(())
     }
-}
-
-/// What a capture ends with.
-#[derive(Debug)]
-pub struct Outcome {
-    /// The whole capture.
-    pub summary: Summary,
-    /// The exact counters.
-    pub counters: Counters,
-    /// What was written, where something was, and what was deleted.
-    pub store: Option<(rocescope_store::Summary, Retained)>,
-    /// Why writing stopped early.
-    pub store_error: Option<rocescope_store::Error>,
-    /// What happened to the state of connections, where they were followed.
-    pub connections: Option<ConnectionSummary>,
-    /// What the flight recorder wrote, where there was one.
-    pub recorder: Option<Told>,
-    /// Rows of connections and events, where they were kept.
-    pub kept: Option<(Vec<ConnectionRow>, Vec<EventRow>)>,
 }
 
 impl Intake {
@@ -145,6 +127,11 @@ impl Intake {
             pipeline: Pipeline::new(settings)?,
             outlet,
         })
+    }
+
+    /// Hands the rows to `tap` too.
+    pub fn tap(&mut self, tap: Tap) {
+        self.outlet.tap(tap);
     }
 
     /// Keeps the rows of connections and events in memory until the end.

@@ -5,6 +5,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::time::{ClockId, clock_gettime};
 use std::fs;
 use std::io;
+use std::time::{Duration, Instant};
 
 /// Processor time of all threads so far, in seconds.
 #[must_use]
@@ -22,6 +23,39 @@ pub fn resident_bytes() -> Option<u64> {
         .find_map(|line| line.strip_prefix("VmRSS:"))?;
     let kib: u64 = line.split_whitespace().next()?.parse().ok()?;
     Some(kib * 1024)
+}
+
+/// Measures the share of a core that this process takes, from one call to the next.
+#[derive(Debug)]
+pub struct Meter {
+    measured: Instant,
+    /// Processor time until then, in seconds.
+    spent: f64,
+}
+
+impl Default for Meter {
+    fn default() -> Self {
+        Self {
+            measured: Instant::now(),
+            spent: processor_seconds(),
+        }
+    }
+}
+
+impl Meter {
+    /// The share since the last answer: 1 is one core.
+    pub fn share(&mut self) -> f64 {
+        let (now, spent) = (Instant::now(), processor_seconds());
+        let seconds = now.duration_since(self.measured).as_secs_f64();
+        let share = (spent - self.spent) / seconds.max(1e-3);
+        (self.measured, self.spent) = (now, spent);
+        share
+    }
+
+    /// The same, where the last answer is at least `span` old.
+    pub fn share_after(&mut self, span: Duration) -> Option<f64> {
+        (self.measured.elapsed() >= span).then(|| self.share())
+    }
 }
 
 /// Lets this process have so many files open at once. Mostly that is a matter of asking: the limit is low for

@@ -1,7 +1,11 @@
 //! A source of frames, driven through the observer into the intake.
 
-use crate::intake::{Intake, Outcome, Outlet};
-use anyhow::Result;
+use crate::dataset::Origin;
+use crate::error::Result;
+use crate::intake::{Intake, Outlet, Tap};
+use crate::notice::Notices;
+use crate::outcome::Outcome;
+use crate::request::IntakeRequest;
 use rocescope_capture::file::Frame;
 use rocescope_pipeline::Settings;
 use rocescope_record::observer::FrameTime;
@@ -38,6 +42,20 @@ impl Session {
             verify_icrc,
             latest_ns: 0,
         })
+    }
+
+    /// A session that does with frames of `origin`, which has no interfaces, what `request` asks for.
+    ///
+    /// # Errors
+    /// The settings make no sense, or there is no place for the dataset or the recorder's files.
+    pub fn open(request: &IntakeRequest, origin: &Origin, notices: &Notices) -> Result<Self> {
+        let outlet = Outlet::open(request, origin, Vec::new(), notices)?;
+        Self::new(request.settings.clone(), request.config(), outlet)
+    }
+
+    /// Hands the rows of every window to `tap` too.
+    pub fn tap(&mut self, tap: Tap) {
+        self.intake.tap(tap);
     }
 
     /// Keeps the rows of connections and events in memory until the end.

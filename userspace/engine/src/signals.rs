@@ -1,10 +1,11 @@
 //! SIGINT and SIGTERM end the input; what was counted by then is finished and printed. SIGUSR1 asks for
 //! the counts so far, SIGHUP for the configuration to be read again.
 
-use anyhow::{Context, Result};
+use crate::error::{EngineError, Result};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
+use signal_hook::consts::{SIGCONT, SIGINT, SIGTERM, SIGTSTP, SIGUSR1};
+pub use signal_hook::consts::{SIGHUP, SIGQUIT};
 use signal_hook::{flag, low_level};
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -52,7 +53,7 @@ impl Ender {
     pub fn hasten(&self) -> Result<()> {
         for signal in [SIGINT, SIGTERM] {
             flag::register_conditional_default(signal, Arc::clone(&self.ended))
-                .context("signals")?;
+                .map_err(EngineError::Signals)?;
         }
         Ok(())
     }
@@ -67,7 +68,8 @@ impl Signals {
         let ended = Arc::new(AtomicBool::new(false));
         // Before the flag is raised: the first signal finds it down, raises it, and goes on.
         for signal in [SIGINT, SIGTERM] {
-            flag::register_conditional_default(signal, Arc::clone(&ended)).context("signals")?;
+            flag::register_conditional_default(signal, Arc::clone(&ended))
+                .map_err(EngineError::Signals)?;
         }
         Self::raising(ended)
     }
@@ -81,12 +83,12 @@ impl Signals {
     }
 
     fn raising(ended: Arc<AtomicBool>) -> Result<Self> {
-        let (wake, waker) = UnixStream::pair().context("signals")?;
+        let (wake, waker) = UnixStream::pair().map_err(EngineError::Signals)?;
         for signal in [SIGINT, SIGTERM] {
             end_at(signal, &ended, &waker)?;
         }
         let asked = Arc::new(AtomicBool::new(false));
-        flag::register(SIGUSR1, Arc::clone(&asked)).context("signals")?;
+        flag::register(SIGUSR1, Arc::clone(&asked)).map_err(EngineError::Signals)?;
         Ok(Self {
             ended,
             asked,
@@ -118,7 +120,7 @@ impl Signals {
     /// # Errors
     /// The operating system refuses.
     pub fn take_reload(&self) -> Result<()> {
-        flag::register(SIGHUP, Arc::clone(&self.reload)).context("signals")?;
+        flag::register(SIGHUP, Arc::clone(&self.reload)).map_err(EngineError::Signals)?;
         Ok(())
     }
 
@@ -148,16 +150,58 @@ impl Signals {
         let stdin = io::stdin().as_fd().try_clone_to_owned();
         Ok(Interruptible {
             // Without the buffer of `Stdin`: what lies in it would not wake us.
-            stdin: stdin.context("standard input")?.into(),
-            wake: self.wake.try_clone().context("signals")?,
+            stdin: stdin.map_err(EngineError::StandardInput)?.into(),
+            wake: self.wake.try_clone().map_err(EngineError::Signals)?,
         })
+    }
+}
+
+/// Whether the user stopped the process, or continued it.
+#[derive(Debug, Default)]
+pub struct JobControl {
+    stopped: Arc<AtomicBool>,
+    continued: Arc<AtomicBool>,
+}
+
+impl JobControl {
+    /// Takes SIGTSTP and SIGCONT over.
+    ///
+    /// # Errors
+    /// The operating system refuses.
+    pub fn install(&self) -> Result<()> {
+        for (signal, raised) in [(SIGTSTP, &self.stopped), (SIGCONT, &self.continued)] {
+            flag::register(signal, Arc::clone(raised)).map_err(EngineError::Signals)?;
+        }
+        Ok(())
+    }
+
+    /// Whether SIGTSTP came since this was last called.
+    #[must_use]
+    pub fn take_stop(&self) -> bool {
+        self.stopped.swap(false, Ordering::Relaxed)
+    }
+
+    /// Whether SIGCONT came since this was last called.
+    #[must_use]
+    pub fn take_continue(&self) -> bool {
+        self.continued.swap(false, Ordering::Relaxed)
+    }
+
+    /// Stops the process as SIGTSTP does; returns when it is continued.
+    ///
+    /// # Errors
+    /// The operating system refuses.
+    pub fn suspend(&self) -> Result<()> {
+        low_level::emulate_default_handler(SIGTSTP).map_err(EngineError::Signals)?;
+        self.continued.store(false, Ordering::Relaxed);
+        Ok(())
     }
 }
 
 fn end_at(signal: i32, ended: &Arc<AtomicBool>, waker: &UnixStream) -> Result<()> {
     flag::register(signal, Arc::clone(ended))
         .and_then(|_| low_level::pipe::register(signal, waker.try_clone()?))
-        .context("signals")?;
+        .map_err(EngineError::Signals)?;
     Ok(())
 }
 

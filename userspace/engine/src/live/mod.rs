@@ -1,179 +1,106 @@
-//! `rocescope capture -i`: frames of interfaces in, the same summary and dataset out.
+//! Captures of interfaces: opened with privileges, run without them.
 //!
 //! | module | what it does |
 //! |---|---|
-//! | `plan` | which way frames are taken, and what that takes |
+//! | `plan` | how frames are taken, with everything open that it needs |
 //! | `watch` | what ends a capture: signals, time, a command, the last interface |
-//! | `reload` | the configuration, read again |
 //! | `xdp` | run records of the kernel, into the intake |
-//! | `port` | what interfaces dropped meanwhile |
-//! | `vlan` | VLAN tags that the card takes out |
-//! | `check` | whether this is the right port |
 //! | `packet` | frames of packet sockets, into a session |
+//! | `report` | what only a live capture knows of itself |
+//! | `port` | what interfaces dropped meanwhile |
+//! | [`vlan`] | VLAN tags that the card strips |
+//! | [`check`] | whether this is the right port |
 
-mod check;
+pub mod check;
 mod packet;
 mod plan;
 mod port;
-mod reload;
-mod vlan;
+mod report;
+pub mod vlan;
 mod watch;
 mod xdp;
 
-use super::capture::{self, Origin};
-use crate::arguments::{
-    CaptureArguments, DatasetArguments, LiveArguments, MeasureArguments, Mode, Output,
-    RecorderArguments, VlanOffload,
-};
+pub use report::{LiveReport, VerdictReason};
+pub use watch::{Reload, Reloaded};
+
+use crate::dataset::Origin;
 use crate::drops::Drops;
-use crate::intake::{Outcome, Outlet, Tap};
+use crate::error::{EngineError, Result};
+use crate::intake::{Outlet, Tap};
 use crate::metrics::{self, Metrics};
-use crate::output::{Live, Source};
-use crate::recorder::Recorder;
-use crate::say;
+use crate::notice::{Notice, Notices};
+use crate::outcome::Outcome;
+use crate::request::{CaptureRequest, Mode};
 use crate::signals::Signals;
-use anyhow::{Context, Result, ensure};
-use plan::{Plan, Way};
-use reload::Standing;
+use plan::{Plan, Source};
 use rocescope_capture::interface::{Interface, Promiscuous};
 use rocescope_capture::privileges;
-use rocescope_pipeline::Settings;
-use rocescope_pipeline::filter::words;
-use rocescope_record::{Config, Counters};
-use std::process::ExitCode;
+use rocescope_record::Config;
+use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
-pub(super) use vlan::restore as restore_vlan_offload;
 use watch::Watch;
 
-/// Live captures mark one PSN in sixteen: as many round trips as are needed, few extra runs.
-const MARK_MASK: u32 = 15;
-
-pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
-    let mut arguments = arguments.clone();
-    if let Some(seconds) = arguments.check {
-        arguments.live.duration = Some(Duration::from_secs(seconds.into()));
-        arguments.connections = true;
-        // It writes nothing, whatever the configuration file has.
-        arguments.dataset.out = None;
-        arguments.recorder.keep_frames = None;
-    }
-    let arguments = &arguments;
-    let mut settings = capture::chosen(arguments);
-    if arguments.check.is_some() {
-        // Directions and tags are told from the flows.
-        settings.top = settings.exact_flows;
-    }
-    let begun = Begun::new(arguments, Signals::install()?, &settings)?;
-    let interfaces = begun.interfaces.iter();
-    let names = interfaces.map(|interface| (interface.index, interface.name.clone()));
-    let recorder = Recorder::create(arguments, names.collect())?;
-    let dataset = capture::dataset(&arguments.dataset, &begun.origin, &settings)?;
-    let name = begun.origin.source.clone();
-    let outlet = Outlet::from(dataset)
-        .with_tap(metrics(arguments, &begun)?)
-        .with_recorder(recorder);
-    let (report, outcome) = begun.drive(arguments, settings, outlet)?;
-    if let Some(seconds) = arguments.check {
-        return check::conclude(arguments.output, &report, &outcome, seconds);
-    }
-    finish(arguments, &name, report, &outcome)
-}
-
-/// What `capture` would be given to take frames for another command, which does with them what it
-/// likes.
-pub(super) fn arguments(
-    live: &LiveArguments,
-    measure: &MeasureArguments,
-    udp_ports: &[u16],
-    connections: bool,
-) -> CaptureArguments {
-    CaptureArguments {
-        read: None,
-        output: Output::Table,
-        check: None,
-        filter: None,
-        anonymize: None,
-        connections,
-        verify_icrc: false,
-        udp_ports: udp_ports.to_vec(),
-        quiet: true,
-        live: live.clone(),
-        dataset: DatasetArguments {
-            out: None,
-            segment_age: Duration::ZERO,
-            segment_bytes: 0,
-            keep_age: None,
-            keep_bytes: None,
-            no_sketches: true,
-        },
-        recorder: RecorderArguments {
-            keep_frames: None,
-            keep_frames_dir: None,
-            keep_frames_memory: 0,
-            keep_frames_disk: 0,
-            keep_frames_per_hour: 0,
-        },
-        measure: measure.clone(),
-    }
-}
-
 /// A capture with everything open that it needs, which has not taken a frame yet.
-pub(super) struct Begun {
-    pub(super) origin: Origin,
-    pub(super) report: Live,
-    pub(super) interfaces: Vec<Interface>,
-    pub(super) drops: Arc<Drops>,
-    plan: Plan,
+pub struct LiveCapture {
+    request: CaptureRequest,
+    origin: Origin,
+    report: LiveReport,
+    interfaces: Vec<Interface>,
+    drops: Arc<Drops>,
+    source: Source,
     /// What goes back to what it was when the capture ends.
     restored: (Vec<Promiscuous>, Vec<vlan::Restored>),
     config: Config,
-    standing: Standing,
+    reload: Reload,
     signals: Signals,
+    notices: Notices,
 }
 
-impl Begun {
-    /// Opens and attaches what the arguments ask for.
-    pub(super) fn new(
-        arguments: &CaptureArguments,
+impl fmt::Debug for LiveCapture {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LiveCapture")
+            .field("origin", &self.origin)
+            .finish_non_exhaustive()
+    }
+}
+
+impl LiveCapture {
+    /// Opens and attaches what `request` asks for. At SIGHUP `reload` makes another request.
+    ///
+    /// # Errors
+    /// An interface is missing, a privilege, or what the request asks for contradicts itself.
+    pub fn open(
+        request: CaptureRequest,
         signals: Signals,
-        settings: &Settings,
+        reload: Reload,
+        notices: Notices,
     ) -> Result<Self> {
         // Before anybody hears that frames are taken: until then SIGHUP ends the process.
         signals.take_reload()?;
-        let standing = Standing::now()?;
-        let interfaces = find(&arguments.live.interfaces)?;
-        let config = capture::config(arguments, settings)?;
-        let plan = Plan::make(arguments, &interfaces, config)?;
+        let interfaces = find(&request.interfaces)?;
+        let config = request.intake.config();
+        let plan = Plan::make(&request, &interfaces, config)?;
         let promiscuous = promiscuous(&interfaces)?;
         let report = plan.report(&interfaces);
         let socket = Arc::clone(&report.socket_dropped_so_far);
         let drops = Arc::new(Drops::begin(&interfaces, socket));
+        let is_xdp = matches!(plan.source, Source::Xdp(_));
         let mut restored = Vec::new();
         for (interface, (name, mode)) in interfaces.iter().zip(&report.interfaces) {
-            let is_xdp = matches!(plan.way, Way::Xdp(_));
-            if is_xdp && arguments.live.vlan_offload == VlanOffload::Off {
+            if is_xdp && request.keeps_vlan_tags {
                 restored.extend(vlan::leave_in(interface)?);
             }
-            let tags = if is_xdp && vlan::is_stripped(interface) {
-                ", which misses VLAN tags that the card takes out (--vlan-offload off)"
-            } else {
-                ""
-            };
-            let why =
-                if arguments.recorder.keep_frames.is_some() && arguments.live.mode == Mode::Auto {
-                    ": --keep-frames takes frames, which XDP does not hand over"
-                } else {
-                    ""
-                };
-            say!("capturing on {name} by {mode}{tags}{why}");
+            notices.send(Notice::Capturing {
+                interface: name.clone(),
+                mode,
+                misses_vlan_tags: is_xdp && vlan::is_stripped(interface),
+                for_recorder: request.intake.recorder.is_some() && request.mode == Mode::Auto,
+            });
         }
-        match plan.way {
-            Way::Xdp(_) => filtered(settings, &config),
-            Way::Packet(_) if settings.filter.is_some() => say!(
-                "filter: nothing of it in the kernel: packet sockets take every frame, all of it is applied behind them"
-            ),
-            Way::Packet(_) => {}
+        if is_xdp {
+            notices.filter(&request.intake);
+        } else if request.intake.settings.filter.is_some() {
+            notices.send(Notice::UserFilter);
         }
         Ok(Self {
             origin: Origin {
@@ -181,41 +108,59 @@ impl Begun {
                 mode: plan.mode_names(),
                 clock_source: plan.clock_source(),
             },
-            signals,
+            request,
             report,
             interfaces,
             drops,
-            plan,
+            source: plan.source,
             restored: (promiscuous, restored),
             config,
-            standing,
+            reload,
+            signals,
+            notices,
         })
     }
 
-    /// Starts the command, where there is one, and takes frames until something ends the capture.
-    pub(super) fn drive(
-        self,
-        arguments: &CaptureArguments,
-        settings: Settings,
-        outlet: Outlet,
-    ) -> Result<(Live, Outcome)> {
+    /// Where the frames come from.
+    #[must_use]
+    pub const fn origin(&self) -> &Origin {
+        &self.origin
+    }
+
+    /// What is dropped before this program sees it, while the capture runs.
+    #[must_use]
+    pub fn drops(&self) -> Arc<Drops> {
+        Arc::clone(&self.drops)
+    }
+
+    /// Starts the command, where there is one, and takes frames until something ends the capture. `tap`
+    /// gets the rows of every window too.
+    ///
+    /// # Errors
+    /// The dataset, the recorder's files or the metrics cannot be opened, or the capture fails.
+    pub fn run(mut self, tap: Option<Tap>) -> Result<(LiveReport, Outcome)> {
+        let mut outlet = self.outlet()?;
+        tap.into_iter().for_each(|tap| outlet.tap(tap));
         let Self {
-            plan,
+            request,
+            source,
             restored,
             interfaces,
             drops,
             config,
-            standing,
             mut report,
             signals,
+            reload,
+            notices,
             ..
         } = self;
-        let mut watch = Watch::begin(signals, &interfaces, drops, arguments, standing)?;
+        let settings = request.intake.settings.clone();
+        let mut watch = Watch::begin(signals, &interfaces, drops, &request, reload, notices)?;
         // From here on this process can do no more than any other; what it needs it holds open.
-        privileges::drop_all().context("capabilities")?;
-        let outcome = match plan.way {
-            Way::Xdp(source) => xdp::drive(*source, settings, outlet, &mut watch, &mut report)?,
-            Way::Packet(sockets) => {
+        privileges::drop_all().map_err(EngineError::Capabilities)?;
+        let outcome = match source {
+            Source::Xdp(source) => xdp::drive(*source, settings, outlet, &mut watch, &mut report)?,
+            Source::Packet(sockets) => {
                 packet::drive(sockets, settings, config, outlet, &mut watch, &mut report)?
             }
         };
@@ -225,93 +170,48 @@ impl Begun {
         report.driver_drops = watch.port().grown();
         Ok((report, outcome))
     }
-}
 
-/// Says which part of a filter is applied in the kernel.
-fn filtered(settings: &Settings, config: &Config) {
-    if settings.filter.is_none() {
-        return;
+    /// Where rows go.
+    fn outlet(&mut self) -> Result<Outlet> {
+        let interfaces = self.interfaces.iter();
+        let names = interfaces.map(|interface| (interface.index, interface.name.clone()));
+        let intake = &self.request.intake;
+        let mut outlet = Outlet::open(intake, &self.origin, names.collect(), &self.notices)?;
+        let Some(wanted) = self.request.metrics else {
+            return Ok(outlet);
+        };
+        let metrics = Metrics::new(wanted.flows, Some(Arc::clone(&self.drops)));
+        let (shown, observer) = (metrics.clone(), intake.settings.observer.clone());
+        let page = Arc::new(move || metrics::text::page(&shown, &observer));
+        let bound = metrics::serve(wanted.address, page)?;
+        self.notices.send(Notice::Metrics(bound));
+        outlet.tap(Box::new(move |rows| {
+            metrics.add(rows);
+            std::ops::ControlFlow::Continue(())
+        }));
+        Ok(outlet)
     }
-    match words(&config.filter) {
-        Some(words) => say!("filter: `{words}` in the kernel, all of it behind it"),
-        None => say!("filter: nothing of it in the kernel, all of it behind it"),
-    }
-}
-
-/// What frames were classed as, what else is known of them, and what mirrors numbered, where they did.
-fn tell(counters: &Counters, rest: &str) {
-    say!(
-        "{} frames = {} RoCEv2 + {} other + {} malformed + {} fragments + {} filtered + {} snapped; {rest}",
-        counters.frames,
-        counters.roce_packets,
-        counters.not_roce(),
-        counters.malformed(),
-        counters.fragments,
-        counters.filtered,
-        counters.snapped,
-    );
-    let (seen, lost) = (counters.mirrored_frames, counters.mirror_lost);
-    if seen > 0 {
-        say!(
-            "{} mirrored frames = {seen} seen + {lost} lost on the way here",
-            seen + lost
-        );
-    }
-}
-
-/// Begins to show figures, where that is asked for.
-pub(super) fn metrics(arguments: &CaptureArguments, begun: &Begun) -> Result<Option<Tap>> {
-    let Some(address) = arguments.live.metrics else {
-        return Ok(None);
-    };
-    let metrics = Metrics::new(arguments.live.metrics_flows, Some(Arc::clone(&begun.drops)));
-    let (shown, observer) = (metrics.clone(), arguments.measure.observer.clone());
-    let page = Arc::new(move || metrics::text::page(&shown, &observer));
-    let bound = metrics::serve(address, page)?;
-    say!("figures at http://{bound}/metrics");
-    Ok(Some(Box::new(move |rows| {
-        metrics.add(rows);
-        Ok(())
-    })))
-}
-
-fn finish(
-    arguments: &CaptureArguments,
-    name: &str,
-    report: Live,
-    outcome: &Outcome,
-) -> Result<ExitCode> {
-    let source = Source {
-        name: name.into(),
-        out: arguments.dataset.out.as_deref(),
-        window: arguments.measure.window,
-        verify_icrc: arguments.verify_icrc,
-        input_error: None,
-        live: Some(report),
-    };
-    capture::print(arguments.output, &source, outcome)?;
-    capture::verdict(outcome)?;
-    Ok(ExitCode::SUCCESS)
 }
 
 fn find(names: &[String]) -> Result<Vec<Interface>> {
     let mut found: Vec<Interface> = Vec::new();
     for name in names {
-        let interface = Interface::find(name)
-            .with_context(|| format!("{name}: no such interface (`ip link` lists them)"))?;
-        ensure!(!found.contains(&interface), "{name} is given twice");
+        let interface = Interface::find(name);
+        let interface = interface.map_err(|error| EngineError::NoInterface(name.clone(), error))?;
+        if found.contains(&interface) {
+            return Err(EngineError::RepeatedInterface(name.clone()));
+        }
         found.push(interface);
     }
     Ok(found)
 }
 
 fn promiscuous(interfaces: &[Interface]) -> Result<Vec<Promiscuous>> {
+    let interfaces = interfaces.iter();
     interfaces
-        .iter()
         .map(|interface| {
-            interface
-                .promiscuous()
-                .with_context(|| format!("{}: promiscuous mode", interface.name))
+            let entered = interface.promiscuous();
+            entered.map_err(|error| EngineError::Promiscuous(interface.name.clone(), error))
         })
         .collect()
 }

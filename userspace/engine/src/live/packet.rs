@@ -1,11 +1,12 @@
 //! Frames of packet sockets, into a session.
 
+use super::report::LiveReport;
 use super::watch::Watch;
-use crate::intake::{Outcome, Outlet};
-use crate::output::Live;
-use crate::say;
+use crate::error::{EngineError, Result};
+use crate::intake::Outlet;
+use crate::notice::Notice;
+use crate::outcome::Outcome;
 use crate::session::Session;
-use anyhow::{Context, Result};
 use rocescope_capture::af_packet::{PacketSocket, RETIRE};
 use rocescope_pipeline::Settings;
 use rocescope_record::Config;
@@ -25,7 +26,7 @@ pub(super) fn drive(
     config: Config,
     outlet: Outlet,
     watch: &mut Watch,
-    report: &mut Live,
+    report: &mut LiveReport,
 ) -> Result<Outcome> {
     let mut session = Session::new(settings, config, outlet)?;
     while !watch.over()? {
@@ -34,18 +35,21 @@ pub(super) fn drive(
             report.so_far(dropped(&mut sockets)?);
             wait(&sockets)?;
         }
-        if let Some(reloaded) = watch.reloaded() {
-            if reloaded.is_to_drop {
-                say!("a packet socket cannot drop frames: verdict drop takes a restart, and XDP");
+        if let Some(change) = watch.reloaded() {
+            if change.is_to_drop {
+                watch.notices().send(Notice::CannotDrop);
             }
-            session.reconfigure(&reloaded.settings, &reloaded.config);
+            session.reconfigure(&change.intake.settings, &change.intake.config());
         }
         if watch.asked() {
-            tell(&session, dropped(&mut sockets)?, &watch.port().told());
+            let dropped = dropped(&mut sockets)?;
+            let port = watch.port().sentence();
+            let rest = format!("{dropped} dropped on the way here; {port}");
+            watch.notices().counts(session.counters(), rest);
         }
     }
     for socket in &sockets {
-        socket.stop().context("the packet socket")?;
+        socket.stop().map_err(EngineError::Socket)?;
     }
     // The timer gives the last blocks back within this time.
     sleep(4 * RETIRE);
@@ -79,14 +83,14 @@ fn wait(sockets: &[PacketSocket]) -> Result<()> {
             Ok(())
         }
         Ok(_) | Err(Errno::INTR) => Ok(()),
-        Err(error) => Err(error).context("the packet socket"),
+        Err(error) => Err(EngineError::Socket(error.into())),
     }
 }
 
 fn dropped(sockets: &mut [PacketSocket]) -> Result<u64> {
     let mut sum = 0;
     for socket in sockets {
-        sum += socket.dropped().context("the packet socket")?;
+        sum += socket.dropped().map_err(EngineError::Socket)?;
     }
     Ok(sum)
 }
@@ -96,10 +100,4 @@ fn now_ns() -> u64 {
     since.map_or(0, |since| {
         u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
     })
-}
-
-/// The identity as it stands.
-fn tell(session: &Session, dropped: u64, port: &str) {
-    let rest = format!("{dropped} dropped on the way here; {port}");
-    super::tell(session.counters(), &rest);
 }

@@ -1,67 +1,72 @@
-//! Which way frames are taken, and what that takes.
+//! How frames are taken, with everything open that it needs.
 
-use super::MARK_MASK;
-use crate::arguments::{CaptureArguments, LiveArguments, Mode, Verdict};
-use crate::output::Live;
-use anyhow::{Context, Result, bail, ensure};
+use super::report::{LiveReport, VerdictReason};
+use crate::error::{Conflict, EngineError, Result};
+use crate::request::{CaptureRequest, Mode, VerdictPolicy};
 use rocescope_capture::af_packet::PacketSocket;
 use rocescope_capture::interface::Interface;
 use rocescope_capture::privileges::{self, Capability};
 use rocescope_capture::xdp::{self, Capture};
 use rocescope_record::Config;
 
-/// The way, with everything open that it needs.
+/// Live captures mark one PSN in sixteen: as many round trips as are needed, few extra runs.
+const MARK_MASK: u32 = 15;
+
+/// The source of frames, with everything open that it needs.
 pub(super) struct Plan {
-    pub(super) way: Way,
+    pub(super) source: Source,
     /// How the frames of each interface are taken.
     modes: Vec<&'static str>,
-    verdict: Option<Decided>,
+    verdict: Option<VerdictReason>,
 }
 
-/// What becomes of frames behind XDP, and why.
-pub(super) type Decided = (&'static str, String);
-
 /// Where frames come from.
-pub(super) enum Way {
+pub(super) enum Source {
     /// The XDP program, attached.
     Xdp(Box<Capture>),
     /// A packet socket an interface.
     Packet(Vec<PacketSocket>),
 }
 
-/// Why XDP cannot be had, and whether `auto` may take another way.
+/// Why XDP is unavailable, and whether `auto` may fall back to packet sockets.
 struct Refusal {
-    error: anyhow::Error,
-    next: bool,
+    error: EngineError,
+    may_fall_back: bool,
+}
+
+impl From<EngineError> for Refusal {
+    fn from(error: EngineError) -> Self {
+        Self {
+            error,
+            may_fall_back: true,
+        }
+    }
 }
 
 impl Plan {
     pub(super) fn make(
-        arguments: &CaptureArguments,
+        request: &CaptureRequest,
         interfaces: &[Interface],
         config: Config,
     ) -> Result<Self> {
-        let mode = arguments.live.mode;
-        let keeps_frames = arguments.recorder.keep_frames.is_some();
-        if mode == Mode::AfPacket || (mode == Mode::Auto && (arguments.verify_icrc || keeps_frames))
-        {
-            ensure!(
-                arguments.live.verdict != Verdict::Drop,
-                "a packet socket cannot drop frames: --verdict drop takes XDP"
-            );
+        let mode = request.mode;
+        let keeps_frames = request.intake.recorder.is_some();
+        let verify_icrc = request.intake.settings.verify_icrc;
+        if mode == Mode::AfPacket || (mode == Mode::Auto && (verify_icrc || keeps_frames)) {
+            if request.verdict == VerdictPolicy::Drop {
+                return Err(Conflict::DropBySocket.into());
+            }
             return packet(interfaces);
         }
-        ensure!(
-            !keeps_frames,
-            "--keep-frames takes frames, which XDP does not hand over: use --mode af-packet"
-        );
-        ensure!(
-            !arguments.verify_icrc,
-            "--verify-icrc takes whole frames, which XDP does not hand over: use --mode af-packet"
-        );
-        match xdp(&arguments.live, interfaces, config) {
+        if keeps_frames {
+            return Err(Conflict::RecorderByXdp.into());
+        }
+        if verify_icrc {
+            return Err(Conflict::IcrcByXdp.into());
+        }
+        match xdp(request, interfaces, config) {
             Ok(plan) => Ok(plan),
-            Err(refusal) if mode == Mode::Auto && refusal.next => {
+            Err(refusal) if mode == Mode::Auto && refusal.may_fall_back => {
                 let plan = packet(interfaces).map_err(|_| refusal.error)?;
                 Ok(plan)
             }
@@ -77,48 +82,46 @@ impl Plan {
     }
 
     pub(super) const fn clock_source(&self) -> &'static str {
-        match self.way {
-            Way::Xdp(_) => "kernel monotonic clock",
-            Way::Packet(_) => "kernel packet timestamps",
+        match self.source {
+            Source::Xdp(_) => "kernel monotonic clock",
+            Source::Packet(_) => "kernel packet timestamps",
         }
     }
 
     /// What is known before the first frame.
-    pub(super) fn report(&self, interfaces: &[Interface]) -> Live {
+    pub(super) fn report(&self, interfaces: &[Interface]) -> LiveReport {
         let names = interfaces.iter().map(|interface| interface.name.clone());
-        Live {
+        LiveReport {
             interfaces: names.zip(self.modes.iter().copied()).collect(),
             verdict: self.verdict.clone(),
             clock_source: self.clock_source(),
-            boundary_slack_ns: match &self.way {
-                Way::Xdp(capture) => capture.config().tick_ns,
-                Way::Packet(_) => 0,
+            boundary_slack_ns: match &self.source {
+                Source::Xdp(capture) => capture.config().tick_ns,
+                Source::Packet(_) => 0,
             },
-            ..Live::default()
+            ..LiveReport::default()
         }
     }
 }
 
 fn xdp(
-    arguments: &LiveArguments,
+    request: &CaptureRequest,
     interfaces: &[Interface],
     config: Config,
 ) -> Result<Plan, Refusal> {
-    let stop = |error| Refusal { error, next: false };
-    let next = |error| Refusal { error, next: true };
-    require(&privileges::XDP, "XDP").map_err(next)?;
-    let verdict = decide(arguments.verdict, interfaces);
+    require(&privileges::XDP, "XDP")?;
+    let verdict = decide(request.verdict, interfaces);
     let config = Config {
         mark_mask: MARK_MASK,
         verdict: number(&verdict),
         ..config
     };
     let options = xdp::Options {
-        ring_bytes: usize::try_from(arguments.ring_bytes).unwrap_or(usize::MAX),
+        ring_bytes: usize::try_from(request.ring_bytes).unwrap_or(usize::MAX),
         ..xdp::Options::default()
     };
-    let mut capture = Capture::load(options, config).map_err(|error| next(error.into()))?;
-    let mode = match arguments.mode {
+    let mut capture = Capture::load(options, config).map_err(EngineError::Xdp)?;
+    let mode = match request.mode {
         Mode::Native => xdp::Mode::Native,
         Mode::Generic => xdp::Mode::Generic,
         _ => xdp::Mode::Auto,
@@ -128,20 +131,17 @@ fn xdp(
         let attached = capture
             .attach(interface.index, mode)
             .map_err(|error| Refusal {
-                // A program of somebody else is a matter to be settled, not to be worked around.
-                next: !matches!(error, xdp::Error::Occupied(_)),
-                error: anyhow::Error::from(error).context(interface.name.clone()),
+                // Another program on the interface has to be settled, not worked around.
+                may_fall_back: !matches!(error, xdp::Error::Occupied(_)),
+                error: EngineError::Attach(interface.name.clone(), error),
             })?;
         modes.push(match attached {
             xdp::Mode::Generic => "xdp generic",
             _ => "xdp native",
         });
     }
-    if modes.len() != interfaces.len() {
-        return Err(stop(anyhow::anyhow!("an interface was left out")));
-    }
     Ok(Plan {
-        way: Way::Xdp(Box::new(capture)),
+        source: Source::Xdp(Box::new(capture)),
         modes,
         verdict: Some(verdict),
     })
@@ -151,54 +151,57 @@ fn packet(interfaces: &[Interface]) -> Result<Plan> {
     require(&privileges::AF_PACKET, "AF_PACKET")?;
     let sockets: Result<Vec<_>> = interfaces
         .iter()
-        .map(|interface| PacketSocket::open(interface).with_context(|| interface.name.clone()))
+        .map(|interface| {
+            let opened = PacketSocket::open(interface);
+            opened.map_err(|error| EngineError::OpenSocket(interface.name.clone(), error))
+        })
         .collect();
     Ok(Plan {
-        way: Way::Packet(sockets?),
+        source: Source::Packet(sockets?),
         modes: vec!["af_packet"; interfaces.len()],
         verdict: None,
     })
 }
 
 /// As the program in the kernel has it.
-pub(super) fn number((verdict, _): &Decided) -> u32 {
-    u32::from(*verdict == "drop")
+pub(super) fn number(verdict: &VerdictReason) -> u32 {
+    u32::from(verdict.is_drop)
 }
 
 /// Passing builds a kernel packet of every mirrored frame; dropping cuts off whoever uses the
 /// interface.
 pub(super) fn decide<'a>(
-    verdict: Verdict,
+    policy: VerdictPolicy,
     interfaces: impl IntoIterator<Item = &'a Interface>,
-) -> Decided {
-    match verdict {
-        Verdict::Pass => ("pass", "as asked".into()),
-        Verdict::Drop => ("drop", "as asked".into()),
-        Verdict::Auto => {
+) -> VerdictReason {
+    let (is_drop, reason) = match policy {
+        VerdictPolicy::Pass => (false, "as asked".into()),
+        VerdictPolicy::Drop => (true, "as asked".into()),
+        VerdictPolicy::Auto => {
             let used = interfaces
                 .into_iter()
                 .find_map(|interface| Some((interface, interface.in_use()?)));
             match used {
-                Some((interface, reason)) => ("pass", format!("{}: {reason}", interface.name)),
+                Some((interface, reason)) => (false, format!("{}: {reason}", interface.name)),
                 None => (
-                    "drop",
+                    true,
                     "no address, no master and no default route: nobody else takes the frames"
                         .into(),
                 ),
             }
         }
-    }
+    };
+    VerdictReason { is_drop, reason }
 }
 
-fn require(needed: &[Capability], way: &str) -> Result<()> {
-    let missing = privileges::missing(needed).context("capabilities")?;
+fn require(needed: &[Capability], takes: &'static str) -> Result<()> {
+    let missing = privileges::missing(needed).map_err(EngineError::Capabilities)?;
     if missing.is_empty() {
         return Ok(());
     }
-    let names: Vec<&str> = missing.iter().map(|capability| capability.name).collect();
-    bail!(
-        "{way} takes {}, which this process does not have; `{}` grants it",
-        names.join(", "),
-        privileges::grant(needed)
-    )
+    Err(EngineError::Privileges {
+        takes,
+        missing: missing.iter().map(|capability| capability.name).collect(),
+        grant: privileges::grant(needed),
+    })
 }

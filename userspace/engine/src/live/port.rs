@@ -41,7 +41,7 @@ impl Port {
     }
 
     /// For the line that a signal asks for.
-    pub(super) fn told(&self) -> String {
+    pub(super) fn sentence(&self) -> String {
         match self.dropped() {
             Some(dropped) => format!("{dropped} dropped by the interface"),
             None => "what the interface dropped is not known".into(),

@@ -1,18 +1,17 @@
 //! What ends a capture: signals, time, a command, the last interface.
 
-use super::plan::{self, Decided};
+use super::plan;
 use super::port::Port;
-use super::reload::Standing;
-use crate::arguments::{CaptureArguments, LiveArguments, Verdict};
+use super::report::VerdictReason;
 use crate::drops::Drops;
-use crate::say;
+use crate::error::{EngineError, Result};
+use crate::notice::{Notice, Notices};
+use crate::request::{CaptureRequest, IntakeRequest, VerdictPolicy};
 use crate::service::Service;
 use crate::signals::Signals;
-use anyhow::{Context, Result};
 use rocescope_capture::interface::{Interface, State};
-use rocescope_pipeline::Settings;
-use rocescope_record::Config;
 use rustix::process::{Pid, Signal, kill_process};
+use std::error::Error;
 use std::process::{Child, Command};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -24,8 +23,8 @@ const LOOK: Duration = Duration::from_millis(100);
 pub(super) struct Watch {
     signals: Signals,
     service: Service,
-    arguments: CaptureArguments,
-    standing: Standing,
+    notices: Notices,
+    reload: Reload,
     deadline: Option<Instant>,
     command: Option<Child>,
     interfaces: Vec<(Interface, State)>,
@@ -33,13 +32,24 @@ pub(super) struct Watch {
     looked: Instant,
 }
 
+/// Makes the request as the configuration has it now, when somebody asks to read it again.
+pub type Reload = Box<dyn FnMut() -> Result<Reloaded, Box<dyn Error + Send + Sync>>>;
+
+/// A configuration that was read again.
+#[derive(Debug)]
+pub struct Reloaded {
+    /// What is asked for now. A running capture applies filter, ports, verdict and thresholds.
+    pub request: CaptureRequest,
+    /// Options that have changed and are applied after a restart only.
+    pub held_back: Vec<String>,
+}
+
 /// What a running capture takes over.
-pub(super) struct Reloaded {
-    pub(super) settings: Settings,
-    pub(super) config: Config,
-    /// What becomes of frames behind XDP.
-    pub(super) verdict: Decided,
-    /// Whether somebody wants them dropped, whoever uses the interface.
+pub(super) struct Change {
+    pub(super) intake: IntakeRequest,
+    /// What happens to frames behind XDP.
+    pub(super) verdict: VerdictReason,
+    /// Whether they are to be dropped even where the interface is in use.
     pub(super) is_to_drop: bool,
 }
 
@@ -49,12 +59,10 @@ impl Watch {
         signals: Signals,
         interfaces: &[Interface],
         drops: Arc<Drops>,
-        arguments: &CaptureArguments,
-        standing: Standing,
+        request: &CaptureRequest,
+        reload: Reload,
+        notices: Notices,
     ) -> Result<Self> {
-        let LiveArguments {
-            duration, command, ..
-        } = &arguments.live;
         let port = Port::begin(interfaces, drops);
         let interfaces = interfaces
             .iter()
@@ -62,33 +70,38 @@ impl Watch {
             .map(|interface| {
                 let state = interface.state();
                 if state == State::Down {
-                    say!(
-                        "{} is down: no frame will come before it is up",
-                        interface.name
-                    );
+                    notices.send(Notice::Down(interface.name.clone()));
                 }
                 (interface, state)
             })
             .collect();
-        let command = match command.as_slice() {
+        let command = match request.command.as_slice() {
             [] => None,
             [program, arguments @ ..] => {
                 let child = Command::new(program).args(arguments).spawn();
-                Some(child.with_context(|| program.to_string_lossy().into_owned())?)
+                let name = || program.to_string_lossy().into_owned();
+                Some(child.map_err(|error| EngineError::Command(name(), error))?)
             }
         };
         let now = Instant::now();
         Ok(Self {
             signals,
             service: Service::default(),
-            arguments: arguments.clone(),
-            standing,
-            deadline: duration.and_then(|duration| now.checked_add(duration)),
+            notices,
+            reload,
+            deadline: request
+                .duration
+                .and_then(|duration| now.checked_add(duration)),
             command,
             interfaces,
             port,
             looked: now,
         })
+    }
+
+    /// Where notices go.
+    pub(super) const fn notices(&self) -> &Notices {
+        &self.notices
     }
 
     /// Whether the counts are wanted.
@@ -102,25 +115,26 @@ impl Watch {
     }
 
     /// Other settings, when somebody has asked to read the configuration again and all is right with it.
-    pub(super) fn reloaded(&mut self) -> Option<Reloaded> {
+    pub(super) fn reloaded(&mut self) -> Option<Change> {
         if !self.signals.reload() {
             return None;
         }
-        match self.standing.read_again(&self.arguments) {
-            Ok((arguments, settings, config)) => {
-                say!("the configuration was read again");
+        match (self.reload)() {
+            Ok(Reloaded { request, held_back }) => {
+                if !held_back.is_empty() {
+                    self.notices.send(Notice::HeldBack(held_back));
+                }
+                self.notices.send(Notice::Reloaded);
                 let interfaces = self.interfaces.iter().map(|(interface, _)| interface);
-                let verdict = arguments.live.verdict;
-                self.arguments = arguments;
-                Some(Reloaded {
-                    settings,
-                    config,
-                    is_to_drop: verdict == Verdict::Drop,
-                    verdict: plan::decide(verdict, interfaces),
+                Some(Change {
+                    is_to_drop: request.verdict == VerdictPolicy::Drop,
+                    verdict: plan::decide(request.verdict, interfaces),
+                    intake: request.intake,
                 })
             }
             Err(error) => {
-                say!("the configuration stays as it is: {error:#}");
+                let why = format!("{error:#}");
+                self.notices.send(Notice::ReloadRefused(why));
                 None
             }
         }
@@ -138,13 +152,13 @@ impl Watch {
         self.looked = now;
         self.service.alive(now);
         let ended = match &mut self.command {
-            Some(child) => child.try_wait().context("the command")?,
+            Some(child) => child.try_wait().map_err(command_error)?,
             None => None,
         };
         if let Some(status) = ended {
             self.command = None;
             if !status.success() {
-                say!("the command has ended with {status}");
+                self.notices.send(Notice::CommandEnded(status));
             }
             return Ok(true);
         }
@@ -155,7 +169,7 @@ impl Watch {
             .all(|(_, state)| *state == State::Gone))
     }
 
-    /// Says what has become of the interfaces.
+    /// Reports what has become of the interfaces.
     fn look(&mut self) {
         for (interface, before) in &mut self.interfaces {
             if *before == State::Gone {
@@ -163,19 +177,19 @@ impl Watch {
             }
             let now = interface.state();
             if now != *before {
-                let name = &interface.name;
-                match now {
-                    State::Up => say!("{name} is up"),
-                    State::Down => say!("{name} is down: no frame will come before it is up"),
-                    State::Gone => say!("{name} was removed: nothing more comes from it"),
-                }
+                let name = interface.name.clone();
+                self.notices.send(match now {
+                    State::Up => Notice::Up(name),
+                    State::Down => Notice::Down(name),
+                    State::Gone => Notice::Removed(name),
+                });
                 *before = now;
             }
             if let Some(name) = interface.current_name()
                 && name != interface.name
             {
-                eprintln!("{} is called {name} now, and goes on", interface.name);
-                interface.name = name;
+                let from = std::mem::replace(&mut interface.name, name.clone());
+                self.notices.send(Notice::Renamed { from, to: name });
             }
         }
     }
@@ -190,7 +204,11 @@ impl Watch {
             // It may have ended by itself meanwhile.
             let _ = kill_process(pid, Signal::TERM);
         }
-        child.wait().context("the command")?;
+        child.wait().map_err(command_error)?;
         Ok(())
     }
+}
+
+fn command_error(error: std::io::Error) -> EngineError {
+    EngineError::Command("the command".into(), error)
 }

@@ -1,12 +1,13 @@
 //! Run records of the kernel, into the intake.
 
 use super::plan;
-use super::watch::{Reloaded, Watch};
-use crate::intake::{Intake, Outcome, Outlet};
-use crate::output::Live;
-use crate::say;
-use anyhow::{Result, ensure};
-use rocescope_capture::xdp::{Capture, Taken};
+use super::report::LiveReport;
+use super::watch::{Change, Watch};
+use crate::error::{EngineError, Result};
+use crate::intake::{Intake, Outlet};
+use crate::notice::{Notice, Notices};
+use crate::outcome::Outcome;
+use rocescope_capture::xdp::{Capture, CaptureEvent};
 use rocescope_pipeline::{Pipeline, Settings};
 use rocescope_record::{Config, Counters, Sink};
 use std::collections::VecDeque;
@@ -49,27 +50,26 @@ impl Edges {
 fn reload(
     capture: &Capture,
     intake: &mut Intake,
-    reloaded: Reloaded,
-    report: &mut Live,
+    change: Change,
+    notices: &Notices,
+    report: &mut LiveReport,
 ) -> Result<()> {
-    let Reloaded {
-        settings,
-        config,
+    let Change {
+        intake: wanted,
         verdict,
         ..
-    } = reloaded;
-    let running = capture.config();
+    } = change;
+    let (running, config) = (capture.config(), wanted.config());
     capture.reconfigure(&Config {
         udp_ports: config.udp_ports,
         filter: config.filter,
         verdict: plan::number(&verdict),
         ..running
     })?;
-    super::filtered(&settings, &config);
-    intake.pipeline.reconfigure(&settings);
+    notices.filter(&wanted);
+    intake.pipeline.reconfigure(&wanted.settings);
     if running.verdict != plan::number(&verdict) {
-        let (what, why) = &verdict;
-        say!("verdict {what}: {why}");
+        notices.send(Notice::Verdict(verdict.clone()));
         report.verdict = Some(verdict);
     }
     Ok(())
@@ -80,68 +80,80 @@ pub(super) fn drive(
     settings: Settings,
     outlet: Outlet,
     watch: &mut Watch,
-    report: &mut Live,
+    report: &mut LiveReport,
 ) -> Result<Outcome> {
     let window_ns = settings.window_ns;
+    let notices = watch.notices().clone();
     let mut intake = Intake::new(settings, outlet)?;
-    let mut packets = 0;
+    let mut receiver = Receiver {
+        packets: 0,
+        notices: notices.clone(),
+    };
     let begin_ns = capture.now_ns()?;
     intake.turn(begin_ns, &Counters::default())?;
     let mut edges = Edges::new(window_ns, begin_ns);
     capture.start()?;
     while !watch.over()? {
         let (watermark_ns, some) =
-            capture.poll(|taken| take(taken, &mut intake.pipeline, &mut packets, report))?;
+            capture.poll(|event| receiver.take(event, &mut intake.pipeline, report))?;
         edges.pass(capture.now_ns()?, &capture)?;
         while let Some((edge, counters)) =
             edges.passed.pop_front_if(|(edge, _)| *edge <= watermark_ns)
         {
             intake.turn(edge, &counters)?;
         }
-        if let Some(reloaded) = watch.reloaded() {
-            reload(&capture, &mut intake, reloaded, report)?;
+        if let Some(change) = watch.reloaded() {
+            reload(&capture, &mut intake, change, &notices, report)?;
         }
         if watch.asked() {
-            tell(&capture, &watch.port().told())?;
+            report_counts(&capture, &watch.port().sentence(), &notices)?;
         }
         if !some {
             sleep(PAUSE);
         }
     }
     let (counters, losses) =
-        capture.finish(|taken| take(taken, &mut intake.pipeline, &mut packets, report))?;
+        capture.finish(|event| receiver.take(event, &mut intake.pipeline, report))?;
     report.lost_runs = counters.lost_runs;
     report.lost_events = counters.lost_mads + counters.lost_segments;
     report.blind_intervals = losses.intervals;
     report.blind_ns = losses.blind_ns;
-    ensure!(
-        packets == counters.delivered_packets() && losses.unreadable == 0,
-        "{packets} packets came out of the rings, {} went in: this is a defect, please report it",
-        counters.delivered_packets()
-    );
+    let delivered = counters.delivered_packets();
+    if receiver.packets != delivered || losses.unreadable > 0 {
+        let taken = receiver.packets;
+        return Err(EngineError::Rings { taken, delivered });
+    }
     intake.finish(&counters)
 }
 
 /// Takes what the capture hands over.
-fn take(taken: Taken<'_>, pipeline: &mut Pipeline, packets: &mut u64, report: &mut Live) {
-    match taken {
-        Taken::Run(run) => {
-            *packets += u64::from(run.packets);
-            pipeline.ingest(run);
-        }
-        Taken::Whole(event) => {
-            pipeline.whole(event);
-        }
-        Taken::Blind(blind) => pipeline.blind(blind.from_ns, blind.to_ns),
-        Taken::Warning(said) => {
-            say!("warning: {said}");
-            report.warnings.push(said.into());
+struct Receiver {
+    /// Packets in the runs so far.
+    packets: u64,
+    notices: Notices,
+}
+
+impl Receiver {
+    fn take(&mut self, event: CaptureEvent<'_>, pipeline: &mut Pipeline, report: &mut LiveReport) {
+        match event {
+            CaptureEvent::Run(run) => {
+                self.packets += u64::from(run.packets);
+                pipeline.ingest(run);
+            }
+            CaptureEvent::Whole(event) => {
+                pipeline.whole(event);
+            }
+            CaptureEvent::Blind(blind) => pipeline.blind(blind.from_ns, blind.to_ns),
+            CaptureEvent::Warning(warning) => {
+                self.notices.send(Notice::Warning(warning.into()));
+                report.warnings.push(warning.into());
+            }
         }
     }
 }
 
 /// The identity as it stands.
-fn tell(capture: &Capture, port: &str) -> Result<()> {
+fn report_counts(capture: &Capture, port: &str, notices: &Notices) -> Result<()> {
     let counters = capture.counters()?;
     let rest = format!(
         "{} RoCEv2 = {} in runs + {} lost + {} in the making; {port}",
@@ -152,6 +164,6 @@ fn tell(capture: &Capture, port: &str) -> Result<()> {
             .roce_packets
             .saturating_sub(counters.published_packets),
     );
-    super::tell(&counters, &rest);
+    notices.counts(&counters, rest);
     Ok(())
 }

@@ -6,24 +6,34 @@ use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::counter::ConstCounter;
-use rocescope_collector::server::{Monitor, Refusal, Status};
 use rocescope_model::{Cells, Row, SlaRow, Type};
 use std::fmt;
 
 /// Columns of `sla` that say which window it is.
 const OF_WINDOW: [&str; 2] = ["window_start_ns", "window_ns"];
 
+/// What a collector did so far.
+#[derive(Clone, Debug, Default)]
+pub struct CollectorFigures {
+    /// Agents that are connected.
+    pub agents: usize,
+    /// Counters: name, help, count.
+    pub counts: Vec<(&'static str, &'static str, u64)>,
+    /// Peers and parcels that were refused, by every reason there is.
+    pub refusals: Vec<(&'static str, u64)>,
+}
+
 /// The page that a scrape gets; without a diagnosis, what the collector itself does.
 ///
 /// # Errors
 /// None that is known: it is written into memory.
 pub fn page(
-    monitor: &Monitor,
+    collector: CollectorFigures,
     diagnosed: Option<&Diagnosed>,
     observer: &str,
 ) -> Result<String, fmt::Error> {
     let figures = Figures {
-        status: monitor.status(),
+        collector,
         diagnosed: diagnosed.cloned(),
     };
     write::page(observer, Box::new(figures))
@@ -31,13 +41,13 @@ pub fn page(
 
 #[derive(Debug)]
 struct Figures {
-    status: Status,
+    collector: CollectorFigures,
     diagnosed: Option<Diagnosed>,
 }
 
 impl Collector for Figures {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        collector(&self.status, &mut encoder)?;
+        collector(&self.collector, &mut encoder)?;
         if let Some(diagnosed) = &self.diagnosed {
             windows(&diagnosed.lock(), &mut encoder)?;
         }
@@ -45,23 +55,20 @@ impl Collector for Figures {
     }
 }
 
-fn collector(status: &Status, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+fn collector(figures: &CollectorFigures, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
     let help = "Agents that are connected";
-    let agents = status.agents.len() as f64;
-    gauge(encoder, "collector_agents", help, agents)?;
-    for (name, help, count) in status.counts.named() {
+    gauge(encoder, "collector_agents", help, figures.agents as f64)?;
+    for (name, help, count) in &figures.counts {
         let help = help.trim_end_matches('.');
-        counter(encoder, &format!("collector_{name}"), help, count)?;
+        counter(encoder, &format!("collector_{name}"), help, *count)?;
     }
     let help = "Peers and parcels that were refused";
     let name = "collector_refusals";
     let mut family = encoder.encode_descriptor(name, help, None, MetricType::Counter)?;
     // All of them from the beginning: a rate is known only of a series that was there before.
-    for reason in Refusal::ALL {
-        let mut met = status.refusals.iter().filter(|(met, _)| met == reason);
-        let count = met.next().map_or(0, |(_, count)| *count);
-        let labels = [("reason", reason.name())];
-        ConstCounter::new(count).encode(family.encode_family(&labels)?)?;
+    for (reason, count) in &figures.refusals {
+        let labels = [("reason", *reason)];
+        ConstCounter::new(*count).encode(family.encode_family(&labels)?)?;
     }
     Ok(())
 }

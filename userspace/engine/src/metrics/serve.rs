@@ -1,8 +1,7 @@
 //! The endpoint: one thread, one page.
 
 use super::prometheus;
-use crate::say;
-use anyhow::{Context, Result};
+use crate::error::{EngineError, Result};
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
@@ -15,6 +14,7 @@ use std::convert::Infallible;
 use std::fmt;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
+use std::sync::mpsc::channel;
 use std::time::Duration;
 use tokio::runtime::Builder;
 use tokio::sync::Semaphore;
@@ -35,27 +35,33 @@ pub type Page = Arc<dyn Fn() -> Result<String, fmt::Error> + Send + Sync>;
 /// # Errors
 /// The address cannot be taken.
 pub fn serve(address: SocketAddr, page: Page) -> Result<SocketAddr> {
-    let context = || format!("metrics at {address}");
-    let listener = TcpListener::bind(address).with_context(context)?;
-    listener.set_nonblocking(true).with_context(context)?;
-    let bound = listener.local_addr().with_context(context)?;
+    let refused = |error| EngineError::Metrics(address, error);
+    let listener = TcpListener::bind(address).map_err(refused)?;
+    listener.set_nonblocking(true).map_err(refused)?;
+    let bound = listener.local_addr().map_err(refused)?;
     let runtime = Builder::new_current_thread()
         .enable_io()
         .enable_time()
         .build()
-        .with_context(context)?;
+        .map_err(refused)?;
+    let (ready, begun) = channel();
     std::thread::Builder::new()
         .name("metrics".into())
         .spawn(move || {
-            // It may be there before a capture gives up its own, and strangers talk to it.
-            if let Err(error) = privileges::drop_all() {
-                say!("no figures: capabilities: {error}");
-                return;
+            // Capabilities are a thread's own, and strangers talk to this one. Its creator may keep some for now.
+            let dropped = privileges::drop_all();
+            let is_bare = dropped.is_ok();
+            // The creator waits for it.
+            let _ = ready.send(dropped);
+            if is_bare {
+                runtime.block_on(accept(listener, page));
             }
-            runtime.block_on(accept(listener, page));
         })
-        .with_context(context)?;
-    Ok(bound)
+        .map_err(refused)?;
+    match begun.recv() {
+        Ok(Err(error)) => Err(EngineError::Capabilities(error)),
+        _ => Ok(bound),
+    }
 }
 
 async fn accept(listener: TcpListener, page: Page) {

@@ -1,7 +1,8 @@
 //! How many files the flight recorder may write and how many bytes, and which earlier ones go for them.
 
-use super::event::is_of;
-use crate::say;
+use super::event::{ENDING, is_of};
+use crate::notice::{Notice, Notices};
+use rocescope_capture::history::SLICE_MAX;
 use std::collections::VecDeque;
 use std::fs;
 use std::io;
@@ -9,8 +10,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 const HOUR_NS: u64 = 3_600_000_000_000;
-/// End of the name of every file.
-pub(super) const ENDING: &str = ".pcapng";
+/// More than the blocks of one frame have: its own, its comment, and its interface's. A file ends when
+/// fewer are left of what may be written.
+pub(super) const SLACK_BYTES: u64 = SLICE_MAX as u64 + 512;
 
 /// Why an event has no file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +60,7 @@ pub(super) struct Budget {
     per_hour: usize,
     /// Times of the events that began the files of the last hour, by the clock of the frames.
     begun: VecDeque<u64>,
+    notices: Notices,
 }
 
 impl Budget {
@@ -67,6 +70,7 @@ impl Budget {
         disk: u64,
         age: Option<Duration>,
         per_hour: usize,
+        notices: Notices,
     ) -> io::Result<Self> {
         let (mut files, mut others) = (Vec::new(), 0);
         for entry in fs::read_dir(folder)? {
@@ -100,6 +104,7 @@ impl Budget {
             deleted: Deleted::default(),
             per_hour,
             begun: VecDeque::new(),
+            notices,
         })
     }
 
@@ -136,7 +141,8 @@ impl Budget {
             Err(error) if error.kind() == io::ErrorKind::NotFound => self.taken -= file.bytes,
             // It stays, and so does its claim to the room; the next one may go.
             Err(error) => {
-                say!("{}: {error}", file.path.display());
+                self.notices
+                    .send(Notice::NotDeleted(file.path.clone(), error));
                 self.deleted.failed += 1;
             }
         }
@@ -156,7 +162,7 @@ impl Budget {
             return Err(Refusal::PerHour);
         }
         // Last: nothing is deleted for a file that may not begin.
-        while self.left() <= super::recording::SLACK_BYTES {
+        while self.left() <= SLACK_BYTES {
             if !self.make_room() {
                 return Err(Refusal::Disk);
             }
@@ -183,14 +189,15 @@ impl Budget {
 
 #[cfg(test)]
 mod tests {
-    use super::{Budget, Deleted, HOUR_NS, Refusal};
+    use super::{Budget, Deleted, HOUR_NS, Notices, Refusal};
     use std::fs;
     use std::time::{Duration, SystemTime};
 
     #[test]
     fn there_are_so_many_files_in_any_hour() {
         let folder = tempfile::tempdir().unwrap();
-        let mut budget = Budget::new((folder.path(), "a"), 1 << 20, None, 2).unwrap();
+        let mut budget =
+            Budget::new((folder.path(), "a"), 1 << 20, None, 2, Notices::default()).unwrap();
         assert_eq!(budget.begin(0), Ok(()));
         assert_eq!(budget.begin(HOUR_NS / 2), Ok(()));
         assert_eq!(budget.begin(HOUR_NS - 1), Err(Refusal::PerHour));
@@ -209,7 +216,8 @@ mod tests {
         for other in &others {
             fs::write(other, [0; 500]).unwrap();
         }
-        let mut budget = Budget::new((folder.path(), "a"), 11_000, None, 9).unwrap();
+        let mut budget =
+            Budget::new((folder.path(), "a"), 11_000, None, 9, Notices::default()).unwrap();
         assert_eq!(budget.left(), 7_000);
         assert_eq!(budget.begin(0), Ok(()));
         let own = folder.path().join("own.pcapng");
@@ -236,8 +244,14 @@ mod tests {
         fs::create_dir(folder.path().join("1-a-nak.pcapng")).unwrap();
         let old = folder.path().join("2-a-nak.pcapng");
         fs::write(&old, [0; 100]).unwrap();
-        let mut budget =
-            Budget::new((folder.path(), "a"), 10_000, Some(Duration::ZERO), 9).unwrap();
+        let mut budget = Budget::new(
+            (folder.path(), "a"),
+            10_000,
+            Some(Duration::ZERO),
+            9,
+            Notices::default(),
+        )
+        .unwrap();
         budget.retain(now + Duration::from_secs(9));
         assert!(!old.exists());
         let (deleted, failed) = (budget.deleted().files, budget.deleted().failed);
@@ -253,7 +267,14 @@ mod tests {
             let file = fs::File::create(folder.path().join(name)).unwrap();
             file.set_modified(now - age * day).unwrap();
         }
-        let mut budget = Budget::new((folder.path(), "a"), 10_000, Some(2 * day), 9).unwrap();
+        let mut budget = Budget::new(
+            (folder.path(), "a"),
+            10_000,
+            Some(2 * day),
+            9,
+            Notices::default(),
+        )
+        .unwrap();
         budget.retain(now);
         let left = |name: &str| folder.path().join(name).exists();
         assert_eq!(

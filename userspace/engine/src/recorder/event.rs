@@ -1,6 +1,5 @@
 //! What the flight recorder writes files around.
 
-use super::budget::ENDING;
 use rocescope_capture::history::History;
 use rocescope_model::{EventRow, Time};
 use rocescope_pipeline::rows::address;
@@ -11,6 +10,8 @@ use std::time::Duration;
 
 /// The kinds of events, as the table `events` calls them.
 pub(super) const KINDS: [&str; 3] = ["nak", "rnr_nak", "jitter"];
+/// End of the name of every file.
+pub(super) const ENDING: &str = ".pcapng";
 /// Longest form of an observer's name in a file name.
 const OBSERVER_MAX: usize = 100;
 

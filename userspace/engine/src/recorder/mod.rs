@@ -9,19 +9,19 @@
 //! | `budget` | how many files, and how many bytes of them |
 //! | `event` | what is recorded, and what the file says of it |
 //! | `recording` | one file |
-//! | `told` | what is said of it at the end |
+//! | `summary` | what it reports at the end |
 
 mod budget;
 mod event;
 mod recording;
-mod told;
+mod summary;
 
 pub use budget::Deleted;
-pub use told::{REFUSALS, Told};
+pub use summary::{REFUSALS, RecorderSummary};
 
-use crate::arguments::CaptureArguments;
-use crate::say;
-use anyhow::{Context, Result, ensure};
+use crate::error::{Conflict, EngineError};
+use crate::notice::{Notice, Notices};
+use crate::request::IntakeRequest;
 use budget::{Budget, Refusal};
 use event::Event;
 use recording::Recording;
@@ -62,7 +62,8 @@ pub struct Recorder {
     before_ns: u64,
     window_ns: u64,
     reach_ns: u64,
-    told: Told,
+    summary: RecorderSummary,
+    notices: Notices,
 }
 
 impl Recorder {
@@ -70,44 +71,51 @@ impl Recorder {
     ///
     /// # Errors
     /// There is no place for its files, or it would give addresses away that are to be hidden.
-    pub fn create(arguments: &CaptureArguments, names: Vec<(u32, String)>) -> Result<Option<Self>> {
-        let wanted = &arguments.recorder;
-        let Some(before) = wanted.keep_frames else {
+    pub fn create(
+        request: &IntakeRequest,
+        names: Vec<(u32, String)>,
+        notices: &Notices,
+    ) -> Result<Option<Self>, EngineError> {
+        let Some(wanted) = &request.recorder else {
             return Ok(None);
         };
-        ensure!(
-            arguments.anonymize.is_none(),
-            "--keep-frames writes frames with the addresses they have: not together with --anonymize"
-        );
-        let beside = arguments.dataset.out.as_ref().map(|out| out.join(FOLDER));
-        let folder = wanted.keep_frames_dir.clone().or(beside).context(
-            "--keep-frames writes files: name their place with --keep-frames-dir or --out",
-        )?;
-        fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
-        let nanoseconds =
-            |time: std::time::Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-        let (before_ns, window_ns) = (nanoseconds(before), nanoseconds(arguments.measure.window));
+        let settings = &request.settings;
+        if settings.addresses.is_some() {
+            return Err(Conflict::RecorderAnonymized.into());
+        }
+        let beside = request
+            .dataset
+            .as_ref()
+            .map(|dataset| dataset.root.join(FOLDER));
+        let folder = wanted.folder.clone().or(beside);
+        let folder = folder.ok_or(Conflict::RecorderNowhere)?;
+        let refused = |error| EngineError::RecorderFolder(folder.clone(), error);
+        fs::create_dir_all(&folder).map_err(refused)?;
+        let before_ns = u64::try_from(wanted.before.as_nanos()).unwrap_or(u64::MAX);
+        let window_ns = settings.window_ns;
         let reach_ns = window_ns
             .saturating_mul(REACH_WINDOWS)
-            .saturating_add(nanoseconds(arguments.measure.lateness));
-        let memory = usize::try_from(wanted.keep_frames_memory).unwrap_or(usize::MAX);
+            .saturating_add(settings.lateness_ns);
+        let memory = usize::try_from(wanted.memory_bytes).unwrap_or(usize::MAX);
         let budget = Budget::new(
-            (&folder, &arguments.measure.observer),
-            wanted.keep_frames_disk,
-            arguments.dataset.keep_age,
-            wanted.keep_frames_per_hour,
+            (&folder, &settings.observer),
+            wanted.disk_bytes,
+            wanted.keep_age,
+            wanted.files_per_hour,
+            notices.clone(),
         )
-        .with_context(|| folder.display().to_string())?;
+        .map_err(refused)?;
         let history = History::new(memory, before_ns.saturating_add(reach_ns))
-            .context("--keep-frames-memory")?;
+            .map_err(EngineError::RecorderMemory)?;
         Ok(Some(Self {
             history,
             budget,
             recording: None,
             until_ns: 0,
-            told: Told::new(folder.clone(), before_ns, reach_ns),
+            summary: RecorderSummary::new(folder.clone(), before_ns, reach_ns),
             folder,
-            observer: arguments.measure.observer.clone(),
+            observer: settings.observer.to_string(),
+            notices: notices.clone(),
             names,
             before_ns,
             window_ns,
@@ -132,7 +140,7 @@ impl Recorder {
             return;
         }
         let refusal = packet.filter(|packet| refuses(packet));
-        if self.told.error.is_none() {
+        if self.summary.error.is_none() {
             let slice = packet.map_or(OTHER_BYTES, headers);
             let mark = refusal.map_or(0, |packet| packet.syndrome.0);
             self.history.push(frame, slice, mark);
@@ -171,19 +179,19 @@ impl Recorder {
 
     /// Ends the file under way, and tells what was written and what was not.
     #[must_use]
-    pub fn finish(mut self) -> Told {
+    pub fn finish(mut self) -> RecorderSummary {
         self.close();
-        self.told.deleted = self.budget.deleted();
-        self.told.overwritten = self.history.overwritten();
-        self.told.held_ns = self.history.shortest_ns();
-        self.told
+        self.summary.deleted = self.budget.deleted();
+        self.summary.overwritten = self.history.overwritten();
+        self.summary.held_ns = self.history.shortest_ns();
+        self.summary
     }
 
     /// Makes the file under way longer, or begins one. Its frames are written later, by
     /// [`catch_up`](Self::catch_up).
     #[cold]
     fn happened(&mut self, event: &Event) {
-        self.told.count(event.kind());
+        self.summary.count(event.kind());
         let from_ns = event.time_ns.saturating_sub(self.before_ns);
         if self.recording.is_some() && from_ns > self.until_ns {
             self.catch_up();
@@ -198,17 +206,17 @@ impl Recorder {
         };
         match taken {
             Ok(()) => {
-                self.told.recorded += 1;
+                self.summary.recorded += 1;
                 let until_ns = event.last_ns.saturating_add(AFTER_NS);
                 self.until_ns = self.until_ns.max(until_ns);
             }
-            Err(refusal) => self.told.refuse(refusal),
+            Err(refusal) => self.summary.refuse(refusal),
         }
     }
 
     /// Begins a file.
     fn begin(&mut self, event: &Event, from_ns: u64) -> Result<(), Refusal> {
-        if self.told.error.is_some() {
+        if self.summary.error.is_some() {
             return Err(Refusal::Error);
         }
         self.budget.begin(event.time_ns)?;
@@ -217,7 +225,7 @@ impl Recorder {
         match Recording::begin(&path, &comment, self.names.clone(), from_ns) {
             Ok(mut recording) => {
                 recording.note(event, from_ns);
-                self.told.files += 1;
+                self.summary.files += 1;
                 self.recording = Some(recording);
                 Ok(())
             }
@@ -239,7 +247,7 @@ impl Recorder {
                 Ok(true) => return,
                 Ok(false) if self.budget.make_room() => {}
                 Ok(false) => {
-                    self.told.cut += 1;
+                    self.summary.cut += 1;
                     return self.close();
                 }
                 Err(error) => {
@@ -269,9 +277,9 @@ impl Recorder {
         };
         let flushed = recording.flush();
         let written = recording.written();
-        self.told.frames += written.frames;
-        self.told.bytes += written.bytes;
-        self.told.missed += written.missed;
+        self.summary.frames += written.frames;
+        self.summary.bytes += written.bytes;
+        self.summary.missed += written.missed;
         if written.bytes > 0 {
             self.budget
                 .finish(recording.path(), written.bytes, SystemTime::now());
@@ -284,10 +292,10 @@ impl Recorder {
     /// A file cannot be written: there will be no more of them, and the capture goes on.
     #[cold]
     fn fail(&mut self, error: &std::io::Error) {
-        if self.told.error.is_none() {
+        if self.summary.error.is_none() {
             let error = format!("{}: {error}", self.folder.display());
-            say!("no more frames are kept: {error}");
-            self.told.error = Some(error);
+            self.notices.send(Notice::RecorderStopped(error.clone()));
+            self.summary.error = Some(error);
         }
     }
 }

@@ -1,5 +1,6 @@
 //! One file of the flight recorder.
 
+use super::budget::SLACK_BYTES;
 use super::event::{Event, refusal};
 use rocescope_capture::file::PcapNgWriter;
 use rocescope_capture::history::{History, Place, SLICE_MAX};
@@ -10,9 +11,6 @@ use std::path::{Path, PathBuf};
 
 /// Written to the file at once, in whole blocks: a disk that is full costs a piece, and no block is torn.
 const PIECE_BYTES: usize = 256 << 10;
-/// More than the blocks of one frame have: its own, its comment, and its interface's. A file ends when
-/// fewer are left of what may be written.
-pub(super) const SLACK_BYTES: u64 = SLICE_MAX as u64 + 512;
 /// Longest comment on a frame.
 const COMMENT_MAX: usize = 256;
 /// Files of one name: the same capture, read again into the same place.

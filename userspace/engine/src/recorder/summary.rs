@@ -1,4 +1,4 @@
-//! What a flight recorder has to say at the end.
+//! What a flight recorder reports at the end.
 
 use super::budget::{Deleted, Refusal};
 use super::event::KINDS;
@@ -11,7 +11,7 @@ pub const REFUSALS: [&str; 3] = ["per_hour", "disk", "error"];
 ///
 /// Events met are events in files and events refused, by reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Told {
+pub struct RecorderSummary {
     /// Where the files are.
     pub folder: PathBuf,
     /// How long before an event frames were to be held, in nanoseconds.
@@ -45,7 +45,7 @@ pub struct Told {
     pub error: Option<String>,
 }
 
-impl Told {
+impl RecorderSummary {
     pub(super) fn new(folder: PathBuf, before_ns: u64, reach_ns: u64) -> Self {
         Self {
             folder,

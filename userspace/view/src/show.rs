@@ -1,16 +1,10 @@
 //! The loop that draws: at most so many times a second, and at once after a key.
 
-use super::control::Control;
-use super::feed::Message;
-use super::own::Meter;
-use crate::drops::Drops;
-use crate::signals::Ender;
-use anyhow::{Context, Result};
-use rocescope_capture::privileges;
-use rocescope_view::screen::{self, Input, Screen};
-use rocescope_view::{Effect, Motion, View};
-use signal_hook::consts::{SIGCONT, SIGTSTP};
-use signal_hook::{flag, low_level};
+use crate::control::Control;
+use crate::screen::{self, Input, Screen};
+use crate::{Effect, Losses, Motion, Own, View};
+use rocescope_model::{MeshRows, WindowRows};
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
@@ -24,29 +18,106 @@ const BATCH: usize = 256;
 
 /// What is drawn, and how often.
 #[derive(Debug)]
-pub(super) struct Stage {
-    pub(super) view: View,
-    pub(super) fps: u8,
-    pub(super) mouse: bool,
+pub struct Stage {
+    /// The state that is drawn.
+    pub view: View,
+    /// Times a second that the screen is painted, at most.
+    pub fps: u8,
+    /// Whether the mouse selects too.
+    pub mouse: bool,
+}
+
+/// Why something around the view failed.
+pub type ProcessError = Box<dyn std::error::Error + Send + Sync>;
+
+/// The process around the view, as the drawing thread uses it.
+pub trait Process: Send {
+    /// The drawing thread has started, and the terminal is not entered yet.
+    ///
+    /// # Errors
+    /// The thread must not draw.
+    fn begin(&mut self) -> Result<(), ProcessError>;
+
+    /// Whether something ended the source.
+    fn is_ended(&self) -> bool;
+
+    /// Ends the source; from here on a signal ends the process at once.
+    ///
+    /// # Errors
+    /// The operating system refuses.
+    fn end(&self) -> Result<(), ProcessError>;
+
+    /// Whether a signal asked to stop since this was last called.
+    fn take_stop(&self) -> bool;
+
+    /// Whether the process was continued since this was last called.
+    fn take_continue(&self) -> bool;
+
+    /// Stops the process; returns when it is continued.
+    ///
+    /// # Errors
+    /// The operating system refuses.
+    fn suspend(&self) -> Result<(), ProcessError>;
+
+    /// What the process used since the last answer, about once a second.
+    fn usage(&mut self) -> Option<Own>;
+
+    /// Sets what was lost before the windows.
+    fn losses(&self, losses: &mut Losses);
+}
+
+/// Why drawing ended early.
+#[derive(Debug, thiserror::Error)]
+pub enum ShowError {
+    /// The terminal is gone, or not one.
+    #[error("the terminal")]
+    Terminal(#[source] io::Error),
+    /// A thread does not start.
+    #[error("the view")]
+    Thread(#[source] io::Error),
+    /// The drawing thread panicked.
+    #[error("the view has panicked")]
+    Panicked,
+    /// The process around the view.
+    #[error(transparent)]
+    Process(#[from] ProcessError),
+}
+
+/// What the drawing thread is told.
+pub(crate) enum Message {
+    /// A window has finished.
+    Window(Box<WindowRows>),
+    /// The source stands elsewhere.
+    Replace(Vec<WindowRows>),
+    /// The mesh of probes from here on.
+    Mesh(Box<MeshRows>),
+    /// Time passes in another way.
+    Motion(Motion),
+    /// A line for the user.
+    Note(String),
+    /// A key, the mouse, another size.
+    Input(Input),
+    /// The terminal is gone.
+    Gone(io::Error),
 }
 
 /// Everything the drawing thread needs.
-pub(super) struct Show {
-    pub(super) stage: Stage,
-    pub(super) receiver: Receiver<Message>,
-    pub(super) inputs: SyncSender<Message>,
-    pub(super) control: Control,
-    pub(super) ender: Ender,
-    pub(super) drops: Option<Arc<Drops>>,
-    pub(super) not_shown: Arc<AtomicU64>,
+pub(crate) struct Show {
+    pub(crate) stage: Stage,
+    pub(crate) receiver: Receiver<Message>,
+    pub(crate) inputs: SyncSender<Message>,
+    pub(crate) control: Control,
+    pub(crate) process: Box<dyn Process>,
+    pub(crate) not_shown: Arc<AtomicU64>,
 }
 
 /// Ends the source, also when this thread panics.
-struct EndsSource(Control, Ender);
+struct EndsSource(Control, Box<dyn Process>);
 
 impl Drop for EndsSource {
     fn drop(&mut self) {
-        self.1.end();
+        // A source that cannot be hastened ends all the same.
+        let _ = self.1.end();
         self.0.stop();
     }
 }
@@ -62,26 +133,23 @@ enum Turn {
 
 impl Show {
     /// Draws until the user leaves, or a signal ends the program.
-    pub(super) fn run(self) -> Result<()> {
+    pub(crate) fn run(self) -> Result<(), ShowError> {
         let Self {
             mut stage,
             receiver,
             inputs,
             control,
-            ender,
-            drops,
+            process,
             not_shown,
         } = self;
-        let _ends = EndsSource(control.clone(), ender.clone());
-        // Capabilities are a thread's own, and those of this one are not given up with the others.
-        privileges::drop_all().context("capabilities")?;
-        let (stopped, continued) = (flag_of(SIGTSTP)?, flag_of(SIGCONT)?);
-        let mut screen = Screen::enter(stage.mouse).context("the terminal")?;
-        let (width, height) = screen.size().context("the terminal")?;
+        let mut source = EndsSource(control.clone(), process);
+        let process = &mut *source.1;
+        process.begin()?;
+        let mut screen = Screen::enter(stage.mouse).map_err(ShowError::Terminal)?;
+        let (width, height) = screen.size().map_err(ShowError::Terminal)?;
         stage.view.resize(width, height);
         let reader = Reader::begin(inputs)?;
         let frame = Duration::from_secs(1) / u32::from(stage.fps);
-        let mut meter = Meter::new();
         let (mut changed, mut due) = (true, Instant::now());
         let mut gone = false;
         loop {
@@ -115,56 +183,51 @@ impl Show {
                     break;
                 }
             }
-            if ender.ended() {
+            if process.is_ended() {
                 turn = Turn::Quit;
             }
-            if stopped.swap(false, Ordering::Relaxed) {
+            if process.take_stop() {
                 turn = Turn::Sleep;
             }
+            let mut is_continued = process.take_continue();
             match turn {
                 Turn::Quit => break,
                 Turn::Sleep => {
-                    screen.leave().context("the terminal")?;
-                    low_level::emulate_default_handler(SIGTSTP).context("SIGTSTP")?;
-                    // Whatever else woke us: here we are again.
-                    continued.store(true, Ordering::Relaxed);
+                    screen.leave().map_err(ShowError::Terminal)?;
+                    process.suspend()?;
+                    is_continued = true;
                 }
-                Turn::Paint => screen.forget().context("the terminal")?,
+                Turn::Paint => screen.forget().map_err(ShowError::Terminal)?,
                 Turn::On => {}
             }
-            if continued.swap(false, Ordering::Relaxed) {
-                screen.resume().context("the terminal")?;
-                let (width, height) = screen.size().context("the terminal")?;
+            if is_continued {
+                screen.resume().map_err(ShowError::Terminal)?;
+                let (width, height) = screen.size().map_err(ShowError::Terminal)?;
                 stage.view.resize(width, height);
                 (changed, due) = (true, Instant::now());
             }
-            if let Some(own) = meter.look() {
+            if let Some(own) = process.usage() {
                 stage.view.own(own);
-                losses(&mut stage.view, drops.as_deref(), &not_shown);
+                let losses = &mut stage.view.header().losses;
+                losses.windows_not_shown = not_shown.load(Ordering::Relaxed);
+                process.losses(losses);
                 changed = true;
             }
             if changed && Instant::now() >= due {
-                screen.draw(&stage.view).context("the terminal")?;
+                screen.draw(&stage.view).map_err(ShowError::Terminal)?;
                 (changed, due) = (false, Instant::now() + frame);
             }
         }
         // The terminal first: what comes now may take a while, and can be interrupted.
-        screen.leave().context("the terminal")?;
-        ender.end();
-        ender.hasten()?;
+        screen.leave().map_err(ShowError::Terminal)?;
+        process.end()?;
         drop(receiver);
         reader.end();
         Ok(())
     }
 }
 
-fn flag_of(signal: i32) -> Result<Arc<AtomicBool>> {
-    let raised = Arc::new(AtomicBool::new(false));
-    flag::register(signal, Arc::clone(&raised)).context("signals")?;
-    Ok(raised)
-}
-
-fn take(view: &mut View, message: Message, control: &Control) -> Result<Turn> {
+fn take(view: &mut View, message: Message, control: &Control) -> Result<Turn, ShowError> {
     let effect = match message {
         Message::Window(rows) => {
             view.window(*rows);
@@ -186,7 +249,7 @@ fn take(view: &mut View, message: Message, control: &Control) -> Result<Turn> {
             view.note(note);
             return Ok(Turn::On);
         }
-        Message::Gone(error) => return Err(error).context("the terminal"),
+        Message::Gone(error) => return Err(ShowError::Terminal(error)),
         Message::Input(Input::Size(width, height)) => {
             view.resize(width, height);
             return Ok(Turn::On);
@@ -209,16 +272,6 @@ fn take(view: &mut View, message: Message, control: &Control) -> Result<Turn> {
     Ok(Turn::On)
 }
 
-/// What was dropped since the beginning.
-fn losses(view: &mut View, drops: Option<&Drops>, not_shown: &AtomicU64) {
-    let losses = &mut view.header().losses;
-    losses.windows_not_shown = not_shown.load(Ordering::Relaxed);
-    if let Some(drops) = drops {
-        losses.interface_frames = drops.interface_frames();
-        losses.socket_frames = Some(drops.socket_frames());
-    }
-}
-
 /// The thread that reads keys.
 struct Reader {
     ended: Arc<AtomicBool>,
@@ -226,7 +279,7 @@ struct Reader {
 }
 
 impl Reader {
-    fn begin(inputs: SyncSender<Message>) -> Result<Self> {
+    fn begin(inputs: SyncSender<Message>) -> Result<Self, ShowError> {
         let ended = Arc::new(AtomicBool::new(false));
         let end = Arc::clone(&ended);
         let read = move || {
@@ -245,7 +298,7 @@ impl Reader {
         let thread = Builder::new().name("keys".into()).spawn(read);
         Ok(Self {
             ended,
-            thread: thread.context("the keys")?,
+            thread: thread.map_err(ShowError::Thread)?,
         })
     }
 

@@ -1,14 +1,18 @@
 //! What the keys ask of a source, and the pace at which it plays.
 
-use super::feed::Stopped;
-use rocescope_view::{Motion, Seek};
+use crate::{Motion, Seek};
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+/// The user had enough.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("ended by the user")]
+pub struct Stopped;
+
 /// Asked for from one thread, done by another.
 #[derive(Clone, Debug)]
-pub(super) struct Control(Arc<(Mutex<State>, Condvar)>);
+pub struct Control(Arc<(Mutex<State>, Condvar)>);
 
 #[derive(Debug)]
 struct State {
@@ -25,7 +29,7 @@ struct State {
 
 /// What to do next.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Next {
+pub enum Next {
     /// The window whose time has come.
     Go,
     /// Another window.
@@ -33,8 +37,9 @@ pub(super) enum Next {
 }
 
 impl Control {
-    /// What begins at rest also rests after a step to another window.
-    pub(super) fn new(speed: f64, paused: bool) -> Self {
+    /// A source that plays at `speed` times the recorded pace. What begins at rest also rests after a step to another window.
+    #[must_use]
+    pub fn new(speed: f64, paused: bool) -> Self {
         let state = State {
             stopped: false,
             paused,
@@ -64,20 +69,22 @@ impl Control {
     }
 
     /// The source is to end.
-    pub(super) fn stop(&self) {
+    pub fn stop(&self) {
         self.change(|state| state.stopped = true);
     }
 
-    pub(super) fn pause(&self, paused: bool) -> Motion {
+    /// Holds the source, or lets it go on.
+    pub fn pause(&self, paused: bool) -> Motion {
         self.change(|state| state.paused = paused)
     }
 
-    pub(super) fn speed(&self, speed: f64) -> Motion {
+    /// Plays at another pace.
+    pub fn speed(&self, speed: f64) -> Motion {
         self.change(|state| state.speed = speed)
     }
 
     /// Asks for another window.
-    pub(super) fn seek(&self, seek: Seek) -> Motion {
+    pub fn seek(&self, seek: Seek) -> Motion {
         self.change(|state| {
             state.paused |= state.rests;
             state.seeks.push_back(seek);
@@ -85,7 +92,10 @@ impl Control {
     }
 
     /// Waits until something is asked for.
-    pub(super) fn wait(&self) -> Result<Next, Stopped> {
+    ///
+    /// # Errors
+    /// The source is to end.
+    pub fn wait(&self) -> Result<Next, Stopped> {
         let mut state = self.state();
         loop {
             if state.stopped {
@@ -104,7 +114,7 @@ impl Control {
 
 /// Plays event time in real time.
 #[derive(Debug, Default)]
-pub(super) struct Pace {
+pub struct Pace {
     /// When the last window was due, and its time.
     last: Option<(Instant, i64)>,
     changes: u64,
@@ -113,7 +123,10 @@ pub(super) struct Pace {
 impl Pace {
     /// Waits until the window of this time is due, or something else is asked for. `long` is told how long
     /// that will take, where it is seconds.
-    pub(super) fn wait(
+    ///
+    /// # Errors
+    /// The source is to end.
+    pub fn wait(
         &mut self,
         control: &Control,
         time_ns: i64,
