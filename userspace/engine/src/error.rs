@@ -46,13 +46,13 @@ pub enum EngineError {
     Promiscuous(String, #[source] io::Error),
     /// XDP as a whole.
     #[error(transparent)]
-    Xdp(#[from] xdp::Error),
+    Xdp(Box<xdp::Error>),
     /// XDP on one interface.
     #[error("{0}")]
-    Attach(String, #[source] xdp::Error),
+    Attach(String, #[source] Box<xdp::Error>),
     /// A packet socket cannot be opened on an interface.
     #[error("{0}")]
-    OpenSocket(String, #[source] af_packet::Error),
+    OpenSocket(String, #[source] Box<af_packet::Error>),
     /// A packet socket cannot be read.
     #[error("the packet socket")]
     Socket(#[source] io::Error),
@@ -105,6 +105,12 @@ pub enum EngineError {
         /// Packets in the runs that the kernel put in.
         delivered: u64,
     },
+}
+
+impl From<xdp::Error> for EngineError {
+    fn from(error: xdp::Error) -> Self {
+        Self::Xdp(Box::new(error))
+    }
 }
 
 /// A request that contradicts itself, or asks of a source of frames what it cannot do.

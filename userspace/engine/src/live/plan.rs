@@ -120,7 +120,7 @@ fn xdp(
         ring_bytes: usize::try_from(request.ring_bytes).unwrap_or(usize::MAX),
         ..xdp::Options::default()
     };
-    let mut capture = Capture::load(options, config).map_err(EngineError::Xdp)?;
+    let mut capture = Capture::load(options, config).map_err(EngineError::from)?;
     let mode = match request.mode {
         Mode::Native => xdp::Mode::Native,
         Mode::Generic => xdp::Mode::Generic,
@@ -133,7 +133,7 @@ fn xdp(
             .map_err(|error| Refusal {
                 // Another program on the interface has to be settled, not worked around.
                 may_fall_back: !matches!(error, xdp::Error::Occupied(_)),
-                error: EngineError::Attach(interface.name.clone(), error),
+                error: EngineError::Attach(interface.name.clone(), Box::new(error)),
             })?;
         modes.push(match attached {
             xdp::Mode::Generic => "xdp generic",
@@ -153,7 +153,7 @@ fn packet(interfaces: &[Interface]) -> Result<Plan> {
         .iter()
         .map(|interface| {
             let opened = PacketSocket::open(interface);
-            opened.map_err(|error| EngineError::OpenSocket(interface.name.clone(), error))
+            opened.map_err(|error| EngineError::OpenSocket(interface.name.clone(), Box::new(error)))
         })
         .collect();
     Ok(Plan {
