@@ -93,8 +93,8 @@ pub enum EngineError {
     #[error("--keep-frames-memory")]
     RecorderMemory(#[source] TryReserveError),
     /// The address of the metrics cannot be taken.
-    #[error("metrics at {0}")]
-    Metrics(SocketAddr, #[source] io::Error),
+    #[error("metrics at {0}: {1}")]
+    Metrics(SocketAddr, io::Error),
     /// Runs are missing that no counter explains.
     #[error(
         "{taken} packets came out of the rings, {delivered} went in: this is a defect, please report it"
