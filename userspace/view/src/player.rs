@@ -13,7 +13,7 @@ use std::thread::{Builder, JoinHandle};
 /// it is full; a live source counts the window as not shown and goes on, for nothing may hold it up.
 const QUEUE: usize = 64;
 
-/// Plays the windows of a source on the screen.
+/// Plays the windows of a source on the screen. What it is given fails with [`Stopped`] once the user has left.
 #[derive(Debug)]
 pub struct Player {
     /// Number of the window of the mesh that is shown.
@@ -34,9 +34,6 @@ pub struct Notes(SyncSender<Message>);
 
 impl Notes {
     /// Shows a line. It does not wait for the screen, and gives the line back where that is gone.
-    ///
-    /// # Errors
-    /// The line, where the screen is gone.
     pub fn send(&self, line: String) -> Result<(), String> {
         match self.0.try_send(Message::Note(line)) {
             Err(TrySendError::Disconnected(Message::Note(line))) => Err(line),
@@ -86,9 +83,6 @@ impl Player {
     }
 
     /// Takes the rows of a window, when its time has come.
-    ///
-    /// # Errors
-    /// The user had enough.
     pub fn window(&mut self, rows: &mut WindowRows) -> Result<(), Stopped> {
         if self.live {
             let rows = Message::Window(Box::new(std::mem::take(rows)));
@@ -111,17 +105,11 @@ impl Player {
     }
 
     /// Shows a window at once.
-    ///
-    /// # Errors
-    /// The user had enough.
     pub fn show(&self, rows: WindowRows) -> Result<(), Stopped> {
         self.send(Message::Window(Box::new(rows)))
     }
 
     /// These windows take the place of all before.
-    ///
-    /// # Errors
-    /// The user had enough.
     pub fn replace(&self, windows: Vec<WindowRows>) -> Result<(), Stopped> {
         self.send(Message::Replace(windows))
     }
@@ -133,26 +121,17 @@ impl Player {
     }
 
     /// The mesh of probes from here on.
-    ///
-    /// # Errors
-    /// The user had enough.
     pub fn mesh(&mut self, number: Option<usize>, rows: MeshRows) -> Result<(), Stopped> {
         self.mesh = number;
         self.send(Message::Mesh(Box::new(rows)))
     }
 
     /// A line for the user.
-    ///
-    /// # Errors
-    /// The user had enough.
     pub fn note(&self, note: String) -> Result<(), Stopped> {
         self.send(Message::Note(note))
     }
 
     /// Waits until the window of this time is due, or another is asked for.
-    ///
-    /// # Errors
-    /// The user had enough.
     pub fn due(&mut self, time_ns: i64) -> Result<Next, Stopped> {
         let Self {
             pace,
@@ -171,9 +150,6 @@ impl Player {
     }
 
     /// There is no window to come: waits for another to be asked for.
-    ///
-    /// # Errors
-    /// The user had enough.
     pub fn rest(&mut self) -> Result<Next, Stopped> {
         self.send(Message::Motion(self.control.pause(true)))?;
         self.control.wait()

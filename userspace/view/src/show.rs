@@ -30,21 +30,15 @@ pub struct Stage {
 /// Why something around the view failed.
 pub type ProcessError = Box<dyn std::error::Error + Send + Sync>;
 
-/// The process around the view, as the drawing thread uses it.
+/// The process around the view, as the drawing thread uses it. An error ends the drawing.
 pub trait Process: Send {
     /// The drawing thread has started, and the terminal is not entered yet.
-    ///
-    /// # Errors
-    /// The thread must not draw.
     fn begin(&mut self) -> Result<(), ProcessError>;
 
     /// Whether something ended the source.
     fn is_ended(&self) -> bool;
 
     /// Ends the source; from here on a signal ends the process at once.
-    ///
-    /// # Errors
-    /// The operating system refuses.
     fn end(&self) -> Result<(), ProcessError>;
 
     /// Whether a signal asked to stop since this was last called.
@@ -54,9 +48,6 @@ pub trait Process: Send {
     fn take_continue(&self) -> bool;
 
     /// Stops the process; returns when it is continued.
-    ///
-    /// # Errors
-    /// The operating system refuses.
     fn suspend(&self) -> Result<(), ProcessError>;
 
     /// What the process used since the last answer, about once a second.
