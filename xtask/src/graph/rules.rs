@@ -44,7 +44,11 @@ const FENCES: [(&[&str], &[&str]); 7] = [
     (&["ratatui", "crossterm"], &["rocescope-view"]),
     (
         &["tokio"],
-        &["rocescope-capture", "rocescope-collector", "rocescope"],
+        &[
+            "rocescope-capture",
+            "rocescope-collector",
+            "rocescope-engine",
+        ],
     ),
 ];
 

@@ -85,7 +85,7 @@ impl Default for Options {
 
 /// What a capture hands over.
 #[derive(Clone, Copy, Debug)]
-pub enum Taken<'a> {
+pub enum CaptureEvent<'a> {
     /// A run.
     Run(&'a RunRecord),
     /// A CM datagram or a TCP handshake.
@@ -194,7 +194,7 @@ impl Capture {
     ///
     /// # Errors
     /// The flush thread has failed.
-    pub fn poll(&mut self, mut sink: impl FnMut(Taken<'_>)) -> Result<(u64, bool), Error> {
+    pub fn poll(&mut self, mut sink: impl FnMut(CaptureEvent<'_>)) -> Result<(u64, bool), Error> {
         let watermark = match &mut self.flusher {
             Some(flusher) => flusher.watermark()?,
             None => 0,
@@ -206,22 +206,22 @@ impl Capture {
     }
 
     /// What is complete, and first of all where something is missing.
-    fn hand_over(&mut self, watermark: u64, sink: &mut impl FnMut(Taken<'_>)) {
+    fn hand_over(&mut self, watermark: u64, sink: &mut impl FnMut(CaptureEvent<'_>)) {
         for warning in self.warnings.take() {
-            sink(Taken::Warning(&warning));
+            sink(CaptureEvent::Warning(&warning));
         }
         let losses = self.rings.losses();
         let new = losses.intervals - self.told;
         self.told = losses.intervals;
         let known = losses.blind.len() as u64;
         for blind in losses.blind.iter().skip(known.saturating_sub(new) as usize) {
-            sink(Taken::Blind(blind));
+            sink(CaptureEvent::Blind(blind));
         }
         self.events
-            .release(watermark, &mut |event| sink(Taken::Whole(event)));
+            .release(watermark, &mut |event| sink(CaptureEvent::Whole(event)));
         for runs in self.order.ready(watermark).chunks(AT_ONCE) {
             for run in runs {
-                sink(Taken::Run(run));
+                sink(CaptureEvent::Run(run));
             }
             // A slice may hold more runs than a ring does.
             self.rings.drain(&mut self.order);
@@ -252,7 +252,10 @@ impl Capture {
     ///
     /// # Errors
     /// The kernel refuses; what was handed over before stands.
-    pub fn finish(mut self, mut sink: impl FnMut(Taken<'_>)) -> Result<(Counters, Losses), Error> {
+    pub fn finish(
+        mut self,
+        mut sink: impl FnMut(CaptureEvent<'_>),
+    ) -> Result<(Counters, Losses), Error> {
         self.attached.clear();
         // Frames that were under way are through when every CPU has passed a quiescent state.
         clock::wait_for_readers();

@@ -28,7 +28,7 @@ pub(super) fn run(arguments: &DoctorArguments) -> Result<ExitCode> {
     for interface in &interfaces {
         findings.extend(doctor::port(interface, arguments.attempt));
     }
-    super::print(&match arguments.output {
+    crate::print(&match arguments.output {
         Output::Table => text(&findings),
         Output::Json => json(&findings),
     })?;

@@ -1,8 +1,9 @@
 //! The summary as one JSON object.
 
-use super::{Live, Source, aeth, flow_rows, opcode_rows};
-use crate::intake::Outcome;
-use crate::recorder::Told;
+use super::{Source, aeth, flow_rows, opcode_rows};
+use rocescope_engine::Outcome;
+use rocescope_engine::live::LiveReport;
+use rocescope_engine::recorder::RecorderSummary;
 use rocescope_model::json::Writer;
 use rocescope_model::{Time, Value};
 use rocescope_record::Cut;
@@ -172,7 +173,7 @@ pub fn summary(source: &Source<'_>, outcome: &Outcome) -> String {
 
     json.key("recorder");
     match &outcome.recorder {
-        Some(told) => write_recorder(&mut json, told),
+        Some(recorder) => write_recorder(&mut json, recorder),
         None => {
             json.value(&Value::Null);
         }
@@ -208,7 +209,7 @@ pub fn summary(source: &Source<'_>, outcome: &Outcome) -> String {
 }
 
 /// What a live capture has to say beside.
-fn write_live(json: &mut Writer, live: &Live) {
+fn write_live(json: &mut Writer, live: &LiveReport) {
     json.begin_object();
     json.key("interfaces").begin_array();
     for (name, mode) in &live.interfaces {
@@ -220,12 +221,12 @@ fn write_live(json: &mut Writer, live: &Live) {
     json.end_array();
     json.key("verdict");
     match &live.verdict {
-        Some((verdict, _)) => json.string(verdict),
+        Some(verdict) => json.string(verdict.name()),
         None => json.value(&Value::Null),
     };
     json.key("verdict_reason");
     match &live.verdict {
-        Some((_, reason)) => json.string(reason),
+        Some(verdict) => json.string(&verdict.reason),
         None => json.value(&Value::Null),
     };
     json.key("clock_source").string(live.clock_source);
@@ -256,39 +257,40 @@ fn write_live(json: &mut Writer, live: &Live) {
 }
 
 /// What the flight recorder wrote, and what it did not.
-fn write_recorder(json: &mut Writer, told: &Told) {
+fn write_recorder(json: &mut Writer, recorder: &RecorderSummary) {
     json.begin_object();
-    json.key("path").string(&told.folder.display().to_string());
+    json.key("path")
+        .string(&recorder.folder.display().to_string());
     json.key("events").begin_object();
-    for (kind, count) in told.kinds() {
+    for (kind, count) in recorder.kinds() {
         json.key(kind).integer(count);
     }
     json.end_object();
-    json.key("recorded_events").integer(told.recorded);
+    json.key("recorded_events").integer(recorder.recorded);
     json.key("refused_events").begin_object();
-    for (reason, count) in told.refusals() {
+    for (reason, count) in recorder.refusals() {
         json.key(reason).integer(count);
     }
     json.end_object();
     for (name, count) in [
-        ("files", told.files),
-        ("frames", told.frames),
-        ("bytes", told.bytes),
-        ("deleted_files", told.deleted.files),
-        ("deleted_bytes", told.deleted.bytes),
-        ("undeleted_files", told.deleted.failed),
-        ("cut_files", told.cut),
-        ("missed_frames", told.missed),
-        ("overwritten_frames", told.overwritten),
-        ("before_ns", told.before_ns),
-        ("reach_ns", told.reach_ns),
+        ("files", recorder.files),
+        ("frames", recorder.frames),
+        ("bytes", recorder.bytes),
+        ("deleted_files", recorder.deleted.files),
+        ("deleted_bytes", recorder.deleted.bytes),
+        ("undeleted_files", recorder.deleted.failed),
+        ("cut_files", recorder.cut),
+        ("missed_frames", recorder.missed),
+        ("overwritten_frames", recorder.overwritten),
+        ("before_ns", recorder.before_ns),
+        ("reach_ns", recorder.reach_ns),
     ] {
         json.key(name).integer(count);
     }
     json.key("held_ns");
-    optional(json, told.held_ns);
+    optional(json, recorder.held_ns);
     json.key("error");
-    match &told.error {
+    match &recorder.error {
         Some(error) => json.string(error),
         None => json.value(&Value::Null),
     };

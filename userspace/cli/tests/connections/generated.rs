@@ -5,10 +5,10 @@
 //! reason, and in `docs/connections.md`.
 
 use rocescope::output::connections::{Connection, gather};
-use rocescope::session::Session;
 use rocescope_capture::file::FrameReader;
 use rocescope_capture::generate::truth::{ConnectionTruth, EndTruth};
 use rocescope_capture::generate::{self, Direction, Lost, PacketKind, Place, Scenario, Truth};
+use rocescope_engine::session::Session;
 use rocescope_model::{ConnectionRow, EventRow};
 use rocescope_pipeline::Settings;
 use rocescope_record::Config;

@@ -31,7 +31,7 @@ pub(super) fn run(arguments: &GenerateArguments) -> Result<ExitCode> {
     let beside = truth_path(out);
     let truth_json = serde_json::to_string_pretty(&truth).context("the truth")?;
     fs::write(&beside, truth_json).with_context(|| beside.display().to_string())?;
-    super::print(&format!(
+    crate::print(&format!(
         "{}: {} frames, {} of them RoCEv2\n{}: the truth about them\n",
         out.display(),
         truth.frames,

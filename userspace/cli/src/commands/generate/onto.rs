@@ -1,12 +1,12 @@
 //! Frames of a scenario onto an interface, and what the kernel made of them.
 
 use crate::arguments::{By, GenerateArguments, Output};
-use crate::signals::Signals;
 use anyhow::{Context, Result, bail, ensure};
 use rocescope_capture::generate::{Generator, Scenario};
 use rocescope_capture::inject::{Injector, LiveFrames, Sent};
 use rocescope_capture::interface::Interface;
 use rocescope_capture::privileges;
+use rocescope_engine::signals::Signals;
 use rocescope_model::Value;
 use rocescope_model::json::Writer;
 use rustix::io::Errno;
@@ -113,7 +113,7 @@ pub(super) fn run(arguments: &GenerateArguments, scenario: &Scenario) -> Result<
         (None, _) => over_packet(&interface, &frames, pace, &end)?,
     };
     let elapsed = begun.elapsed();
-    super::super::print(&match onto.output {
+    crate::print(&match onto.output {
         Output::Table => text(name, by, sent, elapsed),
         Output::Json => json(name, by, sent, elapsed),
     })?;

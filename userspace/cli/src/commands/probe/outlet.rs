@@ -1,9 +1,9 @@
 //! Rows to the dataset.
 
 use crate::arguments::ProbeArguments;
-use crate::dataset::{Dataset, Retention};
 use crate::say;
 use anyhow::Result;
+use rocescope_engine::dataset::{Dataset, Retention};
 use rocescope_model::{Cells, PROBE_TABLES, footer};
 use rocescope_probe::{Backend, Settings};
 use rocescope_store::{Error, Options, Writer};

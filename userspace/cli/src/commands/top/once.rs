@@ -1,9 +1,8 @@
 //! Windows as text, JSON and CSV, for those without a terminal.
 
-use super::feed::Stopped;
 use super::look;
 use crate::arguments::{OnceOutput, TableName, TopArguments};
-use crate::commands::print;
+use crate::print;
 use anyhow::{Result, anyhow};
 use rocescope_diagnose::mesh::Figure;
 use rocescope_model::csv;
@@ -15,7 +14,7 @@ use rocescope_model::{
     Cells, ConnectionRow, EventRow, FlowRow, LinkRow, MeshRows, OpcodeRow, PairRow, Row, SlaRow,
     Table, Type, Value, VerdictRow, WindowRow, WindowRows,
 };
-use rocescope_view::sort;
+use rocescope_view::{Stopped, sort};
 use std::collections::HashSet;
 use std::fmt::Write;
 
