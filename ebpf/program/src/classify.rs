@@ -2,9 +2,9 @@
 
 use crate::linear::Linear;
 use crate::maps::{self, State};
+use crate::whole;
 use aya_ebpf::bindings::xdp_md;
 use aya_ebpf::helpers::bpf_xdp_get_buff_len;
-use crate::whole;
 use rocescope_record::counters::Place;
 use rocescope_record::whole::is_management;
 use rocescope_record::{Config, Counters, mirror};
@@ -78,12 +78,7 @@ fn plain<const VERSION: u8, const AT: usize>(
 
 /// Every other way; counts what is no RoCEv2 packet.
 #[inline(never)]
-fn any(
-    ctx: *mut xdp_md,
-    config: &Config,
-    counters: &mut Counters,
-    state: &mut State,
-) -> u32 {
+fn any(ctx: *mut xdp_md, config: &Config, counters: &mut Counters, state: &mut State) -> u32 {
     let State {
         head,
         packet,

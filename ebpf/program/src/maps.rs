@@ -1,9 +1,9 @@
 //! The maps, and access to the one entry that each has on this CPU.
 
-use crate::whole::{Expected, HandshakeKey};
-use aya_ebpf::btf_maps::{Array, ArrayOfMaps, LruHashMap, PerCpuArray, RingBuf};
 use crate::clock::Times;
 use crate::head::Head;
+use crate::whole::{Expected, HandshakeKey};
+use aya_ebpf::btf_maps::{Array, ArrayOfMaps, LruHashMap, PerCpuArray, RingBuf};
 use aya_ebpf::helpers::generated::bpf_map_lookup_elem;
 use aya_ebpf::macros::btf_map;
 use core::sync::atomic::AtomicU64;

@@ -13,9 +13,15 @@ use core::sync::atomic::AtomicU64;
 #[unsafe(no_mangle)]
 pub extern "C" fn first_loss(cpu: u32, failed: i32) -> u32 {
     if failed == NO_RING {
-        warn!((), "CPU {} has no ring: what it sees is lost until the capture begins anew", cpu);
+        warn!(
+            (),
+            "CPU {} has no ring: what it sees is lost until the capture begins anew", cpu
+        );
     } else {
-        warn!((), "the ring of CPU {} is full: runs are lost while it is not read fast enough", cpu);
+        warn!(
+            (),
+            "the ring of CPU {} is full: runs are lost while it is not read fast enough", cpu
+        );
     }
     0
 }
@@ -36,7 +42,10 @@ pub extern "C" fn no_entry() -> u32 {
     if unsafe { told.read_volatile() } == 0 {
         // SAFETY: as above.
         unsafe { told.write_volatile(1) };
-        warn!((), "a map lacks an entry: packets are missing from runs or counts, a defect, please report it");
+        warn!(
+            (),
+            "a map lacks an entry: packets are missing from runs or counts, a defect, please report it"
+        );
     }
     0
 }
