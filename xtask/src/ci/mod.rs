@@ -3,6 +3,7 @@
 //! A step that fails does not keep the others from running: one look at the end of the log tells
 //! all that is wrong. The tests come last, and their runners' own lines close the log.
 
+mod hygiene;
 mod readme;
 mod suites;
 
@@ -31,15 +32,18 @@ const VERBS: [&str; 6] = [
 /// A step by name.
 type Step = (&'static str, fn() -> Result<()>);
 
-const STEPS: [Step; 13] = [
+const STEPS: [Step; 16] = [
     ("format", format),
     ("lints", lints),
+    ("spelling", hygiene::spelling),
+    ("dependencies", hygiene::dependencies),
     ("documentation", documentation),
     ("XDP object", || ebpf::run(&["--check"])),
     ("crate graph", graph::run),
     ("generated pages", docs::check),
     ("picture", || picture::run(&["--check"])),
     ("README commands", readme::run),
+    ("examples", hygiene::examples),
     ("service", || service::run(&[])),
     ("faults named", || fabric::run(&FAULTS)),
     ("queries", queries),
@@ -90,14 +94,9 @@ fn timed(name: &str, step: impl FnOnce() -> Result<()>) -> (Duration, Result<()>
     (begun.elapsed(), result)
 }
 
-/// The two packages outside the workspace are ours as well.
 fn format() -> Result<()> {
     run_command(&mut command("cargo", &["fmt", "--all", "--check"]))?;
-    for manifest in ["fuzz/Cargo.toml", "sketches/bench/Cargo.toml"] {
-        let check = ["fmt", "--manifest-path", manifest, "--check"];
-        run_command(&mut command("cargo", &check))?;
-    }
-    Ok(())
+    hygiene::format_outside()
 }
 
 fn lints() -> Result<()> {
@@ -107,7 +106,7 @@ fn lints() -> Result<()> {
         let mut clippy = command("cargo", &["clippy", "--all-targets"]);
         run_command(clippy.args(what).args(["--", "-D", "warnings"]))?;
     }
-    Ok(())
+    hygiene::lint_outside()
 }
 
 fn documentation() -> Result<()> {
