@@ -24,7 +24,7 @@ pub(super) fn lint_outside() -> Result<()> {
     for (manifest, how) in OUTSIDE {
         let mut clippy = command(
             "cargo",
-            &["clippy", "--locked", "--manifest-path", manifest],
+            &["clippy", "--manifest-path", manifest],
         );
         run(clippy.args(how).args(["--", "-D", "warnings"]))?;
     }
