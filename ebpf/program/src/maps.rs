@@ -101,6 +101,10 @@ static ACTIVE: AtomicU64 = AtomicU64::new(0);
 static FIRST: u32 = 0;
 
 /// An entry of an array by an index that lies in memory.
+#[expect(
+    clippy::mut_from_ref,
+    reason = "the map is a handle; its entries lie in the kernel's memory"
+)]
 #[inline(always)]
 fn entry<M, T>(map: &'static M, index: *const u32) -> Option<&'static mut T> {
     let map = (&raw const *map).cast_mut().cast();

@@ -11,6 +11,7 @@
 //! A step that fails does not stop the others: the end of the log shows all that is wrong. The tests come last, so
 //! that their own summary closes the log.
 
+mod hygiene;
 mod readme;
 mod suites;
 
@@ -40,14 +41,16 @@ type Step = (&'static str, fn() -> Result<()>);
 /// What every change must pass, before the tests.
 const GATE: &[Step] = &[
     ("format", format),
-    // Spelling, licences and the packages outside the workspace belong here.
     ("lints", lints),
     ("oldest Rust", oldest_rust),
+    ("spelling", hygiene::spelling),
+    ("dependencies", hygiene::dependencies),
     ("documentation", documentation),
     ("graph", graph::run),
     ("XDP object", || ebpf::run(&["--check"])),
     ("picture", || testbed::run(&["picture", "--check"])),
     ("README commands", readme::run),
+    ("examples", hygiene::examples),
     ("service", || testbed::run(&["service"])),
     ("faults named", || testbed::run(&FAULTS)),
     ("queries", queries),
@@ -103,19 +106,15 @@ fn timed(name: &str, step: impl FnOnce() -> Result<()>) -> (Duration, Result<()>
     (begun.elapsed(), result)
 }
 
-/// The two packages outside the workspace are ours as well.
 fn format() -> Result<()> {
     run_command(&mut command("cargo", &["fmt", "--all", "--check"]))?;
-    for manifest in ["fuzz/Cargo.toml", "sketches/bench/Cargo.toml"] {
-        let check = ["fmt", "--manifest-path", manifest, "--check"];
-        run_command(&mut command("cargo", &check))?;
-    }
-    Ok(())
+    hygiene::format_outside()
 }
 
 fn lints() -> Result<()> {
     let mut clippy = command("cargo", &["clippy", "--all-targets"]);
-    run_command(clippy.args(FEATURES).args(["--", "-D", "warnings"]))
+    run_command(clippy.args(FEATURES).args(["--", "-D", "warnings"]))?;
+    hygiene::lint_outside()
 }
 
 fn documentation() -> Result<()> {
