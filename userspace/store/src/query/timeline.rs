@@ -1,84 +1,58 @@
 //! Rows of one table from many segments, in the order of their windows.
 //!
 //! A window's sketches are a megabyte, so an hour of a few boxes does not fit the memory: each
-//! segment, whose rows are in order, is read batch by batch once its time has come.
+//! segment, whose rows are in order, is read batch by batch once its time has come. When that is,
+//! its footer tells.
 
-use anyhow::{Context, Result};
-use rocescope_model::{Cells, Column, Row, Value};
-use rocescope_store::read::Batches;
-use rocescope_store::{Scan, Segment};
+use super::rows::SegmentRows;
+use super::{Rows, time_column};
+use crate::{Error, Segment};
+use rocescope_model::{Row, Value};
+use std::cmp::Reverse;
 use std::collections::VecDeque;
-use std::path::PathBuf;
 
-/// The column that gives the order.
-const START: &str = "window_start_ns";
-
-/// The rows of all segments of a table.
+/// The rows of all segments of a selection.
 #[derive(Debug)]
 pub struct Timeline<'a, R> {
+    selected: Rows<'a, R>,
     /// Segments whose time has not come, the earliest last.
     waiting: Vec<(i64, usize, &'a Segment)>,
-    lanes: Vec<Lane<R>>,
-    column: usize,
-    /// The columns that are read.
-    wanted: fn(&Column) -> bool,
+    lanes: Vec<Lane<'a, R>>,
 }
 
 /// A segment that is being read.
 #[derive(Debug)]
-struct Lane<R> {
+struct Lane<'a, R> {
     dataset: usize,
-    path: PathBuf,
-    batches: Batches,
+    batches: SegmentRows<'a, R>,
     rows: VecDeque<R>,
 }
 
 impl<'a, R: Row> Timeline<'a, R> {
-    /// The rows of this table in all datasets.
-    ///
-    /// # Errors
-    /// A segment does not read.
-    pub fn new(scans: &'a [Scan]) -> Result<Self> {
-        let scans = scans.iter().enumerate();
-        let segments =
-            scans.flat_map(|(dataset, scan)| scan.segments.iter().map(move |s| (dataset, s)));
-        Self::of(segments, |_| true)
-    }
-
-    /// The rows of this table in these segments, each with the number of its dataset; of the columns
-    /// only those that `wanted` says yes to.
-    ///
-    /// # Errors
-    /// A segment does not read.
-    pub fn of(
-        segments: impl Iterator<Item = (usize, &'a Segment)>,
-        wanted: fn(&Column) -> bool,
-    ) -> Result<Self> {
-        let column = R::TABLE.position(START).unwrap_or(usize::MAX);
-        let mut waiting = Vec::new();
-        for (dataset, segment) in segments.filter(|(_, s)| s.table == R::TABLE.name) {
-            let mut batches = segment.batches(|column| column.name == START)?;
-            if let Some(batch) = batches.next().transpose()?
-                && let Value::I64(first) = batch.value(0, column)
-            {
-                waiting.push((first, dataset, segment));
+    pub(super) fn new(mut selected: Rows<'a, R>) -> Result<Self, Error> {
+        let segments = std::mem::take(&mut selected.segments);
+        let mut timeline = Self {
+            selected,
+            waiting: Vec::new(),
+            lanes: Vec::new(),
+        };
+        for (dataset, segment) in segments {
+            match segment.bounds.time_ns {
+                Some((first, _)) => timeline.waiting.push((first, dataset, segment)),
+                None => timeline.read(dataset, segment)?,
             }
         }
         // Datasets in the order in which they were named, where times are equal.
-        waiting.sort_by_key(|(first, dataset, _)| std::cmp::Reverse((*first, *dataset)));
-        Ok(Self {
-            waiting,
-            lanes: Vec::new(),
-            column,
-            wanted,
-        })
+        let waiting = &mut timeline.waiting;
+        waiting.sort_by_key(|(first, dataset, _)| Reverse((*first, *dataset)));
+        Ok(timeline)
     }
 
-    /// Start of the next window that has rows.
+    /// Start of the next window that may have rows.
     #[must_use]
     pub fn next_ns(&self) -> Option<i64> {
         let waiting = self.waiting.last().map(|(first, ..)| *first);
-        let reading = self.lanes.iter().filter_map(|lane| lane.head(self.column));
+        let reading = self.lanes.iter().filter_map(Lane::head);
         reading.chain(waiting).min()
     }
 
@@ -86,23 +60,16 @@ impl<'a, R: Row> Timeline<'a, R> {
     /// each. Those of an earlier window, which has no row where `start_ns` came from, are dropped.
     ///
     /// # Errors
-    /// A segment does not read.
-    pub fn take(&mut self, start_ns: i64) -> Result<Vec<(usize, R)>> {
+    /// A segment does not read, or holds a value that does not fit the row.
+    pub fn take(&mut self, start_ns: i64) -> Result<Vec<(usize, R)>, Error> {
         while let Some((_, dataset, segment)) =
             self.waiting.pop_if(|(first, ..)| *first <= start_ns)
         {
-            let mut lane = Lane {
-                dataset,
-                path: segment.path.clone(),
-                batches: segment.batches(self.wanted)?,
-                rows: VecDeque::new(),
-            };
-            lane.fill()?;
-            self.lanes.push(lane);
+            self.read(dataset, segment)?;
         }
         let mut taken = Vec::new();
         for lane in &mut self.lanes {
-            while let Some(first) = lane.head(self.column)
+            while let Some(first) = lane.head()
                 && first <= start_ns
             {
                 let row = lane.rows.pop_front();
@@ -115,24 +82,33 @@ impl<'a, R: Row> Timeline<'a, R> {
         self.lanes.retain(|lane| !lane.rows.is_empty());
         Ok(taken)
     }
+
+    fn read(&mut self, dataset: usize, segment: &'a Segment) -> Result<(), Error> {
+        let mut lane = Lane {
+            dataset,
+            batches: self.selected.open(segment, 0..usize::MAX)?,
+            rows: VecDeque::new(),
+        };
+        lane.fill()?;
+        self.lanes.push(lane);
+        Ok(())
+    }
 }
 
-impl<R: Row> Lane<R> {
-    fn head(&self, column: usize) -> Option<i64> {
-        match self.rows.front()?.value(column) {
+impl<R: Row> Lane<'_, R> {
+    fn head(&self) -> Option<i64> {
+        match self.rows.front()?.value(time_column(R::TABLE)?) {
             Value::I64(start) => Some(start),
             _ => None,
         }
     }
 
     /// Reads the next batch once the last is used up.
-    fn fill(&mut self) -> Result<()> {
+    fn fill(&mut self) -> Result<(), Error> {
         while self.rows.is_empty()
             && let Some(batch) = self.batches.next()
         {
-            let rows = batch?.typed::<R>();
-            self.rows
-                .extend(rows.with_context(|| self.path.display().to_string())?);
+            self.rows.extend(batch?);
         }
         Ok(())
     }

@@ -1,11 +1,11 @@
 //! Captured flows that cross a suspicious place.
 
-use crate::timeline::Timeline;
 use anyhow::Result;
 use rocescope_diagnose::hostmesh::flows::FlowKey;
 use rocescope_diagnose::hostmesh::{Analyzer, WindowDiagnosis};
-use rocescope_model::{Column, FlowRow, Type};
+use rocescope_model::FlowRow;
 use rocescope_store::Scan;
+use rocescope_store::query::Timeline;
 use std::collections::BTreeSet;
 
 /// A flow, as it is printed: `source>destination:port`.
@@ -21,9 +21,7 @@ pub(super) struct Affected<'a> {
 
 impl<'a> Affected<'a> {
     pub(super) fn new(found: &'a Scan) -> Result<Self> {
-        let segments = found.segments.iter().map(|segment| (0, segment));
-        let wanted = |column: &Column| column.kind != Type::Bytes;
-        let flows = Timeline::<FlowRow>::of(segments, wanted)?;
+        let flows = found.select::<FlowRow>().timeline()?;
         let has_flows = flows.next_ns().is_some();
         Ok(Self {
             flows,
