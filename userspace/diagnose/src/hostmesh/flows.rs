@@ -5,13 +5,10 @@
 //! source port another way.
 
 use super::analyzer::Analyzer;
+use super::diagnosis::Where;
 use super::place::{Crossing, Place};
 use super::tuples::Key;
 use core::net::IpAddr;
-
-/// The place of a verdict, for asking which flows cross it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Where(pub(super) Place);
 
 /// What a captured packet tells of its way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

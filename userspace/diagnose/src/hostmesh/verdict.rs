@@ -4,7 +4,7 @@ use super::analyzer::Analyzer;
 use super::by_key::ByKey;
 use super::cells::Cells;
 use super::class::{Class, Evidence};
-use super::flows::Where;
+use super::diagnosis::Where;
 use super::history::History;
 use super::naming::name;
 use super::paper::Votes;
@@ -81,7 +81,8 @@ impl Bench<'_> {
             since_ns,
             probes: suspect.probes,
             anomalous: suspect.anomalous,
-            anomalous_ratio: super::sla::ratio(suspect.anomalous, suspect.probes).unwrap_or(0.0),
+            anomalous_ratio: super::quantiles::ratio(suspect.anomalous, suspect.probes)
+                .unwrap_or(0.0),
             score: suspect.score,
             worst_tuples: Some(look.tuples)
                 .filter(|tuples| !tuples.is_empty())

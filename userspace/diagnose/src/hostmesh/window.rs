@@ -5,8 +5,7 @@ use super::asymmetry::{one_way_share, ways_back};
 use super::by_key::ByKey;
 use super::cells::Cells;
 use super::cores::both;
-use super::coverage::Coverage;
-use super::flows::Where;
+use super::diagnosis::WindowDiagnosis;
 use super::latency::{self, Times};
 use super::paper::{Votes, attribute};
 use super::place::Place;
@@ -15,26 +14,8 @@ use super::suspects::{Scan, Suspect, Symptom};
 use super::untraced::unreached;
 use super::verdict::Bench;
 use alloc::format;
-use alloc::string::String;
 use alloc::vec::Vec;
-use rocescope_model::{SlaRow, Text, VerdictRow};
-
-/// What a window showed.
-#[derive(Debug, Clone, PartialEq)]
-pub struct WindowDiagnosis {
-    /// Start of the window.
-    pub start_ns: i64,
-    /// Its row of `sla`.
-    pub sla: SlaRow,
-    /// Its rows of `verdicts`, the likeliest first.
-    pub verdicts: Vec<VerdictRow>,
-    /// The place of each verdict.
-    pub places: Vec<Where>,
-    /// NICs that are anomalous by the paper's rule in this window, as `host/nic`.
-    pub anomalous_nics: Vec<String>,
-    /// Every learnt link, by number; [`Analyzer::link_rows`] makes rows of it.
-    pub coverage: Vec<Coverage>,
-}
+use rocescope_model::{SlaRow, Text};
 
 /// The suspects of a window, by symptom.
 #[derive(Debug, Default)]
