@@ -37,7 +37,6 @@ use rustix::event::{Timespec, epoll};
 use rustix::io::Errno;
 use socket::{Received, Socket};
 use stamping::Stamping;
-use std::net::IpAddr;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
@@ -430,9 +429,4 @@ impl Backend for Raw {
         self.look_again(seen, events)?;
         Ok(Waited { seen, woken })
     }
-}
-
-/// The family of an address, as the kernel numbers it.
-fn is_v6(address: IpAddr) -> bool {
-    matches!(address, IpAddr::V6(_))
 }
