@@ -1,103 +1,18 @@
-//! Rows in, a [`Report`] out, in bounded memory.
-//!
-//! | module | what it keeps |
-//! |---|---|
-//! | `totals` | sums over all windows, and the windows with most |
-//! | `flows` | flows by key, up to a bound, with what may be missing of each |
-//! | `room` | what a window's list leaves room for |
-//! | `opcodes` | one sum an opcode |
-//! | `connection` | the two directions of one |
-//! | `connections` | connections that live, sums of those that do not, the worst |
-//! | `events` | counts by kind, over time, and the most telling of each |
-//! | `mesh` | the mesh of probes: pairs of NICs, sums over time, problems, links |
-//! | `top` | the greatest so many of anything |
+//! Takes rows, keeps sums.
 
-mod connection;
-mod connections;
-mod events;
-mod flows;
-mod mesh;
-mod opcodes;
-mod room;
-mod top;
-mod totals;
-
-pub use connection::Connection;
-pub use connections::ConnectionFigures;
-pub(crate) use connections::RESENT_SHARE;
-pub use events::{EventCounts, EventFigures, KindFigures};
-pub use flows::{FOLLOWED_FLOWS, FlowFigures};
-pub use mesh::{MeshFigures, MeshPeriod};
-pub use opcodes::OpcodeFigures;
-pub use totals::{Peak, Totals};
-
+use super::connections::Connections;
+use super::events::Events;
+use super::flows::Flows;
+use super::mesh::Mesh;
+use super::{MOST_NAMES, OpcodeFigures, Origin, Scope, Totals};
 use crate::report::{Period, Report};
 use crate::series::Series;
-use connections::Connections;
-use events::Events;
-use flows::Flows;
-use mesh::Mesh;
 use rocescope_model::filter::{Filter, FilterError, RowFilter};
 use rocescope_model::{
-    ConnectionRow, EventRow, FlowRow, LinkRow, OpcodeRow, ProbeRow, Row, SlaRow, Time, VerdictRow,
+    ConnectionRow, EventRow, FlowRow, LinkRow, OpcodeRow, ProbeRow, Row, SlaRow, VerdictRow,
     WindowRow,
 };
 use std::collections::BTreeSet;
-
-/// Different names kept of observers, sources and the like: a list to read, not to fill memory.
-pub const MOST_NAMES: usize = 32;
-
-/// Where the rows came from.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Origin {
-    /// Name of the dataset.
-    pub dataset: String,
-    /// Interfaces and files that the frames came from.
-    pub sources: BTreeSet<String>,
-    /// How they were captured.
-    pub modes: BTreeSet<String>,
-    /// Clocks that stamped them.
-    pub clocks: BTreeSet<String>,
-    /// Files that did not read, with the reason: their rows are missing.
-    pub unreadable: Vec<(String, String)>,
-    /// Segments that are being written, or were left open by a killed capture: theirs too.
-    pub open_segments: usize,
-}
-
-/// What is asked of the rows.
-#[derive(Debug, Clone)]
-pub struct Scope {
-    /// Rows of each list.
-    pub top: usize,
-    /// Windows and events from this time on.
-    pub from: Option<Time>,
-    /// Windows and events before this time.
-    pub to: Option<Time>,
-    /// Rows of this capture point alone.
-    pub observer: Option<String>,
-    /// Flows, connections and events for which this holds.
-    pub filter: Option<Filter>,
-}
-
-impl Default for Scope {
-    fn default() -> Self {
-        Self {
-            top: 20,
-            from: None,
-            to: None,
-            observer: None,
-            filter: None,
-        }
-    }
-}
-
-impl Scope {
-    /// Whether an instant, in nanoseconds since 1970, lies in the time asked for.
-    #[must_use]
-    pub fn covers(&self, time_ns: i64) -> bool {
-        self.from.is_none_or(|from| from.0 <= time_ns) && self.to.is_none_or(|to| time_ns < to.0)
-    }
-}
 
 /// The filter of each table that has its columns.
 #[derive(Debug, Default)]
