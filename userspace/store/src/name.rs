@@ -150,13 +150,13 @@ fn parse_start(text: &str) -> Option<Time> {
 
 /// Where the files of a segment are, in each of its states.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct SegmentPaths {
     pub(crate) root: PathBuf,
     pub(crate) table: String,
     pub(crate) name: SegmentName,
 }
 
-impl Place {
+impl SegmentPaths {
     pub(crate) fn sealed(&self) -> PathBuf {
         let partition = Partition::of(self.name.start).path();
         let file = format!("{}{SEALED}", self.name);
@@ -209,7 +209,7 @@ pub(crate) fn lock_path(root: &Path, observer: &Observer) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
-    use super::{Observer, OpenFile, Partition, Place, SegmentName, is_sealed};
+    use super::{Observer, OpenFile, Partition, SegmentName, SegmentPaths, is_sealed};
     use rocescope_model::Time;
     use std::path::Path;
 
@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn names_say_observer_start_and_number() {
-        let place = Place {
+        let place = SegmentPaths {
             root: "data".into(),
             table: "flows".into(),
             name: SegmentName::new(&Observer::new("rail-3"), START, 7),

@@ -1,6 +1,6 @@
 //! What a window showed.
 
-use super::place::Place;
+use super::place::FaultLocation;
 use alloc::string::String;
 use alloc::vec::Vec;
 use rocescope_model::{SlaRow, VerdictRow};
@@ -24,7 +24,7 @@ pub struct WindowDiagnosis {
 
 /// The place of a verdict, for asking which flows cross it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Where(pub(super) Place);
+pub struct Where(pub(super) FaultLocation);
 
 /// How a window covered a link.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

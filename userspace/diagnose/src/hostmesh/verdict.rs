@@ -8,7 +8,7 @@ use super::diagnosis::Where;
 use super::history::History;
 use super::naming::name;
 use super::paper::Votes;
-use super::place::Place;
+use super::place::FaultLocation;
 use super::record::Record;
 use super::suspects::{Suspect, Symptom};
 use alloc::format;
@@ -100,8 +100,8 @@ impl Bench<'_> {
     fn votes(&self, row: &mut VerdictRow, suspect: &Suspect) {
         let (most, heaviest) = (self.votes.most(), self.votes.most_weight());
         let (vote, most) = match suspect.place {
-            Place::Link(link) => (self.votes.links.get(link as usize), most),
-            Place::Cable(one, other) => {
+            FaultLocation::Link(link) => (self.votes.links.get(link as usize), most),
+            FaultLocation::Cable(one, other) => {
                 let vote = |link: u32| self.votes.links.get(link as usize);
                 let more = if vote(one).map(|v| v.count) >= vote(other).map(|v| v.count) {
                     one
@@ -110,7 +110,7 @@ impl Bench<'_> {
                 };
                 (vote(more), most)
             }
-            Place::Switch(switch) => (
+            FaultLocation::Switch(switch) => (
                 self.votes.switches.get(switch as usize),
                 self.votes.most_of_switches(),
             ),

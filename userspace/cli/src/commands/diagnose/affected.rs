@@ -15,7 +15,7 @@ pub(super) type Flow = String;
 pub(super) struct Affected<'a> {
     flows: Timeline<'a, FlowRow>,
     /// Of capture windows that may reach into the next window of the diagnosis.
-    seen: Vec<Seen>,
+    seen: Vec<CapturedFlow>,
     has_flows: bool,
 }
 
@@ -44,7 +44,8 @@ impl<'a> Affected<'a> {
         let end_ns = diagnosis.start_ns + diagnosis.sla.window_ns;
         while let Some(start_ns) = self.flows.next_ns().filter(|start| *start < end_ns) {
             let rows = self.flows.take(start_ns)?;
-            self.seen.extend(rows.iter().map(|(_, row)| Seen::of(row)));
+            self.seen
+                .extend(rows.iter().map(|(_, row)| CapturedFlow::of(row)));
         }
         self.seen.retain(|seen| seen.until_ns > diagnosis.start_ns);
         for seen in &self.seen {
@@ -66,13 +67,13 @@ impl<'a> Affected<'a> {
 
 /// A flow of a capture window.
 #[derive(Debug, Clone, Copy)]
-struct Seen {
+struct CapturedFlow {
     key: FlowKey,
     from_ns: i64,
     until_ns: i64,
 }
 
-impl Seen {
+impl CapturedFlow {
     const fn of(row: &FlowRow) -> Self {
         Self {
             key: FlowKey {
