@@ -13,7 +13,6 @@
 //! | [`mod@reference`] | what is generated from the command line: pages, completions, template |
 //! | [`mod@say`] | lines for the user while something runs |
 //! | `stdout` | results |
-//! | [`timeline`] | rows of many segments in the order of their windows |
 //! | [`progress`] | the bar on a terminal |
 
 pub mod arguments;
@@ -28,7 +27,6 @@ mod reload;
 mod requests;
 pub mod say;
 mod stdout;
-pub mod timeline;
 pub mod units;
 
 pub use arguments::Arguments;

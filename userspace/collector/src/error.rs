@@ -14,7 +14,7 @@ pub enum Error {
         action: &'static str,
         /// The file or address.
         place: String,
-        /// The cause.
+        /// Why not.
         cause: io::Error,
     },
     /// A key or certificate is invalid, or the two do not match.

@@ -12,98 +12,28 @@ mod commit;
 mod intake;
 pub mod refusal;
 mod service;
+mod settings;
+mod shared;
 mod totals;
 
 pub use agents::AgentStatus;
 pub use commit::{Analysis, Rows};
 pub use refusal::{Refusal, Refusals};
+pub use settings::{Settings, StatusSink};
 pub use totals::Counts;
 
 use crate::Error;
-use crate::tls::Files;
 use agents::Agents;
-use rocescope_store::{Options, Summary};
+use rocescope_store::Summary;
+use shared::{MIN_PARCEL_BYTES, Shared};
 use std::fmt;
 use std::net::{SocketAddr, TcpListener};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::thread::JoinHandle;
-use std::time::Duration;
 use tokio::runtime::Builder;
 use tokio::sync::{Semaphore, watch};
 use totals::Totals;
-
-/// Receives status lines of the collector.
-pub type StatusSink = Arc<dyn Fn(&str) + Send + Sync>;
-
-/// Settings of a collector.
-#[derive(Clone)]
-pub struct Settings {
-    /// Where to listen.
-    pub listen: SocketAddr,
-    /// Certificate and key of the collector, and the authority that it trusts.
-    pub files: Files,
-    /// Root of the dataset.
-    pub dataset: PathBuf,
-    /// How it is written. The observer names the files: `collector` unless changed.
-    pub options: Options,
-    /// Whether rows are on the disk, not only in the kernel's hands, before they are acknowledged: yes.
-    pub sync: bool,
-    /// Agents at once: 1,024.
-    pub max_agents: usize,
-    /// Handshakes at once: 256, and 32 from one address.
-    pub max_handshakes: usize,
-    /// Handshakes at once from one address: 32.
-    pub max_handshakes_per_address: usize,
-    /// Maximum bytes of parcels that wait to be written: 64 MiB.
-    pub queue_bytes: usize,
-    /// How long parcels are gathered before they are written together: 200 ms.
-    pub gather: Duration,
-    /// Time limit for the handshake, and for opening the first stream: 10 s.
-    pub patience: Duration,
-    /// A connection that answers no ping for this long is closed: 20 s.
-    pub keep_alive: Duration,
-    /// Delay before the next attempt after the dataset could not be written: 5 s.
-    pub retry: Duration,
-    /// Receives status lines.
-    pub status: StatusSink,
-}
-
-impl Settings {
-    /// The defaults.
-    #[must_use]
-    pub fn new(listen: SocketAddr, files: Files, dataset: PathBuf) -> Self {
-        Self {
-            listen,
-            files,
-            dataset,
-            options: Options {
-                tables: rocescope_model::PROBE_TABLES,
-                ..Options::new("collector")
-            },
-            sync: true,
-            max_agents: 1024,
-            max_handshakes: 256,
-            max_handshakes_per_address: 32,
-            queue_bytes: 64 << 20,
-            gather: Duration::from_millis(200),
-            patience: Duration::from_secs(10),
-            keep_alive: Duration::from_secs(20),
-            retry: Duration::from_secs(5),
-            status: Arc::new(|_| {}),
-        }
-    }
-}
-
-impl fmt::Debug for Settings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Settings")
-            .field("listen", &self.listen)
-            .field("dataset", &self.dataset)
-            .finish_non_exhaustive()
-    }
-}
 
 /// What happened since the start.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -114,15 +44,6 @@ pub struct Status {
     pub counts: Counts,
     /// Refused peers and parcels, by reason.
     pub refusals: Vec<(Refusal, u64)>,
-}
-
-/// The live state, which connections write and the status line reads.
-pub(crate) struct Shared {
-    agents: Agents,
-    refusals: Refusals,
-    totals: Totals,
-    waiting: Arc<Semaphore>,
-    settings: Settings,
 }
 
 /// A handle that reads the status of a running collector.
@@ -147,15 +68,12 @@ impl fmt::Debug for Monitor {
     }
 }
 
-/// Minimum bytes that a parcel counts for in the queue: bounds the number of parcels.
-const MIN_PARCEL_BYTES: usize = 16 << 10;
-
 /// A running collector. Dropping it stops it and discards the result; [`stop`](Self::stop) returns it.
 pub struct Server {
     address: SocketAddr,
     shared: Arc<Shared>,
     stop: watch::Sender<bool>,
-    gate: Option<JoinHandle<()>>,
+    admission: Option<JoinHandle<()>>,
     commit: Option<JoinHandle<Result<Summary, Error>>>,
 }
 
@@ -197,7 +115,7 @@ impl Server {
             .map_err(failed)?;
         let (stop, stopped) = watch::channel(false);
         let theirs = Arc::clone(&shared);
-        let gate = std::thread::Builder::new()
+        let admission = std::thread::Builder::new()
             .name("accept".into())
             .spawn(move || {
                 runtime.block_on(admission::accept(listener, tls, theirs, submit, stopped));
@@ -207,7 +125,7 @@ impl Server {
             address,
             shared,
             stop,
-            gate: Some(gate),
+            admission: Some(admission),
             commit: Some(commit),
         })
     }
@@ -241,7 +159,7 @@ impl Server {
     fn end(&mut self) -> Option<Result<Summary, Error>> {
         self.stop.send_replace(true);
         // This drops the sending end of the channel, which ends the writing thread.
-        let _ = self.gate.take()?.join();
+        let _ = self.admission.take()?.join();
         self.commit.take()?.join().ok()
     }
 }

@@ -110,7 +110,7 @@ impl Spool {
     /// Appends rows of one table. Rows that cannot be written are counted and dropped.
     ///
     /// # Errors
-    /// A value does not fit its column, or the first reason why rows could not be written.
+    /// A value does not check_rows its column, or the first reason why rows could not be written.
     pub fn append(&self, cells: &dyn Cells) -> Result<(), Error> {
         let parcels = parcel::encode(cells, PARCEL_ROWS)?;
         let mut state = self.state();
@@ -227,7 +227,7 @@ impl Spool {
     /// Removes a parcel and returns its rows.
     fn remove(&self, state: &mut State, number: Number) -> Option<u64> {
         let waiting = state.take(number)?;
-        // The agent sends a file that stays again after its next start; the collector recognises its number.
+        // The agent sends a file that stays once more after its next start; the collector recognises its number.
         let _ = fs::remove_file(self.path(number, waiting.rows, END));
         Some(waiting.rows)
     }

@@ -1,7 +1,7 @@
 //! What routers answer: time exceeded, and unreachable (RFC 792, RFC 4443).
 
 use crate::payload::Payload;
-use crate::types::Kind;
+use crate::types::DatagramKind;
 use etherparse::{Icmpv4Type, Icmpv6Type, LaxNetSlice, LaxSlicedPacket, TransportSlice};
 use std::net::IpAddr;
 
@@ -23,7 +23,7 @@ pub struct Answer {
     /// Of the datagram: UDP destination port.
     pub dst_port: u16,
     /// What it was for, as far as the quotation says.
-    pub kind: Option<Kind>,
+    pub kind: Option<DatagramKind>,
 }
 
 /// Bits of an IPv4 identification that hold the TTL of a trace; the rest is its number.
@@ -32,10 +32,10 @@ pub(crate) const TTL_BITS: u32 = 5;
 /// The IPv4 identification of a datagram: 0 for probes. Routers need to quote no more than the IP header
 /// and eight bytes behind it (RFC 792), so number and TTL of a trace must be in there, and neither
 /// may be in what ECMP hashes.
-pub(crate) const fn identification(kind: Kind) -> u16 {
+pub(crate) const fn identification(kind: DatagramKind) -> u16 {
     match kind {
-        Kind::Probe => 0,
-        Kind::Trace { id, ttl } => id << TTL_BITS | (ttl & 31) as u16,
+        DatagramKind::Probe => 0,
+        DatagramKind::Trace { id, ttl } => id << TTL_BITS | (ttl & 31) as u16,
     }
 }
 
@@ -104,13 +104,13 @@ fn quoted_udp<'a>(
     ))
 }
 
-fn by_identification(net: &LaxNetSlice<'_>) -> Option<Kind> {
+fn by_identification(net: &LaxNetSlice<'_>) -> Option<DatagramKind> {
     let LaxNetSlice::Ipv4(ip) = net else {
         return None;
     };
     Some(match ip.header().identification() {
-        0 => Kind::Probe,
-        number => Kind::Trace {
+        0 => DatagramKind::Probe,
+        number => DatagramKind::Trace {
             id: number >> TTL_BITS,
             ttl: (number & 31) as u8,
         },

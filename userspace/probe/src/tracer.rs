@@ -12,7 +12,7 @@
 use crate::answers::Answers;
 use crate::icmp::Answer;
 use crate::route::{Hop, News, Route};
-use crate::types::{Kind, Nanos, NicIndex};
+use crate::types::{DatagramKind, Nanos, NicIndex};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
@@ -253,7 +253,7 @@ impl Tracer {
 
     /// A router answered a packet of a trace of `tuple`.
     pub fn answered(&mut self, tuple: Tuple, answer: &Answer, at: Nanos) -> Heard {
-        let Some(Kind::Trace { id, ttl }) = answer.kind else {
+        let Some(DatagramKind::Trace { id, ttl }) = answer.kind else {
             return Heard::Strange;
         };
         let Some(running) = self.running(tuple, id) else {
@@ -400,7 +400,7 @@ mod tests {
             dst: DESTINATION,
             src_port: TUPLE.port,
             dst_port: 4791,
-            kind: Some(Kind::Trace { id, ttl }),
+            kind: Some(DatagramKind::Trace { id, ttl }),
         }
     }
 

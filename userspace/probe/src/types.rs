@@ -76,7 +76,7 @@ pub struct Clock {
 
 /// What probes and traces are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum DatagramKind {
     /// It is measured.
     Probe,
     /// It asks the hop at which its TTL ends for its address.
@@ -100,7 +100,7 @@ pub struct Outgoing {
     /// Number of the probe; of a trace, 0.
     pub sequence: Sequence,
     /// What for.
-    pub kind: Kind,
+    pub kind: DatagramKind,
     /// When the agent sends it (1).
     pub sent: Nanos,
     /// Number of the agent, against datagrams of others.

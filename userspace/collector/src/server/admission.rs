@@ -4,7 +4,8 @@ use super::agents::Slot;
 use super::commit::Parcel;
 use super::intake::Intake;
 use super::refusal::Refusal;
-use super::{Shared, service};
+use super::service;
+use super::shared::Shared;
 use crate::tls::first_name;
 use hyper::server::conn::http2::Builder;
 use hyper::service::service_fn;
@@ -200,7 +201,7 @@ impl Admission {
                 self.refuse(Refusal::Replaced, &why);
             }
             () = idle => {
-                let why = format!("{} opened no stream", slot.name);
+                let why = format!("{} does not begin to send", slot.name);
                 self.refuse(Refusal::Idle, &why);
             }
             () = stopped(&mut stop) => {
@@ -236,13 +237,13 @@ fn classify(error: &io::Error) -> (Refusal, String) {
 struct Handshakes(Mutex<HashMap<IpAddr, usize>>);
 
 /// Counts one handshake until it is dropped.
-struct HandshakePermit {
+struct HandshakeSlot {
     handshakes: Arc<Handshakes>,
     address: IpAddr,
 }
 
 impl Handshakes {
-    fn enter(self: &Arc<Self>, address: IpAddr, shared: &Shared) -> Option<HandshakePermit> {
+    fn enter(self: &Arc<Self>, address: IpAddr, shared: &Shared) -> Option<HandshakeSlot> {
         let mut handshakes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let all: usize = handshakes.values().sum();
         let of_one = handshakes.get(&address).copied().unwrap_or(0);
@@ -251,14 +252,14 @@ impl Handshakes {
             return None;
         }
         handshakes.insert(address, of_one + 1);
-        Some(HandshakePermit {
+        Some(HandshakeSlot {
             handshakes: Arc::clone(self),
             address,
         })
     }
 }
 
-impl Drop for HandshakePermit {
+impl Drop for HandshakeSlot {
     fn drop(&mut self) {
         let mut handshakes = self
             .handshakes

@@ -120,7 +120,7 @@ mod tests {
     use std::sync::Arc;
 
     #[test]
-    fn slots_are_bounded_and_the_newest_connection_has_the_agents() {
+    fn seats_are_bounded_and_the_newest_connection_has_the_agents() {
         let peer: SocketAddr = "127.0.0.1:1".parse().unwrap();
         let agents = Agents::new(2);
         let one = agents.enter("h0".into(), peer).unwrap();

@@ -1,7 +1,7 @@
 //! The writing thread: writes parcels of many agents together, syncs once, then answers.
 
-use super::Shared;
 use super::agents::Slot;
+use super::shared::Shared;
 use crate::Error;
 use crate::label::{Answer, Label, Outcome};
 use rocescope_model::Cells;

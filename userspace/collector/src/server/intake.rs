@@ -4,7 +4,7 @@ use super::agents::Slot;
 use super::commit::{self, CommitResult};
 use super::refusal::Refusal;
 use super::service::put_result;
-use super::{MIN_PARCEL_BYTES, Shared};
+use super::shared::{MIN_PARCEL_BYTES, Shared};
 use crate::label::{Answer, Label, Outcome};
 use crate::{MAX_IN_FLIGHT, MESSAGE_BYTES};
 use arrow_flight::{FlightData, PutResult};
@@ -160,7 +160,7 @@ impl Intake {
 /// of one hour.
 fn check_rows(batch: &Batch, label: &Label) -> Result<(), (Refusal, String)> {
     let table = batch.table();
-    // A value may fit its column and not its row, such as port -1: readers of the dataset would fail on it.
+    // A value may check_rows its column and not its row, such as port -1: readers of the dataset would fail on it.
     let read = if table == ProbeRow::TABLE {
         batch.typed::<ProbeRow>().map(drop)
     } else if table == PathRow::TABLE {

@@ -1,6 +1,6 @@
 //! What the collector refuses: counted by reason, and reported without flooding the log.
 
-use super::StatusSink;
+use super::settings::StatusSink;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};

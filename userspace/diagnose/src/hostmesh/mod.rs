@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`settings`] | lengths of time and thresholds |
 //! | [`analyzer`] | [`Analyzer`]: rows in, a [`WindowDiagnosis`] a window out |
+//! | `diagnosis` | what a window showed |
 //! | `window` | the analysis of one of them, step by step |
 //! | `record` | a probe in 16 bytes |
 //! | `names`, `tuples` | numbers for NICs, switches, links and 5-tuples; paths with their times |
@@ -24,7 +25,7 @@
 //! | `sla`, `coverage` | the other rows |
 //! | [`flows`] | which captured flows cross a place |
 //! | [`problem`] | [`Problem`]: the verdicts of many windows as one |
-//! | `cores` | two pieces of work at once |
+//! | `quantiles`, `cores` | quantiles and shares; two pieces of work at once |
 //!
 //! A window is analysed when the caller's watermark passes its end; rows that come later are counted. Nothing
 //! is said of a window with few probes, and the row of `sla` says why.
@@ -37,6 +38,7 @@ mod class;
 mod cores;
 mod count;
 mod coverage;
+mod diagnosis;
 pub mod flows;
 mod history;
 mod latency;
@@ -46,6 +48,7 @@ mod naming;
 mod paper;
 mod place;
 pub mod problem;
+mod quantiles;
 mod record;
 pub mod settings;
 mod shape;
@@ -60,9 +63,7 @@ mod window;
 
 pub use analyzer::Analyzer;
 pub use cores::Both;
-pub use coverage::Coverage;
-pub use flows::Where;
+pub use diagnosis::{Coverage, Where, WindowDiagnosis};
 pub use problem::Problem;
+pub(crate) use quantiles::ratio;
 pub use settings::{Settings, SettingsError};
-pub(crate) use sla::ratio;
-pub use window::WindowDiagnosis;

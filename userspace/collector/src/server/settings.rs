@@ -1,0 +1,80 @@
+//! How to collect.
+
+use crate::tls::Files;
+use rocescope_store::Options;
+use std::fmt;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Receives status lines of the collector.
+pub type StatusSink = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// Settings of a collector.
+#[derive(Clone)]
+pub struct Settings {
+    /// Where to listen.
+    pub listen: SocketAddr,
+    /// Certificate and key of the collector, and the authority that it trusts.
+    pub files: Files,
+    /// Root of the dataset.
+    pub dataset: PathBuf,
+    /// How it is written. The observer names the files: `collector` unless changed.
+    pub options: Options,
+    /// Whether rows are on the disk, not only in the kernel's hands, before they are acknowledged: yes.
+    pub sync: bool,
+    /// Agents at once: 1,024.
+    pub max_agents: usize,
+    /// Handshakes at once: 256, and 32 from one address.
+    pub max_handshakes: usize,
+    /// Handshakes at once from one address: 32.
+    pub max_handshakes_per_address: usize,
+    /// Maximum bytes of parcels that wait to be written: 64 MiB.
+    pub queue_bytes: usize,
+    /// How long parcels are gathered before they are written together: 200 ms.
+    pub gather: Duration,
+    /// Time limit for the handshake, and for opening the first stream: 10 s.
+    pub patience: Duration,
+    /// A connection that answers no ping for this long is closed: 20 s.
+    pub keep_alive: Duration,
+    /// Delay before the next attempt after the dataset could not be written: 5 s.
+    pub retry: Duration,
+    /// Receives status lines.
+    pub status: StatusSink,
+}
+
+impl Settings {
+    /// The defaults.
+    #[must_use]
+    pub fn new(listen: SocketAddr, files: Files, dataset: PathBuf) -> Self {
+        Self {
+            listen,
+            files,
+            dataset,
+            options: Options {
+                tables: rocescope_model::PROBE_TABLES,
+                ..Options::new("collector")
+            },
+            sync: true,
+            max_agents: 1024,
+            max_handshakes: 256,
+            max_handshakes_per_address: 32,
+            queue_bytes: 64 << 20,
+            gather: Duration::from_millis(200),
+            patience: Duration::from_secs(10),
+            keep_alive: Duration::from_secs(20),
+            retry: Duration::from_secs(5),
+            status: Arc::new(|_| {}),
+        }
+    }
+}
+
+impl fmt::Debug for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Settings")
+            .field("listen", &self.listen)
+            .field("dataset", &self.dataset)
+            .finish_non_exhaustive()
+    }
+}
