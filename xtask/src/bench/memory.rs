@@ -5,7 +5,7 @@ use crate::product::{build, directory, text};
 use anyhow::{Context, Result, ensure};
 use std::fs;
 
-const SCENARIO: &str = "userspace/capture/scenarios/many-flows.toml";
+const SCENARIO: &str = "userspace/generate/scenarios/many-flows.toml";
 /// What the project promises for it.
 const MOST_KIB: u64 = 64 * 1024;
 

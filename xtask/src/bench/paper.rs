@@ -7,6 +7,6 @@ use anyhow::Result;
 pub(super) fn run(options: &[&str]) -> Result<()> {
     let cargo = ["run", "--quiet", "--release", "--package"];
     let mut bench = command("cargo", &cargo);
-    bench.args(["rocescope-capture", "--example", "paper", "--"]);
+    bench.args(["rocescope-generate", "--example", "paper", "--"]);
     run_command(bench.args(options))
 }

@@ -9,7 +9,7 @@ use crate::session::Session;
 use crate::signals::Signals;
 use anyhow::{Context, Result};
 use rocescope_capture::file::{self, FrameReader};
-use rocescope_capture::generate::{self, Generator, Scenario};
+use rocescope_generate::{self as generate, Generator, Scenario};
 use rocescope_model::footer;
 use rocescope_pipeline::Settings;
 use rocescope_pipeline::settings::Jitter;

@@ -107,7 +107,7 @@ impl Scenario {
     /// type, out of range, or at odds with another field.
     ///
     /// ```
-    /// use rocescope_capture::generate::Scenario;
+    /// use rocescope_generate::Scenario;
     ///
     /// let error = Scenario::parse("duration = \"1s\"\n[[flows]]\nrate = \"fast\"\n").unwrap_err();
     /// assert!(error.to_string().starts_with("line 3: flows[0].rate: "));

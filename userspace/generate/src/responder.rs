@@ -3,12 +3,12 @@
 //! It too lives in the time of the tap: a request that passes there is answered there `delay`
 //! later, so what it thinks of the request can be reckoned at once.
 
+use super::lost::PacketKind;
 use super::message::{Position, Request};
 use super::random::Random;
 use super::requester::NEVER;
 use super::rules::{Rules, picoseconds};
 use super::scenario::group::{Operation, Service};
-use super::tally::PacketKind;
 use std::collections::VecDeque;
 
 /// Positive, without credits.

@@ -1,7 +1,7 @@
 //! A scenario through run cache and pipeline, as the frames of a capture pass them.
 
 use crate::truth::Truth;
-use rocescope_capture::generate::{Generator, Scenario};
+use rocescope_generate::{Generator, Scenario};
 use rocescope_model::{EventRow, FlowRow, OpcodeRow, WindowRow};
 use rocescope_pipeline::{Pipeline, Settings};
 use rocescope_record::observer::FrameTime;

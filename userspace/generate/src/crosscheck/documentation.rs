@@ -1,7 +1,7 @@
 //! `docs/scenarios.md` says what is so.
 
 use super::{checked, folder};
-use crate::generate::Scenario;
+use crate::Scenario;
 
 /// The fenced blocks of `docs/scenarios.md`.
 fn documented() -> (String, Vec<String>) {

@@ -5,13 +5,14 @@
 
 use super::channel::{Channel, Next};
 use super::fate::Fate;
+use super::lost::LossPoint;
 use super::random::Random;
 use super::requester::{NEVER, Requester};
 use super::responder::Responder;
 use super::rules::Rules;
 use super::scenario::impairment::Side;
 use super::session::Session;
-use super::tally::{Direction, Place};
+use super::tally::Direction;
 use super::tapped::{Cause, Content, Tapped};
 
 /// A connection.
@@ -112,8 +113,8 @@ impl Connection {
             _ => (&mut self.forward, rules[0]),
         };
         let place = match tapped.fate {
-            Fate { damaged: true, .. } => Some(Place::Damaged),
-            fate => fate.lost.map(|_| Place::AfterTap),
+            Fate { damaged: true, .. } => Some(LossPoint::Damaged),
+            fate => fate.lost.map(|_| LossPoint::AfterTap),
         };
         if let Some(direction) = directions.get_mut(tapped.from())
             && let Some(place) = place
@@ -136,7 +137,13 @@ impl Connection {
     }
 
     /// Lists a packet that was lost.
-    pub(super) fn lose(&self, now: u64, tapped: &Tapped, place: Place, direction: &mut Direction) {
+    pub(super) fn lose(
+        &self,
+        now: u64,
+        tapped: &Tapped,
+        place: LossPoint,
+        direction: &mut Direction,
+    ) {
         let channel = match (tapped.channel, &self.backward) {
             (1, Some(backward)) => backward,
             _ => &self.forward,

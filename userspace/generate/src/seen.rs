@@ -66,7 +66,7 @@ impl Seen {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::generate::random::Random;
+    use crate::random::Random;
     use std::collections::BTreeSet;
 
     #[test]

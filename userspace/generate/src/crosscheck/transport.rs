@@ -1,7 +1,7 @@
 //! The transport keeps its promises.
 
 use super::{ALL, checked, scenario};
-use crate::generate::Scenario;
+use crate::Scenario;
 
 #[test]
 fn reliable_messages_arrive_once_whatever_happens() {

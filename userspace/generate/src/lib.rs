@@ -18,7 +18,7 @@
 //! | `fate` | what the network does to a packet |
 //! | `channel`, `connection`, `session` | the way between both sides; CM |
 //! | `packet`, `frame`, `background` | bytes |
-//! | `tapped`, `seen`, `tally`, `account` | what passes the tap, counted |
+//! | `tapped`, `seen`, `tally`, `lost`, `account` | what passes the tap, counted |
 //! | `report`, [`truth`] | the truth file |
 //! | [`generator`] | the agenda |
 //! | `pcap` | the file |
@@ -34,6 +34,7 @@ mod fabric;
 mod fate;
 mod frame;
 pub mod generator;
+mod lost;
 mod message;
 mod packet;
 mod pcap;
@@ -50,13 +51,14 @@ mod tapped;
 pub mod truth;
 
 pub use generator::{Frame, Generator};
+pub use lost::{LossPoint, Lost, PacketKind};
 pub use scenario::{Scenario, ScenarioError};
 use std::io::{self, Write};
-pub use tally::{Delays, Direction, Lost, PacketKind, Place, Volume};
+pub use tally::{Delays, Direction, Volume};
 pub use truth::Truth;
 
 /// A scenario to show: a small training cluster, some loss, some congestion.
-pub const DEMO: &str = include_str!("../../scenarios/demo.toml");
+pub const DEMO: &str = include_str!("../scenarios/demo.toml");
 
 /// Bytes gathered before they are written.
 const BUFFER_BYTES: usize = 1 << 20;

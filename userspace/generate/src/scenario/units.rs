@@ -110,11 +110,11 @@ quantity!(
 
 /// A probability as a threshold: a 64-bit random number below it is a hit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Probability(pub(in crate::generate) u64);
+pub struct Probability(pub(crate) u64);
 
 impl Probability {
     /// Whether the random number `dice` is a hit.
-    pub(in crate::generate) fn hits(self, dice: u64) -> bool {
+    pub(crate) fn hits(self, dice: u64) -> bool {
         // All ones stand for certainty.
         dice < self.0 || self.0 == u64::MAX
     }

@@ -4,13 +4,13 @@ use super::account::{Account, Arrival};
 use super::background::Source;
 use super::fabric::{Fabric, GSI_PORT};
 use super::frame::Outer;
+use super::lost::LossPoint;
 use super::packet::{Numbers, Packet};
 use super::random::Random;
 use super::report;
 use super::requester::NEVER;
 use super::scenario::Scenario;
 use super::scenario::units::Probability;
-use super::tally::Place;
 use super::tapped::Content;
 use super::truth::Truth;
 use rocescope_wire::tunnel::Encapsulation;
@@ -36,7 +36,7 @@ pub struct Frame {
 /// bounded by the number of flows.
 ///
 /// ```
-/// use rocescope_capture::generate::{Generator, Scenario};
+/// use rocescope_generate::{Generator, Scenario};
 ///
 /// let scenario = Scenario::parse(
 ///     r#"
@@ -57,7 +57,7 @@ pub struct Frame {
 /// // Two messages of four packets, each acknowledged.
 /// assert_eq!(frames, 10);
 /// assert_eq!(generator.truth().messages, 2);
-/// # Ok::<(), rocescope_capture::generate::ScenarioError>(())
+/// # Ok::<(), rocescope_generate::ScenarioError>(())
 /// ```
 #[derive(Debug)]
 pub struct Generator {
@@ -210,7 +210,7 @@ impl Generator {
                 self.account.lost_by_mirror += 1;
                 let direction = ledger.directions.get_mut(from)?;
                 direction.lost_by_mirror += 1;
-                connection.lose(now, &tapped, Place::Mirror, direction);
+                connection.lose(now, &tapped, LossPoint::Mirror, direction);
             }
             if is_session {
                 *gsi_psn = gsi_psn.wrapping_add(1);

@@ -1,7 +1,7 @@
 //! The same seed gives the same file; and what CM says is what the data shows.
 
 use super::{ALL, class_of};
-use crate::generate::{Generator, Scenario, write};
+use crate::{Generator, Scenario, write};
 use rocescope_wire::Class;
 
 #[test]

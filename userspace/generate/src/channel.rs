@@ -5,12 +5,13 @@
 //! ([`Channel::passed`], [`Channel::answered`]).
 
 use super::fate::Fate;
+use super::lost::{LossPoint, Lost, PacketKind};
 use super::message::Request;
 use super::requester::{Act, Answer, Requester};
 use super::responder::{Replied, RepliedKind, Responder};
 use super::rules::Rules;
 use super::scenario::impairment::Side;
-use super::tally::{Direction, Lost, PacketKind, Place};
+use super::tally::Direction;
 use super::tapped::{Cause, Content};
 use rocescope_wire::extension::rnr_timer_us;
 
@@ -144,7 +145,7 @@ impl Channel {
             let of = PacketKind::Request;
             direction.lose(Lost::new(
                 now,
-                Place::BeforeTap,
+                LossPoint::BeforeTap,
                 of,
                 request.sequence,
                 request.go,
@@ -205,7 +206,7 @@ impl Channel {
                 let of = replied.packet_kind();
                 direction.lose(Lost::new(
                     now,
-                    Place::BeforeTap,
+                    LossPoint::BeforeTap,
                     of,
                     replied.sequence,
                     replied.go,
@@ -221,7 +222,7 @@ impl Channel {
         &self,
         now: u64,
         content: &Content,
-        place: Place,
+        place: LossPoint,
         direction: &mut Direction,
     ) {
         let (of, sequence, go, awaited) = match content {
