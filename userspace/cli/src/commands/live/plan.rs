@@ -5,9 +5,9 @@ use crate::arguments::{CaptureArguments, LiveArguments, Mode, Verdict};
 use crate::output::Live;
 use anyhow::{Context, Result, bail, ensure};
 use rocescope_capture::af_packet::PacketSocket;
-use rocescope_capture::interface::Interface;
-use rocescope_capture::privileges::{self, Capability};
 use rocescope_capture::xdp::{self, Capture};
+use rocescope_host::interface::Interface;
+use rocescope_host::privileges::{self, Capability};
 use rocescope_record::Config;
 
 /// The way, with everything open that it needs.

@@ -5,8 +5,8 @@
 
 use crate::arguments::RestoreVlanOffloadArguments;
 use anyhow::{Context, Result};
-use rocescope_capture::interface::Interface;
-use rocescope_capture::privileges;
+use rocescope_host::interface::Interface;
+use rocescope_host::privileges;
 use signal_hook::consts::{SIGABRT, SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 use std::io::{ErrorKind, Read};

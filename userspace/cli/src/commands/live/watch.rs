@@ -9,7 +9,7 @@ use crate::say;
 use crate::service::Service;
 use crate::signals::Signals;
 use anyhow::{Context, Result};
-use rocescope_capture::interface::{Interface, State};
+use rocescope_host::interface::{Interface, State};
 use rocescope_pipeline::Settings;
 use rocescope_record::Config;
 use rustix::process::{Pid, Signal, kill_process};

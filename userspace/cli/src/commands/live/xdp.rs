@@ -6,7 +6,7 @@ use crate::intake::{Intake, Outcome, Outlet};
 use crate::output::Live;
 use crate::say;
 use anyhow::{Result, ensure};
-use rocescope_capture::xdp::{Capture, Taken};
+use rocescope_capture::xdp::{Capture, CaptureEvent};
 use rocescope_pipeline::{Pipeline, Settings};
 use rocescope_record::{Config, Counters, Sink};
 use std::collections::VecDeque;
@@ -85,14 +85,14 @@ pub(super) fn drive(
     let window_ns = settings.window_ns;
     let mut intake = Intake::new(settings, outlet)?;
     let mut packets = 0;
-    let begin_ns = capture.now_ns()?;
+    let begin_ns = capture.now_ns();
     intake.turn(begin_ns, &Counters::default())?;
     let mut edges = Edges::new(window_ns, begin_ns);
     capture.start()?;
     while !watch.over()? {
         let (watermark_ns, some) =
             capture.poll(|taken| take(taken, &mut intake.pipeline, &mut packets, report))?;
-        edges.pass(capture.now_ns()?, &capture)?;
+        edges.pass(capture.now_ns(), &capture)?;
         while let Some((edge, counters)) =
             edges.passed.pop_front_if(|(edge, _)| *edge <= watermark_ns)
         {
@@ -123,17 +123,17 @@ pub(super) fn drive(
 }
 
 /// Takes what the capture hands over.
-fn take(taken: Taken<'_>, pipeline: &mut Pipeline, packets: &mut u64, report: &mut Live) {
+fn take(taken: CaptureEvent<'_>, pipeline: &mut Pipeline, packets: &mut u64, report: &mut Live) {
     match taken {
-        Taken::Run(run) => {
+        CaptureEvent::Run(run) => {
             *packets += u64::from(run.packets);
             pipeline.ingest(run);
         }
-        Taken::Whole(event) => {
+        CaptureEvent::ControlPacket(event) => {
             pipeline.whole(event);
         }
-        Taken::Blind(blind) => pipeline.blind(blind.from_ns, blind.to_ns),
-        Taken::Warning(said) => {
+        CaptureEvent::Blind(blind) => pipeline.blind(blind.from_ns, blind.to_ns),
+        CaptureEvent::Warning(said) => {
             say!("warning: {said}");
             report.warnings.push(said.into());
         }

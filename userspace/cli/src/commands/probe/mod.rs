@@ -24,7 +24,7 @@ use anyhow::{Context, Result, ensure};
 use cost::Cost;
 use outlet::Outlet;
 use relay::Relay;
-use rocescope_capture::privileges;
+use rocescope_host::privileges;
 use rocescope_probe::types::Presence;
 use rocescope_probe::{Agent, Backend, Nanos, Nic, drive};
 use std::process::ExitCode;

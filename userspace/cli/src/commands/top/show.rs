@@ -6,7 +6,7 @@ use super::own::Meter;
 use crate::drops::Drops;
 use crate::signals::Ender;
 use anyhow::{Context, Result};
-use rocescope_capture::privileges;
+use rocescope_host::privileges;
 use rocescope_view::screen::{self, Input, Screen};
 use rocescope_view::{Effect, Motion, View};
 use signal_hook::consts::{SIGCONT, SIGTSTP};

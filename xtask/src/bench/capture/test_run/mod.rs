@@ -12,8 +12,8 @@ use crate::ebpf::build::{self, Toolchain};
 use anyhow::{Context, Result, bail};
 use cases::Row;
 use report::Report;
-use rocescope_capture::privileges;
 use rocescope_capture::xdp::measure::{self, Sample};
+use rocescope_host::privileges;
 use rocescope_record::Config;
 use std::path::PathBuf;
 

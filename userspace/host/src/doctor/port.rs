@@ -1,21 +1,18 @@
 //! An interface: driver, queues, offloads, moderation.
 
-use super::Finding;
-use crate::bpf::{self, Instruction, Kind, op};
+use super::finding::Finding;
 use crate::ethtool::Ip;
 use crate::interface::{Interface, State};
-use crate::xdp::{Error, Mode, link};
 use std::io;
-use std::os::fd::AsFd;
 
 /// A frame of the largest path MTU, 4,096 bytes, behind Ethernet, IPv6 and the headers of RoCEv2.
 const LARGEST_PACKET: u32 = 4_096 + 40 + 8 + 12 + 16 + 4 + 4;
 /// More than this is most of a round trip in a rack.
 const USECS: u32 = 8;
 
-/// Looks at an interface; with `attempt` attaches a program that passes every frame, and detaches it.
+/// Checks an interface.
 #[must_use]
-pub fn port(interface: &Interface, attempt: bool) -> Vec<Finding> {
+pub fn port(interface: &Interface) -> Vec<Finding> {
     let name = interface.name.as_str();
     let mut found = vec![state(interface, name)];
     found.push(match interface.driver() {
@@ -23,7 +20,6 @@ pub fn port(interface: &Interface, attempt: bool) -> Vec<Finding> {
         Err(error) => Finding::warn("driver", format!("Its driver is not known: {error}.")),
     });
     found.push(mtu(interface, name));
-    found.extend(modes(interface, attempt));
     found.extend(queues(interface, name));
     found.extend(ring(interface, name));
     found.extend(offloads(interface, name));
@@ -54,36 +50,6 @@ fn mtu(interface: &Interface, name: &str) -> Finding {
         Ok(mtu) => Finding::ok("mtu", format!("It takes packets of {mtu} bytes, the largest of RoCEv2 among them.")),
         Err(error) => Finding::warn("mtu", format!("Its MTU is not known: {error}.")),
     }
-}
-
-/// Whether native and generic XDP are taken, by trying.
-fn modes(interface: &Interface, attempt: bool) -> Vec<Finding> {
-    if !attempt {
-        let says = "Whether its driver takes XDP programs shows when one is attached: not tried.";
-        let command = format!("rocescope doctor --try -i {}", interface.name);
-        return vec![Finding::ok("xdp", says).mend(command)];
-    }
-    let pass = [op::set(0, 2), op::exit()];
-    let mut found = Vec::new();
-    for (topic, mode) in [("xdp native", Mode::Native), ("xdp generic", Mode::Generic)] {
-        found.push(match attach(interface, mode, &pass) {
-            Ok(()) => Finding::ok(
-                topic,
-                "A program for frames of any length was attached and detached.",
-            ),
-            Err(Error::Occupied(_)) => {
-                Finding::fail(topic, "A program of somebody else is attached.")
-                    .mend(format!("ip link set dev {} xdp off", interface.name))
-            }
-            Err(error) => Finding::warn(topic, format!("{error}.")),
-        });
-    }
-    found
-}
-
-fn attach(interface: &Interface, mode: Mode, program: &[Instruction]) -> Result<(), Error> {
-    let program = bpf::load(Kind::Xdp, "rocescope_try", program).map_err(Error::Call)?;
-    link::attach(program.as_fd(), interface.index, mode).map(|_| ())
 }
 
 fn queues(interface: &Interface, name: &str) -> Vec<Finding> {

@@ -1,7 +1,8 @@
 //! Kernel, capabilities, limits, clocks.
 
-use super::Finding;
+use super::finding::Finding;
 use crate::privileges;
+use rustix::process::{Resource, getrlimit};
 use std::fs;
 use std::path::Path;
 
@@ -27,7 +28,7 @@ pub fn host() -> Vec<Finding> {
     let mut found = vec![kernel(&release, version), types()];
     found.extend(compiler());
     found.extend(capabilities());
-    found.extend(locked_memory(version));
+    found.push(locked_memory(version));
     found.extend(clock());
     found
 }
@@ -110,28 +111,20 @@ fn capabilities() -> Vec<Finding> {
     ]
 }
 
-fn locked_memory(version: Option<(u32, u32)>) -> Option<Finding> {
-    let mut limit = libc::rlimit {
-        rlim_cur: 0,
-        rlim_max: 0,
-    };
-    // SAFETY: the pointer is to a structure of ours.
-    if unsafe { libc::getrlimit(libc::RLIMIT_MEMLOCK, &raw mut limit) } != 0 {
-        return None;
-    }
+fn locked_memory(version: Option<(u32, u32)>) -> Finding {
     if version.is_some_and(|version| version >= CHARGED) {
-        return Some(Finding::ok(
+        return Finding::ok(
             "memlock",
             "This kernel charges maps to the control group, not to the limit of locked memory.",
-        ));
+        );
     }
-    let bytes = limit.rlim_cur;
-    Some(if bytes < LOCKED_BYTES {
-        Finding::fail("memlock", format!("Only {bytes} bytes may be locked."))
-            .mend("ulimit -l unlimited")
-    } else {
-        Finding::ok("memlock", "Enough memory may be locked.")
-    })
+    match getrlimit(Resource::Memlock).current {
+        Some(bytes) if bytes < LOCKED_BYTES => {
+            Finding::fail("memlock", format!("Only {bytes} bytes may be locked."))
+                .mend("ulimit -l unlimited")
+        }
+        _ => Finding::ok("memlock", "Enough memory may be locked."),
+    }
 }
 
 fn clock() -> Option<Finding> {
@@ -153,7 +146,7 @@ fn clock() -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::doctor::Level;
+    use crate::doctor::finding::Level;
 
     #[test]
     fn an_old_kernel_is_told_from_a_new_one() {

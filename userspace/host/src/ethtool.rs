@@ -3,11 +3,9 @@
 //! The kernel answers two ways, netlink and the older `SIOCETHTOOL`. Netlink libraries bring an async
 //! runtime with them; every question asked here has an answer of fixed size the older way.
 
-use crate::interface::{self, Interface};
+use crate::interface::Interface;
+use crate::request;
 use std::io;
-use std::os::fd::AsRawFd;
-
-const SIOCETHTOOL: libc::c_ulong = 0x8946;
 
 const GET_DRIVER: u32 = 0x03;
 const GET_COALESCING: u32 = 0x0e;
@@ -29,7 +27,6 @@ const DRIVER_BYTES: usize = 196;
 const FLOW_UDP_V4: u32 = 0x02;
 const FLOW_UDP_V6: u32 = 0x06;
 const HASH_SOURCE_PORT: u32 = 1 << 6;
-const RX_HARDWARE: u32 = 1 << 2;
 
 /// Descriptors of the receive ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -182,7 +179,34 @@ impl Interface {
     pub fn timestamps_in_hardware(&self) -> io::Result<bool> {
         let mut answer = [0; 11];
         self.ask(GET_TIMESTAMPING, &mut answer)?;
-        Ok(answer[1] & RX_HARDWARE != 0)
+        Ok(answer[1] & libc::SOF_TIMESTAMPING_RX_HARDWARE != 0)
+    }
+
+    /// Whether the driver stamps a frame when it hands it to the card.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn stamps_sent_frames(&self) -> io::Result<bool> {
+        let mut answer = [0; 11];
+        self.ask(GET_TIMESTAMPING, &mut answer)?;
+        Ok(answer[1] & libc::SOF_TIMESTAMPING_TX_SOFTWARE != 0)
+    }
+
+    /// Whether the card stamps every frame now, sent and received.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn stamps_in_hardware(&self) -> io::Result<bool> {
+        let name = self.current_name().ok_or(io::ErrorKind::NotFound)?;
+        let mut config = libc::hwtstamp_config {
+            flags: 0,
+            tx_type: 0,
+            rx_filter: 0,
+        };
+        // SAFETY: the call fills this structure.
+        unsafe { request::exchange(&name, libc::SIOCGHWTSTAMP, &mut config) }?;
+        Ok(config.tx_type == libc::HWTSTAMP_TX_ON as libc::c_int
+            && config.rx_filter == libc::HWTSTAMP_FILTER_ALL as libc::c_int)
     }
 
     /// The driver's own counters, by name.
@@ -222,30 +246,12 @@ impl Interface {
     /// Asks with a structure of words whose first is the command.
     fn ask(&self, command: u32, words: &mut [u32]) -> io::Result<()> {
         let name = self.current_name().ok_or(io::ErrorKind::NotFound)?;
-        let socket = interface::socket(libc::AF_INET, libc::SOCK_DGRAM)?;
         if let Some(first) = words.first_mut() {
             *first = command;
         }
-        // SAFETY: a structure of numbers, for which all zero is a value.
-        let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
-        for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
-            *to = from as libc::c_char;
-        }
-        request.ifr_ifru.ifru_data = words.as_mut_ptr().cast();
-        // SAFETY: the words are as many as the structure of this command has, or more; where its
-        // length hangs on a count, that count stands in them.
-        let asked = unsafe {
-            libc::ioctl(
-                socket.as_raw_fd(),
-                SIOCETHTOOL as libc::Ioctl,
-                &raw mut request,
-            )
-        };
-        if asked == 0 {
-            Ok(())
-        } else {
-            Err(io::Error::last_os_error())
-        }
+        // SAFETY: there are as many words as the structure of this command has, or more; where its
+        // length depends on a count, that count is in them.
+        unsafe { request::exchange(&name, libc::SIOCETHTOOL, words) }
     }
 }
 
