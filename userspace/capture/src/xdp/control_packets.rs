@@ -1,23 +1,23 @@
-//! What crosses whole: CM datagrams as they are, TCP segments until they make a handshake.
+//! Control packets, which cross whole: CM datagrams as they are, TCP segments until they make a handshake.
 
 use aya::maps::{MapData, RingBuf};
 use rocescope_record::handshake::HalfOpens;
 use rocescope_record::{MadRecord, SegmentRecord, Whole};
 
-/// Events that wait for the watermark. The ring holds some hundreds, and is emptied with the others.
-pub(super) struct Events {
+/// Control packets that wait for the watermark. The ring holds some hundreds, and is emptied with the others.
+pub(super) struct ControlPackets {
     ring: RingBuf<MapData>,
     half_open: HalfOpens,
-    waiting: Vec<Event>,
+    waiting: Vec<ControlPacket>,
     unreadable: u64,
 }
 
-enum Event {
+enum ControlPacket {
     Mad(Box<MadRecord>),
     Segment(SegmentRecord),
 }
 
-impl Event {
+impl ControlPacket {
     const fn time_ns(&self) -> u64 {
         match self {
             Self::Mad(record) => record.time_ns,
@@ -26,7 +26,7 @@ impl Event {
     }
 }
 
-impl Events {
+impl ControlPackets {
     pub(super) fn new(ring: RingBuf<MapData>) -> Self {
         Self {
             ring,
@@ -36,7 +36,7 @@ impl Events {
         }
     }
 
-    /// Bytes in the ring that are no event: a defect.
+    /// Bytes in the ring that are no record: a defect.
     pub(super) const fn unreadable(&self) -> u64 {
         self.unreadable
     }
@@ -48,11 +48,11 @@ impl Events {
             match bytes.len() {
                 length if length == size_of::<MadRecord>() => {
                     let record = Box::new(bytemuck::pod_read_unaligned(&bytes));
-                    self.waiting.push(Event::Mad(record));
+                    self.waiting.push(ControlPacket::Mad(record));
                 }
                 length if length == size_of::<SegmentRecord>() => {
                     let record = bytemuck::pod_read_unaligned(&bytes);
-                    self.waiting.push(Event::Segment(record));
+                    self.waiting.push(ControlPacket::Segment(record));
                 }
                 length => self.unreadable += length as u64,
             }
@@ -62,10 +62,10 @@ impl Events {
 
     /// Hands over what passed before `watermark_ns`, by its time.
     pub(super) fn release(&mut self, watermark_ns: u64, sink: &mut impl FnMut(Whole<'_>)) {
-        self.waiting.sort_by_key(Event::time_ns);
+        self.waiting.sort_by_key(ControlPacket::time_ns);
         let count = self
             .waiting
-            .partition_point(|event| event.time_ns() < watermark_ns);
+            .partition_point(|packet| packet.time_ns() < watermark_ns);
         self.hand_over(count, sink);
     }
 
@@ -75,10 +75,10 @@ impl Events {
     }
 
     fn hand_over(&mut self, count: usize, sink: &mut impl FnMut(Whole<'_>)) {
-        for event in self.waiting.drain(..count) {
-            match event {
-                Event::Mad(record) => sink(Whole::Mad(&record)),
-                Event::Segment(record) => {
+        for packet in self.waiting.drain(..count) {
+            match packet {
+                ControlPacket::Mad(record) => sink(Whole::Mad(&record)),
+                ControlPacket::Segment(record) => {
                     let segment = record.segment();
                     let whole = self
                         .half_open
