@@ -77,7 +77,7 @@ const FRAME: [u8; 58] = [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rocescope_wire::{Class, FrameLengths, LinkType, Opcode, ROCE_UDP_PORT, decode};
+    use rocescope_wire::{Class, FrameLengths, LinkType, ROCE_UDP_PORT, decode};
 
     #[test]
     fn the_frame_is_a_packet_of_rocev2() {
@@ -87,7 +87,7 @@ mod tests {
         let Class::Roce(packet) = class else {
             panic!("{class:?}");
         };
-        assert_eq!(packet.opcode(), Opcode::RC_SEND_ONLY);
+        assert_eq!(packet.opcode().to_string(), "RC_SEND_ONLY");
         assert_eq!(packet.payload_bytes, 0);
     }
 }

@@ -136,7 +136,7 @@ impl Capture {
             sink(CaptureEvent::Blind(blind));
         }
         self.control_packets.release(watermark, &mut |packet| {
-            sink(CaptureEvent::ControlPacket(packet))
+            sink(CaptureEvent::ControlPacket(packet));
         });
         for runs in self.order.ready(watermark).chunks(AT_ONCE) {
             for run in runs {
