@@ -4,7 +4,8 @@
 //! `--records` it must also publish the records of user space, over all captures.
 
 use anyhow::{Context, Result, bail};
-use rocescope_capture::{privileges, xdp};
+use rocescope_capture::xdp;
+use rocescope_host::privileges;
 use std::fs;
 use xtask::process::{command, run as run_command};
 

@@ -5,7 +5,7 @@ use std::fs;
 use xtask::process::{command, run as run_command, show};
 use xtask::product::{build, directory, text};
 
-const SCENARIO: &str = "userspace/capture/scenarios/many-flows.toml";
+const SCENARIO: &str = "userspace/generate/scenarios/many-flows.toml";
 /// What the project promises for it.
 const MOST_KIB: u64 = 64 * 1024;
 

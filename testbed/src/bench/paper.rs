@@ -7,6 +7,6 @@ use xtask::process::{command, run as run_command};
 pub(super) fn run(options: &[&str]) -> Result<()> {
     let cargo = ["run", "--quiet", "--release", "--package"];
     let mut bench = command("cargo", &cargo);
-    bench.args(["rocescope-capture", "--example", "paper", "--"]);
+    bench.args(["rocescope-generate", "--example", "paper", "--"]);
     run_command(bench.args(options))
 }

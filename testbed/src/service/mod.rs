@@ -31,7 +31,7 @@ use xtask::process::{command, root};
 /// The end that frames are put onto, and the end that is captured on.
 const SENDER: &str = "eth3";
 const RECEIVER: &str = "eth2";
-const SCENARIO: &str = "userspace/capture/scenarios/demo.toml";
+const SCENARIO: &str = "userspace/generate/scenarios/demo.toml";
 const CONFIGURATION: &str = "/etc/rocescope/rocescope.toml";
 /// The watchdog of the unit waits half a minute; nothing else is changed.
 const IMPATIENT: &str = "[Service]\nWatchdogSec=3s\nRestartSec=100ms\n";

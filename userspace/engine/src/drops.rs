@@ -1,6 +1,6 @@
 //! What was dropped before this program saw it, while a capture runs.
 
-use rocescope_capture::interface::Interface;
+use rocescope_host::interface::Interface;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -22,10 +22,7 @@ pub(super) fn format_outside() -> Result<()> {
 
 pub(super) fn lint_outside() -> Result<()> {
     for (manifest, how) in OUTSIDE {
-        let mut clippy = command(
-            "cargo",
-            &["clippy", "--manifest-path", manifest],
-        );
+        let mut clippy = command("cargo", &["clippy", "--manifest-path", manifest]);
         run(clippy.args(how).args(["--", "-D", "warnings"]))?;
     }
     Ok(())

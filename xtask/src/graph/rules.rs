@@ -21,7 +21,7 @@ const FENCES: [(&[&str], &[&str]); 7] = [
     // Raw sockets.
     (
         &["pnet", "socket2", "libc", "nix", "netlink"],
-        &["rocescope-capture", "rocescope-probe"],
+        &["rocescope-host", "rocescope-capture", "rocescope-probe"],
     ),
     (
         &[

@@ -6,8 +6,8 @@
 use super::bed::Bed;
 use super::contender::{Built, Kind};
 use anyhow::{Context, Result, ensure};
-use rocescope_capture::generate::{Generator, Scenario};
 use rocescope_capture::inject::{Straight, pin};
+use rocescope_generate::{Generator, Scenario};
 use rocescope_model::Value;
 use rocescope_model::json::Writer;
 use std::collections::BTreeSet;

@@ -8,7 +8,7 @@ use crate::fabric::namespace::{inside, output};
 use crate::fabric::wiring::Link;
 use anyhow::{Context, Result};
 use rocescope_capture::inject::Injector;
-use rocescope_capture::interface::Interface;
+use rocescope_host::interface::Interface;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;

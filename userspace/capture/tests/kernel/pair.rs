@@ -162,6 +162,6 @@ impl Pair {
     fn take(&mut self, published: &mut Published) {
         published.runs.append(&mut self.kernel.take());
         self.kernel
-            .take_whole(|event| published.whole.push(event.into()));
+            .take_control_packets(|packet| published.whole.push(packet.into()));
     }
 }

@@ -2,8 +2,9 @@
 
 use crate::arguments::{DoctorArguments, Output};
 use anyhow::{Context, Result};
-use rocescope_capture::doctor::{self, Finding, Level};
-use rocescope_capture::interface::Interface;
+use rocescope_capture::doctor;
+use rocescope_host::doctor::{Finding, Level, host};
+use rocescope_host::interface::Interface;
 use rocescope_model::Value;
 use rocescope_model::json::Writer;
 use std::fmt::Write;
@@ -23,7 +24,7 @@ pub(super) fn run(arguments: &DoctorArguments) -> Result<ExitCode> {
             .map(find)
             .collect::<Result<_>>()?
     };
-    let mut findings = doctor::host();
+    let mut findings = host();
     findings.extend(doctor::program());
     for interface in &interfaces {
         findings.extend(doctor::port(interface, arguments.attempt));

@@ -3,8 +3,8 @@
 use super::collection;
 use super::generated::scenario;
 use rocescope_capture::file::{FrameReader, open};
-use rocescope_capture::generate;
 use rocescope_engine::session::Session;
+use rocescope_generate as generate;
 use rocescope_model::{ConnectionRow, EventRow};
 use rocescope_pipeline::Settings;
 use rocescope_record::Config;

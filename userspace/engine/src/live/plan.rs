@@ -4,9 +4,9 @@ use super::report::{LiveReport, VerdictReason};
 use crate::error::{Conflict, EngineError, Result};
 use crate::request::{CaptureRequest, Mode, VerdictPolicy};
 use rocescope_capture::af_packet::PacketSocket;
-use rocescope_capture::interface::Interface;
-use rocescope_capture::privileges::{self, Capability};
 use rocescope_capture::xdp::{self, Capture};
+use rocescope_host::interface::Interface;
+use rocescope_host::privileges::{self, Capability};
 use rocescope_record::Config;
 
 /// Live captures mark one PSN in sixteen: as many round trips as are needed, few extra runs.

@@ -1,7 +1,7 @@
 //! What interfaces dropped by themselves while a capture ran.
 
 use crate::drops::Drops;
-use rocescope_capture::interface::Interface;
+use rocescope_host::interface::Interface;
 use std::sync::Arc;
 
 /// Counters of interfaces, and what they were when the capture began.

@@ -4,8 +4,8 @@
 //! what it takes to restore the offload, and waits for the end of a pipe that only the capture holds.
 
 use crate::error::{EngineError, Result};
-use rocescope_capture::interface::Interface;
-use rocescope_capture::privileges;
+use rocescope_host::interface::Interface;
+use rocescope_host::privileges;
 use signal_hook::consts::{SIGABRT, SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 use std::io::{self, ErrorKind, Read};

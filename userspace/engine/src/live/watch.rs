@@ -9,7 +9,7 @@ use crate::notice::{Notice, Notices};
 use crate::request::{CaptureRequest, IntakeRequest, VerdictPolicy};
 use crate::service::Service;
 use crate::signals::Signals;
-use rocescope_capture::interface::{Interface, State};
+use rocescope_host::interface::{Interface, State};
 use rustix::process::{Pid, Signal, kill_process};
 use std::error::Error;
 use std::process::{Child, Command};

@@ -89,14 +89,14 @@ pub(super) fn drive(
         packets: 0,
         notices: notices.clone(),
     };
-    let begin_ns = capture.now_ns()?;
+    let begin_ns = capture.now_ns();
     intake.turn(begin_ns, &Counters::default())?;
     let mut edges = Edges::new(window_ns, begin_ns);
     capture.start()?;
     while !watch.over()? {
         let (watermark_ns, some) =
             capture.poll(|event| receiver.take(event, &mut intake.pipeline, report))?;
-        edges.pass(capture.now_ns()?, &capture)?;
+        edges.pass(capture.now_ns(), &capture)?;
         while let Some((edge, counters)) =
             edges.passed.pop_front_if(|(edge, _)| *edge <= watermark_ns)
         {
@@ -140,7 +140,7 @@ impl Receiver {
                 self.packets += u64::from(run.packets);
                 pipeline.ingest(run);
             }
-            CaptureEvent::Whole(event) => {
+            CaptureEvent::ControlPacket(event) => {
                 pipeline.control_packet(event);
             }
             CaptureEvent::Blind(blind) => pipeline.capture_lost(blind.from_ns, blind.to_ns),

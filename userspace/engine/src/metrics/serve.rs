@@ -9,7 +9,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use rocescope_capture::privileges;
+use rocescope_host::privileges;
 use std::convert::Infallible;
 use std::fmt;
 use std::net::{SocketAddr, TcpListener};

@@ -4,7 +4,7 @@ mod onto;
 
 use crate::arguments::GenerateArguments;
 use anyhow::{Context, Result, ensure};
-use rocescope_capture::generate::{self, Scenario};
+use rocescope_generate::{self as generate, Scenario};
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};

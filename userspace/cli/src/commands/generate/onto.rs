@@ -2,11 +2,10 @@
 
 use crate::arguments::{By, GenerateArguments, Output};
 use anyhow::{Context, Result, bail, ensure};
-use rocescope_capture::generate::{Generator, Scenario};
 use rocescope_capture::inject::{Injector, LiveFrames, Sent};
-use rocescope_capture::interface::Interface;
-use rocescope_capture::privileges;
 use rocescope_engine::signals::Signals;
+use rocescope_host::interface::Interface;
+use rocescope_host::privileges;
 use rocescope_model::Value;
 use rocescope_model::json::Writer;
 use rustix::io::Errno;

@@ -1,9 +1,9 @@
 //! This process, as the thread that draws uses it: signals, privileges, losses and its own use.
 
-use rocescope_capture::privileges;
 use rocescope_engine::drops::Drops;
 use rocescope_engine::resources::{Meter, resident_bytes};
 use rocescope_engine::signals::{Ender, JobControl};
+use rocescope_host::privileges;
 use rocescope_view::{Losses, Own, Process, ProcessError};
 use std::sync::Arc;
 use std::time::Duration;
