@@ -1,5 +1,7 @@
 //! What the registry says of a table and of each of its columns.
 
+use crate::Aggregate;
+
 /// A table of the dataset: a directory `<root>/<name>/` of segments that all have these columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Table {
@@ -39,6 +41,8 @@ pub struct Column {
     pub nullable: bool,
     /// What the numbers count.
     pub unit: Unit,
+    /// How cells add up when several rows become one.
+    pub aggregate: Aggregate,
     /// Heading in text output.
     pub title: &'static str,
     /// Whether text output shows the column unless told otherwise.

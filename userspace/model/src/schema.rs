@@ -1,6 +1,6 @@
 //! The registry itself, as `rocescope schema` prints it.
 
-use crate::{FORMAT_VERSION, TABLES, Table, json::Writer, render};
+use crate::{Aggregate, FORMAT_VERSION, TABLES, Table, json::Writer, render};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
@@ -16,18 +16,20 @@ pub fn text() -> String {
 /// One table as aligned text.
 #[must_use]
 pub fn table_text(table: &Table) -> String {
-    let mut lines = vec![["column", "type", "unit", "null", "what it says"].map(String::from)];
+    let heading = ["column", "type", "unit", "null", "adds up", "what it says"];
+    let mut lines = vec![heading.map(String::from)];
     lines.extend(table.columns.iter().map(|column| {
         [
             column.name.to_string(),
             column.kind.name().to_string(),
             column.unit.name().to_string(),
             if column.nullable { "yes" } else { "" }.to_string(),
+            column.aggregate.to_string(),
             column.help.to_string(),
         ]
     }));
     let lines: Vec<Vec<String>> = lines.into_iter().map(Vec::from).collect();
-    let body = render::align(&lines, &[false; 5]);
+    let body = render::align(&lines, &[false; 6]);
     format!("{}: {}\n\n{body}", table.name, table.help)
 }
 
@@ -49,6 +51,11 @@ pub fn json() -> String {
             json.key("type").string(column.kind.name());
             json.key("unit").string(column.unit.name());
             json.key("nullable").bool(column.nullable);
+            json.key("aggregate").begin_object();
+            let Aggregate { time, observers } = column.aggregate;
+            json.key("time").string(&time.to_string());
+            json.key("observers").string(&observers.to_string());
+            json.end_object();
             json.key("help").string(column.help);
             json.end_object();
         }

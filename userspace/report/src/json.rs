@@ -4,7 +4,7 @@ use crate::Report;
 use crate::csv::windows;
 use crate::sections;
 use rocescope_model::json::Writer;
-use rocescope_model::{Cells, Column, ConnectionRow, Time, Type, Value};
+use rocescope_model::{Cells, Column, ConnectionRow, Rule, Time, Type, Value};
 
 /// Columns that say nothing of a sum.
 const OF_ROWS: [&str; 4] = ["observer", "window_start", "window_start_ns", "window_ns"];
@@ -80,8 +80,9 @@ fn totals(json: &mut Writer, report: &Report) {
         .integer(totals.unaccounted_frames());
     json.key("totals");
     let sums = vec![totals.sums.clone()];
+    // Flows are not summed over windows; `flows` of the report has them.
     json.row(&sums, 0, |column| {
-        column.kind != Type::Bytes && !OF_ROWS.contains(&column.name) && !is_of_flows(column)
+        matches!(column.aggregate.time, Rule::Sum | Rule::Ratio { .. })
     });
     json.key("rates").begin_object();
     for (name, mean, peak) in [
@@ -95,17 +96,6 @@ fn totals(json: &mut Writer, report: &Report) {
         json.end_object();
     }
     json.end_object();
-}
-
-/// Flows are not summed over windows; `flows` of the report has them.
-fn is_of_flows(column: &Column) -> bool {
-    column.unit == rocescope_model::Unit::Flows
-        || [
-            "flows_exact",
-            "estimated_flows_stderr_ratio",
-            "boundary_slack_ns",
-        ]
-        .contains(&column.name)
 }
 
 fn flows(json: &mut Writer, report: &Report) {
