@@ -9,6 +9,7 @@
 
 use crate::{Cell, Unit, Value};
 use core::fmt;
+use serde::{Serialize, Serializer};
 
 /// Which rows become one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +21,7 @@ pub enum Over {
 }
 
 /// The rules of a column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Aggregate {
     /// Over time.
     pub time: Rule,
@@ -148,6 +149,12 @@ impl fmt::Display for Rule {
             Self::Sketch => "sketch",
             Self::None => "none",
         })
+    }
+}
+
+impl Serialize for Rule {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 

@@ -184,6 +184,12 @@ macro_rules! table {
                 Self { $($field: table!(@copy $rule self $field),)+ }
             }
         }
+
+        impl serde::Serialize for $row {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serde::Serialize::serialize(&$crate::json::Row(self, |_: &_| true), serializer)
+            }
+        }
     };
     (@aggregate [rate $of:ident]) => {
         table!(@both $crate::Rule::Rate(stringify!($of)))

@@ -79,7 +79,8 @@ impl Join for Period {
 }
 
 impl Period {
-    /// One window, as all of its capture points saw it together; none without rows.
+    /// One window, as all of its capture points saw it together; none without rows. They add up as over
+    /// time: what one point measured deserves its sentence, though another did not measure it.
     pub(crate) fn of(rows: &[&WindowRow]) -> Option<Self> {
         let (first, others) = rows.split_first()?;
         let mut period = Self {
@@ -88,7 +89,7 @@ impl Period {
             ..Self::default()
         };
         for row in others {
-            period.sums.merge(row, Over::Observers);
+            period.sums.merge(row, Over::Time);
         }
         for row in rows {
             let window_ns = row.window_ns.max(1) as f64;

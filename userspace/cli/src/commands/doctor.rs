@@ -4,8 +4,8 @@ use crate::arguments::{DoctorArguments, Output};
 use anyhow::{Context, Result};
 use rocescope_capture::doctor::{self, Finding, Level};
 use rocescope_capture::interface::Interface;
-use rocescope_model::Value;
-use rocescope_model::json::Writer;
+use rocescope_model::json;
+use serde::Serialize;
 use std::fmt::Write;
 use std::process::ExitCode;
 
@@ -62,29 +62,31 @@ fn text(findings: &[Finding]) -> String {
     out
 }
 
+#[derive(Serialize)]
+struct Document<'a> {
+    verdict: &'a str,
+    findings: Vec<FindingDocument<'a>>,
+}
+
+#[derive(Serialize)]
+struct FindingDocument<'a> {
+    interface: Option<&'a str>,
+    topic: &'a str,
+    level: &'a str,
+    says: &'a str,
+    mend: Option<&'a str>,
+}
+
 fn json(findings: &[Finding]) -> String {
-    let mut json = Writer::pretty();
-    json.begin_object();
-    json.key("verdict").string(worst(findings).name());
-    json.key("findings").begin_array();
-    for finding in findings {
-        json.begin_object();
-        for (key, text) in [
-            ("interface", finding.interface.as_deref()),
-            ("topic", Some(finding.topic)),
-            ("level", Some(finding.level.name())),
-            ("says", Some(finding.says.as_str())),
-            ("mend", finding.mend.as_deref()),
-        ] {
-            json.key(key);
-            match text {
-                Some(text) => json.string(text),
-                None => json.value(&Value::Null),
-            };
-        }
-        json.end_object();
-    }
-    json.end_array();
-    json.end_object();
-    json.finish() + "\n"
+    let documents = findings.iter().map(|finding| FindingDocument {
+        interface: finding.interface.as_deref(),
+        topic: finding.topic,
+        level: finding.level.name(),
+        says: &finding.says,
+        mend: finding.mend.as_deref(),
+    });
+    json::pretty(&Document {
+        verdict: worst(findings).name(),
+        findings: documents.collect(),
+    }) + "\n"
 }

@@ -61,7 +61,7 @@ impl ConnectionFigures {
         let columns = ConnectionRow::TABLE.columns.iter().enumerate();
         let summed = columns.filter(|(_, column)| column.aggregate.observers.is_sum());
         summed.map(
-            |(at, column)| match self.sums.as_ref().map(|row| row.value(at)) {
+            move |(at, column)| match self.sums.as_ref().map(|row| row.value(at)) {
                 Some(Value::I64(sum)) => (column.name, sum.unsigned_abs()),
                 _ => (column.name, 0),
             },

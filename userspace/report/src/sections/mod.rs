@@ -37,6 +37,7 @@ use crate::chart::lines::{Span, Step};
 use crate::report::Period;
 use crate::series::{Join, Series};
 use rocescope_model::{Cells, Type, Value, human};
+use serde::Serialize;
 
 pub use overview::{Figure, headline};
 
@@ -58,7 +59,8 @@ pub struct Section {
 }
 
 /// Whether a sentence is good news.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Level {
     /// All is well.
     Good,
@@ -81,7 +83,7 @@ impl Level {
 }
 
 /// A sentence of judgement.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
     /// How it is meant.
     pub level: Level,

@@ -15,7 +15,10 @@ pub(super) fn windows(windows: &[&Arc<WindowRows>], from_ns: i64, span_ns: i64) 
     let totals = || windows.iter().flat_map(|rows| &rows.windows);
     let whole = totals().all(|window| window.flows_exact)
         && totals().map(|window| window.flows).sum::<u64>()
-            == windows.iter().map(|rows| rows.flows.len() as u64).sum();
+            == windows
+                .iter()
+                .map(|rows| rows.flows.len() as u64)
+                .sum::<u64>();
     let alone = totals().count() == 1;
     let rows = match windows {
         [rows] if alone => Arc::clone(rows),

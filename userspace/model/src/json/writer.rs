@@ -1,8 +1,4 @@
-//! The one JSON writer: any structure through [`Writer`], and rows as objects keyed by column name.
-//!
-//! Instants are RFC 3339 text with nine decimals, sketches are base64 text, floats that are
-//! infinite or not a number are null. Integers are written in full, beyond 2^53 too: read
-//! `flow_hash` with a parser that keeps 64 bits.
+//! Writes JSON key by key: the old way, for those that have not turned to serde yet.
 
 use crate::{Cells, Value};
 use alloc::string::{String, ToString};
@@ -198,19 +194,6 @@ impl Writer {
     }
 }
 
-/// All rows as an array of objects, without the sketches, which are only of use to programs that
-/// read the dataset.
-#[must_use]
-pub fn rows(cells: &dyn Cells) -> String {
-    let mut json = Writer::pretty();
-    json.begin_array();
-    for row in 0..cells.rows() {
-        json.row(cells, row, |column| column.kind != crate::Type::Bytes);
-    }
-    json.end_array();
-    json.finish()
-}
-
 /// Appends a quoted string. Escapes what RFC 8259 section 7 requires: quote, backslash and control
 /// characters.
 fn string(out: &mut String, text: &str) {
@@ -252,9 +235,8 @@ fn base64(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Writer, base64, rows};
-    use crate::{OpcodeRow, Time, Value};
-    use std::vec;
+    use super::{Writer, base64};
+    use crate::{Time, Value};
 
     #[test]
     fn strings_are_escaped() {
@@ -303,18 +285,5 @@ mod tests {
             json.finish(),
             "{\n  \"a\": [\n    1,\n    2\n  ],\n  \"b\": {}\n}"
         );
-    }
-
-    #[test]
-    fn rows_are_objects_by_column_name() {
-        let opcodes = vec![OpcodeRow {
-            opcode: "CNP".into(),
-            packets: 4,
-            ..OpcodeRow::default()
-        }];
-        let text = rows(&opcodes);
-        assert!(text.contains("\"opcode\": \"CNP\",\n"), "{text}");
-        assert!(text.contains("\"packets\": 4,\n"), "{text}");
-        assert!(text.starts_with("[\n  {\n    \"observer\""), "{text}");
     }
 }
