@@ -1,8 +1,8 @@
 //! The rows of one window as several capture points saw it, as if one had seen it all.
 //!
 //! Each point is taken to have seen other packets: a packet that passed two mirrors counts twice.
-//! What adds up is added; sketches are merged; the numbers that follow from them are worked out anew;
-//! what neither adds up nor follows is kept where all agree and null where they do not. A flow that
+//! Columns add up by their own rules ([`Rule`](rocescope_model::Rule)); sketches are merged here, and the numbers that
+//! follow from them computed again. A flow that
 //! one point lists and another saw too little of to list may have had more than is listed: its error
 //! columns say how much, so that sizes still never fall short of the truth.
 //!
@@ -10,11 +10,9 @@
 //! |---|---|
 //! | `part` | the rows of one point, and why they cannot be merged |
 //! | [`parameters`] | what datasets must have in common |
-//! | `columns` | how the cells of a column become one |
 //! | `sketches` | the sketches of several rows as one |
 //! | `flows` | the flows of several points by key |
 
-mod columns;
 mod flows;
 pub mod parameters;
 mod part;
@@ -26,10 +24,9 @@ pub use part::{MergeError, Part, Target};
 use crate::flow_estimate::{FlowEstimate, wants_hyper_log_log};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
-use columns::add;
 use flows::Merged;
-use part::{bps, hash};
-use rocescope_model::{OpcodeRow, Row, WindowRow, WindowRows};
+use part::hash;
+use rocescope_model::{OpcodeRow, Over, Row, WindowRow, WindowRows};
 use rocescope_sketches::{HyperLogLog, LinearCounting};
 use sketches::Sketches;
 
@@ -69,21 +66,16 @@ pub fn merge_window(parts: &[Part], target: &Target) -> Result<WindowRows, Merge
     Ok(rows)
 }
 
-/// All rows as one; `None` when there are none.
-fn sum<'a, R: Row + Clone>(rows: impl IntoIterator<Item = &'a R>) -> Option<R> {
-    let mut rows = rows.into_iter();
-    let first = rows.next()?.clone();
-    Some(rows.fold(first, |sum, row| add(&sum, row)))
-}
-
 fn window(
     parts: &[Part],
     seen: &[Sketches],
     merged: &Merged,
 ) -> Result<Option<WindowRow>, MergeError> {
-    let Some(mut row) = sum(parts.iter().flat_map(|part| &part.windows)) else {
+    let mut rows = parts.iter().flat_map(|part| &part.windows);
+    let Some(mut row) = rows.next().map(Row::without_sketches) else {
         return Ok(None);
     };
+    rows.for_each(|other| row.merge(other, Over::Observers));
     let all = Sketches::merged(seen)?;
     let hashes = merged.rows.iter().map(|row| hash(row.flow_hash));
     let bitmap = match &all.flows {
@@ -113,10 +105,6 @@ fn window(
     let listed = merged.rows.iter().filter(|row| row.elephant).count() as u64;
     row.elephant_flows = listed.max(if merged.complete { 0 } else { unlisted });
     row.mouse_flows = row.flows.saturating_sub(row.elephant_flows);
-    row.mirror_loss_ratio = row.mirror_lost_packets.and_then(|lost| {
-        let all = lost + row.roce_packets;
-        (all > 0).then(|| lost as f64 / all as f64)
-    });
     row.linear_counting = all.flows.map(|flows| flows.row_bytes().flatten().collect());
     row.hll_flows = hll
         .filter(|_| row.linear_counting.is_some())
@@ -145,15 +133,10 @@ fn hyper_log_log(parts: &[Part], seen: &[Sketches], merged: &Merged) -> Option<H
 fn opcodes(parts: &[Part]) -> Vec<OpcodeRow> {
     let mut opcodes: BTreeMap<u8, OpcodeRow> = BTreeMap::new();
     for row in parts.iter().flat_map(|part| &part.opcodes) {
-        let sum = match opcodes.get(&row.opcode_number) {
-            Some(before) => add(before, row),
-            None => row.clone(),
-        };
-        opcodes.insert(row.opcode_number, sum);
-    }
-    for row in opcodes.values_mut() {
-        row.frame_bps = bps(row.frame_bytes, row.window_ns);
-        row.rate_pps = row.packets as f64 / (row.window_ns as f64 / 1e9);
+        opcodes
+            .entry(row.opcode_number)
+            .and_modify(|sum| sum.merge(row, Over::Observers))
+            .or_insert_with(|| row.clone());
     }
     opcodes.into_values().collect()
 }

@@ -11,7 +11,7 @@ pub(super) fn modes(interface: &Interface, attempt: bool) -> Vec<Finding> {
     if !attempt {
         let says = "Whether its driver takes XDP programs shows when one is attached: not tried.";
         let command = format!("rocescope doctor --try -i {}", interface.name);
-        return vec![Finding::ok("xdp", says).mend(command)];
+        return vec![Finding::ok("xdp", message).remedy(command)];
     }
     let pass = [op::set(0, 2), op::exit()];
     let mut found = Vec::new();
@@ -23,7 +23,7 @@ pub(super) fn modes(interface: &Interface, attempt: bool) -> Vec<Finding> {
             ),
             Err(Error::Occupied(_)) => {
                 Finding::fail(topic, "A program of somebody else is attached.")
-                    .mend(format!("ip link set dev {} xdp off", interface.name))
+                    .remedy(format!("ip link set dev {} xdp off", interface.name))
             }
             Err(error) => Finding::warn(topic, format!("{error}.")),
         });

@@ -1,20 +1,8 @@
 //! What windows of a mesh add up to.
 
-use rocescope_model::{Cells, Row, SlaRow, Value, VerdictRow};
+use rocescope_model::{Over, Row, SlaRow, VerdictRow};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-/// Columns of `sla` that count something that adds up over windows.
-const COUNTED: [&str; 8] = [
-    "probes",
-    "timeouts",
-    "corrupt",
-    "unsent",
-    "late",
-    "rnic_drops",
-    "switch_drops",
-    "untraced_drops",
-];
 
 /// The figures of a diagnosis: the analysis adds windows, the endpoint reads.
 #[derive(Clone, Debug, Default)]
@@ -25,18 +13,12 @@ pub struct Diagnosed(Arc<Mutex<Sums>>);
 pub(super) struct Sums {
     /// Windows so far.
     pub(super) windows: u64,
-    /// Sums of the countable columns of `sla`, by position.
-    pub(super) totals: BTreeMap<usize, u64>,
+    /// All windows as one: its sums are of use, not its times.
+    pub(super) total: SlaRow,
     /// Verdicts by class and kind of place.
     pub(super) verdicts: BTreeMap<(String, String), u64>,
     /// The last window.
     pub(super) last: Option<SlaRow>,
-}
-
-/// Whether a column of `sla` adds up.
-pub(super) fn is_counted(column: usize) -> bool {
-    let column = SlaRow::TABLE.columns.get(column);
-    column.is_some_and(|column| COUNTED.contains(&column.name))
 }
 
 impl Diagnosed {
@@ -44,12 +26,7 @@ impl Diagnosed {
     pub fn add(&self, sla: &SlaRow, verdicts: &[VerdictRow]) {
         let mut sums = self.lock();
         sums.windows += 1;
-        let rows = std::slice::from_ref(sla);
-        for column in (0..SlaRow::TABLE.columns.len()).filter(|&column| is_counted(column)) {
-            if let Value::I64(count) = rows.value(0, column) {
-                *sums.totals.entry(column).or_default() += u64::try_from(count).unwrap_or(0);
-            }
-        }
+        sums.total.merge(sla, Over::Time);
         for verdict in verdicts {
             let kind = (verdict.class.to_string(), verdict.place_kind.to_string());
             *sums.verdicts.entry(kind).or_default() += 1;

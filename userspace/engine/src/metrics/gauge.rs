@@ -1,9 +1,7 @@
 //! What windows add up to.
 
 use crate::drops::Drops;
-use rocescope_model::{
-    Cells, EventRow, FlowRow, OpcodeRow, Row, Type, Unit, Value, WindowRow, WindowRows,
-};
+use rocescope_model::{EventRow, FlowRow, OpcodeRow, Over, Row, WindowRow, WindowRows};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -20,8 +18,8 @@ pub(super) struct Figures {
     most_flows: usize,
     /// What did not come this far, where frames come from interfaces.
     pub(super) drops: Option<Arc<Drops>>,
-    /// Sums of the countable columns of `windows`, by position.
-    pub(super) totals: BTreeMap<usize, u64>,
+    /// All windows as one: its sums are of use, not its times.
+    pub(super) total: WindowRow,
     /// Windows so far.
     pub(super) windows: u64,
     /// Packets, frame bytes and payload bytes by opcode.
@@ -34,18 +32,6 @@ pub(super) struct Figures {
     pub(super) flows: Vec<FlowRow>,
 }
 
-/// Whether a column of `windows` counts something that adds up over windows.
-pub(super) fn is_countable(column: usize) -> bool {
-    WindowRow::TABLE.columns.get(column).is_some_and(|column| {
-        // Flows of one window are mostly those of the one before.
-        column.kind == Type::I64
-            && matches!(
-                column.unit,
-                Unit::Packets | Unit::Frames | Unit::Bytes | Unit::Messages | Unit::Events
-            )
-    })
-}
-
 impl Metrics {
     /// Nothing counted yet; of the flows of a window the largest `most_flows` are shown.
     ///
@@ -53,12 +39,9 @@ impl Metrics {
     /// opcodes come as they are seen: of 256 few ever are.
     #[must_use]
     pub fn new(most_flows: usize, drops: Option<Arc<Drops>>) -> Self {
-        let columns = 0..WindowRow::TABLE.columns.len();
-        let countable = columns.filter(|&column| is_countable(column));
         let figures = Figures {
             most_flows,
             drops,
-            totals: countable.map(|column| (column, 0)).collect(),
             events: EventRow::KINDS
                 .into_iter()
                 .map(|(kind, _)| (kind.to_owned(), 0))
@@ -97,23 +80,12 @@ impl Metrics {
 
 impl Figures {
     fn add_windows(&mut self, rows: &[WindowRow]) {
-        for at in 0..rows.len() {
+        for row in rows {
             self.windows += 1;
-            for (column, sum) in &mut self.totals {
-                if let Value::I64(count) = rows.value(at, *column) {
-                    *sum += u64::try_from(count).unwrap_or(0);
-                }
-            }
+            self.total.merge(row, Over::Time);
         }
         if let Some(last) = rows.last() {
-            // Sketches are a megabyte, and no figures.
-            self.last = Some(WindowRow {
-                linear_counting: None,
-                hll_flows: None,
-                count_min_packets: None,
-                count_min_bytes: None,
-                ..last.clone()
-            });
+            self.last = Some(last.without_sketches());
         }
     }
 

@@ -1,16 +1,13 @@
 //! Figures of a collector as `OpenMetrics`: who came and what they brought, and how the mesh does.
 
-use super::diagnosed::{Diagnosed, Sums, is_counted};
-use super::write::{self, counter, gauge, number, own, sentence};
+use super::diagnosed::{Diagnosed, Sums};
+use super::write::{self, count, counter, gauge, number, own, sentence};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::counter::ConstCounter;
-use rocescope_model::{Cells, Row, SlaRow, Type};
+use rocescope_model::{Row, Rule, SlaRow};
 use std::fmt;
-
-/// Columns of `sla` that say which window it is.
-const OF_WINDOW: [&str; 2] = ["window_start_ns", "window_ns"];
 
 /// What a collector did so far.
 #[derive(Clone, Debug, Default)]
@@ -78,15 +75,22 @@ fn windows(sums: &Sums, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
     counter(encoder, "sla_windows", help, sums.windows)?;
     for (at, column) in SlaRow::TABLE.columns.iter().enumerate() {
         let name = format!("sla_{}", column.name);
-        if is_counted(at) {
-            let sum = sums.totals.get(&at).copied().unwrap_or(0);
-            counter(encoder, &name, sentence(column), sum)?;
-        } else if let Some(last) = &sums.last
-            && matches!(column.kind, Type::I64 | Type::F64)
-            && !OF_WINDOW.contains(&column.name)
-            && let Some(value) = number(&std::slice::from_ref(last).value(0, at))
-        {
-            gauge(encoder, &name, sentence(column), value)?;
+        match (column.aggregate.time, &sums.last) {
+            (rule, _) if rule.is_sum() => {
+                counter(
+                    encoder,
+                    &name,
+                    sentence(column),
+                    count(&sums.total.value(at)),
+                )?;
+            }
+            // Those that say which window it is have other rules.
+            (Rule::Max | Rule::Ratio { .. }, Some(last)) => {
+                if let Some(value) = number(&last.value(at)) {
+                    gauge(encoder, &name, sentence(column), value)?;
+                }
+            }
+            _ => {}
         }
     }
     let help = "Verdicts on windows, by what it looks like and the kind of its place";

@@ -1,7 +1,7 @@
 //! Figures as `OpenMetrics`.
 
 use super::gauge::{Figures, Metrics};
-use super::write::{self, counter, gauge, number, own, sentence};
+use super::write::{self, count, counter, gauge, number, own, sentence};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
 use prometheus_client::metrics::MetricType;
@@ -39,9 +39,10 @@ impl Collector for Page {
 fn windows(figures: &Figures, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
     let help = "Windows of event time so far";
     counter(encoder, "windows", help, figures.windows)?;
-    for (column, sum) in &figures.totals {
-        if let Some(column) = WindowRow::TABLE.columns.get(*column) {
-            counter(encoder, column.name, sentence(column), *sum)?;
+    for (at, column) in WindowRow::TABLE.columns.iter().enumerate() {
+        if column.aggregate.time.is_sum() {
+            let sum = count(&figures.total.value(at));
+            counter(encoder, column.name, sentence(column), sum)?;
         }
     }
     let Some(last) = &figures.last else {

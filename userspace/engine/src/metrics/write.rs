@@ -50,6 +50,14 @@ pub(super) fn number(value: &Value<'_>) -> Option<f64> {
     }
 }
 
+/// The sum in a cell; 0 for null.
+pub(super) fn count(value: &Value<'_>) -> u64 {
+    match value {
+        Value::I64(number) => number.unsigned_abs(),
+        _ => 0,
+    }
+}
+
 pub(super) fn counter(
     encoder: &mut DescriptorEncoder<'_>,
     name: &str,

@@ -33,45 +33,45 @@ pub struct Finding {
     /// How bad it is.
     pub level: Level,
     /// One sentence.
-    pub says: String,
+    pub message: String,
     /// The command that mends it.
-    pub mend: Option<String>,
+    pub remedy: Option<String>,
 }
 
 impl Finding {
-    fn new(topic: &'static str, level: Level, says: impl Into<String>) -> Self {
+    fn new(topic: &'static str, level: Level, message: impl Into<String>) -> Self {
         Self {
             interface: None,
             topic,
             level,
-            says: says.into(),
-            mend: None,
+            message: message.into(),
+            remedy: None,
         }
     }
 
     /// As it should be.
     #[must_use]
-    pub fn ok(topic: &'static str, says: impl Into<String>) -> Self {
-        Self::new(topic, Level::Ok, says)
+    pub fn ok(topic: &'static str, message: impl Into<String>) -> Self {
+        Self::new(topic, Level::Ok, message)
     }
 
     /// A capture works, with less speed or truth.
     #[must_use]
-    pub fn warn(topic: &'static str, says: impl Into<String>) -> Self {
-        Self::new(topic, Level::Warn, says)
+    pub fn warn(topic: &'static str, message: impl Into<String>) -> Self {
+        Self::new(topic, Level::Warn, message)
     }
 
     /// No capture, or a wrong one.
     #[must_use]
-    pub fn fail(topic: &'static str, says: impl Into<String>) -> Self {
-        Self::new(topic, Level::Fail, says)
+    pub fn fail(topic: &'static str, message: impl Into<String>) -> Self {
+        Self::new(topic, Level::Fail, message)
     }
 
     /// With the command that fixes it.
     #[must_use]
-    pub fn mend(self, command: impl Into<String>) -> Self {
+    pub fn remedy(self, command: impl Into<String>) -> Self {
         Self {
-            mend: Some(command.into()),
+            remedy: Some(command.into()),
             ..self
         }
     }

@@ -53,7 +53,7 @@ fn kernel(release: &str, version: Option<(u32, u32)>) -> Finding {
             "kernel",
             format!("Linux {release} is older than 5.18, which XDP takes here."),
         )
-        .mend("rocescope capture --mode af-packet -i IFACE"),
+        .remedy("rocescope capture --mode af-packet -i IFACE"),
         Some(_) => Finding::ok("kernel", format!("Linux {release} has all that is needed.")),
     }
 }
@@ -77,7 +77,7 @@ fn compiler() -> Option<Finding> {
             "jit",
             "XDP programs are interpreted, which costs a multiple.",
         )
-        .mend("sysctl -w net.core.bpf_jit_enable=1")
+        .remedy("sysctl -w net.core.bpf_jit_enable=1")
     } else {
         Finding::ok("jit", "XDP programs become machine code.")
     })
@@ -101,7 +101,7 @@ fn capabilities() -> Vec<Finding> {
                         names.join(", ")
                     ),
                 )
-                .mend(privileges::grant(needed))
+                .remedy(privileges::grant(needed))
             }
         }
     };
@@ -121,7 +121,7 @@ fn locked_memory(version: Option<(u32, u32)>) -> Finding {
     match getrlimit(Resource::Memlock).current {
         Some(bytes) if bytes < LOCKED_BYTES => {
             Finding::fail("memlock", format!("Only {bytes} bytes may be locked."))
-                .mend("ulimit -l unlimited")
+                .remedy("ulimit -l unlimited")
         }
         _ => Finding::ok("memlock", "Enough memory may be locked."),
     }
@@ -139,7 +139,7 @@ fn clock() -> Option<Finding> {
             "clock",
             format!("The clock is {source}: reading it may cost a microsecond, and the program reads it for each run."),
         )
-        .mend(format!("echo tsc > {CLOCK}"))
+        .remedy(format!("echo tsc > {CLOCK}"))
     })
 }
 

@@ -35,7 +35,7 @@ fn state(interface: &Interface, name: &str) -> Finding {
     match interface.state() {
         State::Up => Finding::ok("link", "It is up."),
         State::Down => Finding::fail("link", "It is down, or has no carrier: no frame comes.")
-            .mend(format!("ip link set dev {name} up")),
+            .remedy(format!("ip link set dev {name} up")),
         State::Gone => Finding::fail("link", "It is gone."),
     }
 }
@@ -46,7 +46,7 @@ fn mtu(interface: &Interface, name: &str) -> Finding {
             "mtu",
             format!("It takes packets of {mtu} bytes; RoCEv2 with a path MTU of 4,096 makes up to {LARGEST_PACKET}, which would be dropped before anybody counts them."),
         )
-        .mend(format!("ip link set dev {name} mtu 9000")),
+        .remedy(format!("ip link set dev {name} mtu 9000")),
         Ok(mtu) => Finding::ok("mtu", format!("It takes packets of {mtu} bytes, the largest of RoCEv2 among them.")),
         Err(error) => Finding::warn("mtu", format!("Its MTU is not known: {error}.")),
     }
@@ -59,7 +59,7 @@ fn queues(interface: &Interface, name: &str) -> Vec<Finding> {
     };
     let cpus = std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u32);
     let says = format!("It has {queues} receive queues for {cpus} CPUs.");
-    let mut found = vec![Finding::ok("queues", says)];
+    let mut found = vec![Finding::ok("queues", message)];
     if queues < 2 {
         return found;
     }
@@ -70,7 +70,7 @@ fn queues(interface: &Interface, name: &str) -> Vec<Finding> {
                 topic,
                 "The UDP source port does not decide over the queue: all flows of two hosts load one CPU.",
             )
-            .mend(format!("ethtool -N {name} rx-flow-hash {word} sdfn")),
+            .remedy(format!("ethtool -N {name} rx-flow-hash {word} sdfn")),
             Err(error) => unknown(topic, &error),
         });
     }
@@ -84,7 +84,7 @@ fn ring(interface: &Interface, name: &str) -> Option<Finding> {
             "ring",
             format!("{} of {} descriptors wait for frames: a burst that the rest would have held is lost.", ring.now, ring.most),
         )
-        .mend(format!("ethtool -G {name} rx {}", ring.most)),
+        .remedy(format!("ethtool -G {name} rx {}", ring.most)),
         Ok(ring) => Finding::ok("ring", format!("All {} descriptors wait for frames.", ring.now)),
         Err(error) => unknown("ring", &error),
     })
@@ -93,7 +93,7 @@ fn ring(interface: &Interface, name: &str) -> Option<Finding> {
 fn offloads(interface: &Interface, name: &str) -> Vec<Finding> {
     let lro = match interface.merges_in_hardware() {
         Ok(true) => Finding::warn("lro", "The card merges frames before anybody sees them, and many drivers take no XDP program with it.")
-            .mend(format!("ethtool -K {name} lro off")),
+            .remedy(format!("ethtool -K {name} lro off")),
         Ok(false) => Finding::ok("lro", "The card merges no frames."),
         Err(error) => unknown("lro", &error),
     };
@@ -102,13 +102,13 @@ fn offloads(interface: &Interface, name: &str) -> Vec<Finding> {
             "gro",
             "Packet sockets and generic XDP may see merged frames; native XDP does not.",
         )
-        .mend(format!("ethtool -K {name} gro off")),
+        .remedy(format!("ethtool -K {name} gro off")),
         Ok(false) => Finding::ok("gro", "Frames are not merged behind the driver."),
         Err(error) => unknown("gro", &error),
     };
     let vlan = match interface.strips_vlan() {
         Ok(true) => Finding::warn("vlan", "VLAN tags are taken out before XDP sees the frame, and XDP cannot read them elsewhere.")
-            .mend(format!("rocescope capture --vlan-offload off -i {name}, or ethtool -K {name} rxvlan off")),
+            .remedy(format!("rocescope capture --vlan-offload off -i {name}, or ethtool -K {name} rxvlan off")),
         Ok(false) => Finding::ok("vlan", "VLAN tags stay in the frame."),
         Err(error) => unknown("vlan", &error),
     };
@@ -122,7 +122,7 @@ fn moderation(interface: &Interface, name: &str) -> Option<Finding> {
             "moderation",
             "The card chooses by itself how long frames wait: round trips jump with its choice.",
         )
-        .mend(command),
+        .remedy(command),
         Ok(now) if now.rx_usecs > USECS => Finding::warn(
             "moderation",
             format!(
@@ -130,7 +130,7 @@ fn moderation(interface: &Interface, name: &str) -> Option<Finding> {
                 now.rx_usecs
             ),
         )
-        .mend(command),
+        .remedy(command),
         Ok(now) => Finding::ok(
             "moderation",
             format!("Frames wait up to {} us for an interrupt.", now.rx_usecs),

@@ -61,8 +61,3 @@ pub enum MergeError {
 pub(super) const fn hash(flow_hash: i64) -> FlowHash {
     FlowHash(flow_hash.cast_unsigned())
 }
-
-/// Bits a second of `bytes` in a window.
-pub(super) fn bps(bytes: u64, window_ns: i64) -> f64 {
-    bytes as f64 * 8e9 / window_ns as f64
-}
