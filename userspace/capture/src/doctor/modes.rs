@@ -9,7 +9,7 @@ use std::os::fd::AsFd;
 /// Whether native and generic XDP are taken, by trying.
 pub(super) fn modes(interface: &Interface, attempt: bool) -> Vec<Finding> {
     if !attempt {
-        let says = "Whether its driver takes XDP programs shows when one is attached: not tried.";
+        let message = "Not tried: `--try` attaches a program to test native and generic XDP.";
         let command = format!("rocescope doctor --try -i {}", interface.name);
         return vec![Finding::ok("xdp", message).remedy(command)];
     }
@@ -22,7 +22,7 @@ pub(super) fn modes(interface: &Interface, attempt: bool) -> Vec<Finding> {
                 "A program for frames of any length was attached and detached.",
             ),
             Err(Error::Occupied(_)) => {
-                Finding::fail(topic, "A program of somebody else is attached.")
+                Finding::fail(topic, "Another XDP program is attached.")
                     .remedy(format!("ip link set dev {} xdp off", interface.name))
             }
             Err(error) => Finding::warn(topic, format!("{error}.")),

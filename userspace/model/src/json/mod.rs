@@ -4,8 +4,6 @@
 //! infinite or not a number are null. Integers are written in full, beyond 2^53 too: read
 //! `flow_hash` with a parser that keeps 64 bits.
 
-
-
 use crate::{Cells, Column, Time, Type, Value};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
