@@ -1,4 +1,4 @@
-//! Late probes of a window, and the hosts that are slow.
+//! Late probes of a window, and slow hosts.
 
 use super::by_key::ByKey;
 use super::cells::Cells;
@@ -25,7 +25,7 @@ pub(crate) fn network<'a>(
     })
 }
 
-/// Delays in hosts, by host.
+/// Host delays of a window by host.
 pub(crate) fn processing<'a>(
     records: &'a [Record],
     tuples: &'a Tuples,
@@ -60,8 +60,8 @@ impl Times {
     }
 }
 
-/// Counts in each cell the probes whose lateness can be judged, against the usual and against the median of the
-/// way back (by pair), and the late ones.
+/// Counts in each cell the probes that can be compared with the baseline and with the median of the reverse direction
+/// (by pair), and the late ones.
 pub(crate) fn mark(
     usual: &Usual,
     ways_back: &[Option<i32>],
@@ -86,7 +86,7 @@ pub(crate) fn mark(
     });
 }
 
-/// Hosts with a large share of delays far above their own median, where other hosts have none.
+/// Returns the hosts with a large share of delays far above their own median, if other hosts have none.
 pub(crate) fn slow_hosts(
     usual: &Usual,
     values: impl Iterator<Item = (u32, i32)>,
@@ -114,12 +114,12 @@ pub(crate) fn slow_hosts(
         let score = count.score(others.share().max(0.02));
         #[expect(clippy::cast_precision_loss, reason = "hosts are far below 2^53")]
         let needed = libm::log(hosts as f64 / settings.chance);
-        let slow = count.share() >= settings.late_share && count.anomalous > settings.most_ignored;
-        if slow && count.probes >= settings.least_probes && score > needed {
+        let slow = count.share() >= settings.late_share && count.anomalous > settings.max_ignored;
+        if slow && count.probes >= settings.min_probes && score > needed {
             found.push(Suspect::new(Place::Host(host), count, score));
         }
     }
     found.sort_by(|a, b| b.score.total_cmp(&a.score));
-    found.truncate(settings.most_verdicts);
+    found.truncate(settings.max_verdicts);
     found
 }

@@ -1,4 +1,4 @@
-//! What the probes over a suspicious place tell beside their number.
+//! Evidence from the probes over a suspicious place, beside their number.
 
 use super::analyzer::Analyzer;
 use super::count::Count;
@@ -12,7 +12,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// What the probes over a place tell beside their number.
+/// Evidence from the probes over a place, beside their number.
 #[derive(Debug, Default)]
 pub(super) struct Look {
     pub(super) corrupt: u64,
@@ -20,14 +20,14 @@ pub(super) struct Look {
     pub(super) first_ns: Option<i64>,
     pub(super) shape: Shape,
     late: Count,
-    /// Against the way back.
+    /// Late compared with the reverse direction.
     pub(super) slower: Count,
-    /// 5-tuples that suffer most.
+    /// The most affected 5-tuples.
     pub(super) tuples: String,
 }
 
-/// 5-tuples that a row names of many.
-const MOST_TUPLES: usize = 8;
+/// The maximum number of 5-tuples that a row names.
+const MAX_TUPLES: usize = 8;
 
 impl Bench<'_> {
     pub(super) fn look(&self, symptom: Symptom, place: Place) -> Look {
@@ -70,7 +70,7 @@ impl Bench<'_> {
         look
     }
 
-    /// The 5-tuples that suffer most, as a row names them.
+    /// Formats the most affected 5-tuples for a row.
     fn most(&self, mut suffering: Vec<(u64, Key)>) -> String {
         suffering.sort_by_key(|(suffer, key)| {
             (
@@ -81,7 +81,7 @@ impl Bench<'_> {
             )
         });
         let nics = &self.analyzer.names.nics;
-        let named = suffering.iter().take(MOST_TUPLES).filter_map(|(_, key)| {
+        let named = suffering.iter().take(MAX_TUPLES).filter_map(|(_, key)| {
             let (src, dst) = (nics.get(key.src as usize)?, nics.get(key.dst as usize)?);
             Some(format!(
                 "{}>{}:{}",
@@ -91,7 +91,7 @@ impl Bench<'_> {
         named.collect::<Vec<_>>().join(" ")
     }
 
-    /// Of a link, whether probes of the window cross it the other way.
+    /// Whether probes of the window cross a link in the other direction; false for other places.
     pub(super) fn is_crossed_back(&self, place: Place) -> bool {
         let Place::Link(link) = place else {
             return false;
@@ -104,13 +104,13 @@ impl Bench<'_> {
         cells.any(|cell| Crossing::of(cell, tuples).links.contains(&back))
     }
 
-    /// Whether what gets over the place is late, or the place is suspected for that.
+    /// Whether the probes that cross the place are late, or the place is a suspect for late probes.
     pub(super) fn is_late_too(&self, place: Place, look: &Look) -> bool {
         look.late.share() >= self.analyzer.settings.late_share
             || self.late.iter().any(|late| late.place == place)
     }
 
-    /// Of one direction of a NIC: whether the other loses no more than a NIC may.
+    /// For one direction of a NIC: whether the other loses no more than a healthy NIC.
     pub(super) fn other_way_well(&self, place: Place) -> bool {
         let other = match place {
             Place::ToNic(nic) => Place::FromNic(nic),

@@ -1,45 +1,45 @@
-//! What is usual: medians by pair of NICs or by host, and how far the rest lies above them.
+//! Baselines: medians by pair of NICs or by host, and how far values normally exceed them.
 //!
-//! The paper names no threshold for high latency. Here a probe is late when it was longer under way than the
-//! usual median of its own pair of NICs (one way) and a margin on top: twice the 99th percentile of the
-//! distance from the median, over the quiet ones of the last windows and the whole fabric; never less than
-//! [`Settings::least_late_ns`](super::Settings) or the stated error of the clocks. A constant error of two
-//! clocks is part of the median, and so raises no verdict.
+//! The paper names no threshold for high latency. Here a probe is late if it took longer than the baseline median of
+//! its own pair of NICs (in one direction) plus a margin: twice the 99th percentile of the distance from the median,
+//! over the whole fabric and the last windows without late places; never less than
+//! [`Settings::min_late_ns`](super::Settings) or the stated error of the clocks. A constant error of two clocks is part
+//! of the median and causes no verdict.
 
 use super::by_key::ByKey;
 use super::record::quantile;
 use alloc::vec::Vec;
 
-/// The usual of one quantity.
+/// The baselines of one quantity.
 #[derive(Debug, Default)]
 pub(crate) struct Usual {
     /// Median by key.
     medians: Vec<Option<i32>>,
-    /// 99th percentiles of the distance from the median, of the last quiet windows.
+    /// The 99th percentiles of the distance from the median in the last quiet windows.
     spreads: Vec<i32>,
 }
 
-/// Windows whose spread is remembered: five minutes.
+/// The number of windows whose spread is kept: five minutes.
 const REMEMBERED: usize = 15;
-/// Fewer values say nothing of a median.
+/// The minimum number of values for a median.
 const LEAST: usize = 5;
 
 impl Usual {
-    /// How far above its median a value is late; `None` before a window was learnt from.
+    /// Returns how far above its median a value is late; `None` before the first learned window.
     pub(crate) fn margin_ns(&self, least_ns: i64) -> Option<i64> {
         let mut spreads = self.spreads.clone();
         let spread = quantile(&mut spreads, 0.5)?;
         Some(least_ns.max(2 * i64::from(spread)))
     }
 
-    /// Whether a value is late; `None` where nothing is known of its key.
+    /// Whether a value is late; `None` without a baseline for its key.
     pub(crate) fn is_late(&self, key: u32, value: i32, margin_ns: i64) -> Option<bool> {
         let median = (*self.medians.get(key as usize)?)?;
         Some(i64::from(value) > i64::from(median) + margin_ns)
     }
 
-    /// Learns from the values of a window and their medians. `quiet` says that nothing was found in them: only
-    /// then do they widen what is usual.
+    /// Learns from the values of a window and their medians. `quiet` means that the window has no suspects: only then
+    /// do its values change the spread.
     pub(crate) fn learn(&mut self, mut window: ByKey<i32>, medians: &[Option<i32>], quiet: bool) {
         self.medians.resize(medians.len(), None);
         let margin = self.margin_ns(0);
@@ -64,7 +64,7 @@ impl Usual {
     }
 }
 
-/// The median of each key; `None` where values are few. Reorders those of a key.
+/// Returns the median of each key; `None` with too few values. Reorders the values of a key.
 pub(crate) fn medians(window: &mut ByKey<i32>) -> Vec<Option<i32>> {
     let median = |of_key: &mut [i32]| match of_key.len() {
         ..LEAST => None,
@@ -73,8 +73,8 @@ pub(crate) fn medians(window: &mut ByKey<i32>) -> Vec<Option<i32>> {
     window.each_mut().map(median).collect()
 }
 
-/// What is usual follows what is faster at once by half, and what is slower by an eighth of the way and at
-/// most an eighth of the margin: a queue that stands does not become usual while somebody looks.
+/// A baseline moves halfway to a lower median at once, and towards a higher one by an eighth of the distance and at
+/// most an eighth of the margin: a persistent queue does not become the baseline while an operator looks for it.
 fn drift(was: i32, now: i32, margin_ns: Option<i64>) -> i32 {
     let step = i64::from(now) - i64::from(was);
     let step = if step < 0 {
@@ -114,14 +114,14 @@ mod tests {
     }
 
     #[test]
-    fn a_standing_queue_does_not_become_usual_soon() {
+    fn a_persistent_queue_does_not_soon_become_the_baseline() {
         let mut usual = Usual::default();
         let at = |value: i32| (0..100).map(move |i| (0, value + i % 10));
         learn(&mut usual, 1, at(1_000), true);
         for _ in 0..30 {
             learn(&mut usual, 1, at(1_000_000), false);
         }
-        // The margin is 20 at least: the median has risen by no more than 30 eighths of it.
+        // The margin is at least 20: the median has risen by no more than 30 eighths of it.
         let margin = usual.margin_ns(0).unwrap();
         assert_eq!(usual.is_late(0, 1_200, margin), Some(true));
         learn(&mut usual, 1, at(500), true);

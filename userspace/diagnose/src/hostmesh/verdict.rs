@@ -16,12 +16,12 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use rocescope_model::{Text, Time, VerdictRow};
 
-/// Everything that a suspect is judged by.
+/// Everything that the verdict on a suspect rests on.
 #[derive(Debug)]
 pub(super) struct Bench<'a> {
     pub(super) analyzer: &'a Analyzer,
     pub(super) cells: &'a Cells,
-    /// The positions of the records of each cell.
+    /// The positions of each cell's records.
     pub(super) of_cell: ByKey<u32>,
     pub(super) records: &'a [Record],
     pub(super) votes: &'a Votes,
@@ -32,7 +32,7 @@ pub(super) struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// The rows of all suspects and their places; and the history with them in it.
+    /// Returns the rows and places of all suspects, and the history with the suspects added.
     pub(super) fn verdicts(
         mut self,
         suspects: [(Symptom, &Vec<Suspect>); 4],
@@ -95,7 +95,7 @@ impl Bench<'_> {
         row
     }
 
-    /// What the paper's rules say of the place.
+    /// Fills in what the paper's rules conclude about the place.
     fn votes(&self, row: &mut VerdictRow, suspect: &Suspect) {
         let (most, heaviest) = (self.votes.most(), self.votes.most_weight());
         let (vote, most) = match suspect.place {
@@ -132,14 +132,14 @@ impl Bench<'_> {
 }
 
 fn sentence(row: &VerdictRow, evidence: &Evidence, class: Class) -> String {
-    let suffer = match evidence.symptom {
-        Symptom::Loss if class == Class::Corruption => "probes lost or changed",
-        Symptom::Loss => "probes lost",
-        Symptom::Latency => "probes late in the network",
-        Symptom::Asymmetry => "probes later than those back",
-        Symptom::Delay => "probes late in the host",
+    let symptom = match evidence.symptom {
+        Symptom::Loss if class == Class::Corruption => "were lost or corrupted",
+        Symptom::Loss => "were lost",
+        Symptom::Latency => "were late in the network",
+        Symptom::Asymmetry => "took longer than probes in the other direction",
+        Symptom::Delay => "were late in the host",
     };
-    let way = match row.direction.as_deref() {
+    let direction = match row.direction.as_deref() {
         Some("to") => " to it",
         Some("from") => " from it",
         Some(_) => " to and from it",
@@ -152,7 +152,7 @@ fn sentence(row: &VerdictRow, evidence: &Evidence, class: Class) -> String {
     let (anomalous, probes) = (row.anomalous, row.probes);
     let meaning = class.meaning(evidence.place);
     format!(
-        "{}: {anomalous} of {probes} {suffer}{way}{unsent}: {meaning}",
+        "{}: {anomalous} of {probes} probes{direction} {symptom}{unsent}: {meaning}",
         row.place
     )
 }
