@@ -19,7 +19,6 @@
 //! | [`service`] | what systemd hears |
 //! | [`mod@say`] | lines for the user while something runs |
 //! | [`signals`] | SIGINT and SIGTERM end the input, SIGUSR1 asks for the counts |
-//! | [`timeline`] | rows of many segments in the order of their windows |
 //! | [`progress`] | the bar on a terminal |
 
 pub mod anonymize;
@@ -40,7 +39,6 @@ pub mod say;
 pub mod service;
 pub mod session;
 pub mod signals;
-pub mod timeline;
 pub mod units;
 
 pub use arguments::Arguments;

@@ -12,98 +12,28 @@ mod gate;
 mod intake;
 pub mod refusal;
 mod service;
+mod settings;
+mod shared;
 mod totals;
 
 pub use agents::AgentStatus;
 pub use commit::{Analysis, Rows};
 pub use refusal::{Refusal, Refusals};
+pub use settings::{Settings, Tell};
 pub use totals::Counts;
 
 use crate::Error;
-use crate::tls::Files;
 use agents::Agents;
-use rocescope_store::{Options, Summary};
+use rocescope_store::Summary;
+use shared::{LEAST_BYTES, Shared};
 use std::fmt;
 use std::net::{SocketAddr, TcpListener};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::thread::JoinHandle;
-use std::time::Duration;
 use tokio::runtime::Builder;
 use tokio::sync::{Semaphore, watch};
 use totals::Totals;
-
-/// Who listens to what the collector has to say, a line at a time.
-pub type Tell = Arc<dyn Fn(&str) + Send + Sync>;
-
-/// How to collect.
-#[derive(Clone)]
-pub struct Settings {
-    /// Where to listen.
-    pub listen: SocketAddr,
-    /// What the collector shows and believes.
-    pub files: Files,
-    /// Root of the dataset.
-    pub dataset: PathBuf,
-    /// How it is written. The observer names the files: `collector` unless changed.
-    pub options: Options,
-    /// Whether rows are on the disk, not only in the kernel's hands, before they are acknowledged: yes.
-    pub sync: bool,
-    /// Agents at once: 1,024.
-    pub most_agents: usize,
-    /// Handshakes at once: 256, and 32 from one address.
-    pub most_handshakes: usize,
-    /// Handshakes at once from one address: 32.
-    pub most_handshakes_of_one: usize,
-    /// Most bytes of parcels that wait to be written: 64 MiB.
-    pub waiting_bytes: usize,
-    /// How long parcels are gathered before they are written together: 200 ms.
-    pub gather: Duration,
-    /// Who has not finished a handshake, or opened a stream, after this time is let go: 10 s.
-    pub patience: Duration,
-    /// A connection that does not answer a ping for this long is gone: 20 s.
-    pub keep_alive: Duration,
-    /// After the dataset could not be written it is tried again after this time: 5 s.
-    pub retry: Duration,
-    /// Told what happens, in lines.
-    pub tell: Tell,
-}
-
-impl Settings {
-    /// The defaults.
-    #[must_use]
-    pub fn new(listen: SocketAddr, files: Files, dataset: PathBuf) -> Self {
-        Self {
-            listen,
-            files,
-            dataset,
-            options: Options {
-                tables: rocescope_model::PROBE_TABLES,
-                ..Options::new("collector")
-            },
-            sync: true,
-            most_agents: 1024,
-            most_handshakes: 256,
-            most_handshakes_of_one: 32,
-            waiting_bytes: 64 << 20,
-            gather: Duration::from_millis(200),
-            patience: Duration::from_secs(10),
-            keep_alive: Duration::from_secs(20),
-            retry: Duration::from_secs(5),
-            tell: Arc::new(|_| {}),
-        }
-    }
-}
-
-impl fmt::Debug for Settings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Settings")
-            .field("listen", &self.listen)
-            .field("dataset", &self.dataset)
-            .finish_non_exhaustive()
-    }
-}
 
 /// What happened since the start.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -114,15 +44,6 @@ pub struct Status {
     pub counts: Counts,
     /// Who and what was refused, by reason.
     pub refusals: Vec<(Refusal, u64)>,
-}
-
-/// The live state, which connections write and the status line reads.
-pub(crate) struct Shared {
-    agents: Agents,
-    refusals: Refusals,
-    totals: Totals,
-    waiting: Arc<Semaphore>,
-    settings: Settings,
 }
 
 /// Looks at a running collector from anywhere, for as long as it likes.
@@ -146,9 +67,6 @@ impl fmt::Debug for Monitor {
         f.debug_tuple("Monitor").finish_non_exhaustive()
     }
 }
-
-/// Fewest bytes that a parcel counts for: bounds how many may wait.
-const LEAST_BYTES: usize = 16 << 10;
 
 /// A running collector. Dropping it stops it and tells nobody how that went; [`stop`](Self::stop) tells.
 pub struct Server {

@@ -11,7 +11,7 @@ use crate::session::{Arrival, InFlight, Matched, Session};
 use crate::throttle::Throttle;
 use crate::tracer::{Finished, Limits, Reply, Started, Tracer, Tuple};
 use crate::types::{
-    Clock, Event, Kind, Nanos, Nic, NicIndex, Outgoing, Presence, Refusal, Sequence,
+    Clock, DatagramKind, Event, Nanos, Nic, NicIndex, Outgoing, Presence, Refusal, Sequence,
 };
 use fastrand::Rng;
 use rocescope_model::{PathRow, ProbeRow, Text, Time};
@@ -211,7 +211,7 @@ impl Agent {
                 dst: due.dst,
                 port: due.port,
                 sequence: due.sequence,
-                kind: Kind::Probe,
+                kind: DatagramKind::Probe,
                 sent: now,
                 agent: self.id,
             });
@@ -225,7 +225,7 @@ impl Agent {
             dst: begun.tuple.dst,
             port: begun.tuple.port,
             sequence: Sequence(0),
-            kind: Kind::Trace { id: begun.id, ttl },
+            kind: DatagramKind::Trace { id: begun.id, ttl },
             sent: now,
             agent: self.id,
         }
@@ -234,7 +234,7 @@ impl Agent {
     /// Records that a datagram was not sent.
     pub fn refused(&mut self, outgoing: &Outgoing, why: Refusal) {
         self.last_refusal = Some((outgoing.src, why));
-        if outgoing.kind != Kind::Probe {
+        if outgoing.kind != DatagramKind::Probe {
             self.counters.traces_unsent += 1;
             return;
         }
@@ -275,7 +275,7 @@ impl Agent {
     }
 
     fn left(&mut self, payload: &Payload, nic_sent: Nanos) {
-        if payload.agent != self.id || payload.kind != Kind::Probe {
+        if payload.agent != self.id || payload.kind != DatagramKind::Probe {
             return;
         }
         let session = self.sessions.get_mut(payload.src.at());
@@ -295,7 +295,7 @@ impl Agent {
             return;
         }
         let src = payload.src;
-        if let Kind::Trace { id, ttl } = payload.kind {
+        if let DatagramKind::Trace { id, ttl } = payload.kind {
             let tuple = Tuple {
                 src,
                 dst: nic,
@@ -369,7 +369,7 @@ impl Agent {
             dst,
             port: answer.src_port,
         };
-        if answer.kind == Some(Kind::Probe) && !answer.exceeded {
+        if answer.kind == Some(DatagramKind::Probe) && !answer.exceeded {
             self.counters.unreachable += 1;
             return;
         }

@@ -50,8 +50,8 @@ pub fn write(frame: &mut Vec<u8>, way: &Way, outgoing: &Outgoing) {
             IpAddr::V6(_) => EtherType::IPV6,
         },
         match outgoing.kind {
-            crate::types::Kind::Probe => TTL,
-            crate::types::Kind::Trace { ttl, .. } => ttl,
+            crate::types::DatagramKind::Probe => TTL,
+            crate::types::DatagramKind::Trace { ttl, .. } => ttl,
         },
     );
     let ethernet = Ethernet2Header {
@@ -127,7 +127,7 @@ fn octets(address: IpAddr) -> [u8; 16] {
 
 /// The content of a received frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Seen {
+pub enum ReceivedFrame {
     /// A datagram of an agent, and whether it is intact.
     Datagram(Payload, bool),
     /// The answer of a router.
@@ -142,25 +142,27 @@ pub enum Seen {
 
 /// Parses a received frame.
 #[must_use]
-pub fn read(frame: &[u8], udp_dst_port: u16) -> Seen {
+pub fn read(frame: &[u8], udp_dst_port: u16) -> ReceivedFrame {
     let lengths = FrameLengths::whole(frame.len() as u32);
     let ports = [udp_dst_port, 0, 0, 0];
     let Class::Roce(packet) = decode(frame, LinkType::Ethernet, lengths, ports) else {
         return match icmp::read(frame) {
-            Some(answer) => Seen::Answer(answer),
+            Some(answer) => ReceivedFrame::Answer(answer),
             // The damage may be in a length or an opcode.
             None => match own(frame) {
-                Some((payload, port)) if port == udp_dst_port => Seen::Datagram(payload, false),
-                _ => Seen::Other,
+                Some((payload, port)) if port == udp_dst_port => {
+                    ReceivedFrame::Datagram(payload, false)
+                }
+                _ => ReceivedFrame::Other,
             },
         };
     };
     let is_intact = icrc::verify(frame, &packet) == Icrc::Verified;
     let payload = frame.get(packet.payload_at()..).and_then(Payload::read);
     match payload {
-        Some(payload) => Seen::Datagram(payload, is_intact),
-        None if is_intact => Seen::Stranger,
-        None => Seen::Unreadable,
+        Some(payload) => ReceivedFrame::Datagram(payload, is_intact),
+        None if is_intact => ReceivedFrame::Stranger,
+        None => ReceivedFrame::Unreadable,
     }
 }
 
@@ -182,7 +184,7 @@ pub fn own(frame: &[u8]) -> Option<(Payload, u16)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::types::{Kind, Nanos, NicIndex, Sequence};
+    use crate::types::{DatagramKind, Nanos, NicIndex, Sequence};
     use etherparse::{NetSlice, SlicedPacket, TransportSlice};
     use proptest::prelude::*;
 
@@ -203,7 +205,7 @@ mod tests {
         }
     }
 
-    fn outgoing(kind: Kind) -> Outgoing {
+    fn outgoing(kind: DatagramKind) -> Outgoing {
         Outgoing {
             src: NicIndex(1),
             dst: NicIndex(2),
@@ -215,7 +217,7 @@ mod tests {
         }
     }
 
-    fn written(is_v6: bool, kind: Kind) -> Vec<u8> {
+    fn written(is_v6: bool, kind: DatagramKind) -> Vec<u8> {
         let mut frame = Vec::new();
         write(&mut frame, &way(is_v6), &outgoing(kind));
         frame
@@ -224,10 +226,13 @@ mod tests {
     #[test]
     fn a_written_frame_is_read_back_and_passes_its_icrc() {
         for is_v6 in [false, true] {
-            for kind in [Kind::Probe, Kind::Trace { id: 2_047, ttl: 31 }] {
+            for kind in [
+                DatagramKind::Probe,
+                DatagramKind::Trace { id: 2_047, ttl: 31 },
+            ] {
                 let frame = written(is_v6, kind);
                 let payload = Payload::from(&outgoing(kind));
-                assert_eq!(read(&frame, 4791), Seen::Datagram(payload, true));
+                assert_eq!(read(&frame, 4791), ReceivedFrame::Datagram(payload, true));
                 assert_eq!(own(&frame), Some((payload, 4791)));
                 assert_eq!(frame.len(), if is_v6 { 138 } else { 118 });
             }
@@ -237,7 +242,7 @@ mod tests {
     /// `etherparse` is an independent parser.
     #[test]
     fn lengths_checksum_and_ttl_are_right() {
-        let frame = written(false, Kind::Trace { id: 3, ttl: 5 });
+        let frame = written(false, DatagramKind::Trace { id: 3, ttl: 5 });
         let packet = SlicedPacket::from_ethernet(&frame).unwrap();
         let Some(NetSlice::Ipv4(ip)) = packet.net else {
             panic!("IPv4");
@@ -258,11 +263,11 @@ mod tests {
     proptest! {
         #[test]
         fn a_flipped_bit_that_no_router_may_change_is_always_detected(at in 14usize..118, bit in 0u8..8) {
-            let mut frame = written(false, Kind::Probe);
+            let mut frame = written(false, DatagramKind::Probe);
             frame[at] ^= 1 << bit;
             // TOS, TTL, the checksums, and the byte of FECN and BECN may change.
             let free = [15, 22, 24, 25, 40, 41, 46];
-            let is_intact = matches!(read(&frame, 4791), Seen::Datagram(_, true));
+            let is_intact = matches!(read(&frame, 4791), ReceivedFrame::Datagram(_, true));
             prop_assert_eq!(is_intact, free.contains(&at));
         }
 
@@ -277,7 +282,7 @@ mod tests {
         fn answers_match_whatever_they_quote(
             id in 0u16..2_048, ttl in 1u8..32, quoted in 28usize..100, is_v6: bool
         ) {
-            let kind = Kind::Trace { id, ttl };
+            let kind = DatagramKind::Trace { id, ttl };
             let ours = written(is_v6, kind);
             let quoted = if is_v6 { ours.len() - 14 } else { quoted };
             let mut frame = ours[..14].to_vec();
@@ -300,7 +305,7 @@ mod tests {
                 frame.extend_from_slice(&[11, 0, 0, 0, 0, 0, 0, 0]);
             }
             frame.extend_from_slice(quote);
-            let Seen::Answer(answer) = read(&frame, 4791) else {
+            let ReceivedFrame::Answer(answer) = read(&frame, 4791) else {
                 panic!("an answer");
             };
             prop_assert!(answer.exceeded);

@@ -1,7 +1,7 @@
 //! Answers of routers: time exceeded and unreachable (RFC 792, RFC 4443).
 
 use crate::payload::Payload;
-use crate::types::Kind;
+use crate::types::DatagramKind;
 use etherparse::{Icmpv4Type, Icmpv6Type, LaxNetSlice, LaxSlicedPacket, TransportSlice};
 use std::net::IpAddr;
 
@@ -23,7 +23,7 @@ pub struct Answer {
     /// The UDP destination port of the datagram.
     pub dst_port: u16,
     /// The kind of the datagram, if the quotation contains it.
-    pub kind: Option<Kind>,
+    pub kind: Option<DatagramKind>,
 }
 
 /// Bits of an IPv4 identification that hold the TTL of a trace; the rest is its number.
@@ -31,10 +31,10 @@ pub(crate) const TTL_BITS: u32 = 5;
 
 /// Returns the IPv4 identification of a datagram: 0 for probes. Routers only have to quote the IP header and the eight
 /// bytes after it (RFC 792), so number and TTL of a trace must be in there, but not in the fields that ECMP hashes.
-pub(crate) const fn identification(kind: Kind) -> u16 {
+pub(crate) const fn identification(kind: DatagramKind) -> u16 {
     match kind {
-        Kind::Probe => 0,
-        Kind::Trace { id, ttl } => id << TTL_BITS | (ttl & 31) as u16,
+        DatagramKind::Probe => 0,
+        DatagramKind::Trace { id, ttl } => id << TTL_BITS | (ttl & 31) as u16,
     }
 }
 
@@ -103,13 +103,13 @@ fn quoted_udp<'a>(
     ))
 }
 
-fn by_identification(net: &LaxNetSlice<'_>) -> Option<Kind> {
+fn by_identification(net: &LaxNetSlice<'_>) -> Option<DatagramKind> {
     let LaxNetSlice::Ipv4(ip) = net else {
         return None;
     };
     Some(match ip.header().identification() {
-        0 => Kind::Probe,
-        number => Kind::Trace {
+        0 => DatagramKind::Probe,
+        number => DatagramKind::Trace {
             id: number >> TTL_BITS,
             ttl: (number & 31) as u8,
         },

@@ -44,4 +44,4 @@ pub use agent::{Agent, Settings};
 pub use backend::Backend;
 pub use counters::Counters;
 pub use drive::drive;
-pub use types::{Clock, Event, Kind, Nanos, Nic, NicIndex, Outgoing, Sequence};
+pub use types::{Clock, DatagramKind, Event, Nanos, Nic, NicIndex, Outgoing, Sequence};

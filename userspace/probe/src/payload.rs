@@ -15,7 +15,7 @@
 //! 39 zero, 11 bytes
 //! ```
 
-use crate::types::{Kind, Nanos, NicIndex, Outgoing, Sequence};
+use crate::types::{DatagramKind, Nanos, NicIndex, Outgoing, Sequence};
 
 /// Bytes on the wire.
 pub const LEN: usize = 50;
@@ -38,7 +38,7 @@ pub struct Payload {
     /// The UDP source port.
     pub port: u16,
     /// A probe, or a packet of a trace.
-    pub kind: Kind,
+    pub kind: DatagramKind,
 }
 
 impl From<&Outgoing> for Payload {
@@ -60,8 +60,8 @@ impl Payload {
     #[must_use]
     pub fn write(&self) -> [u8; LEN] {
         let (kind, id, ttl) = match self.kind {
-            Kind::Probe => (0, 0, 0),
-            Kind::Trace { id, ttl } => (1, id, ttl),
+            DatagramKind::Probe => (0, 0, 0),
+            DatagramKind::Trace { id, ttl } => (1, id, ttl),
         };
         let mut bytes = [0; LEN];
         let fields: [&[u8]; 10] = [
@@ -100,8 +100,8 @@ impl Payload {
         let id = u16::from_be_bytes(take(&mut rest)?);
         let [ttl] = take(&mut rest)?;
         let kind = match kind {
-            0 => Kind::Probe,
-            1 => Kind::Trace { id, ttl },
+            0 => DatagramKind::Probe,
+            1 => DatagramKind::Trace { id, ttl },
             _ => return None,
         };
         Some(Self {
@@ -139,7 +139,7 @@ mod tests {
                 dst: NicIndex(dst),
                 sent: Nanos(sent),
                 port,
-                kind: if traces { Kind::Trace { id, ttl } } else { Kind::Probe },
+                kind: if traces { DatagramKind::Trace { id, ttl } } else { DatagramKind::Probe },
             };
             prop_assert_eq!(Payload::read(&payload.write()), Some(payload));
         }

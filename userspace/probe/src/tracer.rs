@@ -11,7 +11,7 @@
 use crate::answers::Answers;
 use crate::icmp::Answer;
 use crate::route::{Hop, Route, RowReason};
-use crate::types::{Kind, Nanos, NicIndex};
+use crate::types::{DatagramKind, Nanos, NicIndex};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
@@ -252,7 +252,7 @@ impl Tracer {
 
     /// Handles an answer of a router to a packet of a trace of `tuple`.
     pub fn answered(&mut self, tuple: Tuple, answer: &Answer, at: Nanos) -> Reply {
-        let Some(Kind::Trace { id, ttl }) = answer.kind else {
+        let Some(DatagramKind::Trace { id, ttl }) = answer.kind else {
             return Reply::Unmatched;
         };
         let Some(running) = self.running(tuple, id) else {
@@ -400,7 +400,7 @@ mod tests {
             dst: DESTINATION,
             src_port: TUPLE.port,
             dst_port: 4791,
-            kind: Some(Kind::Trace { id, ttl }),
+            kind: Some(DatagramKind::Trace { id, ttl }),
         }
     }
 

@@ -76,7 +76,7 @@ pub struct Clock {
 
 /// The kind of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum DatagramKind {
     /// A probe, which is measured.
     Probe,
     /// A packet of a trace: the hop at which its TTL expires answers with its address.
@@ -100,7 +100,7 @@ pub struct Outgoing {
     /// Number of the probe; of a trace, 0.
     pub sequence: Sequence,
     /// A probe or a packet of a trace.
-    pub kind: Kind,
+    pub kind: DatagramKind,
     /// When the agent sends it (1).
     pub sent: Nanos,
     /// Number of the agent, which distinguishes it from other agents.

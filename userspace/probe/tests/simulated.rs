@@ -289,7 +289,7 @@ fn a_clock_step_loses_no_probe_and_gives_no_latency() {
     let counters = run.agent.counters();
     let probes = sent
         .iter()
-        .filter(|sent| sent.kind == rocescope_probe::Kind::Probe);
+        .filter(|sent| sent.kind == rocescope_probe::DatagramKind::Probe);
     assert_eq!(
         (counters.torn, counters.clock_steps),
         (probes.count() as u64, 1)

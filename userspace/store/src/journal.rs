@@ -4,7 +4,7 @@
 //! cannot be read. Why not rows in memory: a `kill -9` would cost a minute of them, and their
 //! sketches alone are some 60 MiB.
 
-use crate::name::Place;
+use crate::name::SegmentPaths;
 use crate::seal::{Sealed, seal};
 use crate::{Error, durable};
 use arrow_array::RecordBatch;
@@ -20,7 +20,7 @@ const GATHER_BYTES: usize = 64 << 10;
 
 /// An open segment. Dropping it leaves the file, for a repair to seal.
 pub(crate) struct Journal {
-    place: Place,
+    place: SegmentPaths,
     path: PathBuf,
     stream: StreamWriter<Tail>,
     rows: u64,
@@ -32,7 +32,7 @@ pub(crate) struct Journal {
 
 impl Journal {
     /// A new journal; its place must be free.
-    pub(crate) fn create(place: Place, schema: &Schema) -> Result<Self, Error> {
+    pub(crate) fn create(place: SegmentPaths, schema: &Schema) -> Result<Self, Error> {
         let path = place.journal();
         let failed = |source| Error::io("create", &path, source);
         if let Some(directory) = path.parent() {

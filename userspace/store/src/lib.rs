@@ -15,6 +15,7 @@
 //! | [`parcel`] | [`Parcel`]: rows on the way from one process to another |
 //! | [`summary`] | what a writer has put on disk |
 //! | [`mod@scan`] | [`open`](open()), [`scan`](scan()): what a dataset holds, and what in it does not read |
+//! | [`query`] | [`Query`]: rows by table, time and observer; only what may hold them is opened |
 //! | [`read`] | [`Batch`]: rows of a segment, as values or typed |
 //! | [`mod@repair`] | [`repair`](repair()): seals what a killed writer left |
 //! | [`mod@retain`] | [`retain`](retain()): deletes the oldest segments |
@@ -68,6 +69,7 @@ mod walk;
 
 pub mod error;
 pub mod parcel;
+pub mod query;
 pub mod read;
 pub mod repair;
 pub mod retain;
@@ -77,6 +79,7 @@ pub mod writer;
 
 pub use error::Error;
 pub use parcel::Parcel;
+pub use query::{Query, Rows, TimeRange};
 pub use read::Batch;
 pub use repair::{Repaired, repair};
 pub use retain::{Limits, Retained, retain};

@@ -4,7 +4,7 @@
 //! leaves both or neither. When a journal is sealed its numbers go to a file beside it, and only
 //! then does the journal go. Journal and file together always know exactly what is there.
 
-use crate::name::Place;
+use crate::name::SegmentPaths;
 use crate::{Error, durable};
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -65,7 +65,7 @@ impl Marks {
     ///
     /// # Errors
     /// The file cannot be read, or is damaged: to go on would double rows.
-    pub(crate) fn load(place: &Place) -> Result<Self, Error> {
+    pub(crate) fn load(place: &SegmentPaths) -> Result<Self, Error> {
         let path = place.marks();
         let text = match fs::read_to_string(&path) {
             Ok(text) => text,
@@ -94,7 +94,7 @@ impl Marks {
     }
 
     /// Joins them with those of the place's file, durably.
-    pub(crate) fn save(&self, place: &Place) -> Result<(), Error> {
+    pub(crate) fn save(&self, place: &SegmentPaths) -> Result<(), Error> {
         if self.is_empty() {
             return Ok(());
         }
@@ -124,7 +124,7 @@ fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::{EPOCHS, Marks};
-    use crate::name::{Observer, Place, SegmentName};
+    use crate::name::{Observer, SegmentName, SegmentPaths};
     use rocescope_model::Time;
 
     #[test]
@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn they_come_back_from_their_file() {
         let root = tempfile::tempdir().unwrap();
-        let place = Place {
+        let place = SegmentPaths {
             root: root.path().to_owned(),
             table: "probes".into(),
             name: SegmentName::new(&Observer::new("c"), Time(0), 0),

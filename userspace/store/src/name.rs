@@ -42,6 +42,8 @@ impl Observer {
     }
 }
 
+const HOUR_NS: i64 = 3_600_000_000_000;
+
 /// An hour of UTC: the directory of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Partition(
@@ -54,9 +56,30 @@ impl Partition {
         Self(time.hours())
     }
 
+    /// The hour that [`path`](Self::path) names so.
+    pub(crate) fn parse(path: &str) -> Option<Self> {
+        let (date, hour) = path.strip_prefix("date=")?.split_once("/hour=")?;
+        let mut parts = date.split('-').map(str::parse::<i64>);
+        let mut part = || parts.next()?.ok();
+        let day = Self::of(Time::from_date(part()?, part()?, part()?)?);
+        let hour = hour.parse::<i64>().ok();
+        let hour = hour.filter(|hour| (0..24).contains(hour))?;
+        Some(Self(day.0 + hour))
+    }
+
+    /// Its first instant.
+    pub(crate) const fn start(self) -> Time {
+        Time(self.0.saturating_mul(HOUR_NS))
+    }
+
+    /// Its last nanosecond.
+    pub(crate) const fn last_ns(self) -> i64 {
+        self.start().0.saturating_add(HOUR_NS - 1)
+    }
+
     /// `date=YYYY-MM-DD/hour=HH`: sorts by time, as text too.
     pub(crate) fn path(self) -> PathBuf {
-        let civil = Time(self.0.saturating_mul(3_600_000_000_000)).civil();
+        let civil = self.start().civil();
         let (year, month, day, hour) = (civil.year, civil.month, civil.day, civil.hour);
         PathBuf::from(format!("date={year:04}-{month:02}-{day:02}")).join(format!("hour={hour:02}"))
     }
@@ -127,13 +150,13 @@ fn parse_start(text: &str) -> Option<Time> {
 
 /// Where the files of a segment are, in each of its states.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct SegmentPaths {
     pub(crate) root: PathBuf,
     pub(crate) table: String,
     pub(crate) name: SegmentName,
 }
 
-impl Place {
+impl SegmentPaths {
     pub(crate) fn sealed(&self) -> PathBuf {
         let partition = Partition::of(self.name.start).path();
         let file = format!("{}{SEALED}", self.name);
@@ -186,7 +209,7 @@ pub(crate) fn lock_path(root: &Path, observer: &Observer) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
-    use super::{Observer, OpenFile, Partition, Place, SegmentName, is_sealed};
+    use super::{Observer, OpenFile, Partition, SegmentName, SegmentPaths, is_sealed};
     use rocescope_model::Time;
     use std::path::Path;
 
@@ -194,7 +217,7 @@ mod tests {
 
     #[test]
     fn names_say_observer_start_and_number() {
-        let place = Place {
+        let place = SegmentPaths {
             root: "data".into(),
             table: "flows".into(),
             name: SegmentName::new(&Observer::new("rail-3"), START, 7),
@@ -249,5 +272,14 @@ mod tests {
         let hour = Path::new("date=2026-11-21").join("hour=02");
         assert_eq!(path(START), hour);
         assert!(path(Time(START.0 + 3_600_000_000_000)) > hour);
+        let parsed = Partition::parse(hour.to_str().unwrap_or_default());
+        assert_eq!(parsed, Some(Partition::of(START)));
+        for other in [
+            "date=2026-11-21",
+            "date=x/hour=02",
+            "date=2026-11-21/hour=24",
+        ] {
+            assert_eq!(Partition::parse(other), None, "{other}");
+        }
     }
 }

@@ -65,9 +65,12 @@ impl Batch {
     /// # Errors
     /// A value does not fit its field, or is null where the field cannot be.
     pub fn typed<R: Row>(&self) -> Result<Vec<R>, rocescope_model::Mismatch> {
-        let rows = 0..self.rows;
-        rows.map(|row| R::read(|column| self.value(row, column)))
-            .collect()
+        (0..self.rows).map(|row| self.row(row)).collect()
+    }
+
+    /// One row with its type.
+    pub(crate) fn row<R: Row>(&self, row: usize) -> Result<R, rocescope_model::Mismatch> {
+        R::read(|column| self.value(row, column))
     }
 }
 
@@ -159,20 +162,14 @@ impl Batches {
 }
 
 impl Scan {
-    /// All rows of a table in memory, every column read.
+    /// The rows of a table that were asked for, all in memory, every column read.
     ///
     /// # Errors
     /// A segment does not read, or holds a value that does not fit the row.
     pub fn rows<R: Row>(&self) -> Result<Vec<R>, Error> {
         let mut rows = Vec::new();
-        for segment in self.table(R::TABLE.name) {
-            for batch in segment.batches(|_| true)? {
-                rows.extend(batch?.typed::<R>().map_err(|source| Error::Mismatch {
-                    path: segment.path.clone(),
-                    cause: source,
-                })?);
-            }
-        }
+        let all = self.select::<R>().columns(|_| true);
+        all.for_each(|row| rows.push(row))?;
         Ok(rows)
     }
 }

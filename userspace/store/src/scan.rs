@@ -1,15 +1,17 @@
 //! What a dataset holds, and what in it does not read.
 
 use crate::error::Error;
-use crate::name::OPEN;
-use crate::walk;
+use crate::query::{Bounds, Query, Statistics};
+use crate::walk::Found;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
+use parquet::file::metadata::ParquetMetaData;
 use rocescope_model::{FORMAT_VERSION, footer};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-/// The segments of a dataset at one moment.
+/// The segments of a dataset at one moment, as far as a [`Query`] asked for them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Scan {
     /// Sealed segments, by table, hour and name.
@@ -19,6 +21,10 @@ pub struct Scan {
     pub unreadable: Vec<Unreadable>,
     /// Open segments: of living writers, or left by killed ones.
     pub open: Vec<PathBuf>,
+    /// What was opened, and what was left out and why.
+    pub statistics: Statistics,
+    /// What was asked for.
+    pub(crate) query: Query,
 }
 
 /// A sealed segment whose footer reads.
@@ -36,6 +42,7 @@ pub struct Segment {
     pub rows: u64,
     /// Metadata pairs by key; see [`footer::KEYS`].
     pub footer: Vec<(String, String)>,
+    pub(crate) bounds: Bounds,
 }
 
 impl Segment {
@@ -69,62 +76,55 @@ impl Scan {
     }
 }
 
-/// As [`scan`], of what must be a dataset: one that a writer has been in, rows or not.
+/// All of what must be a dataset: see [`Query::open`].
 ///
 /// # Errors
-/// [`Error::NoDirectory`] and [`Error::NoDataset`]; and those of [`scan`].
+/// Those of [`Query::open`].
 pub fn open(root: &Path) -> Result<Scan, Error> {
-    if !root.is_dir() {
-        let root = root.to_owned();
-        return Err(Error::NoDirectory { root });
-    }
-    let found = scan(root)?;
-    let is_empty = found.segments.is_empty() && found.unreadable.is_empty();
-    if is_empty && !root.join(OPEN).is_dir() {
-        let root = root.to_owned();
-        return Err(Error::NoDataset { root });
-    }
-    Ok(found)
+    Query::default().open(root)
 }
 
-/// Reads the footer of every sealed segment under `root`.
+/// Reads the footer of every sealed segment under `root`: see [`Query::scan`].
 ///
 /// # Errors
-/// Only if directories cannot be read: a file that does not read is listed, not an error.
+/// Those of [`Query::scan`].
 pub fn scan(root: &Path) -> Result<Scan, Error> {
-    let mut scan = Scan::default();
-    for found in walk::segments(root)? {
-        match read_footer(&found.path) {
-            Ok((rows, footer)) => scan.segments.push(Segment {
-                table: found.table,
-                partition: found.partition,
-                path: found.path,
-                bytes: found.bytes,
-                rows,
-                footer,
-            }),
-            // Retained between the two looks.
-            Err(Error::Io { cause, .. }) if cause.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => scan.unreadable.push(Unreadable {
-                path: found.path,
-                reason: error.to_string(),
-            }),
-        }
-    }
-    let leftovers = walk::leftovers(root)?.into_iter();
-    scan.open = leftovers.filter(|l| l.journal).map(|l| l.path).collect();
-    Ok(scan)
+    Query::default().scan(root)
 }
 
-/// Rows and metadata of a segment.
-type Footer = (u64, Vec<(String, String)>);
+/// The segment in a file; none where the file is gone.
+pub(crate) fn read_segment(found: Found) -> Result<Segment, Option<Unreadable>> {
+    let (metadata, footer) = read_footer(&found.path).map_err(|error| match error {
+        Error::Io { cause, .. } if cause.kind() == io::ErrorKind::NotFound => None,
+        error => Some(Unreadable {
+            path: found.path.clone(),
+            reason: error.to_string(),
+        }),
+    })?;
+    Ok(Segment {
+        rows: u64::try_from(metadata.file_metadata().num_rows()).unwrap_or(0),
+        bounds: Bounds::of(&found.table, &metadata),
+        table: found.table,
+        partition: found.partition,
+        path: found.path,
+        bytes: found.bytes,
+        footer,
+    })
+}
+
+/// What Parquet keeps of a segment, and our pairs in it.
+type Footer = (Arc<ParquetMetaData>, Vec<(String, String)>);
 
 pub(crate) fn read_footer(path: &Path) -> Result<Footer, Error> {
     let file = File::open(path).map_err(|source| Error::io("open", path, source))?;
     let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())
         .map_err(|error| Error::parquet("read", path, error))?;
-    let metadata = metadata.metadata().file_metadata();
-    let pairs = metadata.key_value_metadata().into_iter().flatten();
+    let metadata = metadata.metadata();
+    let pairs = metadata
+        .file_metadata()
+        .key_value_metadata()
+        .into_iter()
+        .flatten();
     let pairs: Vec<(String, String)> = pairs
         .filter_map(|pair| Some((pair.key.clone(), pair.value.clone()?)))
         .collect();
@@ -138,6 +138,5 @@ pub(crate) fn read_footer(path: &Path) -> Result<Footer, Error> {
             });
         }
     }
-    let rows = u64::try_from(metadata.num_rows()).unwrap_or(0);
-    Ok((rows, pairs))
+    Ok((Arc::clone(metadata), pairs))
 }

@@ -5,7 +5,7 @@
 //! disk, and the segment's name follows from the journal's, so that doing it again ends the same.
 
 use crate::marks::Marks;
-use crate::name::Place;
+use crate::name::SegmentPaths;
 use crate::{Error, durable, schema};
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
@@ -35,7 +35,7 @@ pub(crate) struct Sealed {
 ///
 /// # Errors
 /// The journal stays, the unfinished segment goes if it can.
-pub(crate) fn seal(place: &Place) -> Result<Sealed, Error> {
+pub(crate) fn seal(place: &SegmentPaths) -> Result<Sealed, Error> {
     let journal = place.journal();
     let mut batches = Batches::open(&journal)?;
     let mut sealed = seal_batches(place, batches.schema(), &mut batches)?;
@@ -46,12 +46,12 @@ pub(crate) fn seal(place: &Place) -> Result<Sealed, Error> {
 }
 
 /// Seals a segment without rows.
-pub(crate) fn seal_empty(place: &Place, schema: SchemaRef) -> Result<Sealed, Error> {
+pub(crate) fn seal_empty(place: &SegmentPaths, schema: SchemaRef) -> Result<Sealed, Error> {
     seal_batches(place, schema, iter::empty())
 }
 
 fn seal_batches(
-    place: &Place,
+    place: &SegmentPaths,
     schema: SchemaRef,
     batches: impl Iterator<Item = Result<RecordBatch, Error>>,
 ) -> Result<Sealed, Error> {

@@ -1,7 +1,7 @@
 //! Walks the directories of a dataset.
 
 use crate::Error;
-use crate::name::{OPEN, OpenFile, Place, SegmentName, is_sealed};
+use crate::name::{OPEN, OpenFile, SegmentName, SegmentPaths, is_sealed};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -42,7 +42,7 @@ pub(crate) fn segments(root: &Path) -> Result<Vec<Found>, Error> {
 /// A journal or unfinished segment.
 #[derive(Debug, Clone)]
 pub(crate) struct Leftover {
-    pub(crate) place: Place,
+    pub(crate) place: SegmentPaths,
     /// Whether it is the journal.
     pub(crate) journal: bool,
     pub(crate) path: PathBuf,
@@ -64,7 +64,7 @@ pub(crate) fn leftovers(root: &Path) -> Result<Vec<Leftover>, Error> {
                 None => continue,
             };
             found.push(Leftover {
-                place: Place {
+                place: SegmentPaths {
                     root: root.to_owned(),
                     table: table.name.clone(),
                     name,

@@ -10,7 +10,7 @@ pub use numbered::Numbered;
 use crate::journal::Journal;
 use crate::lock::ObserverLock;
 use crate::marks::Marks;
-use crate::name::{Observer, Partition, Place, SegmentName};
+use crate::name::{Observer, Partition, SegmentName, SegmentPaths};
 use crate::repair::repair_observer;
 use crate::seal::seal_empty;
 use crate::split::{Part, split};
@@ -351,7 +351,7 @@ impl Writer {
     }
 
     /// The first place of this table and start that no segment has.
-    fn free_place(&self, table: &Table, start: Time) -> Place {
+    fn free_place(&self, table: &Table, start: Time) -> SegmentPaths {
         let at = |seq| self.place(table, start, seq);
         let mut seq = 0;
         while seq < u32::MAX && (at(seq).sealed().exists() || at(seq).journal().exists()) {
@@ -360,8 +360,8 @@ impl Writer {
         at(seq)
     }
 
-    fn place(&self, table: &Table, start: Time, seq: u32) -> Place {
-        Place {
+    fn place(&self, table: &Table, start: Time, seq: u32) -> SegmentPaths {
+        SegmentPaths {
             root: self.root.clone(),
             table: table.name.into(),
             name: SegmentName::new(&self.observer, start, seq),

@@ -1,13 +1,12 @@
 //! `rocescope merge`: the datasets of several boxes as one, window by window.
 
 use crate::arguments::MergeArguments;
-use crate::timeline::Timeline;
 use anyhow::{Context, Result, bail, ensure};
 use rocescope_model::{
     ConnectionRow, EventRow, FlowRow, OpcodeRow, Row, Text, WindowRow, WindowRows, footer,
 };
 use rocescope_pipeline::merge::{Parameters, Part, Target, merge_window};
-use rocescope_store::{Options, Scan, Writer};
+use rocescope_store::{Options, Rows, Scan, Writer};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
@@ -107,26 +106,19 @@ fn origin(arguments: &MergeArguments) -> [(String, String); 2] {
 ///
 /// These go first: the store promises that a window in `windows` is whole in every table.
 fn hand_on<R: Row>(scans: &[Scan], writer: &mut Writer, change: impl Fn(&mut R)) -> Result<()> {
-    let tables = scans.iter().flat_map(|scan| scan.table(R::TABLE.name));
-    let mut segments: Vec<_> = tables.collect();
-    segments.sort_by(|a, b| a.partition.cmp(&b.partition));
-    for segment in segments {
-        for batch in segment.batches(|_| true)? {
-            let mut rows = batch?
-                .typed::<R>()
-                .with_context(|| segment.path.display().to_string())?;
-            rows.iter_mut().for_each(&change);
-            writer.append_cells(&rows, Instant::now())?;
-        }
+    for rows in Rows::<R>::of(scans).columns(|_| true).batches() {
+        let mut rows = rows?;
+        rows.iter_mut().for_each(&change);
+        writer.append_cells(&rows, Instant::now())?;
     }
     Ok(())
 }
 
 /// Merges window after window; how many.
 fn windows(scans: &[Scan], target: &Target, writer: &mut Writer) -> Result<u64> {
-    let mut windows = Timeline::<WindowRow>::new(scans)?;
-    let mut flows = Timeline::<FlowRow>::new(scans)?;
-    let mut opcodes = Timeline::<OpcodeRow>::new(scans)?;
+    let mut windows = Rows::<WindowRow>::of(scans).columns(|_| true).timeline()?;
+    let mut flows = Rows::<FlowRow>::of(scans).columns(|_| true).timeline()?;
+    let mut opcodes = Rows::<OpcodeRow>::of(scans).columns(|_| true).timeline()?;
     let mut merged = 0;
     while let Some(start_ns) = windows.next_ns() {
         // By dataset and capture point.

@@ -5,29 +5,33 @@
 
 use super::diagnose::analyzer_of;
 use crate::arguments::{ReportArguments, ReportOutput, ReportTable};
-use crate::timeline::Timeline;
 use anyhow::{Context, Result, bail, ensure};
 use rocescope_model::{
-    Column, ConnectionRow, EventRow, FlowRow, LinkRow, OpcodeRow, ProbeRow, Row, SlaRow, Time,
-    Type, VerdictRow, WindowRow, footer,
+    ConnectionRow, EventRow, FlowRow, LinkRow, OpcodeRow, ProbeRow, Row, SlaRow, VerdictRow,
+    WindowRow, footer,
 };
 use rocescope_report::{
     Collector, Origin, Report, Scope, collect, csv, html, json, markdown, text,
 };
-use rocescope_store::{Scan, Segment};
+use rocescope_store::{Query, Rows, Scan, TimeRange};
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
-/// Nanoseconds of a partition.
-const HOUR_NS: i64 = 3_600_000_000_000;
+/// A connection writes its next row within a minute; its last one may come later.
+const CONNECTIONS_NS: i64 = 3_600_000_000_000;
 
 pub(super) fn run(arguments: &ReportArguments) -> Result<ExitCode> {
     let root = &arguments.dataset;
     if let (Some(from), Some(to)) = (arguments.from, arguments.to) {
         ensure!(from < to, "--from must be earlier than --to");
     }
-    let found = rocescope_store::open(root)?;
+    let time = TimeRange {
+        from: arguments.from,
+        to: arguments.to,
+    };
+    let read = Query::default().within(time.extended(CONNECTIONS_NS));
+    let found = read.open(root)?;
     let scope = Scope {
         top: arguments.top,
         from: arguments.from,
@@ -40,7 +44,7 @@ pub(super) fn run(arguments: &ReportArguments) -> Result<ExitCode> {
         && report.observers.is_empty()
         && report.mesh.is_none()
     {
-        unknown(observer, &found)?;
+        unknown(observer, &rocescope_store::scan(root)?)?;
     }
     if let Some(path) = &arguments.html {
         std::fs::write(path, html::document(&report))
@@ -85,23 +89,16 @@ fn terminal_width() -> Option<usize> {
 
 /// Reads what the scope may need.
 fn collect(found: &Scan, scope: Scope, origin: Origin) -> Result<Report> {
-    let (from, to) = (scope.from, scope.to);
-    let hours = |behind_ns: i64| {
-        let to = to.map(|to| Time(to.0.saturating_add(behind_ns)));
-        move |segment: &&Segment| lies_within(segment, from, to)
+    let time = TimeRange {
+        from: scope.from,
+        to: scope.to,
     };
+    let observer = scope.observer.clone();
+    let observer = observer.as_deref();
     let mut collector = Collector::new(scope)?;
-    let wanted = |column: &Column| column.kind != Type::Bytes;
-    let segments = || {
-        found
-            .segments
-            .iter()
-            .filter(hours(0))
-            .map(|segment| (0, segment))
-    };
-    let mut windows = Timeline::<WindowRow>::of(segments(), wanted)?;
-    let mut flows = Timeline::<FlowRow>::of(segments(), wanted)?;
-    let mut opcodes = Timeline::<OpcodeRow>::of(segments(), wanted)?;
+    let mut windows = seen::<WindowRow>(found, observer, time).timeline()?;
+    let mut flows = seen::<FlowRow>(found, observer, time).timeline()?;
+    let mut opcodes = seen::<OpcodeRow>(found, observer, time).timeline()?;
     while let Some(start_ns) = windows.next_ns() {
         collector.window(
             &rows(windows.take(start_ns)?),
@@ -109,59 +106,41 @@ fn collect(found: &Scan, scope: Scope, origin: Origin) -> Result<Report> {
             &rows(opcodes.take(start_ns)?),
         );
     }
-    each::<EventRow>(found, hours(0), |rows| collector.events(rows))?;
-    // A connection writes its next row within a minute, and that may be in the next hour.
-    each::<ConnectionRow>(found, hours(HOUR_NS), |rows| collector.connections(rows))?;
-    each::<ProbeRow>(found, hours(0), |rows| collector.probes(&rows))?;
-    // Of several analyses one: they are of the same probes.
+    for rows in seen::<EventRow>(found, observer, time).batches() {
+        collector.events(rows?);
+    }
+    let later = time.extended(CONNECTIONS_NS);
+    for rows in seen::<ConnectionRow>(found, observer, later).batches() {
+        collector.connections(rows?);
+    }
+    for rows in seen::<ProbeRow>(found, observer, time).batches() {
+        collector.probes(&rows?);
+    }
+    // Of several analyses one: they are of the same probes, and of all hosts.
     let analyzer = analyzer_of(found);
-    let by_it = |segment: &&Segment| segment.footer(footer::OBSERVER) == analyzer.as_deref();
-    let of_it = |segment: &&Segment| by_it(segment) && hours(0)(segment);
-    each::<SlaRow>(found, of_it, |rows| collector.sla(&rows))?;
-    each::<VerdictRow>(found, of_it, |rows| collector.verdicts(&rows))?;
-    each::<LinkRow>(found, of_it, |rows| collector.links(&rows))?;
+    let analyzer = analyzer.as_deref();
+    let analyses = found.select::<SlaRow>().within(time);
+    for rows in analyses.written_by(analyzer).batches() {
+        collector.sla(&rows?);
+    }
+    let verdicts = found.select::<VerdictRow>().within(time);
+    for rows in verdicts.written_by(analyzer).batches() {
+        collector.verdicts(&rows?);
+    }
+    let links = found.select::<LinkRow>().within(time);
+    for rows in links.written_by(analyzer).batches() {
+        collector.links(&rows?);
+    }
     Ok(collector.finish(origin))
+}
+
+/// The rows of a table that an observer, or any, wrote in this time.
+fn seen<'a, R: Row>(found: &'a Scan, observer: Option<&str>, time: TimeRange) -> Rows<'a, R> {
+    found.select().within(time).observers(observer)
 }
 
 fn rows<R>(numbered: Vec<(usize, R)>) -> Vec<R> {
     numbered.into_iter().map(|(_, row)| row).collect()
-}
-
-/// Hands the rows of a table on, a batch at a time, hour by hour.
-fn each<R: Row>(
-    found: &Scan,
-    wanted: impl Fn(&&Segment) -> bool,
-    mut take: impl FnMut(Vec<R>),
-) -> Result<()> {
-    let mut segments: Vec<&Segment> = found.table(R::TABLE.name).filter(wanted).collect();
-    segments.sort_by(|a, b| a.partition.cmp(&b.partition));
-    for segment in segments {
-        for batch in segment.batches(|column| column.kind != Type::Bytes)? {
-            let rows = batch?.typed::<R>();
-            take(rows.with_context(|| segment.path.display().to_string())?);
-        }
-    }
-    Ok(())
-}
-
-/// Whether the hour of a segment, which holds all its rows, reaches into the time asked for.
-fn lies_within(segment: &Segment, from: Option<Time>, to: Option<Time>) -> bool {
-    // A name that is not an hour's may hold anything.
-    let Some(hour) = hour(&segment.partition) else {
-        return true;
-    };
-    from.is_none_or(|from| hour.0.saturating_add(HOUR_NS) > from.0)
-        && to.is_none_or(|to| hour.0 < to.0)
-}
-
-/// Start of the hour that `date=YYYY-MM-DD/hour=HH` names.
-fn hour(partition: &str) -> Option<Time> {
-    let (date, hour) = partition.strip_prefix("date=")?.split_once("/hour=")?;
-    let mut parts = date.split('-').map(str::parse::<i64>);
-    let mut part = || parts.next()?.ok();
-    let day = Time::from_date(part()?, part()?, part()?)?;
-    let hours = hour.parse::<i64>().ok()?.checked_mul(HOUR_NS)?;
-    Some(Time(day.0.checked_add(hours)?))
 }
 
 fn origin(arguments: &ReportArguments, found: &Scan) -> Origin {
@@ -199,18 +178,4 @@ fn unknown(observer: &str, found: &Scan) -> Result<()> {
         "no capture point is called {observer}; there are: {}",
         names.join(", ")
     );
-}
-
-#[cfg(test)]
-mod tests {
-    use super::hour;
-    use rocescope_model::Time;
-
-    #[test]
-    fn partitions_name_their_hour() {
-        let time = Time(1_795_226_400_000_000_000);
-        assert_eq!(hour("date=2026-11-21/hour=02"), Some(time));
-        assert_eq!(hour("date=2026-11-21"), None);
-        assert_eq!(hour("date=x/hour=02"), None);
-    }
 }

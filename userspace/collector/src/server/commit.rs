@@ -1,8 +1,8 @@
 //! The thread that writes: many parcels of many agents at a time, then one wait for the disk, then the
 //! answers.
 
-use super::Shared;
 use super::agents::Seat;
+use super::shared::Shared;
 use crate::Error;
 use crate::label::{Answer, Label, Outcome};
 use rocescope_model::Cells;

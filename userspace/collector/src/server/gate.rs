@@ -4,7 +4,8 @@ use super::agents::Seat;
 use super::commit::Parcel;
 use super::intake::Intake;
 use super::refusal::Refusal;
-use super::{Shared, service};
+use super::service;
+use super::shared::Shared;
 use crate::tls::first_name;
 use hyper::server::conn::http2::Builder;
 use hyper::service::service_fn;
@@ -234,13 +235,13 @@ fn classify(error: &io::Error) -> (Refusal, String) {
 struct Crowd(Mutex<HashMap<IpAddr, usize>>);
 
 /// A handshake's place in the crowd.
-struct Place {
+struct HandshakeSlot {
     crowd: Arc<Crowd>,
     address: IpAddr,
 }
 
 impl Crowd {
-    fn enter(self: &Arc<Self>, address: IpAddr, shared: &Shared) -> Option<Place> {
+    fn enter(self: &Arc<Self>, address: IpAddr, shared: &Shared) -> Option<HandshakeSlot> {
         let mut crowd = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let all: usize = crowd.values().sum();
         let of_one = crowd.get(&address).copied().unwrap_or(0);
@@ -249,14 +250,14 @@ impl Crowd {
             return None;
         }
         crowd.insert(address, of_one + 1);
-        Some(Place {
+        Some(HandshakeSlot {
             crowd: Arc::clone(self),
             address,
         })
     }
 }
 
-impl Drop for Place {
+impl Drop for HandshakeSlot {
     fn drop(&mut self) {
         let mut crowd = self.crowd.0.lock().unwrap_or_else(PoisonError::into_inner);
         match crowd.get_mut(&self.address) {

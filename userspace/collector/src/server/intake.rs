@@ -4,7 +4,7 @@ use super::agents::Seat;
 use super::commit::{self, Verdict};
 use super::refusal::Refusal;
 use super::service::put_result;
-use super::{LEAST_BYTES, Shared};
+use super::shared::{LEAST_BYTES, Shared};
 use crate::label::{Answer, Label, Outcome};
 use crate::{MESSAGE_BYTES, UNDER_WAY};
 use arrow_flight::{FlightData, PutResult};

@@ -1,6 +1,6 @@
 //! Who and what the collector refuses: counted by reason, and told without flooding whoever listens.
 
-use super::Tell;
+use super::settings::Tell;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};

@@ -1,6 +1,7 @@
 //! Rows in, one diagnosis per window out.
 
 use super::cores::{Both, in_turn};
+use super::diagnosis::WindowDiagnosis;
 use super::history::History;
 use super::names::Names;
 use super::paper::Sticky;
@@ -8,7 +9,6 @@ use super::record::{Fate, Record, Window};
 use super::settings::{Settings, SettingsError};
 use super::tuples::{Key, Tuples};
 use super::usual::Usual;
-use super::window::WindowDiagnosis;
 use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;

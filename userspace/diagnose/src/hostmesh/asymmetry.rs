@@ -9,6 +9,7 @@ use super::by_key::ByKey;
 use super::cells::{Cell, Cells};
 use super::names::Names;
 use super::place::Crossing;
+use super::quantiles::ratio;
 use super::tuples::Tuples;
 use alloc::vec::Vec;
 use core::hash::BuildHasher;
@@ -48,7 +49,7 @@ pub(crate) fn one_way_share(cells: &Cells, tuples: &Tuples, names: &Names) -> Op
         all += 1;
         one_way += u64::from(wanted.is_none_or(|wanted| !back.contains(&wanted)));
     }
-    super::sla::ratio(one_way, all)
+    ratio(one_way, all)
 }
 
 /// Returns one hash for the links of a path, if all are known. It does not depend on their order, which is opposite in

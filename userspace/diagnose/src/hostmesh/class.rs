@@ -1,13 +1,13 @@
 //! The class of a suspect: the eight problems of Hostmesh, section 5, and ours.
 
-use super::place::Place;
+use super::place::FaultLocation;
 use super::shape::Shape;
 use super::suspects::Symptom;
 
 /// What the analysis measured about a suspect.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Evidence {
-    pub(crate) place: Place,
+    pub(crate) place: FaultLocation,
     pub(crate) symptom: Symptom,
     pub(crate) probes: u64,
     pub(crate) anomalous: u64,
@@ -66,10 +66,14 @@ impl Class {
             return Self::Flapping;
         }
         match place {
-            Place::Tuple { .. } if dead => Self::Blackhole,
-            Place::Pair { .. } | Place::PairAt { .. } if dead => Self::Acl,
-            Place::Route { .. } if dead => Self::NoRoute,
-            Place::ToNic(_) | Place::FromNic(_) if dead && evidence.other_way_well => Self::NoRoute,
+            FaultLocation::Tuple { .. } if dead => Self::Blackhole,
+            FaultLocation::Pair { .. } | FaultLocation::PairAt { .. } if dead => Self::Acl,
+            FaultLocation::Route { .. } if dead => Self::NoRoute,
+            FaultLocation::ToNic(_) | FaultLocation::FromNic(_)
+                if dead && evidence.other_way_well =>
+            {
+                Self::NoRoute
+            }
             _ if dead => Self::LinkDown,
             _ if evidence.late_too => Self::CongestionDrops,
             _ => Self::Loss,
@@ -81,12 +85,12 @@ impl Class {
     const fn of_latency(evidence: &Evidence) -> Self {
         let one_way = evidence.is_one_way;
         match evidence.place {
-            Place::ToNic(_) => Self::SlowReceiver,
-            Place::Link(_) if one_way && !evidence.is_crossed_back => Self::Asymmetric,
-            Place::Pair { .. }
-            | Place::PairAt { .. }
-            | Place::Route { .. }
-            | Place::Tuple { .. }
+            FaultLocation::ToNic(_) => Self::SlowReceiver,
+            FaultLocation::Link(_) if one_way && !evidence.is_crossed_back => Self::Asymmetric,
+            FaultLocation::Pair { .. }
+            | FaultLocation::PairAt { .. }
+            | FaultLocation::Route { .. }
+            | FaultLocation::Tuple { .. }
                 if one_way =>
             {
                 Self::Asymmetric
@@ -130,8 +134,11 @@ impl Class {
 
     /// The meaning, as the last part of the sentence of a verdict. It names possible causes where only the counters of
     /// hosts or switches can decide.
-    pub(crate) const fn meaning(self, place: Place) -> &'static str {
-        let nic = matches!(place, Place::Nic(_) | Place::ToNic(_) | Place::FromNic(_));
+    pub(crate) const fn meaning(self, place: FaultLocation) -> &'static str {
+        let nic = matches!(
+            place,
+            FaultLocation::Nic(_) | FaultLocation::ToNic(_) | FaultLocation::FromNic(_)
+        );
         match self {
             Self::LinkDown if nic => "the NIC, its link or its switch port is down",
             Self::LinkDown => "no packets get through",

@@ -2,27 +2,12 @@
 
 use super::analyzer::Analyzer;
 use super::cells::Cells;
+use super::diagnosis::{Coverage, WindowDiagnosis};
 use super::names::Link;
 use super::paper::{Vote, Votes};
 use super::place::Crossing;
-use super::window::WindowDiagnosis;
 use alloc::vec::Vec;
 use rocescope_model::{LinkRow, Time};
-
-/// How a window covered a link.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Coverage {
-    /// 5-tuples over it.
-    pub tuples: u64,
-    /// Probes over it.
-    pub probes: u64,
-    /// Drops among them.
-    pub drops: u64,
-    /// Votes of Algorithm 1.
-    pub votes: u64,
-    /// Votes weighted as in 007.
-    pub weighted_votes: f64,
-}
 
 impl Analyzer {
     pub(super) fn cover(&self, cells: &Cells, votes: &Votes) -> Vec<Coverage> {

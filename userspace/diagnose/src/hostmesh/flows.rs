@@ -4,13 +4,10 @@
 //! Links and switches need a traced path of exactly this 5-tuple: ECMP may send another source port over another path.
 
 use super::analyzer::Analyzer;
-use super::place::{Crossing, Place};
+use super::diagnosis::Where;
+use super::place::{Crossing, FaultLocation};
 use super::tuples::Key;
 use core::net::IpAddr;
-
-/// The place of a verdict, for asking which flows cross it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Where(pub(super) Place);
 
 /// The fields of a captured packet that determine its path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -36,16 +33,16 @@ impl Analyzer {
         let nic = |address| self.names.find_nic(address);
         let (src, dst) = (nic(flow.src), nic(flow.dst));
         match place.0 {
-            Place::Nic(at) => return Some(src == Some(at) || dst == Some(at)),
-            Place::ToNic(at) => return Some(dst == Some(at)),
-            Place::FromNic(at) => return Some(src == Some(at)),
-            Place::Host(host) => {
+            FaultLocation::Nic(at) => return Some(src == Some(at) || dst == Some(at)),
+            FaultLocation::ToNic(at) => return Some(dst == Some(at)),
+            FaultLocation::FromNic(at) => return Some(src == Some(at)),
+            FaultLocation::Host(host) => {
                 let here = |nic: Option<u32>| {
                     nic.is_some_and(|nic| self.names.nics[nic as usize].host == host)
                 };
                 return Some(here(src) || here(dst));
             }
-            Place::Pair { src: from, dst: to } => {
+            FaultLocation::Pair { src: from, dst: to } => {
                 return Some((src, dst) == (Some(from), Some(to)));
             }
             _ => {}

@@ -1,6 +1,6 @@
 //! When a problem began, and how often it stopped and returned.
 
-use super::place::Place;
+use super::place::FaultLocation;
 use super::shape::Shape;
 use super::suspects::Symptom;
 use alloc::vec::Vec;
@@ -19,7 +19,7 @@ struct Track {
 /// All recent suspects.
 #[derive(Debug, Default)]
 pub(crate) struct History {
-    tracks: HashMap<(Symptom, Place), Track>,
+    tracks: HashMap<(Symptom, FaultLocation), Track>,
 }
 
 /// The number of windows over which episodes are counted: two minutes.
@@ -32,7 +32,7 @@ impl History {
     pub(crate) fn note(
         &mut self,
         symptom: Symptom,
-        place: Place,
+        place: FaultLocation,
         window: (i64, i64),
         first_ns: i64,
         shape: Shape,
@@ -41,7 +41,7 @@ impl History {
         let length = end_ns - start_ns;
         // The direction of a NIC's problem may change with its phases.
         let place = match place {
-            Place::ToNic(nic) | Place::FromNic(nic) => Place::Nic(nic),
+            FaultLocation::ToNic(nic) | FaultLocation::FromNic(nic) => FaultLocation::Nic(nic),
             place => place,
         };
         let track = self.tracks.entry((symptom, place)).or_insert(Track {
@@ -78,7 +78,7 @@ impl History {
         let mut nics: Vec<u32> = (self.tracks.iter())
             .filter(|((symptom, _), track)| *symptom == Symptom::Loss && track.end_ns > end_ns)
             .filter_map(|((_, place), _)| match place {
-                Place::Nic(nic) => Some(*nic),
+                FaultLocation::Nic(nic) => Some(*nic),
                 _ => None,
             })
             .collect();
@@ -90,7 +90,7 @@ impl History {
 #[cfg(test)]
 mod tests {
     use super::History;
-    use crate::hostmesh::place::Place;
+    use crate::hostmesh::place::FaultLocation;
     use crate::hostmesh::shape::Shape;
     use crate::hostmesh::suspects::Symptom;
 
@@ -111,11 +111,11 @@ mod tests {
             begins_dead: true,
             ..begins
         };
-        assert_eq!(note(Place::ToNic(1), 0, begins), (5, 1));
-        assert_eq!(note(Place::Nic(1), 1, lasts), (5, 1));
-        assert_eq!(note(Place::Nic(1), 3, begins), (5, 2));
-        assert_eq!(note(Place::Nic(2), 3, begins), (65, 1));
+        assert_eq!(note(FaultLocation::ToNic(1), 0, begins), (5, 1));
+        assert_eq!(note(FaultLocation::Nic(1), 1, lasts), (5, 1));
+        assert_eq!(note(FaultLocation::Nic(1), 3, begins), (5, 2));
+        assert_eq!(note(FaultLocation::Nic(2), 3, begins), (65, 1));
         // Much later it is a new problem.
-        assert_eq!(note(Place::Nic(1), 30, begins), (605, 1));
+        assert_eq!(note(FaultLocation::Nic(1), 30, begins), (605, 1));
     }
 }

@@ -4,10 +4,10 @@ use super::by_key::ByKey;
 use super::cells::Cells;
 use super::count::Count;
 use super::names::Names;
-use super::place::Place;
+use super::place::FaultLocation;
+use super::quantiles::{Quantiles, quantiles};
 use super::record::Record;
 use super::settings::Settings;
-use super::sla::{Quantiles, quantiles};
 use super::suspects::Suspect;
 use super::tuples::Tuples;
 use super::usual::{Usual, medians};
@@ -116,7 +116,7 @@ pub(crate) fn slow_hosts(
         let needed = libm::log(hosts as f64 / settings.chance);
         let slow = count.share() >= settings.late_share && count.anomalous > settings.max_ignored;
         if slow && count.probes >= settings.min_probes && score > needed {
-            found.push(Suspect::new(Place::Host(host), count, score));
+            found.push(Suspect::new(FaultLocation::Host(host), count, score));
         }
     }
     found.sort_by(|a, b| b.score.total_cmp(&a.score));

@@ -2,7 +2,7 @@
 
 use super::analyzer::Analyzer;
 use super::count::Count;
-use super::place::{Crossing, Place};
+use super::place::{Crossing, FaultLocation};
 use super::record::Fate;
 use super::shape::Shape;
 use super::suspects::Symptom;
@@ -30,12 +30,12 @@ pub(super) struct Look {
 const MAX_TUPLES: usize = 8;
 
 impl Bench<'_> {
-    pub(super) fn look(&self, symptom: Symptom, place: Place) -> Look {
+    pub(super) fn look(&self, symptom: Symptom, place: FaultLocation) -> Look {
         let (names, tuples) = (&self.analyzer.names, &self.analyzer.tuples);
         let mut look = Look::default();
         let mut suffering: Vec<(u64, Key)> = Vec::new();
         let mut probes: Vec<(i64, bool)> = Vec::new();
-        let sends = matches!(place, Place::Nic(_) | Place::FromNic(_));
+        let sends = matches!(place, FaultLocation::Nic(_) | FaultLocation::FromNic(_));
         for (number, cell) in (0..).zip(&self.cells.all) {
             let crossing = Crossing::of(cell, tuples);
             if !crossing.meets(place, names) {
@@ -92,8 +92,8 @@ impl Bench<'_> {
     }
 
     /// Whether probes of the window cross a link in the other direction; false for other places.
-    pub(super) fn is_crossed_back(&self, place: Place) -> bool {
-        let Place::Link(link) = place else {
+    pub(super) fn is_crossed_back(&self, place: FaultLocation) -> bool {
+        let FaultLocation::Link(link) = place else {
             return false;
         };
         let Analyzer { names, tuples, .. } = self.analyzer;
@@ -105,16 +105,16 @@ impl Bench<'_> {
     }
 
     /// Whether the probes that cross the place are late, or the place is a suspect for late probes.
-    pub(super) fn is_late_too(&self, place: Place, look: &Look) -> bool {
+    pub(super) fn is_late_too(&self, place: FaultLocation, look: &Look) -> bool {
         look.late.share() >= self.analyzer.settings.late_share
             || self.late.iter().any(|late| late.place == place)
     }
 
     /// For one direction of a NIC: whether the other loses no more than a healthy NIC.
-    pub(super) fn other_way_well(&self, place: Place) -> bool {
+    pub(super) fn other_way_well(&self, place: FaultLocation) -> bool {
         let other = match place {
-            Place::ToNic(nic) => Place::FromNic(nic),
-            Place::FromNic(nic) => Place::ToNic(nic),
+            FaultLocation::ToNic(nic) => FaultLocation::FromNic(nic),
+            FaultLocation::FromNic(nic) => FaultLocation::ToNic(nic),
             _ => return false,
         };
         let Analyzer {
@@ -128,7 +128,7 @@ impl Bench<'_> {
             if Crossing::of(cell, tuples).meets(other, names) {
                 sent += u64::from(cell.sent);
                 bad += u64::from(cell.drops);
-                if matches!(other, Place::FromNic(_)) {
+                if matches!(other, FaultLocation::FromNic(_)) {
                     sent += u64::from(cell.unsent);
                     bad += u64::from(cell.unsent);
                 }

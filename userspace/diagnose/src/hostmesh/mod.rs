@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`settings`] | durations and thresholds |
 //! | [`analyzer`] | [`Analyzer`]: rows in, one [`WindowDiagnosis`] per window out |
+//! | `diagnosis` | the results of a window |
 //! | `window` | the analysis of one window, step by step |
 //! | `record` | a probe in 16 bytes |
 //! | `names`, `tuples` | numbers for NICs, switches, links and 5-tuples; paths and since when they hold |
@@ -24,7 +25,7 @@
 //! | `sla`, `coverage` | rows of `sla` and `links` |
 //! | [`flows`] | which captured flows cross a place |
 //! | [`problem`] | [`Problem`]: the verdicts of many windows about one fault |
-//! | `cores` | two tasks in parallel |
+//! | `quantiles`, `cores` | quantiles and ratios; two tasks in parallel |
 //!
 //! The analyzer closes a window when the caller's watermark passes its end, and counts the rows that arrive later. A
 //! window with few probes gets no verdict, and its row of `sla` states the reason.
@@ -37,6 +38,7 @@ mod class;
 mod cores;
 mod count;
 mod coverage;
+mod diagnosis;
 pub mod flows;
 mod history;
 mod latency;
@@ -46,6 +48,7 @@ mod naming;
 mod paper;
 mod place;
 pub mod problem;
+mod quantiles;
 mod record;
 pub mod settings;
 mod shape;
@@ -60,9 +63,7 @@ mod window;
 
 pub use analyzer::Analyzer;
 pub use cores::Both;
-pub use coverage::Coverage;
-pub use flows::Where;
+pub use diagnosis::{Coverage, Where, WindowDiagnosis};
 pub use problem::Problem;
+pub(crate) use quantiles::ratio;
 pub use settings::{Settings, SettingsError};
-pub(crate) use sla::ratio;
-pub use window::WindowDiagnosis;

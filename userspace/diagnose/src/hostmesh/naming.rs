@@ -1,7 +1,7 @@
 //! The columns of `verdicts` that name the place.
 
 use super::names::Names;
-use super::place::Place;
+use super::place::FaultLocation;
 use super::suspects::Suspect;
 use alloc::format;
 use alloc::string::String;
@@ -14,19 +14,19 @@ pub(super) fn name(row: &mut VerdictRow, suspect: &Suspect, names: &Names) {
     let address = |nic: u32| names.nics.get(nic as usize).map(|nic| nic.address);
     let switch = |switch: u32| Some(Text::from(names.switch_name(switch)));
     let (kind, place) = match suspect.place {
-        Place::Nic(at) | Place::ToNic(at) | Place::FromNic(at) => {
+        FaultLocation::Nic(at) | FaultLocation::ToNic(at) | FaultLocation::FromNic(at) => {
             row.nic = nic(at);
             row.dst = address(at);
             row.direction = Some(match suspect.place {
-                Place::ToNic(_) => "to".into(),
-                Place::FromNic(_) => "from".into(),
+                FaultLocation::ToNic(_) => "to".into(),
+                FaultLocation::FromNic(_) => "from".into(),
                 _ => "both".into(),
             });
             ("nic", names.nic_name(at))
         }
-        Place::Link(link) => {
+        FaultLocation::Link(link) => {
             let also = suspect.also.iter().filter_map(|place| match place {
-                Place::Link(link) => Some(*link),
+                FaultLocation::Link(link) => Some(*link),
                 _ => None,
             });
             let all: Vec<String> = [link]
@@ -37,18 +37,18 @@ pub(super) fn name(row: &mut VerdictRow, suspect: &Suspect, names: &Names) {
             row.link = Some(all.join(" ").into());
             ("link", all.join(" or "))
         }
-        Place::Cable(one, other) => {
+        FaultLocation::Cable(one, other) => {
             let mut both = [one, other].map(|link| names.link_name(link));
             both.sort();
             let [there, back] = both;
             row.link = Some(format!("{there} {back}").into());
             ("link", format!("{there} and back"))
         }
-        Place::Switch(at) => {
+        FaultLocation::Switch(at) => {
             row.switch = switch(at);
             ("switch", names.switch_name(at))
         }
-        Place::Route {
+        FaultLocation::Route {
             switch: at,
             nic: to,
         } => {
@@ -60,7 +60,7 @@ pub(super) fn name(row: &mut VerdictRow, suspect: &Suspect, names: &Names) {
                 format!("{} at {}", names.nic_name(to), names.switch_name(at)),
             )
         }
-        Place::Pair { src, dst } => {
+        FaultLocation::Pair { src, dst } => {
             row.nic = nic(dst);
             (row.src, row.dst) = (address(src), address(dst));
             (
@@ -68,7 +68,7 @@ pub(super) fn name(row: &mut VerdictRow, suspect: &Suspect, names: &Names) {
                 format!("{} to {}", names.nic_name(src), names.nic_name(dst)),
             )
         }
-        Place::PairAt {
+        FaultLocation::PairAt {
             switch: at,
             src,
             dst,
@@ -82,7 +82,7 @@ pub(super) fn name(row: &mut VerdictRow, suspect: &Suspect, names: &Names) {
                 format!("{from} to {to} at {}", names.switch_name(at)),
             )
         }
-        Place::Tuple {
+        FaultLocation::Tuple {
             src,
             dst,
             udp_src_port,
@@ -97,7 +97,7 @@ pub(super) fn name(row: &mut VerdictRow, suspect: &Suspect, names: &Names) {
                 format!("{from} to {to}, source port {udp_src_port}"),
             )
         }
-        Place::Host(host) => {
+        FaultLocation::Host(host) => {
             let name = names.hosts.get(host as usize).cloned().unwrap_or_default();
             row.host = Some(name.clone());
             ("host", String::from(name.as_str()))

@@ -6,7 +6,7 @@ use super::tuples::{Key, Tuples};
 
 /// A place that may be at fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Place {
+pub(crate) enum FaultLocation {
     /// A NIC, its link, or its switch port; both directions.
     Nic(u32),
     /// The same, towards the NIC.
@@ -76,7 +76,7 @@ impl<'a> Crossing<'a> {
     }
 
     /// Whether it crosses a place.
-    pub(crate) fn meets(self, place: Place, names: &Names) -> bool {
+    pub(crate) fn meets(self, place: FaultLocation, names: &Names) -> bool {
         let Key {
             src,
             dst,
@@ -85,26 +85,28 @@ impl<'a> Crossing<'a> {
         } = self.key;
         let through = |switch: u32| self.switches(names).any(|crossed| crossed == switch);
         match place {
-            Place::Nic(nic) => src == nic || dst == nic,
-            Place::ToNic(nic) => dst == nic,
-            Place::FromNic(nic) => src == nic,
-            Place::Link(link) => self.links.contains(&link),
-            Place::Cable(one, other) => self.links.contains(&one) || self.links.contains(&other),
-            Place::Switch(switch) => through(switch),
-            Place::Route { switch, nic } => dst == nic && through(switch),
-            Place::Pair { src: from, dst: to } => (src, dst) == (from, to),
-            Place::PairAt {
+            FaultLocation::Nic(nic) => src == nic || dst == nic,
+            FaultLocation::ToNic(nic) => dst == nic,
+            FaultLocation::FromNic(nic) => src == nic,
+            FaultLocation::Link(link) => self.links.contains(&link),
+            FaultLocation::Cable(one, other) => {
+                self.links.contains(&one) || self.links.contains(&other)
+            }
+            FaultLocation::Switch(switch) => through(switch),
+            FaultLocation::Route { switch, nic } => dst == nic && through(switch),
+            FaultLocation::Pair { src: from, dst: to } => (src, dst) == (from, to),
+            FaultLocation::PairAt {
                 switch,
                 src: from,
                 dst: to,
             } => (src, dst) == (from, to) && through(switch),
-            Place::Tuple {
+            FaultLocation::Tuple {
                 src: a,
                 dst: b,
                 udp_src_port: c,
                 udp_dst_port: d,
             } => (src, dst, udp_src_port, udp_dst_port) == (a, b, c, d),
-            Place::Host(host) => names.nics[src as usize].host == host,
+            FaultLocation::Host(host) => names.nics[src as usize].host == host,
         }
     }
 }
@@ -113,7 +115,7 @@ impl<'a> Crossing<'a> {
 pub(crate) fn fine<'a>(
     crossing: Crossing<'a>,
     names: &'a Names,
-) -> impl Iterator<Item = Place> + 'a {
+) -> impl Iterator<Item = FaultLocation> + 'a {
     let Key {
         src,
         dst,
@@ -122,13 +124,13 @@ pub(crate) fn fine<'a>(
     } = crossing.key;
     let at = crossing.switches(names).flat_map(move |switch| {
         [
-            Place::Route { switch, nic: dst },
-            Place::PairAt { switch, src, dst },
+            FaultLocation::Route { switch, nic: dst },
+            FaultLocation::PairAt { switch, src, dst },
         ]
     });
     [
-        Place::Pair { src, dst },
-        Place::Tuple {
+        FaultLocation::Pair { src, dst },
+        FaultLocation::Tuple {
             src,
             dst,
             udp_src_port,
@@ -140,14 +142,14 @@ pub(crate) fn fine<'a>(
 }
 
 /// The order of preference among places with the same evidence.
-pub(crate) const fn rank(place: Place) -> u8 {
+pub(crate) const fn rank(place: FaultLocation) -> u8 {
     match place {
-        Place::Nic(_) | Place::ToNic(_) | Place::FromNic(_) => 0,
-        Place::Link(_) | Place::Cable(..) => 1,
-        Place::Switch(_) | Place::Host(_) => 2,
-        Place::Pair { .. } => 3,
-        Place::Route { .. } => 4,
-        Place::Tuple { .. } => 5,
-        Place::PairAt { .. } => 6,
+        FaultLocation::Nic(_) | FaultLocation::ToNic(_) | FaultLocation::FromNic(_) => 0,
+        FaultLocation::Link(_) | FaultLocation::Cable(..) => 1,
+        FaultLocation::Switch(_) | FaultLocation::Host(_) => 2,
+        FaultLocation::Pair { .. } => 3,
+        FaultLocation::Route { .. } => 4,
+        FaultLocation::Tuple { .. } => 5,
+        FaultLocation::PairAt { .. } => 6,
     }
 }

@@ -16,7 +16,7 @@
 use super::cells::{Cell, Cells};
 use super::count::Count;
 use super::names::Names;
-use super::place::{Crossing, Place};
+use super::place::{Crossing, FaultLocation};
 use super::settings::Settings;
 use super::tally::{Evidence, Tally};
 use super::tuples::Tuples;
@@ -38,9 +38,9 @@ pub(crate) enum Symptom {
 /// A place that explains a share of the anomalous probes.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Suspect {
-    pub(crate) place: Place,
+    pub(crate) place: FaultLocation,
     /// Places that the same probes crossed: the evidence cannot separate them.
-    pub(crate) also: Vec<Place>,
+    pub(crate) also: Vec<FaultLocation>,
     pub(crate) probes: u64,
     pub(crate) anomalous: u64,
     pub(crate) score: f64,
@@ -90,7 +90,7 @@ impl<'a> Scan<'a> {
     }
 
     /// Removes the probes that cross a place.
-    pub(crate) fn without(&mut self, place: Place) {
+    pub(crate) fn without(&mut self, place: FaultLocation) {
         let Self {
             cells,
             tuples,
@@ -112,7 +112,11 @@ impl<'a> Scan<'a> {
 
     /// Returns the suspect for a NIC on its own.
     pub(crate) fn of_nic(&self, nic: u32) -> Option<Suspect> {
-        let places = [Place::Nic(nic), Place::ToNic(nic), Place::FromNic(nic)];
+        let places = [
+            FaultLocation::Nic(nic),
+            FaultLocation::ToNic(nic),
+            FaultLocation::FromNic(nic),
+        ];
         let mut best: Option<Suspect> = None;
         for place in places {
             let count = self.tally.get(place);
@@ -146,7 +150,12 @@ impl<'a> Scan<'a> {
                 // Equal within the rounding of sums of logarithms.
                 Some(best) if score < best.score + 1e-9 * (1.0 + best.score) => {
                     let tied = (count.probes, count.anomalous) == (best.probes, best.anomalous);
-                    if tied && matches!((best.place, place), (Place::Link(_), Place::Link(_))) {
+                    if tied
+                        && matches!(
+                            (best.place, place),
+                            (FaultLocation::Link(_), FaultLocation::Link(_))
+                        )
+                    {
                         best.also.push(place);
                     }
                 }
@@ -189,7 +198,7 @@ impl<'a> Scan<'a> {
 const USUALLY_LATE: f64 = 0.02;
 
 impl Suspect {
-    pub(crate) const fn new(place: Place, count: Count, score: f64) -> Self {
+    pub(crate) const fn new(place: FaultLocation, count: Count, score: f64) -> Self {
         Self {
             place,
             also: Vec::new(),

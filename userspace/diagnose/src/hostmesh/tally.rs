@@ -3,7 +3,7 @@
 use super::cells::Cell;
 use super::count::Count;
 use super::names::{End, Names};
-use super::place::{Crossing, Place, fine, rank};
+use super::place::{Crossing, FaultLocation, fine, rank};
 use super::tuples::{Key, Tuples};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -30,7 +30,7 @@ pub(crate) struct Tally<'a> {
     /// Links with their other directions.
     cables: Vec<(u32, u32)>,
     /// Finer places, only the requested ones.
-    fine: HashMap<Place, Count>,
+    fine: HashMap<FaultLocation, Count>,
     /// Destination NICs of the finer places; most cells have another destination.
     fine_to: Vec<bool>,
     pub(crate) total: Count,
@@ -107,15 +107,15 @@ impl<'a> Tally<'a> {
     }
 
     /// The count of a place.
-    pub(crate) fn get(&self, place: Place) -> Count {
+    pub(crate) fn get(&self, place: FaultLocation) -> Count {
         let of = |counts: &[Count], number: u32| counts.get(number as usize).copied();
         match place {
-            Place::Nic(nic) => of(&self.nics, nic),
-            Place::ToNic(nic) => of(&self.to, nic),
-            Place::FromNic(nic) => of(&self.from, nic),
-            Place::Link(link) => of(&self.links, link),
-            Place::Switch(switch) => of(&self.switches, switch),
-            Place::Cable(one, other) => {
+            FaultLocation::Nic(nic) => of(&self.nics, nic),
+            FaultLocation::ToNic(nic) => of(&self.to, nic),
+            FaultLocation::FromNic(nic) => of(&self.from, nic),
+            FaultLocation::Link(link) => of(&self.links, link),
+            FaultLocation::Switch(switch) => of(&self.switches, switch),
+            FaultLocation::Cable(one, other) => {
                 let [mut both, other] =
                     [one, other].map(|link| of(&self.links, link).unwrap_or_default());
                 both.add(other.probes, other.anomalous);
@@ -136,17 +136,17 @@ impl<'a> Tally<'a> {
     }
 
     /// Returns all places with more than `least` anomalous probes, the preferred ones first.
-    pub(crate) fn above(&self, least: u64) -> impl Iterator<Item = (Place, Count)> {
-        let numbered = |place: fn(u32) -> Place| (0_u32..).map(place);
-        numbered(Place::Nic)
+    pub(crate) fn above(&self, least: u64) -> impl Iterator<Item = (FaultLocation, Count)> {
+        let numbered = |place: fn(u32) -> FaultLocation| (0_u32..).map(place);
+        numbered(FaultLocation::Nic)
             .zip(&self.nics)
-            .chain(numbered(Place::ToNic).zip(&self.to))
-            .chain(numbered(Place::FromNic).zip(&self.from))
-            .chain(numbered(Place::Link).zip(&self.links))
-            .chain(numbered(Place::Switch).zip(&self.switches))
+            .chain(numbered(FaultLocation::ToNic).zip(&self.to))
+            .chain(numbered(FaultLocation::FromNic).zip(&self.from))
+            .chain(numbered(FaultLocation::Link).zip(&self.links))
+            .chain(numbered(FaultLocation::Switch).zip(&self.switches))
             .map(|(place, count)| (place, *count))
             .chain(self.cables.iter().map(|(one, other)| {
-                let place = Place::Cable(*one, *other);
+                let place = FaultLocation::Cable(*one, *other);
                 (place, self.get(place))
             }))
             .chain(self.sorted_fine(least))
@@ -154,9 +154,9 @@ impl<'a> Tally<'a> {
     }
 
     /// The finer ones, in an order that does not depend on hashes.
-    fn sorted_fine(&self, least: u64) -> Vec<(Place, Count)> {
+    fn sorted_fine(&self, least: u64) -> Vec<(FaultLocation, Count)> {
         let fine = self.fine.iter().map(|(place, count)| (*place, *count));
-        let mut fine: Vec<(Place, Count)> =
+        let mut fine: Vec<(FaultLocation, Count)> =
             fine.filter(|(_, count)| count.anomalous > least).collect();
         fine.sort_unstable_by_key(|(place, _)| (rank(*place), *place));
         fine

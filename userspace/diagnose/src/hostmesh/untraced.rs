@@ -9,7 +9,7 @@
 use super::cells::{Cell, Cells};
 use super::count::Count;
 use super::names::Names;
-use super::place::{Crossing, Place};
+use super::place::{Crossing, FaultLocation};
 use super::settings::Settings;
 use super::suspects::Suspect;
 use super::tuples::{Key, Tuples};
@@ -34,7 +34,7 @@ pub(crate) fn unreached(
     settings: &Settings,
     found: &[Suspect],
 ) -> Vec<Suspect> {
-    let mut counts: BTreeMap<Place, Traced> = BTreeMap::new();
+    let mut counts: BTreeMap<FaultLocation, Traced> = BTreeMap::new();
     let dark: Vec<&Cell> = cells
         .all
         .iter()
@@ -60,7 +60,7 @@ pub(crate) fn unreached(
             let Some(count) = counts.get_mut(&place) else {
                 continue;
             };
-            let from = matches!(place, Place::Nic(_) | Place::FromNic(_));
+            let from = matches!(place, FaultLocation::Nic(_) | FaultLocation::FromNic(_));
             let unsent = u64::from(cell.unsent) * u64::from(from);
             let (probes, lost) = (
                 u64::from(cell.sent) + unsent,
@@ -77,7 +77,7 @@ pub(crate) fn unreached(
     let mut suspects: Vec<Suspect> = Vec::new();
     for (place, Traced { all, untraced }) in counts {
         let dead = match place {
-            Place::Pair { .. } => all == untraced && all.anomalous == all.probes,
+            FaultLocation::Pair { .. } => all == untraced && all.anomalous == all.probes,
             _ => all.share() >= NEARLY_ALL && untraced.anomalous * 2 > all.anomalous,
         };
         let score = all.score(settings.background);
@@ -92,7 +92,7 @@ pub(crate) fn unreached(
         let again = named
             .iter()
             .any(|other| match (other.place, suspect.place) {
-                (Place::Pair { .. }, Place::Pair { .. }) => false,
+                (FaultLocation::Pair { .. }, FaultLocation::Pair { .. }) => false,
                 (one, other) => nics(one).iter().any(|nic| nics(other).contains(nic)),
             });
         if !again {
@@ -102,21 +102,23 @@ pub(crate) fn unreached(
     named
 }
 
-fn nics(place: Place) -> [Option<u32>; 2] {
+fn nics(place: FaultLocation) -> [Option<u32>; 2] {
     match place {
-        Place::Nic(nic) | Place::ToNic(nic) | Place::FromNic(nic) => [Some(nic); 2],
-        Place::Pair { src, dst } => [Some(src), Some(dst)],
+        FaultLocation::Nic(nic) | FaultLocation::ToNic(nic) | FaultLocation::FromNic(nic) => {
+            [Some(nic); 2]
+        }
+        FaultLocation::Pair { src, dst } => [Some(src), Some(dst)],
         _ => [None; 2],
     }
 }
 
-fn places(key: Key) -> [Place; 5] {
+fn places(key: Key) -> [FaultLocation; 5] {
     let Key { src, dst, .. } = key;
     [
-        Place::Nic(src),
-        Place::Nic(dst),
-        Place::FromNic(src),
-        Place::ToNic(dst),
-        Place::Pair { src, dst },
+        FaultLocation::Nic(src),
+        FaultLocation::Nic(dst),
+        FaultLocation::FromNic(src),
+        FaultLocation::ToNic(dst),
+        FaultLocation::Pair { src, dst },
     ]
 }

@@ -4,11 +4,11 @@ use super::analyzer::Analyzer;
 use super::by_key::ByKey;
 use super::cells::Cells;
 use super::class::{Class, Evidence};
-use super::flows::Where;
+use super::diagnosis::Where;
 use super::history::History;
 use super::naming::name;
 use super::paper::Votes;
-use super::place::Place;
+use super::place::FaultLocation;
 use super::record::Record;
 use super::suspects::{Suspect, Symptom};
 use alloc::format;
@@ -81,7 +81,8 @@ impl Bench<'_> {
             since_ns,
             probes: suspect.probes,
             anomalous: suspect.anomalous,
-            anomalous_ratio: super::sla::ratio(suspect.anomalous, suspect.probes).unwrap_or(0.0),
+            anomalous_ratio: super::quantiles::ratio(suspect.anomalous, suspect.probes)
+                .unwrap_or(0.0),
             score: suspect.score,
             worst_tuples: Some(look.tuples)
                 .filter(|tuples| !tuples.is_empty())
@@ -99,8 +100,8 @@ impl Bench<'_> {
     fn votes(&self, row: &mut VerdictRow, suspect: &Suspect) {
         let (most, heaviest) = (self.votes.most(), self.votes.most_weight());
         let (vote, most) = match suspect.place {
-            Place::Link(link) => (self.votes.links.get(link as usize), most),
-            Place::Cable(one, other) => {
+            FaultLocation::Link(link) => (self.votes.links.get(link as usize), most),
+            FaultLocation::Cable(one, other) => {
                 let vote = |link: u32| self.votes.links.get(link as usize);
                 let more = if vote(one).map(|v| v.count) >= vote(other).map(|v| v.count) {
                     one
@@ -109,7 +110,7 @@ impl Bench<'_> {
                 };
                 (vote(more), most)
             }
-            Place::Switch(switch) => (
+            FaultLocation::Switch(switch) => (
                 self.votes.switches.get(switch as usize),
                 self.votes.most_of_switches(),
             ),

@@ -5,36 +5,17 @@ use super::asymmetry::{one_way_share, ways_back};
 use super::by_key::ByKey;
 use super::cells::Cells;
 use super::cores::both;
-use super::coverage::Coverage;
-use super::flows::Where;
+use super::diagnosis::WindowDiagnosis;
 use super::latency::{self, Times};
 use super::paper::{Votes, attribute};
-use super::place::Place;
+use super::place::FaultLocation;
 use super::record::{Record, Window};
 use super::suspects::{Scan, Suspect, Symptom};
 use super::untraced::unreached;
 use super::verdict::Bench;
 use alloc::format;
-use alloc::string::String;
 use alloc::vec::Vec;
-use rocescope_model::{SlaRow, Text, VerdictRow};
-
-/// What a window showed.
-#[derive(Debug, Clone, PartialEq)]
-pub struct WindowDiagnosis {
-    /// Start of the window.
-    pub start_ns: i64,
-    /// Its row of `sla`.
-    pub sla: SlaRow,
-    /// Its rows of `verdicts`, the likeliest first.
-    pub verdicts: Vec<VerdictRow>,
-    /// The place of each verdict.
-    pub places: Vec<Where>,
-    /// NICs that are anomalous by the paper's rule in this window, as `host/nic`.
-    pub anomalous_nics: Vec<String>,
-    /// Every learnt link, by number; [`Analyzer::link_rows`] makes rows of it.
-    pub coverage: Vec<Coverage>,
-}
+use rocescope_model::Text;
 
 /// The suspects of a window, by symptom.
 #[derive(Debug, Default)]
@@ -208,7 +189,7 @@ impl Analyzer {
         let lately = self.history.nics_since(start_ns - settings.sticky_ns);
         let mut found: Vec<Suspect> = lately.iter().filter_map(|nic| scan.of_nic(*nic)).collect();
         for nic in lately {
-            scan.without(Place::Nic(nic));
+            scan.without(FaultLocation::Nic(nic));
         }
         let most = settings.max_verdicts.saturating_sub(found.len());
         found.extend(scan.run(most));
@@ -220,9 +201,9 @@ impl Analyzer {
     }
 
     /// Whether a place is a NIC that the paper's rule calls anomalous at this time.
-    pub(super) fn is_sticky(&self, place: Place, at_ns: i64) -> bool {
+    pub(super) fn is_sticky(&self, place: FaultLocation, at_ns: i64) -> bool {
         match place {
-            Place::Nic(nic) | Place::ToNic(nic) | Place::FromNic(nic) => {
+            FaultLocation::Nic(nic) | FaultLocation::ToNic(nic) | FaultLocation::FromNic(nic) => {
                 self.sticky.holds(nic, at_ns)
             }
             _ => false,

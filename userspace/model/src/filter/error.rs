@@ -5,7 +5,7 @@ use core::fmt;
 
 /// Bytes of the filter's text, from the first to behind the last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct TextSpan {
     /// The first byte.
     pub from: usize,
     /// The byte behind the last.
@@ -22,11 +22,11 @@ pub struct FilterError {
     /// The filter.
     pub text: String,
     /// Where it is wrong.
-    pub place: Place,
+    pub place: TextSpan,
 }
 
 impl FilterError {
-    pub(crate) fn new(message: impl Into<String>, text: &str, place: Place) -> Self {
+    pub(crate) fn new(message: impl Into<String>, text: &str, place: TextSpan) -> Self {
         Self {
             message: message.into(),
             text: text.into(),

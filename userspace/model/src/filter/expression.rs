@@ -1,6 +1,6 @@
 //! The tree of a filter.
 
-use super::error::Place;
+use super::error::TextSpan;
 use super::literal::{Comparison, Literal};
 use crate::Column;
 use alloc::boxed::Box;
@@ -32,7 +32,7 @@ pub enum Expression {
         /// The tests.
         tests: Vec<Test>,
         /// Where the term stands.
-        place: Place,
+        place: TextSpan,
     },
 }
 
@@ -61,7 +61,7 @@ impl Expression {
     /// Calls `each` with every term, in the order of the text.
     pub fn terms<E>(
         &self,
-        each: &mut impl FnMut(&[Test], Place) -> Result<(), E>,
+        each: &mut impl FnMut(&[Test], TextSpan) -> Result<(), E>,
     ) -> Result<(), E> {
         match self {
             Self::And(parts) | Self::Or(parts) => {

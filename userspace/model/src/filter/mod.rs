@@ -29,7 +29,7 @@ mod parse;
 mod rows;
 mod token;
 
-pub use error::{FilterError, Place};
+pub use error::{FilterError, TextSpan};
 pub use expression::{Expression, Test};
 pub use literal::{Comparison, Literal, Prefix};
 pub use rows::RowFilter;

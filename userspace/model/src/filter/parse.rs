@@ -1,10 +1,10 @@
 //! Terms and their order of binding: `not` before `and` before `or`.
 
 use super::domain;
-use super::error::{FilterError, Place};
+use super::error::{FilterError, TextSpan};
 use super::expression::{Expression, Test};
 use super::literal::{Comparison, Literal, Prefix};
-use super::token::{Kind, Token, tokens};
+use super::token::{Token, TokenKind, tokens};
 use crate::nearest::nearest;
 use crate::{Column, DERIVED_TABLES, TABLES, Type};
 use alloc::boxed::Box;
@@ -43,7 +43,7 @@ pub(super) fn parse(text: &str) -> Result<Expression, FilterError> {
     match parser.peek() {
         None => Ok(expression),
         Some(Token {
-            kind: Kind::Close,
+            kind: TokenKind::Close,
             place,
         }) => Err(parser.error("no parenthesis is open here", place)),
         Some(token) => Err(parser.error("`and` or `or` is missing before this", token.place)),
@@ -58,7 +58,7 @@ struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    fn error(&self, message: impl Into<String>, place: Place) -> FilterError {
+    fn error(&self, message: impl Into<String>, place: TextSpan) -> FilterError {
         FilterError::new(message, self.text, place)
     }
 
@@ -67,22 +67,22 @@ impl<'a> Parser<'a> {
     }
 
     /// Takes the next piece when it is of this kind.
-    fn take(&mut self, kind: Kind<'_>) -> bool {
+    fn take(&mut self, kind: TokenKind<'_>) -> bool {
         let taken = self.peek().is_some_and(|token| token.kind == kind);
         self.next += usize::from(taken);
         taken
     }
 
     /// The place behind the text.
-    fn end(&self) -> Place {
+    fn end(&self) -> TextSpan {
         let end = self.text.trim_end().len();
-        Place { from: end, to: end }
+        TextSpan { from: end, to: end }
     }
 
     fn any(&mut self) -> Result<Expression, FilterError> {
         let first = self.all()?;
         let mut parts = Vec::from([first]);
-        while self.take(Kind::Or) {
+        while self.take(TokenKind::Or) {
             parts.push(self.all()?);
         }
         Ok(one_or(parts, Expression::Or))
@@ -91,7 +91,7 @@ impl<'a> Parser<'a> {
     fn all(&mut self) -> Result<Expression, FilterError> {
         let first = self.not()?;
         let mut parts = Vec::from([first]);
-        while self.take(Kind::And) {
+        while self.take(TokenKind::And) {
             parts.push(self.not()?);
         }
         Ok(one_or(parts, Expression::And))
@@ -109,19 +109,19 @@ impl<'a> Parser<'a> {
             return Err(self.error("nested too deeply", token.place));
         }
         let expression = match token.kind {
-            Kind::Not => {
+            TokenKind::Not => {
                 self.next += 1;
                 Expression::Not(Box::new(self.not()?))
             }
-            Kind::Open => {
+            TokenKind::Open => {
                 self.next += 1;
                 let inner = self.any()?;
-                if !self.take(Kind::Close) {
+                if !self.take(TokenKind::Close) {
                     return Err(self.error("this parenthesis is not closed", token.place));
                 }
                 inner
             }
-            Kind::Word(word) => {
+            TokenKind::Word(word) => {
                 self.next += 1;
                 self.term(word, token.place)?
             }
@@ -132,9 +132,9 @@ impl<'a> Parser<'a> {
     }
 
     /// A comparison, or a word of the field and its value.
-    fn term(&mut self, word: &str, place: Place) -> Result<Expression, FilterError> {
+    fn term(&mut self, word: &str, place: TextSpan) -> Result<Expression, FilterError> {
         if let Some(Token {
-            kind: Kind::Comparison(comparison),
+            kind: TokenKind::Comparison(comparison),
             place: sign,
         }) = self.peek()
         {
@@ -156,7 +156,7 @@ impl<'a> Parser<'a> {
             (
                 Some(_),
                 Some(Token {
-                    kind: Kind::Word(next),
+                    kind: TokenKind::Word(next),
                     ..
                 }),
             ) => {
@@ -190,7 +190,7 @@ impl<'a> Parser<'a> {
         word: &str,
         column: &'static Column,
         value: &str,
-        place: Place,
+        place: TextSpan,
     ) -> Result<Test, FilterError> {
         let network = |prefix: Result<Prefix, String>| match prefix {
             Ok(prefix) => Ok(Test {
@@ -222,7 +222,7 @@ impl<'a> Parser<'a> {
         column: &'static Column,
         comparison: Comparison,
         value: &str,
-        place: Place,
+        place: TextSpan,
     ) -> Result<Test, FilterError> {
         let literal = Literal::read(name, column, value)
             .and_then(|literal| domain::check(name, column, &literal, value).map(|()| literal))
@@ -244,11 +244,11 @@ impl<'a> Parser<'a> {
         &mut self,
         of: &str,
         what: &str,
-        place: Place,
-    ) -> Result<(&'a str, Place), FilterError> {
+        place: TextSpan,
+    ) -> Result<(&'a str, TextSpan), FilterError> {
         match self.peek() {
             Some(Token {
-                kind: Kind::Word(value) | Kind::Quoted(value),
+                kind: TokenKind::Word(value) | TokenKind::Quoted(value),
                 place,
             }) => {
                 self.next += 1;
@@ -260,13 +260,13 @@ impl<'a> Parser<'a> {
     }
 
     /// The column of this name, of whichever table: names mean the same in all of them.
-    fn column(&self, name: &str, place: Place) -> Result<&'static Column, FilterError> {
+    fn column(&self, name: &str, place: TextSpan) -> Result<&'static Column, FilterError> {
         columns()
             .find(|column| column.name == name)
             .ok_or_else(|| self.unknown(name, place))
     }
 
-    fn unknown(&self, word: &str, place: Place) -> FilterError {
+    fn unknown(&self, word: &str, place: TextSpan) -> FilterError {
         if is_column(word) {
             let message = format!("`{word}` wants a comparison, such as `{word} = …`");
             return self.error(message, place);
@@ -301,8 +301,8 @@ fn columns() -> impl Iterator<Item = &'static Column> {
         .filter(|column| !matches!(column.kind, Type::Bytes | Type::ListI64))
 }
 
-fn term(tests: Vec<Test>, from: Place, to: Place) -> Expression {
-    let place = Place {
+fn term(tests: Vec<Test>, from: TextSpan, to: TextSpan) -> Expression {
+    let place = TextSpan {
         from: from.from,
         to: to.to,
     };

@@ -1,12 +1,12 @@
 //! Words and signs.
 
-use super::error::{FilterError, Place};
+use super::error::{FilterError, TextSpan};
 use super::literal::Comparison;
 use alloc::vec::Vec;
 
 /// What a piece of the text is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind<'a> {
+pub(super) enum TokenKind<'a> {
     /// A word, a number, an address.
     Word(&'a str),
     /// Text in double quotes, without them.
@@ -28,24 +28,24 @@ pub(super) enum Kind<'a> {
 /// A piece of the text and its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Token<'a> {
-    pub kind: Kind<'a>,
-    pub place: Place,
+    pub kind: TokenKind<'a>,
+    pub place: TextSpan,
 }
 
 /// Signs, the longer before those that they begin with.
-const SIGNS: [(&str, Kind<'static>); 12] = [
-    ("&&", Kind::And),
-    ("||", Kind::Or),
-    ("==", Kind::Comparison(Comparison::Equal)),
-    ("!=", Kind::Comparison(Comparison::NotEqual)),
-    ("<=", Kind::Comparison(Comparison::AtMost)),
-    (">=", Kind::Comparison(Comparison::AtLeast)),
-    ("=", Kind::Comparison(Comparison::Equal)),
-    ("<", Kind::Comparison(Comparison::Below)),
-    (">", Kind::Comparison(Comparison::Above)),
-    ("!", Kind::Not),
-    ("(", Kind::Open),
-    (")", Kind::Close),
+const SIGNS: [(&str, TokenKind<'static>); 12] = [
+    ("&&", TokenKind::And),
+    ("||", TokenKind::Or),
+    ("==", TokenKind::Comparison(Comparison::Equal)),
+    ("!=", TokenKind::Comparison(Comparison::NotEqual)),
+    ("<=", TokenKind::Comparison(Comparison::AtMost)),
+    (">=", TokenKind::Comparison(Comparison::AtLeast)),
+    ("=", TokenKind::Comparison(Comparison::Equal)),
+    ("<", TokenKind::Comparison(Comparison::Below)),
+    (">", TokenKind::Comparison(Comparison::Above)),
+    ("!", TokenKind::Not),
+    ("(", TokenKind::Open),
+    (")", TokenKind::Close),
 ];
 
 /// What a word may not hold.
@@ -66,10 +66,10 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token<'_>>, FilterError> {
         }
         let (kind, length) = token(rest).map_err(|message| {
             let to = text.len();
-            FilterError::new(message, text, Place { from, to })
+            FilterError::new(message, text, TextSpan { from, to })
         })?;
         let to = from + length;
-        let place = Place { from, to };
+        let place = TextSpan { from, to };
         tokens.push(Token { kind, place });
         from = to;
     }
@@ -77,13 +77,13 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token<'_>>, FilterError> {
 }
 
 /// The first piece of `rest`, which begins with it, and its length.
-fn token(rest: &str) -> Result<(Kind<'_>, usize), &'static str> {
+fn token(rest: &str) -> Result<(TokenKind<'_>, usize), &'static str> {
     if let Some((sign, kind)) = SIGNS.iter().find(|(sign, _)| rest.starts_with(sign)) {
         return Ok((*kind, sign.len()));
     }
     if let Some(quoted) = rest.strip_prefix('"') {
         let end = quoted.find('"').ok_or("a quotation mark is not closed")?;
-        return Ok((Kind::Quoted(&quoted[..end]), end + 2));
+        return Ok((TokenKind::Quoted(&quoted[..end]), end + 2));
     }
     let end = rest.find(ends_word).unwrap_or(rest.len());
     if end == 0 {
@@ -91,10 +91,10 @@ fn token(rest: &str) -> Result<(Kind<'_>, usize), &'static str> {
     }
     let word = &rest[..end];
     let kind = match word {
-        _ if word.eq_ignore_ascii_case("and") => Kind::And,
-        _ if word.eq_ignore_ascii_case("or") => Kind::Or,
-        _ if word.eq_ignore_ascii_case("not") => Kind::Not,
-        _ => Kind::Word(word),
+        _ if word.eq_ignore_ascii_case("and") => TokenKind::And,
+        _ if word.eq_ignore_ascii_case("or") => TokenKind::Or,
+        _ if word.eq_ignore_ascii_case("not") => TokenKind::Not,
+        _ => TokenKind::Word(word),
     };
     Ok((kind, end))
 }

@@ -3,7 +3,7 @@
 use super::{Backend, Error, Waited};
 use crate::icmp::Answer;
 use crate::payload::Payload;
-use crate::types::{Clock, Event, Kind, Nanos, Nic, NicIndex, Outgoing, Refusal};
+use crate::types::{Clock, DatagramKind, Event, Nanos, Nic, NicIndex, Outgoing, Refusal};
 use rocescope_fabric::random::Draws;
 use rocescope_fabric::{Clocks, Fabric, FiveTuple, Outcome};
 use std::collections::BTreeMap;
@@ -154,8 +154,8 @@ impl Backend for Simulated {
     fn send(&mut self, outgoing: &Outgoing) -> Result<(), Refusal> {
         let tuple = self.tuple(outgoing.src, outgoing.dst, outgoing.port);
         match outgoing.kind {
-            Kind::Probe => self.probe(outgoing, tuple),
-            Kind::Trace { ttl, .. } => {
+            DatagramKind::Probe => self.probe(outgoing, tuple),
+            DatagramKind::Trace { ttl, .. } => {
                 self.trace(outgoing, tuple, ttl);
                 Ok(())
             }

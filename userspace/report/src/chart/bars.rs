@@ -1,7 +1,7 @@
 //! Shares and sizes: a row an item, a bar a figure, what is uncertain of it paler.
 
+use super::drawing::{RIGHT, frame, number, shortened};
 use super::scale::{Linear, label, prefix};
-use super::{RIGHT, frame, number, shortened};
 use maud::{Markup, html};
 use rocescope_model::{Unit, Value, human};
 

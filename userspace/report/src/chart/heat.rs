@@ -1,6 +1,6 @@
 //! A matrix whose cells are coloured by how grave they are, with the figure in each.
 
-use super::{WIDTH, frame, number, shortened};
+use super::drawing::{WIDTH, frame, number, shortened};
 use maud::{Markup, html};
 use rocescope_diagnose::mesh::Severity;
 

@@ -1,7 +1,7 @@
 //! What happened when: a lane a kind, a mark a period, the more the larger.
 
+use super::drawing::{LEFT, frame, number};
 use super::time::Span;
-use super::{LEFT, frame, number};
 use crate::words::instant;
 use maud::{Markup, html};
 use rocescope_model::human::grouped;
@@ -50,7 +50,7 @@ impl Lanes {
             @for (at, lane) in self.lanes.iter().enumerate() {
                 @let y = TOP + ROW * at as f64 + 27.0;
                 @let total: u64 = lane.marks.iter().map(|mark| mark.count).sum();
-                line.lane x1=(number(LEFT)) x2=(number(super::RIGHT)) y1=(number(y)) y2=(number(y)) {}
+                line.lane x1=(number(LEFT)) x2=(number(super::drawing::RIGHT)) y1=(number(y)) y2=(number(y)) {}
                 text.label x=(number(LEFT)) y=(number(y - 12.0)) { (lane.name) tspan.faint { "  " (grouped(total)) } }
                 @for mark in &lane.marks {
                     circle.mark.(format!("c{}", lane.colour)) cx=(number(self.span.x(mark.start_ns))) cy=(number(y))

@@ -1,8 +1,8 @@
 //! Rates over time: a step a period, for a period has one figure; the first line filled.
 
+use super::drawing::{LEFT, RIGHT, frame, number};
 use super::scale::{Linear, label, prefix};
 pub use super::time::Span;
-use super::{LEFT, RIGHT, frame, number};
 use crate::words::instant;
 use maud::{Markup, html};
 use rocescope_model::{Unit, Value, human};

@@ -12,10 +12,12 @@
 //! | [`ranges`] | from the median to the 99th percentile, on a logarithmic axis |
 //! | [`lanes`] | what happened when |
 //! | [`heat`] | a matrix, coloured by how grave its cells are |
+//! | `drawing` | its edges, its frame and the numbers in it |
 //! | `scale` | round numbers for axes, and their units |
 //! | `time` | round instants for axes |
 
 pub mod bars;
+mod drawing;
 pub mod heat;
 pub mod lanes;
 pub mod lines;
@@ -24,13 +26,6 @@ mod scale;
 mod time;
 
 use maud::{Markup, html};
-
-/// Width of every drawing.
-const WIDTH: f64 = 960.0;
-/// Left edge of the plot where the vertical axis has numbers.
-const LEFT: f64 = 58.0;
-/// Right edge of the plot.
-const RIGHT: f64 = WIDTH - 14.0;
 
 /// A drawing and its words.
 #[derive(Debug)]
@@ -81,49 +76,5 @@ impl Chart {
                 div.scroll { (drawing) }
             }
         }
-    }
-}
-
-/// The drawing, `height` units high; `kind` tells charts apart for tests and style.
-fn frame(kind: &str, title: &str, height: f64, content: &Markup) -> Markup {
-    let view = format!("0 0 {} {}", number(WIDTH), number(height));
-    html! {
-        svg.chart data-kind=(kind) viewBox=(view) role="img" aria-label=(title) { (content) }
-    }
-}
-
-/// A coordinate with one decimal, if it needs one.
-fn number(value: f64) -> String {
-    let text = format!("{value:.1}");
-    text.strip_suffix(".0").map_or(text.clone(), String::from)
-}
-
-/// Text of at most `most` characters, the middle left out of longer ones.
-fn shortened(text: &str, most: usize) -> String {
-    let length = text.chars().count();
-    if length <= most {
-        return text.to_owned();
-    }
-    let (head, tail) = (most - most / 2 - 1, most / 2);
-    let start = text.chars().take(head);
-    let end = text.chars().skip(length - tail);
-    start.chain(std::iter::once('…')).chain(end).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{number, shortened};
-
-    #[test]
-    fn coordinates_are_short() {
-        assert_eq!(number(3.0), "3");
-        assert_eq!(number(3.16), "3.2");
-        assert_eq!(number(-0.04), "-0");
-    }
-
-    #[test]
-    fn long_names_lose_their_middle() {
-        assert_eq!(shortened("abcdefgh", 8), "abcdefgh");
-        assert_eq!(shortened("abcdefghi", 8), "abc…fghi");
     }
 }

@@ -1,6 +1,6 @@
 //! Spans of durations, from the median to the 99th percentile, on a logarithmic axis.
 
-use super::{RIGHT, frame, number, shortened};
+use super::drawing::{RIGHT, frame, number, shortened};
 use crate::words::nanos;
 use maud::{Markup, html};
 

@@ -1,6 +1,6 @@
 //! Round instants for axes. All are UTC.
 
-use super::{LEFT, RIGHT, number};
+use super::drawing::{LEFT, RIGHT, number};
 use maud::{Markup, html};
 use rocescope_model::Time;
 

@@ -1,6 +1,6 @@
 //! The two directions of a connection, and what they say together.
 
-use super::Scope;
+use super::scope::Scope;
 use rocescope_model::ConnectionRow;
 use rocescope_model::filter::RowFilter;
 

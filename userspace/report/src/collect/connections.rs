@@ -5,8 +5,9 @@
 //! two minutes. Then it is added up and forgotten, unless it is among the worst. So what is kept
 //! is bounded by what a capture follows at once, and not by how many there were in a week.
 
+use super::connection::Connection;
+use super::scope::Scope;
 use super::top::Top;
-use super::{Connection, Scope};
 use rocescope_model::filter::RowFilter;
 use rocescope_model::{ConnectionRow, Row, Value};
 use std::collections::BTreeMap;

@@ -107,7 +107,7 @@ impl EventFigures {
 }
 
 #[derive(Debug)]
-struct Kind {
+struct EventKind {
     figures: KindFigures,
     top: Top<u64, EventRow>,
 }
@@ -116,7 +116,7 @@ struct Kind {
 #[derive(Debug)]
 pub(super) struct Events {
     most: usize,
-    kinds: BTreeMap<String, Kind>,
+    kinds: BTreeMap<String, EventKind>,
     series: Option<Series<EventCounts>>,
     fine: Series<EventCounts>,
 }
@@ -136,7 +136,7 @@ impl Events {
         let known = self.kinds.contains_key(&*row.kind) || self.kinds.len() < MOST_KINDS;
         let name = if known { &*row.kind } else { "other" };
         let most = self.most;
-        let kind = self.kinds.entry(name.into()).or_insert_with(|| Kind {
+        let kind = self.kinds.entry(name.into()).or_insert_with(|| EventKind {
             figures: KindFigures {
                 kind: name.into(),
                 first_ns: i64::MAX,

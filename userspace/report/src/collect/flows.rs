@@ -12,8 +12,8 @@
 //! half goes, and the most that any of those can have had is remembered: whoever enters later may
 //! have been among them, and starts with that much doubt.
 
-use super::Totals;
 use super::room::{Room, is_whole, least_bytes, least_packets};
+use super::totals::Totals;
 use rocescope_model::filter::RowFilter;
 use rocescope_model::{FlowRow, WindowRow};
 use std::collections::{HashMap, HashSet};

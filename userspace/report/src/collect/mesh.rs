@@ -1,6 +1,6 @@
 //! The mesh of probes: pairs of NICs, how well it did over time, problems, links.
 
-use super::Scope;
+use super::scope::Scope;
 use crate::series::{Join, Series};
 use rocescope_diagnose::hostmesh::Problem;
 use rocescope_diagnose::mesh::Pairs;

@@ -1,7 +1,9 @@
-//! Rows in, a [`Report`] out, in bounded memory.
+//! Rows in, a [`Report`](crate::Report) out, in bounded memory.
 //!
 //! | module | what it keeps |
 //! |---|---|
+//! | `scope` | what is asked, and where the rows came from |
+//! | `collector` | rows to each of the others |
 //! | `totals` | sums over all windows, and the windows with most |
 //! | `flows` | flows by key, up to a bound, with what may be missing of each |
 //! | `room` | what a window's list leaves room for |
@@ -12,6 +14,7 @@
 //! | `mesh` | the mesh of probes: pairs of NICs, sums over time, problems, links |
 //! | `top` | the greatest so many of anything |
 
+mod collector;
 mod connection;
 mod connections;
 mod events;
@@ -19,9 +22,11 @@ mod flows;
 mod mesh;
 mod opcodes;
 mod room;
+mod scope;
 mod top;
 mod totals;
 
+pub use collector::Collector;
 pub use connection::Connection;
 pub use connections::ConnectionFigures;
 pub(crate) use connections::RESENT_SHARE;
@@ -29,327 +34,5 @@ pub use events::{EventCounts, EventFigures, KindFigures};
 pub use flows::{FOLLOWED_FLOWS, FlowFigures};
 pub use mesh::{MeshFigures, MeshPeriod};
 pub use opcodes::OpcodeFigures;
+pub use scope::{MOST_NAMES, Origin, Scope};
 pub use totals::{Peak, Totals};
-
-use crate::report::{Period, Report};
-use crate::series::Series;
-use connections::Connections;
-use events::Events;
-use flows::Flows;
-use mesh::Mesh;
-use rocescope_model::filter::{Filter, FilterError, RowFilter};
-use rocescope_model::{
-    ConnectionRow, EventRow, FlowRow, LinkRow, OpcodeRow, ProbeRow, Row, SlaRow, Time, VerdictRow,
-    WindowRow,
-};
-use std::collections::BTreeSet;
-
-/// Different names kept of observers, sources and the like: a list to read, not to fill memory.
-pub const MOST_NAMES: usize = 32;
-
-/// Where the rows came from.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Origin {
-    /// Name of the dataset.
-    pub dataset: String,
-    /// Interfaces and files that the frames came from.
-    pub sources: BTreeSet<String>,
-    /// How they were captured.
-    pub modes: BTreeSet<String>,
-    /// Clocks that stamped them.
-    pub clocks: BTreeSet<String>,
-    /// Files that did not read, with the reason: their rows are missing.
-    pub unreadable: Vec<(String, String)>,
-    /// Segments that are being written, or were left open by a killed capture: theirs too.
-    pub open_segments: usize,
-}
-
-/// What is asked of the rows.
-#[derive(Debug, Clone)]
-pub struct Scope {
-    /// Rows of each list.
-    pub top: usize,
-    /// Windows and events from this time on.
-    pub from: Option<Time>,
-    /// Windows and events before this time.
-    pub to: Option<Time>,
-    /// Rows of this capture point alone.
-    pub observer: Option<String>,
-    /// Flows, connections and events for which this holds.
-    pub filter: Option<Filter>,
-}
-
-impl Default for Scope {
-    fn default() -> Self {
-        Self {
-            top: 20,
-            from: None,
-            to: None,
-            observer: None,
-            filter: None,
-        }
-    }
-}
-
-impl Scope {
-    /// Whether an instant, in nanoseconds since 1970, lies in the time asked for.
-    #[must_use]
-    pub fn covers(&self, time_ns: i64) -> bool {
-        self.from.is_none_or(|from| from.0 <= time_ns) && self.to.is_none_or(|to| time_ns < to.0)
-    }
-}
-
-/// The filter of each table that has its columns.
-#[derive(Debug, Default)]
-struct Filters {
-    flows: Option<RowFilter>,
-    connections: Option<RowFilter>,
-    events: Option<RowFilter>,
-    unfiltered: Vec<&'static str>,
-}
-
-impl Filters {
-    fn new(filter: &Filter) -> Result<Self, FilterError> {
-        let mut filters = Self::default();
-        let mut first = None;
-        for (table, place) in [
-            (FlowRow::TABLE, &mut filters.flows),
-            (ConnectionRow::TABLE, &mut filters.connections),
-            (EventRow::TABLE, &mut filters.events),
-        ] {
-            match RowFilter::new(filter, table) {
-                Ok(fits) => *place = Some(fits),
-                Err(error) => {
-                    filters.unfiltered.push(table.name);
-                    first.get_or_insert(error);
-                }
-            }
-        }
-        match first {
-            Some(error) if filters.unfiltered.len() == 3 => Err(error),
-            _ => Ok(filters),
-        }
-    }
-
-    fn note(&self, filter: &Filter) -> String {
-        let left = match self.unfiltered.as_slice() {
-            [] => String::new(),
-            tables => format!(
-                " {} lack a column of it and are whole.",
-                tables.join(" and ")
-            ),
-        };
-        format!(
-            "The filter `{filter}` chooses flows, connections and events; totals, rates and opcodes are those of all packets.{left}"
-        )
-    }
-}
-
-/// Takes rows, keeps sums.
-#[derive(Debug)]
-pub struct Collector {
-    scope: Scope,
-    filters: Filters,
-    observers: BTreeSet<String>,
-    /// Capture points beyond [`MOST_NAMES`], as often as they came.
-    unnamed_observers: u64,
-    totals: Totals,
-    series: Option<Series<Period>>,
-    opcodes: OpcodeFigures,
-    flows: Flows,
-    connections: Connections,
-    events: Events,
-    mesh: Mesh,
-}
-
-impl Collector {
-    /// Nothing collected yet.
-    ///
-    /// # Errors
-    /// No table has the columns of the filter.
-    pub fn new(scope: Scope) -> Result<Self, FilterError> {
-        let filters = scope
-            .filter
-            .as_ref()
-            .map_or(Ok(Filters::default()), Filters::new)?;
-        Ok(Self {
-            flows: Flows::default(),
-            connections: Connections::new(scope.top),
-            events: Events::new(scope.top),
-            mesh: Mesh::new(),
-            opcodes: OpcodeFigures::default(),
-            totals: Totals::default(),
-            series: None,
-            observers: BTreeSet::new(),
-            unnamed_observers: 0,
-            filters,
-            scope,
-        })
-    }
-
-    /// Takes the rows of all capture points for one window, each in the order of its file.
-    ///
-    /// Windows must come in the order of their starts, each once.
-    pub fn window(&mut self, windows: &[WindowRow], flows: &[FlowRow], opcodes: &[OpcodeRow]) {
-        let windows = windows
-            .iter()
-            .filter(|row| self.scope.covers(row.window_start_ns) && self.wants(&row.observer));
-        let windows: Vec<&WindowRow> = windows.collect();
-        let Some(first) = windows.first() else {
-            return;
-        };
-        let mut period = Period {
-            windows: 1,
-            ..Period::default()
-        };
-        for row in &windows {
-            self.name(&row.observer);
-            crate::report::add_window(&mut period.sums, row);
-            let window_ns = row.window_ns.max(1) as f64;
-            period.peak_bps += row.frame_bytes as f64 * 8e9 / window_ns;
-            period.peak_pps += row.roce_packets as f64 * 1e9 / window_ns;
-        }
-        let observers: BTreeSet<&str> = windows.iter().map(|row| &*row.observer).collect();
-        for observer in observers {
-            let of_it = windows.iter().filter(|row| &*row.observer == observer);
-            let of_it: Vec<&WindowRow> = of_it.copied().collect();
-            let listed = flows.iter().filter(|flow| &*flow.observer == observer);
-            self.flows
-                .window(observer, &of_it, listed, self.filters.flows.as_ref());
-        }
-        self.totals.window(&windows, &period);
-        for row in opcodes {
-            if windows.iter().any(|window| window.observer == row.observer) {
-                self.opcodes.add(row);
-            }
-        }
-        let series = self
-            .series
-            .get_or_insert_with(|| Series::new(first.window_ns));
-        series.add(first.window_start_ns, period);
-    }
-
-    /// Takes events, in any order; behind the windows, whose length their sums over time take.
-    pub fn events(&mut self, rows: Vec<EventRow>) {
-        let window_ns = match self.totals.window_ns.0 {
-            0 => 1_000_000_000,
-            window_ns => window_ns,
-        };
-        for row in rows {
-            let filter = self.filters.events.as_ref();
-            if self.scope.covers(row.time_ns)
-                && self.wants(&row.observer)
-                && filter.is_none_or(|filter| filter.matches(std::slice::from_ref(&row), 0))
-            {
-                self.name(&row.observer);
-                self.events.add(row, window_ns);
-            }
-        }
-    }
-
-    /// Takes directions of connections, those of one capture point in the order in which they were
-    /// written.
-    pub fn connections(&mut self, rows: Vec<ConnectionRow>) {
-        for row in rows {
-            if self.wants(&row.observer) {
-                self.name(&row.observer);
-                self.connections
-                    .add(row, &self.scope, self.filters.connections.as_ref());
-            }
-        }
-    }
-
-    /// Takes probes, in any order.
-    pub fn probes(&mut self, rows: &[ProbeRow]) {
-        for row in rows {
-            if self.scope.covers(row.time_ns) && self.wants(&row.observer) {
-                self.mesh.probe(row);
-            }
-        }
-    }
-
-    /// Takes windows of one analysis of the probes, whichever hosts are asked for: it is of all of them.
-    pub fn sla(&mut self, rows: &[SlaRow]) {
-        let rows = rows.iter();
-        let covered = rows.filter(|row| self.scope.covers(row.window_start_ns));
-        covered.for_each(|row| self.mesh.sla(row));
-    }
-
-    /// Takes its verdicts, in the order of their windows.
-    pub fn verdicts(&mut self, rows: &[VerdictRow]) {
-        let rows = rows.iter();
-        let covered = rows.filter(|row| self.scope.covers(row.window_start_ns));
-        covered.for_each(|row| self.mesh.verdict(row));
-    }
-
-    /// Takes its links, in the order of their windows.
-    pub fn links(&mut self, rows: &[LinkRow]) {
-        let rows = rows.iter();
-        let covered = rows.filter(|row| self.scope.covers(row.window_start_ns));
-        covered.for_each(|row| self.mesh.link(row));
-    }
-
-    fn wants(&self, observer: &str) -> bool {
-        self.scope
-            .observer
-            .as_ref()
-            .is_none_or(|only| only == observer)
-    }
-
-    fn name(&mut self, observer: &str) {
-        if !self.observers.contains(observer) {
-            if self.observers.len() < MOST_NAMES {
-                self.observers.insert(observer.into());
-            } else {
-                self.unnamed_observers += 1;
-            }
-        }
-    }
-
-    /// The report.
-    #[must_use]
-    pub fn finish(self, origin: Origin) -> Report {
-        let mut notes = Vec::new();
-        if let Some(filter) = &self.scope.filter {
-            notes.push(self.filters.note(filter));
-        }
-        if self.observers.len() > 1 {
-            notes.push(
-                "Several capture points are summed: a packet that passed two of them counts twice. \
-                 Flows are those of one point each. `--observer NAME` chooses one."
-                    .into(),
-            );
-        }
-        if self.unnamed_observers > 0 {
-            notes.push(format!(
-                "There are more than {MOST_NAMES} capture points; all are counted, not all are named."
-            ));
-        }
-        let ranged = self.scope.from.is_some() || self.scope.to.is_some();
-        let connections = self
-            .connections
-            .finish(&self.scope, self.filters.connections.as_ref());
-        if ranged && connections.count > 0 {
-            notes.push(
-                "Connections are those that lived in the time asked for; their figures count from \
-                 their first packet."
-                    .into(),
-            );
-        }
-        let native_ns = self.series.as_ref().map_or(1, Series::period_ns);
-        let series = self.series.unwrap_or_else(|| Series::new(native_ns));
-        Report {
-            flows: self.flows.finish(self.scope.top, &self.totals),
-            mesh: self.mesh.finish(&self.scope),
-            events: self.events.finish(),
-            opcodes: self.opcodes.sorted(),
-            observers: self.observers.into_iter().collect(),
-            totals: self.totals,
-            scope: self.scope,
-            connections,
-            origin,
-            notes,
-            series,
-        }
-    }
-}

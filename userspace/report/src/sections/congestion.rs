@@ -1,7 +1,9 @@
 //! Was it too much?
 
 use super::flows::{columns, name};
-use super::{Finding, Grid, Section, rate, sampled, span};
+use super::grid::Grid;
+use super::periods::{rate, sampled, span};
+use super::section::{Finding, Section};
 use crate::Report;
 use crate::chart::lines::{Line, Lines};
 use crate::chart::{Chart, Plot};

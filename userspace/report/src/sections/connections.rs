@@ -1,6 +1,7 @@
 //! Who is in trouble?
 
-use super::{Finding, Grid, Section, filled};
+use super::grid::{Grid, filled};
+use super::section::{Finding, Section};
 use crate::Report;
 use crate::chart::ranges::{Range, Ranges};
 use crate::chart::{Chart, Plot};

@@ -1,6 +1,7 @@
 //! Which links did probes cross?
 
-use super::{Finding, Grid, Section};
+use super::grid::Grid;
+use super::section::{Finding, Section};
 use crate::Report;
 use crate::collect::MeshFigures;
 use crate::words::{list, plural};

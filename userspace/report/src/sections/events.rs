@@ -1,6 +1,8 @@
 //! What happened?
 
-use super::{Cell, Finding, Grid, Head, Section, filled, span};
+use super::grid::{Cell, Grid, Head, filled};
+use super::periods::span;
+use super::section::{Finding, Section};
 use crate::Report;
 use crate::chart::lanes::{Lane, Lanes, Mark};
 use crate::chart::{Chart, Plot};

@@ -1,6 +1,7 @@
 //! By whom?
 
-use super::{Finding, Grid, Section, filled};
+use super::grid::{Grid, filled};
+use super::section::{Finding, Section};
 use crate::Report;
 use crate::chart::bars::{Bars, Item};
 use crate::chart::{Chart, Plot};

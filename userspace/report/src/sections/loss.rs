@@ -1,6 +1,8 @@
 //! Is it all?
 
-use super::{Cell, Finding, Grid, Head, Section, rate, sampled, span, steps};
+use super::grid::{Cell, Grid, Head};
+use super::periods::{rate, sampled, span, steps};
+use super::section::{Finding, Section};
 use crate::Report;
 use crate::chart::lines::{Line, Lines};
 use crate::chart::{Chart, Plot};

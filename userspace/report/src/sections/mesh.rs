@@ -1,6 +1,7 @@
 //! Does every NIC reach every other?
 
-use super::{Cell, Finding, Grid, Head, Section};
+use super::grid::{Cell, Grid, Head};
+use super::section::{Finding, Section};
 use crate::Report;
 use crate::chart::heat::{self, Heat};
 use crate::chart::{Chart, Plot};

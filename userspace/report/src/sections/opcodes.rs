@@ -1,6 +1,7 @@
 //! Of what?
 
-use super::{Cell, Finding, Grid, Head, Section};
+use super::grid::{Cell, Grid, Head};
+use super::section::{Finding, Section};
 use crate::Report;
 use crate::chart::bars::{Bars, Item};
 use crate::chart::{Chart, Plot};

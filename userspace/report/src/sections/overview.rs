@@ -1,6 +1,6 @@
 //! What was captured, and when?
 
-use super::{Finding, Level, Section};
+use super::section::{Finding, Level, Section};
 use crate::Report;
 use crate::words::{bits, count, instant, length, list, nanos, packets, percent, plural, share};
 use rocescope_model::{PairRow, Unit, human};

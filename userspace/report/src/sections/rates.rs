@@ -1,6 +1,7 @@
 //! How much?
 
-use super::{Finding, Section, rate, sampled, span, steps};
+use super::periods::{rate, sampled, span, steps};
+use super::section::{Finding, Section};
 use crate::Report;
 use crate::chart::lines::{Line, Lines, Step};
 use crate::chart::{Chart, Plot};

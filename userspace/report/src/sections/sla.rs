@@ -1,6 +1,7 @@
 //! How well did the mesh do over time?
 
-use super::{Finding, Grid, Section};
+use super::grid::Grid;
+use super::section::{Finding, Section};
 use crate::Report;
 use crate::chart::lines::{Line, Lines, Span, Step};
 use crate::chart::{Chart, Plot};

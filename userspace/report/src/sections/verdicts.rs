@@ -1,6 +1,7 @@
 //! What fails in the mesh, and where?
 
-use super::{Cell, Finding, Grid, Head, Section};
+use super::grid::{Cell, Grid, Head};
+use super::section::{Finding, Section};
 use crate::Report;
 use crate::collect::MeshFigures;
 use crate::words::{instant, percent, plural, share};

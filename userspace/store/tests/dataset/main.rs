@@ -10,6 +10,7 @@ mod damage;
 mod full_disk;
 mod kill;
 mod numbered;
+mod query;
 mod retention;
 mod rotation;
 mod roundtrip;

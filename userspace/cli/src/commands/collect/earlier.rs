@@ -5,14 +5,13 @@
 
 use super::mesh::{nanos, now_ns};
 use crate::arguments::CollectArguments;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use rocescope_diagnose::hostmesh::{Analyzer, Settings};
 use rocescope_model::{PathRow, ProbeRow, Row, SlaRow, Time};
-use rocescope_store::{Scan, repair, scan};
+use rocescope_store::{Query, TimeRange, repair};
 
-const HOUR_NS: i64 = 3_600_000_000_000;
 /// Paths are written again every few minutes: so far back they are looked for.
-const PATHS_NS: i64 = HOUR_NS / 4;
+const PATHS_NS: i64 = 900_000_000_000;
 
 /// Feeds the analyzer, and passes the windows that have been analysed.
 pub(super) fn feed(
@@ -24,44 +23,26 @@ pub(super) fn feed(
         return Ok(());
     }
     repair(&arguments.out)?;
-    let found = scan(&arguments.out)?;
     let now = now_ns();
     let from = now - nanos(arguments.lateness) - settings.sticky_ns - 2 * settings.window_ns;
-    each::<PathRow>(&found, now - PATHS_NS, |row| {
-        if row.time_ns >= now - PATHS_NS {
-            analyzer.path(row);
-        }
-    })?;
-    each::<ProbeRow>(&found, from, |row| {
-        if row.time_ns >= from {
-            analyzer.probe(row);
-        }
-    })?;
+    let since = |from_ns| TimeRange::since(Time(from_ns));
+    // An analysis may be a while behind its probes.
+    let analyses = since(from).from_whole_hour();
+    let earliest = since(from.min(now - PATHS_NS)).from_whole_hour();
+    let tables = [PathRow::TABLE, ProbeRow::TABLE, SlaRow::TABLE];
+    let read = Query::default().tables(&tables).within(earliest);
+    let found = read.scan(&arguments.out)?;
+    let paths = found.select::<PathRow>().within(since(now - PATHS_NS));
+    paths.for_each(|row| analyzer.path(&row))?;
+    let probes = found.select::<ProbeRow>().within(since(from));
+    probes.for_each(|row| analyzer.probe(&row))?;
     let mut analysed = i64::MIN;
-    each::<SlaRow>(&found, from, |row| {
+    found.select::<SlaRow>().within(analyses).for_each(|row| {
         if row.observer.as_str() == arguments.observer {
             analysed = analysed.max(row.window_start_ns + row.window_ns);
         }
     })?;
     // They are there already, as they were seen then.
     analyzer.advance(Time(analysed));
-    Ok(())
-}
-
-/// The rows of a table, from the hour of an instant on.
-fn each<R: Row>(found: &Scan, from_ns: i64, mut take: impl FnMut(&R)) -> Result<()> {
-    let civil = Time(from_ns).civil();
-    let (year, month, day, hour) = (civil.year, civil.month, civil.day, civil.hour);
-    let hour = format!("date={year:04}-{month:02}-{day:02}/hour={hour:02}");
-    for segment in found.table(R::TABLE.name) {
-        if segment.partition < hour {
-            continue;
-        }
-        for batch in segment.batches(|_| true)? {
-            let rows = batch?.typed::<R>();
-            let rows = rows.with_context(|| segment.path.display().to_string())?;
-            rows.iter().for_each(&mut take);
-        }
-    }
     Ok(())
 }

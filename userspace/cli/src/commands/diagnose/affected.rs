@@ -1,11 +1,11 @@
 //! Captured flows that cross a suspicious place.
 
-use crate::timeline::Timeline;
 use anyhow::Result;
 use rocescope_diagnose::hostmesh::flows::FlowKey;
 use rocescope_diagnose::hostmesh::{Analyzer, WindowDiagnosis};
-use rocescope_model::{Column, FlowRow, Type};
+use rocescope_model::FlowRow;
 use rocescope_store::Scan;
+use rocescope_store::query::Timeline;
 use std::collections::BTreeSet;
 
 /// A flow, as it is printed: `source>destination:port`.
@@ -15,15 +15,13 @@ pub(super) type Flow = String;
 pub(super) struct Affected<'a> {
     flows: Timeline<'a, FlowRow>,
     /// Of capture windows that may reach into the next window of the diagnosis.
-    seen: Vec<Seen>,
+    seen: Vec<CapturedFlow>,
     has_flows: bool,
 }
 
 impl<'a> Affected<'a> {
     pub(super) fn new(found: &'a Scan) -> Result<Self> {
-        let segments = found.segments.iter().map(|segment| (0, segment));
-        let wanted = |column: &Column| column.kind != Type::Bytes;
-        let flows = Timeline::<FlowRow>::of(segments, wanted)?;
+        let flows = found.select::<FlowRow>().timeline()?;
         let has_flows = flows.next_ns().is_some();
         Ok(Self {
             flows,
@@ -46,7 +44,8 @@ impl<'a> Affected<'a> {
         let end_ns = diagnosis.start_ns + diagnosis.sla.window_ns;
         while let Some(start_ns) = self.flows.next_ns().filter(|start| *start < end_ns) {
             let rows = self.flows.take(start_ns)?;
-            self.seen.extend(rows.iter().map(|(_, row)| Seen::of(row)));
+            self.seen
+                .extend(rows.iter().map(|(_, row)| CapturedFlow::of(row)));
         }
         self.seen.retain(|seen| seen.until_ns > diagnosis.start_ns);
         for seen in &self.seen {
@@ -68,13 +67,13 @@ impl<'a> Affected<'a> {
 
 /// A flow of a capture window.
 #[derive(Debug, Clone, Copy)]
-struct Seen {
+struct CapturedFlow {
     key: FlowKey,
     from_ns: i64,
     until_ns: i64,
 }
 
-impl Seen {
+impl CapturedFlow {
     const fn of(row: &FlowRow) -> Self {
         Self {
             key: FlowKey {

@@ -1,15 +1,12 @@
 //! Rows of `probes` and `paths` to the analyzer.
 //!
 //! Segments lie in hours, those of one host one after another, so an hour of all hosts is read before its
-//! windows are analysed: 16 bytes a probe. Two threads decode, this one takes rows in.
+//! windows are analysed: 16 bytes a probe.
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use rocescope_diagnose::hostmesh::{Analyzer, WindowDiagnosis};
-use rocescope_model::{Column, PathRow, ProbeRow, Row, Time};
-use rocescope_store::{Scan, Segment};
-use std::collections::BTreeSet;
-use std::sync::mpsc::{SyncSender, sync_channel};
-use std::thread;
+use rocescope_model::{Column, PathRow, ProbeRow, Time};
+use rocescope_store::Scan;
 
 /// Feeds all hours in order and hands each window on, with the analyzer as it was right after.
 pub(super) fn hours(
@@ -17,20 +14,13 @@ pub(super) fn hours(
     analyzer: &mut Analyzer,
     mut take: impl FnMut(&Analyzer, WindowDiagnosis) -> Result<()>,
 ) -> Result<()> {
-    let hours: BTreeSet<&str> = found
-        .table(ProbeRow::TABLE.name)
-        .map(|segment| segment.partition.as_str())
-        .collect();
-    for hour in hours {
-        let of = |table| {
-            found
-                .table(table)
-                .filter(move |segment| segment.partition == hour)
-                .collect::<Vec<&Segment>>()
-        };
-        each::<PathRow>(&of(PathRow::TABLE.name), |row| analyzer.path(row))?;
+    let all = found.select::<ProbeRow>().columns(is_read);
+    let paths = found.select::<PathRow>().columns(is_read);
+    for hour in all.hours() {
+        let of_hour = paths.clone().of_hour(hour);
+        of_hour.for_each_in_lanes(|row| analyzer.path(row))?;
         let mut last_ns = i64::MIN;
-        each::<ProbeRow>(&of(ProbeRow::TABLE.name), |row| {
+        all.clone().of_hour(hour).for_each_in_lanes(|row| {
             last_ns = last_ns.max(row.time_ns);
             analyzer.probe(row);
         })?;
@@ -51,66 +41,14 @@ pub(super) fn hours(
 
 const HOUR_NS: i64 = 3_600_000_000_000;
 
-/// Threads that decode. Rows are taken from them in turn, so their number decides the order of rows, and
-/// with it that of verdicts whose evidence is the same: it is not that of the machine's cores.
-const LANES: usize = 2;
-/// Batches that a thread may be ahead: some ten megabytes.
-const AHEAD: usize = 8;
-
-/// Columns that the analysis does not look at, and that may be null.
-const UNREAD: [&str; 5] = [
-    "nic_send_ns",
-    "nic_receive_ns",
-    "app_receive_ns",
-    "clock_offset_ns",
-    "round_trip_ns",
-];
-
-/// Hands on the rows of segments, in an order that depends on nothing else.
-fn each<R: Row + Send>(segments: &[&Segment], mut take: impl FnMut(&R)) -> Result<()> {
-    thread::scope(|scope| {
-        let mut lanes = Vec::new();
-        for lane in 0..LANES {
-            let (sender, receiver) = sync_channel(AHEAD);
-            let own = segments.iter().copied().skip(lane).step_by(LANES);
-            thread::Builder::new()
-                .spawn_scoped(scope, move || decode::<R>(own, &sender))
-                .context("a thread that reads segments")?;
-            lanes.push(receiver);
-        }
-        while !lanes.is_empty() {
-            let mut left = Vec::with_capacity(lanes.len());
-            for lane in lanes {
-                let Ok(rows) = lane.recv() else { continue };
-                rows?.iter().for_each(&mut take);
-                left.push(lane);
-            }
-            lanes = left;
-        }
-        Ok(())
-    })
-}
-
-/// Reads segments until the end, an error, or until nobody takes the rows.
-fn decode<'a, R: Row>(
-    segments: impl Iterator<Item = &'a Segment>,
-    sender: &SyncSender<Result<Vec<R>>>,
-) {
-    for segment in segments {
-        let read = |column: &Column| !UNREAD.contains(&column.name);
-        let batches = match segment.batches(read) {
-            Ok(batches) => batches,
-            Err(error) => return drop(sender.send(Err(error.into()))),
-        };
-        for batch in batches {
-            let rows = batch.map_err(Into::into).and_then(|batch| {
-                let rows = batch.typed::<R>();
-                rows.with_context(|| segment.path.display().to_string())
-            });
-            let is_whole = rows.is_ok();
-            if sender.send(rows).is_err() || !is_whole {
-                return;
-            }
-        }
-    }
+/// Whether the analysis looks at a column; the others may be null.
+fn is_read(column: &Column) -> bool {
+    const UNREAD: [&str; 5] = [
+        "nic_send_ns",
+        "nic_receive_ns",
+        "app_receive_ns",
+        "clock_offset_ns",
+        "round_trip_ns",
+    ];
+    !UNREAD.contains(&column.name)
 }

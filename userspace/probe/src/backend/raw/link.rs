@@ -65,7 +65,7 @@ impl Link {
         let mut addresses: Vec<IpAddr> = interface.ips.iter().map(IpNetwork::ip).collect();
         addresses.retain(is_routed);
         // IPv4 where there is any, else IPv6.
-        addresses.sort_by_key(|address| (Some(*address) != before, super::is_v6(*address)));
+        addresses.sort_by_key(|address| (Some(*address) != before, is_v6(*address)));
         let address = *addresses
             .first()
             .ok_or("it has no address (`ip address add`)")?;
@@ -80,7 +80,7 @@ impl Link {
     pub(super) fn among(&self, interfaces: &[NetworkInterface]) -> Option<Self> {
         let mut named = interfaces.iter().filter(|one| one.name == self.name());
         let now = Self::new(named.next()?.clone(), Some(self.address)).ok()?;
-        (super::is_v6(now.address) == super::is_v6(self.address)).then_some(now)
+        (is_v6(now.address) == is_v6(self.address)).then_some(now)
     }
 
     /// Another interface, or one that is to be told from this by what stands in frames.
@@ -179,4 +179,9 @@ fn refusal(error: &io::Error) -> Refusal {
         (Some(libc::ENETDOWN | libc::ENXIO | libc::ENODEV), _) => Refusal::Down,
         _ => Refusal::Other,
     }
+}
+
+/// The family of an address, as the kernel numbers it.
+fn is_v6(address: IpAddr) -> bool {
+    matches!(address, IpAddr::V6(_))
 }

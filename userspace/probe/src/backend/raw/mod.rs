@@ -25,7 +25,7 @@ pub use link::{Link, all, find};
 
 use super::system_clock::{self, SystemClock};
 use super::{Backend, Error, Waited};
-use crate::frame::{self, Seen, Way};
+use crate::frame::{self, ReceivedFrame, Way};
 use crate::payload::Payload;
 use crate::types::{Clock, Event, Nanos, Nic, NicIndex, Outgoing, Refusal};
 use changes::Changes;
@@ -37,7 +37,6 @@ use rustix::event::{Timespec, epoll};
 use rustix::io::Errno;
 use socket::{Received, Socket};
 use stamping::Stamping;
-use std::net::IpAddr;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
@@ -348,20 +347,20 @@ fn event(
 ) -> Option<Event> {
     let now = system_clock::now();
     Some(match frame::read(received.frame, udp_dst_port) {
-        Seen::Datagram(payload, intact) => Event::Arrived {
+        ReceivedFrame::Datagram(payload, intact) => Event::Arrived {
             nic,
             payload,
             intact,
             nic_received: stamping.choose(received.stamps),
             received: now,
         },
-        Seen::Answer(answer) => Event::Answered {
+        ReceivedFrame::Answer(answer) => Event::Answered {
             answer,
             at: received.stamps.software.unwrap_or(now),
         },
-        Seen::Unreadable => Event::Unreadable,
-        Seen::Stranger => Event::Stranger,
-        Seen::Other => return None,
+        ReceivedFrame::Unreadable => Event::Unreadable,
+        ReceivedFrame::Stranger => Event::Stranger,
+        ReceivedFrame::Other => return None,
     })
 }
 
@@ -430,9 +429,4 @@ impl Backend for Raw {
         self.resolve_next(seen, events)?;
         Ok(Waited { seen, woken })
     }
-}
-
-/// The family of an address, as the kernel numbers it.
-fn is_v6(address: IpAddr) -> bool {
-    matches!(address, IpAddr::V6(_))
 }

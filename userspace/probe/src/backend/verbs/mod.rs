@@ -24,7 +24,7 @@ mod stamp;
 
 use super::system_clock::{SystemClock, now};
 use super::{Backend, Error, Waited};
-use crate::types::{Clock, Event, Kind, Nanos, Nic, NicIndex, Outgoing, Refusal};
+use crate::types::{Clock, DatagramKind, Event, Nanos, Nic, NicIndex, Outgoing, Refusal};
 use device::{COMPLETIONS, Device};
 use port::Port;
 use queue::Queue;
@@ -133,7 +133,7 @@ impl Backend for Verbs {
     }
 
     fn send(&mut self, outgoing: &Outgoing) -> Result<(), Refusal> {
-        if outgoing.kind != Kind::Probe {
+        if outgoing.kind != DatagramKind::Probe {
             return Err(Refusal::Other);
         }
         let to = self.devices.get(outgoing.dst.at()).ok_or(Refusal::Other)?;

@@ -5,10 +5,8 @@ use crate::commands::diagnose::analyzer_of;
 use anyhow::Result;
 use rocescope_diagnose::hostmesh::Settings;
 use rocescope_diagnose::mesh::Pairs;
-use rocescope_model::{
-    LinkRow, MeshRows, PathRow, ProbeRow, Row, SlaRow, Text, Value, VerdictRow, footer,
-};
-use rocescope_store::{Scan, Segment};
+use rocescope_model::{LinkRow, MeshRows, PathRow, ProbeRow, SlaRow, Text, VerdictRow};
+use rocescope_store::Scan;
 use std::collections::BTreeSet;
 
 /// Agents write paths again every five minutes: so far back they are looked for.
@@ -29,26 +27,19 @@ impl MeshWindows {
         let analyzer = analyzer_of(found);
         let mut window_ns = Settings::default().window_ns;
         let mut starts = BTreeSet::new();
-        for segment in of_analyzer::<SlaRow>(found, analyzer.as_deref()) {
-            each(
-                segment,
-                ["window_start_ns", "window_ns"],
-                |[start, length]| {
-                    window_ns = length.max(1);
-                    starts.insert(start);
-                },
-            )?;
-        }
-        for segment in found.table(ProbeRow::TABLE.name) {
-            let mut last = None;
-            each(segment, ["time_ns"], |[time]| {
-                let start = time - time.rem_euclid(window_ns);
-                if last != Some(start) {
-                    starts.insert(start);
-                    last = Some(start);
-                }
-            })?;
-        }
+        let analyses = found.select::<SlaRow>().written_by(analyzer.as_deref());
+        analyses.integers(["window_start_ns", "window_ns"], |[start, length]| {
+            window_ns = length.max(1);
+            starts.insert(start);
+        })?;
+        let mut last = None;
+        found.select::<ProbeRow>().integers(["time_ns"], |[time]| {
+            let start = time - time.rem_euclid(window_ns);
+            if last != Some(start) {
+                starts.insert(start);
+                last = Some(start);
+            }
+        })?;
         Ok(Self {
             starts: starts.into_iter().collect(),
             window_ns,
@@ -95,36 +86,4 @@ impl Index {
         mesh.links.retain(|row| by(&row.observer));
         Ok((mesh, pairs.unfollowed()))
     }
-}
-
-fn of_analyzer<'a, R: Row>(
-    found: &'a Scan,
-    analyzer: Option<&'a str>,
-) -> impl Iterator<Item = &'a Segment> {
-    let segments = found.table(R::TABLE.name);
-    segments.filter(move |segment| segment.footer(footer::OBSERVER) == analyzer)
-}
-
-/// Hands some columns of integers on, row by row.
-fn each<const N: usize>(
-    segment: &Segment,
-    columns: [&str; N],
-    mut take: impl FnMut([i64; N]),
-) -> Result<()> {
-    for batch in segment.batches(|column| columns.contains(&column.name))? {
-        let batch = batch?;
-        let table = rocescope_model::tables::find(&segment.table);
-        let places = columns.map(|name| table.and_then(|table| table.position(name)));
-        for row in 0..rocescope_model::Cells::rows(&batch) {
-            let value = |place: Option<usize>| {
-                let place = place.unwrap_or(usize::MAX);
-                match rocescope_model::Cells::value(&batch, row, place) {
-                    Value::I64(number) => number,
-                    _ => 0,
-                }
-            };
-            take(places.map(value));
-        }
-    }
-    Ok(())
 }

@@ -1,0 +1,20 @@
+//! What the threads of the collector share.
+
+use super::agents::Agents;
+use super::refusal::Refusals;
+use super::settings::Settings;
+use super::totals::Totals;
+use std::sync::Arc;
+use tokio::sync::Semaphore;
+
+/// Fewest bytes that a parcel counts for: bounds how many may wait.
+pub(super) const LEAST_BYTES: usize = 16 << 10;
+
+/// The live state, which connections write and the status line reads.
+pub(crate) struct Shared {
+    pub(super) agents: Agents,
+    pub(super) refusals: Refusals,
+    pub(super) totals: Totals,
+    pub(super) waiting: Arc<Semaphore>,
+    pub(super) settings: Settings,
+}

@@ -1,0 +1,270 @@
+//! Takes rows, keeps sums.
+
+use super::connections::Connections;
+use super::events::Events;
+use super::flows::Flows;
+use super::mesh::Mesh;
+use super::{MOST_NAMES, OpcodeFigures, Origin, Scope, Totals};
+use crate::report::{Period, Report};
+use crate::series::Series;
+use rocescope_model::filter::{Filter, FilterError, RowFilter};
+use rocescope_model::{
+    ConnectionRow, EventRow, FlowRow, LinkRow, OpcodeRow, ProbeRow, Row, SlaRow, VerdictRow,
+    WindowRow,
+};
+use std::collections::BTreeSet;
+
+/// The filter of each table that has its columns.
+#[derive(Debug, Default)]
+struct Filters {
+    flows: Option<RowFilter>,
+    connections: Option<RowFilter>,
+    events: Option<RowFilter>,
+    unfiltered: Vec<&'static str>,
+}
+
+impl Filters {
+    fn new(filter: &Filter) -> Result<Self, FilterError> {
+        let mut filters = Self::default();
+        let mut first = None;
+        for (table, place) in [
+            (FlowRow::TABLE, &mut filters.flows),
+            (ConnectionRow::TABLE, &mut filters.connections),
+            (EventRow::TABLE, &mut filters.events),
+        ] {
+            match RowFilter::new(filter, table) {
+                Ok(fits) => *place = Some(fits),
+                Err(error) => {
+                    filters.unfiltered.push(table.name);
+                    first.get_or_insert(error);
+                }
+            }
+        }
+        match first {
+            Some(error) if filters.unfiltered.len() == 3 => Err(error),
+            _ => Ok(filters),
+        }
+    }
+
+    fn note(&self, filter: &Filter) -> String {
+        let left = match self.unfiltered.as_slice() {
+            [] => String::new(),
+            tables => format!(
+                " {} lack a column of it and are whole.",
+                tables.join(" and ")
+            ),
+        };
+        format!(
+            "The filter `{filter}` chooses flows, connections and events; totals, rates and opcodes are those of all packets.{left}"
+        )
+    }
+}
+
+/// Takes rows, keeps sums.
+#[derive(Debug)]
+pub struct Collector {
+    scope: Scope,
+    filters: Filters,
+    observers: BTreeSet<String>,
+    /// Capture points beyond [`MOST_NAMES`], as often as they came.
+    unnamed_observers: u64,
+    totals: Totals,
+    series: Option<Series<Period>>,
+    opcodes: OpcodeFigures,
+    flows: Flows,
+    connections: Connections,
+    events: Events,
+    mesh: Mesh,
+}
+
+impl Collector {
+    /// Nothing collected yet.
+    ///
+    /// # Errors
+    /// No table has the columns of the filter.
+    pub fn new(scope: Scope) -> Result<Self, FilterError> {
+        let filters = scope
+            .filter
+            .as_ref()
+            .map_or(Ok(Filters::default()), Filters::new)?;
+        Ok(Self {
+            flows: Flows::default(),
+            connections: Connections::new(scope.top),
+            events: Events::new(scope.top),
+            mesh: Mesh::new(),
+            opcodes: OpcodeFigures::default(),
+            totals: Totals::default(),
+            series: None,
+            observers: BTreeSet::new(),
+            unnamed_observers: 0,
+            filters,
+            scope,
+        })
+    }
+
+    /// Takes the rows of all capture points for one window, each in the order of its file.
+    ///
+    /// Windows must come in the order of their starts, each once.
+    pub fn window(&mut self, windows: &[WindowRow], flows: &[FlowRow], opcodes: &[OpcodeRow]) {
+        let windows = windows
+            .iter()
+            .filter(|row| self.scope.covers(row.window_start_ns) && self.wants(&row.observer));
+        let windows: Vec<&WindowRow> = windows.collect();
+        let Some(first) = windows.first() else {
+            return;
+        };
+        let mut period = Period {
+            windows: 1,
+            ..Period::default()
+        };
+        for row in &windows {
+            self.name(&row.observer);
+            crate::report::add_window(&mut period.sums, row);
+            let window_ns = row.window_ns.max(1) as f64;
+            period.peak_bps += row.frame_bytes as f64 * 8e9 / window_ns;
+            period.peak_pps += row.roce_packets as f64 * 1e9 / window_ns;
+        }
+        let observers: BTreeSet<&str> = windows.iter().map(|row| &*row.observer).collect();
+        for observer in observers {
+            let of_it = windows.iter().filter(|row| &*row.observer == observer);
+            let of_it: Vec<&WindowRow> = of_it.copied().collect();
+            let listed = flows.iter().filter(|flow| &*flow.observer == observer);
+            self.flows
+                .window(observer, &of_it, listed, self.filters.flows.as_ref());
+        }
+        self.totals.window(&windows, &period);
+        for row in opcodes {
+            if windows.iter().any(|window| window.observer == row.observer) {
+                self.opcodes.add(row);
+            }
+        }
+        let series = self
+            .series
+            .get_or_insert_with(|| Series::new(first.window_ns));
+        series.add(first.window_start_ns, period);
+    }
+
+    /// Takes events, in any order; behind the windows, whose length their sums over time take.
+    pub fn events(&mut self, rows: Vec<EventRow>) {
+        let window_ns = match self.totals.window_ns.0 {
+            0 => 1_000_000_000,
+            window_ns => window_ns,
+        };
+        for row in rows {
+            let filter = self.filters.events.as_ref();
+            if self.scope.covers(row.time_ns)
+                && self.wants(&row.observer)
+                && filter.is_none_or(|filter| filter.matches(std::slice::from_ref(&row), 0))
+            {
+                self.name(&row.observer);
+                self.events.add(row, window_ns);
+            }
+        }
+    }
+
+    /// Takes directions of connections, those of one capture point in the order in which they were
+    /// written.
+    pub fn connections(&mut self, rows: Vec<ConnectionRow>) {
+        for row in rows {
+            if self.wants(&row.observer) {
+                self.name(&row.observer);
+                self.connections
+                    .add(row, &self.scope, self.filters.connections.as_ref());
+            }
+        }
+    }
+
+    /// Takes probes, in any order.
+    pub fn probes(&mut self, rows: &[ProbeRow]) {
+        for row in rows {
+            if self.scope.covers(row.time_ns) && self.wants(&row.observer) {
+                self.mesh.probe(row);
+            }
+        }
+    }
+
+    /// Takes windows of one analysis of the probes, whichever hosts are asked for: it is of all of them.
+    pub fn sla(&mut self, rows: &[SlaRow]) {
+        let rows = rows.iter();
+        let covered = rows.filter(|row| self.scope.covers(row.window_start_ns));
+        covered.for_each(|row| self.mesh.sla(row));
+    }
+
+    /// Takes its verdicts, in the order of their windows.
+    pub fn verdicts(&mut self, rows: &[VerdictRow]) {
+        let rows = rows.iter();
+        let covered = rows.filter(|row| self.scope.covers(row.window_start_ns));
+        covered.for_each(|row| self.mesh.verdict(row));
+    }
+
+    /// Takes its links, in the order of their windows.
+    pub fn links(&mut self, rows: &[LinkRow]) {
+        let rows = rows.iter();
+        let covered = rows.filter(|row| self.scope.covers(row.window_start_ns));
+        covered.for_each(|row| self.mesh.link(row));
+    }
+
+    fn wants(&self, observer: &str) -> bool {
+        self.scope
+            .observer
+            .as_ref()
+            .is_none_or(|only| only == observer)
+    }
+
+    fn name(&mut self, observer: &str) {
+        if !self.observers.contains(observer) {
+            if self.observers.len() < MOST_NAMES {
+                self.observers.insert(observer.into());
+            } else {
+                self.unnamed_observers += 1;
+            }
+        }
+    }
+
+    /// The report.
+    #[must_use]
+    pub fn finish(self, origin: Origin) -> Report {
+        let mut notes = Vec::new();
+        if let Some(filter) = &self.scope.filter {
+            notes.push(self.filters.note(filter));
+        }
+        if self.observers.len() > 1 {
+            notes.push(
+                "Several capture points are summed: a packet that passed two of them counts twice. \
+                 Flows are those of one point each. `--observer NAME` chooses one."
+                    .into(),
+            );
+        }
+        if self.unnamed_observers > 0 {
+            notes.push(format!(
+                "There are more than {MOST_NAMES} capture points; all are counted, not all are named."
+            ));
+        }
+        let ranged = self.scope.from.is_some() || self.scope.to.is_some();
+        let connections = self
+            .connections
+            .finish(&self.scope, self.filters.connections.as_ref());
+        if ranged && connections.count > 0 {
+            notes.push(
+                "Connections are those that lived in the time asked for; their figures count from \
+                 their first packet."
+                    .into(),
+            );
+        }
+        let native_ns = self.series.as_ref().map_or(1, Series::period_ns);
+        let series = self.series.unwrap_or_else(|| Series::new(native_ns));
+        Report {
+            flows: self.flows.finish(self.scope.top, &self.totals),
+            mesh: self.mesh.finish(&self.scope),
+            events: self.events.finish(),
+            opcodes: self.opcodes.sorted(),
+            observers: self.observers.into_iter().collect(),
+            totals: self.totals,
+            scope: self.scope,
+            connections,
+            origin,
+            notes,
+            series,
+        }
+    }
+}

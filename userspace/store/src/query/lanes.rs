@@ -1,0 +1,64 @@
+//! Rows decoded by two threads, for tables of millions of rows.
+
+use super::Rows;
+use crate::{Error, Segment};
+use rocescope_model::Row;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread;
+
+/// Threads that decode. Rows are taken from them in turn, so their number decides the order of rows:
+/// it is not that of the machine's cores.
+const LANES: usize = 2;
+/// Batches that a thread may be ahead: some ten megabytes.
+const AHEAD: usize = 8;
+
+impl<R: Row + Send> Rows<'_, R> {
+    /// The rows, one at a time, in an order that depends on nothing but the segments: batches of
+    /// every other segment in turn.
+    ///
+    /// # Errors
+    /// A segment does not read, or holds a value that does not fit the row.
+    pub fn for_each_in_lanes(&self, mut take: impl FnMut(&R)) -> Result<(), Error> {
+        thread::scope(|scope| {
+            let mut lanes = Vec::new();
+            for lane in 0..LANES {
+                let own = self.segments().skip(lane).step_by(LANES);
+                let own: Vec<&Segment> = own.collect();
+                let Some(first) = own.first().map(|segment| &segment.path) else {
+                    continue;
+                };
+                let (sender, receiver) = sync_channel(AHEAD);
+                thread::Builder::new()
+                    .spawn_scoped(scope, move || self.decode(&own, &sender))
+                    .map_err(|cause| Error::io("start a thread to read", first, cause))?;
+                lanes.push(receiver);
+            }
+            while !lanes.is_empty() {
+                let mut left = Vec::with_capacity(lanes.len());
+                for lane in lanes {
+                    let Ok(rows) = lane.recv() else { continue };
+                    rows?.iter().for_each(&mut take);
+                    left.push(lane);
+                }
+                lanes = left;
+            }
+            Ok(())
+        })
+    }
+
+    /// Reads segments until their end, an error, or until the receiver is gone.
+    fn decode(&self, segments: &[&Segment], sender: &SyncSender<Result<Vec<R>, Error>>) {
+        for segment in segments {
+            let batches = match self.open(segment, 0..usize::MAX) {
+                Ok(batches) => batches,
+                Err(error) => return drop(sender.send(Err(error))),
+            };
+            for rows in batches {
+                let is_whole = rows.is_ok();
+                if sender.send(rows).is_err() || !is_whole {
+                    return;
+                }
+            }
+        }
+    }
+}

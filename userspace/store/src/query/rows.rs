@@ -1,0 +1,213 @@
+//! The rows of one table, batch by batch.
+
+use super::condition::Condition;
+use super::{TimeRange, Timeline};
+use crate::read::Batches;
+use crate::{Error, Scan, Segment};
+use rocescope_model::{Cells, Column, Row, Type, Value, footer};
+use std::collections::BTreeSet;
+use std::marker::PhantomData;
+use std::ops::Range;
+use std::slice;
+
+/// Rows of one table, not read yet: without sketches, unless they are asked for.
+#[derive(Debug, Clone)]
+pub struct Rows<'a, R> {
+    /// Each with the number of its dataset, in the order of their hours.
+    pub(super) segments: Vec<(usize, &'a Segment)>,
+    pub(super) condition: Condition,
+    columns: fn(&Column) -> bool,
+    row: PhantomData<fn() -> R>,
+}
+
+impl Scan {
+    /// The rows of a table that the query of this scan asks for.
+    #[must_use]
+    pub fn select<R: Row>(&self) -> Rows<'_, R> {
+        Rows::of(slice::from_ref(self))
+    }
+}
+
+impl<'a, R: Row> Rows<'a, R> {
+    /// The rows of a table in all of these datasets, which the same query opened.
+    #[must_use]
+    pub fn of(datasets: &'a [Scan]) -> Self {
+        let numbered = datasets.iter().enumerate();
+        let segments = numbered.flat_map(|(dataset, scan)| {
+            let segments = scan.table(R::TABLE.name).filter(|segment| segment.rows > 0);
+            segments.map(move |segment| (dataset, segment))
+        });
+        let mut segments: Vec<(usize, &Segment)> = segments.collect();
+        segments.sort_by(|(_, a), (_, b)| a.partition.cmp(&b.partition));
+        let query = datasets.first().map(|scan| scan.query.condition.clone());
+        Self {
+            segments,
+            condition: query.unwrap_or_default(),
+            columns: |column| column.kind != Type::Bytes,
+            row: PhantomData,
+        }
+    }
+
+    /// Of these, those of this time.
+    #[must_use]
+    pub fn within(mut self, time: impl Into<TimeRange>) -> Self {
+        self.condition.time = self.condition.time.narrowed(time.into());
+        let asked = &self.condition;
+        self.segments.retain(|(_, segment)| {
+            asked.admits_hour(&segment.partition) && asked.admits_time(&segment.bounds)
+        });
+        self
+    }
+
+    /// Of these, those of these observers; without names, of all.
+    #[must_use]
+    pub fn observers<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> Self {
+        self.condition.observers = names.into_iter().map(String::from).collect();
+        let asked = &self.condition;
+        let segments = &mut self.segments;
+        segments.retain(|(_, segment)| asked.admits_observers(&segment.bounds));
+        self
+    }
+
+    /// Of these, those in segments whose footer names this writer.
+    #[must_use]
+    pub fn written_by(mut self, writer: Option<&str>) -> Self {
+        let segments = &mut self.segments;
+        segments.retain(|(_, segment)| segment.footer(footer::OBSERVER) == writer);
+        self
+    }
+
+    /// Of these, those of one hour, as [`hours`](Self::hours) names it.
+    #[must_use]
+    pub fn of_hour(mut self, hour: &str) -> Self {
+        self.segments
+            .retain(|(_, segment)| segment.partition == hour);
+        self
+    }
+
+    /// With the columns that `wanted` chooses, and those that time and observers are known by. The
+    /// others are null.
+    #[must_use]
+    pub const fn columns(mut self, wanted: fn(&Column) -> bool) -> Self {
+        self.columns = wanted;
+        self
+    }
+
+    /// The hours that have such rows, in order.
+    #[must_use]
+    pub fn hours(&self) -> BTreeSet<&'a str> {
+        let segments = self.segments.iter();
+        segments
+            .map(|(_, segment)| segment.partition.as_str())
+            .collect()
+    }
+
+    /// The segments that will be read.
+    pub fn segments(&self) -> impl Iterator<Item = &'a Segment> + '_ {
+        self.segments.iter().map(|(_, segment)| *segment)
+    }
+
+    /// The rows, a batch at a time: hour by hour, of an hour segment by segment.
+    pub fn batches(self) -> impl Iterator<Item = Result<Vec<R>, Error>> + 'a
+    where
+        R: 'a,
+    {
+        let segments = self.segments.clone().into_iter();
+        segments.flat_map(move |(_, segment)| {
+            let (rows, error) = match self.open(segment, 0..usize::MAX) {
+                Ok(rows) => (Some(rows), None),
+                Err(error) => (None, Some(Err(error))),
+            };
+            rows.into_iter().flatten().chain(error)
+        })
+    }
+
+    /// The rows, one at a time, in the same order.
+    ///
+    /// # Errors
+    /// A segment does not read, or holds a value that does not fit the row.
+    pub fn for_each(self, mut take: impl FnMut(R)) -> Result<(), Error> {
+        for batch in self.batches() {
+            batch?.into_iter().for_each(&mut take);
+        }
+        Ok(())
+    }
+
+    /// Some columns of integers of the rows, in the same order, without the others.
+    ///
+    /// # Errors
+    /// A segment does not read.
+    pub fn integers<const N: usize>(
+        self,
+        columns: [&str; N],
+        mut take: impl FnMut([i64; N]),
+    ) -> Result<(), Error> {
+        let table = R::TABLE;
+        let places = columns.map(|name| table.position(name).unwrap_or(usize::MAX));
+        for (_, segment) in &self.segments {
+            let wanted = |column: &Column| {
+                columns.contains(&column.name) || self.condition.needs(table, column.name)
+            };
+            for batch in segment.batches(wanted)? {
+                let batch = batch?;
+                for row in self.condition.rows(&batch) {
+                    take(places.map(|place| match batch.value(row, place) {
+                        Value::I64(number) => number,
+                        _ => 0,
+                    }));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The rows window by window.
+    ///
+    /// # Errors
+    /// A segment does not read.
+    pub fn timeline(self) -> Result<Timeline<'a, R>, Error> {
+        Timeline::new(self)
+    }
+
+    /// Begins to read these rows of a segment.
+    pub(super) fn open(
+        &self,
+        segment: &'a Segment,
+        rows: Range<usize>,
+    ) -> Result<SegmentRows<'a, R>, Error> {
+        let wanted =
+            |column: &Column| (self.columns)(column) || self.condition.needs(R::TABLE, column.name);
+        Ok(SegmentRows {
+            segment,
+            batches: segment.batches_of(wanted, rows)?,
+            condition: self.condition.clone(),
+            row: PhantomData,
+        })
+    }
+}
+
+/// The rows of one segment, batch by batch.
+#[derive(Debug)]
+pub(super) struct SegmentRows<'a, R> {
+    segment: &'a Segment,
+    batches: Batches,
+    condition: Condition,
+    row: PhantomData<fn() -> R>,
+}
+
+impl<R: Row> Iterator for SegmentRows<'_, R> {
+    type Item = Result<Vec<R>, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let batch = match self.batches.next()? {
+            Ok(batch) => batch,
+            Err(error) => return Some(Err(error)),
+        };
+        let rows = self.condition.rows(&batch).map(|row| batch.row(row));
+        let rows: Result<Vec<R>, _> = rows.collect();
+        Some(rows.map_err(|cause| Error::Mismatch {
+            path: self.segment.path.clone(),
+            cause,
+        }))
+    }
+}

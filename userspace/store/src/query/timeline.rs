@@ -1,0 +1,115 @@
+//! Rows of one table from many segments, in the order of their windows.
+//!
+//! A window's sketches are a megabyte, so an hour of a few boxes does not fit the memory: each
+//! segment, whose rows are in order, is read batch by batch once its time has come. When that is,
+//! its footer tells.
+
+use super::rows::SegmentRows;
+use super::{Rows, time_column};
+use crate::{Error, Segment};
+use rocescope_model::{Row, Value};
+use std::cmp::Reverse;
+use std::collections::VecDeque;
+
+/// The rows of all segments of a selection.
+#[derive(Debug)]
+pub struct Timeline<'a, R> {
+    selected: Rows<'a, R>,
+    /// Segments whose time has not come, the earliest last.
+    waiting: Vec<(i64, usize, &'a Segment)>,
+    lanes: Vec<Lane<'a, R>>,
+}
+
+/// A segment that is being read.
+#[derive(Debug)]
+struct Lane<'a, R> {
+    dataset: usize,
+    batches: SegmentRows<'a, R>,
+    rows: VecDeque<R>,
+}
+
+impl<'a, R: Row> Timeline<'a, R> {
+    pub(super) fn new(mut selected: Rows<'a, R>) -> Result<Self, Error> {
+        let segments = std::mem::take(&mut selected.segments);
+        let mut timeline = Self {
+            selected,
+            waiting: Vec::new(),
+            lanes: Vec::new(),
+        };
+        for (dataset, segment) in segments {
+            match segment.bounds.time_ns {
+                Some((first, _)) => timeline.waiting.push((first, dataset, segment)),
+                None => timeline.read(dataset, segment)?,
+            }
+        }
+        // Datasets in the order in which they were named, where times are equal.
+        let waiting = &mut timeline.waiting;
+        waiting.sort_by_key(|(first, dataset, _)| Reverse((*first, *dataset)));
+        Ok(timeline)
+    }
+
+    /// Start of the next window that may have rows.
+    #[must_use]
+    pub fn next_ns(&self) -> Option<i64> {
+        let waiting = self.waiting.last().map(|(first, ..)| *first);
+        let reading = self.lanes.iter().filter_map(Lane::head);
+        reading.chain(waiting).min()
+    }
+
+    /// Takes all rows up to the window that starts at `start_ns`, with the number of the dataset of
+    /// each. Those of an earlier window, which has no row where `start_ns` came from, are dropped.
+    ///
+    /// # Errors
+    /// A segment does not read, or holds a value that does not fit the row.
+    pub fn take(&mut self, start_ns: i64) -> Result<Vec<(usize, R)>, Error> {
+        while let Some((_, dataset, segment)) =
+            self.waiting.pop_if(|(first, ..)| *first <= start_ns)
+        {
+            self.read(dataset, segment)?;
+        }
+        let mut taken = Vec::new();
+        for lane in &mut self.lanes {
+            while let Some(first) = lane.head()
+                && first <= start_ns
+            {
+                let row = lane.rows.pop_front();
+                if first == start_ns {
+                    taken.extend(row.map(|row| (lane.dataset, row)));
+                }
+                lane.fill()?;
+            }
+        }
+        self.lanes.retain(|lane| !lane.rows.is_empty());
+        Ok(taken)
+    }
+
+    fn read(&mut self, dataset: usize, segment: &'a Segment) -> Result<(), Error> {
+        let mut lane = Lane {
+            dataset,
+            batches: self.selected.open(segment, 0..usize::MAX)?,
+            rows: VecDeque::new(),
+        };
+        lane.fill()?;
+        self.lanes.push(lane);
+        Ok(())
+    }
+}
+
+impl<R: Row> Lane<'_, R> {
+    fn head(&self) -> Option<i64> {
+        match self.rows.front()?.value(time_column(R::TABLE)?) {
+            Value::I64(start) => Some(start),
+            _ => None,
+        }
+    }
+
+    /// Reads the next batch once the last is used up.
+    fn fill(&mut self) -> Result<(), Error> {
+        while self.rows.is_empty()
+            && let Some(batch) = self.batches.next()
+        {
+            self.rows.extend(batch?);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,208 @@
+//! Queries read the rows asked for, and open no segment that cannot hold one.
+
+use crate::rows::{HOUR, SECOND, START, window};
+use rocescope_model::{EventRow, FlowRow, OpcodeRow, Row, Time, WindowRow, WindowRows};
+use rocescope_store::query::{SpanReader, Statistics};
+use rocescope_store::{Error, Options, Query, Rows, Scan, TimeRange, Writer, scan};
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// First instant of the hour after that of [`START`].
+const EDGE: i64 = START - START.rem_euclid(HOUR) + HOUR;
+
+/// Windows that start then, sealed one by one.
+fn write(root: &Path, observer: &'static str, starts: &[i64]) {
+    let options = Options {
+        max_age: Duration::ZERO,
+        ..Options::new(observer)
+    };
+    let mut writer = Writer::create(root, options).unwrap();
+    for start in starts {
+        let mut rows = window(start - START);
+        let named = |name: &mut rocescope_model::Text| *name = observer.into();
+        rows.windows.iter_mut().for_each(|r| named(&mut r.observer));
+        rows.flows.iter_mut().for_each(|r| named(&mut r.observer));
+        rows.opcodes.iter_mut().for_each(|r| named(&mut r.observer));
+        rows.events.iter_mut().for_each(|r| named(&mut r.observer));
+        writer.append(&rows, Instant::now()).unwrap();
+    }
+    writer.finish().unwrap();
+}
+
+fn starts(found: &Scan) -> Vec<i64> {
+    let mut starts = Vec::new();
+    let rows = found.select::<WindowRow>();
+    rows.for_each(|row| starts.push(row.window_start_ns))
+        .unwrap();
+    starts
+}
+
+/// Hours before and after are damaged: whoever opens one of their segments fails.
+#[test]
+fn a_segment_of_another_hour_or_table_is_never_opened() {
+    let root = tempfile::tempdir().unwrap();
+    let hours = [EDGE - HOUR, EDGE, EDGE + HOUR];
+    write(root.path(), "rail3", &hours);
+    let all = scan(root.path()).unwrap();
+    assert_eq!(all.statistics.opened(), all.statistics.segments);
+    assert_eq!(all.statistics.rows, 18);
+    for segment in &all.segments {
+        if !segment.partition.ends_with("hour=03") || segment.table != "windows" {
+            fs::write(&segment.path, "damaged").unwrap();
+        }
+    }
+    let wanted = TimeRange::from(EDGE..EDGE + HOUR);
+    let query = Query::default().tables(&[WindowRow::TABLE]).within(wanted);
+    let found = query.open(root.path()).unwrap();
+    assert_eq!(found.unreadable, []);
+    assert_eq!(starts(&found), [EDGE]);
+    let windows = 3;
+    let expected = Statistics {
+        segments: all.statistics.segments,
+        other_tables: all.statistics.segments - windows,
+        other_hours: 2,
+        rows: 1,
+        bytes: found.segments[0].bytes,
+        ..Statistics::default()
+    };
+    assert_eq!(found.statistics, expected);
+    assert_eq!(found.statistics.opened(), 1);
+}
+
+#[test]
+fn ranges_at_the_edge_of_an_hour() {
+    let root = tempfile::tempdir().unwrap();
+    let times = [EDGE - HOUR, EDGE - 1, EDGE, EDGE + HOUR - 1, EDGE + HOUR];
+    write(root.path(), "rail3", &times);
+    for (from, to, expected) in [
+        (EDGE, EDGE + HOUR, &times[2..4]),
+        (EDGE, EDGE + HOUR + 1, &times[2..5]),
+        (EDGE - 1, EDGE, &times[1..2]),
+        (EDGE - 1, EDGE + 1, &times[1..3]),
+        (EDGE + 1, EDGE + HOUR - 1, &[]),
+    ] {
+        let range = TimeRange::from(from..to);
+        let found = Query::default().within(range).scan(root.path()).unwrap();
+        assert_eq!(starts(&found), expected, "{from}..{to}");
+        let all = scan(root.path()).unwrap();
+        let mut narrowed = Vec::new();
+        let columns = ["window_start_ns", "window_ns"];
+        let rows = all.select::<WindowRow>().within(range);
+        rows.integers(columns, |[start, length]| narrowed.push((start, length)))
+            .unwrap();
+        let expected: Vec<_> = expected.iter().map(|&start| (start, SECOND)).collect();
+        assert_eq!(narrowed, expected);
+    }
+    let hour = Query::default().within(TimeRange::from(EDGE..EDGE + HOUR));
+    let hour = hour.scan(root.path()).unwrap().statistics;
+    assert_eq!(hour.other_times, 0, "whole hours are pruned unopened");
+}
+
+#[test]
+fn within_an_hour_the_footer_excludes_segments() {
+    let root = tempfile::tempdir().unwrap();
+    let times: Vec<i64> = (0..5).map(|window| EDGE + window * SECOND).collect();
+    write(root.path(), "rail3", &times);
+    let range = TimeRange::since(Time(times[3]));
+    let query = Query::default().tables(&[FlowRow::TABLE]).within(range);
+    let found = query.scan(root.path()).unwrap();
+    assert_eq!(found.statistics.other_times, 3);
+    assert_eq!(found.select::<FlowRow>().segments().count(), 2);
+    assert_eq!(found.statistics.rows, 4);
+}
+
+#[test]
+fn observers_are_those_of_rows() {
+    let root = tempfile::tempdir().unwrap();
+    write(root.path(), "rail3", &[EDGE]);
+    write(root.path(), "rail4", &[EDGE]);
+    let query = Query::default().tables(&[OpcodeRow::TABLE]);
+    let found = query.observers(["rail4"]).open(root.path()).unwrap();
+    assert_eq!(found.statistics.other_observers, 1);
+    let rows: Vec<OpcodeRow> = found.rows().unwrap();
+    assert!(rows.len() == 2 && rows.iter().all(|row| &*row.observer == "rail4"));
+    let both = scan(root.path()).unwrap();
+    let count = |names: &[&'static str]| {
+        let rows = both.select::<OpcodeRow>().observers(names.iter().copied());
+        rows.batches()
+            .map(|rows| rows.unwrap().len())
+            .sum::<usize>()
+    };
+    assert_eq!(
+        [&[][..], &["rail3"], &["rail3", "rail4"], &["rail5"]].map(count),
+        [4, 2, 4, 0]
+    );
+}
+
+#[test]
+fn a_timeline_joins_datasets_window_by_window() {
+    let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    write(one.path(), "rail3", &[EDGE - SECOND, EDGE, EDGE + SECOND]);
+    write(two.path(), "rail4", &[EDGE, EDGE + 2 * SECOND]);
+    let scans = [&one, &two].map(|root| scan(root.path()).unwrap());
+    let range = TimeRange::since(Time(EDGE));
+    let mut timeline = Rows::<FlowRow>::of(&scans)
+        .within(range)
+        .timeline()
+        .unwrap();
+    let mut found = Vec::new();
+    while let Some(start) = timeline.next_ns() {
+        let rows = timeline.take(start).unwrap();
+        found.extend(rows.into_iter().map(|(dataset, row)| {
+            assert_eq!(row.window_start_ns, start);
+            (dataset, (start - EDGE) / SECOND)
+        }));
+    }
+    let expected = [
+        (0, 0),
+        (0, 0),
+        (1, 0),
+        (1, 0),
+        (0, 1),
+        (0, 1),
+        (1, 2),
+        (1, 2),
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn spans_and_lanes_read_the_same_rows() {
+    let root = tempfile::tempdir().unwrap();
+    let times: Vec<i64> = (0..40).map(|window| EDGE + window * SECOND).collect();
+    write(root.path(), "rail3", &times[..20]);
+    write(root.path(), "rail4", &times);
+    let found = scan(root.path()).unwrap();
+    let all: Vec<EventRow> = found.rows().unwrap();
+    let mut in_lanes = Vec::new();
+    let rows = found.select::<EventRow>();
+    rows.for_each_in_lanes(|row| in_lanes.push(row.clone()))
+        .unwrap();
+    let by_time = |row: &EventRow| (row.observer.to_string(), row.time_ns);
+    in_lanes.sort_by_key(by_time);
+    assert_eq!(in_lanes, all);
+    let mut reader = SpanReader::new(found);
+    for _ in 0..2 {
+        let span = times[5]..times[8];
+        let rows: Vec<EventRow> = reader.rows(&span).unwrap();
+        let expected = all.iter().filter(|row| span.contains(&row.time_ns));
+        assert!(rows.iter().eq(expected));
+    }
+}
+
+#[test]
+fn no_dataset_is_told_from_one_without_rows_asked_for() {
+    let root = tempfile::tempdir().unwrap();
+    let late = || Query::default().within(TimeRange::since(Time(EDGE)));
+    let error = late().open(root.path()).unwrap_err();
+    assert!(matches!(error, Error::NoDataset { .. }));
+    write(root.path(), "rail3", &[START]);
+    fs::remove_dir_all(root.path().join(".open")).unwrap();
+    let found = late().open(root.path()).unwrap();
+    assert_eq!((found.segments.len(), found.statistics.opened()), (0, 0));
+    assert_eq!(
+        found.rows::<FlowRow>().unwrap(),
+        WindowRows::default().flows
+    );
+}
