@@ -27,12 +27,12 @@ impl FiveTuple {
 }
 
 /// The maximum number of links from NIC to NIC: up two tiers to a spine and down again.
-const MOST: usize = 6;
+const MAX_LINKS: usize = 6;
 
 /// The link directions from one NIC to another, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Route {
-    ways: [Way; MOST],
+    ways: [Way; MAX_LINKS],
     length: usize,
 }
 
@@ -41,7 +41,7 @@ impl Route {
         ways: [Way {
             link: LinkId(0),
             up: true,
-        }; MOST],
+        }; MAX_LINKS],
         length: 0,
     };
 
@@ -153,7 +153,7 @@ impl Topology {
                     link: LinkId(tuple.dst.0),
                     up: false,
                 })
-                || route.length == MOST
+                || route.length == MAX_LINKS
             {
                 return route;
             }

@@ -158,15 +158,15 @@ impl Pair {
 
     /// Updates the rate: its mean over an epoch is between `low` and `high`, and the next one is close to it.
     fn rate(&mut self, passed: f64, low: f64, high: f64) {
-        let most = DRIFT_MAX_PPM * PPM;
+        let max = DRIFT_MAX_PPM * PPM;
         let wander = WANDER_PPM * PPM;
-        let slow = (((self.low - high) / passed).max(self.slow) - wander).max(-most);
-        let fast = (((self.high - low) / passed).min(self.fast) + wander).min(most);
+        let slow = (((self.low - high) / passed).max(self.slow) - wander).max(-max);
+        let fast = (((self.high - low) / passed).min(self.fast) + wander).min(max);
         // If rates contradict each other, the clock wanders more than assumed: start over.
         (self.slow, self.fast) = if slow < fast {
             (slow, fast)
         } else {
-            (-most, most)
+            (-max, max)
         };
     }
 }
@@ -216,7 +216,7 @@ mod tests {
             seed: u64,
             planted in -1_000_000_000i64..1_000_000_000,
             ppm in -99.0f64..99.0,
-            least in proptest::array::uniform2(1_000i64..50_000),
+            min in proptest::array::uniform2(1_000i64..50_000),
         ) {
             let mut rng = Rng::with_seed(seed);
             let mut clocks = Clocks::new(3);
@@ -226,7 +226,7 @@ mod tests {
                 let now = Nanos(step * 100_000_000);
                 let forward = rng.bool();
                 let tail = (-rng.f64().max(1e-9).ln() * 5_000.0) as i64;
-                let latency = least[usize::from(forward)] + tail;
+                let latency = min[usize::from(forward)] + tail;
                 let (src, dst, sign) = if forward { (A, B, 1) } else { (B, A, -1) };
                 clocks.learn(src, dst, now, Nanos(latency + sign * truth(now)));
                 if let Some(offset) = clocks.offset(A, B, now) {
@@ -238,7 +238,7 @@ mod tests {
             }
             prop_assert_eq!(clocks.resets(), 0);
             // Half of both latencies, the tail, and the change of the rate between two good samples.
-            let best = (least[0] + least[1]) / 2;
+            let best = (min[0] + min[1]) / 2;
             let error = last.unwrap();
             prop_assert!(error < best + 40_000, "{error} for {best}");
         }

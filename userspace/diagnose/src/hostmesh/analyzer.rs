@@ -1,5 +1,6 @@
 //! Rows in, one diagnosis per window out.
 
+use super::baseline::Baseline;
 use super::cores::{Both, in_turn};
 use super::diagnosis::WindowDiagnosis;
 use super::history::History;
@@ -8,7 +9,6 @@ use super::paper::Sticky;
 use super::record::{Fate, Record, Window};
 use super::settings::{Settings, SettingsError};
 use super::tuples::{Key, Tuples};
-use super::usual::Usual;
 use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -32,8 +32,8 @@ pub struct Analyzer {
     pub(super) late: u64,
     unreadable: u64,
     pub(super) sticky: Sticky,
-    pub(super) network: Usual,
-    pub(super) processing: Usual,
+    pub(super) network: Baseline,
+    pub(super) processing: Baseline,
     pub(super) history: History,
     /// The last window in which each host sent probes.
     pub(super) seen: Vec<i64>,
@@ -65,8 +65,8 @@ impl Analyzer {
             late: 0,
             unreadable: 0,
             sticky: Sticky::default(),
-            network: Usual::default(),
-            processing: Usual::default(),
+            network: Baseline::default(),
+            processing: Baseline::default(),
             history: History::default(),
             seen: Vec::new(),
             both: in_turn,

@@ -19,7 +19,7 @@ pub(crate) struct Evidence {
     /// Whether probes over the place are late too.
     pub(crate) late_too: bool,
     /// For one direction of a NIC: whether the other direction works.
-    pub(crate) other_way_well: bool,
+    pub(crate) other_direction_works: bool,
     /// Whether probes over the place are also late compared with the reverse direction.
     pub(crate) is_one_way: bool,
     /// For a link: whether probes cross it in the other direction.
@@ -70,7 +70,7 @@ impl Class {
             FaultLocation::Pair { .. } | FaultLocation::PairAt { .. } if dead => Self::Acl,
             FaultLocation::Route { .. } if dead => Self::NoRoute,
             FaultLocation::ToNic(_) | FaultLocation::FromNic(_)
-                if dead && evidence.other_way_well =>
+                if dead && evidence.other_direction_works =>
             {
                 Self::NoRoute
             }

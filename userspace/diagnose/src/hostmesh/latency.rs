@@ -1,5 +1,6 @@
 //! Late probes of a window, and slow hosts.
 
+use super::baseline::{Baseline, medians};
 use super::by_key::ByKey;
 use super::cells::Cells;
 use super::count::Count;
@@ -10,7 +11,6 @@ use super::record::Record;
 use super::settings::Settings;
 use super::suspects::Suspect;
 use super::tuples::Tuples;
-use super::usual::{Usual, medians};
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -63,7 +63,7 @@ impl Times {
 /// Counts in each cell the probes that can be compared with the baseline and with the median of the reverse direction
 /// (by pair), and the late ones.
 pub(crate) fn mark(
-    usual: &Usual,
+    baseline: &Baseline,
     ways_back: &[Option<i32>],
     cells: &mut Cells,
     records: &[Record],
@@ -75,7 +75,7 @@ pub(crate) fn mark(
             return;
         };
         let pair = tuples.all[record.tuple as usize].pair;
-        if let Some(late) = usual.is_late(pair, ns, margin_ns) {
+        if let Some(late) = baseline.is_late(pair, ns, margin_ns) {
             cell.timed += 1;
             cell.late += u32::from(late);
         }
@@ -88,7 +88,7 @@ pub(crate) fn mark(
 
 /// Returns the hosts with a large share of delays far above their own median, if other hosts have none.
 pub(crate) fn slow_hosts(
-    usual: &Usual,
+    baseline: &Baseline,
     values: impl Iterator<Item = (u32, i32)>,
     hosts: usize,
     settings: &Settings,
@@ -97,7 +97,7 @@ pub(crate) fn slow_hosts(
     let mut counts = vec![Count::default(); hosts];
     let mut total = Count::default();
     for (host, value) in values {
-        if let Some(late) = usual.is_late(host, value, margin_ns) {
+        if let Some(late) = baseline.is_late(host, value, margin_ns) {
             let count = &mut counts[host as usize];
             count.probes += 1;
             count.anomalous += u64::from(late);

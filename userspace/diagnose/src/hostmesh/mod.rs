@@ -17,11 +17,11 @@
 //! | `place` | places that may be at fault, and which of them a probe crosses |
 //! | `count`, `tally`, `suspects` | the places that explain the drops, most likely first |
 //! | `untraced` | faults of NICs and pairs that no trace has reached |
-//! | `usual`, `latency` | baselines, and which probes and hosts exceed them |
+//! | `baseline`, `latency` | baselines, and which probes and hosts exceed them |
 //! | `asymmetry` | latency compared with the reverse direction |
 //! | `shape`, `class` | how the drops of a suspect spread over time, and which problem that is |
 //! | `history` | when a problem began |
-//! | `look`, `naming`, `verdict` | the evidence about a suspect, the name of its place, its row |
+//! | `evidence`, `naming`, `verdict` | the evidence about a suspect, the name of its place, its row |
 //! | `sla`, `coverage` | rows of `sla` and `links` |
 //! | [`flows`] | which captured flows cross a place |
 //! | [`problem`] | [`Problem`]: the verdicts of many windows about one fault |
@@ -32,6 +32,7 @@
 
 pub mod analyzer;
 mod asymmetry;
+mod baseline;
 mod by_key;
 mod cells;
 mod class;
@@ -39,10 +40,10 @@ mod cores;
 mod count;
 mod coverage;
 mod diagnosis;
+mod evidence;
 pub mod flows;
 mod history;
 mod latency;
-mod look;
 mod names;
 mod naming;
 mod paper;
@@ -57,7 +58,6 @@ mod suspects;
 mod tally;
 mod tuples;
 mod untraced;
-mod usual;
 mod verdict;
 mod window;
 

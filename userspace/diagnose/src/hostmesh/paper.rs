@@ -136,12 +136,12 @@ impl Votes {
     }
 
     /// The maximum number of votes of a link: the paper names all links with that many. 0 without votes.
-    pub(crate) fn most(&self) -> u64 {
+    pub(crate) fn max_votes(&self) -> u64 {
         self.links.iter().map(|vote| vote.count).max().unwrap_or(0)
     }
 
     /// The maximum of the weighted votes of a link.
-    pub(crate) fn most_weight(&self) -> f64 {
+    pub(crate) fn max_weight(&self) -> f64 {
         self.links
             .iter()
             .map(|vote| vote.weight)
@@ -149,7 +149,7 @@ impl Votes {
     }
 
     /// The maximum number of votes of a switch.
-    pub(crate) fn most_of_switches(&self) -> u64 {
+    pub(crate) fn max_of_switches(&self) -> u64 {
         self.switches
             .iter()
             .map(|vote| vote.count)

@@ -130,9 +130,9 @@ impl<'a> Scan<'a> {
     }
 
     /// Returns the places that explain the remaining cells, most likely first.
-    pub(crate) fn run(&mut self, most: usize) -> Vec<Suspect> {
+    pub(crate) fn run(&mut self, max: usize) -> Vec<Suspect> {
         let mut found = Vec::new();
-        while found.len() < most {
+        while found.len() < max {
             let Some(suspect) = self.best() else { break };
             self.without(suspect.place);
             found.push(suspect);

@@ -135,8 +135,8 @@ impl<'a> Tally<'a> {
             + self.fine.len()
     }
 
-    /// Returns all places with more than `least` anomalous probes, the preferred ones first.
-    pub(crate) fn above(&self, least: u64) -> impl Iterator<Item = (FaultLocation, Count)> {
+    /// Returns all places with more than `threshold` anomalous probes, the preferred ones first.
+    pub(crate) fn above(&self, threshold: u64) -> impl Iterator<Item = (FaultLocation, Count)> {
         let numbered = |place: fn(u32) -> FaultLocation| (0_u32..).map(place);
         numbered(FaultLocation::Nic)
             .zip(&self.nics)
@@ -149,15 +149,16 @@ impl<'a> Tally<'a> {
                 let place = FaultLocation::Cable(*one, *other);
                 (place, self.get(place))
             }))
-            .chain(self.sorted_fine(least))
-            .filter(move |(_, count)| count.anomalous > least)
+            .chain(self.sorted_fine(threshold))
+            .filter(move |(_, count)| count.anomalous > threshold)
     }
 
     /// The finer ones, in an order that does not depend on hashes.
-    fn sorted_fine(&self, least: u64) -> Vec<(FaultLocation, Count)> {
+    fn sorted_fine(&self, threshold: u64) -> Vec<(FaultLocation, Count)> {
         let fine = self.fine.iter().map(|(place, count)| (*place, *count));
-        let mut fine: Vec<(FaultLocation, Count)> =
-            fine.filter(|(_, count)| count.anomalous > least).collect();
+        let mut fine: Vec<(FaultLocation, Count)> = fine
+            .filter(|(_, count)| count.anomalous > threshold)
+            .collect();
         fine.sort_unstable_by_key(|(place, _)| (rank(*place), *place));
         fine
     }

@@ -12,7 +12,7 @@ use super::place::FaultLocation;
 use super::record::{Record, Window};
 use super::suspects::{Scan, Suspect, Symptom};
 use super::untraced::unreached;
-use super::verdict::Bench;
+use super::verdict::Judge;
 use alloc::format;
 use alloc::vec::Vec;
 use rocescope_model::Text;
@@ -59,12 +59,12 @@ impl Analyzer {
         }
         let (network, processing) = self.times(records);
         Self::quantiles(&mut sla, network.quantiles, processing.quantiles);
-        let least_ns = self.settings.min_late_ns.max(2 * window.clock_error_ns);
-        let margin = self.network.margin_ns(least_ns);
+        let min_ns = self.settings.min_late_ns.max(2 * window.clock_error_ns);
+        let margin = self.network.margin_ns(min_ns);
         if let Some(margin) = margin {
             let ways_back = ways_back(&self.tuples, &network.medians);
-            let (usual, tuples) = (&self.network, &self.tuples);
-            latency::mark(usual, &ways_back, &mut cells, records, tuples, margin);
+            let (baseline, tuples) = (&self.network, &self.tuples);
+            latency::mark(baseline, &ways_back, &mut cells, records, tuples, margin);
         }
         let mut found = Found::default();
         if enough {
@@ -81,7 +81,7 @@ impl Analyzer {
         sla.asymmetric_ratio = one_way_share(&cells, &self.tuples, &self.names);
 
         let history = core::mem::take(&mut self.history);
-        let (verdicts, places, history) = Bench {
+        let (verdicts, places, history) = Judge {
             analyzer: &*self,
             history,
             cells: &cells,
@@ -140,11 +140,11 @@ impl Analyzer {
     fn learn(&mut self, network: Times, processing: Times, found: &Found) {
         let quiet = found.late.is_empty();
         let still = found.slow.is_empty();
-        let (usual_network, usual_processing) = (&mut self.network, &mut self.processing);
+        let (network_baseline, processing_baseline) = (&mut self.network, &mut self.processing);
         both(
             self.both,
-            || usual_network.learn(network.by_key, &network.medians, quiet),
-            || usual_processing.learn(processing.by_key, &processing.medians, still),
+            || network_baseline.learn(network.by_key, &network.medians, quiet),
+            || processing_baseline.learn(processing.by_key, &processing.medians, still),
         );
     }
 
@@ -191,8 +191,8 @@ impl Analyzer {
         for nic in lately {
             scan.without(FaultLocation::Nic(nic));
         }
-        let most = settings.max_verdicts.saturating_sub(found.len());
-        found.extend(scan.run(most));
+        let max = settings.max_verdicts.saturating_sub(found.len());
+        found.extend(scan.run(max));
         let unreached = unreached(cells, &self.tuples, &self.names, settings, &found);
         found.extend(unreached);
         found.sort_by(|a, b| b.score.total_cmp(&a.score));

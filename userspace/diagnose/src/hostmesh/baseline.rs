@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 
 /// The baselines of one quantity.
 #[derive(Debug, Default)]
-pub(crate) struct Usual {
+pub(crate) struct Baseline {
     /// Median by key.
     medians: Vec<Option<i32>>,
     /// The 99th percentiles of the distance from the median in the last quiet windows.
@@ -20,16 +20,16 @@ pub(crate) struct Usual {
 }
 
 /// The number of windows whose spread is kept: five minutes.
-const REMEMBERED: usize = 15;
+const MAX_SPREADS: usize = 15;
 /// The minimum number of values for a median.
-const LEAST: usize = 5;
+const MIN_VALUES: usize = 5;
 
-impl Usual {
+impl Baseline {
     /// Returns how far above its median a value is late; `None` before the first learned window.
-    pub(crate) fn margin_ns(&self, least_ns: i64) -> Option<i64> {
+    pub(crate) fn margin_ns(&self, min_ns: i64) -> Option<i64> {
         let mut spreads = self.spreads.clone();
         let spread = quantile(&mut spreads, 0.5)?;
-        Some(least_ns.max(2 * i64::from(spread)))
+        Some(min_ns.max(2 * i64::from(spread)))
     }
 
     /// Whether a value is late; `None` without a baseline for its key.
@@ -43,9 +43,9 @@ impl Usual {
     pub(crate) fn learn(&mut self, mut window: ByKey<i32>, medians: &[Option<i32>], quiet: bool) {
         self.medians.resize(medians.len(), None);
         let margin = self.margin_ns(0);
-        for (usual, now) in self.medians.iter_mut().zip(medians) {
+        for (baseline, now) in self.medians.iter_mut().zip(medians) {
             let Some(now) = *now else { continue };
-            *usual = Some(usual.map_or(now, |was| drift(was, now, margin)));
+            *baseline = Some(baseline.map_or(now, |was| drift(was, now, margin)));
         }
         if !quiet {
             return;
@@ -57,7 +57,7 @@ impl Usual {
         }
         if let Some(spread) = quantile(&mut distances, 0.99) {
             self.spreads.push(spread);
-            if self.spreads.len() > REMEMBERED {
+            if self.spreads.len() > MAX_SPREADS {
                 self.spreads.remove(0);
             }
         }
@@ -67,7 +67,7 @@ impl Usual {
 /// Returns the median of each key; `None` with too few values. Reorders the values of a key.
 pub(crate) fn medians(window: &mut ByKey<i32>) -> Vec<Option<i32>> {
     let median = |of_key: &mut [i32]| match of_key.len() {
-        ..LEAST => None,
+        ..MIN_VALUES => None,
         _ => quantile(of_key, 0.5),
     };
     window.each_mut().map(median).collect()
@@ -87,44 +87,44 @@ fn drift(was: i32, now: i32, margin_ns: Option<i64>) -> i32 {
 
 #[cfg(test)]
 mod tests {
-    use super::{ByKey, Usual, medians};
+    use super::{Baseline, ByKey, medians};
 
     fn learn(
-        usual: &mut Usual,
+        baseline: &mut Baseline,
         keys: usize,
         values: impl Iterator<Item = (u32, i32)> + Clone,
         quiet: bool,
     ) {
         let mut window = ByKey::group(keys, values);
         let medians = medians(&mut window);
-        usual.learn(window, &medians, quiet);
+        baseline.learn(window, &medians, quiet);
     }
 
     #[test]
     fn a_value_is_late_beyond_the_margin_above_its_own_median() {
-        let mut usual = Usual::default();
-        assert_eq!(usual.margin_ns(20), None);
+        let mut baseline = Baseline::default();
+        assert_eq!(baseline.margin_ns(20), None);
         let values = (0..200).map(|i| (i % 2, if i % 2 == 0 { 100 } else { 5_000 } + i as i32));
-        learn(&mut usual, 2, values, true);
-        let margin = usual.margin_ns(20).unwrap();
+        learn(&mut baseline, 2, values, true);
+        let margin = baseline.margin_ns(20).unwrap();
         assert!((150..=220).contains(&margin), "{margin}");
-        assert_eq!(usual.is_late(0, 1_000, margin), Some(true));
-        assert_eq!(usual.is_late(1, 5_200, margin), Some(false));
-        assert_eq!(usual.is_late(2, 5_200, margin), None);
+        assert_eq!(baseline.is_late(0, 1_000, margin), Some(true));
+        assert_eq!(baseline.is_late(1, 5_200, margin), Some(false));
+        assert_eq!(baseline.is_late(2, 5_200, margin), None);
     }
 
     #[test]
     fn a_persistent_queue_does_not_soon_become_the_baseline() {
-        let mut usual = Usual::default();
+        let mut baseline = Baseline::default();
         let at = |value: i32| (0..100).map(move |i| (0, value + i % 10));
-        learn(&mut usual, 1, at(1_000), true);
+        learn(&mut baseline, 1, at(1_000), true);
         for _ in 0..30 {
-            learn(&mut usual, 1, at(1_000_000), false);
+            learn(&mut baseline, 1, at(1_000_000), false);
         }
         // The margin is at least 20: the median has risen by no more than 30 eighths of it.
-        let margin = usual.margin_ns(0).unwrap();
-        assert_eq!(usual.is_late(0, 1_200, margin), Some(true));
-        learn(&mut usual, 1, at(500), true);
-        assert_eq!(usual.is_late(0, 900, margin), Some(true));
+        let margin = baseline.margin_ns(0).unwrap();
+        assert_eq!(baseline.is_late(0, 1_200, margin), Some(true));
+        learn(&mut baseline, 1, at(500), true);
+        assert_eq!(baseline.is_late(0, 900, margin), Some(true));
     }
 }
