@@ -90,7 +90,7 @@ pub enum Place {
 impl Fault {
     /// Whether the fault is active at a time; not in the up phases of a flapping link.
     #[must_use]
-    pub const fn holds(&self, at_ns: i64) -> bool {
+    pub const fn is_active(&self, at_ns: i64) -> bool {
         let within = at_ns >= self.from_ns && at_ns < self.until_ns;
         match self.kind {
             Kind::Flapping { period_ns } if period_ns > 0 => {
@@ -103,7 +103,7 @@ impl Fault {
     /// Whether the fault affects this link direction, or the node that it leads to. A packet crosses exactly one link
     /// into a switch, so a fault of a node affects it once.
     #[must_use]
-    pub fn lies_on(&self, way: Way, topology: &Topology) -> bool {
+    pub fn affects(&self, way: Way, topology: &Topology) -> bool {
         match self.place {
             Place::Link(link) => link == way.link,
             Place::Way(only) => only == way,
@@ -115,7 +115,7 @@ impl Fault {
     /// Whether the fault takes the carrier of a link.
     #[must_use]
     pub fn takes_down(&self, link: LinkId, at_ns: i64, topology: &Topology) -> bool {
-        if !matches!(self.kind, Kind::LinkDown | Kind::Flapping { .. }) || !self.holds(at_ns) {
+        if !matches!(self.kind, Kind::LinkDown | Kind::Flapping { .. }) || !self.is_active(at_ns) {
             return false;
         }
         match self.place {
@@ -140,7 +140,7 @@ impl Fault {
             Place::Nic(only) => only == nic,
             Place::Link(_) | Place::Way(_) => false,
         };
-        if here && self.holds(at_ns) {
+        if here && self.is_active(at_ns) {
             delay_ns
         } else {
             0
@@ -149,13 +149,13 @@ impl Fault {
 
     /// Whether the sending host has no route for packets of this NIC.
     #[must_use]
-    pub fn keeps_from_sending(&self, src: Nic, at_ns: i64, topology: &Topology) -> bool {
+    pub fn prevents_sending(&self, src: Nic, at_ns: i64, topology: &Topology) -> bool {
         let here = match self.place {
             Place::Nic(nic) => nic == src,
             Place::Node(node) => node.0 == topology.host_of(src),
             Place::Link(_) | Place::Way(_) => false,
         };
-        here && matches!(self.kind, Kind::MissingRoute { .. }) && self.holds(at_ns)
+        here && matches!(self.kind, Kind::MissingRoute { .. }) && self.is_active(at_ns)
     }
 
     /// Whether the fault forces a switch to use another link than this one towards a NIC.
@@ -164,7 +164,7 @@ impl Fault {
         match (self.kind, self.place) {
             (Kind::Detour { to: nic, .. }, Place::Way(detour)) => {
                 let is_here = topology.from_to(detour).0 == topology.from_to(way).0;
-                nic == to && way != detour && is_here && self.holds(at_ns)
+                nic == to && way != detour && is_here && self.is_active(at_ns)
             }
             _ => false,
         }
@@ -176,7 +176,7 @@ impl Fault {
         if let Kind::LinkDown | Kind::Flapping { .. } = self.kind {
             return self.takes_down(way.link, at_ns, topology);
         }
-        if !self.holds(at_ns) || !self.lies_on(way, topology) {
+        if !self.is_active(at_ns) || !self.affects(way, topology) {
             return false;
         }
         match self.kind {

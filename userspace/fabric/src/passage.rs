@@ -165,7 +165,7 @@ impl Fabric {
 
     fn host_stops(&self, tuple: FiveTuple, at_ns: i64) -> bool {
         let mut faults = self.faults.iter();
-        faults.any(|fault| fault.keeps_from_sending(tuple.src, at_ns, &self.topology))
+        faults.any(|fault| fault.prevents_sending(tuple.src, at_ns, &self.topology))
     }
 
     fn host_delay_ns(&self, tuple: FiveTuple, at_ns: i64, draws: &mut Draws) -> i64 {
@@ -193,7 +193,7 @@ impl Fabric {
         if fault.stops(tuple, way, at_ns, topology) {
             return (Outcome::Lost, 0);
         }
-        if !fault.holds(at_ns) || !fault.lies_on(way, topology) {
+        if !fault.is_active(at_ns) || !fault.affects(way, topology) {
             return (Outcome::Received, 0);
         }
         match fault.kind {

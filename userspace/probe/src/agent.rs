@@ -320,11 +320,11 @@ impl Agent {
             Some(stamp) if !own && !probe.torn => stamp - probe.sent,
             _ => arrival.received - probe.sent,
         };
-        let met = match self.sessions.get_mut(src.at()) {
+        let matched = match self.sessions.get_mut(src.at()) {
             Some(session) => session.arrived((payload.sequence, nic), arrival, since),
             None => Matched::Unknown,
         };
-        match met {
+        match matched {
             Matched::Done(probe) => self.received(src, &probe),
             Matched::Waits => {}
             Matched::Late => self.counters.late += 1,

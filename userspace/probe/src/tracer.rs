@@ -411,9 +411,9 @@ mod tests {
         for ttl in 1..=begun.ttl_max {
             match routers.get(usize::from(ttl) - 1) {
                 Some(router) => {
-                    let heard =
+                    let reply =
                         tracer.answered(TUPLE, &answer(*router, begun.id, ttl), Nanos(now + 5));
-                    assert_eq!(heard, Reply::Hop);
+                    assert_eq!(reply, Reply::Hop);
                 }
                 None if reaches => {
                     assert!(tracer.arrived(TUPLE, (begun.id, ttl), DESTINATION, Nanos(now + 9)));

@@ -158,8 +158,8 @@ impl Raw {
             frame: Vec::new(),
         };
         let sockets = (0..).zip(raw.ports.iter().map(|port| port.socket.fd()));
-        let told = [(ROUTES, raw.routes.fd()), (INTERFACES, raw.interfaces.fd())];
-        for (number, fd) in sockets.chain(told) {
+        let changes = [(ROUTES, raw.routes.fd()), (INTERFACES, raw.interfaces.fd())];
+        for (number, fd) in sockets.chain(changes) {
             let number = epoll::EventData::new_u64(number);
             epoll::add(&raw.epoll, fd, number, epoll::EventFlags::IN)
                 .map_err(|error| Error::at("epoll")(error.into()))?;
