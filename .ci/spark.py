@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-SCENARIOS = ROOT / "userspace/capture/scenarios"
+SCENARIOS = ROOT / "userspace/generate/scenarios"
 BITS = 32_768
 # More flows in a window than its bitmap has bits: only then there is a HyperLogLog.
 MANY_FLOWS = """

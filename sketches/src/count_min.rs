@@ -28,7 +28,8 @@ use core::fmt;
 pub use bounds::{Bounds, Guarantee};
 pub use spark::SparkError;
 
-use crate::{FlowHash, Mismatch};
+use crate::hash::FlowHash;
+use crate::mismatch::Mismatch;
 use rows::Rows;
 
 /// No counter and no total passes this: Spark's counters are signed. 400 Gbit/s fill it in

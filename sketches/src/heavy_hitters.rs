@@ -40,7 +40,7 @@ use core::num::NonZeroU32;
 
 pub use bucket::{Change, WAYS};
 
-use crate::FlowHash;
+use crate::hash::FlowHash;
 use bucket::Bucket;
 
 /// The heaviest flows by the first of `LANES` weights.

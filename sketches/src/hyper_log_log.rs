@@ -20,7 +20,7 @@ use alloc::{boxed::Box, vec};
 
 pub use bytes::HllError;
 
-use crate::FlowHash;
+use crate::hash::FlowHash;
 
 /// log₂ of the number of registers.
 pub const LG_K: u8 = 14;

@@ -16,82 +16,20 @@
 //! Rates are bits per second. Time is a window's number; nobody asks a clock. A flow without a rate
 //! in a window had rate 0 in it, and so had all flows in windows that were never closed.
 
+mod change;
 mod movement;
+
+pub use change::{ChangeKind, Event, Thresholds};
 
 use alloc::vec::Vec;
 
-use crate::FlowHash;
+use crate::hash::FlowHash;
 use movement::Movement;
-
-/// What counts as a change. A change must pass every threshold that is set.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Thresholds {
-    /// A flow is an elephant in a change when it has at least this rate before or after it.
-    pub elephant_bps: u64,
-    /// Least difference of rates, in bits per second.
-    pub absolute_bps: Option<u64>,
-    /// Least difference as a share of the rate before: 0.5 is half of it. Any rate after none
-    /// passes.
-    pub relative: Option<f64>,
-}
-
-impl Thresholds {
-    /// The paper's scenario 5.2 (3): elephants of 5 Gbit/s, changes of 2.5 Gbit/s.
-    pub const FUDAN: Self = Self {
-        elephant_bps: 5_000_000_000,
-        absolute_bps: Some(2_500_000_000),
-        relative: None,
-    };
-
-    /// Whether going from one rate to the other passes `share` of every threshold. No change does
-    /// not, whatever the thresholds.
-    fn passed(&self, from: u64, to: u64, share: f64) -> bool {
-        let difference = from.abs_diff(to) as f64;
-        let least = |threshold: f64| difference >= share * threshold;
-        difference > 0.0
-            && self.absolute_bps.is_none_or(|bps| least(bps as f64))
-            && self.relative.is_none_or(|ratio| least(ratio * from as f64))
-    }
-
-    fn elephant(&self, from: u64, to: u64) -> bool {
-        from.max(to) >= self.elephant_bps
-    }
-}
-
-/// What a change was.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
-    /// An elephant's rate changed.
-    Jitter,
-    /// A flow that was not tracked became an elephant.
-    Start,
-    /// An elephant fell to 0 and was still at 0 a window later. When it comes back before it is
-    /// forgotten, that is [`Kind::Jitter`].
-    Stop,
-}
-
-/// One change of one elephant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Event {
-    /// The elephant.
-    pub flow: FlowHash,
-    /// The first window whose rate differs.
-    pub window: u64,
-    /// The window in which the change was complete; equal to [`window`](Self::window) for a sharp
-    /// one.
-    pub settled: u64,
-    /// Rate before, in bits per second.
-    pub from_bps: u64,
-    /// Rate after, in bits per second.
-    pub to_bps: u64,
-    /// Jitter, or a start or stop.
-    pub kind: Kind,
-}
 
 /// Follows the rates of flows from window to window.
 ///
 /// ```
-/// use rocescope_sketches::{FlowHash, Jitter, jitter::{Kind, Thresholds}};
+/// use rocescope_sketches::{FlowHash, Jitter, jitter::{ChangeKind, Thresholds}};
 ///
 /// let mut jitter = Jitter::new(Thresholds::FUDAN, 1000, 10);
 /// let mut events = Vec::new();
@@ -100,7 +38,7 @@ pub struct Event {
 ///     jitter.close_window(window as u64, rates, |event| events.push(event));
 /// }
 /// let [start, drop] = events[..] else { panic!("{events:?}") };
-/// assert_eq!((start.kind, drop.kind), (Kind::Start, Kind::Jitter));
+/// assert_eq!((start.kind, drop.kind), (ChangeKind::Start, ChangeKind::Jitter));
 /// assert_eq!((drop.window, drop.settled), (2, 3));
 /// assert_eq!((drop.from_bps, drop.to_bps), (6_100_000_000, 3_000_000_000));
 /// ```
@@ -232,7 +170,7 @@ mod tests {
     }
 
     /// Each event as (kind, window, from, to), rates in tenths of Gbit/s.
-    fn events_of(thresholds: Thresholds, tenths: &[u64]) -> Vec<(Kind, u64, u64, u64)> {
+    fn events_of(thresholds: Thresholds, tenths: &[u64]) -> Vec<(ChangeKind, u64, u64, u64)> {
         let tenths_of = |bps| bps * 10 / GBPS;
         let seen = |e: &Event| (e.kind, e.window, tenths_of(e.from_bps), tenths_of(e.to_bps));
         fed(thresholds, tenths).iter().map(seen).collect()
@@ -243,7 +181,7 @@ mod tests {
         let events = events_of(Thresholds::FUDAN, tenths);
         let jitter = events
             .into_iter()
-            .filter(|(kind, ..)| *kind == Kind::Jitter);
+            .filter(|(kind, ..)| *kind == ChangeKind::Jitter);
         jitter
             .map(|(_, window, from, to)| (window, from, to))
             .collect()
@@ -252,14 +190,14 @@ mod tests {
     #[test]
     fn a_steady_elephant_starts_and_stops() {
         let steady = [60, 61, 59, 60];
-        let start_and_stop = [(Kind::Start, 0, 0, 60), (Kind::Stop, 4, 60, 0)];
+        let start_and_stop = [(ChangeKind::Start, 0, 0, 60), (ChangeKind::Stop, 4, 60, 0)];
         assert_eq!(events_of(Thresholds::FUDAN, &steady), start_and_stop);
     }
 
     #[test]
     fn part_filled_first_and_last_windows_are_no_change() {
         let edges = [30, 60, 60, 60, 30];
-        let start_and_stop = [(Kind::Start, 0, 0, 60), (Kind::Stop, 4, 60, 0)];
+        let start_and_stop = [(ChangeKind::Start, 0, 0, 60), (ChangeKind::Stop, 4, 60, 0)];
         assert_eq!(events_of(Thresholds::FUDAN, &edges), start_and_stop);
     }
 
@@ -317,7 +255,7 @@ mod tests {
         let stall = events_of(Thresholds::FUDAN, &[60, 60, 0, 0, 60, 60]);
         assert_eq!(
             stall[1..3],
-            [(Kind::Stop, 2, 60, 0), (Kind::Jitter, 4, 0, 60)]
+            [(ChangeKind::Stop, 2, 60, 0), (ChangeKind::Jitter, 4, 0, 60)]
         );
     }
 
@@ -325,7 +263,15 @@ mod tests {
     fn a_flow_is_forgotten_and_starts_anew() {
         let gap = events_of(Thresholds::FUDAN, &[60, 60, 0, 0, 0, 0, 0, 0, 0, 0, 60, 60]);
         let kinds: Vec<_> = gap.iter().map(|event| event.0).collect();
-        assert_eq!(kinds, [Kind::Start, Kind::Stop, Kind::Start, Kind::Stop]);
+        assert_eq!(
+            kinds,
+            [
+                ChangeKind::Start,
+                ChangeKind::Stop,
+                ChangeKind::Start,
+                ChangeKind::Stop
+            ]
+        );
     }
 
     #[test]
@@ -336,13 +282,19 @@ mod tests {
             ..Thresholds::FUDAN
         };
         let rates = [60, 60, 31, 31, 60, 60, 90, 90];
-        let jitter = [(Kind::Jitter, 4, 31, 60), (Kind::Jitter, 6, 60, 90)];
+        let jitter = [
+            (ChangeKind::Jitter, 4, 31, 60),
+            (ChangeKind::Jitter, 6, 60, 90),
+        ];
         assert_eq!(events_of(half, &rates)[1..3], jitter);
         let both = Thresholds {
             relative: Some(0.6),
             ..Thresholds::FUDAN
         };
-        assert_eq!(events_of(both, &rates)[1..2], [(Kind::Jitter, 4, 31, 60)]);
+        assert_eq!(
+            events_of(both, &rates)[1..2],
+            [(ChangeKind::Jitter, 4, 31, 60)]
+        );
     }
 
     #[test]
@@ -356,7 +308,7 @@ mod tests {
         jitter.finish(|event| events.push(event));
         assert_eq!(
             events.last().map(|event| (event.kind, event.window)),
-            Some((Kind::Jitter, 2))
+            Some((ChangeKind::Jitter, 2))
         );
         assert_eq!(jitter.tracked(), 0);
     }

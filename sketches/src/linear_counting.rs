@@ -36,8 +36,9 @@ use core::{fmt, num::NonZeroU16};
 pub use estimate::{Estimate, rows_for};
 pub use first_flows::FIRST_FLOWS;
 
-use crate::{FlowHash, Mismatch};
-use first_flows::{FirstFlows, Seen};
+use crate::hash::FlowHash;
+use crate::mismatch::Mismatch;
+use first_flows::{FirstFlows, Membership};
 
 /// Bits in a row: what one `bitmap_*` value of Spark holds. Longer ones it truncates silently.
 pub const ROW_BITS: u32 = 32_768;
@@ -88,7 +89,7 @@ impl LinearCounting {
     /// Notes that the flow was there. Noting it again changes nothing.
     #[inline]
     pub fn add(&mut self, flow: FlowHash) {
-        if self.first.add(flow) != Seen::Before {
+        if self.first.add(flow) != Membership::Known {
             let bits = self.bits();
             mark(&mut self.words, bits, flow);
         }

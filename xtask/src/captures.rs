@@ -14,12 +14,12 @@ const OURS: &str = "userspace/cli/tests/captures";
 const SHARED: &str = "../shared/captures";
 
 /// The captures that are part of the project.
-pub(crate) fn ours() -> Result<Vec<(String, Pcap)>> {
+pub fn ours() -> Result<Vec<(String, Pcap)>> {
     load(&root().join(OURS))
 }
 
 /// The whole collection where it is there, else those of the project.
-pub(crate) fn all() -> Result<Vec<(String, Pcap)>> {
+pub fn all() -> Result<Vec<(String, Pcap)>> {
     let shared = root().join(SHARED);
     if shared.is_dir() {
         load(&shared)

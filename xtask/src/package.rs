@@ -13,7 +13,11 @@ pub(crate) fn run() -> Result<()> {
 }
 
 /// Builds the package; where it lies.
-pub(crate) fn make() -> Result<PathBuf> {
+///
+/// # Errors
+///
+/// A command failed; `cargo deb` may be missing.
+pub fn make() -> Result<PathBuf> {
     build()?;
     let directory = target()?.join("debian");
     let mut deb = command("cargo", &["deb", "--package", "rocescope", "--quiet"]);

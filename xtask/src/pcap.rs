@@ -4,21 +4,22 @@
 use anyhow::{Result, ensure};
 
 /// Header of a file of Ethernet frames with microseconds, little-endian.
-pub(crate) const HEADER: [u8; 24] = [
+pub const HEADER: [u8; 24] = [
     0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 1, 0, 0, 0,
 ];
 const HEADER_BYTES: usize = HEADER.len();
 /// Seconds, microseconds, bytes captured, bytes on the wire.
-pub(crate) const RECORD_BYTES: usize = 16;
+pub const RECORD_BYTES: usize = 16;
 
 /// A capture in memory.
-pub(crate) struct Pcap {
+#[derive(Debug)]
+pub struct Pcap {
     bytes: Vec<u8>,
 }
 
 impl Pcap {
     /// Takes a file's bytes.
-    pub(crate) fn new(bytes: Vec<u8>) -> Result<Self> {
+    pub fn new(bytes: Vec<u8>) -> Result<Self> {
         ensure!(
             bytes.len() >= HEADER_BYTES && bytes[..4] == HEADER[..4],
             "not a little-endian capture with microseconds"
@@ -27,13 +28,13 @@ impl Pcap {
     }
 
     /// The file up to the end of its frame number `count`.
-    pub(crate) fn first(&self, count: usize) -> &[u8] {
+    pub fn first(&self, count: usize) -> &[u8] {
         let records: usize = self.records().take(count).map(<[u8]>::len).sum();
         &self.bytes[..HEADER_BYTES + records]
     }
 
     /// The records, each with its header.
-    pub(crate) fn records(&self) -> impl Iterator<Item = &[u8]> {
+    pub fn records(&self) -> impl Iterator<Item = &[u8]> {
         let mut rest = &self.bytes[HEADER_BYTES..];
         std::iter::from_fn(move || {
             let captured = rest.get(8..)?.first_chunk::<4>()?;
@@ -45,7 +46,7 @@ impl Pcap {
     }
 
     /// The frames.
-    pub(crate) fn frames(&self) -> impl Iterator<Item = &[u8]> {
+    pub fn frames(&self) -> impl Iterator<Item = &[u8]> {
         self.records().map(|record| &record[RECORD_BYTES..])
     }
 }

@@ -1,24 +1,25 @@
 //! Other programs, run from the root of the workspace.
 
 use anyhow::{Context, Result, ensure};
+use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// The root of the workspace.
-pub(crate) fn root() -> PathBuf {
+pub fn root() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.parent().unwrap_or(here).to_owned()
 }
 
 /// A program that runs in the root of the workspace.
-pub(crate) fn command(program: &str, arguments: &[&str]) -> Command {
+pub fn command(program: &str, arguments: &[&str]) -> Command {
     let mut command = Command::new(program);
     command.args(arguments).current_dir(root());
     command
 }
 
 /// Runs to the end; anything but success is an error that names the command.
-pub(crate) fn run(command: &mut Command) -> Result<()> {
+pub fn run(command: &mut Command) -> Result<()> {
     let shown = show(command);
     let status = command.status().with_context(|| shown.clone())?;
     ensure!(status.success(), "{shown}: {status}");
@@ -26,8 +27,25 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
 }
 
 /// The command as one would type it.
-pub(crate) fn show(command: &Command) -> String {
+pub fn show(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
     words.join(" ")
+}
+
+/// What `cargo metadata` prints of the workspace.
+///
+/// # Errors
+///
+/// It fails, for example because the lock file is out of date.
+pub fn metadata(options: &[&str]) -> Result<Value> {
+    let mut cargo = command("cargo", &["metadata", "--quiet", "--format-version", "1"]);
+    let output = cargo.args(options).stderr(Stdio::inherit()).output()?;
+    ensure!(
+        output.status.success(),
+        "{}: {}",
+        show(&cargo),
+        output.status
+    );
+    Ok(serde_json::from_slice(&output.stdout)?)
 }

@@ -1,12 +1,12 @@
 //! What a frame is.
 
+use crate::control_packets;
 use crate::linear::Linear;
 use crate::maps::{self, State};
 use aya_ebpf::bindings::xdp_md;
 use aya_ebpf::helpers::bpf_xdp_get_buff_len;
-use crate::whole;
-use rocescope_record::counters::Place;
-use rocescope_record::whole::is_management;
+use rocescope_record::control_packet::is_management;
+use rocescope_record::counters::CounterIndex;
 use rocescope_record::{Config, Counters, mirror};
 use rocescope_wire::link::{ETHERTYPE_IPV4, ETHERTYPE_IPV6, ETHERTYPE_VLAN};
 use rocescope_wire::plain::plain_into;
@@ -37,7 +37,7 @@ pub fn is_roce(
         return false;
     }
     if is_management(&state.packet) {
-        whole::management(ctx, config, counters, state);
+        control_packets::management(ctx, config, counters, state);
     }
     if !config.filter.is_none() && wants(config, state) == 0 {
         counters.count_filtered(&state.packet);
@@ -78,17 +78,12 @@ fn plain<const VERSION: u8, const AT: usize>(
 
 /// Every other way; counts what is no RoCEv2 packet.
 #[inline(never)]
-fn any(
-    ctx: *mut xdp_md,
-    config: &Config,
-    counters: &mut Counters,
-    state: &mut State,
-) -> u32 {
+fn any(ctx: *mut xdp_md, config: &Config, counters: &mut Counters, state: &mut State) -> u32 {
     let State {
         head,
         packet,
         inner,
-        place,
+        counter,
         frame_bytes,
         ..
     } = state;
@@ -106,12 +101,12 @@ fn any(
         return 1;
     }
     let may_be_tcp = matches!(class, Class::NotRoce(NotRoce::NotUdp, _));
-    *place = Place::of(&class);
+    *counter = CounterIndex::of(&class);
     // SAFETY: a reference; volatile, for the verifier must not know what was put there.
-    counters.count_other(unsafe { core::ptr::read_volatile(place) });
+    counters.count_other(unsafe { core::ptr::read_volatile(counter) });
     number(counters, state);
     if may_be_tcp {
-        whole::handshake(config, counters, state);
+        control_packets::handshake(config, counters, state);
     }
     0
 }

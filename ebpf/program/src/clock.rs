@@ -1,7 +1,7 @@
 //! Time in the kernel: jiffies at every packet, nanoseconds where a run needs them.
 
-use aya_ebpf::helpers::{bpf_jiffies64, bpf_ktime_get_ns};
 use aya_ebpf::bindings::xdp_md;
+use aya_ebpf::helpers::{bpf_jiffies64, bpf_ktime_get_ns};
 use core::cell::Cell;
 use rocescope_record::config::Slice;
 use rocescope_record::{Clock, Config};

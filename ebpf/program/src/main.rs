@@ -9,12 +9,12 @@
 
 mod classify;
 mod clock;
+mod control_packets;
 mod head;
 mod linear;
+mod log;
 mod maps;
 mod rings;
-mod tell;
-mod whole;
 
 use aya_ebpf::bindings::xdp_action::{XDP_DROP, XDP_PASS};
 use aya_ebpf::bindings::xdp_md;
@@ -29,7 +29,7 @@ use rocescope_record::{Clock, Config, Counters, Set};
 #[xdp(frags)]
 pub fn rocescope(ctx: XdpContext) -> u32 {
     observe(ctx.ctx).unwrap_or_else(|| {
-        tell::no_entry();
+        log::no_entry();
         XDP_PASS
     })
 }
@@ -91,7 +91,7 @@ fn renew(config: &Config, counters: &mut Counters, state: &mut State) -> u32 {
         state.batch.lost_packets += 1;
         counters.lost_packets = state.batch.lost_packets;
         counters.published_packets += 1;
-        return tell::no_entry();
+        return log::no_entry();
     };
     let State {
         batch,
@@ -118,7 +118,7 @@ fn renew(config: &Config, counters: &mut Counters, state: &mut State) -> u32 {
 /// space runs it through `BPF_PROG_TEST_RUN`, pinned to each CPU in turn.
 #[xdp]
 pub fn rocescope_flush(ctx: XdpContext) -> u32 {
-    flush(ctx.ctx).unwrap_or_else(|| tell::no_entry())
+    flush(ctx.ctx).unwrap_or_else(|| log::no_entry())
 }
 
 #[inline(always)]

@@ -1,15 +1,15 @@
 //! The maps, and access to the one entry that each has on this CPU.
 
-use crate::whole::{Expected, HandshakeKey};
-use aya_ebpf::btf_maps::{Array, ArrayOfMaps, LruHashMap, PerCpuArray, RingBuf};
 use crate::clock::Times;
+use crate::control_packets::{Expected, HandshakeKey};
 use crate::head::Head;
+use aya_ebpf::btf_maps::{Array, ArrayOfMaps, LruHashMap, PerCpuArray, RingBuf};
 use aya_ebpf::helpers::generated::bpf_map_lookup_elem;
 use aya_ebpf::macros::btf_map;
 use core::sync::atomic::AtomicU64;
 use rocescope_record::batch::Batch;
 use rocescope_record::cache::{Moment, Step};
-use rocescope_record::counters::{Place, STATE_BYTES};
+use rocescope_record::counters::{CounterIndex, STATE_BYTES};
 use rocescope_record::mirror::{SETS as MIRROR_SETS, SessionSet};
 use rocescope_record::{Config, Counters, MadRecord, SegmentRecord, Set};
 use rocescope_wire::{Inner, Packet};
@@ -58,7 +58,7 @@ pub struct State {
     /// What it did to its set.
     pub step: Step,
     /// Where it is counted, if it is no RoCEv2 packet.
-    pub place: Place,
+    pub counter: CounterIndex,
     /// A TCP segment on its way out, and what is known of its connection.
     pub segment: SegmentRecord,
     pub key: HandshakeKey,
@@ -81,10 +81,10 @@ static MIRRORS: PerCpuArray<SessionSet, MIRROR_SETS> = PerCpuArray::new();
 pub static RINGS: ArrayOfMaps<RingBuf<Batch, RING_BYTES>, CPUS> = ArrayOfMaps::new();
 
 /// Room for some hundreds of CM datagrams: 256 KiB.
-const WHOLE_BYTES: usize = 256 << 10;
+const CONTROL_PACKETS_BYTES: usize = 256 << 10;
 /// CM datagrams and TCP segments; when it is full, those that follow are lost and counted.
 #[btf_map]
-pub static WHOLE: RingBuf<MadRecord, WHOLE_BYTES> = RingBuf::new();
+pub static CONTROL_PACKETS: RingBuf<MadRecord, CONTROL_PACKETS_BYTES> = RingBuf::new();
 /// Connections whose SYN-ACK has passed; the one touched longest ago gives way.
 #[btf_map]
 pub static HANDSHAKES: LruHashMap<HandshakeKey, Expected, 1024> = LruHashMap::new();
@@ -101,6 +101,10 @@ static ACTIVE: AtomicU64 = AtomicU64::new(0);
 static FIRST: u32 = 0;
 
 /// An entry of an array by an index that lies in memory.
+#[expect(
+    clippy::mut_from_ref,
+    reason = "the map is a handle; its entries lie in the kernel's memory"
+)]
 #[inline(always)]
 fn entry<M, T>(map: &'static M, index: *const u32) -> Option<&'static mut T> {
     let map = (&raw const *map).cast_mut().cast();

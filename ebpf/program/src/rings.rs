@@ -1,7 +1,7 @@
 //! Published runs leave in batches, over the ring of their CPU.
 
+use crate::log;
 use crate::maps::RINGS;
-use crate::tell;
 use aya_ebpf::helpers::bpf_get_smp_processor_id;
 use rocescope_record::batch::{Batch, RUNS_A_BATCH};
 use rocescope_record::{Counters, RunRecord, Sink};
@@ -47,7 +47,7 @@ pub fn send(batch: &mut Batch, counters: &mut Counters) {
     };
     if failed != 0 {
         if batch.lost_packets == 0 {
-            tell::first_loss(cpu, failed);
+            log::first_loss(cpu, failed);
         }
         batch.lost_runs += u64::from(batch.held_runs);
         batch.lost_packets += u64::from(batch.held_packets);

@@ -5,9 +5,9 @@
 //! published in the order of their first packets.
 
 use crate::config::Config;
+use crate::control_packet::ControlPacket;
 use crate::counters::Counters;
 use crate::run::{Cut, RunRecord};
-use crate::whole::Whole;
 use bytemuck::{Pod, Zeroable};
 use rocescope_wire::{Operation, Packet, Position, Psn, Stream, Suffix};
 
@@ -31,10 +31,10 @@ pub trait Sink {
     /// [`Counters::lost_packets`].
     fn publish(&mut self, run: &RunRecord, counters: &mut Counters);
 
-    /// Takes what crosses whole; `false` when there was no room and it is lost. Whoever does not
-    /// follow connections leaves it.
-    fn whole(&mut self, event: Whole<'_>) -> bool {
-        let _ = event;
+    /// Takes a control packet; `false` when there was no room and it is lost. A sink that follows no
+    /// connections ignores it.
+    fn control_packet(&mut self, packet: ControlPacket<'_>) -> bool {
+        let _ = packet;
         true
     }
 }

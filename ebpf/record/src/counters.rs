@@ -72,16 +72,16 @@ const _: () = assert!(
 );
 
 /// More than the words before the opcodes, a power of two.
-const PLACES: usize = 128;
+const INDICES: usize = 128;
 
 const _: () =
-    assert!(PLACES * 8 <= size_of::<Counters>() && offset_of!(Counters, opcodes) / 8 <= PLACES);
+    assert!(INDICES * 8 <= size_of::<Counters>() && offset_of!(Counters, opcodes) / 8 <= INDICES);
 
-/// Where a frame that is no RoCEv2 packet is counted. Two numbers, which the kernel's program puts
-/// into memory on their way: its verifier must not know which they are.
+/// Which counter counts a frame that is no RoCEv2 packet. The kernel's program keeps both numbers in
+/// memory: its verifier must not know their values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
-pub struct Place {
+pub struct CounterIndex {
     /// Which word of [`Counters`].
     pub word: u16,
     /// [`Encapsulation`] around it.
@@ -90,7 +90,7 @@ pub struct Place {
     pub reserved: u8,
 }
 
-impl Place {
+impl CounterIndex {
     /// Where a frame of this class is counted. A RoCEv2 packet is not counted here: it goes to
     /// [`Counters::count_roce`].
     #[must_use]
@@ -127,7 +127,7 @@ impl Counters {
     pub fn count(&mut self, class: &Class<&Packet>) {
         match class {
             Class::Roce(packet) => self.count_roce(packet),
-            other => self.count_other(Place::of(other)),
+            other => self.count_other(CounterIndex::of(other)),
         }
     }
 
@@ -156,13 +156,13 @@ impl Counters {
 
     /// Counts a frame that is no RoCEv2 packet.
     #[inline(always)]
-    pub fn count_other(&mut self, place: Place) {
+    pub fn count_other(&mut self, index: CounterIndex) {
         self.frames += 1;
         let words: &mut [u64] = bytemuck::cast_slice_mut(core::slice::from_mut(self));
-        if let Some(word) = words.get_mut(usize::from(place.word) & (PLACES - 1)) {
+        if let Some(word) = words.get_mut(usize::from(index.word) & (INDICES - 1)) {
             *word += 1;
         }
-        self.count_encapsulation(place.encapsulation);
+        self.count_encapsulation(index.encapsulation);
     }
 
     #[inline(always)]

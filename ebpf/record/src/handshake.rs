@@ -3,7 +3,7 @@
 //! The table is bounded and the caller's memory: sets of four, the one touched longest ago gives
 //! way. Whoever floods it with SYNs loses round trips, nothing else.
 
-use crate::whole::HandshakeRecord;
+use crate::control_packet::HandshakeRecord;
 use bytemuck::{Pod, Zeroable};
 use rocescope_wire::tcp::{ACK, SYN, SYN_ACK, Segment};
 

@@ -14,7 +14,7 @@
 //! | [`config`] | what user space may set, also while the program runs |
 //! | [`filter`] | which packets are turned away before they cost a run |
 //! | [`mirror`] | gaps in the sequence numbers of mirrors |
-//! | [`whole`] | CM datagrams and TCP handshakes, which cross whole beside the runs |
+//! | [`control_packet`] | CM datagrams and TCP handshakes, which cross beside the runs |
 //! | [`handshake`] | from three TCP segments to one handshake |
 //! | [`observer`] | all of it together, for user space |
 //!
@@ -25,18 +25,18 @@
 pub mod batch;
 pub mod cache;
 pub mod config;
+pub mod control_packet;
 pub mod counters;
 pub mod filter;
 pub mod handshake;
 pub mod mirror;
 pub mod observer;
 pub mod run;
-pub mod whole;
 
 pub use cache::{Clock, Set, Sink, Slot};
 pub use config::Config;
+pub use control_packet::{ControlPacket, HandshakeRecord, MadRecord, SegmentRecord};
 pub use counters::Counters;
 pub use filter::PacketFilter;
 pub use observer::Observer;
 pub use run::{Cut, OpcodeTotals, RunRecord};
-pub use whole::{HandshakeRecord, MadRecord, SegmentRecord, Whole};

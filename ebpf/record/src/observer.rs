@@ -2,10 +2,10 @@
 
 use crate::cache::{self, Clock, Set, Sink};
 use crate::config::Config;
+use crate::control_packet::{self, ControlPacket, MadRecord};
 use crate::counters::Counters;
 use crate::handshake::HalfOpens;
 use crate::mirror::{self, Session, SessionSet};
-use crate::whole::{self, MadRecord, Whole};
 use bytemuck::Zeroable;
 use rocescope_wire::{
     Class, FrameLengths, Inner, LinkType, Mirrored, NotRoce, Packet, decode_into, tcp,
@@ -105,10 +105,10 @@ impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
         }
         if let Class::Roce(packet) = &class {
             let filter = &config.filter;
-            if whole::is_management(packet) && filter.may_want(&packet.flow) {
+            if control_packet::is_management(packet) && filter.may_want(&packet.flow) {
                 let mut record = MadRecord::zeroed();
                 record.fill(frame, packet, interface, clock.now());
-                if !sink.whole(Whole::Mad(&record)) {
+                if !sink.control_packet(ControlPacket::Mad(&record)) {
                     counters.lost_mads += 1;
                 }
             }
@@ -129,7 +129,7 @@ impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
             && let Some(segment) = tcp::segment(frame, inner)
             && config.filter.may_want(&segment.flow())
             && let Some(record) = half_open.observe(&segment, interface, clock.now())
-            && !sink.whole(Whole::Handshake(&record))
+            && !sink.control_packet(ControlPacket::Handshake(&record))
         {
             counters.lost_segments += 1;
         }

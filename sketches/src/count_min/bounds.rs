@@ -1,7 +1,7 @@
 //! How far above the truth an estimate may be: ε and δ.
 
 use super::{CountMin, ShapeError, Update};
-use crate::FlowHash;
+use crate::hash::FlowHash;
 
 /// With probability `confidence` (over the choice of row hashes) an estimate exceeds the truth by
 /// at most `epsilon` × the total weight.

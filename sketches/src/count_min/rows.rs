@@ -11,7 +11,8 @@
 
 use alloc::boxed::Box;
 
-use crate::{FlowHash, Mismatch};
+use crate::hash::FlowHash;
+use crate::mismatch::Mismatch;
 
 /// The row hashes: one multiplier a row, and the width they are reduced to.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,7 +6,7 @@
 //! enters starts from the floor.
 
 use super::{Interval, overcount::Overcount, tags::Tags};
-use crate::FlowHash;
+use crate::hash::FlowHash;
 
 /// Flows in a bucket. With fewer, buckets that happen to hold several heavy flows lose some of
 /// them; with more, an update has more to search. 16, 32 and 64 were measured.

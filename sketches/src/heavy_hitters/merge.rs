@@ -7,7 +7,7 @@
 use core::cmp::Reverse;
 
 use super::{HeavyHitters, Interval, WAYS, bucket::Bucket, overcount::Overcount};
-use crate::Mismatch;
+use crate::mismatch::Mismatch;
 
 impl<const LANES: usize> HeavyHitters<LANES> {
     /// Adds what `other` counted. Every bound still holds, for flows that stay and for those that

@@ -1,7 +1,7 @@
 //! One flow's rate: settled, or moving in one direction.
 
-use super::{Event, Kind, Thresholds};
-use crate::FlowHash;
+use super::change::{ChangeKind, Event, Thresholds};
+use crate::hash::FlowHash;
 
 /// A step begins or continues a move when it makes this share of the thresholds. A change that falls
 /// inside a window shows as two steps, one of which makes at least half of it.
@@ -117,12 +117,12 @@ impl Movement {
         let ended = self.moving.take()?;
         let (from, to) = (ended.from_bps, self.last_bps);
         let kind = match (ended.first, to, self.current_bps) {
-            (true, ..) => Kind::Start,
-            (false, 0, 0) => Kind::Stop,
-            _ => Kind::Jitter,
+            (true, ..) => ChangeKind::Start,
+            (false, 0, 0) => ChangeKind::Stop,
+            _ => ChangeKind::Jitter,
         };
         let counts = match kind {
-            Kind::Start => to >= thresholds.elephant_bps,
+            ChangeKind::Start => to >= thresholds.elephant_bps,
             _ => thresholds.elephant(from, to) && thresholds.passed(from, to, 1.0),
         };
         counts.then_some(Event {

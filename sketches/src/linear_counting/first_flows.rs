@@ -2,7 +2,7 @@
 
 use alloc::boxed::Box;
 
-use crate::FlowHash;
+use crate::hash::FlowHash;
 
 /// Up to so many flows are counted exactly.
 ///
@@ -24,9 +24,9 @@ pub(super) struct FirstFlows {
 
 /// Whether the set knows that a flow came before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Seen {
-    Before,
-    PerhapsNot,
+pub(super) enum Membership {
+    Known,
+    Unknown,
 }
 
 impl FirstFlows {
@@ -49,13 +49,13 @@ impl FirstFlows {
         self.open
     }
 
-    /// Keeps the flow if there is room. [`Seen::Before`] promises that it was kept already.
+    /// Keeps the flow if there is room. [`Membership::Known`] promises that it was kept already.
     #[inline]
-    pub(super) fn add(&mut self, flow: FlowHash) -> Seen {
+    pub(super) fn add(&mut self, flow: FlowHash) -> Membership {
         if self.open {
             self.insert(flow.0)
         } else {
-            Seen::PerhapsNot
+            Membership::Unknown
         }
     }
 
@@ -81,10 +81,10 @@ impl FirstFlows {
     }
 
     #[inline]
-    fn insert(&mut self, hash: u64) -> Seen {
+    fn insert(&mut self, hash: u64) -> Membership {
         if hash == 0 {
             return if self.zero {
-                Seen::Before
+                Membership::Known
             } else {
                 self.grow(|set| set.zero = true)
             };
@@ -93,7 +93,7 @@ impl FirstFlows {
         let mut at = hash as u8;
         loop {
             match self.slots[usize::from(at)] {
-                kept if kept == hash => return Seen::Before,
+                kept if kept == hash => return Membership::Known,
                 0 => return self.grow(|set| set.slots[usize::from(at)] = hash),
                 _ => at = at.wrapping_add(1),
             }
@@ -101,11 +101,11 @@ impl FirstFlows {
     }
 
     #[cold]
-    fn grow(&mut self, keep: impl FnOnce(&mut Self)) -> Seen {
+    fn grow(&mut self, keep: impl FnOnce(&mut Self)) -> Membership {
         keep(self);
         self.len += 1;
         self.open = self.len <= FIRST_FLOWS;
-        Seen::PerhapsNot
+        Membership::Unknown
     }
 }
 

@@ -1,14 +1,16 @@
 //! Frames from a packet socket, over a ring that is shared with the kernel (`TPACKET_V3`).
 //!
-//! Where XDP is not to be had. The kernel makes a packet of every frame and copies it, so this is
+//! The fallback where XDP is unavailable. The kernel makes a packet of every frame and copies it, so this is
 //! slower by far; what does not fit into the ring is dropped and counted by the kernel. A VLAN tag that
 //! the kernel took out of the frame is put back.
 
 use crate::file::Frame;
-use crate::interface::{self, Interface};
+use rocescope_host::interface::Interface;
+use rocescope_host::packet::{self, DROP_ALL, Receive, Socket};
 use rocescope_wire::{FrameLengths, LinkType};
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -23,7 +25,6 @@ const FRAME_BYTES: u32 = 2_048;
 /// Where a tag stands in a frame: behind the addresses.
 const TAG_AT: usize = 12;
 const TAG_BYTES: usize = 4;
-const IGNORE_OUTGOING: libc::c_int = 23;
 const ETHERTYPE_VLAN: u16 = 0x8100;
 
 /// Why frames cannot be had.
@@ -51,14 +52,13 @@ impl Error {
 /// A packet socket on one interface, and its ring.
 #[derive(Debug)]
 pub struct PacketSocket {
-    socket: OwnedFd,
+    socket: Socket,
     ring: Ring,
     interface: u32,
     /// The block that is read next.
     at: usize,
     /// A frame whose tag was put back.
     tagged: Vec<u8>,
-    dropped: u64,
 }
 
 /// Memory shared with the kernel.
@@ -71,7 +71,7 @@ unsafe impl Send for Ring {}
 impl Drop for Ring {
     fn drop(&mut self) {
         // SAFETY: it was mapped with this length, and nothing points into it any more.
-        unsafe { libc::munmap(self.0.as_ptr().cast(), BLOCK_BYTES * BLOCKS) };
+        let _ = unsafe { munmap(self.0.as_ptr().cast(), BLOCK_BYTES * BLOCKS) };
     }
 }
 
@@ -81,19 +81,17 @@ impl PacketSocket {
     /// # Errors
     /// [`Error::NotEthernet`], or what the kernel says.
     pub fn open(on: &Interface) -> Result<Self, Error> {
-        if !interface::is_ethernet(on).map_err(Error::at("the interface"))? {
+        if !on.is_ethernet().map_err(Error::at("the interface"))? {
             return Err(Error::NotEthernet(on.name.clone()));
         }
-        // Protocol 0 until it is bound: no frame of another interface may come in.
-        let socket = interface::socket(libc::AF_PACKET, libc::SOCK_RAW)
-            .map_err(Error::at("a packet socket"))?;
-        let fd = socket.as_raw_fd();
-        let set = |name, value: libc::c_int, what| {
-            interface::set_option(fd, libc::SOL_PACKET, name, &value).map_err(Error::at(what))
-        };
+        let socket = Socket::open().map_err(Error::at("a packet socket"))?;
         let version = libc::tpacket_versions::TPACKET_V3 as libc::c_int;
-        set(libc::PACKET_VERSION, version, "TPACKET_V3")?;
-        set(IGNORE_OUTGOING, 1, "PACKET_IGNORE_OUTGOING")?;
+        socket
+            .set(libc::PACKET_VERSION, &version)
+            .map_err(Error::at("TPACKET_V3"))?;
+        socket
+            .ignore_outgoing()
+            .map_err(Error::at("PACKET_IGNORE_OUTGOING"))?;
         let request = libc::tpacket_req3 {
             tp_block_size: BLOCK_BYTES as u32,
             tp_block_nr: BLOCKS as u32,
@@ -103,40 +101,39 @@ impl PacketSocket {
             tp_sizeof_priv: 0,
             tp_feature_req_word: 0,
         };
-        interface::set_option(fd, libc::SOL_PACKET, libc::PACKET_RX_RING, &request)
+        socket
+            .set(libc::PACKET_RX_RING, &request)
             .map_err(Error::at("the ring"))?;
         // SAFETY: a new mapping at a place that the kernel chooses, of the ring's size.
         let memory = unsafe {
-            libc::mmap(
+            mmap(
                 std::ptr::null_mut(),
                 BLOCK_BYTES * BLOCKS,
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_SHARED,
-                fd,
+                ProtFlags::READ | ProtFlags::WRITE,
+                MapFlags::SHARED,
+                &socket,
                 0,
             )
         };
-        if memory == libc::MAP_FAILED {
-            return Err(Error::at("the ring")(io::Error::last_os_error()));
-        }
+        let memory = memory.map_err(|errno| Error::at("the ring")(errno.into()))?;
         let ring = NonNull::new(memory.cast())
             .map(Ring)
             .ok_or_else(|| Error::at("the ring")(io::ErrorKind::OutOfMemory.into()))?;
-        bind(fd, on.index, libc::ETH_P_ALL as u16).map_err(Error::at("the interface"))?;
+        socket
+            .bind(on.index, Receive::Everything)
+            .map_err(Error::at("the interface"))?;
         Ok(Self {
             socket,
             ring,
             interface: on.index,
             at: 0,
             tagged: Vec::new(),
-            dropped: 0,
         })
     }
 
     /// The descriptor, readable when a block is full or its time is over.
     #[must_use]
     pub fn fd(&self) -> BorrowedFd<'_> {
-        use std::os::fd::AsFd;
         self.socket.as_fd()
     }
 
@@ -169,25 +166,7 @@ impl PacketSocket {
     /// # Errors
     /// The kernel does not tell.
     pub fn dropped(&mut self) -> io::Result<u64> {
-        // SAFETY: a structure of numbers, for which all zero is a value.
-        let mut counts: libc::tpacket_stats_v3 = unsafe { std::mem::zeroed() };
-        let mut length = size_of_val(&counts) as libc::socklen_t;
-        // SAFETY: the kernel writes no more than the length it is told.
-        let got = unsafe {
-            libc::getsockopt(
-                self.socket.as_raw_fd(),
-                libc::SOL_PACKET,
-                libc::PACKET_STATISTICS,
-                (&raw mut counts).cast(),
-                &raw mut length,
-            )
-        };
-        if got != 0 {
-            return Err(io::Error::last_os_error());
-        }
-        // Reading sets them to 0.
-        self.dropped += u64::from(counts.tp_drops);
-        Ok(self.dropped)
+        self.socket.dropped()
     }
 
     /// Stops the kernel from filling the ring; what lies in it can still be taken.
@@ -197,22 +176,7 @@ impl PacketSocket {
     pub fn stop(&self) -> io::Result<()> {
         // A filter of one instruction that takes no byte of any frame: the socket stays bound, for
         // the timer that retires the last block runs only as long.
-        let mut nothing = [libc::sock_filter {
-            code: (libc::BPF_RET | libc::BPF_K) as u16,
-            jt: 0,
-            jf: 0,
-            k: 0,
-        }];
-        let program = libc::sock_fprog {
-            len: 1,
-            filter: nothing.as_mut_ptr(),
-        };
-        interface::set_option(
-            self.socket.as_raw_fd(),
-            libc::SOL_SOCKET,
-            libc::SO_ATTACH_FILTER,
-            &program,
-        )
+        packet::attach_filter(&self.socket, &DROP_ALL)
     }
 
     fn word(&self, at: usize) -> &AtomicU32 {
@@ -230,27 +194,6 @@ pub const RETIRE: std::time::Duration = std::time::Duration::from_millis(RETIRE_
 const STATUS_AT: usize = std::mem::offset_of!(libc::tpacket_block_desc, hdr);
 const COUNT_AT: usize = STATUS_AT + 4;
 const FIRST_AT: usize = STATUS_AT + 8;
-
-pub(crate) fn bind(fd: libc::c_int, interface: u32, protocol: u16) -> io::Result<()> {
-    // SAFETY: a structure of numbers, for which all zero is a value.
-    let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
-    address.sll_family = libc::AF_PACKET as libc::c_ushort;
-    address.sll_protocol = protocol.to_be();
-    address.sll_ifindex = interface as libc::c_int;
-    // SAFETY: the kernel reads no more than the size it is told.
-    let bound = unsafe {
-        libc::bind(
-            fd,
-            (&raw const address).cast(),
-            size_of_val(&address) as libc::socklen_t,
-        )
-    };
-    if bound == 0 {
-        Ok(())
-    } else {
-        Err(io::Error::last_os_error())
-    }
-}
 
 /// The frames of a block. An offset that leads out of it ends the walk.
 fn frames<E>(

@@ -3,6 +3,7 @@
 //! `aya` loads objects that a compiler made. A program that passes every frame has two instructions,
 //! and the one that sends frames has thirty: they are written down here, and need no object.
 
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr::NonNull;
@@ -206,11 +207,11 @@ pub(crate) struct Input<'a> {
     pub(crate) live_batch: Option<u32>,
 }
 
-/// Runs a program; answers what it returned and the nanoseconds a repetition took.
+/// Runs a program.
 ///
 /// # Errors
 /// Those of the kernel; a signal among them.
-pub(crate) fn run(program: impl AsFd, input: &Input<'_>) -> io::Result<(u32, u32)> {
+pub(crate) fn run(program: impl AsFd, input: &Input<'_>) -> io::Result<()> {
     /// `BPF_F_TEST_XDP_LIVE_FRAMES`.
     const LIVE: u32 = 1 << 1;
     let at = |bytes: &[u8]| match bytes {
@@ -228,8 +229,7 @@ pub(crate) fn run(program: impl AsFd, input: &Input<'_>) -> io::Result<(u32, u32
         batch: input.live_batch.unwrap_or(0),
         ..Run::default()
     };
-    call(PROG_RUN, &mut attributes)?;
-    Ok((attributes.retval, attributes.duration_ns))
+    call(PROG_RUN, &mut attributes).map(|_| ())
 }
 
 /// A map of the type array whose values lie in memory of ours too.
@@ -244,7 +244,7 @@ pub(crate) struct Shared {
 impl Drop for Shared {
     fn drop(&mut self) {
         // SAFETY: it was mapped with this length, and nothing points into it any more.
-        unsafe { libc::munmap(self.memory.as_ptr().cast(), self.bytes) };
+        let _ = unsafe { munmap(self.memory.as_ptr().cast(), self.bytes) };
     }
 }
 
@@ -261,24 +261,19 @@ impl Shared {
             ..CreateMap::default()
         };
         let fd = owned(call(MAP_CREATE, &mut attributes)?);
-        // SAFETY: the call takes a number.
-        let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-        let bytes = (value_bytes * entries).next_multiple_of(usize::try_from(page).unwrap_or(4096));
+        let bytes = value_bytes * entries;
         // SAFETY: a new mapping at a place that the kernel chooses, of the map's size.
         let memory = unsafe {
-            libc::mmap(
+            mmap(
                 std::ptr::null_mut(),
                 bytes,
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_SHARED,
-                fd.as_raw_fd(),
+                ProtFlags::READ | ProtFlags::WRITE,
+                MapFlags::SHARED,
+                &fd,
                 0,
             )
         };
-        if memory == libc::MAP_FAILED {
-            return Err(io::Error::last_os_error());
-        }
-        let memory = NonNull::new(memory.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
+        let memory = NonNull::new(memory?.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
         Ok(Self {
             fd,
             memory,

@@ -5,10 +5,10 @@
 
 use crate::bpf::{self, Kind, Shared, op};
 use crate::file::Frame;
-use crate::interface::Interface;
 use crate::xdp::link::{self, Attached};
 use crate::xdp::{Error, Mode};
 use aya::maps::{Map, MapData, RingBuf};
+use rocescope_host::interface::Interface;
 use rocescope_wire::{FrameLengths, LinkType};
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -68,7 +68,7 @@ impl PerPacket {
             _program: program,
             attached,
             interface: on.index,
-            epoch_offset_ns: crate::xdp::epoch_offset_ns()?,
+            epoch_offset_ns: crate::xdp::epoch_offset_ns(),
             frame: Vec::new(),
         })
     }

@@ -2,11 +2,11 @@
 //! packet, until SIGINT. What `cargo xtask bench capture` measures beside the product.
 
 use anyhow::{Context, Result};
-use rocescope::dataset::{Dataset, Retention};
-use rocescope::session::Session;
-use rocescope::signals::Signals;
-use rocescope_capture::interface::Interface;
 use rocescope_capture::per_packet::PerPacket;
+use rocescope_engine::dataset::{Dataset, Retention};
+use rocescope_engine::session::Session;
+use rocescope_engine::signals::Signals;
+use rocescope_host::interface::Interface;
 use rocescope_pipeline::Settings;
 use rocescope_record::Config;
 use rocescope_store::{Options, Writer};

@@ -22,16 +22,18 @@ pub use recorder::RecorderArguments;
 pub use report::{ReportArguments, ReportOutput, ReportTable};
 pub use top::{LookArguments, OnceArguments, OnceOutput, TableName, ThemeName, TopArguments};
 
-use crate::anonymize::anonymizer;
-use crate::configuration::FILE_VARIABLE;
 use crate::filters::{row_filter, run_filter};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use rocescope_engine::anonymize::anonymizer;
 use rocescope_model::ConnectionRow;
 use rocescope_model::filter::RowFilter;
 use rocescope_pipeline::anonymize::AddressMap;
 use rocescope_pipeline::filter::RunFilter;
 use std::path::PathBuf;
 use std::sync::Arc;
+
+/// The variable that names the configuration file.
+pub const FILE_VARIABLE: &str = "ROCESCOPE_CONFIG";
 
 /// Watches RoCEv2 fabrics from the outside: flows, opcodes, messages, NAKs, congestion.
 #[derive(Debug, Parser)]

@@ -1,45 +1,34 @@
-//! What the `rocescope` binary does: arguments, wiring, output.
+//! What the `rocescope` binary does: arguments, wiring, output. What runs a capture is `rocescope-engine`.
 //!
 //! | module | what it does |
 //! |---|---|
-//! | [`anonymize`] | addresses that keep their prefixes and nothing else |
 //! | [`arguments`] | the command line |
 //! | [`configuration`] | the layers below the command line: environment, file, defaults |
-//! | [`filters`] | filters as arguments |
+//! | [`filters`], [`units`] | values of arguments |
+//! | `requests` | what the engine is asked for, from arguments |
+//! | `reload` | the configuration, read again while a capture runs |
 //! | [`commands`] | one file a subcommand |
-//! | [`session`] | a source of frames, driven through the observer into the intake |
-//! | [`intake`] | runs in, a summary and a dataset out |
-//! | [`dataset`] | the dataset that a capture writes, and how much of it stays |
-//! | [`drops`] | what was dropped before this program saw it |
-//! | [`metrics`] | the endpoint that Prometheus reads |
 //! | [`output`] | the summary of a capture as text and as JSON |
-//! | [`recorder`] | frames in memory, and files of them around events |
+//! | [`collector_metrics`] | what a collector shows to Prometheus |
 //! | [`mod@reference`] | what is generated from the command line: pages, completions, template |
-//! | [`resources`] | what this process uses |
-//! | [`service`] | what systemd hears |
 //! | [`mod@say`] | lines for the user while something runs |
-//! | [`signals`] | SIGINT and SIGTERM end the input, SIGUSR1 asks for the counts |
+//! | `stdout` | results |
 //! | [`progress`] | the bar on a terminal |
 
-pub mod anonymize;
 pub mod arguments;
+pub mod collector_metrics;
 pub mod commands;
 pub mod configuration;
-pub mod dataset;
-pub mod drops;
 pub mod filters;
-pub mod intake;
-pub mod metrics;
 pub mod output;
 pub mod progress;
-pub mod recorder;
 pub mod reference;
-pub mod resources;
+mod reload;
+mod requests;
 pub mod say;
-pub mod service;
-pub mod session;
-pub mod signals;
+mod stdout;
 pub mod units;
 
 pub use arguments::Arguments;
 pub use commands::run;
+pub(crate) use stdout::print;

@@ -7,8 +7,8 @@
 //! alone.
 #![expect(clippy::unwrap_used, reason = "a test says what failed by panicking")]
 
-use rocescope::session::Session;
 use rocescope_capture::file::FrameReader;
+use rocescope_engine::session::Session;
 use rocescope_pipeline::Settings;
 use rocescope_pipeline::connections::{DIRECTION_BYTES, MOST_HEAP_BYTES};
 use rocescope_record::Config;

@@ -5,7 +5,7 @@
     reason = "a test that cannot set itself up has failed"
 )]
 
-use rocescope_capture::generate::{self, Scenario};
+use rocescope_generate::{self as generate, Scenario};
 use rocescope_model::{EventRow, FlowRow, OpcodeRow, Row, WindowRow, footer};
 use rocescope_sketches::{CountMin, FlowHash};
 use rocescope_store::{Scan, scan};

@@ -7,11 +7,12 @@
     reason = "it is a test"
 )]
 
-use rocescope::drops::Drops;
-use rocescope::metrics::serve::Page;
-use rocescope::metrics::{Diagnosed, Metrics, mesh, serve, text};
+use rocescope::collector_metrics as mesh;
 use rocescope_collector::server::{Monitor, Refusal, Settings};
 use rocescope_collector::{Files, Server};
+use rocescope_engine::drops::Drops;
+use rocescope_engine::metrics::serve::Page;
+use rocescope_engine::metrics::{Diagnosed, Metrics, serve, text};
 use rocescope_model::{
     EventRow, FlowRow, OpcodeRow, Row, SlaRow, VerdictRow, WindowRow, WindowRows,
 };

@@ -1,40 +1,42 @@
-//! What can go wrong before anything is sent or taken.
+//! Errors before anything is sent or received.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// An error of the collector or of an agent's end of it.
+/// An error of the collector, or of the agent that sends to it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The operating system refused.
     #[error("cannot {action} {place}: {cause}")]
     Io {
-        /// What was tried.
+        /// The failed action.
         action: &'static str,
         /// The file or address.
         place: String,
         /// Why not.
         cause: io::Error,
     },
-    /// A key or certificate is not one, or does not fit its partner.
+    /// A key or certificate is invalid, or the two do not match.
     #[error("{}: {reason}", path.display())]
     Certificate {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The fault.
         reason: String,
     },
-    /// The address of the collector is none.
-    #[error("{url} is no address of a collector: {reason}, as in https://collector.example:4792")]
+    /// The URL of the collector is invalid.
+    #[error(
+        "invalid collector URL {url}: {reason}; expected https://HOST[:PORT], such as https://collector.example:4792"
+    )]
     Url {
-        /// What was given.
+        /// The URL as given.
         url: String,
-        /// What is wrong.
+        /// The fault.
         reason: &'static str,
     },
     /// Another process uses the spool.
-    #[error("spool {} is used by another process", path.display())]
+    #[error("another process uses the spool {}", path.display())]
     Busy {
         /// The directory.
         path: PathBuf,

@@ -2,22 +2,22 @@
 //!
 //! ```text
 //! h0 1795228209000000000 17            agent, epoch, sequence
-//! 1795228209000000000 17 stored        epoch, sequence, what became of it
-//! 1795228209000000000 17 refused why   ... and why not
+//! 1795228209000000000 17 stored        epoch, sequence, outcome
+//! 1795228209000000000 17 refused why   ... and the reason
 //! ```
 
 use std::fmt;
 
-/// Number of a parcel: comes after all those that are less.
+/// Number of a parcel. Numbers are ordered as the agent made them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Number {
-    /// One process of the agent: when it began, in nanoseconds since 1970.
+    /// Start of the agent's process, in nanoseconds since 1970.
     pub epoch: i64,
     /// Counted in the epoch, from 1.
     pub sequence: i64,
 }
 
-/// What stands beside a parcel.
+/// The text beside a parcel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Label {
     /// Name of the agent: the observer of its rows.
@@ -26,28 +26,28 @@ pub struct Label {
     pub number: Number,
 }
 
-/// What became of a parcel.
+/// What the collector did with a parcel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// Its rows are on the collector's disk.
     Stored,
-    /// They were already.
+    /// The rows were there already.
     Known,
-    /// They never will be: sending them again would end the same.
+    /// The collector refused the parcel for this reason, and would refuse it again.
     Refused(String),
 }
 
-/// What the collector says of a parcel.
+/// The collector's answer to a parcel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
     /// The parcel.
     pub number: Number,
-    /// What became of it.
+    /// What the collector did with it.
     pub outcome: Outcome,
 }
 
 impl Label {
-    /// Reads a label; `None` when it is none.
+    /// Parses a label; `None` if it is not one.
     #[must_use]
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         let mut words = std::str::from_utf8(bytes).ok()?.split(' ');
@@ -60,7 +60,7 @@ impl Label {
 }
 
 impl Answer {
-    /// Reads an answer; `None` when it is none.
+    /// Parses an answer; `None` if it is not one.
     #[must_use]
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         let mut words = std::str::from_utf8(bytes).ok()?.splitn(4, ' ');

@@ -1,7 +1,7 @@
 //! The thread that empties a spool into a collector.
 //!
-//! It connects, sends the oldest parcels, a few under way at a time, and removes what is acknowledged.
-//! Whatever goes wrong, it waits a while and begins again at the oldest that remains.
+//! It connects, sends the oldest parcels with a few in flight, and removes those that are acknowledged.
+//! After any failure it waits and starts again with the oldest parcel in the spool.
 
 mod connection;
 mod session;
@@ -18,19 +18,18 @@ use tokio::runtime::Builder;
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
-/// Where to send, and how patiently.
+/// Where to send, and the time limits.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// `https://HOST:PORT`; the host must stand in the collector's certificate.
+    /// `https://HOST:PORT`; the host must be in the collector's certificate.
     pub url: String,
-    /// What the agent shows and believes.
+    /// Certificate and key of the agent, and the authority that it trusts.
     pub files: Files,
     /// Name of the agent: the observer of its rows, and the first DNS name of its certificate.
     pub agent: String,
-    /// A connection that could not be made or used is made again after this, then twice as long and so on
-    /// up to the second: 0.5 s and 30 s.
+    /// First and longest delay before the next attempt to connect; each attempt doubles it: 0.5 s and 30 s.
     pub retry: (Duration, Duration),
-    /// A collector that says nothing for this long is gone: 30 s.
+    /// A collector that is silent for this long counts as dead: 30 s.
     pub patience: Duration,
 }
 
@@ -53,21 +52,21 @@ impl Settings {
 pub struct Status {
     /// Whether the collector has answered since the connection was made.
     pub connected: bool,
-    /// Why the last connection ended, or was not made.
+    /// Why the last connection failed.
     pub last_error: Option<String>,
     /// Why the collector refused the last parcel that it refused.
     pub last_refusal: Option<String>,
-    /// Connections made and lost.
+    /// Connections made.
     pub connections: u64,
 }
 
-/// The running thread. Dropping it stops it at once; what is not acknowledged stays in the spool.
+/// The running thread. Dropping it stops it immediately; unacknowledged parcels stay in the spool.
 pub struct Sender {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// What the thread and its owner both see.
+/// State that the thread and its owner share.
 #[derive(Debug)]
 struct Shared {
     status: Mutex<Status>,
@@ -77,7 +76,7 @@ struct Shared {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Running,
-    /// Send what waits and end.
+    /// Send the rest of the spool, then end.
     Ending,
     /// End.
     Stopped,
@@ -87,7 +86,7 @@ impl Sender {
     /// Starts the thread.
     ///
     /// # Errors
-    /// The address or the certificates are not what they should be. That nobody answers is no error.
+    /// The URL or the certificates are invalid. An unreachable collector is no error.
     pub fn start(spool: Arc<Spool>, settings: Settings) -> Result<Self, Error> {
         let target = Target::new(&settings)?;
         let failed = |cause| Error::io("start the sender to", Path::new(&settings.url), cause);
@@ -112,13 +111,13 @@ impl Sender {
         })
     }
 
-    /// What it is doing.
+    /// The current status.
     #[must_use]
     pub fn status(&self) -> Status {
         self.shared.status().clone()
     }
 
-    /// Sends what waits, for at most this long, and ends.
+    /// Sends the rest of the spool for at most `grace`, then ends.
     pub fn finish(mut self, grace: Duration) {
         self.shared.phase.send_replace(Phase::Ending);
         let until = std::time::Instant::now() + grace;
@@ -157,7 +156,7 @@ impl Shared {
         self.status.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The connection is lost, for this reason. Returns whether it had been of use.
+    /// The connection failed for this reason. Returns whether the collector had answered on it.
     fn lost(&self, reason: String) -> bool {
         let mut status = self.status();
         status.last_error = Some(reason);
@@ -168,10 +167,10 @@ impl Shared {
         *self.phase.borrow() == phase
     }
 
-    /// Until the owner wants it to end at once.
+    /// Resolves when the owner stops the sender.
     async fn stopped(&self) {
         let mut phase = self.phase.subscribe();
-        // That the owner has gone means the same.
+        // A dropped owner means the same.
         let _ = phase.wait_for(|phase| *phase == Phase::Stopped).await;
     }
 }
@@ -180,7 +179,7 @@ async fn run(spool: &Spool, target: &Target, settings: &Settings, shared: &Share
     let (shortest, longest) = settings.retry;
     let mut pause = shortest;
     while !shared.is(Phase::Stopped) {
-        // An empty spool needs no connection to be found empty.
+        // Nothing to send: no connection needed.
         if shared.is(Phase::Ending) && spool.after(None).is_none() {
             return;
         }
@@ -188,7 +187,7 @@ async fn run(spool: &Spool, target: &Target, settings: &Settings, shared: &Share
             let connection = timeout(settings.patience, target.connect(settings.patience));
             let connection = connection
                 .await
-                .unwrap_or_else(|_| Err("nobody answers".into()))?;
+                .unwrap_or_else(|_| Err("no answer".into()))?;
             session::run(spool, connection, settings, shared).await
         };
         let ended = tokio::select! {
@@ -199,7 +198,7 @@ async fn run(spool: &Spool, target: &Target, settings: &Settings, shared: &Share
         if shared.lost(reason) {
             pause = shortest;
         }
-        // Agents that lost one collector at one moment do not come back at one moment.
+        // Spreads the reconnects of agents that lost the collector together.
         tokio::select! {
             () = sleep(pause.mul_f64(0.5 + fastrand::f64())) => {}
             () = shared.stopped() => return,

@@ -1,14 +1,14 @@
-//! The collector: agents in, one dataset out.
+//! The collector receives rows of agents and writes one dataset.
 //!
-//! One thread accepts, shakes hands and reads (`gate`, `intake`); another writes (`commit`).
-//! Between them lie at most [`Settings::waiting_bytes`] of parcels: when the disk is slow, agents wait.
+//! One thread accepts connections and reads (`admission`, `intake`); another writes (`commit`).
+//! At most [`Settings::queue_bytes`] of parcels wait between them: when the disk is slow, agents wait.
 //!
-//! Memory is bounded by what may be there at once: a message of at most [`MESSAGE_BYTES`](crate::MESSAGE_BYTES)
-//! a stream, four streams a connection, one connection an agent, so many agents, so many handshakes.
+//! Memory is bounded: one message of at most [`MESSAGE_BYTES`](crate::MESSAGE_BYTES) for each stream, four streams
+//! for each connection, one connection for each agent, and limits on agents and on handshakes.
 
+mod admission;
 mod agents;
 mod commit;
-mod gate;
 mod intake;
 pub mod refusal;
 mod service;
@@ -19,13 +19,13 @@ mod totals;
 pub use agents::AgentStatus;
 pub use commit::{Analysis, Rows};
 pub use refusal::{Refusal, Refusals};
-pub use settings::{Settings, Tell};
+pub use settings::{Settings, StatusSink};
 pub use totals::Counts;
 
 use crate::Error;
 use agents::Agents;
 use rocescope_store::Summary;
-use shared::{LEAST_BYTES, Shared};
+use shared::{MIN_PARCEL_BYTES, Shared};
 use std::fmt;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -40,13 +40,13 @@ use totals::Totals;
 pub struct Status {
     /// The agents that are connected, by name.
     pub agents: Vec<AgentStatus>,
-    /// What was taken and stored.
+    /// Rows and parcels received and stored.
     pub counts: Counts,
-    /// Who and what was refused, by reason.
+    /// Refused peers and parcels, by reason.
     pub refusals: Vec<(Refusal, u64)>,
 }
 
-/// Looks at a running collector from anywhere, for as long as it likes.
+/// A handle that reads the status of a running collector.
 #[derive(Clone)]
 pub struct Monitor(Arc<Shared>);
 
@@ -68,25 +68,25 @@ impl fmt::Debug for Monitor {
     }
 }
 
-/// A running collector. Dropping it stops it and tells nobody how that went; [`stop`](Self::stop) tells.
+/// A running collector. Dropping it stops it and discards the result; [`stop`](Self::stop) returns it.
 pub struct Server {
     address: SocketAddr,
     shared: Arc<Shared>,
     stop: watch::Sender<bool>,
-    gate: Option<JoinHandle<()>>,
+    admission: Option<JoinHandle<()>>,
     commit: Option<JoinHandle<Result<Summary, Error>>>,
 }
 
 impl Server {
-    /// Opens the dataset, listens, and starts the threads. `analysis` sees every row that is stored.
+    /// Opens the dataset, listens, and starts the threads. `analysis` receives every stored row.
     ///
     /// # Errors
-    /// The certificates, the address or the dataset are not what they should be.
+    /// The certificates, the address or the dataset are unusable.
     pub fn start(settings: Settings, analysis: Option<Box<dyn Analysis>>) -> Result<Self, Error> {
         let tls = settings.files.server()?;
         let failed = |action| {
-            let place = settings.listen.to_string();
-            move |cause| Error::at(action, place, cause)
+            let address = settings.listen.to_string();
+            move |cause| Error::at(action, address, cause)
         };
         let listener = TcpListener::bind(settings.listen).map_err(failed("listen at"))?;
         let nonblocking = listener.set_nonblocking(true);
@@ -98,15 +98,15 @@ impl Server {
             .enable_time()
             .build()
             .map_err(failed("serve"))?;
-        let most_waiting = settings.waiting_bytes.max(crate::MESSAGE_BYTES);
+        let max_queued = settings.queue_bytes.max(crate::MESSAGE_BYTES);
         let shared = Arc::new(Shared {
-            agents: Agents::new(settings.most_agents),
-            refusals: Refusals::new(Arc::clone(&settings.tell)),
+            agents: Agents::new(settings.max_agents),
+            refusals: Refusals::new(Arc::clone(&settings.status)),
             totals: Totals::default(),
-            waiting: Arc::new(Semaphore::new(most_waiting)),
+            waiting: Arc::new(Semaphore::new(max_queued)),
             settings,
         });
-        let (submit, submitted) = sync_channel(most_waiting / LEAST_BYTES);
+        let (submit, submitted) = sync_channel(max_queued / MIN_PARCEL_BYTES);
         let committing = commit::Commit::new(Arc::clone(&shared), writer, analysis);
         let failed = |cause| Error::at("start threads at", address.to_string(), cause);
         let commit = std::thread::Builder::new()
@@ -115,22 +115,22 @@ impl Server {
             .map_err(failed)?;
         let (stop, stopped) = watch::channel(false);
         let theirs = Arc::clone(&shared);
-        let gate = std::thread::Builder::new()
-            .name("gate".into())
+        let admission = std::thread::Builder::new()
+            .name("accept".into())
             .spawn(move || {
-                runtime.block_on(gate::accept(listener, tls, theirs, submit, stopped));
+                runtime.block_on(admission::accept(listener, tls, theirs, submit, stopped));
             })
             .map_err(failed)?;
         Ok(Self {
             address,
             shared,
             stop,
-            gate: Some(gate),
+            admission: Some(admission),
             commit: Some(commit),
         })
     }
 
-    /// Where it listens: the port is chosen where that of the settings is 0.
+    /// The address it listens on. Port 0 in the settings lets the system choose one.
     #[must_use]
     pub const fn address(&self) -> SocketAddr {
         self.address
@@ -142,24 +142,24 @@ impl Server {
         self.monitor().status()
     }
 
-    /// What looks at it from elsewhere.
+    /// A handle for reading the status elsewhere.
     #[must_use]
     pub fn monitor(&self) -> Monitor {
         Monitor(Arc::clone(&self.shared))
     }
 
-    /// Lets every agent go, writes what was taken and seals the dataset.
+    /// Disconnects every agent, writes what was received and seals the dataset.
     ///
     /// # Errors
-    /// The dataset could not be sealed: its next writer will.
+    /// The dataset could not be sealed; its next writer seals it.
     pub fn stop(mut self) -> Result<Summary, Error> {
         self.end().unwrap_or_else(|| Ok(Summary::default()))
     }
 
     fn end(&mut self) -> Option<Result<Summary, Error>> {
         self.stop.send_replace(true);
-        // The gate's end of the channel goes with it, and then the other thread ends.
-        let _ = self.gate.take()?.join();
+        // This drops the sending end of the channel, which ends the writing thread.
+        let _ = self.admission.take()?.join();
         self.commit.take()?.join().ok()
     }
 }

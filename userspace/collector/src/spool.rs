@@ -1,9 +1,8 @@
-//! Parcels on disk: what an agent has to say and the collector has not acknowledged.
+//! Parcels on disk: rows of an agent that the collector has not acknowledged.
 //!
 //! A parcel is a file, `<epoch>-<sequence>-<rows>.arrows`, a plain Arrow IPC stream. It is written under
-//! another name and renamed, so that a kill leaves all of it or nothing; a loss of power may cost the
-//! last seconds, for nothing is synced on the agent's host. When the spool is full its oldest parcels
-//! go: what happens now matters more to whoever looks than what happened while nobody could.
+//! another name and renamed, so a kill leaves all of it or nothing. A power failure may cost the last seconds,
+//! because the agent syncs nothing. A full spool drops its oldest parcels: recent rows matter more to an operator.
 
 use crate::label::Number;
 use crate::{Error, MESSAGE_BYTES, PARCEL_ROWS};
@@ -20,27 +19,27 @@ use tokio::sync::Notify;
 
 const END: &str = ".arrows";
 const UNFINISHED: &str = ".tmp";
-/// End of the name of a parcel that the collector will not have.
+/// Suffix of a parcel that the collector refused.
 const REFUSED: &str = ".refused";
-/// Refused parcels that a process keeps: what is wrong with one is wrong with the next.
+/// Refused parcels that a process keeps: the next ones usually have the same fault.
 const REFUSED_KEPT: u32 = 16;
 
-/// What is in a spool, and what became of what is not any more.
+/// What a spool holds, and what happened to the rows that left it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Parcels that wait.
+    /// Parcels in the spool.
     pub parcels: u64,
-    /// Rows that wait.
+    /// Rows in the spool.
     pub rows: u64,
-    /// Bytes of the parcels that wait.
+    /// Bytes of the parcels in the spool.
     pub bytes: u64,
     /// Rows acknowledged since the start.
     pub acknowledged_rows: u64,
-    /// Rows that fell out because the spool was full.
+    /// Rows dropped because the spool was full.
     pub dropped_full_rows: u64,
     /// Rows that could not be written: the disk was full, or failed.
     pub dropped_disk_rows: u64,
-    /// Rows of parcels that do not read any more.
+    /// Rows of parcels that can no longer be read.
     pub dropped_damaged_rows: u64,
     /// Rows that the collector refused; the first of their parcels stay in the directory, as `.refused`.
     pub refused_rows: u64,
@@ -50,7 +49,7 @@ pub struct Counts {
 #[derive(Debug)]
 pub struct Spool {
     directory: PathBuf,
-    most_bytes: u64,
+    max_bytes: u64,
     epoch: i64,
     state: Mutex<State>,
     /// Something was appended.
@@ -73,11 +72,11 @@ struct Waiting {
 }
 
 impl Spool {
-    /// Opens the directory, makes it if need be, and takes up what waits in it.
+    /// Opens the directory, creates it if needed, and resumes with the parcels in it.
     ///
     /// # Errors
     /// It cannot be made, read or locked, or another process uses it.
-    pub fn open(directory: &Path, most_bytes: u64) -> Result<Self, Error> {
+    pub fn open(directory: &Path, max_bytes: u64) -> Result<Self, Error> {
         fs::create_dir_all(directory).map_err(|cause| Error::io("create", directory, cause))?;
         let lock = lock(directory)?;
         let failed = |cause| Error::io("read", directory, cause);
@@ -87,7 +86,7 @@ impl Spool {
             let name = entry.file_name();
             let Some(name) = name.to_str() else { continue };
             if name.ends_with(UNFINISHED) {
-                // Killed while it was written; that it stays would be no harm.
+                // Left by a kill in the middle of a write; harmless if it cannot be removed.
                 let _ = fs::remove_file(entry.path());
             } else if let Some((number, rows)) = parse(name) {
                 let bytes = entry.metadata().map_err(failed)?.len();
@@ -98,7 +97,7 @@ impl Spool {
         let after = last.map_or(i64::MIN, |(number, _)| number.epoch + 1);
         let spool = Self {
             directory: directory.to_owned(),
-            most_bytes,
+            max_bytes,
             epoch: now().max(after),
             state: Mutex::new(state),
             appended: Notify::new(),
@@ -108,10 +107,10 @@ impl Spool {
         Ok(spool)
     }
 
-    /// Appends rows of one table. What cannot be written is counted and gone.
+    /// Appends rows of one table. Rows that cannot be written are counted and dropped.
     ///
     /// # Errors
-    /// A value does not fit its column, or the first reason why rows could not be written.
+    /// A value does not check_rows its column, or the first reason why rows could not be written.
     pub fn append(&self, cells: &dyn Cells) -> Result<(), Error> {
         let parcels = parcel::encode(cells, PARCEL_ROWS)?;
         let mut state = self.state();
@@ -129,7 +128,7 @@ impl Spool {
         first
     }
 
-    /// What waits and what became of the rest.
+    /// What the spool holds, and what happened to the rest.
     #[must_use]
     pub fn counts(&self) -> Counts {
         self.state().counts
@@ -143,7 +142,7 @@ impl Spool {
         younger.next().map(|(number, _)| *number)
     }
 
-    /// The bytes of a parcel; `None` when it has gone meanwhile. One that does not read is dropped.
+    /// The bytes of a parcel; `None` when it is no longer there. An unreadable parcel is dropped.
     pub(crate) fn read(&self, number: Number) -> Option<Vec<u8>> {
         let mut state = self.state();
         let waiting = *state.waiting.get(&number)?;
@@ -157,7 +156,7 @@ impl Spool {
         }
     }
 
-    /// The collector has it.
+    /// The collector stored it.
     pub(crate) fn acknowledge(&self, number: Number) {
         let mut state = self.state();
         if let Some(rows) = self.remove(&mut state, number) {
@@ -165,7 +164,7 @@ impl Spool {
         }
     }
 
-    /// The collector will never have it: it is kept for whoever wants to know why.
+    /// The collector refused it for good: the file stays for troubleshooting.
     pub(crate) fn refuse(&self, number: Number) {
         let mut state = self.state();
         let Some(waiting) = state.take(number) else {
@@ -181,7 +180,7 @@ impl Spool {
         }
     }
 
-    /// It is no parcel.
+    /// The file is not a parcel.
     pub(crate) fn damaged(&self, number: Number) {
         self.drop_damaged(&mut self.state(), number);
     }
@@ -214,9 +213,9 @@ impl Spool {
         Ok(())
     }
 
-    /// Drops the oldest until what remains fits.
+    /// Drops the oldest parcels until the rest fits.
     fn make_room(&self, state: &mut State) {
-        while state.counts.bytes > self.most_bytes && state.waiting.len() > 1 {
+        while state.counts.bytes > self.max_bytes && state.waiting.len() > 1 {
             let oldest = state.waiting.first_key_value().map(|(number, _)| *number);
             let Some(rows) = oldest.and_then(|number| self.remove(state, number)) else {
                 return;
@@ -225,10 +224,10 @@ impl Spool {
         }
     }
 
-    /// Its rows.
+    /// Removes a parcel and returns its rows.
     fn remove(&self, state: &mut State, number: Number) -> Option<u64> {
         let waiting = state.take(number)?;
-        // If it stays it is sent once more at the next start, and known.
+        // The agent sends a file that stays once more after its next start; the collector recognises its number.
         let _ = fs::remove_file(self.path(number, waiting.rows, END));
         Some(waiting.rows)
     }
@@ -287,7 +286,7 @@ fn parse(name: &str) -> Option<(Number, u64)> {
     words.next().is_none().then_some((number, rows))
 }
 
-/// Nanoseconds since 1970: what makes an epoch another than those before.
+/// Nanoseconds since 1970: distinguishes an epoch from the earlier ones.
 fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| {

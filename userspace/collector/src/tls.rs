@@ -1,7 +1,7 @@
-//! Keys and certificates: PEM files in, configurations of TLS 1.3 out.
+//! Keys and certificates: PEM files in, TLS 1.3 configurations out.
 //!
-//! Both ends show a certificate. The collector takes those of one authority, which is its own and signs
-//! agents alone; the first DNS name in an agent's certificate is the agent's name.
+//! Both ends show a certificate. The collector accepts those of one authority, which signs only its agents; the
+//! first DNS name in an agent's certificate is the name of the agent.
 
 use crate::Error;
 use rustls_pki_types::pem::PemObject;
@@ -12,25 +12,25 @@ use tokio_rustls::rustls::crypto::{CryptoProvider, ring};
 use tokio_rustls::rustls::server::WebPkiClientVerifier;
 use tokio_rustls::rustls::{self, ClientConfig, RootCertStore, ServerConfig, version};
 
-/// What an end of a connection shows, and whom it believes.
+/// The certificate and key of one end, and the authority that it trusts.
 #[derive(Debug, Clone)]
 pub struct Files {
-    /// Its certificate, with those between it and the authority, in PEM.
+    /// Its certificate, followed by any intermediate certificates (PEM).
     pub certificate: PathBuf,
-    /// The key of the certificate, in PEM.
+    /// The key of the certificate (PEM).
     pub key: PathBuf,
-    /// Certificate of the authority that signed the other end's, in PEM; several may follow each other.
+    /// Certificate of the authority that signed the other end's certificate (PEM); the file may hold several.
     pub authority: PathBuf,
 }
 
-/// The protocol inside: HTTP/2, as gRPC has it.
+/// ALPN protocol: HTTP/2, which gRPC uses.
 const PROTOCOL: &[u8] = b"h2";
 
 impl Files {
-    /// What a collector needs.
+    /// The configuration of a collector.
     ///
     /// # Errors
-    /// A file cannot be read, or is not what it should be.
+    /// A file cannot be read or parsed.
     pub fn server(&self) -> Result<Arc<ServerConfig>, Error> {
         let provider = provider();
         let roots = Arc::new(self.roots()?);
@@ -46,12 +46,12 @@ impl Files {
             .with_single_cert(chain, key)
             .map_err(|error| bad(&self.key, &error))?;
         config.alpn_protocols = vec![PROTOCOL.to_vec()];
-        // A ticket would let a peer in whose certificate has run out since.
+        // A session ticket would admit a peer whose certificate has expired since.
         config.send_tls13_tickets = 0;
         Ok(Arc::new(config))
     }
 
-    /// What an agent needs.
+    /// The configuration of an agent.
     ///
     /// # Errors
     /// Those of [`server`](Self::server).
@@ -85,7 +85,7 @@ impl Files {
     }
 }
 
-/// The first DNS name of a certificate that stands for one host.
+/// The first DNS name in a certificate that is not a wildcard.
 #[must_use]
 pub fn first_name(certificate: &CertificateDer<'_>) -> Option<String> {
     let parsed = webpki::EndEntityCert::try_from(certificate).ok()?;
@@ -103,7 +103,7 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, Error> {
     let found: Result<Vec<_>, _> = found.collect();
     let found = found.map_err(|error| bad(path, &error))?;
     if found.is_empty() {
-        return Err(bad(path, &"there is no certificate in it"));
+        return Err(bad(path, &"no certificate in this file"));
     }
     Ok(found)
 }

@@ -5,7 +5,7 @@
 //! in rows, because they cannot be negative, and `int64` in files, because Spark reads `u64` as a
 //! decimal: the one conversion is here, and stops at `i64::MAX`.
 
-use crate::{Text, Time, Type, Value};
+use crate::{Rule, Text, Time, Type, Value};
 use alloc::borrow::Cow;
 use alloc::string::ToString;
 use alloc::sync::Arc;
@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 use core::net::{IpAddr, Ipv4Addr};
 
 /// A Rust type that may be a field of a row.
-pub trait Cell: Sized {
+pub trait Cell: Clone + PartialEq {
     /// Type of its column.
     const TYPE: Type;
     /// Whether its column may hold null.
@@ -28,6 +28,16 @@ pub trait Cell: Sized {
     /// The cell that [`Cell::value`] came from; `None` when the value is of another type or out of
     /// range.
     fn read(value: Value<'_>) -> Option<Self>;
+
+    /// Takes in the cell of a row that follows. Nothing changes by a rule that has no meaning for the
+    /// type, or that works on other columns.
+    fn merge(&mut self, other: &Self, rule: Rule) {
+        match rule {
+            Rule::Last => self.clone_from(other),
+            Rule::Sketch | Rule::None => *self = Self::empty(),
+            _ => {}
+        }
+    }
 }
 
 macro_rules! integer_cells {
@@ -47,6 +57,17 @@ macro_rules! integer_cells {
                 match value {
                     Value::I64(number) => Self::try_from(number).ok(),
                     _ => None,
+                }
+            }
+
+            fn merge(&mut self, other: &Self, rule: Rule) {
+                match rule {
+                    Rule::Sum | Rule::Whole => *self = self.saturating_add(*other),
+                    Rule::Min => *self = (*self).min(*other),
+                    Rule::Max => *self = (*self).max(*other),
+                    Rule::Last => *self = *other,
+                    Rule::None => *self = 0,
+                    _ => {}
                 }
             }
         }
@@ -72,6 +93,17 @@ impl Cell for f64 {
             _ => None,
         }
     }
+
+    fn merge(&mut self, other: &Self, rule: Rule) {
+        match rule {
+            Rule::Sum | Rule::Whole => *self += other,
+            Rule::Min => *self = self.min(*other),
+            Rule::Max => *self = self.max(*other),
+            Rule::Last => *self = *other,
+            Rule::None => *self = 0.0,
+            _ => {}
+        }
+    }
 }
 
 impl Cell for bool {
@@ -91,6 +123,16 @@ impl Cell for bool {
             _ => None,
         }
     }
+
+    fn merge(&mut self, other: &Self, rule: Rule) {
+        match rule {
+            Rule::Any => *self |= other,
+            Rule::All => *self &= other,
+            Rule::Last => *self = *other,
+            Rule::None => *self = false,
+            _ => {}
+        }
+    }
 }
 
 impl Cell for Text {
@@ -108,6 +150,16 @@ impl Cell for Text {
         match value {
             Value::Text(text) => Some(Arc::<str>::from(&*text).into()),
             _ => None,
+        }
+    }
+
+    fn merge(&mut self, other: &Self, rule: Rule) {
+        match rule {
+            Rule::First if !self.is_empty() => {}
+            Rule::First | Rule::Last => self.clone_from(other),
+            Rule::Same if self == other => {}
+            Rule::Same | Rule::None => *self = Self::default(),
+            _ => {}
         }
     }
 }
@@ -148,6 +200,10 @@ impl Cell for Time {
             Value::Time(time) => Some(time),
             _ => None,
         }
+    }
+
+    fn merge(&mut self, other: &Self, rule: Rule) {
+        self.0.merge(&other.0, rule);
     }
 }
 
@@ -205,6 +261,18 @@ impl<C: Cell> Cell for Option<C> {
         match value {
             Value::Null => Some(None),
             value => C::read(value).map(Some),
+        }
+    }
+
+    /// Null adds nothing, except where the rule needs all.
+    fn merge(&mut self, other: &Self, rule: Rule) {
+        match (&mut *self, other) {
+            (_, _) if matches!(rule, Rule::None | Rule::Sketch) => *self = None,
+            (ours, theirs) if rule == Rule::Same && *ours != *theirs => *self = None,
+            (Some(ours), Some(theirs)) => ours.merge(theirs, rule),
+            (_, None) if rule == Rule::Whole => *self = None,
+            (None, Some(theirs)) if rule != Rule::Whole => *self = Some(theirs.clone()),
+            _ => {}
         }
     }
 }

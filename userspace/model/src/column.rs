@@ -1,7 +1,10 @@
 //! What the registry says of a table and of each of its columns.
 
+use crate::Aggregate;
+use serde::{Serialize, Serializer};
+
 /// A table of the dataset: a directory `<root>/<name>/` of segments that all have these columns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Table {
     /// Name of the table and of its directory.
     pub name: &'static str,
@@ -29,19 +32,24 @@ impl Table {
 }
 
 /// One column of a [`Table`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Column {
     /// Name in files and JSON. Ends in the suffix of its unit, if that has one.
     pub name: &'static str,
     /// Type of the cells.
+    #[serde(rename = "type")]
     pub kind: Type,
-    /// Whether a cell may be null.
-    pub nullable: bool,
     /// What the numbers count.
     pub unit: Unit,
+    /// Whether a cell may be null.
+    pub nullable: bool,
+    /// How cells add up when several rows become one.
+    pub aggregate: Aggregate,
     /// Heading in text output.
+    #[serde(skip)]
     pub title: &'static str,
     /// Whether text output shows the column unless told otherwise.
+    #[serde(skip)]
     pub shown: bool,
     /// What a cell says, in one or two sentences.
     pub help: &'static str,
@@ -85,6 +93,12 @@ impl Type {
     #[must_use]
     pub const fn is_number(self) -> bool {
         matches!(self, Self::I64 | Self::F64)
+    }
+}
+
+impl Serialize for Type {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
     }
 }
 
@@ -169,6 +183,12 @@ impl Unit {
             Self::PacketsPerSecond => "packets/s",
             Self::Ratio => "ratio",
         }
+    }
+}
+
+impl Serialize for Unit {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
     }
 }
 

@@ -10,6 +10,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`mod@column`] | [`Table`], [`Column`], their [`Type`] and [`Unit`] |
+//! | [`aggregate`] | how a column adds up over time and over observers |
 //! | [`value`] | [`Value`]: any cell of any row, borrowed |
 //! | [`cell`] | [`Cell`]: the Rust types that may stand in a row, and how each becomes a `Value` and back |
 //! | [`row`] | [`Row`] and [`Cells`]: rows one at a time by type, or many behind one object |
@@ -28,6 +29,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod aggregate;
 pub mod cell;
 pub mod column;
 pub mod csv;
@@ -45,6 +47,7 @@ pub mod text;
 pub mod time;
 pub mod value;
 
+pub use aggregate::{Aggregate, Over, Rule};
 pub use cell::Cell;
 pub use column::{Column, Table, Type, Unit};
 pub use row::{Cells, Mismatch, Row};

@@ -2,7 +2,7 @@
 
 mod sketches;
 
-use crate::{Column, FORMAT_VERSION, TABLES, Table, Type, Unit, footer};
+use crate::{Column, FORMAT_VERSION, Rule, TABLES, Table, Type, Unit, footer};
 use alloc::string::String;
 use core::fmt::Write;
 
@@ -29,6 +29,11 @@ fn write_page(page: &mut String) -> core::fmt::Result {
             writeln!(page, "| `{suffix}` | {} |", unit.name())?;
         }
     }
+    page.push_str(AGGREGATES);
+    writeln!(page, "| adds up | the merged cell |\n|---|---|")?;
+    for (word, meaning) in Rule::WORDS {
+        writeln!(page, "| {word} | {meaning} |")?;
+    }
     page.push_str("\n## Footer\n\n");
     page.push_str(FOOTER);
     writeln!(page, "| key | value |\n|---|---|")?;
@@ -43,15 +48,25 @@ fn write_page(page: &mut String) -> core::fmt::Result {
 
 fn write_table(page: &mut String, table: &Table) -> core::fmt::Result {
     writeln!(page, "\n## `{}`\n\n{}\n", table.name, table.help)?;
-    writeln!(page, "| column | type | unit | null | what it says |")?;
-    writeln!(page, "|---|---|---|---|---|")?;
+    writeln!(
+        page,
+        "| column | type | unit | null | adds up | what it says |"
+    )?;
+    writeln!(page, "|---|---|---|---|---|---|")?;
     for column in table.columns {
         let Column {
-            name, kind, help, ..
+            name,
+            kind,
+            aggregate,
+            help,
+            ..
         } = column;
         let null = if column.nullable { "yes" } else { "" };
         let (kind, unit) = (kind.name(), column.unit.name());
-        writeln!(page, "| `{name}` | {kind} | {unit} | {null} | {help} |")?;
+        writeln!(
+            page,
+            "| `{name}` | {kind} | {unit} | {null} | {aggregate} | {help} |"
+        )?;
     }
     Ok(())
 }
@@ -143,6 +158,16 @@ const UNITS: &str = "
 
 The last word of a column's name is its unit. A column whose name ends in none of these words has no
 unit, or one that its description gives.
+
+";
+
+const AGGREGATES: &str = "
+## How columns add up
+
+When several rows become one, each column follows a rule. Where two rules are given, `a / b`, the first is
+for rows of the same thing that follow each other (windows, in `top` and `report`; of a connection the
+latest row holds), the second for rows of one time: of several capture points (`rocescope merge`), or of
+several connections. Null means \"not measured\".
 
 ";
 

@@ -1,6 +1,6 @@
 //! Rows: one at a time with their type ([`Row`]), or many behind one object ([`Cells`]).
 
-use crate::{Table, Value};
+use crate::{Over, Table, Value};
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -17,6 +17,16 @@ pub trait Row: Sized + Default + 'static {
     /// # Errors
     /// [`Mismatch`] names the first column whose value does not fit its field.
     fn read<'a>(cell: impl FnMut(usize) -> Value<'a>) -> Result<Self, Mismatch>;
+
+    /// Makes this row and one that follows it, in time or in the list of observers, into one row.
+    fn merge(&mut self, other: &Self, over: Over);
+
+    /// Computes again the ratios and rates that follow from other columns.
+    fn recompute(&mut self);
+
+    /// A copy without sketches and histograms, which take most of the memory.
+    #[must_use]
+    fn without_sketches(&self) -> Self;
 }
 
 /// Rows of one table without their type: what stores and renderers take.
@@ -89,20 +99,24 @@ impl core::error::Error for Mismatch {}
 ///     /// What one row is.
 ///     PortRow = "ports" {
 ///         /// What the cell says.
-///         received_bytes: u64, Bytes, show "Received";
+///         received_bytes: u64, Bytes, [sum], show "Received";
 ///     }
 /// }
 /// ```
 ///
 /// A line is: name, type (see [`Cell`](crate::Cell); an `Option` makes the column nullable),
-/// [`Unit`](crate::Unit), `show` or `hide` in text output, heading. The documentation of the field
-/// is the help of the column.
+/// [`Unit`](crate::Unit), how it adds up, `show` or `hide` in text output, heading. The documentation
+/// of the field is the help of the column.
+///
+/// How it adds up is a [`Rule`](crate::Rule) in small letters, `[max]`, or two where rows that follow
+/// each other in time and rows of several observers differ: `[sum | whole]`. What follows from other
+/// columns names them: `[lost / lost + seen]`, or `[rate frame_bytes]`.
 macro_rules! table {
     (
         $(#[doc = $help:literal])+
         $row:ident = $name:literal {$(
             $(#[doc = $column_help:literal])+
-            $field:ident: $cell:ty, $unit:ident, $shown:ident $title:literal;
+            $field:ident: $cell:ty, $unit:ident, $rule:tt, $shown:ident $title:literal;
         )+}
     ) => {
         $(#[doc = $help])+
@@ -127,6 +141,7 @@ macro_rules! table {
                     kind: <$cell as $crate::Cell>::TYPE,
                     nullable: <$cell as $crate::Cell>::NULLABLE,
                     unit: $crate::Unit::$unit,
+                    aggregate: table!(@aggregate $rule),
                     title: $title,
                     shown: table!(@$shown),
                     help: concat!($($column_help),+).trim_ascii(),
@@ -151,8 +166,81 @@ macro_rules! table {
                     })?,
                 )+})
             }
+
+            fn merge(&mut self, other: &Self, over: $crate::Over) {
+                $(table!(@span $rule self other $field);)+
+                $(
+                    let rule = const { table!(@aggregate $rule) }.over(over);
+                    $crate::Cell::merge(&mut self.$field, &other.$field, rule);
+                )+
+                self.recompute();
+            }
+
+            fn recompute(&mut self) {
+                $(table!(@recompute $rule self $field $unit);)+
+            }
+
+            fn without_sketches(&self) -> Self {
+                Self { $($field: table!(@copy $rule self $field),)+ }
+            }
+        }
+
+        impl serde::Serialize for $row {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serde::Serialize::serialize(&$crate::json::Row(self, |_: &_| true), serializer)
+            }
         }
     };
+    (@aggregate [rate $of:ident]) => {
+        table!(@both $crate::Rule::Rate(stringify!($of)))
+    };
+    (@aggregate [$rule:ident]) => { table!(@both table!(@rule $rule)) };
+    (@aggregate [$time:ident | $observers:ident]) => {
+        $crate::Aggregate { time: table!(@rule $time), observers: table!(@rule $observers) }
+    };
+    (@aggregate [$of:ident $(+ $more:ident)* / $among:ident $(+ $others:ident)*]) => {
+        table!(@both $crate::Rule::Ratio {
+            of: &[stringify!($of) $(, stringify!($more))*],
+            among: &[stringify!($among) $(, stringify!($others))*],
+        })
+    };
+    (@both $rule:expr) => { $crate::Aggregate { time: $rule, observers: $rule } };
+    (@rule same) => { $crate::Rule::Same };
+    (@rule sum) => { $crate::Rule::Sum };
+    (@rule whole) => { $crate::Rule::Whole };
+    (@rule min) => { $crate::Rule::Min };
+    (@rule max) => { $crate::Rule::Max };
+    (@rule first) => { $crate::Rule::First };
+    (@rule last) => { $crate::Rule::Last };
+    (@rule any) => { $crate::Rule::Any };
+    (@rule all) => { $crate::Rule::All };
+    (@rule span) => { $crate::Rule::Span };
+    (@rule sketch) => { $crate::Rule::Sketch };
+    (@rule none) => { $crate::Rule::None };
+    // While both starts are still known.
+    (@span [span] $self:ident $other:ident $field:ident) => {
+        let end_ns = ($self.window_start_ns.saturating_add($self.$field))
+            .max($other.window_start_ns.saturating_add($other.$field));
+        $self.$field = end_ns.saturating_sub($self.window_start_ns.min($other.window_start_ns));
+    };
+    (@span $rule:tt $self:ident $other:ident $field:ident) => {};
+    (@recompute [rate $of:ident] $self:ident $field:ident $unit:ident) => {
+        let of = $crate::Cell::value(&$self.$of);
+        let rate = $crate::aggregate::rate(of, $crate::Unit::$unit, $self.window_ns);
+        $self.$field = $crate::aggregate::computed(rate);
+    };
+    (
+        @recompute [$of:ident $(+ $more:ident)* / $among:ident $(+ $others:ident)*]
+        $self:ident $field:ident $unit:ident
+    ) => {
+        let of = [$crate::Cell::value(&$self.$of) $(, $crate::Cell::value(&$self.$more))*];
+        let among = [$crate::Cell::value(&$self.$among) $(, $crate::Cell::value(&$self.$others))*];
+        $self.$field = $crate::aggregate::computed($crate::aggregate::ratio(&of, &among));
+    };
+    (@recompute $rule:tt $self:ident $field:ident $unit:ident) => {};
+    (@copy [sketch] $self:ident $field:ident) => { $crate::Cell::empty() };
+    (@copy [$time:ident | sketch] $self:ident $field:ident) => { $crate::Cell::empty() };
+    (@copy $rule:tt $self:ident $field:ident) => { $self.$field.clone() };
     (@show) => { true };
     (@hide) => { false };
 }

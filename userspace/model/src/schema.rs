@@ -1,10 +1,11 @@
 //! The registry itself, as `rocescope schema` prints it.
 
-use crate::{FORMAT_VERSION, TABLES, Table, json::Writer, render};
+use crate::{FORMAT_VERSION, TABLES, Table, json, render};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
+use serde::Serialize;
 
 /// Every table as aligned text: one line a column.
 #[must_use]
@@ -16,46 +17,35 @@ pub fn text() -> String {
 /// One table as aligned text.
 #[must_use]
 pub fn table_text(table: &Table) -> String {
-    let mut lines = vec![["column", "type", "unit", "null", "what it says"].map(String::from)];
+    let heading = ["column", "type", "unit", "null", "adds up", "what it says"];
+    let mut lines = vec![heading.map(String::from)];
     lines.extend(table.columns.iter().map(|column| {
         [
             column.name.to_string(),
             column.kind.name().to_string(),
             column.unit.name().to_string(),
             if column.nullable { "yes" } else { "" }.to_string(),
+            column.aggregate.to_string(),
             column.help.to_string(),
         ]
     }));
     let lines: Vec<Vec<String>> = lines.into_iter().map(Vec::from).collect();
-    let body = render::align(&lines, &[false; 5]);
+    let body = render::align(&lines, &[false; 6]);
     format!("{}: {}\n\n{body}", table.name, table.help)
 }
 
 /// Every table as one JSON object: `format_version`, and `tables` with their columns.
 #[must_use]
 pub fn json() -> String {
-    let mut json = Writer::pretty();
-    json.begin_object();
-    json.key("format_version").integer(FORMAT_VERSION);
-    json.key("tables").begin_array();
-    for table in TABLES {
-        json.begin_object();
-        json.key("name").string(table.name);
-        json.key("help").string(table.help);
-        json.key("columns").begin_array();
-        for column in table.columns {
-            json.begin_object();
-            json.key("name").string(column.name);
-            json.key("type").string(column.kind.name());
-            json.key("unit").string(column.unit.name());
-            json.key("nullable").bool(column.nullable);
-            json.key("help").string(column.help);
-            json.end_object();
-        }
-        json.end_array().end_object();
+    #[derive(Serialize)]
+    struct Schema {
+        format_version: u32,
+        tables: &'static [&'static Table],
     }
-    json.end_array().end_object();
-    json.finish()
+    json::pretty(&Schema {
+        format_version: FORMAT_VERSION,
+        tables: TABLES,
+    })
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Other addresses in the place of those on the wire.
 
-use crate::rows::address;
+use crate::fields::address;
 use alloc::sync::Arc;
 use core::fmt::Debug;
 use core::net::IpAddr;

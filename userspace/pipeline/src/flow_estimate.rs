@@ -1,8 +1,10 @@
 //! How many flows a window's sketches say there were, and which of them says it.
 
-use crate::LINEAR_COUNTING_BITS;
 use rocescope_sketches::HyperLogLog;
-use rocescope_sketches::linear_counting::Estimate;
+use rocescope_sketches::linear_counting::{Estimate, ROW_BITS};
+
+/// Bits of the Linear Counting bitmap in every row of `windows`.
+pub const LINEAR_COUNTING_BITS: u32 = ROW_BITS;
 
 /// How many flows a window's sketches say there were.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,38 +1,38 @@
-//! Tags to numbers: open addressing, eight places a cache line.
+//! Tags to numbers: open addressing, eight slots a cache line.
 //!
-//! A look at the place where a tag should lie needs no branch that waits for memory, so that a group
+//! A look at the slot where a tag should lie needs no branch that waits for memory, so that a group
 //! of them overlaps.
 
 use alloc::vec::Vec;
 
 /// A tag and its number.
-type Place = (u32, u32);
+type Slot = (u32, u32);
 const FREE: u32 = u32::MAX;
-/// Places at first: 8 KiB. There are always at least twice as many as numbers.
+/// Slots at first: 8 KiB. There are always at least twice as many as numbers.
 const FIRST: usize = 1_024;
 
 /// Numbers by tag; several may have the same tag. 16 to 32 bytes a number.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
-    places: Vec<Place>,
+    slots: Vec<Slot>,
     len: usize,
 }
 
 impl Index {
     /// Forgets every number; keeps the memory.
     pub(crate) fn clear(&mut self) {
-        self.places.fill((0, FREE));
+        self.slots.fill((0, FREE));
         self.len = 0;
     }
 
     fn mask(&self) -> usize {
-        self.places.len().wrapping_sub(1)
+        self.slots.len().wrapping_sub(1)
     }
 
-    /// Reads the place where `tag` should lie.
+    /// Reads the slot where `tag` should lie.
     #[inline]
     pub(crate) fn touch(&self, tag: u32) -> u32 {
-        self.places
+        self.slots
             .get(tag as usize & self.mask())
             .map_or(0, |(_, number)| *number)
     }
@@ -42,7 +42,7 @@ impl Index {
     pub(crate) fn find(&self, tag: u32, wanted: impl Fn(u32) -> bool) -> Option<u32> {
         let mut at = tag as usize & self.mask();
         loop {
-            let (other, number) = *self.places.get(at)?;
+            let (other, number) = *self.slots.get(at)?;
             if number == FREE {
                 return None;
             }
@@ -54,10 +54,10 @@ impl Index {
     }
 
     pub(crate) fn insert(&mut self, tag: u32, number: u32) {
-        if 2 * (self.len + 1) > self.places.len() {
-            let larger = (2 * self.places.len()).max(FIRST);
-            let places = core::mem::replace(&mut self.places, alloc::vec![(0, FREE); larger]);
-            for (tag, number) in places {
+        if 2 * (self.len + 1) > self.slots.len() {
+            let larger = (2 * self.slots.len()).max(FIRST);
+            let slots = core::mem::replace(&mut self.slots, alloc::vec![(0, FREE); larger]);
+            for (tag, number) in slots {
                 if number != FREE {
                     self.put(tag, number);
                 }
@@ -70,21 +70,21 @@ impl Index {
     fn put(&mut self, tag: u32, number: u32) {
         let mask = self.mask();
         let mut at = tag as usize & mask;
-        while let Some(place) = self.places.get_mut(at) {
-            if place.1 == FREE {
-                *place = (tag, number);
+        while let Some(slot) = self.slots.get_mut(at) {
+            if slot.1 == FREE {
+                *slot = (tag, number);
                 return;
             }
             at = (at + 1) & mask;
         }
     }
 
-    /// Removes a number; those behind it move up, so that no place is ever spoilt.
+    /// Removes a number; those behind it move up, so that no slot is ever spoilt.
     pub(crate) fn remove(&mut self, tag: u32, number: u32) {
         let mask = self.mask();
         let mut at = tag as usize & mask;
         loop {
-            match self.places.get(at) {
+            match self.slots.get(at) {
                 Some((_, found)) if *found == number => break,
                 Some((_, found)) if *found != FREE => at = (at + 1) & mask,
                 _ => return,
@@ -94,16 +94,16 @@ impl Index {
         let mut next = at;
         loop {
             next = (next + 1) & mask;
-            let Some(&(tag, number)) = self.places.get(next) else {
+            let Some(&(tag, number)) = self.slots.get(next) else {
                 return;
             };
             let is_free = number == FREE;
-            // It may move if its own place does not lie between the hole and where it is.
-            let way = |from: usize, to: usize| to.wrapping_sub(from) & mask;
-            if !is_free && way(tag as usize & mask, next) < way(at, next) {
+            // It may move if its own slot does not lie between the hole and where it is.
+            let distance = |from: usize, to: usize| to.wrapping_sub(from) & mask;
+            if !is_free && distance(tag as usize & mask, next) < distance(at, next) {
                 continue;
             }
-            if let Some(hole) = self.places.get_mut(at) {
+            if let Some(hole) = self.slots.get_mut(at) {
                 *hole = if is_free { (0, FREE) } else { (tag, number) };
             }
             if is_free {

@@ -15,12 +15,14 @@
 //! | `index` | numbers of flows and of directions, by hash |
 //! | [`flow_estimate`] | how many flows the sketches say there were |
 //! | [`overflow`] | the sketches that take over beyond the bound |
+//! | [`fields`] | addresses, VLANs and opcodes as cells of a row |
 //! | [`rows`] | a finished window as rows of the dataset |
-//! | [`change`] | elephants, and flows whose rate jumps between windows |
+//! | [`rate_change`] | elephants, and flows whose rate jumps between windows |
 //! | [`merge`] | the rows of several capture points as those of one |
-//! | `trouble` | what the analysis of connections says of the flows of a window |
+//! | `impairment` | retransmitted and reordered packets of the flows of a window |
 //! | [`connections`] | queue pairs: loss, order, latency, congestion |
-//! | `total`, [`summary`] | the whole capture: summed up, and told |
+//! | `mirror` | packets that a mirror port lost or duplicated |
+//! | `total`, [`summary`] | the whole capture: sums, and the summary that is printed |
 //!
 //! The invariant: sums over all windows, and the summary, equal the counters of the capture, packet
 //! by packet and byte by byte, whatever the order of arrival.
@@ -29,25 +31,26 @@
 extern crate alloc;
 
 pub mod anonymize;
-pub mod change;
 pub mod connections;
+pub mod fields;
 pub mod filter;
 pub mod flow_estimate;
 pub mod flow_table;
+mod impairment;
 mod index;
 pub mod merge;
+mod mirror;
 pub mod overflow;
+pub mod rate_change;
 pub mod rows;
 pub mod settings;
 pub mod summary;
 mod total;
-mod trouble;
 pub mod window;
 pub mod windows;
 
-/// Bits of the Linear Counting bitmap in every row of `windows`.
-pub const LINEAR_COUNTING_BITS: u32 = rocescope_sketches::linear_counting::ROW_BITS;
-
+pub use flow_estimate::LINEAR_COUNTING_BITS;
+pub use mirror::Mirror;
 pub use settings::{Settings, SettingsError};
-pub use summary::{Mirror, Summary, TopFlow};
+pub use summary::{Summary, TopFlow};
 pub use windows::Pipeline;

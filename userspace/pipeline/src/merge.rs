@@ -1,87 +1,34 @@
 //! The rows of one window as several capture points saw it, as if one had seen it all.
 //!
 //! Each point is taken to have seen other packets: a packet that passed two mirrors counts twice.
-//! What adds up is added; sketches are merged; the numbers that follow from them are worked out anew;
-//! what neither adds up nor follows is kept where all agree and null where they do not. A flow that
+//! Columns add up by their own rules ([`Rule`](rocescope_model::Rule)); sketches are merged here, and the numbers that
+//! follow from them computed again. A flow that
 //! one point lists and another saw too little of to list may have had more than is listed: its error
 //! columns say how much, so that sizes still never fall short of the truth.
 //!
 //! | module | what it holds |
 //! |---|---|
+//! | `part` | the rows of one point, and why they cannot be merged |
 //! | [`parameters`] | what datasets must have in common |
-//! | `columns` | how the cells of a column become one |
 //! | `sketches` | the sketches of several rows as one |
 //! | `flows` | the flows of several points by key |
 
-mod columns;
 mod flows;
 pub mod parameters;
+mod part;
 mod sketches;
 
 pub use parameters::{Differs, Parameters};
+pub use part::{MergeError, Part, Target};
 
 use crate::flow_estimate::{FlowEstimate, wants_hyper_log_log};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
-use columns::add;
 use flows::Merged;
-use rocescope_model::{FlowRow, OpcodeRow, Row, Text, WindowRow, WindowRows};
-use rocescope_sketches::count_min::SparkError;
-use rocescope_sketches::hyper_log_log::HllError;
-use rocescope_sketches::linear_counting::RowError;
-use rocescope_sketches::{FlowHash, HyperLogLog, LinearCounting, Mismatch};
+use part::hash;
+use rocescope_model::{OpcodeRow, Over, Row, WindowRow, WindowRows};
+use rocescope_sketches::{HyperLogLog, LinearCounting};
 use sketches::Sketches;
-
-/// One window as one capture point saw it. There are several rows of `windows` where it was started
-/// anew within the window.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Part {
-    /// Totals and sketches.
-    pub windows: Vec<WindowRow>,
-    /// Top flows.
-    pub flows: Vec<FlowRow>,
-    /// Opcodes.
-    pub opcodes: Vec<OpcodeRow>,
-}
-
-/// What the merged rows are to be.
-#[derive(Clone, Debug)]
-pub struct Target {
-    /// Name of the capture point in them.
-    pub observer: Text,
-    /// Frame bits a second from which a flow is an elephant.
-    pub elephant_bps: f64,
-}
-
-/// Why the rows of a window cannot be merged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum MergeError {
-    /// Sketches were made with different parameters.
-    #[error("{column}: {mismatch}")]
-    Mismatch {
-        /// The column.
-        column: &'static str,
-        /// What differs.
-        mismatch: Mismatch,
-    },
-    /// `linear_counting` holds something else.
-    #[error("linear_counting: {0}")]
-    Bitmap(RowError),
-    /// A Count-Min column holds something else.
-    #[error("{column}: {error}")]
-    CountMin {
-        /// The column.
-        column: &'static str,
-        /// What is wrong.
-        error: SparkError,
-    },
-    /// `hll_flows` holds something else.
-    #[error("hll_flows: {0}")]
-    HyperLogLog(HllError),
-    /// Not all flows are listed, and the sketches that know of the others were left out.
-    #[error("not all of its flows are listed, and without sketches the others cannot be counted")]
-    NoSketches,
-}
 
 /// Merges the rows of one window. Events are not among them: they need no merging.
 ///
@@ -119,21 +66,16 @@ pub fn merge_window(parts: &[Part], target: &Target) -> Result<WindowRows, Merge
     Ok(rows)
 }
 
-/// All rows as one; `None` when there are none.
-fn sum<'a, R: Row + Clone>(rows: impl IntoIterator<Item = &'a R>) -> Option<R> {
-    let mut rows = rows.into_iter();
-    let first = rows.next()?.clone();
-    Some(rows.fold(first, |sum, row| add(&sum, row)))
-}
-
 fn window(
     parts: &[Part],
     seen: &[Sketches],
     merged: &Merged,
 ) -> Result<Option<WindowRow>, MergeError> {
-    let Some(mut row) = sum(parts.iter().flat_map(|part| &part.windows)) else {
+    let mut rows = parts.iter().flat_map(|part| &part.windows);
+    let Some(mut row) = rows.next().map(Row::without_sketches) else {
         return Ok(None);
     };
+    rows.for_each(|other| row.merge(other, Over::Observers));
     let all = Sketches::merged(seen)?;
     let hashes = merged.rows.iter().map(|row| hash(row.flow_hash));
     let bitmap = match &all.flows {
@@ -163,10 +105,6 @@ fn window(
     let listed = merged.rows.iter().filter(|row| row.elephant).count() as u64;
     row.elephant_flows = listed.max(if merged.complete { 0 } else { unlisted });
     row.mouse_flows = row.flows.saturating_sub(row.elephant_flows);
-    row.mirror_loss_ratio = row.mirror_lost_packets.and_then(|lost| {
-        let all = lost + row.roce_packets;
-        (all > 0).then(|| lost as f64 / all as f64)
-    });
     row.linear_counting = all.flows.map(|flows| flows.row_bytes().flatten().collect());
     row.hll_flows = hll
         .filter(|_| row.linear_counting.is_some())
@@ -195,24 +133,10 @@ fn hyper_log_log(parts: &[Part], seen: &[Sketches], merged: &Merged) -> Option<H
 fn opcodes(parts: &[Part]) -> Vec<OpcodeRow> {
     let mut opcodes: BTreeMap<u8, OpcodeRow> = BTreeMap::new();
     for row in parts.iter().flat_map(|part| &part.opcodes) {
-        let sum = match opcodes.get(&row.opcode_number) {
-            Some(before) => add(before, row),
-            None => row.clone(),
-        };
-        opcodes.insert(row.opcode_number, sum);
-    }
-    for row in opcodes.values_mut() {
-        row.frame_bps = bps(row.frame_bytes, row.window_ns);
-        row.rate_pps = row.packets as f64 / (row.window_ns as f64 / 1e9);
+        opcodes
+            .entry(row.opcode_number)
+            .and_modify(|sum| sum.merge(row, Over::Observers))
+            .or_insert_with(|| row.clone());
     }
     opcodes.into_values().collect()
-}
-
-fn hash(flow_hash: i64) -> FlowHash {
-    FlowHash(flow_hash.cast_unsigned())
-}
-
-/// Bits a second of `bytes` in a window.
-fn bps(bytes: u64, window_ns: i64) -> f64 {
-    bytes as f64 * 8e9 / window_ns as f64
 }

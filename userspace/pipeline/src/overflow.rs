@@ -18,7 +18,7 @@ pub const COUNT_MIN_WIDTH: u32 = 16_384;
 pub const COUNT_MIN_SEED: i32 = 42;
 
 /// 524,288 bits, 64 KiB: within 1 % up to three million flows.
-const MANY_ROWS: NonZeroU16 = NonZeroU16::MIN.saturating_add(15);
+const FLOW_BITMAP_ROWS: NonZeroU16 = NonZeroU16::MIN.saturating_add(15);
 /// 4,096 tracked flows; the top 1,000 of a heavy-tailed mix need about seven times their number.
 const HEAVY_BUCKETS: NonZeroU32 = NonZeroU32::MIN.saturating_add(511);
 
@@ -118,7 +118,7 @@ pub struct Overflow {
     /// Everything, flow by flow, as the window hands it on.
     pub sketches: Sketches,
     /// How many flows, to more digits than the one row of the window can tell.
-    pub many: LinearCounting,
+    pub flow_bitmap: LinearCounting,
     /// The same without a limit, as the window hands it on.
     pub hll: HyperLogLog,
     heavy: HeavyHitters<LANES>,
@@ -142,7 +142,7 @@ impl Overflow {
         let tracked = alloc::vec![None; heavy.capacity()];
         Self {
             sketches: empty.clone(),
-            many: LinearCounting::new(MANY_ROWS),
+            flow_bitmap: LinearCounting::new(FLOW_BITMAP_ROWS),
             hll: HyperLogLog::new(),
             heavy,
             tracked,
@@ -151,16 +151,16 @@ impl Overflow {
         }
     }
 
-    /// An empty bitmap that merges with [`many`](Self::many).
+    /// An empty bitmap that merges with [`flow_bitmap`](Self::flow_bitmap).
     #[must_use]
-    pub fn empty_many() -> LinearCounting {
-        LinearCounting::new(MANY_ROWS)
+    pub fn empty_flow_bitmap() -> LinearCounting {
+        LinearCounting::new(FLOW_BITMAP_ROWS)
     }
 
     /// Adds counts to a flow.
     pub fn add(&mut self, hash: FlowHash, key: &FlowKey, opcode: Opcode, counts: &FlowCounts) {
         self.sketches.add(hash, counts);
-        self.many.add(hash);
+        self.flow_bitmap.add(hash);
         self.hll.add(hash);
         self.first_ns = self.first_ns.min(counts.first_ns);
         self.last_ns = self.last_ns.max(counts.last_ns);
@@ -176,7 +176,7 @@ impl Overflow {
     pub fn merge(&mut self, other: &Self) {
         self.sketches.merge(&other.sketches);
         // Both are made by `new`, so neither can differ.
-        let _ = self.many.merge(&other.many);
+        let _ = self.flow_bitmap.merge(&other.flow_bitmap);
         self.hll.merge(&other.hll);
         self.first_ns = self.first_ns.min(other.first_ns);
         self.last_ns = self.last_ns.max(other.last_ns);

@@ -1,51 +1,22 @@
 //! A finished window as rows of the dataset.
 
-use crate::change::Changed;
+use crate::fields::{address, opcode_name, vlan, vni};
 use crate::flow_estimate::{FlowEstimate, wants_hyper_log_log};
+use crate::mirror::Mirror;
 use crate::overflow::{Bounded, Sketches};
+use crate::rate_change::RateChange;
 use crate::settings::Settings;
-use crate::summary::Mirror;
-use crate::window::{Happening, Window};
+use crate::window::{FlowEvent, Window};
 use alloc::format;
-use alloc::string::ToString;
 use alloc::vec::Vec;
-use core::net::{IpAddr, Ipv6Addr};
 use rocescope_model::{
     EventRow, FlowRow, OpcodeRow, Text, Time, Unit, Value, WindowRow, WindowRows, human,
 };
 use rocescope_record::OpcodeTotals;
 use rocescope_sketches::HyperLogLog;
-use rocescope_sketches::jitter::Kind;
+use rocescope_sketches::jitter::ChangeKind;
 use rocescope_wire::extension::{Acknowledgement, Syndrome, rnr_timer_us};
-use rocescope_wire::link::NO_VLAN;
-use rocescope_wire::tunnel::NO_VNI;
 use rocescope_wire::{FlowKey, Opcode, Transport};
-
-/// The address in a flow key, IPv4 where it is mapped.
-#[must_use]
-pub fn address(bytes: [u8; 16]) -> IpAddr {
-    Ipv6Addr::from(bytes).to_canonical()
-}
-
-/// The VLAN id, where there is one.
-#[must_use]
-pub fn vlan(id: u16) -> Option<u16> {
-    (id != NO_VLAN).then_some(id)
-}
-
-/// The VXLAN network identifier, where there is one.
-#[must_use]
-pub fn vni(id: u32) -> Option<u32> {
-    (id != NO_VNI).then_some(id)
-}
-
-/// The name of an opcode, shared where it has one.
-#[must_use]
-pub(crate) fn opcode_name(opcode: Opcode) -> Text {
-    opcode
-        .name()
-        .map_or_else(|| opcode.to_string().into(), Text::from_static)
-}
 
 /// The opcodes that were seen, as rows that know neither window nor rates.
 pub fn opcode_rows(opcodes: &[OpcodeTotals; 256]) -> impl Iterator<Item = OpcodeRow> {
@@ -73,7 +44,7 @@ pub(crate) struct Closing<'a> {
     pub(crate) window: &'a Window,
     /// The window's flows, largest first, as many as are shown or followed.
     pub(crate) top: &'a [Bounded],
-    pub(crate) changes: &'a [Changed],
+    pub(crate) changes: &'a [RateChange],
     pub(crate) sketches: &'a Sketches,
     /// How many flows reached the elephant threshold.
     /// What the mirror did meanwhile, where connections are followed.
@@ -100,13 +71,13 @@ impl Closing<'_> {
         );
         let mut events: Vec<EventRow> = self
             .window
-            .happenings
+            .flow_events
             .iter()
-            .map(|((key, syndrome), happening)| self.happening_row(key, *syndrome, happening))
+            .map(|((key, syndrome), event)| self.flow_event_row(key, *syndrome, event))
             .chain(
                 self.changes
                     .iter()
-                    .map(|changed| change_row(self.settings, changed)),
+                    .map(|change| change_row(self.settings, change)),
             )
             .collect();
         events.sort_by_key(|event| event.time_ns);
@@ -122,11 +93,11 @@ impl Closing<'_> {
         let flows = match &self.window.overflow {
             None => self.window.flows.flows().len() as u64,
             Some(overflow) => {
-                let mut many = overflow.many.clone();
+                let mut flow_bitmap = overflow.flow_bitmap.clone();
                 for flow in self.window.flows.flows() {
-                    many.add(flow.hash());
+                    flow_bitmap.add(flow.hash());
                 }
-                FlowEstimate::new(&many.estimate(), hll.as_ref()).rounded()
+                FlowEstimate::new(&flow_bitmap.estimate(), hll.as_ref()).rounded()
             }
         };
         let sketches = self.settings.sketches.then_some(self.sketches);
@@ -168,14 +139,14 @@ impl Closing<'_> {
             mirror_loss_ratio: self
                 .mirror
                 .and_then(|mirror| mirror.loss_ratio(all.packets)),
-            mirrored_twice_packets: self.mirror.map(|mirror| mirror.twice_packets),
+            mirrored_twice_packets: self.mirror.map(|mirror| mirror.duplicate_packets),
             mirror_gap_frames: (frames.mirrored_frames + frames.mirror_lost > 0)
                 .then_some(frames.mirror_lost),
             boundary_slack_ns: 0,
             jitter_events: self
                 .changes
                 .iter()
-                .filter(|changed| changed.event.kind == Kind::Jitter)
+                .filter(|change| change.event.kind == ChangeKind::Jitter)
                 .count() as u64,
             hll_flows: hll
                 .filter(|_| self.settings.sketches)
@@ -227,8 +198,8 @@ impl Closing<'_> {
         let transport = flow.opcode.transport();
         let is_followed = self.settings.connections.is_some()
             && matches!(transport, Transport::Rc | Transport::Uc | Transport::Xrc);
-        let trouble = if is_followed {
-            self.window.troubles.of(key)
+        let impairment = if is_followed {
+            self.window.impaired_flows.of(key)
         } else {
             None
         };
@@ -257,26 +228,21 @@ impl Closing<'_> {
             error_frame_bytes: *error_frame_bytes,
             elephant: is_elephant(self.settings, bounded),
             ecn_ce_packets: counts.congestion_experienced,
-            retransmitted_packets: trouble.map(|trouble| trouble.retransmitted),
-            out_of_order_packets: trouble.map(|trouble| trouble.out_of_order),
+            retransmitted_packets: impairment.map(|impairment| impairment.retransmitted),
+            out_of_order_packets: impairment.map(|impairment| impairment.out_of_order),
             first_ns: counts.first_ns as i64,
             last_ns: counts.last_ns as i64,
         }
     }
 
-    fn happening_row(
-        &self,
-        key: &FlowKey,
-        syndrome: Option<u8>,
-        happening: &Happening,
-    ) -> EventRow {
+    fn flow_event_row(&self, key: &FlowKey, syndrome: Option<u8>, event: &FlowEvent) -> EventRow {
         let seconds = self.settings.window_ns as f64 / 1e9;
         let syndrome = syndrome.map(Syndrome);
         let (kind, value, detail) = match syndrome.map(Syndrome::meaning) {
             None => (
                 "cnp_burst",
-                Some(happening.count as f64 / seconds),
-                format!("{} CNPs in the window", happening.count),
+                Some(event.count as f64 / seconds),
+                format!("{} CNPs in the window", event.count),
             ),
             Some(Acknowledgement::RnrNak { timer }) => {
                 let timer_us = rnr_timer_us(timer);
@@ -289,17 +255,17 @@ impl Closing<'_> {
             Some(_) => (
                 "nak",
                 None,
-                format!("negative acknowledgement at PSN {}", happening.psn),
+                format!("negative acknowledgement at PSN {}", event.psn),
             ),
         };
         EventRow {
             kind: Text::from_static(kind),
-            psn: Some(happening.psn),
+            psn: Some(event.psn),
             syndrome: syndrome.map(|syndrome| Text::from_static(syndrome.name())),
             value,
-            count: happening.count,
+            count: event.count,
             detail: detail.into(),
-            ..event_row(self.settings, key, happening.time_ns)
+            ..event_row(self.settings, key, event.time_ns)
         }
     }
 }
@@ -341,13 +307,13 @@ fn rate(bps: f64) -> alloc::string::String {
 }
 
 /// A change of rate as a row; its time is the start of the window in which the change began.
-pub(crate) fn change_row(settings: &Settings, changed: &Changed) -> EventRow {
-    let event = &changed.event;
+pub(crate) fn change_row(settings: &Settings, change: &RateChange) -> EventRow {
+    let event = &change.event;
     let (from, to) = (event.from_bps as f64, event.to_bps as f64);
     let (kind, what) = match event.kind {
-        Kind::Jitter => ("jitter", "changed"),
-        Kind::Start => ("elephant", "started"),
-        Kind::Stop => ("elephant_end", "stopped"),
+        ChangeKind::Jitter => ("jitter", "change"),
+        ChangeKind::Start => ("elephant", "started"),
+        ChangeKind::Stop => ("elephant_end", "stopped"),
     };
     EventRow {
         kind: Text::from_static(kind),
@@ -356,7 +322,7 @@ pub(crate) fn change_row(settings: &Settings, changed: &Changed) -> EventRow {
         detail: format!("{what}: {} to {}", rate(from), rate(to)).into(),
         ..event_row(
             settings,
-            &changed.key,
+            &change.key,
             event.window.saturating_mul(settings.window_ns),
         )
     }

@@ -1,7 +1,7 @@
 //! What a user may choose.
 
 use crate::anonymize::AddressMap;
-use crate::connections::ConnectionSettings;
+use crate::connections::settings::ConnectionSettings;
 use crate::filter::RunFilter;
 use alloc::sync::Arc;
 use rocescope_model::Text;

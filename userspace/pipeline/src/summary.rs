@@ -1,9 +1,10 @@
 //! The whole capture: what is printed at the end, and the JSON of `-o json`.
 
 use crate::flow_table::flow_hash;
+use crate::mirror::Mirror;
 use crate::overflow::{Bounded, Overflow};
+use crate::total::Total;
 use crate::window::Totals;
-use crate::windows::Pipeline;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use rocescope_wire::FlowKey;
@@ -31,40 +32,13 @@ pub struct Summary {
     pub top_flows: Vec<TopFlow>,
 }
 
-/// What a mirror port left out, and what it showed twice.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Mirror {
-    /// Packets that an endpoint acknowledged and the mirror never showed.
-    pub lost_packets: u64,
-    /// Packets that it showed once more.
-    pub twice_packets: u64,
-}
-
-impl Mirror {
-    /// `lost_packets` as a share of those and the packets that were seen; `None` where there were none.
-    #[must_use]
-    pub fn loss_ratio(&self, seen_packets: u64) -> Option<f64> {
-        let all = self.lost_packets + seen_packets;
-        (all > 0).then(|| self.lost_packets as f64 / all as f64)
-    }
-
-    /// What came behind `before`.
-    pub(crate) const fn since(self, before: Self) -> Self {
-        Self {
-            lost_packets: self.lost_packets.saturating_sub(before.lost_packets),
-            twice_packets: self.twice_packets.saturating_sub(before.twice_packets),
-        }
-    }
-}
-
 /// A flow of the whole capture.
 pub type TopFlow = Bounded;
 
 impl Summary {
-    pub(crate) fn of(pipeline: &Pipeline) -> Self {
-        let total = &pipeline.total;
-        let top = pipeline.settings().top;
-        let estimate = total.many.estimate();
+    /// With the `top` largest flows.
+    pub(crate) fn new(total: &Total, mirror: Option<Mirror>, top: usize) -> Self {
+        let estimate = total.flow_bitmap.estimate();
         let (flows, flows_standard_error, top_flows) = match &total.overflow {
             None => {
                 let flows = total.flows.flows().len() as u64;
@@ -80,7 +54,7 @@ impl Summary {
             Some(_) => (
                 estimate.rounded(),
                 estimate.standard_error,
-                bounded_top(pipeline, top),
+                bounded_top(total, top),
             ),
         };
         Self {
@@ -91,15 +65,14 @@ impl Summary {
             flows,
             flows_standard_error,
             exact: total.overflow.is_none(),
-            mirror: pipeline.mirror(),
+            mirror,
             top_flows,
         }
     }
 }
 
 /// A flow may have an exact part, from windows in which the table had room, and a bounded one.
-fn bounded_top(pipeline: &Pipeline, count: usize) -> Vec<TopFlow> {
-    let total = &pipeline.total;
+fn bounded_top(total: &Total, count: usize) -> Vec<TopFlow> {
     let mut flows: BTreeMap<FlowKey, TopFlow> = BTreeMap::new();
     let candidates = total.flows.flows().iter().copied().map(Bounded::exact);
     let overflow = total.overflow.as_deref();

@@ -13,7 +13,7 @@ pub(crate) struct Total {
     pub(crate) totals: Totals,
     pub(crate) flows: FlowTable,
     pub(crate) overflow: Option<Box<Overflow>>,
-    pub(crate) many: LinearCounting,
+    pub(crate) flow_bitmap: LinearCounting,
     pub(crate) windows: u64,
     pub(crate) events: u64,
     /// Start of the first window and end of the last.
@@ -27,7 +27,7 @@ impl Total {
             totals: Totals::default(),
             flows: FlowTable::new(exact_flows),
             overflow: None,
-            many: Overflow::empty_many(),
+            flow_bitmap: Overflow::empty_flow_bitmap(),
             windows: 0,
             events: 0,
             span_ns: None,
@@ -50,7 +50,7 @@ impl Total {
         } in window.flows.flows()
         {
             let hash = flow_hash(key);
-            self.many.add(hash);
+            self.flow_bitmap.add(hash);
             if !self.flows.add(hash, key, *opcode, counts) {
                 self.overflow
                     .get_or_insert_with(|| Box::new(Overflow::new(empty)))
@@ -59,7 +59,7 @@ impl Total {
         }
         if let Some(overflow) = &window.overflow {
             // All bitmaps of this kind have one shape.
-            let _ = self.many.merge(&overflow.many);
+            let _ = self.flow_bitmap.merge(&overflow.flow_bitmap);
             self.overflow
                 .get_or_insert_with(|| Box::new(Overflow::new(empty)))
                 .merge(overflow);

@@ -1,9 +1,9 @@
 //! What one window adds up.
 
 use crate::flow_table::{FlowCounts, FlowTable, flow_hash};
+use crate::impairment::ImpairedFlows;
 use crate::overflow::{Overflow, Sketches};
 use crate::settings::Settings;
-use crate::trouble::Troubles;
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -179,7 +179,7 @@ impl Totals {
 
 /// Something that happened to a flow, gathered over the window.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Happening {
+pub(crate) struct FlowEvent {
     /// When it first happened.
     pub(crate) time_ns: u64,
     /// PSN of the first packet.
@@ -190,7 +190,7 @@ pub(crate) struct Happening {
 
 /// Counts on their way to their flow.
 #[derive(Clone, Copy, Debug)]
-struct Next {
+struct QueuedCounts {
     hash: FlowHash,
     key: FlowKey,
     opcode: Opcode,
@@ -198,7 +198,7 @@ struct Next {
 }
 
 /// Flows of a table that lies in the processor's cache: 512 KiB.
-const FEW: usize = 4_096;
+const CACHED_FLOWS: usize = 4_096;
 /// How many are looked up together, so that their waits for memory overlap: 4 KiB.
 const GROUP: usize = 32;
 
@@ -210,11 +210,11 @@ pub(crate) struct Window {
     /// Flows beyond the bound of the table.
     pub(crate) overflow: Option<Box<Overflow>>,
     /// What comes next into the table, once it is too large for the processor's cache.
-    next: Vec<Next>,
+    next: Vec<QueuedCounts>,
     /// NAKs and CNPs by flow and syndrome; a CNP has none.
-    pub(crate) happenings: BTreeMap<(FlowKey, Option<u8>), Happening>,
-    /// What the analysis of connections says of flows, where it runs.
-    pub(crate) troubles: Troubles,
+    pub(crate) flow_events: BTreeMap<(FlowKey, Option<u8>), FlowEvent>,
+    /// Flows with retransmitted or reordered packets, where connections are followed.
+    pub(crate) impaired_flows: ImpairedFlows,
 }
 
 impl Window {
@@ -224,8 +224,8 @@ impl Window {
             flows: FlowTable::new(settings.exact_flows),
             overflow: None,
             next: Vec::new(),
-            happenings: BTreeMap::new(),
-            troubles: Troubles::default(),
+            flow_events: BTreeMap::new(),
+            impaired_flows: ImpairedFlows::default(),
         }
     }
 
@@ -234,13 +234,13 @@ impl Window {
         self.totals.add_run(run);
         let hash = flow_hash(&run.flow);
         let counts = FlowCounts::of(run);
-        let next = Next {
+        let next = QueuedCounts {
             hash,
             key: run.flow,
             opcode: run.opcode(),
             counts,
         };
-        if self.flows.flows().len() < FEW {
+        if self.flows.flows().len() < CACHED_FLOWS {
             self.count(&next, empty);
         } else {
             black_box(self.flows.touch(hash));
@@ -258,12 +258,12 @@ impl Window {
             Stream::Cnp => None,
             _ => return,
         };
-        self.happen(run, syndrome, settings);
+        self.note_event(run, syndrome, settings);
     }
 
     #[inline]
-    fn count(&mut self, next: &Next, empty: &Sketches) {
-        let Next {
+    fn count(&mut self, next: &QueuedCounts, empty: &Sketches) {
+        let QueuedCounts {
             hash,
             key,
             opcode,
@@ -288,27 +288,27 @@ impl Window {
     }
 
     #[cold]
-    fn happen(&mut self, run: &RunRecord, syndrome: Option<u8>, settings: &Settings) {
-        let room = self.happenings.len() < settings.event_rows;
-        let seen = Happening {
+    fn note_event(&mut self, run: &RunRecord, syndrome: Option<u8>, settings: &Settings) {
+        let room = self.flow_events.len() < settings.event_rows;
+        let seen = FlowEvent {
             time_ns: run.first_ns,
             psn: run.first_psn,
             count: 0,
         };
         let key = (run.flow, syndrome);
-        let happening = if room {
-            self.happenings.entry(key).or_insert(seen)
+        let event = if room {
+            self.flow_events.entry(key).or_insert(seen)
         } else {
             // The totals still count it.
-            let Some(happening) = self.happenings.get_mut(&key) else {
+            let Some(event) = self.flow_events.get_mut(&key) else {
                 return;
             };
-            happening
+            event
         };
-        happening.count += u64::from(run.packets);
-        if run.first_ns < happening.time_ns {
-            happening.time_ns = run.first_ns;
-            happening.psn = run.first_psn;
+        event.count += u64::from(run.packets);
+        if run.first_ns < event.time_ns {
+            event.time_ns = run.first_ns;
+            event.psn = run.first_psn;
         }
     }
 
@@ -317,7 +317,7 @@ impl Window {
         self.totals.clear();
         self.flows.clear();
         self.overflow = None;
-        self.happenings.clear();
-        self.troubles.clear();
+        self.flow_events.clear();
+        self.impaired_flows.clear();
     }
 }

@@ -3,19 +3,18 @@
 mod close;
 
 use crate::anonymize::Anonymizer;
-use crate::change::Changes;
 use crate::connections::{ConnectionSummary, Connections};
+use crate::mirror::Mirror;
 use crate::overflow::Sketches;
-use crate::rows::change_row;
 use crate::settings::{Settings, SettingsError};
-use crate::summary::{Mirror, Summary};
-use crate::total::Total;
+use crate::summary::Summary;
 use crate::window::{FrameCounts, Window};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
+use close::ClosedWindows;
 use core::convert::Infallible;
 use rocescope_model::WindowRows;
-use rocescope_record::{Counters, RunRecord, Sink, Whole};
+use rocescope_record::{ControlPacket, Counters, RunRecord, Sink};
 use rocescope_wire::Packet;
 
 /// Runs in, rows of finished windows out.
@@ -41,14 +40,8 @@ pub struct Pipeline {
     current_ns: u64,
     /// What had been counted when that window began.
     counted: FrameCounts,
-    empty: Sketches,
-    sketches: Sketches,
-    changes: Changes,
-    rows: WindowRows,
-    pub(crate) connections: Option<Box<Connections>>,
-    /// What the rows of closed windows have told of the mirror.
-    mirror: Mirror,
-    pub(crate) total: Total,
+    closed: ClosedWindows,
+    connections: Option<Box<Connections>>,
 }
 
 impl Sink for Pipeline {
@@ -56,19 +49,20 @@ impl Sink for Pipeline {
         self.ingest(run);
     }
 
-    fn whole(&mut self, event: Whole<'_>) -> bool {
+    fn control_packet(&mut self, event: ControlPacket<'_>) -> bool {
         let filter = &self.settings.filter;
         if let Some(connections) = &mut self.connections
             && filter.as_ref().is_none_or(|filter| filter.may_want(&event))
         {
             match (&mut self.anonymizer, event) {
-                (Some(anonymizer), Whole::Mad(mad)) => {
-                    connections.whole(Whole::Mad(&anonymizer.mad(mad)));
+                (Some(anonymizer), ControlPacket::Mad(mad)) => {
+                    connections.control_packet(ControlPacket::Mad(&anonymizer.mad(mad)));
                 }
-                (Some(anonymizer), Whole::Handshake(handshake)) => {
-                    connections.whole(Whole::Handshake(&anonymizer.handshake(handshake)));
+                (Some(anonymizer), ControlPacket::Handshake(handshake)) => {
+                    connections
+                        .control_packet(ControlPacket::Handshake(&anonymizer.handshake(handshake)));
                 }
-                (None, event) => connections.whole(event),
+                (None, event) => connections.control_packet(event),
             }
         }
         true
@@ -92,15 +86,10 @@ impl Pipeline {
             clock_ns: None,
             current_ns: settings.window_ns,
             counted: FrameCounts::default(),
-            sketches: empty.clone(),
-            empty,
-            changes: Changes::new(&settings),
-            rows: WindowRows::default(),
+            closed: ClosedWindows::new(&settings, empty),
             connections: settings
                 .connections
                 .map(|chosen| Box::new(Connections::new(chosen, &settings))),
-            mirror: Mirror::default(),
-            total: Total::new(settings.exact_flows),
             settings,
         })
     }
@@ -120,7 +109,7 @@ impl Pipeline {
         own.filter.clone_from(&settings.filter);
         own.top = settings.top;
         own.flow_rows = settings.flow_rows;
-        self.changes.set_thresholds(&self.settings);
+        self.closed.changes.set_thresholds(&self.settings);
     }
 
     /// Whether `time_ns` lies in the window in which the clock stands: when it does not,
@@ -179,7 +168,7 @@ impl Pipeline {
         self.current_ns = self.settings.window_ns;
         if let Some(connections) = &mut self.connections {
             connections.turn(time_ns);
-            self.take_told();
+            self.take_impaired_runs();
             self.connection_rows(false, each)?;
         }
         self.newest_ns = self.newest_ns.max(time_ns);
@@ -210,39 +199,52 @@ impl Pipeline {
         if let Some(connections) = &mut self.connections {
             connections.finish();
         }
-        self.take_told();
+        self.take_impaired_runs();
         self.close_before(u64::MAX, each)?;
         if self.connections.is_some() {
             self.connection_rows(true, each)?;
         }
-        let Self {
-            changes,
-            rows,
-            settings,
-            ..
-        } = self;
-        let before = rows.events.len();
-        changes.finish(|changed| rows.events.push(change_row(settings, &changed)));
-        self.total.events += (rows.events.len() - before) as u64;
+        self.closed.finish(&self.settings);
         Ok(())
     }
 
-    /// What was told of flows goes into the windows of their packets.
-    fn take_told(&mut self) {
+    /// Closes the windows that end at or before `floor_ns`.
+    fn close_before<E>(
+        &mut self,
+        floor_ns: u64,
+        each: &mut impl FnMut(&mut WindowRows) -> Result<(), E>,
+    ) -> Result<(), E> {
+        while let Some((start_ns, mut window)) = self
+            .open
+            .pop_front_if(|(start, _)| start.saturating_add(self.settings.window_ns) <= floor_ns)
+        {
+            let mirror = self.mirror();
+            self.closed
+                .close(start_ns, &mut window, &self.settings, mirror);
+            self.spare = Some(window);
+            each(&mut self.closed.rows)?;
+        }
+        Ok(())
+    }
+
+    /// Adds impaired runs to the windows of their packets.
+    fn take_impaired_runs(&mut self) {
         let Some(connections) = &mut self.connections else {
             return;
         };
-        let mut told = core::mem::take(&mut connections.told);
-        for told in told.drain(..) {
-            let at = self.window_at(told.time_ns);
+        let mut impaired = core::mem::take(&mut connections.impaired_runs);
+        for impaired in impaired.drain(..) {
+            let at = self.window_at(impaired.time_ns);
             if let Some((_, window)) = self.open.get_mut(at) {
                 let most = self.settings.exact_flows;
-                window.troubles.add(&told.flow, told.trouble, most);
+                window
+                    .impaired_flows
+                    .add(&impaired.flow, impaired.impairment, most);
             }
         }
         if let Some(connections) = &mut self.connections {
             // Its memory is used again.
-            connections.told = told;
+            connections.impaired_runs = impaired;
         }
     }
 
@@ -255,12 +257,12 @@ impl Pipeline {
         let Some(connections) = &mut self.connections else {
             return Ok(());
         };
-        let rows = &mut self.rows;
+        let ClosedWindows { rows, total, .. } = &mut self.closed;
         let mut more = true;
         while more {
             let before = rows.events.len();
             more = connections.rows(all, &mut rows.connections, &mut rows.events);
-            self.total.events += (rows.events.len() - before) as u64;
+            total.events += (rows.events.len() - before) as u64;
             if more {
                 each(rows)?;
             }
@@ -270,7 +272,7 @@ impl Pipeline {
 
     /// Rows of the windows closed since they were last taken; the caller clears them.
     pub fn rows(&mut self) -> &mut WindowRows {
-        &mut self.rows
+        &mut self.closed.rows
     }
 
     /// What happened to the state of connections, where they are followed.
@@ -286,21 +288,21 @@ impl Pipeline {
         let summary = self.connections()?;
         Some(Mirror {
             lost_packets: summary.mirror_lost_packets,
-            twice_packets: summary.mirrored_twice_packets,
+            duplicate_packets: summary.mirror_duplicate_packets,
         })
     }
 
     /// The whole capture so far, as far as windows are closed.
     #[must_use]
     pub fn summary(&self) -> Summary {
-        Summary::of(self)
+        Summary::new(&self.closed.total, self.mirror(), self.settings.top)
     }
 
     /// The capture lost runs between these times, in nanoseconds since the epoch: gaps there say
     /// nothing about connections.
-    pub fn blind(&mut self, from_ns: u64, to_ns: u64) {
+    pub fn capture_lost(&mut self, from_ns: u64, to_ns: u64) {
         if let Some(connections) = &mut self.connections {
-            connections.blind(from_ns, to_ns);
+            connections.capture_lost(from_ns, to_ns);
         }
     }
 
@@ -334,14 +336,14 @@ impl Pipeline {
         let Self {
             open,
             settings,
-            empty,
+            closed,
             ..
         } = self;
         // Most runs belong to the youngest window.
         if let Some((start, window)) = open.back_mut()
             && run.first_ns.wrapping_sub(*start) < settings.window_ns
         {
-            window.add(run, settings, empty);
+            window.add(run, settings, &closed.empty);
             return;
         }
         self.ingest_elsewhere(run);
@@ -353,11 +355,11 @@ impl Pipeline {
         let Self {
             open,
             settings,
-            empty,
+            closed,
             ..
         } = self;
         if let Some((_, window)) = open.get_mut(at) {
-            window.add(run, settings, empty);
+            window.add(run, settings, &closed.empty);
             if late {
                 window.totals.late_packets += u64::from(run.packets);
             }

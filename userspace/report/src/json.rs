@@ -1,10 +1,19 @@
 //! The figures as one JSON object, keyed by the columns of the registry.
 
-use crate::Report;
-use crate::csv::windows;
-use crate::sections;
-use rocescope_model::json::Writer;
-use rocescope_model::{Cells, Column, ConnectionRow, Time, Type, Value};
+use crate::collect::{
+    Connection, ConnectionFigures, EventFigures, FlowFigures, KindFigures, MeshFigures, Peak,
+};
+use crate::report::Period;
+use crate::sections::{self, Finding};
+use crate::{Report, csv};
+use rocescope_diagnose::hostmesh::Problem;
+use rocescope_model::json::{self, Object, Row, Rows};
+use rocescope_model::{
+    Column, ConnectionRow, EventRow, FlowRow, LinkRow, OpcodeRow, PairRow, Rule, SlaRow, Time,
+    Type, WindowRow,
+};
+use serde::{Serialize, Serializer};
+use std::collections::BTreeSet;
 
 /// Columns that say nothing of a sum.
 const OF_ROWS: [&str; 4] = ["observer", "window_start", "window_start_ns", "window_ns"];
@@ -12,271 +21,320 @@ const OF_ROWS: [&str; 4] = ["observer", "window_start", "window_start_ns", "wind
 /// Columns that are the same in all rows of a span.
 const OF_SPAN: [&str; 3] = ["window_start", "window_start_ns", "window_ns"];
 
+type Wanted = fn(&Column) -> bool;
+type List<'a, R> = Rows<'a, [R], Wanted>;
+
 /// The object, indented, with a newline at its end.
 #[must_use]
 pub fn document(report: &Report) -> String {
-    let mut json = Writer::pretty();
-    json.begin_object();
-    origin(&mut json, report);
-    totals(&mut json, report);
-    json.key("opcodes");
-    rows(&mut json, &report.opcodes.rows, |column| {
+    let windows = csv::windows(report);
+    let telling = report.events.telling(report.scope.top);
+    let sla = report.mesh.as_ref().map(MeshFigures::sla);
+    let sla = sla.unwrap_or_default();
+    let opcodes: Wanted = |column| {
         !OF_ROWS.contains(&column.name) && !["frame_bps", "rate_pps"].contains(&column.name)
-    });
-    flows(&mut json, report);
-    connections(&mut json, report);
-    events(&mut json, report);
-    series(&mut json, report);
-    mesh(&mut json, report);
-    findings(&mut json, report);
-    json.end_object();
-    let mut text = json.finish();
-    text.push('\n');
-    text
-}
-
-fn origin(json: &mut Writer, report: &Report) {
+    };
     let (origin, scope) = (&report.origin, &report.scope);
-    json.key("dataset").string(&origin.dataset);
-    strings(json, "observers", report.observers.iter());
-    strings(json, "source", origin.sources.iter());
-    strings(json, "mode", origin.modes.iter());
-    strings(json, "clock_source", origin.clocks.iter());
-    let time = |time: Option<Time>| time.map_or(Value::Null, Value::Time);
-    json.key("from").value(&time(scope.from));
-    json.key("to").value(&time(scope.to));
-    json.key("filter").value(&match &scope.filter {
-        Some(filter) => Value::Text(filter.to_string().into()),
-        None => Value::Null,
-    });
-    json.key("unreadable").begin_array();
-    for (path, reason) in &origin.unreadable {
-        json.begin_object();
-        json.key("path").string(path);
-        json.key("reason").string(reason);
-        json.end_object();
-    }
-    json.end_array();
-    json.key("open_segments")
-        .integer(origin.open_segments as u64);
-}
-
-fn totals(json: &mut Writer, report: &Report) {
-    let totals = &report.totals;
-    let instant = |ns: i64| {
-        if report.is_empty() {
-            Value::Null
-        } else {
-            Value::Time(Time(ns))
-        }
+    let document = Document {
+        dataset: &origin.dataset,
+        observers: &report.observers,
+        source: &origin.sources,
+        mode: &origin.modes,
+        clock_source: &origin.clocks,
+        from: scope.from,
+        to: scope.to,
+        filter: scope.filter.as_ref().map(ToString::to_string),
+        unreadable: origin.unreadable.iter().map(Unreadable::of).collect(),
+        open_segments: origin.open_segments,
+        totals: Totals::of(report),
+        opcodes: Rows(&report.opcodes.rows, opcodes),
+        flows: Flows::of(&report.flows),
+        connections: Connections::of(&report.connections),
+        events: Events::of(&report.events, &telling),
+        series: Series::of(report, &windows),
+        mesh: report.mesh.as_ref().map(|mesh| Mesh::of(mesh, &sla)),
+        findings: findings(report),
     };
-    json.key("start").value(&instant(totals.start_ns));
-    json.key("end").value(&instant(totals.end_ns));
-    json.key("windows").integer(totals.windows);
-    json.key("window_ns").integer(totals.window_ns.0);
-    json.key("covered_ns").integer(totals.covered_ns);
-    json.key("complete").bool(totals.complete());
-    json.key("unaccounted_frames")
-        .integer(totals.unaccounted_frames());
-    json.key("totals");
-    let sums = vec![totals.sums.clone()];
-    json.row(&sums, 0, |column| {
-        column.kind != Type::Bytes && !OF_ROWS.contains(&column.name) && !is_of_flows(column)
+    json::pretty(&document) + "\n"
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    dataset: &'a str,
+    observers: &'a [String],
+    source: &'a BTreeSet<String>,
+    mode: &'a BTreeSet<String>,
+    clock_source: &'a BTreeSet<String>,
+    from: Option<Time>,
+    to: Option<Time>,
+    filter: Option<String>,
+    unreadable: Vec<Unreadable<'a>>,
+    open_segments: usize,
+    #[serde(flatten)]
+    totals: Totals<'a>,
+    opcodes: List<'a, OpcodeRow>,
+    flows: Flows<'a>,
+    connections: Connections<'a>,
+    events: Events<'a>,
+    series: Series<'a>,
+    mesh: Option<Mesh<'a>>,
+    findings: Vec<SectionFinding>,
+}
+
+#[derive(Serialize)]
+struct Unreadable<'a> {
+    path: &'a str,
+    reason: &'a str,
+}
+
+impl<'a> Unreadable<'a> {
+    fn of((path, reason): &'a (String, String)) -> Self {
+        Self { path, reason }
+    }
+}
+
+#[derive(Serialize)]
+struct Totals<'a> {
+    start: Option<Time>,
+    end: Option<Time>,
+    windows: u64,
+    window_ns: i64,
+    covered_ns: i64,
+    complete: bool,
+    unaccounted_frames: i64,
+    totals: Row<'a, WindowRow, Wanted>,
+    rates: Rates,
+}
+
+#[derive(Serialize)]
+struct Rates {
+    frame_bps: Rate,
+    rate_pps: Rate,
+}
+
+#[derive(Serialize)]
+struct Rate {
+    #[serde(serialize_with = "json::float")]
+    mean: f64,
+    #[serde(serialize_with = "json::float")]
+    peak: f64,
+    peak_window_start: Option<Time>,
+}
+
+impl<'a> Totals<'a> {
+    fn of(report: &'a Report) -> Self {
+        let totals = &report.totals;
+        let instant = |ns: i64| (!report.is_empty()).then_some(Time(ns));
+        let rate = |mean: f64, peak: Peak| Rate {
+            mean,
+            peak: peak.rate,
+            peak_window_start: instant(peak.start_ns),
+        };
+        Self {
+            start: instant(totals.start_ns),
+            end: instant(totals.end_ns),
+            windows: totals.windows,
+            window_ns: totals.window_ns.0,
+            covered_ns: totals.covered_ns,
+            complete: totals.complete(),
+            unaccounted_frames: totals.unaccounted_frames(),
+            // Flows are not summed over windows; `flows` of the report has them.
+            totals: Row(&totals.sums, |column| {
+                matches!(column.aggregate.time, Rule::Sum | Rule::Ratio { .. })
+            }),
+            rates: Rates {
+                frame_bps: rate(totals.mean_bps(), totals.peak_bps),
+                rate_pps: rate(totals.mean_pps(), totals.peak_pps),
+            },
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Flows<'a> {
+    distinct: u64,
+    distinct_exact: bool,
+    elephant_flows: u64,
+    top: List<'a, FlowRow>,
+    marked: List<'a, FlowRow>,
+}
+
+impl<'a> Flows<'a> {
+    fn of(flows: &'a FlowFigures) -> Self {
+        let wanted: Wanted = |column| !OF_SPAN.contains(&column.name);
+        Self {
+            distinct: flows.distinct,
+            distinct_exact: flows.distinct_exact,
+            elephant_flows: flows.elephants,
+            top: Rows(&flows.rows, wanted),
+            marked: Rows(&flows.marked, wanted),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Connections<'a> {
+    count: u64,
+    paired_by_cm: u64,
+    paired_by_ack: u64,
+    not_paired: u64,
+    troubled: u64,
+    resending: u64,
+    rtt_connections: u64,
+    rtt_uneven_connections: u64,
+    totals: Object<&'static str, u64>,
+    worst: &'a [Connection],
+    slowest: &'a [Connection],
+}
+
+impl<'a> Connections<'a> {
+    fn of(connections: &'a ConnectionFigures) -> Self {
+        let [paired_by_cm, paired_by_ack, not_paired] = connections.paired;
+        Self {
+            count: connections.count,
+            paired_by_cm,
+            paired_by_ack,
+            not_paired,
+            troubled: connections.troubled,
+            resending: connections.resending,
+            rtt_connections: connections.timed,
+            rtt_uneven_connections: connections.uneven,
+            totals: connections.sums().collect(),
+            worst: &connections.worst,
+            slowest: &connections.slowest,
+        }
+    }
+}
+
+/// A direction without its histograms.
+pub(crate) fn direction<S: Serializer>(
+    row: &Option<ConnectionRow>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let row = row.as_ref();
+    row.map(|row| Row(row, |column: &Column| column.kind != Type::ListI64))
+        .serialize(serializer)
+}
+
+#[derive(Serialize)]
+struct Events<'a> {
+    kinds: Vec<Kind<'a>>,
+    telling: List<'a, EventRow>,
+}
+
+#[derive(Serialize)]
+struct Kind<'a> {
+    kind: &'a str,
+    events: u64,
+    count: u64,
+    first: Time,
+    last: Time,
+}
+
+impl<'a> Events<'a> {
+    fn of(events: &'a EventFigures, telling: &'a [EventRow]) -> Self {
+        let kind = |kind: &'a KindFigures| Kind {
+            kind: &kind.kind,
+            events: kind.rows,
+            count: kind.count,
+            first: Time(kind.first_ns),
+            last: Time(kind.last_ns),
+        };
+        Self {
+            kinds: events.kinds.iter().map(kind).collect(),
+            telling: Rows(telling, |_| true),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Series<'a> {
+    joined_windows: i64,
+    periods: Vec<SeriesPeriod<'a>>,
+}
+
+#[derive(Serialize)]
+struct SeriesPeriod<'a> {
+    #[serde(flatten)]
+    sums: Row<'a, WindowRow, Wanted>,
+    windows: u64,
+    #[serde(serialize_with = "json::float")]
+    peak_frame_bps: f64,
+    #[serde(serialize_with = "json::float")]
+    peak_rate_pps: f64,
+}
+
+impl<'a> Series<'a> {
+    fn of(report: &'a Report, windows: &'a [WindowRow]) -> Self {
+        let wanted: Wanted = |column| json::no_sketch(column) && column.name != "observer";
+        let period = |(sums, (_, period)): (&'a WindowRow, (i64, &Period))| SeriesPeriod {
+            sums: Row(sums, wanted),
+            windows: period.windows,
+            peak_frame_bps: period.peak_bps,
+            peak_rate_pps: period.peak_pps,
+        };
+        Self {
+            joined_windows: report.series.joined(),
+            periods: windows
+                .iter()
+                .zip(report.series.iter())
+                .map(period)
+                .collect(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Mesh<'a> {
+    start: Time,
+    end: Time,
+    pairs: List<'a, PairRow>,
+    unfollowed_probes: u64,
+    windows: u64,
+    joined_windows: i64,
+    sla: &'a [SlaRow],
+    problems: &'a [Problem],
+    further_verdicts: u64,
+    links: &'a [LinkRow],
+    links_crossed_last: u64,
+    links_learnt_last: u64,
+}
+
+impl<'a> Mesh<'a> {
+    fn of(mesh: &'a MeshFigures, sla: &'a [SlaRow]) -> Self {
+        let (links_crossed_last, links_learnt_last) = mesh.last_links;
+        Self {
+            start: Time(mesh.start_ns),
+            end: Time(mesh.end_ns),
+            pairs: Rows(&mesh.pairs, |column| !OF_SPAN.contains(&column.name)),
+            unfollowed_probes: mesh.unfollowed,
+            windows: mesh.total.windows,
+            joined_windows: mesh.series.joined(),
+            sla,
+            problems: &mesh.problems,
+            further_verdicts: mesh.more_verdicts,
+            links: &mesh.links,
+            links_crossed_last,
+            links_learnt_last,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct SectionFinding {
+    section: &'static str,
+    #[serde(flatten)]
+    finding: Finding,
+}
+
+fn findings(report: &Report) -> Vec<SectionFinding> {
+    let sections = sections::all(report).into_iter();
+    let findings = sections.flat_map(|section| {
+        let of_section = section.findings.into_iter();
+        of_section.map(move |finding| SectionFinding {
+            section: section.id,
+            finding,
+        })
     });
-    json.key("rates").begin_object();
-    for (name, mean, peak) in [
-        ("frame_bps", totals.mean_bps(), totals.peak_bps),
-        ("rate_pps", totals.mean_pps(), totals.peak_pps),
-    ] {
-        json.key(name).begin_object();
-        json.key("mean").value(&Value::F64(mean));
-        json.key("peak").value(&Value::F64(peak.rate));
-        json.key("peak_window_start").value(&instant(peak.start_ns));
-        json.end_object();
-    }
-    json.end_object();
-}
-
-/// Flows are not summed over windows; `flows` of the report has them.
-fn is_of_flows(column: &Column) -> bool {
-    column.unit == rocescope_model::Unit::Flows
-        || [
-            "flows_exact",
-            "estimated_flows_stderr_ratio",
-            "boundary_slack_ns",
-        ]
-        .contains(&column.name)
-}
-
-fn flows(json: &mut Writer, report: &Report) {
-    let flows = &report.flows;
-    json.key("flows").begin_object();
-    json.key("distinct").integer(flows.distinct);
-    json.key("distinct_exact").bool(flows.distinct_exact);
-    json.key("elephant_flows").integer(flows.elephants);
-    for (name, list) in [("top", &flows.rows), ("marked", &flows.marked)] {
-        json.key(name);
-        rows(json, list, |column| {
-            column.name == "observer" || !OF_ROWS.contains(&column.name)
-        });
-    }
-    json.end_object();
-}
-
-fn connections(json: &mut Writer, report: &Report) {
-    let connections = &report.connections;
-    json.key("connections").begin_object();
-    for (name, count) in [
-        ("count", connections.count),
-        ("paired_by_cm", connections.paired[0]),
-        ("paired_by_ack", connections.paired[1]),
-        ("not_paired", connections.paired[2]),
-        ("troubled", connections.troubled),
-        ("resending", connections.resending),
-        ("rtt_connections", connections.timed),
-        ("rtt_uneven_connections", connections.uneven),
-    ] {
-        json.key(name).integer(count);
-    }
-    json.key("totals").begin_object();
-    for (name, sum) in connections.sums() {
-        json.key(name).integer(sum);
-    }
-    json.end_object();
-    for (name, list) in [
-        ("worst", &connections.worst),
-        ("slowest", &connections.slowest),
-    ] {
-        json.key(name).begin_array();
-        for connection in list {
-            json.begin_object();
-            for (role, row) in [
-                ("a_to_b", &connection.a_to_b),
-                ("b_to_a", &connection.b_to_a),
-            ] {
-                json.key(role);
-                match row {
-                    Some(row) => direction(json, row),
-                    None => {
-                        json.value(&Value::Null);
-                    }
-                }
-            }
-            json.end_object();
-        }
-        json.end_array();
-    }
-    json.end_object();
-}
-
-fn direction(json: &mut Writer, row: &ConnectionRow) {
-    json.row(&vec![row.clone()], 0, |column| column.kind != Type::ListI64);
-}
-
-fn events(json: &mut Writer, report: &Report) {
-    let events = &report.events;
-    json.key("events").begin_object();
-    json.key("kinds").begin_array();
-    for kind in &events.kinds {
-        json.begin_object();
-        json.key("kind").string(&kind.kind);
-        json.key("events").integer(kind.rows);
-        json.key("count").integer(kind.count);
-        json.key("first").value(&Value::Time(Time(kind.first_ns)));
-        json.key("last").value(&Value::Time(Time(kind.last_ns)));
-        json.end_object();
-    }
-    json.end_array();
-    json.key("telling");
-    rows(json, &events.telling(report.scope.top), |_| true);
-    json.end_object();
-}
-
-fn series(json: &mut Writer, report: &Report) {
-    json.key("series").begin_object();
-    json.key("joined_windows").integer(report.series.joined());
-    json.key("periods").begin_array();
-    let list = windows(report);
-    for (at, (_, period)) in report.series.iter().enumerate() {
-        json.begin_object();
-        for (place, column) in list.table().columns.iter().enumerate() {
-            if column.kind != Type::Bytes && column.name != "observer" {
-                json.key(column.name).value(&list.value(at, place));
-            }
-        }
-        json.key("windows").integer(period.windows);
-        json.key("peak_frame_bps")
-            .value(&Value::F64(period.peak_bps));
-        json.key("peak_rate_pps")
-            .value(&Value::F64(period.peak_pps));
-        json.end_object();
-    }
-    json.end_array();
-    json.end_object();
-}
-
-fn mesh(json: &mut Writer, report: &Report) {
-    json.key("mesh");
-    let Some(mesh) = &report.mesh else {
-        json.value(&Value::Null);
-        return;
-    };
-    json.begin_object();
-    json.key("start").value(&Value::Time(Time(mesh.start_ns)));
-    json.key("end").value(&Value::Time(Time(mesh.end_ns)));
-    json.key("pairs");
-    rows(json, &mesh.pairs, |column| !OF_SPAN.contains(&column.name));
-    json.key("unfollowed_probes").integer(mesh.unfollowed);
-    json.key("windows").integer(mesh.total.windows);
-    json.key("joined_windows").integer(mesh.series.joined());
-    json.key("sla");
-    rows(json, &mesh.sla(), |_| true);
-    json.key("problems").begin_array();
-    for problem in &mesh.problems {
-        json.begin_object();
-        json.key("verdict")
-            .row(&vec![problem.last.clone()], 0, |_| true);
-        json.key("until_ns").integer(problem.until_ns);
-        json.key("windows").integer(problem.windows);
-        json.key("probes").integer(problem.probes);
-        json.key("anomalous").integer(problem.anomalous);
-        json.end_object();
-    }
-    json.end_array();
-    json.key("further_verdicts").integer(mesh.more_verdicts);
-    json.key("links");
-    rows(json, &mesh.links, |_| true);
-    json.key("links_crossed_last").integer(mesh.last_links.0);
-    json.key("links_learnt_last").integer(mesh.last_links.1);
-    json.end_object();
-}
-
-fn findings(json: &mut Writer, report: &Report) {
-    json.key("findings").begin_array();
-    for section in sections::all(report) {
-        for finding in section.findings {
-            json.begin_object();
-            json.key("section").string(section.id);
-            json.key("level").string(finding.level.name());
-            json.key("text").string(&finding.text);
-            json.end_object();
-        }
-    }
-    json.end_array();
-}
-
-fn rows(json: &mut Writer, cells: &dyn Cells, wanted: impl Fn(&Column) -> bool) {
-    json.begin_array();
-    for row in 0..cells.rows() {
-        json.row(cells, row, &wanted);
-    }
-    json.end_array();
-}
-
-fn strings<'a>(json: &mut Writer, key: &str, list: impl Iterator<Item = &'a String>) {
-    json.key(key).begin_array();
-    for text in list {
-        json.string(text);
-    }
-    json.end_array();
+    findings.collect()
 }

@@ -4,7 +4,7 @@ use crate::collect::{
     ConnectionFigures, EventFigures, FlowFigures, MeshFigures, OpcodeFigures, Origin, Scope, Totals,
 };
 use crate::series::{Join, Series};
-use rocescope_model::WindowRow;
+use rocescope_model::{Over, Row, WindowRow};
 
 /// A dataset, or the chosen part of it, summed up.
 #[derive(Debug)]
@@ -55,7 +55,7 @@ impl Report {
 /// One or several windows that follow each other.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Period {
-    /// Their sums. Of `flows` and its kin the most in one window.
+    /// Their sums, by the rules of the columns.
     pub sums: WindowRow,
     /// How many.
     pub windows: u64,
@@ -67,60 +67,35 @@ pub struct Period {
 
 impl Join for Period {
     fn join(&mut self, other: Self) {
-        add_window(&mut self.sums, &other.sums);
+        if self.windows == 0 {
+            *self = other;
+            return;
+        }
+        self.sums.merge(&other.sums, Over::Time);
         self.windows += other.windows;
         self.peak_bps = self.peak_bps.max(other.peak_bps);
         self.peak_pps = self.peak_pps.max(other.peak_pps);
     }
 }
 
-/// Adds the counts of a window; of flows, which windows share, keeps the most.
-pub(crate) fn add_window(sum: &mut WindowRow, row: &WindowRow) {
-    macro_rules! add {
-        ($($field:ident),+) => {$(sum.$field = sum.$field.saturating_add(row.$field);)+};
+impl Period {
+    /// One window, as all of its capture points saw it together; none without rows. They add up as over
+    /// time: what one point measured deserves its sentence, though another did not measure it.
+    pub(crate) fn of(rows: &[&WindowRow]) -> Option<Self> {
+        let (first, others) = rows.split_first()?;
+        let mut period = Self {
+            sums: first.without_sketches(),
+            windows: 1,
+            ..Self::default()
+        };
+        for row in others {
+            period.sums.merge(row, Over::Time);
+        }
+        for row in rows {
+            let window_ns = row.window_ns.max(1) as f64;
+            period.peak_bps += row.frame_bytes as f64 * 8e9 / window_ns;
+            period.peak_pps += row.roce_packets as f64 * 1e9 / window_ns;
+        }
+        Some(period)
     }
-    macro_rules! add_known {
-        ($($field:ident),+) => {$(
-            if let Some(count) = row.$field {
-                sum.$field = Some(sum.$field.unwrap_or(0).saturating_add(count));
-            }
-        )+};
-    }
-    macro_rules! most {
-        ($($field:ident),+) => {$(sum.$field = sum.$field.max(row.$field);)+};
-    }
-    add!(
-        frames,
-        roce_packets,
-        not_roce_frames,
-        malformed_frames,
-        fragment_frames,
-        filtered_frames,
-        snapped_frames,
-        roce_v1_frames,
-        frame_bytes,
-        payload_bytes,
-        messages,
-        ecn_ce_packets,
-        cnp_packets,
-        nak_packets,
-        rnr_nak_packets,
-        unknown_opcode_packets,
-        lost_packets,
-        late_packets,
-        jitter_events
-    );
-    add_known!(
-        icrc_bad_packets,
-        icrc_unverifiable_packets,
-        mirror_lost_packets
-    );
-    most!(
-        flows,
-        estimated_flows,
-        estimated_flows_stderr_ratio,
-        elephant_flows,
-        mouse_flows,
-        boundary_slack_ns
-    );
 }

@@ -3,7 +3,8 @@
 //! [`View`] is a state machine without clock, file or thread: windows, keys and sizes go in, and what is
 //! to be done about them comes out as an [`Effect`]. [`draw()`] paints it into any ratatui frame. So a test
 //! presses keys and reads the screen in microseconds, and everything that is shown is a function of the
-//! rows. The one module that touches a real terminal is [`screen`].
+//! rows. The modules that touch a real terminal, threads and the clock are [`screen`], [`player`] and what
+//! it is made of.
 //!
 //! Columns, headings, units and explanations come from the registry in `rocescope-model`: a column
 //! added there can be sorted by, shown and explained here without a change.
@@ -22,7 +23,11 @@
 //! | [`mesh`] | the same within the mesh, and what is told of a pair and of the verdicts |
 //! | [`mod@draw`] | one file a part of the screen |
 //! | [`screen`] | the terminal: entered, restored, read |
+//! | [`player`] | windows of a source on their way to the thread that draws |
+//! | [`control`] | what the keys ask of a source, and the pace at which it plays |
+//! | [`show`] | the loop that draws |
 
+pub mod control;
 pub mod draw;
 pub mod filter;
 pub mod format;
@@ -32,18 +37,23 @@ pub mod keys;
 pub mod layout;
 pub mod mesh;
 pub mod pane;
+pub mod player;
 pub mod recent;
 pub mod screen;
 pub mod series;
+pub mod show;
 pub mod sort;
 pub mod theme;
 pub mod view;
 
+pub use control::{Control, Next, Stopped};
 pub use draw::draw;
 pub use filter::Matcher;
 pub use glyphs::Glyphs;
 pub use header::{Header, Losses, Motion, Own};
 pub use keys::{Action, Key, Keys};
 pub use pane::Pane;
+pub use player::{Notes, Player};
+pub use show::{Process, ProcessError, ShowError, Stage};
 pub use theme::{Theme, Tone};
 pub use view::{Effect, Mouse, Options, Seek, View};

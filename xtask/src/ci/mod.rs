@@ -1,63 +1,79 @@
-//! `cargo xtask ci`: everything a change must pass. `.ci/run` installs what this needs.
+//! `cargo xtask ci [--full]`: the checks of a change. `.ci/run` installs what they need.
 //!
-//! A step that fails does not keep the others from running: one look at the end of the log tells
-//! all that is wrong. The tests come last, and their runners' own lines close the log.
+//! `GATE` is what every change must pass. `SLOW` is what `--full` adds: steps that take minutes and rarely break. Run
+//! them by hand before a release, and after a change of what they check.
+//!
+//! Compiling takes most of the time, so every dependency is built three times and no more. Lints and documentation
+//! check the workspace with all features. Tests and everything that the testbed runs use one debug build of
+//! `--workspace`; a narrower choice of packages gives dependencies other features, and compiles them again. README
+//! commands, the package and the service use the release build.
+//!
+//! A step that fails does not stop the others: the end of the log shows all that is wrong. The tests come last, so
+//! that their own summary closes the log.
 
+mod hygiene;
 mod readme;
 mod suites;
 
-use crate::process::{command, run as run_command};
-use crate::{docs, ebpf, fabric, fuzz, graph, picture, service};
-use anyhow::{Result, bail};
+use crate::process::{command, root, run as run_command};
+use crate::{ebpf, fuzz, graph, testbed};
+use anyhow::{Context, Result, bail};
+use std::fs;
 use std::time::{Duration, Instant};
 
 /// Seconds of fuzzing, all targets together.
 const FUZZING: &str = "60";
 
-/// Every fault of the fabric three times, two and a half minutes. A shared machine stops agents for longer than a congested
-/// link delays probes when times are divided by 20: by 12 they can be told apart.
-const FAULTS: [&str; 5] = ["accuracy", "--scale", "12", "--rounds", "3"];
+/// Every fault of the fabric three times, two and a half minutes: fewer than 20 faults would not pardon one miss. A shared
+/// machine stops agents for longer than a congested link delays probes when times are divided by 20, not by 12.
+const FAULTS: [&str; 6] = ["fabric", "accuracy", "--scale", "12", "--rounds", "3"];
 
-/// What is built otherwise with the feature that takes cmake and libclang.
-const VERBS: [&str; 6] = [
-    "-p",
-    "rocescope",
-    "-p",
-    "rocescope-probe",
+/// What only benchmarks build, and what takes cmake and libclang.
+const FEATURES: [&str; 3] = [
+    "--workspace",
     "--features",
-    "rocescope/verbs",
+    "rocescope/per-packet,rocescope/verbs",
 ];
 
 /// A step by name.
 type Step = (&'static str, fn() -> Result<()>);
 
-const STEPS: [Step; 13] = [
+/// What every change must pass, before the tests.
+const GATE: &[Step] = &[
     ("format", format),
     ("lints", lints),
+    ("oldest Rust", oldest_rust),
+    ("spelling", hygiene::spelling),
+    ("dependencies", hygiene::dependencies),
     ("documentation", documentation),
+    ("graph", graph::run),
     ("XDP object", || ebpf::run(&["--check"])),
-    ("crate graph", graph::run),
-    ("generated pages", docs::check),
-    ("picture", || picture::run(&["--check"])),
+    ("picture", || testbed::run(&["picture", "--check"])),
     ("README commands", readme::run),
-    ("service", || service::run(&[])),
-    ("faults named", || fabric::run(&FAULTS)),
+    ("examples", hygiene::examples),
+    ("service", || testbed::run(&["service"])),
+    ("faults named", || testbed::run(&FAULTS)),
     ("queries", queries),
+];
+
+/// What `--full` adds.
+const SLOW: &[Step] = &[
     ("Spark", spark),
     ("fuzzing", || fuzz::run(&["--seconds", FUZZING])),
 ];
 
-/// Runs every step, then the tests.
-pub(crate) fn run() -> Result<()> {
+/// Runs the steps, then the tests.
+pub(crate) fn run(is_full: bool) -> Result<()> {
     let begun = Instant::now();
     let mut ended = Vec::new();
     let mut failed = Vec::new();
-    for (name, step) in STEPS {
+    let slow = if is_full { SLOW } else { &[] };
+    for (name, step) in GATE.iter().chain(slow) {
         let (took, result) = timed(name, step);
-        ended.push((name, took, result.is_ok()));
+        ended.push((*name, took, result.is_ok()));
         if let Err(error) = result {
             eprintln!("{name}: {error:#}");
-            failed.push(name);
+            failed.push(*name);
         }
     }
     let mut lines = Vec::new();
@@ -90,32 +106,45 @@ fn timed(name: &str, step: impl FnOnce() -> Result<()>) -> (Duration, Result<()>
     (begun.elapsed(), result)
 }
 
-/// The two packages outside the workspace are ours as well.
 fn format() -> Result<()> {
     run_command(&mut command("cargo", &["fmt", "--all", "--check"]))?;
-    for manifest in ["fuzz/Cargo.toml", "sketches/bench/Cargo.toml"] {
-        let check = ["fmt", "--manifest-path", manifest, "--check"];
-        run_command(&mut command("cargo", &check))?;
-    }
-    Ok(())
+    hygiene::format_outside()
 }
 
 fn lints() -> Result<()> {
-    // What benchmarks alone build is looked at too.
-    let workspace = ["--workspace", "--features", "rocescope/per-packet"];
-    for what in [&workspace[..], &VERBS] {
-        let mut clippy = command("cargo", &["clippy", "--all-targets"]);
-        run_command(clippy.args(what).args(["--", "-D", "warnings"]))?;
-    }
-    Ok(())
+    let mut clippy = command("cargo", &["clippy", "--all-targets"]);
+    run_command(clippy.args(FEATURES).args(["--", "-D", "warnings"]))?;
+    hygiene::lint_outside()
 }
 
 fn documentation() -> Result<()> {
-    for what in [&["--workspace"][..], &VERBS] {
-        let mut doc = command("cargo", &["doc", "--no-deps", "--quiet"]);
-        run_command(doc.args(what).env("RUSTDOCFLAGS", "-D warnings"))?;
+    let mut doc = command("cargo", &["doc", "--no-deps", "--quiet"]);
+    run_command(doc.args(FEATURES).env("RUSTDOCFLAGS", "-D warnings"))
+}
+
+/// The oldest Rust that `Cargo.toml` promises compiles the product. Where it is not installed, lints alone check
+/// this: `incompatible_msrv` knows since when the standard library has what.
+fn oldest_rust() -> Result<()> {
+    let manifest = fs::read_to_string(root().join("Cargo.toml"))?;
+    let oldest = manifest
+        .lines()
+        .find_map(|line| line.strip_prefix("rust-version = "));
+    let toolchain = format!("+{}", oldest.context("no rust-version")?.trim_matches('"'));
+    let is_there = command("cargo", &[&toolchain, "--version"]).output();
+    if !is_there.is_ok_and(|output| output.status.success()) {
+        println!("cargo {toolchain} is not installed: `incompatible_msrv` in lints is the check");
+        return Ok(());
     }
-    Ok(())
+    run_command(&mut command(
+        "cargo",
+        &[
+            &toolchain,
+            "check",
+            "--quiet",
+            "--target-dir",
+            "target/oldest",
+        ],
+    ))
 }
 
 /// Spark over sketches of ours, and ours over Spark's.

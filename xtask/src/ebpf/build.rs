@@ -10,19 +10,19 @@ use std::process::Command;
 const TARGET: &str = "bpfel-unknown-none";
 
 /// A package that is built for the kernel, by its directory and its binary.
-#[derive(Clone, Copy)]
-pub(crate) struct Package {
+#[derive(Clone, Copy, Debug)]
+pub struct Package {
     directory: &'static str,
     binary: &'static str,
 }
 
 /// What is shipped.
-pub(crate) const PROGRAM: Package = Package {
+pub const PROGRAM: Package = Package {
     directory: "ebpf/program",
     binary: "rocescope-ebpf",
 };
 /// What that is measured against.
-pub(crate) const BENCH: Package = Package {
+pub const BENCH: Package = Package {
     directory: "ebpf/bench",
     binary: "rocescope-ebpf-bench",
 };
@@ -34,7 +34,8 @@ pub(super) const FLAGS: &str = "-C target-cpu=v3 -C link-arg=--btf \
      -C link-arg=--llvm-args=-no-stack-slot-sharing";
 
 /// A compiler with the sources of `core`, a linker, and something that strips.
-pub(crate) struct Toolchain {
+#[derive(Debug)]
+pub struct Toolchain {
     rustc: PathBuf,
     sysroot: PathBuf,
     strip: OsString,
@@ -45,7 +46,7 @@ pub(crate) struct Toolchain {
 
 impl Toolchain {
     /// The one of Debian, or the nightly of rustup; `EBPF_RUSTC` names another.
-    pub(crate) fn find() -> Result<Self> {
+    pub fn find() -> Result<Self> {
         let (rustc, sysroot) = candidates()
             .into_iter()
             .find_map(with_core)
@@ -115,7 +116,7 @@ fn same_path_everywhere(root: &Path) -> Result<PathBuf> {
 }
 
 /// Builds the object, without debug information but with BTF.
-pub(crate) fn object(toolchain: &Toolchain, package: Package) -> Result<Vec<u8>> {
+pub fn object(toolchain: &Toolchain, package: Package) -> Result<Vec<u8>> {
     let root = root();
     let target = root.join("target/ebpf");
     let home = std::env::var_os("CARGO_HOME").map_or_else(

@@ -1,17 +1,16 @@
 //! The rules that CI applies to the committed object.
 //!
 //! Its sources must be those in the tree. With the tools of the lock a rebuild must be equal to the
-//! byte; with others this says so, and both objects must publish the records of user space, which
-//! the tests of `rocescope-capture` hold against each other over all captures.
+//! byte. Other tools give another object, which must publish the records of user space; that the
+//! committed one does, the tests of `rocescope-capture` check. The kernel must load it.
 
 use super::lock::Lock;
 use super::{build, object_path, sources};
 use crate::process::root;
+use crate::product::text;
+use crate::testbed;
 use anyhow::{Context, Result, ensure};
-use rocescope_capture::{privileges, xdp};
 use std::fs;
-use std::path::Path;
-use std::process::Command;
 
 pub(super) fn run() -> Result<()> {
     let again = "run `cargo xtask ebpf` and commit ebpf/rocescope.bpf.o and its lock";
@@ -42,61 +41,7 @@ pub(super) fn run() -> Result<()> {
         );
         let other = root().join("target/ebpf/rebuilt.o");
         fs::write(&other, &rebuilt).with_context(|| other.display().to_string())?;
-        same_records(&other)?;
+        testbed::run(&["object", &text(&other), "--records"])?;
     }
-    costs(&committed)?;
-    same_records(&path)
-}
-
-/// Runs the test that holds an object against the code in user space.
-fn same_records(object: &Path) -> Result<()> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let status = Command::new(cargo)
-        .current_dir(root())
-        .args(["test", "--package", "rocescope-capture", "--test", "kernel"])
-        .env(xdp::OBJECT_VARIABLE, object)
-        .status()
-        .context("cargo")?;
-    ensure!(
-        status.success(),
-        "{}: its records are not those of user space",
-        object.display()
-    );
-    Ok(())
-}
-
-/// Loads an object with what a capture has, and with the verifier's trust beside it; prints what the
-/// verifier had to do.
-pub(super) fn costs(object: &[u8]) -> Result<()> {
-    let [bpf, admin, raw] = privileges::XDP;
-    for (with, capabilities) in [
-        (
-            "CAP_BPF, CAP_NET_ADMIN, CAP_NET_RAW",
-            &[bpf, admin, raw][..],
-        ),
-        ("and CAP_PERFMON", &[bpf, admin, raw, privileges::TRUST][..]),
-    ] {
-        println!("with {with}:");
-        let costs = match xdp::costs(object, capabilities) {
-            Ok(costs) => costs,
-            Err(error)
-                if error.is_permission() && !privileges::missing(capabilities)?.is_empty() =>
-            {
-                println!("  not loaded: {error}");
-                return Ok(());
-            }
-            Err(error) => return Err(error).context("the object does not load"),
-        };
-        for cost in costs {
-            println!(
-                "  {:<16} {:>6} instructions verified in {:.0} ms, stack {} of 512 bytes, {} bytes of machine code",
-                cost.program,
-                cost.verified_instructions,
-                cost.load_time.as_secs_f64() * 1e3,
-                cost.stack_bytes,
-                cost.machine_code_bytes,
-            );
-        }
-    }
-    Ok(())
+    testbed::run(&["object", &text(&path)])
 }

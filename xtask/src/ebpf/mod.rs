@@ -1,7 +1,7 @@
 //! `cargo xtask ebpf`: builds the XDP program and what stands beside it in the repository.
 //!
 //! `ebpf/rocescope.bpf.o` is committed, so that a user needs only stable Rust; its lock says what
-//! it was built from and with. `--check` builds it anew and holds the two against each other.
+//! it was built from and with. `--check` builds it again and compares the two.
 //!
 //! | module | what it does |
 //! |---|---|
@@ -10,12 +10,14 @@
 //! | [`lock`] | `ebpf/rocescope.bpf.o.lock` |
 //! | [`check`] | the rules that CI applies |
 
-pub(crate) mod build;
+pub mod build;
 mod check;
 mod lock;
 mod sources;
 
 use crate::process::root;
+use crate::product::text;
+use crate::testbed;
 use anyhow::{Context, Result, bail};
 use lock::Lock;
 use std::fs;
@@ -44,5 +46,5 @@ fn write() -> Result<()> {
     fs::write(&path, &object).with_context(|| path.display().to_string())?;
     lock.write()?;
     println!("{}: {} bytes", path.display(), object.len());
-    check::costs(&object)
+    testbed::run(&["object", &text(&path)])
 }

@@ -13,10 +13,11 @@ pub(super) fn problems(name: &str, crates: &[Crate]) -> Result<Vec<String>> {
         return Ok(vec![format!("{name} is not there")]);
     };
     let mut problems = Vec::new();
-    if !declares_no_std(&fs::read_to_string(&found.source)?) {
+    let source = found.roots.first().context("no source")?;
+    if !declares_no_std(&fs::read_to_string(source)?) {
         problems.push(format!("{name} does not declare #![no_std]"));
     }
-    let directory = found.source.parent().context("a directory")?;
+    let directory = source.parent().context("a directory")?;
     for (path, text) in sources(directory)? {
         if links_std(&text) {
             problems.push(format!("{name} links std in {path}"));

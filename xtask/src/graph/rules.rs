@@ -21,7 +21,7 @@ const FENCES: [(&[&str], &[&str]); 7] = [
     // Raw sockets.
     (
         &["pnet", "socket2", "libc", "nix", "netlink"],
-        &["rocescope-capture", "rocescope-probe"],
+        &["rocescope-host", "rocescope-capture", "rocescope-probe"],
     ),
     (
         &[
@@ -44,7 +44,11 @@ const FENCES: [(&[&str], &[&str]); 7] = [
     (&["ratatui", "crossterm"], &["rocescope-view"]),
     (
         &["tokio"],
-        &["rocescope-capture", "rocescope-collector", "rocescope"],
+        &[
+            "rocescope-capture",
+            "rocescope-collector",
+            "rocescope-engine",
+        ],
     ),
 ];
 
@@ -141,7 +145,7 @@ mod tests {
             test_imports: [].into(),
             packages: [].into(),
             reaches: [].into(),
-            source: "".into(),
+            roots: [].into(),
         }
     }
 

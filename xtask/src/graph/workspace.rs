@@ -1,10 +1,10 @@
 //! The crates of the workspace, as cargo knows them.
 
-use crate::process::root;
+use crate::process::metadata;
 use anyhow::{Context, Result};
-use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, PackageId};
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A crate as it is.
 #[derive(Clone, Debug)]
@@ -20,71 +20,97 @@ pub(super) struct Crate {
     pub(super) packages: BTreeSet<String>,
     /// All packages that it reaches through what it imports.
     pub(super) reaches: BTreeSet<String>,
-    /// Its first source file.
-    pub(super) source: PathBuf,
+    /// The first files of its library and its binaries.
+    pub(super) roots: Vec<PathBuf>,
 }
 
 /// Reads the workspace.
 pub(super) fn read() -> Result<Vec<Crate>> {
-    let metadata = MetadataCommand::new()
-        .manifest_path(root().join("Cargo.toml"))
-        .exec()?;
-    let members: BTreeSet<String> = metadata
-        .workspace_packages()
+    let metadata = metadata(&[])?;
+    let members: BTreeSet<&str> = strings(&metadata["workspace_members"]).collect();
+    let packages = array(&metadata["packages"]);
+    let ours = packages.filter(|package| {
+        package["id"]
+            .as_str()
+            .is_some_and(|id| members.contains(id))
+    });
+    let ours: Vec<&Value> = ours.collect();
+    let names: BTreeSet<&str> = ours
         .iter()
-        .map(|package| package.name.to_string())
+        .filter_map(|package| package["name"].as_str())
         .collect();
-    let mut crates = Vec::new();
-    for package in metadata.workspace_packages() {
-        let directory = package.manifest_path.parent().context("a directory")?;
-        let below = directory.strip_prefix(&metadata.workspace_root)?;
-        let target = package
-            .targets
-            .iter()
-            .find(|target| target.is_lib())
-            .or(package.targets.iter().find(|target| target.is_bin()))
-            .context("a library or a binary")?;
-        let (mut imports, mut test_imports) = (BTreeSet::new(), BTreeSet::new());
-        let mut packages = BTreeSet::new();
-        for dependency in &package.dependencies {
-            let name = dependency.name.clone();
-            match (members.contains(&name), dependency.kind) {
-                (true, DependencyKind::Development) => test_imports.insert(name),
-                (true, _) => imports.insert(name),
-                (false, _) => packages.insert(name),
-            };
-        }
-        crates.push(Crate {
-            name: package.name.to_string(),
-            path: below.to_string(),
-            imports,
-            test_imports,
-            packages,
-            reaches: reaches(&metadata, &package.id)?,
-            source: target.src_path.clone().into(),
-        });
+    let read = ours
+        .iter()
+        .map(|package| member(&metadata, package, &names));
+    read.collect()
+}
+
+fn member(metadata: &Value, package: &Value, members: &BTreeSet<&str>) -> Result<Crate> {
+    let text = |key: &str| package[key].as_str().context("not text");
+    let top = metadata["workspace_root"].as_str().context("a root")?;
+    let manifest = Path::new(text("manifest_path")?);
+    let directory = manifest
+        .parent()
+        .context("a directory")?
+        .strip_prefix(top)?;
+    let targets = array(&package["targets"]).filter(|target| {
+        strings(&target["kind"]).any(|kind| ["lib", "bin", "proc-macro"].contains(&kind))
+    });
+    let (mut imports, mut test_imports) = (BTreeSet::new(), BTreeSet::new());
+    let mut packages = BTreeSet::new();
+    for dependency in array(&package["dependencies"]) {
+        let name = dependency["name"].as_str().context("a name")?.to_owned();
+        match (members.contains(&*name), &dependency["kind"]) {
+            (true, kind) if kind == "dev" => test_imports.insert(name),
+            (true, _) => imports.insert(name),
+            (false, _) => packages.insert(name),
+        };
     }
-    Ok(crates)
+    Ok(Crate {
+        name: text("name")?.to_owned(),
+        path: directory.display().to_string(),
+        imports,
+        test_imports,
+        packages,
+        reaches: reaches(metadata, text("id")?),
+        roots: targets
+            .filter_map(|target| Some(target["src_path"].as_str()?.into()))
+            .collect(),
+    })
 }
 
 /// Names of all packages that one reaches without its tests.
-fn reaches(metadata: &Metadata, from: &PackageId) -> Result<BTreeSet<String>> {
-    let resolve = metadata.resolve.as_ref().context("no resolved graph")?;
-    let nodes: BTreeMap<&PackageId, _> =
-        resolve.nodes.iter().map(|node| (&node.id, node)).collect();
+fn reaches(metadata: &Value, from: &str) -> BTreeSet<String> {
+    let nodes = by_id(&metadata["resolve"]["nodes"]);
+    let packages = by_id(&metadata["packages"]);
     let (mut reached, mut open) = (BTreeSet::new(), vec![from]);
     while let Some(id) = open.pop() {
-        let node = nodes.get(id).context("a package without a node")?;
-        for dependency in &node.deps {
-            let kinds = &dependency.dep_kinds;
-            let normal = kinds.iter().any(|kind| kind.kind == DependencyKind::Normal);
-            if normal && reached.insert(&dependency.pkg) {
-                open.push(&dependency.pkg);
-            }
+        for dependency in nodes
+            .get(id)
+            .into_iter()
+            .flat_map(|node| array(&node["deps"]))
+        {
+            let normal = array(&dependency["dep_kinds"]).any(|kind| kind["kind"].is_null());
+            let id = dependency["pkg"].as_str().filter(|_| normal);
+            open.extend(id.filter(|id| reached.insert(*id)));
         }
     }
-    Ok(reached
+    let names = reached
         .into_iter()
-        .map(|id| metadata[id].name.to_string())
-        .collect())
+        .filter_map(|id| packages.get(id)?["name"].as_str());
+    names.map(str::to_owned).collect()
+}
+
+fn by_id(values: &Value) -> BTreeMap<&str, &Value> {
+    array(values)
+        .filter_map(|value| Some((value["id"].as_str()?, value)))
+        .collect()
+}
+
+fn array(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
+fn strings(value: &Value) -> impl Iterator<Item = &str> {
+    array(value).filter_map(Value::as_str)
 }

@@ -3,6 +3,11 @@
 use crate::number::{Psn, Qpn};
 use crate::octets::Octets;
 
+/// The number one side gives to a connection while it is set up.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[repr(transparent)]
+pub struct CommunicationId(pub u32);
+
 /// Reads fields. A field beyond the end, which no caller asks for, reads as zeros.
 #[derive(Clone, Copy)]
 pub(super) struct Fields<'a>(pub(super) &'a [u8]);

@@ -22,6 +22,7 @@ pub mod reply;
 pub mod request;
 pub mod sidr;
 
+pub use field::CommunicationId;
 use field::{Fields, FieldsMut};
 pub use release::{DisconnectReply, DisconnectRequest, Reject, RejectReason};
 pub use reply::{MessageReceipt, ReadyToUse, Reply};
@@ -85,11 +86,6 @@ impl Attribute {
         })
     }
 }
-
-/// The number one side gives to a connection while it is set up.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-#[repr(transparent)]
-pub struct CommunicationId(pub u32);
 
 /// Why bytes are no CM datagram.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -1,8 +1,7 @@
 //! How a connection does not come to be, or ends: REJ, DREQ and DREP (IBTA volume 1, 12.6.7,
 //! 12.6.10, 12.6.11).
 
-use super::CommunicationId;
-use super::field::{Fields, FieldsMut};
+use super::field::{CommunicationId, Fields, FieldsMut};
 use crate::number::Qpn;
 
 /// Bytes of additional information in a REJ.

@@ -1,7 +1,6 @@
 //! What follows a REQ on the good way: MRA, REP and RTU (IBTA volume 1, 12.6.6, 12.6.8, 12.6.9).
 
-use super::CommunicationId;
-use super::field::{Fields, FieldsMut};
+use super::field::{CommunicationId, Fields, FieldsMut};
 use crate::number::{Psn, Qpn};
 
 /// MRA: the message has arrived, its answer will take a while.

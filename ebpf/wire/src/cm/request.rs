@@ -1,7 +1,6 @@
 //! REQ: the active side asks for a connection (IBTA volume 1, 12.6.5).
 
-use super::CommunicationId;
-use super::field::{Fields, FieldsMut};
+use super::field::{CommunicationId, Fields, FieldsMut};
 use crate::number::{Psn, Qpn};
 
 /// The service a connection runs (IBTA volume 1, 12.7.6), its extension included.

@@ -1,86 +1,33 @@
-//! What stands in the way of a capture, and the command that mends it.
+//! Checks of XDP on this machine; `rocescope_host::doctor` has those of the machine itself.
 //!
-//! | module | what it looks at |
+//! | module | what it checks |
 //! |---|---|
-//! | `host` | kernel, capabilities, limits, clocks |
 //! | `program` | what the XDP program costs here, and what `CAP_PERFMON` is worth |
-//! | `port` | an interface: driver, queues, offloads, moderation |
+//! | `modes` | whether an interface takes XDP programs |
 //!
-//! Nothing is changed, but for a program that is attached and detached at once where that is asked for.
+//! They change nothing, except that `modes` attaches a program and detaches it at once where it is told to try.
 
-mod host;
-mod port;
+mod modes;
 mod program;
 
-pub use host::host;
-pub use port::port;
 pub use program::program;
 
-/// How bad it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
-    /// As it should be.
-    Ok,
-    /// A capture works, and loses speed or truth by it.
-    Warn,
-    /// No capture, or one that is wrong.
-    Fail,
-}
+use rocescope_host::doctor::{self, Finding};
+use rocescope_host::interface::Interface;
 
-impl Level {
-    /// Its name.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Warn => "warn",
-            Self::Fail => "fail",
-        }
-    }
-}
-
-/// What was found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
-    /// The interface it is about, if it is.
-    pub interface: Option<String>,
-    /// What was looked at: `kernel`, `mtu`.
-    pub topic: &'static str,
-    /// How bad it is.
-    pub level: Level,
-    /// One sentence.
-    pub says: String,
-    /// The command that mends it.
-    pub mend: Option<String>,
-}
-
-impl Finding {
-    fn new(topic: &'static str, level: Level, says: impl Into<String>) -> Self {
-        Self {
-            interface: None,
-            topic,
-            level,
-            says: says.into(),
-            mend: None,
-        }
-    }
-
-    fn ok(topic: &'static str, says: impl Into<String>) -> Self {
-        Self::new(topic, Level::Ok, says)
-    }
-
-    fn warn(topic: &'static str, says: impl Into<String>) -> Self {
-        Self::new(topic, Level::Warn, says)
-    }
-
-    fn fail(topic: &'static str, says: impl Into<String>) -> Self {
-        Self::new(topic, Level::Fail, says)
-    }
-
-    fn mend(self, command: impl Into<String>) -> Self {
-        Self {
-            mend: Some(command.into()),
-            ..self
-        }
-    }
+/// Checks an interface; with `attempt` attaches a program that passes every frame, and detaches it.
+#[must_use]
+pub fn port(interface: &Interface, attempt: bool) -> Vec<Finding> {
+    let mut found = doctor::port(interface);
+    let behind_mtu = found.iter().position(|finding| finding.topic == "mtu");
+    let at = behind_mtu.map_or(found.len(), |at| at + 1);
+    let modes = modes::modes(interface, attempt).into_iter();
+    found.splice(
+        at..at,
+        modes.map(|finding| Finding {
+            interface: Some(interface.name.clone()),
+            ..finding
+        }),
+    );
+    found
 }

@@ -3,19 +3,14 @@
 //! Without that capability the verifier guards what a processor may speculate on, which costs time in
 //! every packet. So the program is loaded with and without it and run over a frame.
 
-use super::Finding;
-use crate::generate::{DEMO, Generator, Scenario};
-use crate::privileges;
 use crate::xdp;
-use rocescope_wire::{Class, FrameLengths, LinkType};
+use rocescope_host::doctor::Finding;
+use rocescope_host::privileges;
 
 /// Loads the program and measures it. Takes what XDP takes.
 #[must_use]
 pub fn program() -> Vec<Finding> {
-    let Some(frame) = frame() else {
-        return Vec::new();
-    };
-    let with = match xdp::worst_case_ns(&frame) {
+    let with = match xdp::worst_case_ns(&FRAME) {
         Ok(ns) => ns,
         Err(error) => return vec![Finding::fail("program", format!("{error}."))],
     };
@@ -28,7 +23,7 @@ pub fn program() -> Vec<Finding> {
             ),
         )];
     }
-    let without = privileges::without(privileges::TRUST, || xdp::worst_case_ns(&frame));
+    let without = privileges::without(privileges::TRUST, || xdp::worst_case_ns(&FRAME));
     let perfmon = match without {
         Ok(Ok(ns)) => Finding::ok(
             "perfmon",
@@ -70,26 +65,29 @@ fn first_line(text: &str) -> &str {
         .trim_end_matches('.')
 }
 
-/// A RoCEv2 frame of the demo.
-fn frame() -> Option<Vec<u8>> {
-    let scenario = Scenario::parse(DEMO).ok()?;
-    let mut generator = Generator::new(&scenario, 1);
-    let mut frame = Vec::new();
-    while generator.next_frame(&mut frame).is_some() {
-        let length = frame.len() as u32;
-        let lengths = FrameLengths {
-            captured: length,
-            original: length,
+/// Ethernet, IPv4, UDP, BTH and ICRC of an RC SEND ONLY without payload.
+const FRAME: [u8; 58] = [
+    0x02, 0, 0, 0, 0, 2, 0x02, 0, 0, 0, 0, 1, 0x08, 0x00, //
+    0x45, 0, 0, 44, 0, 0, 0x40, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2, //
+    0xc0, 0, 0x12, 0xb7, 0, 24, 0, 0, //
+    0x04, 0x40, 0xff, 0xff, 0, 0, 0, 17, 0x80, 0, 0, 5, //
+    0, 0, 0, 0,
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rocescope_wire::{Class, FrameLengths, LinkType, ROCE_UDP_PORT, decode};
+
+    #[test]
+    fn the_frame_is_a_packet_of_rocev2() {
+        let lengths = FrameLengths::whole(FRAME.len() as u32);
+        let ports = [ROCE_UDP_PORT, 0, 0, 0];
+        let class = decode(&FRAME[..], LinkType::Ethernet, lengths, ports);
+        let Class::Roce(packet) = class else {
+            panic!("{class:?}");
         };
-        let class = rocescope_wire::decode(
-            frame.as_slice(),
-            LinkType::Ethernet,
-            lengths,
-            [4791, 0, 0, 0],
-        );
-        if matches!(class, Class::Roce(_)) {
-            return Some(frame);
-        }
+        assert_eq!(packet.opcode().to_string(), "RC_SEND_ONLY");
+        assert_eq!(packet.payload_bytes, 0);
     }
-    None
 }

@@ -1,6 +1,6 @@
 //! Files, pipes and compressed streams as one stream of bytes.
 
-use super::FileError;
+use super::error::FileError;
 use flate2::read::MultiGzDecoder;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};

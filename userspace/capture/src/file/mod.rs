@@ -5,6 +5,8 @@
 //!
 //! | module | what it does |
 //! |---|---|
+//! | `frame` | one frame, and what a format makes of bytes |
+//! | `reader` | [`FrameReader`]: frames out of a file |
 //! | `input` | files, pipes, gzip and Zstandard as one stream of bytes |
 //! | `buffer` | the window over that stream, refilled as frames are taken |
 //! | `pcap` | records of the classic format |
@@ -13,157 +15,18 @@
 
 mod buffer;
 mod error;
+mod frame;
 mod input;
 mod pcap;
 mod pcapng;
+mod reader;
+#[cfg(test)]
+mod tests;
 mod write;
 
 pub use error::FileError;
+pub use frame::Frame;
 pub use input::{Input, open};
+pub use reader::FrameReader;
 pub use write::PcapNgWriter;
 pub(crate) use write::number;
-
-use buffer::Buffer;
-use rocescope_wire::{FrameLengths, LinkType};
-use std::io::Read;
-
-/// One frame of a capture file.
-#[derive(Clone, Copy, Debug)]
-pub struct Frame<'a> {
-    /// Its captured bytes.
-    pub bytes: &'a [u8],
-    /// How it begins; `None` for a link layer we do not read.
-    pub link: Option<LinkType>,
-    /// Bytes captured and bytes on the wire.
-    pub lengths: FrameLengths,
-    /// Nanoseconds since the epoch.
-    pub time_ns: u64,
-    /// Index of the interface: 0 in pcap; in pcapng counted over all sections.
-    pub interface: u32,
-}
-
-/// What a format makes of the bytes at hand.
-enum Step {
-    /// More bytes are needed: as many as this in all, from the start of the record.
-    Need(usize),
-    /// This many bytes hold no frame.
-    Skip(usize),
-    /// A frame.
-    Frame(Found),
-}
-
-/// Where a frame lies in the bytes at hand.
-struct Found {
-    /// Bytes of the whole record.
-    record_bytes: usize,
-    /// Offset of the frame in it.
-    at: usize,
-    link: Option<LinkType>,
-    lengths: FrameLengths,
-    time_ns: u64,
-    interface: u32,
-}
-
-enum Format {
-    Pcap(pcap::Pcap),
-    PcapNg(pcapng::PcapNg),
-}
-
-/// Reads the frames of a capture.
-pub struct FrameReader<R> {
-    buffer: Buffer<R>,
-    format: Format,
-    frames: u64,
-}
-
-impl<R> std::fmt::Debug for FrameReader<R> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("FrameReader")
-            .field("frames", &self.frames)
-            .finish_non_exhaustive()
-    }
-}
-
-impl<R: Read> FrameReader<R> {
-    /// Begins to read a capture: its format is told by its first bytes.
-    ///
-    /// # Errors
-    /// [`FileError::Empty`], [`FileError::NotACapture`], [`FileError::LinkType`],
-    /// [`FileError::Corrupt`] or [`FileError::Io`].
-    pub fn new(input: R) -> Result<Self, FileError> {
-        let mut buffer = Buffer::new(input);
-        let head = buffer.at_least(4)?;
-        let format = match head {
-            [] => return Err(FileError::Empty),
-            [0x0a, 0x0d, 0x0d, 0x0a, ..] => Format::PcapNg(pcapng::PcapNg::default()),
-            _ => {
-                let (format, header_bytes) = pcap::Pcap::read_header(buffer.at_least(24)?)?;
-                buffer.consume(header_bytes);
-                Format::Pcap(format)
-            }
-        };
-        Ok(Self {
-            buffer,
-            format,
-            frames: 0,
-        })
-    }
-
-    /// Bytes of the (uncompressed) capture taken so far.
-    pub fn consumed_bytes(&self) -> u64 {
-        self.buffer.consumed()
-    }
-
-    /// The next frame, `None` at the end.
-    ///
-    /// # Errors
-    /// [`FileError::CutShort`] when the capture ends inside a record, [`FileError::Corrupt`] when a
-    /// record contradicts itself, [`FileError::Io`]. All frames before were yielded.
-    #[inline]
-    pub fn next_frame(&mut self) -> Result<Option<Frame<'_>>, FileError> {
-        let found = loop {
-            let step = match &mut self.format {
-                Format::Pcap(format) => format.step(self.buffer.bytes()),
-                Format::PcapNg(format) => format.step(self.buffer.bytes()),
-            };
-            match step.map_err(|what| self.corrupt(what))? {
-                Step::Frame(found) => break found,
-                Step::Skip(bytes) => self.buffer.consume(bytes),
-                Step::Need(bytes) => {
-                    if self.buffer.at_least(bytes)?.len() < bytes {
-                        return match self.buffer.bytes().len() {
-                            0 => Ok(None),
-                            left => Err(FileError::CutShort {
-                                frames: self.frames,
-                                at: self.buffer.consumed(),
-                                left: left as u64,
-                            }),
-                        };
-                    }
-                }
-            }
-        };
-        self.frames += 1;
-        let record = self.buffer.take(found.record_bytes);
-        let end = found.at + found.lengths.captured as usize;
-        Ok(Some(Frame {
-            bytes: record.get(found.at..end).unwrap_or_default(),
-            link: found.link,
-            lengths: found.lengths,
-            time_ns: found.time_ns,
-            interface: found.interface,
-        }))
-    }
-
-    #[cold]
-    fn corrupt(&self, what: String) -> FileError {
-        FileError::Corrupt {
-            frames: self.frames,
-            at: self.buffer.consumed(),
-            what,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests;

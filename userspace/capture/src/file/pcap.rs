@@ -1,6 +1,7 @@
 //! The classic format: a header, then records.
 
-use super::{FileError, Found, Step};
+use super::error::FileError;
+use super::frame::{Found, Step};
 use pcap_parser::nom;
 use pcap_parser::{PcapError, parse_pcap_frame, parse_pcap_frame_be, parse_pcap_header};
 use rocescope_wire::{FrameLengths, LinkType};

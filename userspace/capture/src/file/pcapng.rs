@@ -1,7 +1,7 @@
 //! The next generation format: blocks, of which packets are one kind, in sections with interfaces
 //! of their own.
 
-use super::{Found, Step};
+use super::frame::{Found, Step};
 use pcap_parser::Block;
 use pcap_parser::pcapng::{parse_block_be, parse_block_le};
 use rocescope_wire::{FrameLengths, LinkType};

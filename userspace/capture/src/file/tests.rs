@@ -1,5 +1,5 @@
 use super::*;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 
 /// Two frames of 4 bytes, one and two seconds after the epoch plus a fraction.
 const FRAMES: [([u8; 4], u64); 2] = [([1, 2, 3, 4], 1_000_007_000), ([5, 6, 7, 8], 2_000_009_000)];

@@ -1,6 +1,6 @@
 //! Frames into a pcapng file.
 
-use super::Frame;
+use super::frame::Frame;
 use rocescope_wire::LinkType;
 use std::io::{self, Write};
 

@@ -5,11 +5,11 @@
 //! sends for up to a second. It has to, for each call waits for a grace period of the kernel, of
 //! about 25 ms. Between frames the program spins: sending takes a core, whatever the rate.
 
-use super::Sent;
 use super::looped::Looped;
 use super::program::{self, REGISTER, Target};
+use super::sent::Sent;
 use crate::bpf::{self, Input, Kind};
-use crate::interface::Interface;
+use rocescope_host::interface::Interface;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::time::Instant;

@@ -85,7 +85,7 @@ impl Looped {
             live_batch: self.is_live.then_some(BATCH.min(count)),
             ..Input::default()
         };
-        bpf::run(&self.program, &packets).map(|_| ())
+        bpf::run(&self.program, &packets)
     }
 
     pub(super) fn state(&mut self) -> &mut State {

@@ -1,9 +1,10 @@
 //! What it takes to load the programs.
 
-use super::kernel::{FLUSH, PROGRAM, program_mut};
-use super::{Error, cpu, stack};
-use crate::privileges::{self, Capability};
+use super::error::Error;
+use super::object::{FLUSH, PROGRAM, program_mut};
+use super::{cpu, stack};
 use aya::EbpfLoader;
+use rocescope_host::privileges::{self, Capability};
 use std::thread;
 use std::time::{Duration, Instant};
 

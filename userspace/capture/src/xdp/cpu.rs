@@ -1,7 +1,8 @@
 //! CPUs, and a thread that runs on a chosen one.
 
-use super::Error;
-use std::io;
+use super::error::Error;
+use rustix::io::Errno;
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 /// The CPUs that are online.
 pub(super) fn online() -> Result<Vec<u32>, Error> {
@@ -15,43 +16,28 @@ pub(super) fn possible() -> Result<usize, Error> {
 
 /// Runs `work` on `cpu` and leaves this thread where it may go everywhere it could before.
 pub(super) fn pinned<R>(cpu: u32, work: impl FnOnce() -> R) -> Result<R, Error> {
-    let before = affinity()?;
+    let closed = |source: Errno| Error::Cpu {
+        cpu,
+        source: source.into(),
+    };
+    let before = sched_getaffinity(None).map_err(closed)?;
     pin(cpu)?;
     let result = work();
-    set(&before).map_err(|source| Error::Cpu { cpu, source })?;
+    sched_setaffinity(None, &before).map_err(closed)?;
     Ok(result)
 }
 
 /// Moves this thread to `cpu`.
 pub(crate) fn pin(cpu: u32) -> Result<(), Error> {
-    // SAFETY: a set of bits, for which all zero is the empty one.
-    let mut one: libc::cpu_set_t = unsafe { std::mem::zeroed() };
-    if cpu as usize >= 8 * size_of::<libc::cpu_set_t>() {
-        let source = io::Error::from_raw_os_error(libc::EINVAL);
-        return Err(Error::Cpu { cpu, source });
-    }
-    // SAFETY: the bit lies in the set: just checked.
-    unsafe { libc::CPU_SET(cpu as usize, &mut one) };
-    set(&one).map_err(|source| Error::Cpu { cpu, source })
-}
-
-fn affinity() -> Result<libc::cpu_set_t, Error> {
-    // SAFETY: as above.
-    let mut cpus: libc::cpu_set_t = unsafe { std::mem::zeroed() };
-    // SAFETY: the kernel writes no more than the size it is told.
-    match unsafe { libc::sched_getaffinity(0, size_of_val(&cpus), &raw mut cpus) } {
-        0 => Ok(cpus),
-        _ => Err(Error::Cpu {
-            cpu: 0,
-            source: io::Error::last_os_error(),
-        }),
-    }
-}
-
-fn set(cpus: &libc::cpu_set_t) -> io::Result<()> {
-    // SAFETY: the kernel reads no more than the size it is told.
-    match unsafe { libc::sched_setaffinity(0, size_of_val(cpus), cpus) } {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    }
+    let mut one = CpuSet::new();
+    let pinned = if (cpu as usize) < CpuSet::MAX_CPU {
+        one.set(cpu as usize);
+        sched_setaffinity(None, &one)
+    } else {
+        Err(Errno::INVAL)
+    };
+    pinned.map_err(|source| Error::Cpu {
+        cpu,
+        source: source.into(),
+    })
 }

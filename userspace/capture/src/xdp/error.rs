@@ -53,9 +53,6 @@ pub enum Error {
         /// What the kernel said.
         source: io::Error,
     },
-    /// A clock cannot be read.
-    #[error("the clock: {0}")]
-    Clock(io::Error),
     /// A call of `bpf(2)`.
     #[error("bpf: {0}")]
     Call(#[source] io::Error),

@@ -1,7 +1,8 @@
 //! A thread that visits every CPU once a slice, so that none holds its runs for ever.
 
+use super::error::Error;
 use super::kernel::Kernel;
-use super::{Error, clock, cpu};
+use super::{clock, cpu};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
@@ -81,7 +82,7 @@ fn visit_all(kernel: &Kernel, stop: &AtomicBool, watermark: &AtomicU64) -> Resul
     // A run may last for its slice; ticks round both its start and our look at it.
     let slack_ns = config.slice_ns + 2 * config.tick_ns;
     while !stop.load(Ordering::Relaxed) {
-        let now = clock::monotonic_ns()?.wrapping_add(config.epoch_offset_ns);
+        let now = clock::monotonic_ns().wrapping_add(config.epoch_offset_ns);
         for cpu in cpu::online()? {
             match cpu::pin(cpu) {
                 Ok(()) => kernel.flush()?,

@@ -1,8 +1,12 @@
 //! The program and its maps, loaded.
 
+use super::error::Error;
 use super::mirror::Mirrors;
+use super::object::{FLUSH, PROGRAM, program_mut, take};
+use super::options::Options;
+use super::rings::RingMaps;
 use super::warnings::Warnings;
-use super::{Error, Options, clock, cpu};
+use super::{clock, cpu};
 use aya::maps::{Array, ArrayOfMaps, Map, MapData, PerCpuArray, RingBuf};
 use aya::programs::{ProgramError, ProgramFd, TestRun, TestRunOptions, Xdp};
 use aya::{Ebpf, EbpfLoader};
@@ -11,8 +15,6 @@ use rocescope_record::{Config, Counters};
 use std::io::ErrorKind;
 use std::sync::{Mutex, MutexGuard};
 
-pub(super) const PROGRAM: &str = "rocescope";
-pub(super) const FLUSH: &str = "rocescope_flush";
 /// `BPF_MAP_TYPE_RINGBUF`.
 const RING_BUFFER: u32 = 27;
 /// Sets that one call of the flush program looks at: `SETS_A_FLUSH` there.
@@ -37,14 +39,11 @@ struct CountersValue(Counters, [u8; STATE_BYTES]);
 // bytes are a multiple of eight.
 unsafe impl aya::Pod for CountersValue {}
 
-/// The rings of runs, in the order of the CPUs.
-pub(super) type RingMaps = Vec<RingBuf<MapData>>;
-
 /// All rings there are.
 pub(super) struct Readers {
     pub(super) runs: RingMaps,
-    /// That of what crosses whole.
-    pub(super) whole: RingBuf<MapData>,
+    /// That of control packets.
+    pub(super) control_packets: RingBuf<MapData>,
     /// What the programs say.
     pub(super) warnings: Warnings,
 }
@@ -121,7 +120,7 @@ impl Kernel {
         let active = take(&mut programs, ".data")?;
         let counters = take(&mut programs, "COUNTERS")?;
         let mirrors = Mirrors::new(&mut programs)?;
-        let whole = take(&mut programs, "WHOLE")?;
+        let control_packets = take(&mut programs, "CONTROL_PACKETS")?;
         let warnings = Warnings::new(&mut programs)?;
         for name in [PROGRAM, FLUSH] {
             program_mut(&mut programs, name)?.load()?;
@@ -141,7 +140,7 @@ impl Kernel {
         };
         let readers = Readers {
             runs: readers,
-            whole,
+            control_packets,
             warnings,
         };
         Ok((kernel, readers))
@@ -219,7 +218,22 @@ impl Kernel {
         }
     }
 
-    /// The same in single steps, each told the time.
+    /// Runs a program `times` times over `data`: nanoseconds a repetition.
+    pub(super) fn cost_ns(
+        &self,
+        name: &'static str,
+        data: &[u8],
+        times: u32,
+    ) -> Result<u32, Error> {
+        let run = self.xdp(name)?.test_run(TestRunOptions {
+            data_in: Some(data),
+            repeat: times,
+            ..TestRunOptions::new()
+        })?;
+        Ok(u32::try_from(run.duration.as_nanos()).unwrap_or(u32::MAX))
+    }
+
+    /// As `flush`, in single steps that are each given the time.
     pub(super) fn flush_at(&self, data: &[u8], ctx: &[u8]) -> Result<(), Error> {
         for _ in 0..self.sets / SETS_A_FLUSH {
             self.run(FLUSH, data, ctx)?;
@@ -241,20 +255,4 @@ impl Kernel {
         let program = self.programs.program(name).ok_or(Error::Missing(name))?;
         Ok(program.try_into()?)
     }
-}
-
-pub(super) fn program_mut<'a>(
-    programs: &'a mut Ebpf,
-    name: &'static str,
-) -> Result<&'a mut Xdp, Error> {
-    let program = programs.program_mut(name).ok_or(Error::Missing(name))?;
-    Ok(program.try_into()?)
-}
-
-pub(super) fn take<M: TryFrom<Map>>(programs: &mut Ebpf, name: &'static str) -> Result<M, Error>
-where
-    Error: From<M::Error>,
-{
-    let map = programs.take_map(name).ok_or(Error::Missing(name))?;
-    Ok(map.try_into()?)
 }

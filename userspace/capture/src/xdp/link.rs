@@ -3,7 +3,7 @@
 //! Only links of BPF are made. The older way over netlink outlives a killed process and replaces
 //! whatever was there, and `aya` falls back to it; hence the system call here.
 
-use super::Error;
+use super::error::Error;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 

@@ -1,14 +1,17 @@
 //! What a packet costs in the kernel: `BPF_PROG_TEST_RUN` over one frame whose QPN and PSN a wrapper
 //! rewrites, for the XDP program and what it is measured against (`ebpf/bench`).
 
+use super::cpu;
+use super::error::Error;
 use super::kernel::Kernel;
+use super::object::{OBJECT, PROGRAM, program_mut, take};
+use super::options::Options;
 use super::order::Order;
 use super::rings::Rings;
-use super::{Error, OBJECT, Options, cpu};
-use crate::privileges::{self, Capability};
 use aya::maps::{Array, MapData, PerCpuArray, ProgramArray, RingBuf};
 use aya::programs::{ProgramFd, TestRun, TestRunOptions, Xdp};
 use aya::{Ebpf, EbpfLoader};
+use rocescope_host::privileges::{self, Capability};
 use rocescope_record::Config;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -45,7 +48,7 @@ impl Body {
             (Self::Parse, _) => "parse",
             (Self::Each, 4) => "each4",
             (Self::Each, _) => "each6",
-            (Self::Ours | Self::Other, _) => super::kernel::PROGRAM,
+            (Self::Ours | Self::Other, _) => PROGRAM,
         }
     }
 }
@@ -170,18 +173,18 @@ impl Bench {
     fn load(object: &[u8], other: Option<&[u8]>, config: Config) -> Result<Self, Error> {
         let mut programs = aligned(object, |object| Ok(EbpfLoader::new().load(object)?))?;
         for name in PROGRAMS {
-            super::kernel::program_mut(&mut programs, name)?.load()?;
+            program_mut(&mut programs, name)?.load()?;
         }
         let mut ours = vec![Ours::load(OBJECT, config)?];
         if let Some(other) = other {
             ours.push(aligned(other, |other| Ours::load(other, config))?);
         }
         Ok(Self {
-            each: super::kernel::take(&mut programs, "EVENTS")?,
-            lost: super::kernel::take(&mut programs, "LOST")?,
-            plan: super::kernel::take(&mut programs, "PLAN")?,
-            next: super::kernel::take(&mut programs, "NEXT")?,
-            target: super::kernel::take(&mut programs, "TARGET")?,
+            each: take(&mut programs, "EVENTS")?,
+            lost: take(&mut programs, "LOST")?,
+            plan: take(&mut programs, "PLAN")?,
+            next: take(&mut programs, "NEXT")?,
+            target: take(&mut programs, "TARGET")?,
             programs,
             flows: Vec::new(),
             ours,

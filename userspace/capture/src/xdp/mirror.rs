@@ -1,6 +1,7 @@
 //! The sessions of mirrors that the CPUs have seen, put together.
 
-use super::Error;
+use super::error::Error;
+use super::object::take;
 use aya::maps::{MapData, PerCpuArray};
 use rocescope_record::mirror::{self, SETS, Session, SessionSet};
 
@@ -15,7 +16,7 @@ pub(super) struct Mirrors(PerCpuArray<MapData, SetValue>);
 
 impl Mirrors {
     pub(super) fn new(programs: &mut aya::Ebpf) -> Result<Self, Error> {
-        super::kernel::take(programs, "MIRRORS").map(Self)
+        take(programs, "MIRRORS").map(Self)
     }
 
     /// Frames that mirrors numbered and that never came. While frames pass it may lag behind by

@@ -4,13 +4,16 @@
 //! program, told so when it was loaded, takes its two clocks from there. So the same frames, times
 //! and flush points can be given to it and to [`Observer`](rocescope_record::Observer).
 
-use super::kernel::{Kernel, PROGRAM};
+use super::control_packets::ControlPackets;
+use super::cpu;
+use super::error::Error;
+use super::kernel::Kernel;
+use super::object::PROGRAM;
+use super::options::Options;
 use super::order::Order;
-use super::rings::Rings;
+use super::rings::{Losses, Rings};
 use super::warnings::Warnings;
-use super::whole::Events;
-use super::{Error, Losses, Options, cpu};
-use rocescope_record::{Config, Counters, RunRecord, Whole};
+use rocescope_record::{Config, ControlPacket, Counters, RunRecord};
 
 /// The interface that `BPF_PROG_TEST_RUN` claims: the loopback of the network namespace.
 pub const INTERFACE: u32 = 1;
@@ -22,7 +25,7 @@ const METADATA_BYTES: usize = 16;
 pub struct Rehearsal {
     kernel: Kernel,
     rings: Rings,
-    events: Events,
+    control_packets: ControlPackets,
     warnings: Warnings,
     frame: Vec<u8>,
 }
@@ -46,7 +49,7 @@ impl Rehearsal {
         Ok(Self {
             kernel,
             rings: Rings::new(readers.runs, config.slice_ns),
-            events: Events::new(readers.whole),
+            control_packets: ControlPackets::new(readers.control_packets),
             warnings: readers.warnings,
             frame: Vec::new(),
         })
@@ -107,10 +110,10 @@ impl Rehearsal {
         order.into_published()
     }
 
-    /// What crossed whole and was not taken yet, in the order in which it passed.
-    pub fn take_whole(&mut self, mut sink: impl FnMut(Whole<'_>)) {
-        self.events.drain();
-        self.events.release_as_published(&mut sink);
+    /// Control packets that were not taken yet, in the order in which it passed.
+    pub fn take_control_packets(&mut self, mut sink: impl FnMut(ControlPacket<'_>)) {
+        self.control_packets.drain();
+        self.control_packets.release_as_published(&mut sink);
     }
 
     /// What the program has said since the last call, a sentence each.

@@ -1,7 +1,7 @@
 //! The ring of each CPU, and what was lost before it was read.
 
-use super::kernel::RingMaps;
 use super::order::Order;
+use aya::maps::{MapData, RingBuf};
 use rocescope_record::batch::Batch;
 use rocescope_record::{Counters, RunRecord};
 use std::mem::offset_of;
@@ -48,6 +48,9 @@ struct Seen {
     lost_packets: u64,
     newest_ns: u64,
 }
+
+/// The rings of runs, in the order of the CPUs.
+pub(super) type RingMaps = Vec<RingBuf<MapData>>;
 
 /// The rings of all CPUs.
 pub(super) struct Rings {

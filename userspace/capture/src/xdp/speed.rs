@@ -1,10 +1,11 @@
 //! Nanoseconds a packet, measured here.
 
+use super::clock;
+use super::error::Error;
 use super::kernel::Kernel;
-use super::{Error, OBJECT, Options, clock};
-use crate::bpf::{self, Input};
+use super::object::{OBJECT, PROGRAM};
+use super::options::Options;
 use rocescope_record::Config;
-use std::os::fd::AsFd;
 
 /// A few milliseconds of packets, a few times: the best is what was not disturbed.
 const REPEAT: u32 = 50_000;
@@ -18,7 +19,7 @@ const ROUNDS: u32 = 5;
 /// The kernel refuses.
 pub fn worst_case_ns(frame: &[u8]) -> Result<u32, Error> {
     let config = Config {
-        tick_ns: clock::tick_ns()?,
+        tick_ns: clock::tick_ns(),
         ..Config::exact(1_000_000_000)
     };
     let options = Options {
@@ -26,16 +27,9 @@ pub fn worst_case_ns(frame: &[u8]) -> Result<u32, Error> {
         ..Options::default()
     };
     let (kernel, _rings) = Kernel::load(OBJECT, options, config, false)?;
-    let program = kernel.program()?.as_fd();
-    let input = Input {
-        data: frame,
-        repeat: REPEAT,
-        ..Input::default()
-    };
     let mut best = u32::MAX;
     for _ in 0..ROUNDS {
-        let (_, ns) = bpf::run(program, &input).map_err(Error::Call)?;
-        best = best.min(ns);
+        best = best.min(kernel.cost_ns(PROGRAM, frame, REPEAT)?);
     }
     Ok(best)
 }

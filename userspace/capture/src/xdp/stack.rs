@@ -2,7 +2,7 @@
 //!
 //! The kernel gives a program and the subprograms it is in at one time 512 bytes together.
 
-use super::Error;
+use super::error::Error;
 use aya_obj::Object;
 use aya_obj::generated::bpf_insn;
 use std::collections::{BTreeMap, BTreeSet, HashSet};

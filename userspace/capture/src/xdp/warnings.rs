@@ -1,6 +1,6 @@
 //! What the programs say in words: conditions that an operator must hear of.
 
-use super::Error;
+use super::error::Error;
 use aya::Ebpf;
 use aya_log::EbpfLogger;
 use log::{Log, Metadata, Record};

@@ -1,7 +1,7 @@
 //! Frames: recorded, generated, damaged.
 
 use rocescope_capture::file::{self, FrameReader};
-use rocescope_capture::generate::{Generator, Scenario};
+use rocescope_generate::{Generator, Scenario};
 use rocescope_wire::LinkType;
 use std::path::{Path, PathBuf};
 
@@ -47,7 +47,7 @@ fn read(path: &Path) -> Frames {
 
 /// The beginning of every scenario of the project.
 pub(crate) fn scenarios() -> impl Iterator<Item = (String, Frames)> {
-    let mut paths: Vec<PathBuf> = std::fs::read_dir(here().join("scenarios"))
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(here().join("../generate/scenarios"))
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .collect();

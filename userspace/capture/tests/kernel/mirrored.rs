@@ -4,8 +4,8 @@
 use crate::corpus::Frames;
 use crate::exact;
 use crate::pair::{Pair, load};
-use rocescope_capture::generate::{Generator, Scenario};
 use rocescope_capture::xdp::Options;
+use rocescope_generate::{Generator, Scenario};
 
 /// Sessions over the same addresses, and truncation; a mirror without numbers beside.
 const SCENARIO: &str = r#"

@@ -4,8 +4,8 @@ use crate::corpus::Frames;
 use rocescope_capture::xdp::rehearsal::{INTERFACE, Rehearsal};
 use rocescope_capture::xdp::{OBJECT, OBJECT_VARIABLE, Options};
 use rocescope_record::{
-    Clock, Config, Counters, HandshakeRecord, MadRecord, Observer, RunRecord, Set, Sink, Slot,
-    Whole,
+    Clock, Config, ControlPacket, Counters, HandshakeRecord, MadRecord, Observer, RunRecord, Set,
+    Sink, Slot,
 };
 use rocescope_wire::{FrameLengths, LinkType};
 
@@ -37,11 +37,11 @@ enum Event {
     Handshake(HandshakeRecord),
 }
 
-impl From<Whole<'_>> for Event {
-    fn from(whole: Whole<'_>) -> Self {
+impl From<ControlPacket<'_>> for Event {
+    fn from(whole: ControlPacket<'_>) -> Self {
         match whole {
-            Whole::Mad(record) => Self::Mad(Box::new(*record)),
-            Whole::Handshake(record) => Self::Handshake(*record),
+            ControlPacket::Mad(record) => Self::Mad(Box::new(*record)),
+            ControlPacket::Handshake(record) => Self::Handshake(*record),
         }
     }
 }
@@ -51,7 +51,7 @@ impl Sink for Published {
         self.runs.push(*run);
     }
 
-    fn whole(&mut self, event: Whole<'_>) -> bool {
+    fn control_packet(&mut self, event: ControlPacket<'_>) -> bool {
         self.whole.push(event.into());
         true
     }
@@ -162,6 +162,6 @@ impl Pair {
     fn take(&mut self, published: &mut Published) {
         published.runs.append(&mut self.kernel.take());
         self.kernel
-            .take_whole(|event| published.whole.push(event.into()));
+            .take_control_packets(|packet| published.whole.push(packet.into()));
     }
 }

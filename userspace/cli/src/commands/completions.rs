@@ -6,6 +6,6 @@ use anyhow::Result;
 use std::process::ExitCode;
 
 pub(super) fn run(arguments: CompletionsArguments) -> Result<ExitCode> {
-    super::print(&reference::completions(arguments.shell))?;
+    crate::print(&reference::completions(arguments.shell))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -8,13 +8,13 @@ use std::process::ExitCode;
 
 pub(super) fn run(action: ConfigAction, named: Option<&Path>) -> Result<ExitCode> {
     match action {
-        ConfigAction::Template => super::print(&text::template())?,
+        ConfigAction::Template => crate::print(&text::template())?,
         ConfigAction::Print => {
             let file = configuration::file(named)?;
-            super::print(&text::effective(file.as_ref()))?;
+            crate::print(&text::effective(file.as_ref()))?;
         }
         ConfigAction::Check => match configuration::file(named)? {
-            Some(file) => super::print(&format!("{} is right\n", file.path().display()))?,
+            Some(file) => crate::print(&format!("{} is right\n", file.path().display()))?,
             None => bail!("there is no file: name one with --config, or write {SYSTEM_FILE}"),
         },
     }

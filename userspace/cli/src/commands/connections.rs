@@ -1,18 +1,18 @@
 //! `rocescope connections`: what each queue pair did.
 
-use crate::arguments::{CaptureArguments, ConnectionsArguments, Output};
-use crate::commands::live;
-use crate::intake::Outlet;
+use crate::arguments::{ConnectionsArguments, Output};
 use crate::output::connections::{Report, gather, json, text};
 use crate::progress::Progress;
-use crate::session::Session;
-use crate::signals::Signals;
+use crate::reload::reload;
+use crate::requests;
+use crate::say::notices;
 use anyhow::{Context, Result, bail};
-use rocescope_capture::file::{FileError, FrameReader};
+use rocescope_capture::file::FrameReader;
+use rocescope_engine::dataset::Origin;
+use rocescope_engine::live::LiveCapture;
+use rocescope_engine::{EngineError, Outcome, Session, Signals, replay};
 use rocescope_model::{ConnectionRow, EventRow};
-use rocescope_pipeline::Settings;
-use rocescope_pipeline::connections::{ConnectionSettings, ConnectionSummary};
-use rocescope_record::Config;
+use rocescope_pipeline::connections::ConnectionSummary;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -58,7 +58,7 @@ pub(super) fn run(arguments: &ConnectionsArguments) -> Result<ExitCode> {
         summary: found.summary,
         most: arguments.measure.top,
     };
-    super::print(&match arguments.output {
+    crate::print(&match arguments.output {
         Output::Json => json(&report),
         Output::Table => text(&report),
     })?;
@@ -68,68 +68,44 @@ pub(super) fn run(arguments: &ConnectionsArguments) -> Result<ExitCode> {
     }
 }
 
+impl Found {
+    fn of(outcome: Outcome, error: Option<anyhow::Error>) -> Self {
+        let (connections, events) = outcome.kept.unwrap_or_default();
+        Self {
+            connections,
+            events,
+            summary: outcome.connections,
+            error,
+        }
+    }
+}
+
 fn of_file(path: &Path, arguments: &ConnectionsArguments) -> Result<Found> {
     let signals = Signals::install()?;
-    let input = super::capture::open(path, &signals).with_context(|| path.display().to_string())?;
+    let input = replay::open(path, &signals).with_context(|| path.display().to_string())?;
     let progress = Progress::new(input.length, arguments.quiet);
     let mut reader = FrameReader::new(input).with_context(|| path.display().to_string())?;
-    let settings = Settings {
-        connections: Some(ConnectionSettings::default()),
-        ..super::capture::settings(&arguments.measure, false)
-    };
-    let mut config = Config::exact(settings.window_ns);
-    config.udp_ports = super::capture::ports(&arguments.udp_ports)?;
-    let mut session = Session::new(settings, config, None)?;
-    session.keep_connections();
-    let ended = super::capture::drive(&mut reader, &mut session, &progress, &signals);
+    let request = requests::connections(arguments)?.intake;
+    let mut session = Session::open(&request, &Origin::file(path), &notices())?;
+    let ended = replay::replay(&mut reader, &mut session, &signals, |at| progress.at(at));
     progress.done();
     let error = match ended {
         Ok(()) => None,
         // What was seen before the input broke is worth as much as ever.
-        Err(error) if error.is::<FileError>() => Some(error),
-        Err(error) => return Err(error),
+        Err(EngineError::File(error)) => Some(error.into()),
+        Err(error) => return Err(error.into()),
     };
-    let outcome = session.finish()?;
-    let (connections, events) = outcome.kept.unwrap_or_default();
-    Ok(Found {
-        connections,
-        events,
-        summary: outcome.connections,
-        error,
-    })
-}
-
-/// What `capture` would be given for it, and what that means.
-pub(super) fn wanted(arguments: &ConnectionsArguments) -> (CaptureArguments, Settings) {
-    let ConnectionsArguments {
-        live: chosen,
-        measure,
-        udp_ports,
-        ..
-    } = arguments;
-    let wanted = live::arguments(chosen, measure, udp_ports, true);
-    let settings = super::capture::chosen(&wanted);
-    (wanted, settings)
+    Ok(Found::of(session.finish()?, error))
 }
 
 /// What passes the interfaces until something ends it; and their names.
 fn of_interfaces(arguments: &ConnectionsArguments) -> Result<(String, Found)> {
-    let (wanted, settings) = wanted(arguments);
-    let begun = live::Begun::new(&wanted, Signals::install()?, &settings)?;
-    let names = begun.origin.source.clone();
-    let outlet = Outlet::default()
-        .keeping_connections()
-        .with_tap(live::metrics(&wanted, &begun)?);
-    let (_, outcome) = begun.drive(&wanted, settings, outlet)?;
-    super::capture::verdict(&outcome)?;
-    let (connections, events) = outcome.kept.unwrap_or_default();
-    let found = Found {
-        connections,
-        events,
-        summary: outcome.connections,
-        error: None,
-    };
-    Ok((names, found))
+    let request = requests::connections(arguments)?;
+    let capture = LiveCapture::open(request, Signals::install()?, reload()?, notices())?;
+    let names = capture.origin().source.clone();
+    let (_, outcome) = capture.run(None)?;
+    outcome.check()?;
+    Ok((names, Found::of(outcome, None)))
 }
 
 fn of_dataset(root: &Path) -> Result<Found> {

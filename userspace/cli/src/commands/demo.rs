@@ -1,15 +1,12 @@
 //! `rocescope demo`: the whole path at work, without privileges or input.
 
-use super::capture::{Origin, drive, options, verdict};
 use crate::arguments::DemoArguments;
-use crate::dataset::{Dataset, Retention};
 use crate::output::{Source, text};
-use crate::progress::Progress;
-use crate::session::Session;
-use crate::signals::Signals;
 use anyhow::{Context, Result};
 use rocescope_capture::file::{self, FrameReader};
-use rocescope_capture::generate::{self, Generator, Scenario};
+use rocescope_engine::dataset::{Dataset, Origin, Retention};
+use rocescope_engine::{Session, Signals, replay};
+use rocescope_generate::{self as generate, Generator, Scenario};
 use rocescope_model::footer;
 use rocescope_pipeline::Settings;
 use rocescope_pipeline::settings::Jitter;
@@ -34,20 +31,19 @@ pub(super) fn run(arguments: &DemoArguments) -> Result<ExitCode> {
     let out = &arguments.out;
     remove_earlier(out)?;
 
-    super::print("A capture of real traffic: a receiver that is not ready\n\n")?;
+    crate::print("A capture of real traffic: a receiver that is not ready\n\n")?;
     let mut session = session(out, OBSERVERS[0], CAPTURE_NAME)?;
     let mut reader = FrameReader::new(CAPTURE).context(CAPTURE_NAME)?;
-    let progress = Progress::new(None, true);
-    drive(&mut reader, &mut session, &progress, &Signals::install()?)?;
+    replay::replay(&mut reader, &mut session, &Signals::install()?, |_| {})?;
     finish(session, CAPTURE_NAME, out)?;
 
-    super::print("\nA generated scenario: elephants, mice, some loss, some congestion\n\n")?;
+    crate::print("\nA generated scenario: elephants, mice, some loss, some congestion\n\n")?;
     let scenario = Scenario::parse(generate::DEMO).context(SCENARIO_NAME)?;
     let mut session = self::session(out, OBSERVERS[1], SCENARIO_NAME)?;
     play(&scenario, &mut session)?;
     finish(session, SCENARIO_NAME, out)?;
 
-    super::print(&format!(
+    crate::print(&format!(
         "\nBoth are in {0} now. DuckDB reads it:\n\n  \
          duckdb -c \"SELECT observer, opcode, sum(packets) AS packets FROM \
          read_parquet('{0}/opcodes/**/*.parquet') GROUP BY ALL ORDER BY packets DESC\"\n\n\
@@ -70,9 +66,9 @@ fn session(out: &Path, observer: &'static str, source: &str) -> Result<Session> 
         ..Settings::default()
     };
     let config = Config::exact(settings.window_ns);
-    let options = options(&Origin::file(Path::new(source)), &settings);
+    let options = Origin::file(Path::new(source)).options(&settings);
     let dataset = Dataset::new(Writer::create(out, options)?, Retention::default());
-    Session::new(settings, config, Some(dataset))
+    Ok(Session::new(settings, config, Some(dataset))?)
 }
 
 fn play(scenario: &Scenario, session: &mut Session) -> Result<()> {
@@ -96,7 +92,7 @@ fn play(scenario: &Scenario, session: &mut Session) -> Result<()> {
 
 fn finish(session: Session, name: &str, out: &Path) -> Result<()> {
     let outcome = session.finish()?;
-    verdict(&outcome)?;
+    outcome.check()?;
     let source = Source {
         name: name.into(),
         out: Some(out),
@@ -105,7 +101,7 @@ fn finish(session: Session, name: &str, out: &Path) -> Result<()> {
         input_error: None,
         live: None,
     };
-    super::print(&text::summary(&source, &outcome))
+    crate::print(&text::summary(&source, &outcome))
 }
 
 /// Removes the segments of an earlier demo, and nothing else that may lie there.

@@ -2,10 +2,11 @@
 
 use crate::arguments::{DoctorArguments, Output};
 use anyhow::{Context, Result};
-use rocescope_capture::doctor::{self, Finding, Level};
-use rocescope_capture::interface::Interface;
-use rocescope_model::Value;
-use rocescope_model::json::Writer;
+use rocescope_capture::doctor;
+use rocescope_host::doctor::{Finding, Level, host};
+use rocescope_host::interface::Interface;
+use rocescope_model::json;
+use serde::Serialize;
 use std::fmt::Write;
 use std::process::ExitCode;
 
@@ -23,12 +24,12 @@ pub(super) fn run(arguments: &DoctorArguments) -> Result<ExitCode> {
             .map(find)
             .collect::<Result<_>>()?
     };
-    let mut findings = doctor::host();
+    let mut findings = host();
     findings.extend(doctor::program());
     for interface in &interfaces {
         findings.extend(doctor::port(interface, arguments.attempt));
     }
-    super::print(&match arguments.output {
+    crate::print(&match arguments.output {
         Output::Table => text(&findings),
         Output::Json => json(&findings),
     })?;
@@ -54,37 +55,39 @@ fn text(findings: &[Finding]) -> String {
             let _ = writeln!(out, "\n{}", interface.as_deref().unwrap_or_default());
         }
         let (level, topic) = (finding.level.name(), finding.topic);
-        let _ = writeln!(out, "{level:<4}  {topic:<12}  {}", finding.says);
-        if let Some(command) = &finding.mend {
+        let _ = writeln!(out, "{level:<4}  {topic:<12}  {}", finding.message);
+        if let Some(command) = &finding.remedy {
             let _ = writeln!(out, "      {:<12}  $ {command}", "");
         }
     }
     out
 }
 
+#[derive(Serialize)]
+struct Document<'a> {
+    verdict: &'a str,
+    findings: Vec<FindingDocument<'a>>,
+}
+
+#[derive(Serialize)]
+struct FindingDocument<'a> {
+    interface: Option<&'a str>,
+    topic: &'a str,
+    level: &'a str,
+    message: &'a str,
+    remedy: Option<&'a str>,
+}
+
 fn json(findings: &[Finding]) -> String {
-    let mut json = Writer::pretty();
-    json.begin_object();
-    json.key("verdict").string(worst(findings).name());
-    json.key("findings").begin_array();
-    for finding in findings {
-        json.begin_object();
-        for (key, text) in [
-            ("interface", finding.interface.as_deref()),
-            ("topic", Some(finding.topic)),
-            ("level", Some(finding.level.name())),
-            ("says", Some(finding.says.as_str())),
-            ("mend", finding.mend.as_deref()),
-        ] {
-            json.key(key);
-            match text {
-                Some(text) => json.string(text),
-                None => json.value(&Value::Null),
-            };
-        }
-        json.end_object();
-    }
-    json.end_array();
-    json.end_object();
-    json.finish() + "\n"
+    let documents = findings.iter().map(|finding| FindingDocument {
+        interface: finding.interface.as_deref(),
+        topic: finding.topic,
+        level: finding.level.name(),
+        message: &finding.message,
+        remedy: finding.remedy.as_deref(),
+    });
+    json::pretty(&Document {
+        verdict: worst(findings).name(),
+        findings: documents.collect(),
+    }) + "\n"
 }

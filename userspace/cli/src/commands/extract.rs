@@ -2,9 +2,10 @@
 
 use crate::arguments::ExtractArguments;
 use crate::progress::Progress;
-use crate::signals::Signals;
 use anyhow::{Context, Result, ensure};
 use rocescope_capture::file::{FrameReader, PcapNgWriter};
+use rocescope_engine::request::udp_ports;
+use rocescope_engine::{Signals, replay};
 use rocescope_wire::{Class, decode};
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -16,9 +17,9 @@ const STRIDE: u64 = 4_096;
 
 pub(super) fn run(arguments: &ExtractArguments) -> Result<ExitCode> {
     let (from, to) = (&arguments.read, &arguments.write);
-    let ports = super::capture::ports(&arguments.udp_ports)?;
+    let ports = udp_ports(&arguments.udp_ports)?;
     let signals = Signals::install()?;
-    let input = super::capture::open(from, &signals).with_context(|| from.display().to_string())?;
+    let input = replay::open(from, &signals).with_context(|| from.display().to_string())?;
     let progress = Progress::new(input.length, arguments.quiet);
     let mut reader = FrameReader::new(input).with_context(|| from.display().to_string())?;
     let place = |path: &Path| path.canonicalize().ok();

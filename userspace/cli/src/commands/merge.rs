@@ -66,7 +66,7 @@ pub(super) fn run(arguments: &MergeArguments) -> Result<ExitCode> {
         rows("opcodes"),
         rows("events"),
     ));
-    super::print(&notes)?;
+    crate::print(&notes)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -10,18 +10,17 @@ mod diagnose;
 mod doctor;
 mod extract;
 mod generate;
-mod live;
 mod man;
 mod merge;
 mod probe;
 mod repair;
 mod report;
+mod restore_vlan_offload;
 mod schema;
 mod top;
 
 use crate::arguments::{Arguments, Command};
-use anyhow::{Context, Result};
-use std::io::{ErrorKind, Write};
+use anyhow::Result;
 use std::process::ExitCode;
 
 /// Runs what the command line asks for.
@@ -45,17 +44,8 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         Command::Probe(arguments) => probe::run(arguments),
         Command::Repair(arguments) => repair::run(arguments),
         Command::Report(arguments) => report::run(arguments),
-        Command::RestoreVlanOffload(arguments) => live::restore_vlan_offload(arguments),
+        Command::RestoreVlanOffload(arguments) => restore_vlan_offload::run(arguments),
         Command::Schema(arguments) => schema::run(arguments),
         Command::Top(arguments) => top::run(arguments),
-    }
-}
-
-/// Writes to standard output; that the reader has gone is no error.
-fn print(text: &str) -> Result<()> {
-    let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        written => written.context("standard output"),
     }
 }

@@ -35,6 +35,6 @@ pub(super) fn run(arguments: &RepairArguments) -> Result<ExitCode> {
     if text.is_empty() {
         text.push_str("nothing to repair\n");
     }
-    super::print(&text)?;
+    crate::print(&text)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -54,7 +54,7 @@ pub(super) fn run(arguments: &ReportArguments) -> Result<ExitCode> {
         (None, Some(_)) => return Ok(ExitCode::SUCCESS),
         (output, _) => output.unwrap_or(ReportOutput::Text),
     };
-    super::print(&match output {
+    crate::print(&match output {
         ReportOutput::Text => text::document(&report, terminal_width()),
         ReportOutput::Markdown => markdown::document(&report),
         ReportOutput::Json => json::document(&report),

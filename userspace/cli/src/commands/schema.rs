@@ -6,7 +6,7 @@ use rocescope_model::{markdown, schema};
 use std::process::ExitCode;
 
 pub(super) fn run(arguments: &SchemaArguments) -> Result<ExitCode> {
-    super::print(&match arguments.output {
+    crate::print(&match arguments.output {
         SchemaOutput::Table => schema::text(),
         SchemaOutput::Json => schema::json(),
         SchemaOutput::Markdown => markdown::page(),

@@ -18,7 +18,7 @@ pub mod keys;
 pub mod text;
 
 use crate::Arguments;
-use crate::arguments::Command;
+use crate::arguments::{Command, FILE_VARIABLE};
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
@@ -30,9 +30,6 @@ use std::path::{Path, PathBuf};
 
 /// The file that is read where none is named.
 pub const SYSTEM_FILE: &str = "/etc/rocescope/rocescope.toml";
-
-/// The variable that names the file.
-pub const FILE_VARIABLE: &str = "ROCESCOPE_CONFIG";
 
 /// Why there are no arguments.
 #[derive(Debug, thiserror::Error)]

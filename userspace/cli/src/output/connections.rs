@@ -3,12 +3,14 @@
 //! Both are made from rows of `connections`, so a dataset prints what the capture printed.
 
 use rocescope_model::filter::RowFilter;
-use rocescope_model::json::Writer;
+use rocescope_model::json::{self, Object, Row, Rows};
 use rocescope_model::render::{self, Options};
-use rocescope_model::{Cells, ConnectionRow, EventRow, Row, Value};
+use rocescope_model::{Cells, Column, ConnectionRow, EventRow, Row as _, Value};
 use rocescope_pipeline::connections::ConnectionSummary;
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::net::IpAddr;
 
 /// The two directions of a connection.
 #[derive(Clone, Debug, Default)]
@@ -123,37 +125,55 @@ const ENDS: [&str; 6] = [
     "start_psn",
 ];
 
+#[derive(Serialize)]
+struct Document<'a> {
+    source: &'a str,
+    connections: Vec<ConnectionDocument<'a>>,
+    events: Rows<'a, [EventRow], Wanted>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    summary: Option<Object<&'static str, u64>>,
+}
+
+#[derive(Serialize)]
+struct ConnectionDocument<'a> {
+    a: End,
+    b: End,
+    #[serde(flatten)]
+    shared: Row<'a, ConnectionRow, Wanted>,
+    a_to_b: Row<'a, ConnectionRow, Wanted>,
+    b_to_a: Row<'a, ConnectionRow, Wanted>,
+}
+
+#[derive(Serialize)]
+struct End {
+    ip: Option<IpAddr>,
+    qpn: Option<u32>,
+    udp_src_port: Option<u16>,
+    start_psn: Option<u32>,
+}
+
+type Wanted = fn(&Column) -> bool;
+
 /// One JSON object.
 #[must_use]
 pub fn json(report: &Report<'_>) -> String {
-    let mut json = Writer::pretty();
-    json.begin_object();
-    json.key("source").string(report.source);
-    json.key("connections").begin_array();
-    for connection in report.connections {
-        write_connection(&mut json, connection);
-    }
-    json.end_array();
-    json.key("events").begin_array();
-    for event in report.events {
-        write_row(&mut json, event, &["observer"]);
-    }
-    json.end_array();
-    if let Some(summary) = &report.summary {
-        json.key("summary").begin_object();
-        for (key, number) in counts(summary) {
-            json.key(key).integer(number);
-        }
-        json.end_object();
-    }
-    json.end_object();
-    let mut text = json.finish();
-    text.push('\n');
-    text
+    let none = ConnectionRow::default();
+    let connections = report.connections.iter();
+    json::pretty(&Document {
+        source: report.source,
+        connections: connections
+            .filter_map(|connection| ConnectionDocument::of(connection, &none))
+            .collect(),
+        events: Rows(report.events, |column| column.name != "observer"),
+        summary: report
+            .summary
+            .as_ref()
+            .map(|summary| Object(counts(summary))),
+    }) + "\n"
 }
 
-fn counts(summary: &ConnectionSummary) -> [(&'static str, u64); 8] {
-    [
+fn counts(summary: &ConnectionSummary) -> Vec<(&'static str, u64)> {
+    vec![
         ("connections", summary.connections),
         ("evicted", summary.evicted),
         ("unpaired", summary.unpaired),
@@ -165,55 +185,42 @@ fn counts(summary: &ConnectionSummary) -> [(&'static str, u64); 8] {
     ]
 }
 
-fn write_connection(json: &mut Writer, connection: &Connection) {
-    let Some(either) = connection.either() else {
-        return;
-    };
-    json.begin_object();
-    let (a, b) = (connection.a_to_b.as_ref(), connection.b_to_a.as_ref());
-    for (name, sends, hears) in [("a", a, b), ("b", b, a)] {
-        json.key(name).begin_object();
+impl<'a> ConnectionDocument<'a> {
+    /// None without a direction; `none` is the row of a direction that is not there.
+    fn of(connection: &'a Connection, none: &'a ConnectionRow) -> Option<Self> {
+        let either = connection.either()?;
+        let (a, b) = (connection.a_to_b.as_ref(), connection.b_to_a.as_ref());
+        let direction = |row: Option<&'a ConnectionRow>| {
+            let wanted: Wanted =
+                |column| !SHARED.contains(&column.name) && !ENDS.contains(&column.name);
+            Row(row.unwrap_or(none), wanted)
+        };
+        Some(Self {
+            a: End::of(a, b),
+            b: End::of(b, a),
+            shared: Row(either, |column| {
+                SHARED.contains(&column.name) && column.name != "role"
+            }),
+            a_to_b: direction(a),
+            b_to_a: direction(b),
+        })
+    }
+}
+
+impl End {
+    fn of(sends: Option<&ConnectionRow>, hears: Option<&ConnectionRow>) -> Self {
         let (ip, qpn) = match (sends, hears) {
             (Some(row), _) => (Some(row.src), row.src_qpn),
             (None, Some(row)) => (Some(row.dst), row.dst_qpn),
             (None, None) => (None, None),
         };
-        let ip = ip.map(|ip| ip.to_string());
-        json.key("ip")
-            .value(&ip.map_or(Value::Null, |ip| Value::Text(ip.into())));
-        json.key("qpn").value(&number(qpn));
-        json.key("udp_src_port")
-            .value(&number(sends.and_then(|row| row.udp_src_port)));
-        json.key("start_psn")
-            .value(&number(sends.and_then(|row| row.start_psn)));
-        json.end_object();
-    }
-    for (at, column) in ConnectionRow::TABLE.columns.iter().enumerate() {
-        if SHARED.contains(&column.name) && column.name != "role" {
-            json.key(column.name).value(&either.value(at));
+        Self {
+            ip,
+            qpn,
+            udp_src_port: sends.and_then(|row| row.udp_src_port),
+            start_psn: sends.and_then(|row| row.start_psn),
         }
     }
-    let none = ConnectionRow::default();
-    for (name, row) in [("a_to_b", a), ("b_to_a", b)] {
-        json.key(name);
-        let hidden: Vec<&str> = SHARED.iter().chain(&ENDS).copied().collect();
-        write_row(json, row.unwrap_or(&none), &hidden);
-    }
-    json.end_object();
-}
-
-fn number<N: Into<i64>>(number: Option<N>) -> Value<'static> {
-    number.map_or(Value::Null, |number| Value::I64(number.into()))
-}
-
-fn write_row<R: Row>(json: &mut Writer, row: &R, hidden: &[&str]) {
-    json.begin_object();
-    for (at, column) in R::TABLE.columns.iter().enumerate() {
-        if !hidden.contains(&column.name) {
-            json.key(column.name).value(&row.value(at));
-        }
-    }
-    json.end_object();
 }
 
 /// Columns that are always shown, and those that are when any row has something in them.

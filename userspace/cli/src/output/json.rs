@@ -1,13 +1,18 @@
 //! The summary as one JSON object.
 
-use super::{Live, Source, aeth, flow_rows, opcode_rows};
-use crate::intake::Outcome;
-use crate::recorder::Told;
-use rocescope_model::json::Writer;
-use rocescope_model::{Time, Value};
+use super::{Source, aeth, flow_rows, opcode_rows};
+use rocescope_engine::Outcome;
+use rocescope_engine::live::LiveReport;
+use rocescope_engine::recorder::RecorderSummary;
+use rocescope_model::json::{self, Object, Row, Rows};
+use rocescope_model::{Column, FlowRow, OpcodeRow, Time};
 use rocescope_record::Cut;
 use rocescope_wire::tunnel::Encapsulation;
 use rocescope_wire::{Malformed, NotRoce};
+use serde::Serialize;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::Path;
 
 /// The AETH kinds that are always there, with 0 where none was seen.
 const AETH: [&str; 6] = [
@@ -41,276 +46,244 @@ const FLOW_COLUMNS: [&str; 17] = [
     "last_ns",
 ];
 
+type Counts<K = &'static str> = Object<K, u64>;
+type Wanted = fn(&Column) -> bool;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    source: &'a str,
+    input_error: Option<&'a str>,
+    start: Option<Time>,
+    end: Option<Time>,
+    #[serde(flatten)]
+    frames: Counts,
+    live: Option<LiveDocument<'a>>,
+    icrc_bad: Option<u64>,
+    icrc_unverifiable: Option<u64>,
+    frame_bytes: u64,
+    payload_bytes: u64,
+    messages: u64,
+    flows: u64,
+    #[serde(serialize_with = "json::float")]
+    flows_standard_error: f64,
+    exact: bool,
+    windows: u64,
+    window_ns: u128,
+    events: u64,
+    ecn_ce_packets: u64,
+    mirror_lost_packets: Option<u64>,
+    #[serde(serialize_with = "json::float")]
+    mirror_loss_ratio: Option<f64>,
+    mirrored_twice_packets: Option<u64>,
+    #[serde(flatten)]
+    mirrors: Counts,
+    opcodes: Object<&'a str, Row<'a, OpcodeRow, Wanted>>,
+    aeth: BTreeMap<&'static str, u64>,
+    top_flows: Rows<'a, Vec<FlowRow>, Wanted>,
+    not_roce_reasons: Counts,
+    malformed_reasons: Counts,
+    encapsulated: Counts,
+    runs: Counts,
+    recorder: Option<RecorderDocument<'a>>,
+    dataset: Option<DatasetDocument<'a>>,
+}
+
+#[derive(Serialize)]
+struct DatasetDocument<'a> {
+    path: Cow<'a, str>,
+    #[serde(flatten)]
+    counts: Counts,
+    tables: Object<&'static str, Counts>,
+}
+
 /// The summary, indented, with a newline at its end.
 #[must_use]
 pub fn summary(source: &Source<'_>, outcome: &Outcome) -> String {
     let (summary, counters) = (&outcome.summary, &outcome.counters);
-    let totals = &summary.totals;
-    let mut json = Writer::pretty();
-    json.begin_object();
-    json.key("source").string(&source.name);
-    json.key("input_error");
-    match &source.input_error {
-        Some(error) => json.string(error),
-        None => json.value(&Value::Null),
-    };
-    json.key("start").value(
-        &summary
-            .span_ns
-            .map_or(Value::Null, |(start, _)| time(start)),
-    );
-    json.key("end")
-        .value(&summary.span_ns.map_or(Value::Null, |(_, end)| time(end)));
-    for (name, count) in [
-        ("frames", counters.frames),
-        (
-            "roce_packets",
-            counters.roce_packets - totals.filtered_packets,
-        ),
-        ("not_roce", counters.not_roce()),
-        ("malformed", counters.malformed()),
-        ("fragments", counters.fragments),
-        ("filtered", counters.filtered + totals.filtered_packets),
-        ("snapped", counters.snapped),
-        ("lost", counters.lost_packets),
-        ("late", totals.late_packets),
-    ] {
-        json.key(name).integer(count);
-    }
-    json.key("live");
-    match &source.live {
-        Some(live) => write_live(&mut json, live),
-        None => {
-            json.value(&Value::Null);
-        }
-    }
-    json.key("icrc_bad");
-    optional(&mut json, source.verify_icrc.then_some(totals.icrc_bad));
-    json.key("icrc_unverifiable");
-    optional(
-        &mut json,
-        source.verify_icrc.then_some(totals.icrc_unverifiable),
-    );
+    let (totals, mirror) = (&summary.totals, summary.mirror);
     let all = totals.all();
-    json.key("frame_bytes").integer(all.frame_bytes);
-    json.key("payload_bytes").integer(all.payload_bytes);
-    json.key("messages").integer(totals.messages);
-    json.key("flows").integer(summary.flows);
-    json.key("flows_standard_error")
-        .value(&Value::F64(summary.flows_standard_error));
-    json.key("exact").bool(summary.exact);
-    json.key("windows").integer(summary.windows);
-    json.key("window_ns")
-        .integer(i128::try_from(source.window.as_nanos()).unwrap_or(i128::MAX));
-    json.key("events").integer(summary.events);
-    json.key("ecn_ce_packets")
-        .integer(totals.congestion_experienced);
-
-    let mirror = summary.mirror;
-    json.key("mirror_lost_packets");
-    optional(&mut json, mirror.map(|mirror| mirror.lost_packets));
-    json.key("mirror_loss_ratio");
-    let ratio = mirror.and_then(|mirror| mirror.loss_ratio(all.packets));
-    json.value(&ratio.map_or(Value::Null, Value::F64));
-    json.key("mirrored_twice_packets");
-    optional(&mut json, mirror.map(|mirror| mirror.twice_packets));
-    for (name, count) in [
-        ("mirrored_frames", counters.mirrored_frames),
-        ("mirror_gap_frames", counters.mirror_lost),
-        ("mirror_unfollowed_frames", counters.mirror_unfollowed),
-        ("truncated_packets", counters.truncated_packets),
-        ("snapped_packets", counters.snapped_packets),
-    ] {
-        json.key(name).integer(count);
-    }
-
-    json.key("opcodes").begin_object();
+    let icrc = |count| source.verify_icrc.then_some(count);
     let mut opcodes = opcode_rows(summary);
     opcodes.sort_by_key(|row| row.opcode_number);
-    for (at, row) in opcodes.iter().enumerate() {
-        json.key(&row.opcode)
-            .row(&opcodes, at, |column| OPCODE_COLUMNS.contains(&column.name));
-    }
-    json.end_object();
-
-    json.key("aeth").begin_object();
-    let mut counts = aeth(summary);
+    let opcode: Wanted = |column| OPCODE_COLUMNS.contains(&column.name);
+    let mut syndromes = aeth(summary);
     for kind in AETH {
-        counts.entry(kind).or_default();
+        syndromes.entry(kind).or_default();
     }
-    for (kind, count) in counts {
-        json.key(kind).integer(count);
-    }
-    json.end_object();
+    json::pretty(&Document {
+        source: &source.name,
+        input_error: source.input_error.as_deref(),
+        start: summary.span_ns.map(|(start, _)| time(start)),
+        end: summary.span_ns.map(|(_, end)| time(end)),
+        frames: Object(vec![
+            ("frames", counters.frames),
+            (
+                "roce_packets",
+                counters.roce_packets - totals.filtered_packets,
+            ),
+            ("not_roce", counters.not_roce()),
+            ("malformed", counters.malformed()),
+            ("fragments", counters.fragments),
+            ("filtered", counters.filtered + totals.filtered_packets),
+            ("snapped", counters.snapped),
+            ("lost", counters.lost_packets),
+            ("late", totals.late_packets),
+        ]),
+        live: source.live.as_ref().map(LiveDocument::of),
+        icrc_bad: icrc(totals.icrc_bad),
+        icrc_unverifiable: icrc(totals.icrc_unverifiable),
+        frame_bytes: all.frame_bytes,
+        payload_bytes: all.payload_bytes,
+        messages: totals.messages,
+        flows: summary.flows,
+        flows_standard_error: summary.flows_standard_error,
+        exact: summary.exact,
+        windows: summary.windows,
+        window_ns: source.window.as_nanos(),
+        events: summary.events,
+        ecn_ce_packets: totals.congestion_experienced,
+        mirror_lost_packets: mirror.map(|mirror| mirror.lost_packets),
+        mirror_loss_ratio: mirror.and_then(|mirror| mirror.loss_ratio(all.packets)),
+        mirrored_twice_packets: mirror.map(|mirror| mirror.duplicate_packets),
+        mirrors: Object(vec![
+            ("mirrored_frames", counters.mirrored_frames),
+            ("mirror_gap_frames", counters.mirror_lost),
+            ("mirror_unfollowed_frames", counters.mirror_unfollowed),
+            ("truncated_packets", counters.truncated_packets),
+            ("snapped_packets", counters.snapped_packets),
+        ]),
+        opcodes: opcodes
+            .iter()
+            .map(|row| (&*row.opcode, Row(row, opcode)))
+            .collect(),
+        aeth: syndromes,
+        top_flows: Rows(&flow_rows(summary), |column| {
+            FLOW_COLUMNS.contains(&column.name)
+        }),
+        not_roce_reasons: reasons(&NotRoce::NAMES, &counters.not_roce),
+        malformed_reasons: reasons(&Malformed::NAMES, &counters.malformed),
+        encapsulated: reasons(&Encapsulation::NAMES, &counters.encapsulated),
+        runs: reasons(&Cut::NAMES, &counters.published),
+        recorder: outcome.recorder.as_ref().map(RecorderDocument::of),
+        dataset: source.out.and_then(|out| dataset(out, outcome)),
+    }) + "\n"
+}
 
-    json.key("top_flows").begin_array();
-    let flows = flow_rows(summary);
-    for at in 0..flows.len() {
-        json.row(&flows, at, |column| FLOW_COLUMNS.contains(&column.name));
-    }
-    json.end_array();
-
-    reasons(
-        &mut json,
-        "not_roce_reasons",
-        &NotRoce::NAMES,
-        &counters.not_roce,
-    );
-    reasons(
-        &mut json,
-        "malformed_reasons",
-        &Malformed::NAMES,
-        &counters.malformed,
-    );
-    reasons(
-        &mut json,
-        "encapsulated",
-        &Encapsulation::NAMES,
-        &counters.encapsulated,
-    );
-    reasons(&mut json, "runs", &Cut::NAMES, &counters.published);
-
-    json.key("recorder");
-    match &outcome.recorder {
-        Some(told) => write_recorder(&mut json, told),
-        None => {
-            json.value(&Value::Null);
-        }
-    }
-
-    json.key("dataset");
-    match (source.out, &outcome.store) {
-        (Some(out), Some((store, gone))) => {
-            json.begin_object();
-            json.key("path").string(&out.display().to_string());
-            json.key("refused_windows").integer(store.refused_windows);
-            json.key("deleted_segments").integer(gone.deleted_segments);
-            json.key("deleted_bytes").integer(gone.deleted_bytes);
-            json.key("tables").begin_object();
-            for table in &store.tables {
-                json.key(table.table).begin_object();
-                json.key("segments").integer(table.segments);
-                json.key("rows").integer(table.rows);
-                json.key("bytes").integer(table.bytes);
-                json.end_object();
-            }
-            json.end_object();
-            json.end_object();
-        }
-        _ => {
-            json.value(&Value::Null);
-        }
-    }
-    json.end_object();
-    let mut text = json.finish();
-    text.push('\n');
-    text
+fn dataset<'a>(out: &'a Path, outcome: &Outcome) -> Option<DatasetDocument<'a>> {
+    let (store, gone) = outcome.store.as_ref()?;
+    let tables = store.tables.iter().map(|table| {
+        let counts = Object(vec![
+            ("segments", table.segments),
+            ("rows", table.rows),
+            ("bytes", table.bytes),
+        ]);
+        (table.table, counts)
+    });
+    Some(DatasetDocument {
+        path: out.to_string_lossy(),
+        counts: Object(vec![
+            ("refused_windows", store.refused_windows),
+            ("deleted_segments", gone.deleted_segments),
+            ("deleted_bytes", gone.deleted_bytes),
+        ]),
+        tables: tables.collect(),
+    })
 }
 
 /// What a live capture has to say beside.
-fn write_live(json: &mut Writer, live: &Live) {
-    json.begin_object();
-    json.key("interfaces").begin_array();
-    for (name, mode) in &live.interfaces {
-        json.begin_object();
-        json.key("name").string(name);
-        json.key("mode").string(mode);
-        json.end_object();
+#[derive(Serialize)]
+struct LiveDocument<'a> {
+    interfaces: Vec<InterfaceDocument<'a>>,
+    verdict: Option<&'a str>,
+    verdict_reason: Option<&'a str>,
+    clock_source: &'a str,
+    boundary_slack_ns: u64,
+    interface_dropped: Option<u64>,
+    driver_drops: Counts<&'a str>,
+    #[serde(flatten)]
+    drops: Counts,
+    warnings: &'a [String],
+}
+
+#[derive(Serialize)]
+struct InterfaceDocument<'a> {
+    name: &'a str,
+    mode: &'a str,
+}
+
+impl<'a> LiveDocument<'a> {
+    fn of(live: &'a LiveReport) -> Self {
+        let verdict = live.verdict.as_ref();
+        let drops = live.driver_drops.iter();
+        Self {
+            interfaces: live
+                .interfaces
+                .iter()
+                .map(|(name, mode)| InterfaceDocument { name, mode })
+                .collect(),
+            verdict: verdict.map(|verdict| verdict.name()),
+            verdict_reason: verdict.map(|verdict| verdict.reason.as_str()),
+            clock_source: live.clock_source,
+            boundary_slack_ns: live.boundary_slack_ns,
+            interface_dropped: live.nic_dropped,
+            driver_drops: drops.map(|(name, grown)| (name.as_str(), *grown)).collect(),
+            drops: Object(vec![
+                ("socket_dropped", live.socket_dropped),
+                ("lost_runs", live.lost_runs),
+                ("lost_events", live.lost_events),
+                ("blind_intervals", live.blind_intervals),
+                ("blind_ns", live.blind_ns),
+            ]),
+            warnings: &live.warnings,
+        }
     }
-    json.end_array();
-    json.key("verdict");
-    match &live.verdict {
-        Some((verdict, _)) => json.string(verdict),
-        None => json.value(&Value::Null),
-    };
-    json.key("verdict_reason");
-    match &live.verdict {
-        Some((_, reason)) => json.string(reason),
-        None => json.value(&Value::Null),
-    };
-    json.key("clock_source").string(live.clock_source);
-    json.key("boundary_slack_ns")
-        .integer(live.boundary_slack_ns);
-    json.key("interface_dropped");
-    optional(json, live.nic_dropped);
-    json.key("driver_drops").begin_object();
-    for (name, grown) in &live.driver_drops {
-        json.key(name).integer(*grown);
-    }
-    json.end_object();
-    for (name, count) in [
-        ("socket_dropped", live.socket_dropped),
-        ("lost_runs", live.lost_runs),
-        ("lost_events", live.lost_events),
-        ("blind_intervals", live.blind_intervals),
-        ("blind_ns", live.blind_ns),
-    ] {
-        json.key(name).integer(count);
-    }
-    json.key("warnings").begin_array();
-    for said in &live.warnings {
-        json.string(said);
-    }
-    json.end_array();
-    json.end_object();
 }
 
 /// What the flight recorder wrote, and what it did not.
-fn write_recorder(json: &mut Writer, told: &Told) {
-    json.begin_object();
-    json.key("path").string(&told.folder.display().to_string());
-    json.key("events").begin_object();
-    for (kind, count) in told.kinds() {
-        json.key(kind).integer(count);
-    }
-    json.end_object();
-    json.key("recorded_events").integer(told.recorded);
-    json.key("refused_events").begin_object();
-    for (reason, count) in told.refusals() {
-        json.key(reason).integer(count);
-    }
-    json.end_object();
-    for (name, count) in [
-        ("files", told.files),
-        ("frames", told.frames),
-        ("bytes", told.bytes),
-        ("deleted_files", told.deleted.files),
-        ("deleted_bytes", told.deleted.bytes),
-        ("undeleted_files", told.deleted.failed),
-        ("cut_files", told.cut),
-        ("missed_frames", told.missed),
-        ("overwritten_frames", told.overwritten),
-        ("before_ns", told.before_ns),
-        ("reach_ns", told.reach_ns),
-    ] {
-        json.key(name).integer(count);
-    }
-    json.key("held_ns");
-    optional(json, told.held_ns);
-    json.key("error");
-    match &told.error {
-        Some(error) => json.string(error),
-        None => json.value(&Value::Null),
-    };
-    json.end_object();
+#[derive(Serialize)]
+struct RecorderDocument<'a> {
+    path: Cow<'a, str>,
+    events: Counts,
+    recorded_events: u64,
+    refused_events: Counts,
+    #[serde(flatten)]
+    counts: Counts,
+    held_ns: Option<u64>,
+    error: Option<&'a str>,
 }
 
-fn time(ns: u64) -> Value<'static> {
-    Value::Time(Time(ns.min(i64::MAX as u64) as i64))
+impl<'a> RecorderDocument<'a> {
+    fn of(recorder: &'a RecorderSummary) -> Self {
+        Self {
+            path: recorder.folder.to_string_lossy(),
+            events: recorder.kinds().collect(),
+            recorded_events: recorder.recorded,
+            refused_events: recorder.refusals().collect(),
+            counts: Object(vec![
+                ("files", recorder.files),
+                ("frames", recorder.frames),
+                ("bytes", recorder.bytes),
+                ("deleted_files", recorder.deleted.files),
+                ("deleted_bytes", recorder.deleted.bytes),
+                ("undeleted_files", recorder.deleted.failed),
+                ("cut_files", recorder.cut),
+                ("missed_frames", recorder.missed),
+                ("overwritten_frames", recorder.overwritten),
+                ("before_ns", recorder.before_ns),
+                ("reach_ns", recorder.reach_ns),
+            ]),
+            held_ns: recorder.held_ns,
+            error: recorder.error.as_deref(),
+        }
+    }
 }
 
-fn optional(json: &mut Writer, count: Option<u64>) {
-    match count {
-        Some(count) => json.integer(count),
-        None => json.value(&Value::Null),
-    };
+fn time(ns: u64) -> Time {
+    Time(ns.min(i64::MAX as u64) as i64)
 }
 
 /// The reasons that were met, by name.
-fn reasons(json: &mut Writer, key: &str, names: &[&str], counts: &[u64]) {
-    json.key(key).begin_object();
-    for (name, count) in names.iter().zip(counts).filter(|(_, count)| **count > 0) {
-        json.key(name).integer(*count);
-    }
-    json.end_object();
+fn reasons(names: &[&'static str], counts: &[u64]) -> Counts {
+    let counts = names.iter().copied().zip(counts.iter().copied());
+    counts.filter(|(_, count)| *count > 0).collect()
 }

@@ -1,20 +1,21 @@
 //! The summary of a capture.
 //!
 //! [`text`] is for people, [`mod@json`] for programs; both say the same.
-//! [`connections`] prints what each queue pair did, either way.
+//! [`connections`] prints what each queue pair did, either way, and `check` whether this is the right port.
 
+pub(crate) mod check;
 pub mod connections;
 pub mod json;
 pub mod text;
 
+use rocescope_engine::live::LiveReport;
 use rocescope_model::{FlowRow, OpcodeRow, Text, Time};
 use rocescope_pipeline::Summary;
-use rocescope_pipeline::rows::{self, address, vlan, vni};
+use rocescope_pipeline::fields::{address, vlan, vni};
+use rocescope_pipeline::rows;
 use rocescope_wire::extension::Syndrome;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// What was captured, and how.
@@ -31,47 +32,7 @@ pub struct Source<'a> {
     /// Why the input ended early.
     pub input_error: Option<String>,
     /// How it was captured, where it was live.
-    pub live: Option<Live>,
-}
-
-/// What only a live capture has to say.
-#[derive(Clone, Debug, Default)]
-pub struct Live {
-    /// Interfaces by name, and how their frames were taken.
-    pub interfaces: Vec<(String, &'static str)>,
-    /// What became of the frames behind XDP, and why.
-    pub verdict: Option<(&'static str, String)>,
-    /// The clock of the times.
-    pub clock_source: &'static str,
-    /// By how much a run may reach over the end of its window, in nanoseconds.
-    pub boundary_slack_ns: u64,
-    /// What the interfaces dropped by themselves, where they tell.
-    pub nic_dropped: Option<u64>,
-    /// Counters of drivers that speak of drops and have grown, as `interface name`. They may count what
-    /// `nic_dropped` has, or what the port itself refused.
-    pub driver_drops: Vec<(String, u64)>,
-    /// What was dropped on the way to the socket.
-    pub socket_dropped: u64,
-    /// The same while the capture goes on; every clone of this looks at one number.
-    pub socket_dropped_so_far: Arc<AtomicU64>,
-    /// Runs that found a ring full.
-    pub lost_runs: u64,
-    /// CM datagrams and TCP segments that found the ring of whole events full.
-    pub lost_events: u64,
-    /// Times in which runs were lost.
-    pub blind_intervals: u64,
-    /// Their length together.
-    pub blind_ns: u64,
-    /// What the kernel's program had to say.
-    pub warnings: Vec<String>,
-}
-
-impl Live {
-    /// So much was dropped on the way to the socket by now.
-    pub fn so_far(&self, socket_dropped: u64) {
-        self.socket_dropped_so_far
-            .store(socket_dropped, Ordering::Relaxed);
-    }
+    pub live: Option<LiveReport>,
 }
 
 /// ACKNOWLEDGE packets by the name of their syndrome; those that the specification names first.

@@ -1,8 +1,9 @@
 //! The summary as text.
 
-use super::{Live, Source, aeth, flow_rows, opcode_rows};
-use crate::intake::Outcome;
-use crate::recorder::Told;
+use super::{Source, aeth, flow_rows, opcode_rows};
+use rocescope_engine::Outcome;
+use rocescope_engine::live::LiveReport;
+use rocescope_engine::recorder::RecorderSummary;
 use rocescope_model::human::{grouped as count, readable};
 use rocescope_model::render::{self, Options};
 use rocescope_model::{Time, Unit, Value};
@@ -171,8 +172,8 @@ fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome) -> st
             indented(&render::table(&flows, options))
         )?;
     }
-    if let Some(told) = &outcome.recorder {
-        write_recorder(out, told)?;
+    if let Some(recorder) = &outcome.recorder {
+        write_recorder(out, recorder)?;
     }
     if let (Some(path), Some((store, gone))) = (source.out, &outcome.store) {
         writeln!(out, "\nDataset   {}", path.display())?;
@@ -238,18 +239,18 @@ fn write_mirror(out: &mut String, mirror: Mirror, seen_packets: u64) -> std::fmt
         count(mirror.lost_packets),
         100.0 * ratio
     )?;
-    if mirror.twice_packets > 0 {
+    if mirror.duplicate_packets > 0 {
         writeln!(
             out,
             "Twice     {} packets were shown once more",
-            count(mirror.twice_packets)
+            count(mirror.duplicate_packets)
         )?;
     }
     Ok(())
 }
 
 /// What a live capture has to say beside.
-fn write_live(out: &mut String, live: &Live, frames: u64) -> std::fmt::Result {
+fn write_live(out: &mut String, live: &LiveReport, frames: u64) -> std::fmt::Result {
     let dropped = live.socket_dropped;
     match live.nic_dropped {
         Some(nic) => writeln!(
@@ -289,14 +290,14 @@ fn write_live(out: &mut String, live: &Live, frames: u64) -> std::fmt::Result {
     for (interface, mode) in &live.interfaces {
         writeln!(out, "Captured  {interface} by {mode}")?;
     }
-    if let Some((verdict, reason)) = &live.verdict {
-        writeln!(out, "Verdict   {verdict}: {reason}")?;
+    if let Some(verdict) = &live.verdict {
+        writeln!(out, "Verdict   {}: {}", verdict.name(), verdict.reason)?;
     }
     Ok(())
 }
 
 /// What the flight recorder wrote, and what it did not.
-fn write_recorder(out: &mut String, told: &Told) -> std::fmt::Result {
+fn write_recorder(out: &mut String, recorder: &RecorderSummary) -> std::fmt::Result {
     let named = |counts: Vec<(&str, u64)>| {
         let met = counts.into_iter().filter(|(_, number)| *number > 0);
         let named: Vec<String> = met
@@ -304,16 +305,16 @@ fn write_recorder(out: &mut String, told: &Told) -> std::fmt::Result {
             .collect();
         named.join(", ")
     };
-    writeln!(out, "\nRecorder  {}", told.folder.display())?;
-    let refused: u64 = told.refused.iter().sum();
+    writeln!(out, "\nRecorder  {}", recorder.folder.display())?;
+    let refused: u64 = recorder.refused.iter().sum();
     write!(
         out,
         "  {} events = {} in files + {} refused",
-        count(told.recorded + refused),
-        count(told.recorded),
+        count(recorder.recorded + refused),
+        count(recorder.recorded),
         count(refused)
     )?;
-    for some in [told.kinds().collect(), told.refusals().collect()].map(named) {
+    for some in [recorder.kinds().collect(), recorder.refusals().collect()].map(named) {
         if !some.is_empty() {
             write!(out, "; {some}")?;
         }
@@ -321,43 +322,43 @@ fn write_recorder(out: &mut String, told: &Told) -> std::fmt::Result {
     writeln!(
         out,
         "\n  {} frames in {} files, {}",
-        count(told.frames),
-        count(told.files),
-        readable(&integer(told.bytes), Unit::Bytes)
+        count(recorder.frames),
+        count(recorder.files),
+        readable(&integer(recorder.bytes), Unit::Bytes)
     )?;
     let seconds = |ns: u64| ns as f64 / 1e9;
-    if let Some(held_ns) = told.held_ns {
+    if let Some(held_ns) = recorder.held_ns {
         writeln!(
             out,
             "  held {:.3} s of {} s, and {} s more until jitter is known: {} frames went early, --keep-frames-memory was full",
             seconds(held_ns),
-            seconds(told.before_ns),
-            seconds(told.reach_ns),
-            count(told.overwritten)
+            seconds(recorder.before_ns),
+            seconds(recorder.reach_ns),
+            count(recorder.overwritten)
         )?;
     }
-    if told.missed > 0 {
+    if recorder.missed > 0 {
         writeln!(
             out,
             "  {} frames of later events in a file are not in it: too old for it, or gone before the event was known",
-            count(told.missed)
+            count(recorder.missed)
         )?;
     }
-    if told.deleted.files > 0 {
+    if recorder.deleted.files > 0 {
         writeln!(
             out,
             "  {} earlier files were deleted, {}",
-            count(told.deleted.files),
-            readable(&integer(told.deleted.bytes), Unit::Bytes)
+            count(recorder.deleted.files),
+            readable(&integer(recorder.deleted.bytes), Unit::Bytes)
         )?;
     }
-    if told.cut > 0 {
+    if recorder.cut > 0 {
         writeln!(
             out,
             "  the last file ends early: all together have --keep-frames-disk bytes"
         )?;
     }
-    if let Some(error) = &told.error {
+    if let Some(error) = &recorder.error {
         writeln!(out, "  no more frames were kept: {error}")?;
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! ECN and CNPs: their share, their pace, and what a CNP does to the rate.
 
 use super::generated::follow;
-use rocescope_capture::generate::Scenario;
+use rocescope_generate::Scenario;
 
 /// One sender that halves its rate for every CNP and recovers late; CNPs come 5 ms apart, so that
 /// each is measured with a millisecond before and after it.

@@ -5,10 +5,12 @@
 //! reason, and in `docs/connections.md`.
 
 use rocescope::output::connections::{Connection, gather};
-use rocescope::session::Session;
 use rocescope_capture::file::FrameReader;
-use rocescope_capture::generate::truth::{ConnectionTruth, EndTruth};
-use rocescope_capture::generate::{self, Direction, Lost, PacketKind, Place, Scenario, Truth};
+use rocescope_engine::session::Session;
+use rocescope_generate::truth::{ConnectionTruth, EndTruth};
+use rocescope_generate::{
+    self as generate, Direction, LossPoint, Lost, PacketKind, Scenario, Truth,
+};
 use rocescope_model::{ConnectionRow, EventRow};
 use rocescope_pipeline::Settings;
 use rocescope_record::Config;
@@ -45,7 +47,7 @@ pub(super) fn follow(scenario: &Scenario, seed: u64) -> Followed {
 
 pub(super) fn scenario(name: &str) -> Scenario {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../capture/scenarios")
+        .join("../generate/scenarios")
         .join(name)
         .with_extension("toml");
     Scenario::parse(&std::fs::read_to_string(path).unwrap()).unwrap()
@@ -56,7 +58,8 @@ pub(super) fn scenario(name: &str) -> Scenario {
 /// acknowledgements have no PSNs of their own that could be missed. A packet so late that its own
 /// retransmission passed it looks lost, and its retransmission doubled.
 fn shows_before(lost: &&Lost) -> bool {
-    let on_the_way = [Place::BeforeTap, Place::Mirror, Place::Late].contains(&lost.place);
+    let on_the_way =
+        [LossPoint::BeforeTap, LossPoint::Mirror, LossPoint::Late].contains(&lost.place);
     on_the_way && lost.followed && lost.of != PacketKind::Acknowledge
 }
 
@@ -64,7 +67,7 @@ fn shows_before(lost: &&Lost) -> bool {
 /// packet passes, and its receiver drops it. What was lost while the receiver waited for an earlier
 /// packet it would have dropped anyway.
 fn shows_behind(lost: &&Lost) -> bool {
-    let behind = [Place::AfterTap, Place::Damaged].contains(&lost.place);
+    let behind = [LossPoint::AfterTap, LossPoint::Damaged].contains(&lost.place);
     behind && lost.refused && lost.of != PacketKind::Acknowledge
 }
 
@@ -72,9 +75,11 @@ fn shows_behind(lost: &&Lost) -> bool {
 /// answer, somewhere behind the tap.
 fn leaves_unanswered(asking: &Direction, answering: &Direction) -> bool {
     let request = |lost: &Lost| {
-        [Place::AfterTap, Place::Damaged].contains(&lost.place) && lost.awaited && !lost.refused
+        [LossPoint::AfterTap, LossPoint::Damaged].contains(&lost.place)
+            && lost.awaited
+            && !lost.refused
     };
-    let answer = |lost: &Lost| lost.of != PacketKind::Request && lost.place == Place::BeforeTap;
+    let answer = |lost: &Lost| lost.of != PacketKind::Request && lost.place == LossPoint::BeforeTap;
     asking.lost.iter().any(request) || answering.lost.iter().any(answer)
 }
 
@@ -127,16 +132,16 @@ impl Way<'_> {
         let delays = (truth.rtt, truth.response_delay);
         // What was lost before the tap and left no gap passes as new when it is sent again.
         let as_new = |lost: &&Lost| {
-            lost.place == Place::BeforeTap && !lost.followed && lost.of == PacketKind::Response
+            lost.place == LossPoint::BeforeTap && !lost.followed && lost.of == PacketKind::Response
         };
         let again = truth.retransmitted_packets - truth.lost.iter().filter(as_new).count() as u64;
         // So do requests, unless they had passed earlier.
         let left_no_gap = |lost: &&Lost| {
-            lost.place == Place::BeforeTap && !lost.followed && lost.of == PacketKind::Request
+            lost.place == LossPoint::BeforeTap && !lost.followed && lost.of == PacketKind::Request
         };
         let hidden = truth.lost.iter().filter(left_no_gap).count() as u64;
         // The receiver got it, so it asks for nothing that would tell of it.
-        let is_first = |lost: &Lost| lost.place == Place::Mirror && Some(lost.psn) == start;
+        let is_first = |lost: &Lost| lost.place == LossPoint::Mirror && Some(lost.psn) == start;
         let first_is_hidden = truth.lost.iter().any(is_first);
         for (what, found, wanted) in [
             ("packets", row.packets, truth.volume.packets),
@@ -342,7 +347,7 @@ fn score(followed: &Followed, score: &mut Score) {
         let lost = &truth.a_to_b.lost;
         let behind = lost
             .iter()
-            .filter(|lost| lost.place == Place::AfterTap && lost.of == PacketKind::Request);
+            .filter(|lost| lost.place == LossPoint::AfterTap && lost.of == PacketKind::Request);
         let mut open: Vec<u32> = behind.clone().map(|lost| lost.psn).collect();
         score.all += open.len();
         score.awaited += behind.filter(|lost| lost.awaited && lost.refused).count();

@@ -6,13 +6,13 @@
 
 mod congestion;
 mod counters;
+mod fast_path;
 mod flows;
 mod generated;
 mod handshake;
 mod kept;
 mod replay;
 mod shared;
-mod short_way;
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};

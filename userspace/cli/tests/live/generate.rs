@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-const SCENARIO: &str = "../capture/scenarios/demo.toml";
+const SCENARIO: &str = "../generate/scenarios/demo.toml";
 
 fn generate(namespace: &Namespace, arguments: &[&str]) -> Command {
     let scenario = Path::new(env!("CARGO_MANIFEST_DIR")).join(SCENARIO);

@@ -10,7 +10,7 @@ use serde_json::Value;
 fn send(namespace: &Namespace, count: &str) {
     let scenario = concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/../capture/scenarios/demo.toml"
+        "/../generate/scenarios/demo.toml"
     );
     let mut sender = namespace.command(BINARY);
     sender.args(["generate", scenario, "--iface", SENDER, "-o", "json"]);

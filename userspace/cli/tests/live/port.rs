@@ -130,7 +130,7 @@ fn what_the_interface_drops_joins_the_identity() {
     let mut sender = namespace.command(BINARY);
     let scenario = concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/../capture/scenarios/demo.toml"
+        "/../generate/scenarios/demo.toml"
     );
     sender.args(["generate", scenario, "--iface", SENDER, "-o", "json"]);
     sender.args(["--full-speed", "--count", "300000"]);

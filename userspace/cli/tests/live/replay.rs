@@ -3,7 +3,7 @@
 use crate::namespace::{Namespace, RECEIVER, SENDER};
 use rocescope_capture::file::{self, FrameReader};
 use rocescope_capture::inject::Injector;
-use rocescope_capture::interface::Interface;
+use rocescope_host::interface::Interface;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use std::fs::{self, File};
 use std::os::fd::AsFd;

@@ -1,7 +1,7 @@
 //! Mirrors that number their frames: the summary tells how many never came, and how many were cut.
 
 use crate::rocescope::{json, run, text};
-use rocescope_capture::generate::{Generator, Scenario};
+use rocescope_generate::{Generator, Scenario};
 
 const SCENARIO: &str = r#"
 name = "numbered"

@@ -24,7 +24,7 @@ mod names;
 mod png;
 mod totals;
 
-use rocescope_capture::generate::{self, Scenario};
+use rocescope_generate::{self as generate, Scenario};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -27,7 +27,7 @@ pub(crate) fn capture() -> &'static str {
         let file = folder().join("demo.pcap");
         let scenario = concat!(
             env!("CARGO_MANIFEST_DIR"),
-            "/../capture/scenarios/demo.toml"
+            "/../generate/scenarios/demo.toml"
         );
         let path = file.to_str().unwrap();
         rocescope(&["generate", scenario, "--write", path, "--snaplen", "128"]);

@@ -51,7 +51,7 @@ fn the_configuration_is_read_again() {
     }
     let scenario = concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/../capture/scenarios/fudan-5.2-3.toml"
+        "/../generate/scenarios/fudan-5.2-3.toml"
     );
     for (mode, name) in [
         ("native", "xdp native"),

@@ -1,8 +1,8 @@
-//! One connection to a collector: TCP, TLS, HTTP/2, and a Flight stream a table.
+//! One connection to a collector: TCP, TLS, HTTP/2, and one Flight stream for each table.
 
 use super::Settings;
 use crate::label::{Answer, Label, Number};
-use crate::{Error, UNDER_WAY};
+use crate::{Error, MAX_IN_FLIGHT};
 use arrow_flight::flight_service_client::FlightServiceClient;
 use arrow_flight::{FlightData, FlightDescriptor, PutResult};
 use bytes::Bytes;
@@ -26,12 +26,12 @@ use tonic::Streaming;
 use tonic::body::Body;
 use tower_service::Service;
 
-/// Port of a collector whose address names none.
+/// Default port of a collector.
 const PORT: u16 = 4792;
-/// What may be on the way to us unread: answers are short.
+/// Flow-control window in bytes: answers are short.
 const WINDOW: u32 = 16 << 10;
 
-/// Whom to connect to, and as whom.
+/// The collector to connect to, and the identity to show.
 pub(super) struct Target {
     uri: Uri,
     host: String,
@@ -46,13 +46,14 @@ impl Target {
             url: settings.url.clone(),
             reason,
         };
-        let uri: Uri = settings.url.parse().map_err(|_| bad("it does not read"))?;
+        let uri: Uri = settings.url.parse().map_err(|_| bad("not a URL"))?;
         if uri.scheme_str() != Some("https") {
-            return Err(bad("it does not begin with https://"));
+            return Err(bad("it must start with https://"));
         }
-        let host = uri.host().ok_or_else(|| bad("it names no host"))?;
+        let host = uri.host().ok_or_else(|| bad("it has no host"))?;
         let host = host.trim_matches(['[', ']']).to_owned();
-        let name = ServerName::try_from(host.clone()).map_err(|_| bad("its host is no name"))?;
+        let name = ServerName::try_from(host.clone())
+            .map_err(|_| bad("its host is neither a name nor an address"))?;
         Ok(Self {
             uri,
             host,
@@ -62,12 +63,12 @@ impl Target {
         })
     }
 
-    /// A connection; the collector may yet say that it will not have us.
+    /// Connects; the collector may still refuse the agent.
     pub(super) async fn connect(&self, patience: Duration) -> Result<Connection, String> {
         let port = self.uri.port_u16().unwrap_or(PORT);
         let tcp = TcpStream::connect((self.host.as_str(), port)).await;
         let tcp = tcp.map_err(|error| cause(&error))?;
-        // A parcel at a time goes out and is waited for.
+        // Parcels go out one by one, and each waits for its answer.
         let _ = tcp.set_nodelay(true);
         let tls = self.connector.connect(self.name.clone(), tcp).await;
         let tls = tls.map_err(|error| cause(&error))?;
@@ -83,11 +84,11 @@ impl Target {
         let (requests, driven) = made.map_err(|error| cause(&error))?;
         let mut tasks = JoinSet::new();
         tasks.spawn(async move {
-            // Whatever ends it ends the streams on it, and they say so.
+            // An error here also ends the streams, which report it.
             let _ = driven.await;
         });
         let client = FlightServiceClient::with_origin(Http2(requests), self.uri.clone());
-        let (answered, answers) = mpsc::channel(2 * UNDER_WAY);
+        let (answered, answers) = mpsc::channel(2 * MAX_IN_FLIGHT);
         Ok(Connection {
             client,
             agent: self.agent.clone(),
@@ -99,22 +100,22 @@ impl Target {
     }
 }
 
-/// What is said of a parcel, or why the connection is of no more use.
-type Said = Result<Answer, String>;
+/// The answer to a parcel, or why the connection failed.
+type AnswerResult = Result<Answer, String>;
 
 /// A connection in use. Dropping it ends it.
 pub(super) struct Connection {
     client: FlightServiceClient<Http2>,
     agent: String,
-    /// A stream for each schema: Flight says it once, in the beginning.
+    /// One stream for each schema: Flight sends the schema once, at the start.
     streams: Vec<(Bytes, mpsc::Sender<FlightData>)>,
-    answered: mpsc::Sender<Said>,
-    answers: mpsc::Receiver<Said>,
+    answered: mpsc::Sender<AnswerResult>,
+    answers: mpsc::Receiver<AnswerResult>,
     tasks: JoinSet<()>,
 }
 
 impl Connection {
-    /// Sends a parcel, of which `bytes` are all; its answer comes later.
+    /// Sends a parcel, all of `bytes`; the answer comes later.
     pub(super) async fn put(
         &mut self,
         number: Number,
@@ -136,21 +137,21 @@ impl Connection {
             data_body: bytes.slice_ref(parcel.body),
             flight_descriptor: None,
         };
-        let gone = || String::from("the connection is gone");
+        let gone = || String::from("the connection was closed");
         let (_, stream) = self.streams.get(at).ok_or_else(gone)?;
         stream.send(data).await.map_err(|_| gone())
     }
 
     /// The next answer.
-    pub(super) async fn answer(&mut self) -> Said {
+    pub(super) async fn answer(&mut self) -> AnswerResult {
         let next = self.answers.recv().await;
-        next.unwrap_or_else(|| Err("the connection is gone".into()))
+        next.unwrap_or_else(|| Err("the connection was closed".into()))
     }
 
-    /// A stream for parcels of this schema.
+    /// Opens a stream for parcels of this schema.
     async fn open(&mut self, schema: &[u8]) -> Result<usize, String> {
         let schema = Bytes::copy_from_slice(schema);
-        let (parcels, waiting) = mpsc::channel(UNDER_WAY);
+        let (parcels, waiting) = mpsc::channel(MAX_IN_FLIGHT);
         let first = FlightData {
             flight_descriptor: Some(FlightDescriptor::new_path(vec![self.agent.clone()])),
             data_header: schema.clone(),
@@ -161,22 +162,22 @@ impl Connection {
         });
         let all = stream::StreamExt::chain(stream::iter([first]), rest);
         let answers = self.client.do_put(all).await;
-        let answers = answers.map_err(|status| said(&status))?;
+        let answers = answers.map_err(|status| message(&status))?;
         let answered = self.answered.clone();
-        self.tasks.spawn(pass_on(answers.into_inner(), answered));
+        self.tasks.spawn(forward(answers.into_inner(), answered));
         self.streams.push((schema, parcels));
         Ok(self.streams.len() - 1)
     }
 }
 
-/// Hands on the answers of one stream.
-async fn pass_on(mut answers: Streaming<PutResult>, answered: mpsc::Sender<Said>) {
+/// Forwards the answers of one stream.
+async fn forward(mut answers: Streaming<PutResult>, answered: mpsc::Sender<AnswerResult>) {
     loop {
         let answer = match answers.message().await {
             Ok(Some(result)) => Answer::parse(&result.app_metadata)
-                .ok_or_else(|| String::from("the collector's answer does not read")),
+                .ok_or_else(|| String::from("the collector sent an unreadable answer")),
             Ok(None) => Err("the collector ended the stream".into()),
-            Err(status) => Err(said(&status)),
+            Err(status) => Err(message(&status)),
         };
         let ends = answer.is_err();
         if answered.send(answer).await.is_err() || ends {
@@ -185,15 +186,15 @@ async fn pass_on(mut answers: Streaming<PutResult>, answered: mpsc::Sender<Said>
     }
 }
 
-/// What a status says to a person.
-fn said(status: &tonic::Status) -> String {
+/// The message of a status.
+fn message(status: &tonic::Status) -> String {
     match status.source() {
         Some(source) => cause(source),
         None => status.message().to_owned(),
     }
 }
 
-/// The innermost cause: those around it say that something failed, this one says what.
+/// The innermost cause, which is the one that explains the failure.
 fn cause(error: &(dyn StdError + 'static)) -> String {
     let mut innermost = error;
     while let Some(source) = innermost.source() {
@@ -202,7 +203,7 @@ fn cause(error: &(dyn StdError + 'static)) -> String {
     innermost.to_string()
 }
 
-/// HTTP/2 as tonic wants it.
+/// HTTP/2 client with the interface that tonic expects.
 #[derive(Clone)]
 struct Http2(SendRequest<Body>);
 

@@ -3,21 +3,21 @@
 use super::connection::Connection;
 use super::{Phase, Settings, Shared};
 use crate::label::{Answer, Number, Outcome};
-use crate::{Spool, UNDER_WAY};
+use crate::{MAX_IN_FLIGHT, Spool};
 use bytes::Bytes;
 use rocescope_store::Parcel;
 use std::collections::BTreeMap;
 use tokio::time::{Instant, sleep_until, timeout};
 
-/// Most bytes under way, beyond the last parcel: an agent has little memory.
-const UNDER_WAY_BYTES: usize = 512 << 10;
+/// Maximum unacknowledged bytes, not counting the last parcel: an agent has little memory.
+const MAX_IN_FLIGHT_BYTES: usize = 512 << 10;
 
 const SILENT: &str = "the collector does not answer";
 
-/// Sends until the owner wants an end and nothing waits.
+/// Sends until the owner ends the sender and the spool is empty.
 ///
 /// # Errors
-/// Why the connection is of no more use.
+/// Why the connection failed.
 pub(super) async fn run(
     spool: &Spool,
     connection: Connection,
@@ -29,17 +29,17 @@ pub(super) async fn run(
         shared,
         connection,
         cursor: None,
-        under_way: BTreeMap::new(),
+        in_flight: BTreeMap::new(),
     };
     shared.status().connections += 1;
     let mut phase = shared.phase.subscribe();
-    let mut heard = Instant::now();
+    let mut last_answer = Instant::now();
     loop {
         let filled = timeout(settings.patience, session.fill());
         filled.await.unwrap_or_else(|_| Err(SILENT.into()))?;
-        let idle = session.under_way.is_empty();
+        let idle = session.in_flight.is_empty();
         if idle {
-            heard = Instant::now();
+            last_answer = Instant::now();
             if shared.is(Phase::Ending) && spool.after(session.cursor).is_none() {
                 return Ok(());
             }
@@ -47,11 +47,11 @@ pub(super) async fn run(
         tokio::select! {
             answer = session.connection.answer() => {
                 session.take(answer?);
-                heard = Instant::now();
+                last_answer = Instant::now();
             }
             () = spool.appended.notified() => {}
             _ = phase.changed() => {}
-            () = sleep_until(heard + settings.patience), if !idle => {
+            () = sleep_until(last_answer + settings.patience), if !idle => {
                 return Err(SILENT.into());
             }
         }
@@ -62,17 +62,17 @@ struct Session<'a> {
     spool: &'a Spool,
     shared: &'a Shared,
     connection: Connection,
-    /// The parcel that was sent last.
+    /// The last parcel sent.
     cursor: Option<Number>,
-    /// Bytes of those that are not answered.
-    under_way: BTreeMap<Number, usize>,
+    /// Bytes of the unanswered parcels.
+    in_flight: BTreeMap<Number, usize>,
 }
 
 impl Session<'_> {
-    /// Sends what may be sent.
+    /// Sends parcels up to the limits of what may be in flight.
     async fn fill(&mut self) -> Result<(), String> {
-        while self.under_way.len() < UNDER_WAY
-            && self.under_way.values().sum::<usize>() < UNDER_WAY_BYTES
+        while self.in_flight.len() < MAX_IN_FLIGHT
+            && self.in_flight.values().sum::<usize>() < MAX_IN_FLIGHT_BYTES
         {
             let Some(number) = self.spool.after(self.cursor) else {
                 return Ok(());
@@ -84,7 +84,7 @@ impl Session<'_> {
             match Parcel::split(&bytes) {
                 Ok(parcel) => {
                     self.connection.put(number, &bytes, parcel).await?;
-                    self.under_way.insert(number, bytes.len());
+                    self.in_flight.insert(number, bytes.len());
                 }
                 Err(_) => self.spool.damaged(number),
             }
@@ -94,8 +94,8 @@ impl Session<'_> {
 
     fn take(&mut self, answer: Answer) {
         let number = answer.number;
-        // An answer to what was never asked is nobody's business.
-        if self.under_way.remove(&number).is_none() {
+        // Ignore an answer to a parcel that is not in flight.
+        if self.in_flight.remove(&number).is_none() {
             return;
         }
         let mut status = self.shared.status();

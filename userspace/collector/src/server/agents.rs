@@ -13,49 +13,49 @@ use tokio::sync::Notify;
 pub struct AgentStatus {
     /// Its name, from its certificate.
     pub name: String,
-    /// Where it connects from.
+    /// Its address.
     pub peer: SocketAddr,
-    /// Since when.
+    /// When it connected.
     pub since: Instant,
-    /// Rows stored since then.
+    /// Rows stored since it connected.
     pub rows: u64,
-    /// When rows of it were stored last.
+    /// When its latest rows were stored.
     pub last: Option<Instant>,
 }
 
-/// Every agent has one connection: a newer one means that the older is dead, whatever the network says.
+/// Every agent has one connection. A newer one replaces the older: the agent has given that one up.
 #[derive(Debug)]
 pub(super) struct Agents {
-    seats: DashMap<String, Arc<Seat>>,
+    slots: DashMap<String, Arc<Slot>>,
     most: usize,
 }
 
-/// The place of an agent, held by its connection.
+/// The slot of an agent, which its connection holds.
 #[derive(Debug)]
-pub(super) struct Seat {
+pub(super) struct Slot {
     pub(super) name: String,
     pub(super) peer: SocketAddr,
     since: Instant,
     rows: AtomicU64,
     /// Milliseconds from `since` to the last rows, plus one; 0 without any.
     last: AtomicU64,
-    /// It has opened a stream.
+    /// The agent opened a stream.
     pub(super) active: AtomicBool,
-    /// A newer connection took its place.
+    /// A newer connection of the agent replaced this one.
     pub(super) replaced: Notify,
 }
 
 impl Agents {
     pub(super) fn new(most: usize) -> Self {
         Self {
-            seats: DashMap::new(),
+            slots: DashMap::new(),
             most,
         }
     }
 
-    /// A seat for an agent; the connection that had it is told to go. `None` when all are taken.
-    pub(super) fn enter(&self, name: String, peer: SocketAddr) -> Option<Arc<Seat>> {
-        let seat = Arc::new(Seat {
+    /// Takes a slot for an agent and closes its older connection. `None` when all slots are taken.
+    pub(super) fn enter(&self, name: String, peer: SocketAddr) -> Option<Arc<Slot>> {
+        let slot = Arc::new(Slot {
             name: name.clone(),
             peer,
             since: Instant::now(),
@@ -64,35 +64,35 @@ impl Agents {
             active: AtomicBool::new(false),
             replaced: Notify::new(),
         });
-        // Counted before the entry is held: a map must not be asked for its length while it is.
-        let full = self.seats.len() >= self.most;
-        match self.seats.entry(name) {
+        // Counted first: `len` would deadlock while an entry is held.
+        let full = self.slots.len() >= self.most;
+        match self.slots.entry(name) {
             Entry::Occupied(mut taken) => {
-                taken.insert(Arc::clone(&seat)).replaced.notify_one();
+                taken.insert(Arc::clone(&slot)).replaced.notify_one();
             }
             Entry::Vacant(_) if full => return None,
             Entry::Vacant(free) => {
-                free.insert(Arc::clone(&seat));
+                free.insert(Arc::clone(&slot));
             }
         }
-        Some(seat)
+        Some(slot)
     }
 
-    /// The connection has ended.
-    pub(super) fn leave(&self, seat: &Arc<Seat>) {
-        self.seats
-            .remove_if(&seat.name, |_, held| Arc::ptr_eq(held, seat));
+    /// The connection ended.
+    pub(super) fn leave(&self, slot: &Arc<Slot>) {
+        self.slots
+            .remove_if(&slot.name, |_, held| Arc::ptr_eq(held, slot));
     }
 
     pub(super) fn status(&self) -> Vec<AgentStatus> {
-        let seats = self.seats.iter();
-        let mut all: Vec<AgentStatus> = seats.map(|seat| seat.status()).collect();
+        let slots = self.slots.iter();
+        let mut all: Vec<AgentStatus> = slots.map(|slot| slot.status()).collect();
         all.sort_by(|a, b| a.name.cmp(&b.name));
         all
     }
 }
 
-impl Seat {
+impl Slot {
     /// Rows of the agent are stored.
     pub(super) fn stored(&self, rows: u64) {
         self.rows.fetch_add(rows, Ordering::Relaxed);

@@ -1,7 +1,6 @@
-//! The thread that writes: many parcels of many agents at a time, then one wait for the disk, then the
-//! answers.
+//! The writing thread: writes parcels of many agents together, syncs once, then answers.
 
-use super::agents::Seat;
+use super::agents::Slot;
 use super::shared::Shared;
 use crate::Error;
 use crate::label::{Answer, Label, Outcome};
@@ -13,53 +12,53 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
-/// Parcels written together, at most.
-const MOST: usize = 4096;
-/// How often open segments are looked at, and the analysis is asked, when nothing comes.
+/// Maximum parcels written together.
+const MAX_PARCELS: usize = 4096;
+/// How often an idle thread checks open segments and the analysis.
 const TICK: Duration = Duration::from_millis(250);
-/// Batches of the analysis that wait for a writer; beyond it the oldest are lost and counted.
-const MOST_OWED: usize = 1000;
+/// Maximum batches of the analysis that wait for the writer; the oldest beyond it are dropped and counted.
+const MAX_QUEUED: usize = 1000;
 
-/// Sees the rows as they are stored, and may have rows of its own to store.
+/// Receives rows as they are stored, and may return rows of its own to store.
 pub trait Analysis: Send {
-    /// Rows that were stored just now. No row comes twice.
+    /// Rows that were stored just now. No row is passed again.
     fn stored(&mut self, rows: &Batch);
 
-    /// Asked several times a second: rows that are due.
+    /// Called several times a second: returns rows that are due.
     fn due(&mut self) -> Vec<Rows>;
 
-    /// Asked once, at the end.
+    /// Called once, at the end.
     fn finish(&mut self) -> Vec<Rows>;
 }
 
 /// Rows of any table.
 pub type Rows = Box<dyn Cells + Send>;
 
-/// What became of a parcel, or why it must be sent again.
-pub(super) type Verdict = Result<Answer, String>;
+/// The answer to a parcel, or why the agent has to send it again.
+pub(super) type CommitResult = Result<Answer, String>;
 
 /// A parcel on its way to the disk.
 pub(super) struct Parcel {
     pub(super) label: Label,
     pub(super) batch: Batch,
-    /// What it took on the way here.
+    /// Its bytes on the wire.
     pub(super) bytes: u64,
-    pub(super) seat: Arc<Seat>,
-    pub(super) verdict: oneshot::Sender<Verdict>,
-    /// Its share of the bytes that may wait.
+    pub(super) slot: Arc<Slot>,
+    pub(super) answer_to: oneshot::Sender<CommitResult>,
+    /// Its share of the queue's bytes.
     pub(super) _room: OwnedSemaphorePermit,
 }
 
 /// The writing thread.
 pub(super) struct Commit {
     shared: Arc<Shared>,
-    /// `None` after it failed, until it is made again.
+    /// `None` from a failure until it is opened again.
     writer: Option<Writer>,
-    /// When it failed, and how.
+    /// Time and reason of the failure.
     failed: Option<(Instant, String)>,
     analysis: Option<Box<dyn Analysis>>,
-    /// What it wants stored and is not yet.
-    owed: VecDeque<Rows>,
+    /// Rows of the analysis that are not stored yet.
+    queued: VecDeque<Rows>,
 }
 
 impl Commit {
@@ -73,11 +72,11 @@ impl Commit {
             writer: Some(writer),
             failed: None,
             analysis,
-            owed: VecDeque::new(),
+            queued: VecDeque::new(),
         }
     }
 
-    /// Writes until nobody submits any more.
+    /// Writes until every submitter is gone.
     pub(super) fn run(mut self, submitted: &Receiver<Parcel>) -> Result<Summary, Error> {
         loop {
             let mut parcels = Vec::new();
@@ -87,7 +86,7 @@ impl Commit {
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             let until = Instant::now() + self.shared.settings.gather;
-            while !parcels.is_empty() && parcels.len() < MOST {
+            while !parcels.is_empty() && parcels.len() < MAX_PARCELS {
                 let rest = until.saturating_duration_since(Instant::now());
                 match submitted.recv_timeout(rest) {
                     Ok(parcel) => parcels.push(parcel),
@@ -117,7 +116,7 @@ impl Commit {
             let why = self.failed.as_ref().map(|(_, why)| why.clone());
             let why = why.unwrap_or_default();
             for parcel in parcels {
-                let _ = parcel.verdict.send(Err(why.clone()));
+                let _ = parcel.answer_to.send(Err(why.clone()));
             }
             return;
         };
@@ -128,7 +127,7 @@ impl Commit {
                 totals.rows.add(rows);
                 totals.parcels.add(1);
                 totals.bytes.add(parcel.bytes);
-                parcel.seat.stored(rows);
+                parcel.slot.stored(rows);
                 if let Some(analysis) = &mut self.analysis {
                     analysis.stored(&parcel.batch);
                 }
@@ -139,32 +138,35 @@ impl Commit {
                 Outcome::Known
             };
             let number = parcel.label.number;
-            // That its agent has gone is no matter: it will ask again.
-            let _ = parcel.verdict.send(Ok(Answer { number, outcome }));
+            // An agent that disconnected meanwhile will send it again.
+            let _ = parcel.answer_to.send(Ok(Answer { number, outcome }));
         }
     }
 
-    /// Stores rows of the analysis; while they cannot be, they wait.
+    /// Stores rows of the analysis; rows that cannot be stored wait.
     fn append(&mut self, rows: Vec<Rows>) {
-        self.owed.extend(rows);
-        while let Some(cells) = self.owed.pop_front() {
+        self.queued.extend(rows);
+        while let Some(cells) = self.queued.pop_front() {
             if self
                 .write(|w| w.append_cells(&*cells, Instant::now()))
                 .is_none()
             {
-                self.owed.push_front(cells);
+                self.queued.push_front(cells);
                 break;
             }
         }
-        while self.owed.len() > MOST_OWED {
-            let lost = self.owed.pop_front().map_or(0, |cells| cells.rows() as u64);
+        while self.queued.len() > MAX_QUEUED {
+            let lost = self
+                .queued
+                .pop_front()
+                .map_or(0, |cells| cells.rows() as u64);
             let totals = &self.shared.totals;
             totals.lost_analysis_rows.add(lost);
         }
     }
 
-    /// Does something with the writer. One that failed goes: it seals what it can, and the next one
-    /// begins with what is really there.
+    /// Uses the writer. A writer that fails is dropped, which seals what it can; the next one starts from what is on
+    /// disk.
     fn write<T>(&mut self, what: impl FnOnce(&mut Writer) -> Result<T, StoreError>) -> Option<T> {
         match what(self.writer.as_mut()?) {
             Ok(done) => Some(done),
@@ -186,7 +188,7 @@ impl Commit {
         }
         match Writer::create(&settings.dataset, settings.options.clone()) {
             Ok(writer) => {
-                (settings.tell)("the dataset can be written again");
+                (settings.status)("the dataset is writable again");
                 (self.writer, self.failed) = (Some(writer), None);
             }
             Err(error) => self.fail(&error),
@@ -195,18 +197,18 @@ impl Commit {
 
     fn fail(&mut self, error: &StoreError) {
         let why = error.to_string();
-        let told = self.failed.as_ref().is_some_and(|(_, told)| *told == why);
-        if !told {
-            let line = format!("nothing is stored or acknowledged: {why}");
-            (self.shared.settings.tell)(&line);
+        let known = self.failed.as_ref().is_some_and(|(_, known)| *known == why);
+        if !known {
+            let line = format!("cannot store rows, so agents keep them: {why}");
+            (self.shared.settings.status)(&line);
         }
         self.failed = Some((Instant::now(), why));
     }
 }
 
-/// Stores parcels, and waits for the disk if need be. Returns of each whether it was new.
+/// Stores parcels, and syncs if asked to. Returns for each whether it was new.
 fn store(writer: &mut Writer, parcels: &[Parcel], sync: bool) -> Result<Vec<bool>, StoreError> {
-    // The intake let none in that is not one.
+    // The intake admitted only valid numbers.
     let numbered = parcels.iter().filter_map(|parcel| {
         let Label { agent, number } = &parcel.label;
         Numbered::new(agent, number.epoch, number.sequence, &parcel.batch).ok()

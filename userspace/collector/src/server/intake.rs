@@ -1,12 +1,12 @@
-//! One stream of parcels: each is judged, handed to the writer, and answered in its order.
+//! One stream of parcels: each is checked, passed to the writer, and answered in order.
 
-use super::agents::Seat;
-use super::commit::{self, Verdict};
+use super::agents::Slot;
+use super::commit::{self, CommitResult};
 use super::refusal::Refusal;
 use super::service::put_result;
-use super::shared::{LEAST_BYTES, Shared};
+use super::shared::{MIN_PARCEL_BYTES, Shared};
 use crate::label::{Answer, Label, Outcome};
-use crate::{MESSAGE_BYTES, UNDER_WAY};
+use crate::{MAX_IN_FLIGHT, MESSAGE_BYTES};
 use arrow_flight::{FlightData, PutResult};
 use bytes::Bytes;
 use futures_util::stream::{self, BoxStream};
@@ -18,41 +18,44 @@ use std::sync::mpsc::SyncSender;
 use tokio::sync::{mpsc, oneshot};
 use tonic::{Code, Status, Streaming};
 
-/// The answers to a stream, in its order.
+/// The answers to a stream, in order.
 pub(super) type Answers = BoxStream<'static, tonic::Result<PutResult>>;
 
-/// What a connection's streams are judged by.
+/// Checks and submits the parcels of a connection's streams.
 #[derive(Clone)]
 pub(super) struct Intake {
     pub(super) shared: Arc<Shared>,
-    pub(super) seat: Arc<Seat>,
+    pub(super) slot: Arc<Slot>,
     pub(super) submit: SyncSender<commit::Parcel>,
 }
 
-/// What was submitted, or is known already.
+/// A parcel that waits for its answer.
 enum Pending {
-    Submitted(oneshot::Receiver<Verdict>),
-    Judged(Answer),
-    /// The stream ends here.
+    Submitted(oneshot::Receiver<CommitResult>),
+    Answered(Answer),
+    /// Ends the stream.
     Over(Status),
 }
 
 impl Intake {
-    /// Reads the stream to its end, beside whoever reads the answers.
+    /// Reads the stream to its end in a task of its own; the caller reads the answers.
     pub(super) fn take(&self, parcels: Streaming<FlightData>) -> Answers {
-        self.seat.active.store(true, Ordering::Relaxed);
-        // As many as an honest agent has under way; the rest waits on its side.
-        let (pending, answers) = mpsc::channel(UNDER_WAY);
+        self.slot.active.store(true, Ordering::Relaxed);
+        // As many as an agent has in flight; HTTP/2 flow control holds back the rest.
+        let (pending, answers) = mpsc::channel(MAX_IN_FLIGHT);
         tokio::spawn(self.clone().read(parcels, pending));
         Box::pin(stream::unfold(Some(answers), |answers| async {
             let mut answers = answers?;
             match answers.recv().await? {
-                Pending::Judged(answer) => Some((Ok(put_result(&answer)), Some(answers))),
+                Pending::Answered(answer) => Some((Ok(put_result(&answer)), Some(answers))),
                 Pending::Over(status) => Some((Err(status), None)),
-                Pending::Submitted(verdict) => match verdict.await {
+                Pending::Submitted(answer_to) => match answer_to.await {
                     Ok(Ok(answer)) => Some((Ok(put_result(&answer)), Some(answers))),
                     Ok(Err(reason)) => Some((Err(Status::unavailable(reason)), None)),
-                    Err(_) => Some((Err(Status::unavailable("the collector ends")), None)),
+                    Err(_) => Some((
+                        Err(Status::unavailable("the collector is shutting down")),
+                        None,
+                    )),
                 },
             }
         }))
@@ -67,7 +70,7 @@ impl Intake {
                     schema = Bytes::copy_from_slice(&data.data_header);
                     continue;
                 }
-                Ok(Some(data)) => self.judge(&schema, &data).await,
+                Ok(Some(data)) => self.check(&schema, &data).await,
                 Ok(None) => return,
                 Err(status) => {
                     self.count_end(&status);
@@ -81,12 +84,12 @@ impl Intake {
         }
     }
 
-    async fn judge(&self, schema: &[u8], data: &FlightData) -> Pending {
+    async fn check(&self, schema: &[u8], data: &FlightData) -> Pending {
         let Some(label) = Label::parse(&data.app_metadata) else {
-            return self.over(Refusal::Protocol, "a parcel has no label");
+            return self.over(Refusal::Protocol, "parcel without a label");
         };
-        if !label.agent.eq_ignore_ascii_case(&self.seat.name) {
-            let why = format!("rows of {:?} from {}", label.agent, self.seat.name);
+        if !label.agent.eq_ignore_ascii_case(&self.slot.name) {
+            let why = format!("rows of {:?} from {}", label.agent, self.slot.name);
             return self.over(Refusal::OtherAgent, &why);
         }
         let parcel = Parcel {
@@ -98,44 +101,44 @@ impl Intake {
             Ok(batch) => batch,
             Err(unfit) => return self.refuse(&label, Refusal::Unfit, &unfit.to_string()),
         };
-        if let Err((refusal, why)) = fit(&batch, &label) {
+        if let Err((refusal, why)) = check_rows(&batch, &label) {
             return self.refuse(&label, refusal, &why);
         }
-        let room = data.data_body.len().clamp(LEAST_BYTES, MESSAGE_BYTES);
+        let room = data.data_body.len().clamp(MIN_PARCEL_BYTES, MESSAGE_BYTES);
         let permits = u32::try_from(room).unwrap_or(u32::MAX);
         let waiting = Arc::clone(&self.shared.waiting);
         let Ok(room) = waiting.acquire_many_owned(permits).await else {
-            return Pending::Over(Status::unavailable("the collector ends"));
+            return Pending::Over(Status::unavailable("the collector is shutting down"));
         };
-        let (verdict, waiting) = oneshot::channel();
+        let (answer_to, waiting) = oneshot::channel();
         let parcel = commit::Parcel {
             label,
             batch,
             bytes: (data.data_header.len() + data.data_body.len()) as u64,
-            seat: Arc::clone(&self.seat),
-            verdict,
+            slot: Arc::clone(&self.slot),
+            answer_to,
             _room: room,
         };
         match self.submit.try_send(parcel) {
             Ok(()) => Pending::Submitted(waiting),
-            Err(_) => Pending::Over(Status::unavailable("the collector ends")),
+            Err(_) => Pending::Over(Status::unavailable("the collector is shutting down")),
         }
     }
 
-    /// The stream ends: whoever sends such a thing will send more of it.
+    /// Ends the stream: the peer violates the protocol.
     fn over(&self, refusal: Refusal, why: &str) -> Pending {
-        self.shared.refusals.count(refusal, &self.seat.peer, why);
+        self.shared.refusals.count(refusal, &self.slot.peer, why);
         Pending::Over(match refusal {
             Refusal::OtherAgent => Status::permission_denied(why),
             _ => Status::invalid_argument(why),
         })
     }
 
-    /// This parcel is of no use; the next may be.
+    /// Refuses this parcel only.
     fn refuse(&self, label: &Label, refusal: Refusal, why: &str) -> Pending {
-        let line = format!("a parcel of {}: {why}", self.seat.name);
-        self.shared.refusals.count(refusal, &self.seat.peer, &line);
-        Pending::Judged(Answer {
+        let line = format!("parcel of {}: {why}", self.slot.name);
+        self.shared.refusals.count(refusal, &self.slot.peer, &line);
+        Pending::Answered(Answer {
             number: label.number,
             outcome: Outcome::Refused(why.to_owned()),
         })
@@ -144,19 +147,20 @@ impl Intake {
     fn count_end(&self, status: &Status) {
         let refusal = match status.code() {
             Code::OutOfRange | Code::ResourceExhausted => Refusal::TooLarge,
-            // The connection is gone, which is no offence.
+            // A lost connection is no violation.
             Code::Cancelled | Code::Unknown | Code::Unavailable => return,
             _ => Refusal::Protocol,
         };
-        let why = format!("{}: {}", self.seat.name, status.message());
-        self.shared.refusals.count(refusal, &self.seat.peer, &why);
+        let why = format!("{}: {}", self.slot.name, status.message());
+        self.shared.refusals.count(refusal, &self.slot.peer, &why);
     }
 }
 
-/// Whether the rows may be stored: of a table that agents have, readable, of this agent, of one hour.
-fn fit(batch: &Batch, label: &Label) -> Result<(), (Refusal, String)> {
+/// Whether the rows may be stored: they belong to a table that agents write, they are readable, of this agent, and
+/// of one hour.
+fn check_rows(batch: &Batch, label: &Label) -> Result<(), (Refusal, String)> {
     let table = batch.table();
-    // A port of -1 fits its column and no row: whoever read the dataset would stumble over it.
+    // A value may check_rows its column and not its row, such as port -1: readers of the dataset would fail on it.
     let read = if table == ProbeRow::TABLE {
         batch.typed::<ProbeRow>().map(drop)
     } else if table == PathRow::TABLE {

@@ -1,12 +1,12 @@
-//! Who and what the collector refuses: counted by reason, and told without flooding whoever listens.
+//! What the collector refuses: counted by reason, and reported without flooding the log.
 
-use super::settings::Tell;
+use super::settings::StatusSink;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A reason is told again after this time, with how often it was met meanwhile.
+/// A reason is reported at most once in this time, with a count of those in between.
 const QUIET: Duration = Duration::from_secs(10);
 
 macro_rules! refusals {
@@ -29,60 +29,62 @@ macro_rules! refusals {
 }
 
 refusals! {
-    /// More handshakes at once than there may be, in all or from one address.
-    Crowd = "too_many_handshakes";
-    /// The handshake did not end in time.
+    /// Too many simultaneous handshakes, in total or from one address.
+    TooManyHandshakes = "too_many_handshakes";
+    /// The handshake exceeded its time limit.
     SlowHandshake = "slow_handshake";
-    /// What came was no TLS handshake, or one that cannot be agreed on.
+    /// The TLS handshake failed, or the peer does not speak TLS.
     NoTls = "no_tls";
     /// The peer showed no certificate.
     NoCertificate = "no_certificate";
-    /// The peer's certificate is not of the collector's authority, or has run out.
+    /// The collector's authority did not sign the peer's certificate, or it has expired.
     WrongCertificate = "wrong_certificate";
-    /// There is no DNS name in the certificate.
+    /// The certificate has no DNS name.
     NoName = "no_name";
-    /// More agents at once than there may be.
+    /// Too many simultaneous agents.
     TooManyAgents = "too_many_agents";
-    /// The agent is connected already; its newer connection takes the place of the older.
+    /// A newer connection of the same agent replaced this one.
     Replaced = "replaced";
-    /// The peer did not begin to send in time.
+    /// The peer opened no stream in time.
     Idle = "idle";
-    /// What came was not HTTP/2, or not Flight.
+    /// The peer does not speak HTTP/2 or Flight.
     Protocol = "protocol";
-    /// A message was, or said it was, longer than it may be.
+    /// A message exceeds the size limit.
     TooLarge = "message_too_large";
-    /// Rows or a label of another agent than the certificate's.
+    /// Rows or a label name another agent than the certificate does.
     OtherAgent = "other_agent";
-    /// A parcel that is no batch of rows, or not of a table that agents have.
+    /// A parcel is not a batch of rows of a table that agents write.
     Unfit = "unfit_parcel";
 }
 
-/// How often what was refused.
+/// Counts of refusals.
 pub struct Refusals {
     counts: Vec<AtomicU64>,
-    /// When each reason was told last, and its count then.
-    told: Mutex<Vec<Option<(Instant, u64)>>>,
-    tell: Tell,
+    /// When each reason was last reported, and its count then.
+    reported: Mutex<Vec<Option<(Instant, u64)>>>,
+    status: StatusSink,
 }
 
 impl Refusals {
-    pub(crate) fn new(tell: Tell) -> Self {
+    pub(crate) fn new(status: StatusSink) -> Self {
         Self {
             counts: Refusal::ALL.iter().map(|_| AtomicU64::new(0)).collect(),
-            told: Mutex::new(vec![None; Refusal::ALL.len()]),
-            tell,
+            reported: Mutex::new(vec![None; Refusal::ALL.len()]),
+            status,
         }
     }
 
-    /// Counts it, and says it unless its like was said a moment ago.
+    /// Counts a refusal, and reports it unless its reason was reported a moment ago.
     pub(crate) fn count(&self, refusal: Refusal, who: &dyn fmt::Display, why: &str) {
         let at = refusal as usize;
         let Some(counter) = self.counts.get(at) else {
             return;
         };
         let count = counter.fetch_add(1, Ordering::Relaxed) + 1;
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(last) = told.get_mut(at) else { return };
+        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(last) = reported.get_mut(at) else {
+            return;
+        };
         let now = Instant::now();
         let before = match last {
             Some((when, _)) if now.duration_since(*when) < QUIET => return,
@@ -90,15 +92,15 @@ impl Refusals {
             None => 0,
         };
         *last = Some((now, count));
-        drop(told);
+        drop(reported);
         let more = match count - before {
             1 => String::new(),
-            like => format!(" (and {} like it)", like - 1),
+            like => format!(" (and {} more)", like - 1),
         };
-        (self.tell)(&format!("refused {who}: {why}{more}"));
+        (self.status)(&format!("refused {who}: {why}{more}"));
     }
 
-    /// Every reason that was met, with how often.
+    /// The count of every reason that occurred.
     pub(crate) fn counts(&self) -> Vec<(Refusal, u64)> {
         let counts = self
             .counts
@@ -121,11 +123,11 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     #[test]
-    fn a_flood_is_counted_and_told_once() {
+    fn a_flood_is_counted_and_reported_once() {
         let lines = Arc::new(Mutex::new(Vec::new()));
         let theirs = Arc::clone(&lines);
-        let tell = Arc::new(move |line: &str| theirs.lock().unwrap().push(line.to_owned()));
-        let refusals = Refusals::new(tell);
+        let status = Arc::new(move |line: &str| theirs.lock().unwrap().push(line.to_owned()));
+        let refusals = Refusals::new(status);
         for _ in 0..1000 {
             refusals.count(Refusal::NoTls, &"192.0.2.1", "no TLS");
         }

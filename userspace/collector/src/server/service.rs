@@ -19,7 +19,7 @@ type Stream<T> = BoxStream<'static, Result<T>>;
 
 fn only_put<T>() -> Result<T> {
     Err(Status::unimplemented(
-        "a collector takes rows and gives none: DoPut alone",
+        "a collector only receives rows: use DoPut",
     ))
 }
 
@@ -83,7 +83,7 @@ impl FlightService for Intake {
     }
 }
 
-/// An answer as Flight has it.
+/// An answer as a Flight message.
 pub(super) fn put_result(answer: &crate::label::Answer) -> PutResult {
     PutResult {
         app_metadata: answer.to_string().into(),

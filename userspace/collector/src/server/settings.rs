@@ -8,15 +8,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Who listens to what the collector has to say, a line at a time.
-pub type Tell = Arc<dyn Fn(&str) + Send + Sync>;
+/// Receives status lines of the collector.
+pub type StatusSink = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// How to collect.
+/// Settings of a collector.
 #[derive(Clone)]
 pub struct Settings {
     /// Where to listen.
     pub listen: SocketAddr,
-    /// What the collector shows and believes.
+    /// Certificate and key of the collector, and the authority that it trusts.
     pub files: Files,
     /// Root of the dataset.
     pub dataset: PathBuf,
@@ -25,23 +25,23 @@ pub struct Settings {
     /// Whether rows are on the disk, not only in the kernel's hands, before they are acknowledged: yes.
     pub sync: bool,
     /// Agents at once: 1,024.
-    pub most_agents: usize,
+    pub max_agents: usize,
     /// Handshakes at once: 256, and 32 from one address.
-    pub most_handshakes: usize,
+    pub max_handshakes: usize,
     /// Handshakes at once from one address: 32.
-    pub most_handshakes_of_one: usize,
-    /// Most bytes of parcels that wait to be written: 64 MiB.
-    pub waiting_bytes: usize,
+    pub max_handshakes_per_address: usize,
+    /// Maximum bytes of parcels that wait to be written: 64 MiB.
+    pub queue_bytes: usize,
     /// How long parcels are gathered before they are written together: 200 ms.
     pub gather: Duration,
-    /// Who has not finished a handshake, or opened a stream, after this time is let go: 10 s.
+    /// Time limit for the handshake, and for opening the first stream: 10 s.
     pub patience: Duration,
-    /// A connection that does not answer a ping for this long is gone: 20 s.
+    /// A connection that answers no ping for this long is closed: 20 s.
     pub keep_alive: Duration,
-    /// After the dataset could not be written it is tried again after this time: 5 s.
+    /// Delay before the next attempt after the dataset could not be written: 5 s.
     pub retry: Duration,
-    /// Told what happens, in lines.
-    pub tell: Tell,
+    /// Receives status lines.
+    pub status: StatusSink,
 }
 
 impl Settings {
@@ -57,15 +57,15 @@ impl Settings {
                 ..Options::new("collector")
             },
             sync: true,
-            most_agents: 1024,
-            most_handshakes: 256,
-            most_handshakes_of_one: 32,
-            waiting_bytes: 64 << 20,
+            max_agents: 1024,
+            max_handshakes: 256,
+            max_handshakes_per_address: 32,
+            queue_bytes: 64 << 20,
             gather: Duration::from_millis(200),
             patience: Duration::from_secs(10),
             keep_alive: Duration::from_secs(20),
             retry: Duration::from_secs(5),
-            tell: Arc::new(|_| {}),
+            status: Arc::new(|_| {}),
         }
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 
 /// Fewest bytes that a parcel counts for: bounds how many may wait.
-pub(super) const LEAST_BYTES: usize = 16 << 10;
+pub(super) const MIN_PARCEL_BYTES: usize = 16 << 10;
 
 /// The live state, which connections write and the status line reads.
 pub(crate) struct Shared {

@@ -1,4 +1,4 @@
-//! What both threads count.
+//! Counters that both threads increment.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -27,7 +27,7 @@ macro_rules! totals {
 }
 
 totals! {
-    /// Connections that were let in: each has shown a certificate and has a seat.
+    /// Connections admitted: the agent showed a valid certificate and got a slot.
     connections;
     /// Rows stored.
     rows;
@@ -35,13 +35,13 @@ totals! {
     parcels;
     /// Bytes of the parcels stored.
     bytes;
-    /// Rows that were there already: they were acknowledged again and not stored twice.
+    /// Rows that were stored before: acknowledged again, not stored again.
     known_rows;
-    /// Parcels that were there already and were acknowledged again.
+    /// Parcels that were stored before and were acknowledged again.
     known_parcels;
-    /// Parcels whose storing failed; their agents send them again.
+    /// Parcels that could not be stored; their agents send them later.
     failed_parcels;
-    /// Times that parcels were written.
+    /// Writes of one or more parcels.
     commits;
     /// Rows of the analysis that could not be stored.
     lost_analysis_rows;

@@ -128,7 +128,7 @@ fn while_the_dataset_cannot_be_written_nothing_is_acknowledged_and_nothing_lost(
     until("it has failed", || {
         server.status().counts.failed_parcels > 0
     });
-    until("the agent is told", || {
+    until("the agent learns why", || {
         let error = sender.status().last_error;
         error.is_some_and(|error| error.contains("dataset"))
     });

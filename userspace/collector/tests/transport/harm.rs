@@ -1,4 +1,4 @@
-//! Who does not belong there: refused, counted with a reason, and nobody else notices.
+//! Peers that the collector must refuse: each is counted with a reason, and no other agent is affected.
 
 use crate::rig::{Authority, Rig, probes, refused, start, until};
 use bytes::Bytes;
@@ -95,7 +95,7 @@ fn a_certificate_of_another_authority_gets_no_further() {
     spool.append(&probes("h0", 0..10)).unwrap();
     let sender = start("h0", server.address().port(), files, &spool);
     counted(&server, "wrong_certificate");
-    until("the agent is told", || {
+    until("the agent learns why", || {
         let error = sender.status().last_error;
         error.is_some_and(|error| error.contains("alert"))
     });
@@ -111,7 +111,7 @@ fn an_agent_does_not_send_to_a_collector_of_another_authority() {
     let spool = rig.spool("h0");
     spool.append(&probes("h0", 0..10)).unwrap();
     let sender = start("h0", server.address().port(), other, &spool);
-    until("it says why", || {
+    until("it reports why", || {
         let error = sender.status().last_error;
         error.is_some_and(|error| error.contains("invalid peer certificate"))
     });
@@ -122,7 +122,7 @@ fn an_agent_does_not_send_to_a_collector_of_another_authority() {
 fn a_certificate_without_a_name_gets_no_further() {
     let rig = Rig::new();
     let server = rig.server();
-    let files = rig.authority.sign("nobody", &["10.0.0.1"]);
+    let files = rig.authority.sign("nameless", &["10.0.0.1"]);
     let spool = rig.spool("h0");
     let _sender = start("h0", server.address().port(), files, &spool);
     counted(&server, "no_name");
@@ -137,7 +137,7 @@ fn an_agent_with_the_certificate_of_another_is_refused_and_keeps_its_rows() {
     let files = rig.authority.sign("h1", &["h1"]);
     let sender = start("h0", server.address().port(), files, &spool);
     counted(&server, "other_agent");
-    until("the agent is told", || {
+    until("the agent learns why", || {
         let error = sender.status().last_error;
         error.is_some_and(|error| error.contains("rows of \"h0\" from h1"))
     });
@@ -355,7 +355,7 @@ fn bad_files_are_one_clear_line() {
         certificate: good.key.clone(),
         ..good.clone()
     });
-    assert!(error.contains("there is no certificate in it"), "{error}");
+    assert!(error.contains("no certificate in this file"), "{error}");
     let error = wrong(Files {
         key: other.key,
         ..good.clone()

@@ -35,7 +35,7 @@ impl Victim {
         Self { child, out }
     }
 
-    /// The next number that it says behind this word.
+    /// The next number that it prints after this word.
     fn hear(&mut self, word: &str) -> Option<u64> {
         let mut line = String::new();
         while self.out.read_line(&mut line).unwrap() > 0 {

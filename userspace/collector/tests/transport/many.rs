@@ -4,7 +4,7 @@ use crate::rig::{Rig, probes, refused, until};
 use rocescope_collector::Server;
 use std::time::Duration;
 
-/// What `rocescope collect` takes unless told otherwise.
+/// The default limit of `rocescope collect`.
 const AGENTS: usize = 1024;
 /// Handshakes under way at once: fewer than one address may have.
 const GROUP: usize = 16;
@@ -25,10 +25,10 @@ fn as_many_agents_as_there_may_be_are_served_and_one_more_is_told_why_not() {
     let rig = Rig::new();
     let mut settings = rig.settings(0);
     settings.sync = false;
-    // So many threads on one machine take their turns.
+    // Many threads on one machine take their turns.
     settings.patience = Duration::from_secs(60);
     settings.keep_alive = Duration::from_secs(60);
-    assert_eq!(settings.most_agents, AGENTS);
+    assert_eq!(settings.max_agents, AGENTS);
     let server = Server::start(settings, None).unwrap();
     let port = server.address().port();
     let before = resident_kib();
@@ -54,7 +54,7 @@ fn as_many_agents_as_there_may_be_are_served_and_one_more_is_told_why_not() {
     let spool = rig.spool("late");
     spool.append(&probes("late", 0..10)).unwrap();
     let late = rig.sender("late", port, &spool);
-    until("the late one is told", || {
+    until("the late one is refused", || {
         let why = late.status().last_error;
         why.is_some_and(|why| why == "late would be one agent more than the 1024 there may be")
     });

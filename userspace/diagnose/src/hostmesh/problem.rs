@@ -3,11 +3,13 @@
 use alloc::format;
 use alloc::string::String;
 use rocescope_model::VerdictRow;
+use serde::Serialize;
 
 /// A problem that lasts one window or several.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Problem {
     /// The verdict of the last window, with its `since_ns`.
+    #[serde(rename = "verdict")]
     pub last: VerdictRow,
     /// The end of that window, in nanoseconds since 1970.
     pub until_ns: i64,
@@ -18,6 +20,7 @@ pub struct Problem {
     /// The anomalous ones among them.
     pub anomalous: u64,
     /// The highest score of a window.
+    #[serde(skip)]
     pub score: f64,
 }
 
@@ -81,6 +84,7 @@ pub fn evidence(verdict: &VerdictRow, score: f64) -> String {
 mod tests {
     use super::{Problem, evidence};
     use rocescope_model::VerdictRow;
+    use serde::Serialize;
 
     #[test]
     fn verdicts_with_the_same_start_and_place_are_one_problem() {

@@ -9,41 +9,41 @@ table! {
     /// which columns are filled and what `value` and `previous` measure.
     EventRow = "events" {
         /// Name of the capture point.
-        observer: Text, None, hide "Observer";
+        observer: Text, None, [same], hide "Observer";
         /// When it happened; for a change between windows, the start of the later one.
-        time: Time, None, show "Time";
+        time: Time, None, [min], show "Time";
         /// When it happened, exact.
-        time_ns: i64, UnixNanoseconds, hide "Time exact";
+        time_ns: i64, UnixNanoseconds, [min], hide "Time exact";
         /// What happened: `nak`, `rnr_nak`, `jitter`, `elephant`, `elephant_end`, `cnp_burst`; of
         /// connections `retransmission`, `rnr_episode`, `fatal_nak`, `retry_exhausted`, `loss`,
         /// `connect`, `disconnect`, `reject`.
-        kind: Text, None, show "Event";
+        kind: Text, None, [same], show "Event";
         /// Source IP address of the flow; null where no flow is concerned.
-        src: Option<IpAddr>, None, show "Source";
+        src: Option<IpAddr>, None, [same], show "Source";
         /// Destination IP address of the flow; null where no flow is concerned.
-        dst: Option<IpAddr>, None, show "Destination";
+        dst: Option<IpAddr>, None, [same], show "Destination";
         /// UDP source port of the flow; null where no flow is concerned.
-        udp_src_port: Option<u16>, None, hide "Port";
+        udp_src_port: Option<u16>, None, [same], hide "Port";
         /// Destination queue pair number of the flow; null where no flow is concerned.
-        dst_qpn: Option<u32>, None, show "QP";
+        dst_qpn: Option<u32>, None, [same], show "QP";
         /// VLAN id, the outer of two; null when untagged.
-        vlan: Option<u16>, None, hide "VLAN";
+        vlan: Option<u16>, None, [same], hide "VLAN";
         /// Packet sequence number: of a NAK, the one it asks for.
-        psn: Option<u32>, None, show "PSN";
+        psn: Option<u32>, None, [same], show "PSN";
         /// Syndrome of a `nak` or `rnr_nak`, such as `nak_psn_sequence_error`.
-        syndrome: Option<Text>, None, show "Syndrome";
+        syndrome: Option<Text>, None, [same], show "Syndrome";
         /// `jitter`, `elephant` and `elephant_end`: the flow's frame bits a second in this window.
         /// `rnr_nak` and `rnr_episode`: the timer asked for, in nanoseconds. `cnp_burst`: CNPs a
         /// second. `retransmission`: nanoseconds from the NAK to the first packet sent again.
         /// `connect`: nanoseconds from REQ to REP.
-        value: Option<f64>, None, show "Value";
+        value: Option<f64>, None, [none], show "Value";
         /// `jitter`, `elephant` and `elephant_end`: the flow's frame bits a second in the window
         /// before.
-        previous: Option<f64>, None, show "Before";
+        previous: Option<f64>, None, [none], show "Before";
         /// How many packets or changes the row stands for; 1 unless it gathers several.
-        count: u64, None, show "Count";
+        count: u64, None, [sum], show "Count";
         /// One sentence for people; not meant to be parsed.
-        detail: Text, None, show "Detail";
+        detail: Text, None, [same], show "Detail";
     }
 }
 

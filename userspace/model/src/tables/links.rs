@@ -10,28 +10,28 @@ table! {
     /// a traceroute names.
     LinkRow = "links" {
         /// Name of the analyzer.
-        observer: Text, None, hide "Observer";
+        observer: Text, None, [same], hide "Observer";
         /// Start of the window.
-        window_start: Time, None, show "Window";
+        window_start: Time, None, [min], show "Window";
         /// Start of the window, exact.
-        window_start_ns: i64, UnixNanoseconds, hide "Window exact";
+        window_start_ns: i64, UnixNanoseconds, [min], hide "Window exact";
         /// Length of the window.
-        window_ns: i64, Nanoseconds, hide "Length";
+        window_ns: i64, Nanoseconds, [span], hide "Length";
         /// Node that it leaves: a name from the topology file, a NIC, or the address of the hop before.
-        from: Text, None, show "From";
+        from: Text, None, [same], show "From";
         /// Node that it leads to: a name from the topology file, a NIC, or the address.
-        to: Text, None, show "To";
+        to: Text, None, [same], show "To";
         /// Address of the interface that it leads to.
-        address: IpAddr, None, show "Address";
+        address: IpAddr, None, [same], show "Address";
         /// 5-tuples of the window whose paths cross it.
-        tuples: u64, None, show "5-tuples";
+        tuples: u64, None, [max | sum], show "5-tuples";
         /// Probes that crossed it, or were lost on a path that does.
-        probes: u64, None, show "Probes";
+        probes: u64, None, [sum], show "Probes";
         /// How many of them were lost, anywhere on their paths.
-        drops: u64, None, show "Drops";
+        drops: u64, None, [sum], show "Drops";
         /// Votes in Algorithm 1 of Hostmesh.
-        votes: u64, None, show "Votes";
+        votes: u64, None, [sum], show "Votes";
         /// The same votes, each divided by the links of its path, as in 007.
-        weighted_votes: f64, None, hide "Weighted";
+        weighted_votes: f64, None, [sum], hide "Weighted";
     }
 }

@@ -8,30 +8,30 @@ table! {
     /// `roce_packets`.
     OpcodeRow = "opcodes" {
         /// Name of the capture point.
-        observer: Text, None, hide "Observer";
+        observer: Text, None, [same], hide "Observer";
         /// Start of the window, included.
-        window_start: Time, None, show "Window";
+        window_start: Time, None, [min], show "Window";
         /// Start of the window, exact.
-        window_start_ns: i64, UnixNanoseconds, hide "Window start";
+        window_start_ns: i64, UnixNanoseconds, [min], hide "Window start";
         /// Length of the window.
-        window_ns: i64, Nanoseconds, hide "Length";
+        window_ns: i64, Nanoseconds, [span], hide "Length";
         /// Name in the specification, such as `RC_RDMA_WRITE_MIDDLE`; `OPCODE_0x1f` for a number
         /// it does not name.
-        opcode: Text, None, show "Opcode";
+        opcode: Text, None, [same], show "Opcode";
         /// Number in the base transport header.
-        opcode_number: u8, None, hide "Number";
+        opcode_number: u8, None, [same], hide "Number";
         /// Packets.
-        packets: u64, Packets, show "Packets";
+        packets: u64, Packets, [sum], show "Packets";
         /// Bytes of the frames, from the Ethernet header to the ICRC.
-        frame_bytes: u64, Bytes, show "Frame bytes";
+        frame_bytes: u64, Bytes, [sum], show "Frame bytes";
         /// Payload bytes: without headers, padding and ICRC.
-        payload_bytes: u64, Bytes, show "Payload";
+        payload_bytes: u64, Bytes, [sum], show "Payload";
         /// Packets that end a message: all of them for an opcode with LAST or ONLY, none for the
         /// others.
-        messages: u64, Messages, show "Messages";
+        messages: u64, Messages, [sum], show "Messages";
         /// Frame bits a second over the length of the window.
-        frame_bps: f64, BitsPerSecond, show "Frame rate";
+        frame_bps: f64, BitsPerSecond, [rate frame_bytes], show "Frame rate";
         /// Packets a second over the length of the window.
-        rate_pps: f64, PacketsPerSecond, show "Packet rate";
+        rate_pps: f64, PacketsPerSecond, [rate packets], show "Packet rate";
     }
 }

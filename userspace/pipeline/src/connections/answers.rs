@@ -1,12 +1,13 @@
-//! What the other side answers: acknowledgements, refusals, responses.
+//! What the other side answers: acknowledgements, NAKs, responses.
 
+use super::context::Context;
 use super::direction::Direction;
-use super::episode::{Refusal, ResponsesAgain, RnrEpisode, Trigger};
-use super::event::{Evidence, What, Where};
-use super::receiver::Told;
-use super::requests::{Surroundings, begins, unique};
-use super::sequence::{Place, Ranges};
-use super::waiting::Answer;
+use super::event::{EventDetail, LossEvidence, LossLocation};
+use super::new_payload::{begins, unique};
+use super::outstanding::Answer;
+use super::psn_tracker::{ExtendedPsn, PsnRanges};
+use super::recovery::{PendingNak, ResponseRetry, RnrEpisode, Trigger};
+use super::responder::NakMeaning;
 use alloc::boxed::Box;
 use rocescope_record::RunRecord;
 use rocescope_wire::extension::{Acknowledgement, NakCode, rnr_timer_us};
@@ -30,23 +31,23 @@ impl Direction {
     }
 
     /// The peer answered requests of this direction with an ACKNOWLEDGE.
-    pub(crate) fn acknowledged(&mut self, run: &RunRecord, around: &mut Surroundings<'_>) {
+    pub(crate) fn acknowledged(&mut self, run: &RunRecord, context: &mut Context<'_>) {
         if !self.requests.is_started() {
             return;
         }
-        let place = self.requests.place(run.last_psn());
+        let psn = self.requests.extended(run.last_psn());
         match run.syndrome().meaning() {
             Acknowledgement::Ack { .. } => {
                 let now_ns = run.last_ns();
-                self.complete(place, now_ns);
-                self.progress(place, now_ns, around);
+                self.complete(psn, now_ns);
+                self.progress(psn, now_ns, context);
             }
-            Acknowledgement::RnrNak { timer } => self.not_ready(run, place, timer, around),
-            Acknowledgement::Nak(NakCode::PsnSequenceError) => self.refused(run, place, around),
+            Acknowledgement::RnrNak { timer } => self.not_ready(run, psn, timer, context),
+            Acknowledgement::Nak(NakCode::PsnSequenceError) => self.nak_received(run, psn, context),
             Acknowledgement::Nak(_) => {
-                self.progress(place.saturating_sub(1), run.first_ns, around);
+                self.progress(psn.saturating_sub(1), run.first_ns, context);
                 let (psn, syndrome) = (run.last_psn(), run.syndrome);
-                (around.tell)(run.first_ns, What::Fatal { psn, syndrome });
+                (context.emit)(run.first_ns, EventDetail::Fatal { psn, syndrome });
                 self.closed = true;
             }
             Acknowledgement::Reserved(_) => {}
@@ -54,15 +55,17 @@ impl Direction {
         self.start_is_open = false;
     }
 
-    /// The requests that an ACK for `place` answers: how long that took.
-    pub(crate) fn complete(&mut self, place: Place, now_ns: u64) {
+    /// The requests that an ACK for `psn` answers: how long that took.
+    pub(crate) fn complete(&mut self, psn: ExtendedPsn, now_ns: u64) {
         let Self {
-            waiting, latencies, ..
+            outstanding,
+            latencies,
+            ..
         } = self;
-        waiting.answered(place, None, |request| {
+        outstanding.answered(psn, None, |request| {
             if request.answer == Answer::Acknowledge {
                 let since = |ns| now_ns.saturating_sub(ns);
-                if request.last == place && request.clear {
+                if request.last == psn && request.unambiguous {
                     latencies.rtt.add(since(request.sent_ns));
                 }
                 latencies.completion.add(since(request.begun_ns));
@@ -70,94 +73,80 @@ impl Direction {
         });
     }
 
-    /// The peer has all up to `place`.
-    fn progress(&mut self, place: Place, now_ns: u64, around: &mut Surroundings<'_>) {
-        self.settle_doubt(Some((place, now_ns)), around.tell);
+    /// The peer has all up to `psn`.
+    fn progress(&mut self, psn: ExtendedPsn, now_ns: u64, context: &mut Context<'_>) {
+        self.settle_timeout(Some((psn, now_ns)), context.emit);
         self.answered_ns = now_ns;
-        self.receiver.acknowledged(place, self.pass.next());
-        if place > self.acked {
-            self.acked = place;
+        self.responder.acknowledged(psn, self.send_sequence.next());
+        if psn > self.acked {
+            self.acked = psn;
             self.tries = 0;
             self.try_interval_ns = 0;
-            self.gave_up = false;
+            self.retries_exhausted = false;
         }
-        if let Some(rnr) = self.rnr.filter(|rnr| rnr.place <= place) {
+        if let Some(rnr) = self.rnr.filter(|rnr| rnr.psn <= psn) {
             self.rnr = None;
-            (around.tell)(rnr.begun_ns, What::Rnr(rnr));
+            (context.emit)(rnr.begun_ns, EventDetail::Rnr(rnr));
         }
-        self.settle(around.is_blind);
-    }
-
-    /// Gaps that the peer has acknowledged passed by another way than the tap.
-    pub(crate) fn settle(&mut self, is_blind: &dyn Fn(u64, u64) -> bool) {
-        if self.requests.gaps().is_empty() || self.acked < self.requests.low() {
-            return;
-        }
-        let mut requests = core::mem::take(&mut self.requests);
-        requests.settle(self.acked, |gap| {
-            let blind = is_blind(gap.before_ns, gap.opened_ns);
-            self.count_lost_gap(&gap, blind);
-        });
-        self.requests = requests;
+        self.settle_gaps(context.overlaps_capture_loss);
     }
 
     /// A NAK for a PSN out of sequence: the peer waits for it.
-    fn refused(&mut self, run: &RunRecord, place: Place, around: &mut Surroundings<'_>) {
-        self.progress(place.saturating_sub(1), run.first_ns, around);
-        if self.start_is_open && place < self.requests.low() {
-            // What began the direction was lost before the tap.
-            self.start = Some(place);
-            self.requests.begin_at(place, run.first_ns);
+    fn nak_received(&mut self, run: &RunRecord, psn: ExtendedPsn, context: &mut Context<'_>) {
+        self.progress(psn.saturating_sub(1), run.first_ns, context);
+        if self.start_is_open && psn < self.requests.low() {
+            // What began the direction was lost upstream of the tap.
+            self.start = Some(psn);
+            self.requests.begin_at(psn, run.first_ns);
         }
-        self.requests.refuse(place);
-        let has_passed = self.requests.has(place);
-        if let Some(doubt) = self.doubt.take_if(|doubt| doubt.place == place) {
-            // What was sent first is lost; of what was sent again the NAK tells only if it had the
-            // time to arrive.
-            let times = u64::from(doubt.times);
-            self.lose((place, doubt.resent_ns), times, around.tell);
-            let soon = run.first_ns.saturating_sub(doubt.resent_ns);
+        self.requests.nak(psn);
+        let has_passed = self.requests.has(psn);
+        if let Some(timeout) = self.pending_timeout.take_if(|timeout| timeout.psn == psn) {
+            // The first copy was lost. The NAK proves that the retransmitted one was lost as well only if
+            // that one had time to arrive.
+            let times = u64::from(timeout.times);
+            self.lose((psn, timeout.resent_ns), times, context.emit);
+            let soon = run.first_ns.saturating_sub(timeout.resent_ns);
             if self.latencies.min_rtt_ns().is_some_and(|rtt| soon < rtt) {
-                self.receiver.forgive(place);
+                self.responder.expect_resent(psn);
             }
         }
-        // In a pass that goes through old packets again, a NAK may still be for the pass before, or
-        // for one that was overtaken by it: it tells of this one only what had the time to arrive.
-        let is_again = place <= self.pass.again_until() && place < self.pass.next();
-        let passed_ns = self.pass.time_of(place).unwrap_or(0);
+        // During a retransmission a NAK may still answer the previous send sequence, or a reordered
+        // packet of it. It says something about this sequence only for packets that had time to arrive.
+        let is_retransmission =
+            psn <= self.send_sequence.resent_until() && psn < self.send_sequence.next();
+        let passed_ns = self.send_sequence.time_of(psn).unwrap_or(0);
         let min_rtt_ns = self.latencies.min_rtt_ns().unwrap_or(0);
-        let of_its_own = self
+        let after_timeout = self
             .episode
             .as_ref()
             .is_some_and(|e| e.trigger == Trigger::Timeout);
-        if is_again && !of_its_own && run.first_ns < passed_ns + min_rtt_ns {
-            self.receiver.forgive(place);
+        if is_retransmission && !after_timeout && run.first_ns < passed_ns + min_rtt_ns {
+            self.responder.expect_resent(psn);
         }
-        let told = self
-            .receiver
-            .refuse(place, has_passed.then_some(run.first_ns));
-        // What was sent again of its own before it was asked for needs no third time to arrive: no
-        // proof will come that the first time was a loss, but for this NAK.
-        if told == Told::Lost
-            && is_again
-            && of_its_own
-            && let Some(lost) = self.receiver.take_lost()
+        let meaning = self.responder.nak(psn, has_passed.then_some(run.first_ns));
+        // Retransmitted after a timeout, before this NAK asked for it: no later packet will prove that the
+        // first copy was lost, so the NAK itself is the proof.
+        if meaning == NakMeaning::Loss
+            && is_retransmission
+            && after_timeout
+            && let Some(lost) = self.responder.take_lost()
         {
-            self.lose(lost, 1, around.tell);
+            self.lose(lost, 1, context.emit);
         }
-        self.ask(Trigger::Nak, place, run.first_ns);
+        self.ask(Trigger::Nak, psn, run.first_ns);
     }
 
-    /// The peer asks for `place` once more.
-    const fn ask(&mut self, trigger: Trigger, place: Place, time_ns: u64) {
-        self.refusals = [
-            Some(Refusal {
+    /// The peer asks for `psn` once more.
+    const fn ask(&mut self, trigger: Trigger, psn: ExtendedPsn, time_ns: u64) {
+        self.naks = [
+            Some(PendingNak {
                 trigger,
-                place,
+                psn,
                 time_ns,
                 used: false,
             }),
-            self.refusals[0],
+            self.naks[0],
         ];
     }
 
@@ -165,41 +154,44 @@ impl Direction {
     fn not_ready(
         &mut self,
         run: &RunRecord,
-        place: Place,
+        psn: ExtendedPsn,
         timer: u8,
-        around: &mut Surroundings<'_>,
+        context: &mut Context<'_>,
     ) {
-        self.progress(place.saturating_sub(1), run.first_ns, around);
+        self.progress(psn.saturating_sub(1), run.first_ns, context);
         match &mut self.rnr {
-            Some(rnr) if rnr.place == place => {
+            Some(rnr) if rnr.psn == psn => {
                 rnr.naks += 1;
                 rnr.timer = timer;
             }
             other => {
                 if let Some(rnr) = other.take() {
-                    (around.tell)(rnr.begun_ns, What::Rnr(rnr));
+                    (context.emit)(rnr.begun_ns, EventDetail::Rnr(rnr));
                 }
                 *other = Some(RnrEpisode {
-                    place,
+                    psn,
                     begun_ns: run.first_ns,
                     naks: 1,
                     timer,
                 });
             }
         }
-        self.receiver.not_ready(place);
-        self.ask(Trigger::Rnr, place, run.first_ns);
+        self.responder.not_ready(psn);
+        self.ask(Trigger::Rnr, psn, run.first_ns);
     }
 
     /// The PSN that continues the responses: behind the highest, or what was asked for again.
-    fn response_next(&self) -> Place {
-        let again = self.responses_again.as_ref();
-        again.map_or(self.responses.high() + 1, |again| again.next)
+    fn response_next(&self) -> ExtendedPsn {
+        let retry = self.response_retry.as_ref();
+        retry.map_or(self.responses.high() + 1, |retry| retry.next)
     }
 
     /// PSNs between the last response and this run: their first, and how many.
     pub(crate) fn response_hole(&self, run: &RunRecord) -> Option<(Psn, u64)> {
-        let (first, next) = (self.responses.place(run.first_psn()), self.response_next());
+        let (first, next) = (
+            self.responses.extended(run.first_psn()),
+            self.response_next(),
+        );
         (self.responses.is_started() && first > next).then(|| (Psn::new(next as u32), first - next))
     }
 
@@ -209,64 +201,64 @@ impl Direction {
         &mut self,
         run: &RunRecord,
         is_awaited: bool,
-        around: &mut Surroundings<'_>,
+        context: &mut Context<'_>,
     ) {
-        let first = self.responses.place(run.first_psn());
+        let first = self.responses.extended(run.first_psn());
         let last = first + u64::from(run.packets) - 1;
         let is_begun = begins(run);
         // Between two whole responses lie the PSNs of other operations.
         let hole_is_silent = is_begun && self.response_is_whole && !is_awaited;
-        let mut filled = Ranges::default();
+        let mut filled = PsnRanges::default();
         let times = (run.first_ns, run.first_ns);
         let mut note = |first, last| filled.note(first, last);
-        let shown = self
+        let arrival = self
             .responses
             .take(first, last, times, hole_is_silent, &mut note);
         let was_asked_for = self
-            .responses_again
+            .response_retry
             .as_ref()
-            .is_some_and(|again| first <= again.until);
-        if let Some(again) = &mut self.responses_again {
-            let (from, to) = (again.next, again.until.min(first.saturating_sub(1)));
+            .is_some_and(|retry| first <= retry.until);
+        if let Some(retry) = &mut self.response_retry {
+            let (from, to) = (retry.next, retry.until.min(first.saturating_sub(1)));
             if from <= to && !hole_is_silent {
                 // The lowest is what is asked for next.
-                again.left_out.get_or_insert((from, to));
+                retry.skipped.get_or_insert((from, to));
                 self.counts.lost_before_tap += to - from + 1;
-                let what = What::Loss {
+                let detail = EventDetail::Loss {
                     psn: Psn::new(from as u32),
                     packets: to - from + 1,
-                    place: Where::BeforeTap,
-                    evidence: Evidence::LeftOut,
+                    location: LossLocation::Upstream,
+                    evidence: LossEvidence::Skipped,
                 };
-                (around.tell)(run.first_ns, what);
+                (context.emit)(run.first_ns, detail);
             }
-            again.next = again.next.max(last + 1);
-            if again.next > again.until + 1 && again.left_out.is_none() {
-                self.responses_again = None;
+            retry.next = retry.next.max(last + 1);
+            if retry.next > retry.until + 1 && retry.skipped.is_none() {
+                self.response_retry = None;
             }
         }
         if was_asked_for {
-            self.counts.retransmitted += shown.filled + shown.repeated;
-            self.counts.lost_before_tap += shown.filled;
+            self.counts.retransmitted += arrival.filled + arrival.repeated;
+            self.counts.lost_before_tap += arrival.filled;
             for (first, last) in filled.ranges() {
-                let what = What::Loss {
+                let detail = EventDetail::Loss {
                     psn: Psn::new(*first as u32),
                     packets: last - first + 1,
-                    place: Where::BeforeTap,
-                    evidence: Evidence::Gap,
+                    location: LossLocation::Upstream,
+                    evidence: LossEvidence::Gap,
                 };
-                (around.tell)(run.first_ns, what);
+                (context.emit)(run.first_ns, detail);
             }
         } else {
-            self.counts.out_of_order += shown.filled;
-            self.counts.retransmitted += shown.repeated;
+            self.counts.out_of_order += arrival.filled;
+            self.counts.retransmitted += arrival.repeated;
         }
-        let (unique_bytes, unique_messages) = unique(run, &shown);
+        let (unique_bytes, unique_messages) = unique(run, &arrival);
         let counts = &mut self.counts;
         counts.messages += run.messages();
         counts.unique_messages += unique_messages;
         counts.unique_payload_bytes += unique_bytes;
-        counts.repeated_responses += shown.repeated;
+        counts.repeated_responses += arrival.repeated;
         self.response_is_whole = u32::from(run.last) + u32::from(run.only) > 0;
         if run.opcode().operation() != Operation::RdmaReadResponse {
             return;
@@ -276,7 +268,7 @@ impl Direction {
         }
         self.message_bytes += run.payload_bytes();
         let ends = u64::from(run.last) + u64::from(run.only);
-        if ends > 0 && shown.end_is_new {
+        if ends > 0 && arrival.end_is_new {
             let bytes = if ends == 1 {
                 self.message_bytes
             } else {
@@ -286,38 +278,35 @@ impl Direction {
         }
     }
 
-    /// The peer asks again for the responses from `psn` on, for `trigger`, after `waited_ns` without a
+    /// The peer asks again for the responses from `wire_psn` on, for `trigger`, after `waited_ns` without a
     /// packet of this direction.
     pub(crate) fn response_asked_again(
         &mut self,
-        psn: Psn,
+        wire_psn: Psn,
         trigger: Trigger,
         longest_ns: u64,
         now_ns: u64,
-        around: &mut Surroundings<'_>,
+        context: &mut Context<'_>,
     ) {
-        let place = self.responses.place(psn);
-        let left_out = self
-            .responses_again
-            .as_ref()
-            .and_then(|again| again.left_out);
-        let left_out = left_out.is_some_and(|(first, last)| (first..=last).contains(&place));
-        self.responses_again = Some(Box::new(ResponsesAgain {
-            next: place,
+        let psn = self.responses.extended(wire_psn);
+        let skipped = self.response_retry.as_ref().and_then(|retry| retry.skipped);
+        let skipped = skipped.is_some_and(|(first, last)| (first..=last).contains(&psn));
+        self.response_retry = Some(Box::new(ResponseRetry {
+            next: psn,
             until: self.responses.high(),
-            left_out: None,
+            skipped: None,
         }));
         let waited_ns = now_ns.saturating_sub(self.last_ns);
         let is_sure = trigger == Trigger::Response || waited_ns > 2 * longest_ns;
-        if self.responses.has(place) && !left_out && is_sure {
+        if self.responses.has(psn) && !skipped && is_sure {
             self.counts.lost_after_tap += 1;
-            let what = What::Loss {
-                psn,
+            let detail = EventDetail::Loss {
+                psn: wire_psn,
                 packets: 1,
-                place: Where::AfterTap,
-                evidence: Evidence::Response,
+                location: LossLocation::Downstream,
+                evidence: LossEvidence::Response,
             };
-            (around.tell)(now_ns, what);
+            (context.emit)(now_ns, detail);
         }
     }
 
@@ -326,73 +315,75 @@ impl Direction {
     pub(crate) fn response_came(
         &mut self,
         run: &RunRecord,
-        missing: &Ranges,
-        around: &mut Surroundings<'_>,
+        missing: &PsnRanges,
+        context: &mut Context<'_>,
     ) {
         if !self.requests.is_started() {
             return;
         }
-        let first = self.requests.place(run.first_psn());
-        let last = self.requests.place(run.last_psn());
+        let first = self.requests.extended(run.first_psn());
+        let last = self.requests.extended(run.last_psn());
         if begins(run)
-            && let Some(request) = self.waiting.response_at(first)
-            && request.clear
+            && let Some(request) = self.outstanding.response_at(first)
+            && request.unambiguous
         {
-            request.clear = false;
+            request.unambiguous = false;
             let waited = run.first_ns.saturating_sub(request.sent_ns);
-            self.latencies.others().response.add(waited);
+            self.latencies.rare_mut().response.add(waited);
         }
         let ends = u32::from(run.last) + u32::from(run.only) > 0;
-        let place = if ends { last } else { first.saturating_sub(1) };
+        let psn = if ends { last } else { first.saturating_sub(1) };
         let now_ns = run.last_ns();
         let Self {
-            waiting, latencies, ..
+            outstanding,
+            latencies,
+            ..
         } = self;
         // A response acknowledges all requests before its own as well (IBTA volume 1, 9.7.5.1.2).
-        waiting.answered(place, Some((first, missing)), |request| {
+        outstanding.answered(psn, Some((first, missing)), |request| {
             latencies
                 .completion
                 .add(now_ns.saturating_sub(request.begun_ns));
         });
-        self.progress(last, now_ns, around);
+        self.progress(last, now_ns, context);
         self.start_is_open = false;
     }
 
     /// Whether the sender gave up what it was sending: it went back for it again and again, and
     /// then fell silent for twice as long as it had waited each time.
-    pub(crate) fn look_for_exhaustion(&mut self, now_ns: u64, around: &mut Surroundings<'_>) {
-        if self.gave_up || self.closed || !self.requests.is_started() {
+    pub(crate) fn check_retry_exhaustion(&mut self, now_ns: u64, context: &mut Context<'_>) {
+        if self.retries_exhausted || self.closed || !self.requests.is_started() {
             return;
         }
         let silence_ns = now_ns.saturating_sub(self.last_request_ns);
         if let Some(rnr) = self.rnr {
             let wait_ns = u64::from(rnr_timer_us(rnr.timer)) * 1_000;
             if rnr.naks > TRIES && silence_ns > wait_ns.saturating_mul(2).max(1_000_000) {
-                self.gave_up = true;
+                self.retries_exhausted = true;
                 self.rnr = None;
-                (around.tell)(rnr.begun_ns, What::Rnr(rnr));
-                let what = What::RetryExhausted {
-                    psn: Psn::new(rnr.place as u32),
+                (context.emit)(rnr.begun_ns, EventDetail::Rnr(rnr));
+                let detail = EventDetail::RetryExhausted {
+                    psn: Psn::new(rnr.psn as u32),
                     tries: rnr.naks,
                     rnr: true,
                 };
-                (around.tell)(self.last_request_ns, what);
+                (context.emit)(self.last_request_ns, detail);
             }
         } else if self.tries >= TRIES
-            && !self.waiting.is_empty()
+            && !self.outstanding.is_empty()
             && silence_ns > self.try_interval_ns.saturating_mul(2)
         {
-            self.gave_up = true;
+            self.retries_exhausted = true;
             let psn = self
                 .episode
                 .as_ref()
                 .map_or(self.requests.high(), |episode| episode.first);
-            let what = What::RetryExhausted {
+            let detail = EventDetail::RetryExhausted {
                 psn: Psn::new(psn as u32),
                 tries: self.tries,
                 rnr: false,
             };
-            (around.tell)(self.last_request_ns, what);
+            (context.emit)(self.last_request_ns, detail);
         }
     }
 }

@@ -40,7 +40,7 @@ pub(crate) struct Rate {
 
 impl Rate {
     /// A run passed: its bytes spread evenly over its time.
-    pub(crate) fn pass(&mut self, first_ns: u64, last_ns: u64, bytes: u32) {
+    pub(crate) fn add_run(&mut self, first_ns: u64, last_ns: u64, bytes: u32) {
         let (first, last) = (first_ns / PIECE_NS, last_ns / PIECE_NS);
         self.settle(first);
         if first == last {
@@ -168,7 +168,7 @@ pub(crate) struct Notifications {
 }
 
 impl Notifications {
-    pub(crate) fn pass(&mut self, now_ns: u64) {
+    pub(crate) fn add(&mut self, now_ns: u64) {
         if let Some(last_ns) = self.last_ns {
             self.interval.add(now_ns.saturating_sub(last_ns));
         }

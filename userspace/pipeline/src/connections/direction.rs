@@ -1,17 +1,18 @@
 //! The state of one direction: what was sent that way, and what is still open.
 
 use super::congestion::{Notifications, Rate};
-use super::episode::{Doubt, Episode, Refusal, ResponsesAgain, RnrEpisode};
-use super::key::Key;
+use super::gap_fate::LostGaps;
+use super::key::DirectionKey;
 use super::latency::Latencies;
-use super::left_out::LeftOut;
-use super::pass::Pass;
-use super::receiver::Receiver;
-use super::sequence::{Gap, Place, Sequence};
+use super::message_sizes::MessageSizes;
+use super::mirror_dedup::MirrorDedup;
+use super::outstanding::OutstandingRequests;
+use super::psn_tracker::{ExtendedPsn, PsnTracker};
+use super::recovery::{Episode, PendingNak, PendingTimeout, ResponseRetry, RnrEpisode};
+use super::responder::Responder;
+use super::send_sequence::SendSequence;
 use super::setup::Setup;
-use super::sizes::Sizes;
-use super::twice::Copies;
-use super::waiting::Waiting;
+use super::skipped_ranges::SkippedRanges;
 use alloc::boxed::Box;
 use rocescope_record::RunRecord;
 use rocescope_wire::{Stream, Transport};
@@ -62,12 +63,11 @@ pub(crate) struct Counts {
     pub(crate) repeated: u64,
     pub(crate) lost_before_tap: u64,
     pub(crate) lost_after_tap: u64,
-    /// Sent again after a long wait: it or its answer was lost behind the tap.
+    /// Sent again after a long wait: it or its answer was lost downstream of the tap.
     pub(crate) unanswered: u64,
     pub(crate) repeated_responses: u64,
     pub(crate) lost_response_gaps: u64,
-    /// Gaps never filled: acknowledged, asked for by a NAK, neither, unknown.
-    pub(crate) lost_gaps: [u32; 4],
+    pub(crate) lost_gaps: LostGaps,
     pub(crate) lost_gap_packets: u64,
     /// Of those that the peer acknowledged, until they are added to the whole capture's.
     pub(crate) mirror_lost_packets: u64,
@@ -90,7 +90,7 @@ pub(crate) struct Counts {
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Direction {
-    pub(crate) key: Key,
+    pub(crate) key: DirectionKey,
     pub(crate) mtu: u16,
     pub(crate) udp_src_port: u16,
     /// More than one UDP source port was seen.
@@ -103,53 +103,53 @@ pub(crate) struct Direction {
     pub(crate) peer: Option<u32>,
     pub(crate) last_ns: u64,
     /// PSNs of requests, or of datagrams.
-    pub(crate) requests: Sequence,
+    pub(crate) requests: PsnTracker,
     /// What its sender is sending, and what the peer makes of it.
-    pub(crate) pass: Pass,
-    pub(crate) receiver: Receiver,
+    pub(crate) send_sequence: SendSequence,
+    pub(crate) responder: Responder,
     pub(crate) last_request_ns: u64,
     /// The peer has all up to here.
-    pub(crate) acked: Place,
-    pub(crate) waiting: Waiting,
+    pub(crate) acked: ExtendedPsn,
+    pub(crate) outstanding: OutstandingRequests,
 
     /// Retransmissions of the oldest open request without an answer in between.
     pub(crate) tries: u32,
     pub(crate) try_interval_ns: u64,
     /// The message that is being sent: when it began, how many bytes passed of it.
     pub(crate) message_ns: u64,
-    pub(crate) message_first: Place,
+    pub(crate) message_first: ExtendedPsn,
     pub(crate) message_bytes: u64,
-    pub(crate) sizes: Sizes,
+    pub(crate) sizes: MessageSizes,
     /// First request PSN, and until when it may still fall: the first answer.
-    pub(crate) start: Option<Place>,
+    pub(crate) start: Option<ExtendedPsn>,
     pub(crate) start_is_open: bool,
     /// DREQ has passed, or the connection was refused.
     pub(crate) closed: bool,
-    /// The retry exhaustion of what is open now has been told.
-    pub(crate) gave_up: bool,
+    /// The retry exhaustion of what is open now has become an event.
+    pub(crate) retries_exhausted: bool,
     /// The length a READ or WRITE names in its RETH, bytes.
     pub(crate) response_is_whole: bool,
 
-    pub(crate) copies: Copies,
+    pub(crate) mirror_dedup: MirrorDedup,
     pub(crate) latencies: Latencies,
     pub(crate) rate: Rate,
     pub(crate) counts: Counts,
 
     pub(crate) episode: Option<Box<Episode>>,
-    pub(crate) doubt: Option<Doubt>,
+    pub(crate) pending_timeout: Option<PendingTimeout>,
     pub(crate) rnr: Option<RnrEpisode>,
     /// A READ whose PSNs could not be counted, for the path MTU is not known yet.
-    pub(crate) open_read: Option<(Place, u32)>,
+    pub(crate) open_read: Option<(ExtendedPsn, u32)>,
     /// When the peer answered last.
     pub(crate) answered_ns: u64,
-    /// What the peer asked for last, and before that: its sender may not have heard it yet.
-    pub(crate) refusals: [Option<Refusal>; 2],
-    /// What did not pass again when the sender went through it; it may still come late.
-    pub(crate) left_out: LeftOut,
-    /// Responses that were asked for again.
-    pub(crate) responses_again: Option<Box<ResponsesAgain>>,
+    /// The last two NAKs of the peer, which may not have reached the sender yet.
+    pub(crate) naks: [Option<PendingNak>; 2],
+    /// PSNs that a retransmission skipped; they may still come late.
+    pub(crate) skipped: SkippedRanges,
+    /// Responses that were requested again.
+    pub(crate) response_retry: Option<Box<ResponseRetry>>,
     /// PSNs of READ responses and atomic acknowledgements.
-    pub(crate) responses: Sequence,
+    pub(crate) responses: PsnTracker,
     pub(crate) first_ns: u64,
     pub(crate) first_request_ns: u64,
     pub(crate) notifications: Option<Box<Notifications>>,
@@ -160,7 +160,7 @@ pub(crate) struct Direction {
 }
 
 impl Direction {
-    pub(crate) fn new(key: Key, now_ns: u64) -> Self {
+    pub(crate) fn new(key: DirectionKey, now_ns: u64) -> Self {
         Self {
             key,
             udp_src_port: 0,
@@ -169,19 +169,19 @@ impl Direction {
             paired_by: PairedBy::None,
             votes: 0,
             closed: false,
-            gave_up: false,
+            retries_exhausted: false,
             peer: None,
             mtu: 0,
             first_ns: now_ns,
             last_ns: now_ns,
             counts: Counts::default(),
-            copies: Copies::default(),
-            sizes: Sizes::default(),
-            requests: Sequence::default(),
-            responses: Sequence::default(),
-            pass: Pass::default(),
-            receiver: Receiver::default(),
-            waiting: Waiting::default(),
+            mirror_dedup: MirrorDedup::default(),
+            sizes: MessageSizes::default(),
+            requests: PsnTracker::default(),
+            responses: PsnTracker::default(),
+            send_sequence: SendSequence::default(),
+            responder: Responder::default(),
+            outstanding: OutstandingRequests::default(),
             start: None,
             start_is_open: true,
             first_request_ns: 0,
@@ -193,14 +193,14 @@ impl Direction {
             open_read: None,
             acked: 0,
             answered_ns: 0,
-            refusals: [None; 2],
+            naks: [None; 2],
             rnr: None,
             episode: None,
-            doubt: None,
+            pending_timeout: None,
             tries: 0,
             try_interval_ns: 0,
-            left_out: LeftOut::default(),
-            responses_again: None,
+            skipped: SkippedRanges::default(),
+            response_retry: None,
             latencies: Latencies::default(),
             rate: Rate::default(),
             notifications: None,
@@ -210,7 +210,7 @@ impl Direction {
     }
 
     /// What every run adds, whatever its stream.
-    pub(crate) fn pass(&mut self, run: &RunRecord) {
+    pub(crate) fn count_run(&mut self, run: &RunRecord) {
         let counts = &mut self.counts;
         if counts.packets == 0 {
             self.udp_src_port = run.flow.udp_src_port;
@@ -233,7 +233,7 @@ impl Direction {
         }
     }
 
-    /// Counts a message of so many bytes.
+    /// Counts a message of this many bytes.
     pub(crate) fn count_size(&mut self, bytes: u64, messages: u64) {
         self.sizes.add(bytes, messages);
     }
@@ -247,33 +247,15 @@ impl Direction {
             ^ self.message_first
             ^ u64::from(self.start_is_open)
             ^ self.latencies.min_rtt_ns().unwrap_or(0)
-            ^ self.pass.next()
+            ^ self.send_sequence.next()
             ^ self.counts.packets
             ^ self.counts.unique_payload_bytes
-            ^ u64::from(self.episode.is_some() | self.doubt.is_some() | self.rnr.is_some())
+            ^ u64::from(
+                self.episode.is_some() | self.pending_timeout.is_some() | self.rnr.is_some(),
+            )
     }
 
-    /// Counts a gap that was never filled.
-    pub(crate) fn count_lost_gap(&mut self, gap: &Gap, blind: bool) {
-        let kind = if blind {
-            3
-        } else if gap.nak.is_some() {
-            1
-        } else if gap.last <= self.acked {
-            0
-        } else {
-            2
-        };
-        if let Some(count) = self.counts.lost_gaps.get_mut(kind) {
-            *count = count.saturating_add(1);
-        }
-        self.counts.lost_gap_packets += gap.packets();
-        if kind == 0 {
-            self.counts.mirror_lost_packets += gap.packets();
-        }
-    }
-
-    /// The MTU that packets of this direction or of its peer have shown.
+    /// Whether it carries unreliable datagrams, which no one acknowledges.
     pub(crate) const fn is_datagrams(&self) -> bool {
         matches!(self.transport, Transport::Ud)
     }

@@ -1,31 +1,31 @@
 //! What happens to a connection at an instant and becomes a row of `events`.
 
-use super::episode::{Episode, RnrEpisode};
-use super::key::Key;
+use super::key::DirectionKey;
+use super::recovery::{Episode, RnrEpisode};
 use rocescope_wire::Psn;
 use rocescope_wire::cm::RejectReason;
 
 /// Where a packet was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Where {
-    /// It never passed here, and was sent again.
-    BeforeTap,
-    /// It passed, and the receiver still asked for it.
-    AfterTap,
+pub enum LossLocation {
+    /// It never passed here, and was retransmitted.
+    Upstream,
+    /// It passed, and the responder still asked for it.
+    Downstream,
 }
 
 /// How a lost packet is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Evidence {
+pub enum LossEvidence {
     /// The receiver asked for it.
     Nak,
-    /// It left a gap, and was sent again later.
+    /// It left a gap, and was retransmitted later.
     Gap,
-    /// It was left out where all around it was sent again.
-    LeftOut,
+    /// It was skipped where all around it was retransmitted.
+    Skipped,
     /// A READ response that passed was asked for again.
     Response,
-    /// It was sent again after so long a wait that it, or its answer, must have been lost.
+    /// It was retransmitted after so long a wait that it, or its answer, must have been lost.
     Timeout,
 }
 
@@ -33,16 +33,16 @@ pub enum Evidence {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Event {
     pub(crate) time_ns: u64,
-    pub(crate) key: Key,
+    pub(crate) key: DirectionKey,
     pub(crate) udp_src_port: u16,
-    pub(crate) what: What,
+    pub(crate) detail: EventDetail,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum What {
+pub(crate) enum EventDetail {
     /// A run of retransmissions is over.
     Retransmission(Episode),
-    /// A receiver became ready.
+    /// A responder became ready.
     Rnr(RnrEpisode),
     /// A NAK that ends the connection.
     Fatal { psn: Psn, syndrome: u8 },
@@ -52,8 +52,8 @@ pub(crate) enum What {
     Loss {
         psn: Psn,
         packets: u64,
-        place: Where,
-        evidence: Evidence,
+        location: LossLocation,
+        evidence: LossEvidence,
     },
     /// CM set the connection up: REQ to REP, REP to RTU.
     Connect {

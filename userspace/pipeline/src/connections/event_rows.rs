@@ -1,8 +1,8 @@
 //! What happened to a connection, as rows of `events`.
 
-use super::episode::{Episode, Trigger};
-use super::event::{Event, Evidence, What, Where};
-use crate::rows::{address, vlan};
+use super::event::{Event, EventDetail, LossEvidence, LossLocation};
+use super::recovery::{Episode, Trigger};
+use crate::fields::{address, vlan};
 use alloc::format;
 use alloc::string::String;
 use rocescope_model::{EventRow, Text, Time};
@@ -24,21 +24,21 @@ pub(super) fn event_row(observer: &Text, event: &Event) -> EventRow {
         count: 1,
         ..EventRow::default()
     };
-    let place = |place: u64| Some(Psn::new(place as u32).get());
+    let wire_psn = |extended: u64| Some(Psn::new(extended as u32).get());
     let named = |kind: &'static str, detail: String| EventRow {
         kind: Text::from_static(kind),
         detail: detail.into(),
         ..row.clone()
     };
-    match &event.what {
-        What::Retransmission(episode) => EventRow {
-            psn: place(episode.first),
+    match &event.detail {
+        EventDetail::Retransmission(episode) => EventRow {
+            psn: wire_psn(episode.first),
             count: episode.packets,
             value: episode.reaction_ns.map(|ns| ns as f64),
             ..named("retransmission", retransmission(episode))
         },
-        What::Rnr(rnr) => EventRow {
-            psn: place(rnr.place),
+        EventDetail::Rnr(rnr) => EventRow {
+            psn: wire_psn(rnr.psn),
             count: u64::from(rnr.naks),
             value: Some(f64::from(rnr_timer_us(rnr.timer)) * 1_000.0),
             ..named(
@@ -50,7 +50,7 @@ pub(super) fn event_row(observer: &Text, event: &Event) -> EventRow {
                 ),
             )
         },
-        What::Fatal { psn, syndrome } => {
+        EventDetail::Fatal { psn, syndrome } => {
             let name = Syndrome(*syndrome).name();
             EventRow {
                 psn: Some(psn.get()),
@@ -61,7 +61,7 @@ pub(super) fn event_row(observer: &Text, event: &Event) -> EventRow {
                 )
             }
         }
-        What::RetryExhausted { psn, tries, rnr } => EventRow {
+        EventDetail::RetryExhausted { psn, tries, rnr } => EventRow {
             psn: Some(psn.get()),
             count: u64::from(*tries),
             ..named(
@@ -73,17 +73,17 @@ pub(super) fn event_row(observer: &Text, event: &Event) -> EventRow {
                 ),
             )
         },
-        What::Loss {
+        EventDetail::Loss {
             psn,
             packets,
-            place,
+            location,
             evidence,
         } => EventRow {
             psn: Some(psn.get()),
             count: *packets,
-            ..named("loss", loss(*place, *evidence).into())
+            ..named("loss", loss(*location, *evidence).into())
         },
-        What::Connect { reply_ns, ready_ns } => EventRow {
+        EventDetail::Connect { reply_ns, ready_ns } => EventRow {
             value: reply_ns.map(|ns| ns as f64),
             ..named(
                 "connect",
@@ -94,8 +94,8 @@ pub(super) fn event_row(observer: &Text, event: &Event) -> EventRow {
                 ),
             )
         },
-        What::Disconnect => named("disconnect", "taken down by CM".into()),
-        What::Reject(reason) => named("reject", format!("refused by CM: {}", reason.name())),
+        EventDetail::Disconnect => named("disconnect", "taken down by CM".into()),
+        EventDetail::Reject(reason) => named("reject", format!("refused by CM: {}", reason.name())),
     }
 }
 
@@ -112,18 +112,20 @@ fn retransmission(episode: &Episode) -> String {
     }
 }
 
-const fn loss(place: Where, evidence: Evidence) -> &'static str {
-    match (place, evidence) {
-        (Where::BeforeTap, Evidence::LeftOut) => {
+const fn loss(location: LossLocation, evidence: LossEvidence) -> &'static str {
+    match (location, evidence) {
+        (LossLocation::Upstream, LossEvidence::Skipped) => {
             "lost before the tap: left out where all around it was sent again"
         }
-        (Where::BeforeTap, _) => "lost before the tap: it left a gap and was sent again later",
-        (Where::AfterTap, Evidence::Response) => {
+        (LossLocation::Upstream, _) => {
+            "lost before the tap: it left a gap and was sent again later"
+        }
+        (LossLocation::Downstream, LossEvidence::Response) => {
             "response lost behind the tap: the requester asked for it again"
         }
-        (Where::AfterTap, Evidence::Timeout) => {
+        (LossLocation::Downstream, LossEvidence::Timeout) => {
             "lost behind the tap, or its answer was: sent again unacknowledged after a long wait"
         }
-        (Where::AfterTap, _) => "lost behind the tap: the receiver asked for it",
+        (LossLocation::Downstream, _) => "lost behind the tap: the receiver asked for it",
     }
 }

@@ -1,14 +1,12 @@
 //! One item, from its direction to its peer.
 
-use super::direction::Direction;
-use super::event::{Event, What};
-use super::key::Key;
-use super::requests::{Surroundings, begins};
-use super::sequence::Ranges;
+use super::key::DirectionKey;
+use super::mirror_dedup::MirrorCopy;
+use super::new_payload::begins;
+use super::psn_tracker::PsnRanges;
 use super::setup::Setup;
-use super::twice::Copy;
-use super::{ConnectionSummary, Connections};
-use crate::trouble::{Told, Trouble};
+use super::state::Connections;
+use crate::impairment::{ImpairedRun, Impairment};
 use alloc::boxed::Box;
 use rocescope_record::RunRecord;
 use rocescope_wire::{Psn, Qpn, Stream, Transport};
@@ -17,43 +15,43 @@ impl Connections {
     /// Takes a run, in order of first times.
     pub(super) fn ingest(&mut self, run: &RunRecord) {
         self.now_ns = self.now_ns.max(run.last_ns());
-        let key = Key::of(run);
-        let known = self.looked_up(&key);
+        let key = DirectionKey::of(run);
+        let known = self.prefetch.find(&self.directions, &key);
         if run.flow.dst_qpn <= Qpn::GSI.get() && run.stream() == Stream::Datagram {
             self.summary.management_packets += u64::from(run.packets);
             return;
         }
         let at = match known {
-            Some(at) if self.directions.ordinary(at, run) => return,
+            Some(at) if self.directions.try_fast_path(at, run) => return,
             Some(at) => at,
             None => self.begin(key, run.first_ns),
         };
-        self.directions.settle(at);
+        self.directions.flush(at);
         if let Some(peer) = self.directions.get(at).and_then(|direction| direction.peer) {
-            self.directions.settle(peer);
+            self.directions.flush(peer);
         }
-        let before = self.trouble(at);
+        let before = self.impairment(at);
         self.rule(at, run);
-        let trouble = self.trouble(at).since(before);
-        if trouble != Trouble::default() {
-            self.told.push(Told {
+        let impairment = self.impairment(at).since(before);
+        if impairment != Impairment::default() {
+            self.impaired_runs.push(ImpairedRun {
                 flow: run.flow,
                 time_ns: run.first_ns,
-                trouble,
+                impairment,
             });
         }
-        if !self.settings.short_way {
+        if !self.settings.fast_path {
             return;
         }
-        self.directions.lighten(at, self.settings.duplicate_ns);
+        self.directions.load_fast(at, self.settings.duplicate_ns);
         if let Some(peer) = self.directions.get(at).and_then(|direction| direction.peer) {
-            self.directions.lighten(peer, self.settings.duplicate_ns);
+            self.directions.load_fast(peer, self.settings.duplicate_ns);
         }
     }
 
-    fn trouble(&self, at: u32) -> Trouble {
+    fn impairment(&self, at: u32) -> Impairment {
         let direction = self.directions.get(at);
-        direction.map_or(Trouble::default(), |direction| Trouble {
+        direction.map_or(Impairment::default(), |direction| Impairment {
             retransmitted: direction.counts.retransmitted,
             out_of_order: direction.counts.out_of_order,
         })
@@ -64,15 +62,15 @@ impl Connections {
         let Some(direction) = self.directions.get_mut(at) else {
             return;
         };
-        match direction.copies.look(run) {
-            Copy::No => {}
-            Copy::First => self.summary.mirrored_twice_packets += 1,
-            Copy::All => {
-                self.summary.mirrored_twice_packets += u64::from(run.packets);
+        match direction.mirror_dedup.check(run) {
+            MirrorCopy::None => {}
+            MirrorCopy::FirstPacket => self.summary.mirror_duplicate_packets += 1,
+            MirrorCopy::WholeRun => {
+                self.summary.mirror_duplicate_packets += u64::from(run.packets);
                 return;
             }
         }
-        direction.pass(run);
+        direction.count_run(run);
         match run.stream() {
             Stream::Request => self.request(at, run),
             Stream::Acknowledge | Stream::Response => self.answer(at, run),
@@ -95,7 +93,7 @@ impl Connections {
     }
 
     /// A direction whose first packet passes.
-    pub(super) fn begin(&mut self, key: Key, now_ns: u64) -> u32 {
+    pub(super) fn begin(&mut self, key: DirectionKey, now_ns: u64) -> u32 {
         if self.directions.len() >= self.settings.most_directions {
             self.evict_oldest();
         }
@@ -114,79 +112,23 @@ impl Connections {
         at
     }
 
-    fn mtu_of(&self, at: u32) -> u16 {
-        let Some(direction) = self.directions.get(at) else {
-            return 0;
-        };
-        let peer = direction.peer.and_then(|peer| self.directions.get(peer));
-        direction.mtu.max(peer.map_or(0, |peer| peer.mtu))
-    }
-
-    /// Does something to a direction with what lies around it.
-    fn with<T>(
-        &mut self,
-        at: u32,
-        act: impl FnOnce(&mut Direction, &mut Surroundings<'_>) -> T,
-    ) -> Option<T> {
-        let mtu = self.mtu_of(at);
-        let Self {
-            directions,
-            events,
-            settings,
-            summary,
-            blind,
-            ..
-        } = self;
-        let direction = directions.get_mut(at)?;
-        let (key, udp_src_port) = (direction.key, direction.udp_src_port);
-        let most = settings.event_rows;
-        let mut tell = |time_ns: u64, what: What| {
-            let event = Event {
-                time_ns,
-                key,
-                udp_src_port,
-                what,
-            };
-            push_event(events, summary, most, event);
-        };
-        let mut around = Surroundings {
-            reorder_ns: settings.reorder_ns,
-            duplicate_ns: settings.duplicate_ns,
-            mtu,
-            tell: &mut tell,
-            is_blind: &|from_ns, to_ns| blind.overlaps(from_ns, to_ns),
-        };
-        let result = act(direction, &mut around);
-        summary.mirror_lost_packets += core::mem::take(&mut direction.counts.mirror_lost_packets);
-        Some(result)
-    }
-
-    pub(super) fn tell(&mut self, event: Event) {
-        push_event(
-            &mut self.events,
-            &mut self.summary,
-            self.settings.event_rows,
-            event,
-        );
-    }
-
     fn request(&mut self, at: u32, run: &RunRecord) {
-        let asks_again = self.with(at, |direction, around| {
+        let asks_again = self.with(at, |direction, context| {
             direction
                 .rate
-                .pass(run.first_ns, run.last_ns(), run.frame_bytes);
-            direction.request(run, around)
+                .add_run(run.first_ns, run.last_ns(), run.frame_bytes);
+            direction.request(run, context)
         });
         let Some(direction) = self.directions.get(at) else {
             return;
         };
-        if let (Some(Some((place, trigger))), Some(peer)) = (asks_again, direction.peer) {
-            let longest = direction.latencies.others_seen();
+        if let (Some(Some((psn, trigger))), Some(peer)) = (asks_again, direction.peer) {
+            let longest = direction.latencies.rare();
             let longest_ns = longest.and_then(|latency| latency.response.max());
             let longest_ns = longest_ns.unwrap_or(u64::MAX / 2);
-            let (psn, now_ns) = (Psn::new(place as u32), run.first_ns);
-            self.with(peer, |responder, around| {
-                responder.response_asked_again(psn, trigger, longest_ns, now_ns, around);
+            let (psn, now_ns) = (Psn::new(psn as u32), run.first_ns);
+            self.with(peer, |responder, context| {
+                responder.response_asked_again(psn, trigger, longest_ns, now_ns, context);
             });
             return;
         }
@@ -213,15 +155,15 @@ impl Connections {
         self.count_answer(at, Some(peer), run);
         let is_response = run.stream() == Stream::Response;
         let responder = self.directions.get(at);
-        let gaps = responder.map_or(Ranges::default(), |direction| {
+        let gaps = responder.map_or(PsnRanges::default(), |direction| {
             direction.responses.open_ranges()
         });
-        self.with(peer, |requester, around| {
+        self.with(peer, |requester, context| {
             if is_response {
-                let missing = gaps.map(|place| requester.requests.place(Psn::new(place as u32)));
-                requester.response_came(run, &missing, around);
+                let missing = gaps.map(|psn| requester.requests.extended(Psn::new(psn as u32)));
+                requester.response_came(run, &missing, context);
             } else {
-                requester.acknowledged(run, around);
+                requester.acknowledged(run, context);
             }
         });
     }
@@ -238,8 +180,10 @@ impl Connections {
         let waits = |psn: Psn, psns: u64| {
             let requester = peer.and_then(|peer| self.directions.get(peer));
             requester.is_some_and(|requester| {
-                let first = requester.requests.place(psn);
-                requester.waiting.expects_response(first, first + psns - 1)
+                let first = requester.requests.extended(psn);
+                requester
+                    .outstanding
+                    .expects_response(first, first + psns - 1)
             })
         };
         let hole = self
@@ -250,17 +194,17 @@ impl Connections {
         // The first response was lost from its beginning on.
         let requester = peer.and_then(|peer| self.directions.get(peer));
         let begun = requester.and_then(|requester| {
-            let place = requester.requests.place(run.first_psn());
-            requester.waiting.response_of(place)
+            let psn = requester.requests.extended(run.first_psn());
+            requester.outstanding.response_of(psn)
         });
-        self.with(at, |direction, around| {
+        self.with(at, |direction, context| {
             if let Some(begun) = begun.filter(|_| !begins(run)) {
                 direction.responses.expect(Psn::new(begun as u32));
             }
             direction
                 .rate
-                .pass(run.first_ns, run.last_ns(), run.frame_bytes);
-            direction.response(run, is_awaited, around);
+                .add_run(run.first_ns, run.last_ns(), run.frame_bytes);
+            direction.response(run, is_awaited, context);
         });
     }
 
@@ -270,58 +214,10 @@ impl Connections {
         };
         direction.counts.cnps += u64::from(run.packets);
         let notifications = direction.notifications.get_or_insert_default();
-        notifications.pass(run.first_ns);
+        notifications.add(run.first_ns);
         let peer = direction.peer;
         if let Some(peer) = peer.and_then(|peer| self.directions.get_mut(peer)) {
             peer.rate.notified(run.first_ns);
         }
-    }
-
-    pub(super) fn look_for_exhaustion(&mut self, at: u32, now_ns: u64) {
-        // Most directions have nothing open.
-        let worth = self
-            .directions
-            .get(at)
-            .is_some_and(|direction| direction.tries > 0 || direction.rnr.is_some());
-        if worth {
-            self.with(at, |direction, around| {
-                direction.look_for_exhaustion(now_ns, around);
-            });
-        }
-    }
-
-    pub(super) fn end_open(&mut self, at: u32) {
-        let now_ns = self.now_ns;
-        self.with(at, |direction, around| {
-            direction.settle_doubt(None, around.tell);
-            direction.settle_left_out(around.tell);
-            if let Some(lost) = direction.receiver.take_lost() {
-                direction.lose(lost, 1, around.tell);
-            }
-            direction.end_episode(around.tell);
-            direction.look_for_exhaustion(now_ns, around);
-            if let Some(rnr) = direction.rnr.take() {
-                (around.tell)(rnr.begun_ns, What::Rnr(rnr));
-            }
-            direction.rate.finish(now_ns);
-            for gap in direction.requests.drain() {
-                direction.count_lost_gap(&gap, (around.is_blind)(gap.before_ns, gap.opened_ns));
-            }
-            let lost = direction.responses.drain().len();
-            direction.counts.lost_response_gaps += lost as u64;
-        });
-    }
-}
-
-fn push_event(
-    events: &mut alloc::vec::Vec<Event>,
-    summary: &mut ConnectionSummary,
-    most: usize,
-    event: Event,
-) {
-    if events.len() < most {
-        events.push(event);
-    } else {
-        summary.events_dropped += 1;
     }
 }

@@ -7,7 +7,7 @@ use rocescope_wire::FlowKey;
 /// A direction: outer identifiers, addresses, destination QP; of datagrams the source QP as well,
 /// for one UD QP hears many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Key {
+pub(crate) struct DirectionKey {
     /// With a UDP source port of 0.
     pub(crate) flow: FlowKey,
     /// Source QP of datagrams, else 0.
@@ -17,7 +17,7 @@ pub(crate) struct Key {
 /// Seed of the hash of directions; it stays inside the process.
 const SEED: u64 = 0xd12e_c710;
 
-impl Key {
+impl DirectionKey {
     pub(crate) fn of(run: &RunRecord) -> Self {
         Self::new(&run.flow, run.src_qpn)
     }

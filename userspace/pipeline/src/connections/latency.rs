@@ -7,30 +7,30 @@ use rocescope_sketches::Quantiles;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Latencies {
     /// From the last packet of a request to the ACK that names its PSN: the part of the round trip
-    /// behind the tap.
-    pub(crate) rtt: Times,
+    /// downstream of the tap.
+    pub(crate) rtt: GatheredHistogram,
     /// From the first packet of a message to the answer that completes it.
-    pub(crate) completion: Times,
+    pub(crate) completion: GatheredHistogram,
     /// The two that are seldom.
-    others: Option<Box<Others>>,
+    others: Option<Box<RareLatencies>>,
 }
 
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Others {
+pub(crate) struct RareLatencies {
     /// From a READ or atomic request to the first packet of its response.
     pub(crate) response: Quantiles,
-    /// From a NAK to the first packet sent again for it.
+    /// From a NAK to the first packet retransmitted for it.
     pub(crate) reaction: Quantiles,
 }
 
 impl Latencies {
     /// Reads, atomics, reactions: to add a sample.
-    pub(crate) fn others(&mut self) -> &mut Others {
+    pub(crate) fn rare_mut(&mut self) -> &mut RareLatencies {
         self.others.get_or_insert_default()
     }
 
     /// The same where there are any.
-    pub(crate) fn others_seen(&self) -> Option<&Others> {
+    pub(crate) fn rare(&self) -> Option<&RareLatencies> {
         self.others.as_deref()
     }
 
@@ -52,7 +52,7 @@ const GATHERED: usize = 5;
 /// them in the processor's cache, so one visit to the histogram must do for several samples. It
 /// does not depend on when they are added. 40 bytes.
 #[derive(Clone, Debug)]
-pub(crate) struct Times {
+pub(crate) struct GatheredHistogram {
     gathered: [u32; GATHERED],
     count: u8,
     /// Of all samples, where below 4.3 s; the histogram has the others.
@@ -61,7 +61,7 @@ pub(crate) struct Times {
     histogram: Option<Box<Quantiles>>,
 }
 
-impl Default for Times {
+impl Default for GatheredHistogram {
     fn default() -> Self {
         Self {
             gathered: [0; GATHERED],
@@ -73,15 +73,15 @@ impl Default for Times {
     }
 }
 
-impl Times {
+impl GatheredHistogram {
     #[inline]
     pub(crate) fn add(&mut self, ns: u64) {
         let short = u32::try_from(ns).unwrap_or(u32::MAX);
         self.min = self.min.min(short);
         self.max = self.max.max(short);
         match self.gathered.get_mut(self.count as usize) {
-            Some(place) if short < u32::MAX => {
-                *place = short;
+            Some(slot) if short < u32::MAX => {
+                *slot = short;
                 self.count += 1;
             }
             _ => self.pour(ns),
@@ -135,7 +135,7 @@ impl Times {
 
 #[cfg(test)]
 mod tests {
-    use super::Times;
+    use super::GatheredHistogram;
     use proptest::prelude::*;
     use rocescope_sketches::Quantiles;
 
@@ -144,7 +144,7 @@ mod tests {
         fn gathering_changes_nothing(
             samples in proptest::collection::vec(prop_oneof![0u64..1 << 20, any::<u64>(), 0xffff_fff0u64..0x1_0000_000f], 0..400),
         ) {
-            let (mut times, mut histogram) = (Times::default(), Quantiles::default());
+            let (mut times, mut histogram) = (GatheredHistogram::default(), Quantiles::default());
             for sample in samples {
                 times.add(sample);
                 histogram.add(sample);

@@ -1,25 +1,18 @@
 //! A run of requests: what it repeats, what it fills, what it leaves open.
 
+use super::classification::Classification;
+use super::context::Context;
 use super::direction::Direction;
-use super::episode::Trigger;
-use super::event::What;
-use super::retransmission::Sorted;
-use super::sequence::{Place, Ranges, Shown};
-use super::waiting::{Answer, Request};
-use super::way::Way;
+use super::new_payload::unique;
+use super::outstanding::{Answer, OutstandingRequest, OutstandingRequests};
+use super::psn_tracker::{Arrival, ExtendedPsn, PsnRanges};
+use super::recovery::Trigger;
+use super::responder::Responder;
+use super::retransmission::ClassifiedRun;
+use super::send_sequence::SendSequence;
 use rocescope_record::RunRecord;
 use rocescope_wire::extension::psn_after_read;
 use rocescope_wire::{Operation, Position, Psn};
-
-/// What the state of all connections lends to one run.
-pub(crate) struct Surroundings<'a> {
-    pub(crate) reorder_ns: u64,
-    pub(crate) duplicate_ns: u64,
-    /// The MTU seen either way, 0 before there is one.
-    pub(crate) mtu: u16,
-    pub(crate) tell: &'a mut dyn FnMut(u64, What),
-    pub(crate) is_blind: &'a dyn Fn(u64, u64) -> bool,
-}
 
 /// The path MTUs there are (IBTA volume 1, 9.7.1).
 const MTUS: [u32; 5] = [256, 512, 1024, 2048, 4096];
@@ -29,14 +22,14 @@ impl Direction {
     pub(crate) fn request(
         &mut self,
         run: &RunRecord,
-        around: &mut Surroundings<'_>,
-    ) -> Option<(Place, Trigger)> {
+        context: &mut Context<'_>,
+    ) -> Option<(ExtendedPsn, Trigger)> {
         let operation = run.opcode().operation();
-        let first = self.requests.place(run.first_psn());
-        self.guess_read(first, around.mtu);
+        let first = self.requests.extended(run.first_psn());
+        self.guess_read(first, context.mtu);
         let is_read = operation == Operation::RdmaReadRequest;
         let last = if is_read {
-            self.read_end(first, run.msn_or_dma_length, around.mtu)
+            self.read_end(first, run.msn_or_dma_length, context.mtu)
         } else {
             first + u64::from(run.packets) - 1
         };
@@ -45,104 +38,115 @@ impl Direction {
             self.first_request_ns = run.first_ns;
         }
         let is_answered = is_answered(operation);
-        let way = self.way(run, (first, last), is_answered, around);
+        let classification = self.classify(run, (first, last), is_answered, context);
         // Behind what was copied the sender goes on.
-        let next = self.pass.next();
-        let onward = if way == Way::Copied && last >= next && !is_read {
+        let next = self.send_sequence.next();
+        let in_order = if classification == Classification::Duplicate && last >= next && !is_read {
             next
         } else {
             first
         };
-        let mut filled = Ranges::default();
-        let mut take = |from: Place, to: Place| {
+        let mut filled = PsnRanges::default();
+        let mut take = |from: ExtendedPsn, to: ExtendedPsn| {
             let times = (before_ns, run.first_ns);
             let mut note = |first, last| filled.note(first, last);
             self.requests.take(from, to, times, false, &mut note)
         };
-        let mut copied = Shown::default();
-        if onward > first {
-            copied = take(first, onward - 1);
+        let mut copied = Arrival::default();
+        if in_order > first {
+            copied = take(first, in_order - 1);
         }
-        let shown = take(onward, last);
-        if way == Way::Copied && onward == first {
-            copied = shown;
+        let arrival = take(in_order, last);
+        if classification == Classification::Duplicate && in_order == first {
+            copied = arrival;
         }
-        let all = if onward > first {
-            copied.and(shown)
+        let all = if in_order > first {
+            copied.and(arrival)
         } else {
-            shown
+            arrival
         };
-        let way = if all.restarted { Way::Onward } else { way };
+        let classification = if all.restarted {
+            Classification::InOrder
+        } else {
+            classification
+        };
         if all.restarted {
             self.counts.restarts += 1;
-            self.begin_anew();
+            self.restart();
         }
         if let Some(gap) = &all.displaced {
-            self.count_lost_gap(gap, (around.is_blind)(gap.before_ns, gap.opened_ns));
+            self.count_lost_gap(
+                gap,
+                (context.overlaps_capture_loss)(gap.before_ns, gap.opened_ns),
+            );
         }
         self.counts.request_packets += u64::from(run.packets);
         if self.start.is_none() || self.start_is_open && first < self.requests_start() {
             self.start = Some(first);
         }
-        let sorted = Sorted {
-            way,
-            first: onward,
+        let classified = ClassifiedRun {
+            classification,
+            first: in_order,
             last,
-            shown: if way == Way::Copied && onward == first {
-                Shown::default()
+            arrival: if classification == Classification::Duplicate && in_order == first {
+                Arrival::default()
             } else {
-                shown
+                arrival
             },
             copied,
-            read: is_read.then(|| all.repeated > 0 && self.waiting.read_from(first)),
+            read: is_read.then(|| all.repeated > 0 && self.outstanding.read_from(first)),
         };
         self.last_request_ns = run.last_ns();
         self.count_new(run, &all, is_read);
-        let asks_again = match way {
-            Way::Back(trigger) if is_answered => Some((first, trigger)),
+        let retry = match classification {
+            Classification::Retransmitted(trigger) if is_answered => Some((first, trigger)),
             _ => None,
         };
         if let Some((first, _)) = filled.ranges().first() {
             // What passed behind a gap may be answered for what fills the gap.
-            self.waiting.blur(*first);
+            self.outstanding.mark_ambiguous(*first);
         }
-        self.classify(run, &sorted, filled.ranges(), around);
-        if all.repeated + all.filled > 0 && way != Way::Copied {
-            self.waiting.again(first, last, run.last_ns());
+        self.account(run, &classified, filled.ranges(), context);
+        if all.repeated + all.filled > 0 && classification != Classification::Duplicate {
+            self.outstanding.retransmitted(first, last, run.last_ns());
         }
-        if let Some(lost) = self.receiver.arrive(first, last) {
-            self.lose(lost, 1, around.tell);
+        if let Some(lost) = self.responder.arrive(first, last) {
+            self.lose(lost, 1, context.emit);
         }
         self.count_messages(run, first, last, &all);
         let times = (run.first_ns, run.last_ns());
-        self.pass.take((first, last), times, way != Way::Overtaken);
+        self.send_sequence.take(
+            (first, last),
+            times,
+            classification != Classification::Reordered,
+        );
         // What is acknowledged already did not get lost, however late its gap shows.
-        self.settle(around.is_blind);
-        asks_again
+        self.settle_gaps(context.overlaps_capture_loss);
+        retry
     }
 
-    fn requests_start(&self) -> Place {
-        self.start.unwrap_or(Place::MAX)
+    fn requests_start(&self) -> ExtendedPsn {
+        self.start.unwrap_or(ExtendedPsn::MAX)
     }
 
-    fn begin_anew(&mut self) {
+    fn restart(&mut self) {
         self.start = None;
         self.start_is_open = true;
         self.acked = 0;
-        self.waiting = super::waiting::Waiting::default();
-        self.pass = super::pass::Pass::default();
-        self.receiver = super::receiver::Receiver::default();
-        self.left_out.clear();
-        self.refusals = [None; 2];
+        self.outstanding = OutstandingRequests::default();
+        self.send_sequence = SendSequence::default();
+        self.responder = Responder::default();
+        self.skipped.clear();
+        self.naks = [None; 2];
         self.episode = None;
         self.rnr = None;
         self.tries = 0;
-        self.doubt = None;
-        self.gave_up = false;
+        self.pending_timeout = None;
+        self.retries_exhausted = false;
     }
 
     /// The last PSN of a READ: one for each packet of its response.
-    fn read_end(&mut self, first: Place, dma_length: u32, mtu: u16) -> Place {
+    fn read_end(&mut self, first: ExtendedPsn, dma_length: u32, mtu: u16) -> ExtendedPsn {
         let mtu = u32::from(mtu.max(self.mtu));
         if mtu == 0 {
             self.open_read = Some((first, dma_length));
@@ -154,7 +158,7 @@ impl Direction {
 
     /// Before anything has shown the MTU, the PSN behind a READ does; with it the READ's PSNs are
     /// known to be no gap.
-    fn guess_read(&mut self, next: Place, mtu: u16) {
+    fn guess_read(&mut self, next: ExtendedPsn, mtu: u16) {
         let Some((read, dma_length)) = self.open_read else {
             return;
         };
@@ -181,22 +185,22 @@ impl Direction {
         self.requests.expect(psn);
         self.start_is_open = false;
         self.start = Some(self.requests.low());
-        self.pass.reserve(self.requests.high());
-        self.receiver.reserve(self.requests.high());
+        self.send_sequence.reserve(self.requests.high());
+        self.responder.reserve(self.requests.high());
     }
 
     /// PSNs up to `last` are those of responses.
-    fn reserve(&mut self, last: Place) {
+    fn reserve(&mut self, last: ExtendedPsn) {
         let from = self.requests.high();
-        self.waiting.extend(from, last);
+        self.outstanding.extend(from, last);
         self.requests.reserve(last);
-        self.pass.reserve(last);
-        self.receiver.reserve(last);
+        self.send_sequence.reserve(last);
+        self.responder.reserve(last);
     }
 
     /// Payload and messages that had not passed before.
-    fn count_new(&mut self, run: &RunRecord, shown: &Shown, is_read: bool) {
-        let (unique_bytes, unique_messages) = unique(run, shown);
+    fn count_new(&mut self, run: &RunRecord, arrival: &Arrival, is_read: bool) {
+        let (unique_bytes, unique_messages) = unique(run, arrival);
         let counts = &mut self.counts;
         counts.messages += run.messages();
         counts.unique_messages += unique_messages;
@@ -211,7 +215,13 @@ impl Direction {
     }
 
     /// Sizes and waiting requests, from where messages begin and end.
-    fn count_messages(&mut self, run: &RunRecord, first: Place, last: Place, shown: &Shown) {
+    fn count_messages(
+        &mut self,
+        run: &RunRecord,
+        first: ExtendedPsn,
+        last: ExtendedPsn,
+        arrival: &Arrival,
+    ) {
         let operation = run.opcode().operation();
         let answer = if is_answered(operation) {
             Answer::Response
@@ -224,7 +234,7 @@ impl Direction {
             let one = run.packets == run.only || run.first > 0;
             let begun = if begins == 1 && one { first } else { last };
             // Sent again from its start, a message still began when it began first.
-            if begun != self.message_first || shown.end_is_new && shown.repeated == 0 {
+            if begun != self.message_first || arrival.end_is_new && arrival.repeated == 0 {
                 self.message_ns = run.first_ns + u64::from(run.message_offset_ns);
                 self.message_first = begun;
             }
@@ -234,7 +244,7 @@ impl Direction {
         if ends == 0 {
             return;
         }
-        if shown.end_is_new && !matches!(answer, Answer::Response) {
+        if arrival.end_is_new && !matches!(answer, Answer::Response) {
             // The RETH knows; several messages in one run share what it says.
             let bytes = match operation {
                 Operation::RdmaWrite if begins > 0 && ends == 1 => u64::from(run.msn_or_dma_length),
@@ -245,44 +255,20 @@ impl Direction {
         }
         let ends_here =
             matches!(run.opcode().position(), Position::Only) || run.last > 0 || run.only > 0;
-        if shown.end_is_new && ends_here {
-            self.waiting.push(Request {
+        if arrival.end_is_new && ends_here {
+            self.outstanding.push(OutstandingRequest {
                 first: self.message_first.min(last),
                 last,
                 begun_ns: self.message_ns,
                 sent_ns: run.last_ns(),
                 answer,
                 asked_from: first,
-                done: false,
-                clear: run.flags & RunRecord::EXACT_END != 0,
+                completed: false,
+                unambiguous: run.flags & RunRecord::EXACT_END != 0,
             });
         }
         self.message_bytes = 0;
     }
-}
-
-/// Payload bytes and messages of a run that had not passed before. Exact when the run holds at
-/// most one end of a message, as it does where every PSN is marked; else in proportion.
-pub(crate) fn unique(run: &RunRecord, shown: &Shown) -> (u64, u64) {
-    let new = shown.unseen();
-    let ends = u64::from(run.last) + u64::from(run.only);
-    if shown.repeated == 0 {
-        return (run.payload_bytes(), run.messages());
-    }
-    if ends <= 1 {
-        let end_is_new = shown.end_is_new && ends == 1;
-        let segments = new - u64::from(end_is_new);
-        let end_bytes = u64::from(run.last_payload_bytes) + u64::from(run.only_payload_bytes);
-        let bytes = segments * u64::from(run.segment_bytes) + u64::from(end_is_new) * end_bytes;
-        return (bytes, if end_is_new { run.messages() } else { 0 });
-    }
-    let all = new + shown.repeated;
-    (run.payload_bytes() * new / all, run.messages() * new / all)
-}
-
-/// Whether a message or response begins with the run.
-pub(crate) fn begins(run: &RunRecord) -> bool {
-    matches!(run.opcode().position(), Position::First | Position::Only)
 }
 
 /// Whether a response acknowledges it.

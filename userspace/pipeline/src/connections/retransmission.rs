@@ -1,278 +1,293 @@
-//! What a run of requests counts as, by the way it came: overtaken, copied or sent again.
+//! What a run of requests counts as, by its classification.
 
+use super::classification::Classification;
+use super::context::Context;
 use super::direction::Direction;
-use super::episode::{Episode, Trigger};
-use super::event::{Evidence, What, Where};
-use super::left_out::Range;
-use super::requests::Surroundings;
-use super::sequence::{Place, Shown};
-use super::way::Way;
+use super::event::{EventDetail, LossEvidence, LossLocation};
+use super::psn_tracker::{Arrival, ExtendedPsn};
+use super::recovery::{Episode, Trigger};
+use super::skipped_ranges::SkippedRange;
 use alloc::boxed::Box;
 use rocescope_record::RunRecord;
 use rocescope_wire::Psn;
 
-/// So many that passed before, one behind the other, may be copies that come late.
-const FEW: u64 = 2;
+/// Up to this many consecutive repeated packets may be duplicates that come late.
+const MAX_LATE_DUPLICATES: u64 = 2;
 
-/// A run of requests, sorted.
+/// A run of requests and its classification.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Sorted {
-    pub(crate) way: Way,
-    pub(crate) first: Place,
-    pub(crate) last: Place,
-    /// What of it shows what.
-    pub(crate) shown: Shown,
-    /// PSNs at its front that were copied, behind which it goes onward.
-    pub(crate) copied: Shown,
+pub(crate) struct ClassifiedRun {
+    pub(crate) classification: Classification,
+    pub(crate) first: ExtendedPsn,
+    pub(crate) last: ExtendedPsn,
+    /// Which of its PSNs are new, fill gaps or repeat.
+    pub(crate) arrival: Arrival,
+    /// Duplicate PSNs at its front, after which it continues in order.
+    pub(crate) copied: Arrival,
     /// A READ takes many PSNs with one packet; whether a READ was asked for from here before.
     pub(crate) read: Option<bool>,
 }
 
 impl Direction {
-    /// Counts a run by the way it came.
-    pub(crate) fn classify(
+    /// Counts a run by its classification.
+    pub(crate) fn account(
         &mut self,
         run: &RunRecord,
-        sorted: &Sorted,
-        filled: &[(Place, Place)],
-        around: &mut Surroundings<'_>,
+        classified: &ClassifiedRun,
+        filled: &[(ExtendedPsn, ExtendedPsn)],
+        context: &mut Context<'_>,
     ) {
-        let Sorted {
-            way, first, last, ..
-        } = *sorted;
-        let shown = sorted.shown;
-        let packets = |psns: u64| match sorted.read {
+        let ClassifiedRun {
+            classification,
+            first,
+            last,
+            ..
+        } = *classified;
+        let arrival = classified.arrival;
+        let packets = |psns: u64| match classified.read {
             Some(_) => psns.min(1),
             None => psns,
         };
-        let repeated = match sorted.read {
-            Some(before) => u64::from(before && shown.fresh == 0),
-            None => sorted.copied.repeated + shown.repeated,
+        let repeated = match classified.read {
+            Some(before) => u64::from(before && arrival.above == 0),
+            None => classified.copied.repeated + arrival.repeated,
         };
         self.counts.repeated += repeated;
-        let again = packets(shown.repeated + shown.filled);
-        match way {
-            Way::Copied => {
-                self.counts.duplicate += packets(sorted.copied.repeated);
-                self.counts.out_of_order += packets(sorted.copied.filled);
-                self.onward(run, sorted, again, filled, around);
+        let repeated_packets = packets(arrival.repeated + arrival.filled);
+        match classification {
+            Classification::Duplicate => {
+                self.counts.duplicate += packets(classified.copied.repeated);
+                self.counts.out_of_order += packets(classified.copied.filled);
+                self.in_order(run, classified, repeated_packets, filled, context);
             }
-            Way::Overtaken => {
-                self.counts.out_of_order += packets(shown.filled + shown.below);
-                // What passed before was sent again, and then overtaken.
-                self.counts.retransmitted += packets(shown.repeated);
-                self.left_out.fill(first, last);
+            Classification::Reordered => {
+                self.counts.out_of_order += packets(arrival.filled + arrival.below);
+                // What passed before was retransmitted, and then reordered.
+                self.counts.retransmitted += packets(arrival.repeated);
+                self.skipped.fill(first, last);
             }
-            Way::Resumed(out) => {
-                self.left_out.fill(out.first, out.last);
-                self.pass.rewind(first);
-                self.onward(run, sorted, again, filled, around);
+            Classification::Resumed(skipped) => {
+                self.skipped.fill(skipped.first, skipped.last);
+                self.send_sequence.rewind(first);
+                self.in_order(run, classified, repeated_packets, filled, context);
             }
-            Way::Returned => {
-                self.never_went_back();
-                self.onward(run, sorted, again, filled, around);
+            Classification::RewindRefuted => {
+                self.rewind_refuted();
+                self.in_order(run, classified, repeated_packets, filled, context);
             }
-            Way::Onward => self.onward(run, sorted, again, filled, around),
-            Way::Back(trigger) => {
-                let again = again + packets(shown.below);
-                self.counts.retransmitted += again;
-                self.count_lost_before(run, sorted, filled, around);
-                let fills = shown.filled > 0 && shown.repeated == 0;
+            Classification::InOrder => {
+                self.in_order(run, classified, repeated_packets, filled, context);
+            }
+            Classification::Retransmitted(trigger) => {
+                let repeated_packets = repeated_packets + packets(arrival.below);
+                self.counts.retransmitted += repeated_packets;
+                self.count_lost_before(run, classified, filled, context);
+                let fills = arrival.filled > 0 && arrival.repeated == 0;
                 let may_be_late = |episode: &Episode| {
                     episode.trigger == Trigger::Timeout && (fills || episode.before.is_some())
                 };
                 if trigger == Trigger::Timeout
-                    && self.pass.is_alone()
+                    && self.send_sequence.is_single_run()
                     && self.episode.as_deref().is_some_and(may_be_late)
                 {
-                    // One late packet behind the other is no timer that runs out again and again.
-                    self.never_went_back();
+                    // Several late packets in a row are not several timeouts.
+                    self.rewind_refuted();
                 }
-                let may_be_late = again <= FEW || shown.repeated == 0;
-                self.go_back(run, (first, last), trigger, (again, may_be_late), around);
+                let may_be_late = repeated_packets <= MAX_LATE_DUPLICATES || arrival.repeated == 0;
+                self.rewind(
+                    run,
+                    (first, last),
+                    trigger,
+                    (repeated_packets, may_be_late),
+                    context,
+                );
             }
         }
     }
 
-    /// The run continues the pass: from where the pass began up to where it had come before, all is
-    /// sent again.
-    fn onward(
+    /// The run continues the send sequence: from the first PSN of the sequence to the highest one sent
+    /// before it, all packets are retransmissions.
+    fn in_order(
         &mut self,
         run: &RunRecord,
-        sorted: &Sorted,
-        again: u64,
-        filled: &[(Place, Place)],
-        around: &mut Surroundings<'_>,
+        classified: &ClassifiedRun,
+        repeated_packets: u64,
+        filled: &[(ExtendedPsn, ExtendedPsn)],
+        context: &mut Context<'_>,
     ) {
-        let (from, until) = (self.pass.next(), self.pass.again_until());
-        if again > 0 {
-            self.went_back(around);
-            self.confirm_left_out((sorted.first, sorted.last), around.tell);
+        let (from, until) = (self.send_sequence.next(), self.send_sequence.resent_until());
+        if repeated_packets > 0 {
+            self.rewind_confirmed(context);
+            self.confirm_skipped((classified.first, classified.last), context.emit);
         }
-        if sorted.first > from && from <= until && until > 0 {
-            self.leave_out(from, until.min(sorted.first - 1), run.first_ns, around);
+        if classified.first > from && from <= until && until > 0 {
+            self.skip(from, until.min(classified.first - 1), run.first_ns, context);
         }
-        if again == 0 {
-            if sorted.shown.fresh > 0 {
-                self.end_episode(around.tell);
+        if repeated_packets == 0 {
+            if classified.arrival.above > 0 {
+                self.end_episode(context.emit);
             }
             return;
         }
-        self.counts.retransmitted += again;
-        self.count_lost_before(run, sorted, filled, around);
+        self.counts.retransmitted += repeated_packets;
+        self.count_lost_before(run, classified, filled, context);
         if let Some(episode) = &mut self.episode {
-            episode.packets += again;
+            episode.packets += repeated_packets;
         }
     }
 
-    /// What fills gaps when it is sent again was lost before the tap.
+    /// Retransmissions that fill gaps were lost upstream of the tap.
     fn count_lost_before(
         &mut self,
         run: &RunRecord,
-        sorted: &Sorted,
-        filled: &[(Place, Place)],
-        around: &mut Surroundings<'_>,
+        classified: &ClassifiedRun,
+        filled: &[(ExtendedPsn, ExtendedPsn)],
+        context: &mut Context<'_>,
     ) {
         for (first, last) in filled {
-            let packets = match sorted.read {
+            let packets = match classified.read {
                 Some(_) => 1,
                 None => last - first + 1,
             };
             self.counts.lost_before_tap += packets;
-            let what = What::Loss {
+            let detail = EventDetail::Loss {
                 psn: Psn::new(*first as u32),
                 packets,
-                place: Where::BeforeTap,
-                evidence: Evidence::Gap,
+                location: LossLocation::Upstream,
+                evidence: LossEvidence::Gap,
             };
-            (around.tell)(run.first_ns, what);
+            (context.emit)(run.first_ns, detail);
         }
     }
 
-    /// The sender goes through its packets again, and `first..=last` do not pass: lost before the
-    /// tap, unless they come late, or were left out because they were acknowledged by then.
-    fn leave_out(
+    /// During a retransmission `first..=last` do not pass: lost upstream of the
+    /// tap, unless they come late, or were skipped because they were acknowledged by then.
+    fn skip(
         &mut self,
-        first: Place,
-        last: Place,
+        first: ExtendedPsn,
+        last: ExtendedPsn,
         time_ns: u64,
-        around: &mut Surroundings<'_>,
+        context: &mut Context<'_>,
     ) {
         let first = first.max(self.acked + 1);
         if first > last {
             return;
         }
-        let out = Range {
+        let skipped = SkippedRange {
             first,
             last,
             time_ns,
         };
-        if let Some(oldest) = self.left_out.put(out) {
-            self.count_left_out(oldest, around.tell);
+        if let Some(oldest) = self.skipped.put(skipped) {
+            self.count_skipped(oldest, context.emit);
         }
     }
 
-    fn count_left_out(&mut self, out: Range, tell: &mut dyn FnMut(u64, What)) {
-        // Of a READ one packet was left out, whatever it asks for.
-        let psns = out.last - out.first + 1;
-        let packets = psns.saturating_sub(self.waiting.asked_for(out.first, out.last));
+    fn count_skipped(&mut self, skipped: SkippedRange, emit: &mut dyn FnMut(u64, EventDetail)) {
+        // Of a READ one packet was skipped, whatever it asks for.
+        let psns = skipped.last - skipped.first + 1;
+        let packets = psns.saturating_sub(self.outstanding.asked_for(skipped.first, skipped.last));
         self.counts.lost_before_tap += packets;
-        let what = What::Loss {
-            psn: Psn::new(out.first as u32),
+        let detail = EventDetail::Loss {
+            psn: Psn::new(skipped.first as u32),
             packets,
-            place: Where::BeforeTap,
-            evidence: Evidence::LeftOut,
+            location: LossLocation::Upstream,
+            evidence: LossEvidence::Skipped,
         };
-        tell(out.time_ns, what);
+        emit(skipped.time_ns, detail);
     }
 
-    /// What was left out did not come late either.
-    pub(crate) fn settle_left_out(&mut self, tell: &mut dyn FnMut(u64, What)) {
-        while let Some(out) = self.left_out.take_oldest() {
-            self.count_left_out(out, tell);
+    /// Counts what was skipped as lost: it did not come late.
+    pub(crate) fn settle_skipped(&mut self, emit: &mut dyn FnMut(u64, EventDetail)) {
+        while let Some(skipped) = self.skipped.take_oldest() {
+            self.count_skipped(skipped, emit);
         }
     }
 
-    /// The sender sends these again, so what of them did not pass before was lost.
-    fn confirm_left_out(&mut self, (first, last): (Place, Place), tell: &mut dyn FnMut(u64, What)) {
-        let mut left_out = core::mem::take(&mut self.left_out);
-        left_out.confirm(first, last, |out| self.count_left_out(out, tell));
-        self.left_out = left_out;
+    /// The sender retransmits these: what of them was skipped before was lost.
+    fn confirm_skipped(
+        &mut self,
+        (first, last): (ExtendedPsn, ExtendedPsn),
+        emit: &mut dyn FnMut(u64, EventDetail),
+    ) {
+        let mut skipped = core::mem::take(&mut self.skipped);
+        skipped.confirm(first, last, |skipped| self.count_skipped(skipped, emit));
+        self.skipped = skipped;
     }
 
-    /// More of the pass has come: the sender did go back.
-    fn went_back(&mut self, around: &mut Surroundings<'_>) {
+    /// More of the send sequence has come: the sender did go back.
+    fn rewind_confirmed(&mut self, context: &mut Context<'_>) {
         let before = self
             .episode
             .as_mut()
             .and_then(|episode| episode.before.take());
-        if let Some(out) = before {
-            self.leave_out(out.first, out.last, out.time_ns, around);
+        if let Some(skipped) = before {
+            self.skip(skipped.first, skipped.last, skipped.time_ns, context);
         }
     }
 
-    /// The sender went back to `first`: another pass and another episode.
-    fn go_back(
+    /// The sender went back to `first`: another send sequence and another episode.
+    fn rewind(
         &mut self,
         run: &RunRecord,
-        (first, last): (Place, Place),
+        (first, last): (ExtendedPsn, ExtendedPsn),
         trigger: Trigger,
         (packets, may_be_late): (u64, bool),
-        around: &mut Surroundings<'_>,
+        context: &mut Context<'_>,
     ) {
-        self.end_episode(around.tell);
-        self.confirm_left_out((first, last), around.tell);
-        // It goes back to what was asked for, or to what was not acknowledged: less passed if that
-        // was lost on the way.
+        self.end_episode(context.emit);
+        self.confirm_skipped((first, last), context.emit);
+        // A sender goes back to the PSN of the NAK, or to the first unacknowledged one. If the run begins
+        // later, the packets before it were lost.
         let mut from = self.acked + 1;
         let mut reaction_ns = None;
-        let mut refusals = self.refusals.iter().flatten();
+        let mut naks = self.naks.iter().flatten();
         if matches!(trigger, Trigger::Nak | Trigger::Rnr)
-            && let Some(refusal) = refusals.find(|r| r.asks(last))
+            && let Some(nak) = naks.find(|r| r.asks(last))
         {
-            from = from.max(refusal.place);
-            let waited = run.first_ns.saturating_sub(refusal.time_ns);
-            reaction_ns = (refusal.place == first).then_some(waited);
+            from = from.max(nak.psn);
+            let waited = run.first_ns.saturating_sub(nak.time_ns);
+            reaction_ns = (nak.psn == first).then_some(waited);
         }
-        self.use_refusals(from);
+        self.consume_naks(from);
         let mut before = None;
         if trigger != Trigger::Response && first > from && self.requests.low() <= from {
             if trigger == Trigger::Timeout && may_be_late {
-                // New ones that follow at once tell that it is none.
-                before = (last < self.pass.next()).then_some(Range {
+                // New packets that follow at once show that it is none.
+                before = (last < self.send_sequence.next()).then_some(SkippedRange {
                     first: from,
                     last: first - 1,
                     time_ns: run.first_ns,
                 });
             } else {
-                self.leave_out(from, first - 1, run.first_ns, around);
+                self.skip(from, first - 1, run.first_ns, context);
             }
         }
         match trigger {
             Trigger::Nak => {
                 self.counts.nak_episodes += 1;
                 if let Some(ns) = reaction_ns {
-                    self.latencies.others().reaction.add(ns);
+                    self.latencies.rare_mut().reaction.add(ns);
                 }
             }
             Trigger::Rnr => self.counts.rnr_episodes += 1,
             Trigger::Response => self.counts.response_episodes += 1,
             Trigger::Timeout => {
-                let sent_ns = self.waiting.sent_ns(first);
+                let sent_ns = self.outstanding.sent_ns(first);
                 let waited_ns = sent_ns.map_or(0, |ns| run.first_ns.saturating_sub(ns));
                 self.counts.timeouts += 1;
                 self.tries += 1;
                 self.try_interval_ns = self.try_interval_ns.max(waited_ns);
-                // Where the receiver waits for what did not reach the tap, its silence is explained.
-                let taken = self.receiver.has_taken(first);
+                // Where the responder waits for what did not reach the tap, its silence is explained.
+                let taken = self.responder.has_taken(first);
                 if first > self.acked && sent_ns.is_some() && taken {
-                    self.doubt(first, waited_ns, run.first_ns, around);
+                    self.suspect_timeout_loss(first, waited_ns, run.first_ns, context);
                 }
                 // An answer may be for what was sent before or for what is sent now.
-                self.waiting.blur(first);
+                self.outstanding.mark_ambiguous(first);
             }
         }
-        self.pass.begin(first, self.requests.high());
+        self.send_sequence.begin(first, self.requests.high());
         self.episode = Some(Box::new(Episode {
             trigger,
             first,
@@ -283,53 +298,53 @@ impl Direction {
         }));
     }
 
-    /// The run that seemed to begin a pass was alone: it came late, and its sender had not gone back.
-    fn never_went_back(&mut self) {
-        self.pass.resume();
+    /// Undoes a rewind: its only run was just late, the sender had not gone back.
+    fn rewind_refuted(&mut self) {
+        self.send_sequence.resume();
         match self.episode.take().map(|episode| episode.trigger) {
             Some(Trigger::Timeout) => {
-                self.doubt = None;
+                self.pending_timeout = None;
                 self.counts.timeouts -= 1;
                 self.tries = self.tries.saturating_sub(1);
             }
             Some(Trigger::Nak) => {
-                // Its sender is still to hear that NAK.
+                // The NAK has not reached the sender yet.
                 self.counts.nak_episodes -= 1;
-                if let Some(refusal) = &mut self.refusals[0] {
-                    refusal.used = false;
+                if let Some(nak) = &mut self.naks[0] {
+                    nak.used = false;
                 }
             }
             _ => {}
         }
     }
 
-    /// The sender went back to `place`: it has heard what asked for that, or for less.
-    fn use_refusals(&mut self, place: Place) {
-        for refusal in self.refusals.iter_mut().flatten() {
-            refusal.used |= refusal.place <= place;
+    /// The sender went back to `psn`: it has received the NAKs up to there.
+    fn consume_naks(&mut self, psn: ExtendedPsn) {
+        for nak in self.naks.iter_mut().flatten() {
+            nak.used |= nak.psn <= psn;
         }
     }
 
-    /// The receiver asked for what passed: lost behind the tap, so many times.
+    /// The responder asked for what had passed: `packets` were lost downstream of the tap.
     pub(crate) fn lose(
         &mut self,
-        (place, time_ns): (Place, u64),
+        (psn, time_ns): (ExtendedPsn, u64),
         packets: u64,
-        tell: &mut dyn FnMut(u64, What),
+        emit: &mut dyn FnMut(u64, EventDetail),
     ) {
         self.counts.lost_after_tap += packets;
-        let what = What::Loss {
-            psn: Psn::new(place as u32),
+        let detail = EventDetail::Loss {
+            psn: Psn::new(psn as u32),
             packets,
-            place: Where::AfterTap,
-            evidence: Evidence::Nak,
+            location: LossLocation::Downstream,
+            evidence: LossEvidence::Nak,
         };
-        tell(time_ns, what);
+        emit(time_ns, detail);
     }
 
-    pub(crate) fn end_episode(&mut self, tell: &mut dyn FnMut(u64, What)) {
+    pub(crate) fn end_episode(&mut self, emit: &mut dyn FnMut(u64, EventDetail)) {
         if let Some(episode) = self.episode.take() {
-            tell(episode.begun_ns, What::Retransmission(*episode));
+            emit(episode.begun_ns, EventDetail::Retransmission(*episode));
         }
     }
 }

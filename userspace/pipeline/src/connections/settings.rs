@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConnectionSettings {
     /// A packet that fills a gap within this time, or within the smallest round trip seen where
-    /// that is longer, may have been overtaken: 1 ms. Nothing can be resent sooner than that: the
+    /// that is longer, may have been reordered: 1 ms. Nothing can be resent sooner than that: the
     /// receiver's NAK or the sender's timer has to come first.
     pub reorder_ns: u64,
     /// A packet seen again within this time, and with nothing that explains it, is a copy: 100 µs.
@@ -28,8 +28,8 @@ pub struct ConnectionSettings {
     pub clock_error_ns: u64,
     /// How many events between two turns become rows; the others are only counted.
     pub event_rows: usize,
-    /// Whether ordinary runs take the short way. It changes no answer: off, all take the long one, to compare.
-    pub short_way: bool,
+    /// Whether in-order runs take the fast path. It changes no answer; off, to compare.
+    pub fast_path: bool,
 }
 
 impl Default for ConnectionSettings {
@@ -45,7 +45,7 @@ impl Default for ConnectionSettings {
             waiting_runs: 8_192,
             clock_error_ns: 1_000,
             event_rows: 10_000,
-            short_way: true,
+            fast_path: true,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! How a connection was set up: CM datagrams and TCP handshakes.
 
-use super::key::Key;
+use super::key::DirectionKey;
 use alloc::collections::{BTreeMap, VecDeque};
 use rocescope_record::{HandshakeRecord, MadRecord};
 use rocescope_wire::cm::{Mad, Message, RejectReason, TransportService};
@@ -43,7 +43,7 @@ pub(crate) struct TcpTimes {
 #[derive(Clone, Copy, Debug)]
 struct Pending {
     /// From the active to the passive side, with a destination QP of 0.
-    key: Key,
+    key: DirectionKey,
     active_id: u32,
     active_qpn: u32,
     passive_qpn: Option<u32>,
@@ -56,17 +56,20 @@ struct Pending {
 pub(crate) enum Step {
     /// Both QPNs are known: the directions from the active side and back.
     Paired {
-        there: Key,
-        back: Key,
+        there: DirectionKey,
+        back: DirectionKey,
         times: CmTimes,
         mtu: u16,
     },
     /// RTU.
-    Ready { there: Key, ready_ns: u64 },
+    Ready { there: DirectionKey, ready_ns: u64 },
     /// DREQ, of the direction to this QP.
-    Disconnect { there: Key },
+    Disconnect { there: DirectionKey },
     /// REJ.
-    Reject { there: Key, reason: RejectReason },
+    Reject {
+        there: DirectionKey,
+        reason: RejectReason,
+    },
 }
 
 /// Connections that CM is setting up, by the active side's communication id and address.
@@ -82,12 +85,12 @@ impl Requests {
         let bytes = record.mad.get(..record.mad_bytes as usize)?;
         let mad = Mad::read(bytes).ok()?;
         let flow = &record.flow;
-        let way = Key::new(flow, 0);
+        let direction = DirectionKey::new(flow, 0);
         match mad.message {
             Message::Request(request) => {
                 let id = (flow.src, request.local_id.0);
                 let pending = Pending {
-                    key: way,
+                    key: direction,
                     active_id: request.local_id.0,
                     active_qpn: request.local_qpn.get(),
                     passive_qpn: None,
@@ -146,7 +149,7 @@ impl Requests {
                 })
             }
             Message::DisconnectRequest(request) => Some(Step::Disconnect {
-                there: way.towards(request.remote_qpn),
+                there: direction.towards(request.remote_qpn),
             }),
             Message::Reject(reject) => {
                 let pending = self.pending.remove(&(flow.dst, reject.remote_id.0))?;
@@ -163,7 +166,7 @@ impl Requests {
     }
 }
 
-impl Key {
+impl DirectionKey {
     /// The direction of the same two hosts to this QP.
     pub(crate) fn towards(&self, qpn: Qpn) -> Self {
         let mut key = *self;
@@ -200,7 +203,12 @@ impl Handshakes {
 
     /// The latest handshake between two hosts whose first packet passed at `first_ns`, and how many
     /// others it could have been.
-    pub(crate) fn before(&self, key: &Key, first_ns: u64, within_ns: u64) -> Option<TcpTimes> {
+    pub(crate) fn before(
+        &self,
+        key: &DirectionKey,
+        first_ns: u64,
+        within_ns: u64,
+    ) -> Option<TcpTimes> {
         let mut found: Option<TcpTimes> = None;
         let (a, b) = (key.flow.src, key.flow.dst);
         for record in self.recent.iter().rev() {

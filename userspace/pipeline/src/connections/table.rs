@@ -3,17 +3,15 @@
 //! They lie in pieces that never move, so that a table which grows copies nothing.
 
 use super::direction::Direction;
-use super::hot::Hot;
-use super::key::Key;
+use super::fast_state::FastState;
+use super::key::DirectionKey;
 use crate::index::Index;
 use alloc::vec::Vec;
-use rocescope_record::RunRecord;
-use rocescope_wire::Stream;
 
 /// Directions in a piece: 64 KiB or so.
 const PIECE: usize = 64;
-/// What ordinary runs need of them, in pieces of 64 KiB as well.
-const HOT_PIECE: usize = 256;
+/// Their fast states, in pieces of 64 KiB as well.
+const FAST_PIECE: usize = 256;
 
 /// The directions by number.
 #[derive(Debug, Default)]
@@ -40,21 +38,21 @@ impl Pieces {
     }
 }
 
-/// What ordinary runs need of them, by number.
+/// Fast states by number.
 #[derive(Debug, Default)]
-struct Hots(Vec<Vec<Hot>>);
+pub(super) struct FastStates(Vec<Vec<FastState>>);
 
-impl Hots {
+impl FastStates {
     #[inline]
-    fn get(&self, at: u32) -> Option<&Hot> {
-        let piece = self.0.get(at as usize / HOT_PIECE)?;
-        piece.get(at as usize % HOT_PIECE)
+    pub(super) fn get(&self, at: u32) -> Option<&FastState> {
+        let piece = self.0.get(at as usize / FAST_PIECE)?;
+        piece.get(at as usize % FAST_PIECE)
     }
 
     #[inline]
-    fn get_mut(&mut self, at: u32) -> Option<&mut Hot> {
-        let piece = self.0.get_mut(at as usize / HOT_PIECE)?;
-        piece.get_mut(at as usize % HOT_PIECE)
+    pub(super) fn get_mut(&mut self, at: u32) -> Option<&mut FastState> {
+        let piece = self.0.get_mut(at as usize / FAST_PIECE)?;
+        piece.get_mut(at as usize % FAST_PIECE)
     }
 }
 
@@ -62,15 +60,15 @@ impl Hots {
 #[derive(Debug, Default)]
 pub(crate) struct Directions {
     index: Index,
-    hot: Hots,
-    pieces: Pieces,
+    pub(super) fast: FastStates,
+    pub(super) pieces: Pieces,
     slots: u32,
     free: Vec<u32>,
 }
 
 /// What the index knows of a key: half of its hash.
 #[inline]
-fn tag(key: &Key) -> u32 {
+fn tag(key: &DirectionKey) -> u32 {
     (key.hash() >> 32) as u32
 }
 
@@ -80,85 +78,61 @@ impl Directions {
     }
 
     #[inline]
-    pub(crate) fn hot(&self, at: u32) -> Option<&Hot> {
-        self.hot.get(at)
+    pub(crate) fn fast(&self, at: u32) -> Option<&FastState> {
+        self.fast.get(at)
     }
 
-    /// A direction as it was when it [settled](Self::settle) last: of a light one what never changes
-    /// in the ordinary case.
+    /// A direction as it was when its fast state was [flushed](Self::flush) last: on the fast path only
+    /// some of its fields change.
     #[inline]
     pub(crate) fn get(&self, at: u32) -> Option<&Direction> {
         self.pieces.get(at)
     }
 
-    /// A direction as it is: light no more.
+    /// A direction with all sums in it; its fast state is no longer active.
     #[inline]
     pub(crate) fn get_mut(&mut self, at: u32) -> Option<&mut Direction> {
-        self.settle(at);
+        self.flush(at);
         self.pieces.get_mut(at)
     }
 
-    /// What ordinary runs changed goes to the direction.
+    /// Adds what the fast path counted to the direction.
     #[inline]
-    pub(crate) fn settle(&mut self, at: u32) {
-        if self.hot(at).is_some_and(Hot::is_light) {
-            self.settle_light(at);
+    pub(crate) fn flush(&mut self, at: u32) {
+        if self.fast(at).is_some_and(FastState::is_active) {
+            self.flush_active(at);
         }
     }
 
-    fn settle_light(&mut self, at: u32) {
-        let Self { hot, pieces, .. } = self;
-        if let (Some(hot), Some(cold)) = (hot.get_mut(at), pieces.get_mut(at)) {
-            hot.settle(cold);
+    fn flush_active(&mut self, at: u32) {
+        let Self { fast, pieces, .. } = self;
+        if let (Some(fast), Some(direction)) = (fast.get_mut(at), pieces.get_mut(at)) {
+            fast.flush(direction);
         }
     }
 
-    /// The direction becomes light, if nothing is open at it.
-    pub(crate) fn lighten(&mut self, at: u32, duplicate_ns: u64) {
-        let Self { hot, pieces, .. } = self;
-        if let (Some(hot), Some(cold)) = (hot.get_mut(at), pieces.get(at))
-            && !hot.is_light()
+    /// Activates the fast state of a direction, if nothing is open at it.
+    pub(crate) fn load_fast(&mut self, at: u32, duplicate_ns: u64) {
+        let Self { fast, pieces, .. } = self;
+        if let (Some(fast), Some(direction)) = (fast.get_mut(at), pieces.get(at))
+            && !fast.is_active()
         {
-            hot.lighten(cold, duplicate_ns);
-        }
-    }
-
-    /// Takes a run of the direction if it is ordinary, and answers whether it was.
-    #[inline]
-    pub(crate) fn ordinary(&mut self, at: u32, run: &RunRecord) -> bool {
-        let Self { hot, pieces, .. } = self;
-        match run.stream() {
-            Stream::Request => hot
-                .get_mut(at)
-                .is_some_and(|hot| hot.request(run, at, pieces)),
-            Stream::Acknowledge => {
-                let carrier = hot.get(at).filter(|hot| hot.acknowledges(run));
-                let Some(peer) = carrier.map(|hot| hot.peer) else {
-                    return false;
-                };
-                let peers = hot.get_mut(peer);
-                let is_ordinary = peers.is_some_and(|hot| hot.acknowledged(run, peer, pieces));
-                if is_ordinary && let Some(hot) = hot.get_mut(at) {
-                    hot.count_acknowledges(run, at, pieces);
-                }
-                is_ordinary
-            }
-            _ => false,
+            fast.load(direction, duplicate_ns);
         }
     }
 
     /// When a packet of the direction passed last.
     pub(crate) fn last_ns(&self, at: u32) -> Option<u64> {
-        match self.hot(at) {
-            Some(hot) if hot.is_light() => Some(hot.last_ns),
+        match self.fast(at) {
+            Some(fast) if fast.is_active() => Some(fast.last_ns),
             _ => self.get(at).map(|direction| direction.last_ns),
         }
     }
 
     /// Two directions at once.
     pub(crate) fn pair_mut(&mut self, a: u32, b: u32) -> Option<(&mut Direction, &mut Direction)> {
-        self.settle(a);
-        self.settle(b);
+        self.flush(a);
+        self.flush(b);
         let (a, b) = (a as usize, b as usize);
         let pieces = &mut self.pieces.0;
         let (one, other) = if a / PIECE == b / PIECE {
@@ -172,23 +146,23 @@ impl Directions {
         Some((one.as_mut()?, other.as_mut()?))
     }
 
-    pub(crate) fn find(&self, key: &Key) -> Option<u32> {
+    pub(crate) fn find(&self, key: &DirectionKey) -> Option<u32> {
         self.index.find(tag(key), |at| {
-            self.hot(at).is_some_and(|hot| hot.key == *key)
+            self.fast(at).is_some_and(|fast| fast.key == *key)
         })
     }
 
     /// The directions that probably have these keys; none of them is looked at.
     pub(crate) fn guess<const N: usize>(
         &self,
-        keys: impl Iterator<Item = Key>,
+        keys: impl Iterator<Item = DirectionKey>,
         found: &mut [Option<u32>; N],
     ) -> usize {
         let mut tags = [0; N];
         let (mut count, mut touched) = (0, 0);
-        for (key, place) in keys.zip(&mut tags) {
-            *place = tag(&key);
-            touched ^= self.index.touch(*place);
+        for (key, slot) in keys.zip(&mut tags) {
+            *slot = tag(&key);
+            touched ^= self.index.touch(*slot);
             count += 1;
         }
         core::hint::black_box(touched);
@@ -199,7 +173,7 @@ impl Directions {
     }
 
     /// The number of a direction that is not there yet.
-    pub(crate) fn insert(&mut self, key: Key, now_ns: u64) -> u32 {
+    pub(crate) fn insert(&mut self, key: DirectionKey, now_ns: u64) -> u32 {
         let tag = tag(&key);
         let direction = Some(Direction::new(key, now_ns));
         let at = match self.free.pop() {
@@ -207,8 +181,8 @@ impl Directions {
                 if let Some(slot) = self.pieces.slot(at) {
                     *slot = direction;
                 }
-                if let Some(hot) = self.hot.get_mut(at) {
-                    *hot = Hot::new(key);
+                if let Some(fast) = self.fast.get_mut(at) {
+                    *fast = FastState::new(key);
                 }
                 at
             }
@@ -218,12 +192,12 @@ impl Directions {
                 if (at as usize).is_multiple_of(PIECE) {
                     pieces.push(Vec::with_capacity(PIECE));
                 }
-                if (at as usize).is_multiple_of(HOT_PIECE) {
-                    self.hot.0.push(Vec::with_capacity(HOT_PIECE));
+                if (at as usize).is_multiple_of(FAST_PIECE) {
+                    self.fast.0.push(Vec::with_capacity(FAST_PIECE));
                 }
-                if let (Some(piece), Some(hot)) = (pieces.last_mut(), self.hot.0.last_mut()) {
+                if let (Some(piece), Some(fast)) = (pieces.last_mut(), self.fast.0.last_mut()) {
                     piece.push(direction);
-                    hot.push(Hot::new(key));
+                    fast.push(FastState::new(key));
                     self.slots += 1;
                 }
                 at
@@ -241,8 +215,8 @@ impl Directions {
             return;
         };
         let tag = tag(&direction.key);
-        if let Some(hot) = self.hot.get_mut(at) {
-            hot.leave();
+        if let Some(fast) = self.fast.get_mut(at) {
+            fast.clear();
         }
         self.index.remove(tag, at);
         self.free.push(at);

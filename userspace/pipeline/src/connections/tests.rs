@@ -107,7 +107,7 @@ fn a_clean_exchange_pairs_and_gives_its_round_trips() {
 
 #[test]
 fn go_back_n_after_a_loss_before_the_tap() {
-    // 3 is lost; the receiver asks for it; 3 to 5 come again.
+    // 3 is lost; the responder asks for it; 3 to 5 come again.
     let (rows, events) = rows(&[
         sends((0, 2), 100),
         sends((4, 5), 104),
@@ -204,7 +204,7 @@ fn a_gap_that_was_acknowledged_is_the_mirrors() {
 #[test]
 fn a_gap_while_the_capture_was_blind_is_unknown() {
     let mut connections = Connections::new(ConnectionSettings::default(), &Settings::default());
-    connections.blind(103_000, 109_000);
+    connections.capture_lost(103_000, 109_000);
     for runs in [sends((0, 2), 100), sends((5, 6), 110), answer(ACK, 6, 150)] {
         runs.iter().for_each(|run| connections.run(run));
     }

@@ -3,7 +3,7 @@
 //! Sums of products, at most eight, of what [`Alternative`] can say. What it cannot say, and what is
 //! negated, counts as true: the kernel then lets pass what the filter behind it turns away.
 
-use super::RunFilter;
+use super::run::RunFilter;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Write;
@@ -21,7 +21,7 @@ impl RunFilter {
     /// [`may_want`](Self::may_want) lets pass.
     #[must_use]
     pub fn packet_filter(&self) -> PacketFilter {
-        let any = any_of(self.filter.expression());
+        let any = any_of(self.filter().expression());
         // One that holds never is rare, and is left to the filter behind it.
         if any.contains(&Alternative::ANY) {
             return PacketFilter::NONE;
@@ -249,7 +249,7 @@ mod tests {
     use proptest::prelude::*;
     use proptest::sample::select;
     use rocescope_model::filter::Filter;
-    use rocescope_record::{MadRecord, Whole};
+    use rocescope_record::{ControlPacket, MadRecord};
     use rocescope_wire::link::NO_VLAN;
     use rocescope_wire::tunnel::NO_VNI;
     use rocescope_wire::{FlowKey, Opcode, Packet};
@@ -371,7 +371,7 @@ mod tests {
                 };
                 prop_assert!(!whole.wants_packet(&packet) || part.wants(&flow), "{:?}", flow);
                 let mad = MadRecord { flow, ..bytemuck::Zeroable::zeroed() };
-                let event = Whole::Mad(&mad);
+                let event = ControlPacket::Mad(&mad);
                 prop_assert!(!whole.may_want(&event) || part.may_want(&flow), "{:?}", flow);
             }
         }

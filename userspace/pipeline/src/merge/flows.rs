@@ -1,12 +1,12 @@
 //! The flows of several capture points by key, with what each point may have seen beyond its list.
 
+use super::part::{Part, Target, hash};
 use super::sketches::Sketches;
-use super::{Part, Target, add, bps, hash};
 use alloc::collections::BTreeMap;
 use alloc::collections::btree_map::Entry;
 use alloc::vec::Vec;
 use core::net::IpAddr;
-use rocescope_model::FlowRow;
+use rocescope_model::{FlowRow, Over, Row};
 
 /// The flows of a window.
 #[derive(Debug)]
@@ -48,7 +48,7 @@ impl Merged {
                     }
                     Entry::Occupied(mut place) => {
                         let (sum, listed) = place.get_mut();
-                        *sum = add(sum, row);
+                        sum.merge(row, Over::Observers);
                         if listed.last() != Some(&number) {
                             listed.push(number);
                         }
@@ -74,10 +74,9 @@ impl Merged {
         });
         for (row, rank) in rows.iter_mut().zip(1..) {
             row.rank = rank;
-            row.frame_bps = bps(row.frame_bytes, row.window_ns);
-            row.payload_bps = bps(row.payload_bytes, row.window_ns);
+            row.recompute();
             let middle = row.frame_bytes - row.error_frame_bytes / 2;
-            row.elephant = bps(middle, row.window_ns) >= target.elephant_bps;
+            row.elephant = middle as f64 * 8e9 / row.window_ns as f64 >= target.elephant_bps;
         }
         let complete_parts: Vec<bool> = rest.iter().map(|rest| rest.packets == 0).collect();
         Self {

@@ -1,6 +1,6 @@
 //! The sketches of several rows of `windows` as one. One that any row lacks, all lack.
 
-use super::MergeError;
+use super::part::MergeError;
 use rocescope_model::WindowRow;
 use rocescope_sketches::{CountMin, HyperLogLog, LinearCounting, Mismatch};
 

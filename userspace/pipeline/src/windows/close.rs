@@ -1,47 +1,59 @@
 //! A window that is over, on its way into rows and into the total.
 
-use super::Pipeline;
-use crate::change::{Changed, FOLLOWED};
 use crate::flow_table::FlowTable;
-use crate::overflow::{Bounded, Overflow};
-use crate::rows::{Closing, is_elephant};
+use crate::mirror::Mirror;
+use crate::overflow::{Bounded, Overflow, Sketches};
+use crate::rate_change::{FOLLOWED, RateChange, RateChanges};
+use crate::rows::{Closing, change_row, is_elephant};
 use crate::settings::Settings;
+use crate::total::Total;
 use crate::window::Window;
 use alloc::vec::Vec;
 use rocescope_model::WindowRows;
 
-impl Pipeline {
-    /// Closes the windows that end at or before `floor_ns`.
-    pub(super) fn close_before<E>(
-        &mut self,
-        floor_ns: u64,
-        each: &mut impl FnMut(&mut WindowRows) -> Result<(), E>,
-    ) -> Result<(), E> {
-        while let Some((start, window)) = self
-            .open
-            .pop_front_if(|(start, _)| start.saturating_add(self.settings.window_ns) <= floor_ns)
-        {
-            self.close(start, window);
-            each(&mut self.rows)?;
+/// What windows leave behind when they close.
+#[derive(Debug)]
+pub(crate) struct ClosedWindows {
+    pub(crate) rows: WindowRows,
+    pub(crate) total: Total,
+    pub(crate) changes: RateChanges,
+    /// The shape of the sketches.
+    pub(crate) empty: Sketches,
+    sketches: Sketches,
+    /// What the rows of closed windows have told of the mirror.
+    mirror: Mirror,
+}
+
+impl ClosedWindows {
+    pub(crate) fn new(settings: &Settings, empty: Sketches) -> Self {
+        Self {
+            rows: WindowRows::default(),
+            total: Total::new(settings.exact_flows),
+            changes: RateChanges::new(settings),
+            sketches: empty.clone(),
+            empty,
+            mirror: Mirror::default(),
         }
-        Ok(())
     }
 
-    fn close(&mut self, start_ns: u64, mut window: Window) {
-        window.count_all(&self.empty);
-        let mirror = self.mirror().map(|now| {
-            let since = now.since(self.mirror);
-            self.mirror = now;
-            since
-        });
+    /// Adds the rows of a window, and empties it. `mirror` is what the mirror has done so far.
+    pub(crate) fn close(
+        &mut self,
+        start_ns: u64,
+        window: &mut Window,
+        settings: &Settings,
+        mirror: Option<Mirror>,
+    ) {
         let Self {
-            settings,
-            sketches,
-            changes,
             rows,
             total,
-            ..
+            changes,
+            empty,
+            sketches,
+            mirror: before,
         } = self;
+        window.count_all(empty);
+        let mirror = mirror.map(|now| now.since(core::mem::replace(before, now)));
         sketches.clear();
         for flow in window.flows.flows() {
             sketches.add(flow.hash(), &flow.counts);
@@ -54,25 +66,39 @@ impl Pipeline {
             .iter()
             .filter(|bounded| is_elephant(settings, bounded))
             .count();
-        let mut changed: Vec<Changed> = Vec::new();
+        let mut completed: Vec<RateChange> = Vec::new();
         let number = start_ns / settings.window_ns;
-        changes.close_window(number, top.iter(), settings, |change| changed.push(change));
+        changes.close_window(number, top.iter(), settings, |change| {
+            completed.push(change);
+        });
         let events = rows.events.len();
         Closing {
             settings,
             start_ns,
-            window: &window,
+            window,
             top: &top,
-            changes: &changed,
+            changes: &completed,
             sketches,
             elephants: elephants as u64,
             mirror,
         }
         .rows(rows);
         total.events += (rows.events.len() - events) as u64;
-        total.add(&window, start_ns, settings, &self.empty);
+        total.add(window, start_ns, settings, empty);
         window.clear();
-        self.spare = Some(window);
+    }
+
+    /// Completes the changes of rate under way: the capture is over.
+    pub(crate) fn finish(&mut self, settings: &Settings) {
+        let Self {
+            changes,
+            rows,
+            total,
+            ..
+        } = self;
+        let before = rows.events.len();
+        changes.finish(|change| rows.events.push(change_row(settings, &change)));
+        total.events += (rows.events.len() - before) as u64;
     }
 }
 

@@ -110,19 +110,11 @@ impl Collector {
             .iter()
             .filter(|row| self.scope.covers(row.window_start_ns) && self.wants(&row.observer));
         let windows: Vec<&WindowRow> = windows.collect();
-        let Some(first) = windows.first() else {
+        let (Some(first), Some(period)) = (windows.first(), Period::of(&windows)) else {
             return;
-        };
-        let mut period = Period {
-            windows: 1,
-            ..Period::default()
         };
         for row in &windows {
             self.name(&row.observer);
-            crate::report::add_window(&mut period.sums, row);
-            let window_ns = row.window_ns.max(1) as f64;
-            period.peak_bps += row.frame_bytes as f64 * 8e9 / window_ns;
-            period.peak_pps += row.roce_packets as f64 * 1e9 / window_ns;
         }
         let observers: BTreeSet<&str> = windows.iter().map(|row| &*row.observer).collect();
         for observer in observers {
@@ -132,7 +124,7 @@ impl Collector {
             self.flows
                 .window(observer, &of_it, listed, self.filters.flows.as_ref());
         }
-        self.totals.window(&windows, &period);
+        self.totals.window(&period);
         for row in opcodes {
             if windows.iter().any(|window| window.observer == row.observer) {
                 self.opcodes.add(row);

@@ -3,16 +3,19 @@
 use super::scope::Scope;
 use rocescope_model::ConnectionRow;
 use rocescope_model::filter::RowFilter;
+use serde::Serialize;
 
 /// Twice the time within which a living direction writes a row.
 const SILENCE_NS: i64 = 120_000_000_000;
 
 /// The two directions of a connection.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct Connection {
     /// What `a` sent.
+    #[serde(serialize_with = "crate::json::direction")]
     pub a_to_b: Option<ConnectionRow>,
     /// What `b` sent.
+    #[serde(serialize_with = "crate::json::direction")]
     pub b_to_a: Option<ConnectionRow>,
 }
 

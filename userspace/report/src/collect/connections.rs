@@ -9,9 +9,8 @@ use super::connection::Connection;
 use super::scope::Scope;
 use super::top::Top;
 use rocescope_model::filter::RowFilter;
-use rocescope_model::{ConnectionRow, Row, Value};
+use rocescope_model::{ConnectionRow, Over, Row, Value};
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
 
 /// Connections that live before the first look for those that are over.
 const FIRST_LOOK: usize = 4_096;
@@ -20,44 +19,6 @@ pub(crate) const RESENT_SHARE: f64 = 0.01;
 
 /// Connections that a sentence names.
 const NAMED: usize = 3;
-
-/// Columns that are summed.
-const SUMMED: [&str; 26] = [
-    "packets",
-    "frame_bytes",
-    "payload_bytes",
-    "messages",
-    "retransmitted_packets",
-    "out_of_order_packets",
-    "duplicate_packets",
-    "lost_before_tap_packets",
-    "lost_after_tap_packets",
-    "lost_gaps",
-    "lost_gap_packets",
-    "lost_gaps_acknowledged",
-    "lost_gaps_nak",
-    "lost_gaps_unanswered",
-    "lost_gaps_unknown",
-    "lost_response_gaps",
-    "ack_packets",
-    "nak_psn_sequence",
-    "rnr_nak",
-    "nak_fatal",
-    "timeouts",
-    "ecn_ce_packets",
-    "cnp_sent_packets",
-    "cnp_received_packets",
-    "rtt_samples",
-    "response_samples",
-];
-
-/// Where the summed columns stand.
-static PLACES: LazyLock<Vec<usize>> = LazyLock::new(|| {
-    let places = SUMMED.iter();
-    places
-        .filter_map(|name| ConnectionRow::TABLE.position(name))
-        .collect()
-});
 
 /// Sums over the connections that are wanted.
 #[derive(Debug, Clone, Default)]
@@ -74,7 +35,8 @@ pub struct ConnectionFigures {
     pub timed: u64,
     /// See `timed`.
     pub uneven: u64,
-    sums: Vec<u64>,
+    /// All directions as one row.
+    sums: Option<ConnectionRow>,
     /// The few that resent the largest share, and the few with most fatal NAKs: to be named,
     /// however short lists are.
     pub resent: Vec<Connection>,
@@ -97,18 +59,22 @@ impl ConnectionFigures {
 
     /// Every sum with the name of its column.
     pub fn sums(&self) -> impl Iterator<Item = (&'static str, u64)> {
-        let sums = self.sums.iter().copied().chain(std::iter::repeat(0));
-        SUMMED.into_iter().zip(sums)
+        let columns = ConnectionRow::TABLE.columns.iter().enumerate();
+        let summed = columns.filter(|(_, column)| column.aggregate.observers.is_sum());
+        summed.map(
+            move |(at, column)| match self.sums.as_ref().map(|row| row.value(at)) {
+                Some(Value::I64(sum)) => (column.name, sum.unsigned_abs()),
+                _ => (column.name, 0),
+            },
+        )
     }
 
     fn add(&mut self, connection: &Connection) {
-        self.sums.resize(SUMMED.len(), 0);
         self.count += 1;
         for row in connection.directions() {
-            for (sum, place) in self.sums.iter_mut().zip(&*PLACES) {
-                if let Value::I64(number) = row.value(*place) {
-                    *sum = sum.saturating_add(number.unsigned_abs());
-                }
+            match &mut self.sums {
+                Some(sums) => sums.merge(row, Over::Observers),
+                None => self.sums = Some(row.without_sketches()),
             }
         }
         let by = connection

@@ -15,7 +15,7 @@
 use super::room::{Room, is_whole, least_bytes, least_packets};
 use super::totals::Totals;
 use rocescope_model::filter::RowFilter;
-use rocescope_model::{FlowRow, WindowRow};
+use rocescope_model::{FlowRow, Over, Row, WindowRow};
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
 
@@ -142,44 +142,17 @@ impl Flows {
     }
 
     fn add(&mut self, row: &FlowRow, point: usize, room: Room) {
+        let before = self.gone;
         let tally = self
             .flows
             .entry((point, key(row)))
+            .and_modify(|tally| tally.sums.merge(row, Over::Time))
             .or_insert_with(|| Tally {
-                sums: FlowRow {
-                    observer: row.observer.clone(),
-                    src: row.src,
-                    dst: row.dst,
-                    udp_src_port: row.udp_src_port,
-                    dst_qpn: row.dst_qpn,
-                    vlan: row.vlan,
-                    inner_vlan: row.inner_vlan,
-                    vni: row.vni,
-                    flow_hash: row.flow_hash,
-                    service: row.service.clone(),
-                    first_ns: row.first_ns,
-                    ..FlowRow::default()
-                },
+                sums: row.clone(),
                 listed: Room::default(),
-                before: self.gone,
+                before,
             });
         tally.listed.add(room);
-        let sums = &mut tally.sums;
-        macro_rules! add {
-            ($($field:ident),+) => {$(sums.$field = sums.$field.saturating_add(row.$field);)+};
-        }
-        add!(
-            packets,
-            frame_bytes,
-            payload_bytes,
-            messages,
-            error_packets,
-            error_frame_bytes,
-            ecn_ce_packets
-        );
-        sums.elephant |= row.elephant;
-        sums.first_ns = sums.first_ns.min(row.first_ns);
-        sums.last_ns = sums.last_ns.max(row.last_ns);
     }
 
     /// Keeps the `keep` largest.

@@ -4,7 +4,7 @@ use super::scope::Scope;
 use crate::series::{Join, Series};
 use rocescope_diagnose::hostmesh::Problem;
 use rocescope_diagnose::mesh::Pairs;
-use rocescope_model::{LinkRow, PairRow, ProbeRow, SlaRow, Time, VerdictRow};
+use rocescope_model::{LinkRow, Over, PairRow, ProbeRow, Row, SlaRow, Time, VerdictRow};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
@@ -18,8 +18,8 @@ const UNKNOWN_NS: i64 = 20_000_000_000;
 /// One or several windows of the analysis that follow each other.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct MeshPeriod {
-    /// Counts are sums, ratios of drops those of the sums; hosts, `asymmetric_ratio` and every quantile the largest
-    /// of a window.
+    /// By the rules of the columns: counts are sums, ratios of drops those of the sums; hosts, `asymmetric_ratio` and
+    /// every quantile the largest of a window.
     pub sums: SlaRow,
     /// How many windows.
     pub windows: u64,
@@ -27,49 +27,11 @@ pub struct MeshPeriod {
 
 impl Join for MeshPeriod {
     fn join(&mut self, other: Self) {
-        let (sum, row) = (&mut self.sums, &other.sums);
-        macro_rules! add {
-            ($($field:ident),+) => {$(sum.$field = sum.$field.saturating_add(row.$field);)+};
+        if self.windows == 0 {
+            *self = other;
+            return;
         }
-        macro_rules! most {
-            ($($field:ident),+) => {$(sum.$field = sum.$field.max(row.$field);)+};
-        }
-        add!(
-            probes,
-            timeouts,
-            corrupt,
-            unsent,
-            late,
-            rnic_drops,
-            switch_drops,
-            untraced_drops,
-            verdicts
-        );
-        most!(
-            hosts,
-            silent_hosts,
-            anomalous_nics,
-            processing_p50_ns,
-            processing_p90_ns,
-            processing_p99_ns,
-            processing_p999_ns,
-            network_p50_ns,
-            network_p90_ns,
-            network_p99_ns,
-            network_p999_ns,
-            clock_error_ns
-        );
-        let ratios = [sum.asymmetric_ratio, row.asymmetric_ratio];
-        sum.asymmetric_ratio = ratios.into_iter().flatten().reduce(f64::max);
-        let ratio = |drops: u64| (sum.probes > 0).then(|| crate::words::share(drops, sum.probes));
-        (sum.rnic_drop_ratio, sum.switch_drop_ratio) =
-            (ratio(sum.rnic_drops), ratio(sum.switch_drops));
-        if sum.observer.is_empty() {
-            sum.observer = row.observer.clone();
-        }
-        if sum.unjudged.is_empty() {
-            sum.unjudged = row.unjudged.clone();
-        }
+        self.sums.merge(&other.sums, Over::Time);
         self.windows += other.windows;
     }
 }
@@ -160,11 +122,11 @@ impl Mesh {
             row.window_start_ns,
             row.window_start_ns.saturating_add(row.window_ns),
         );
-        let mut period = MeshPeriod::default();
-        period.join(MeshPeriod {
+        let mut period = MeshPeriod {
             sums: row.clone(),
             windows: 1,
-        });
+        };
+        period.sums.recompute();
         self.total.join(period.clone());
         let series = &mut self.series;
         let series = series.get_or_insert_with(|| Series::new(row.window_ns));
@@ -197,22 +159,10 @@ impl Mesh {
             self.more_links += 1;
             return;
         }
-        let sum = self.links.entry(key).or_insert_with(|| LinkRow {
-            observer: row.observer.clone(),
-            window_start: row.window_start,
-            window_start_ns: row.window_start_ns,
-            from: row.from.clone(),
-            to: row.to.clone(),
-            address: row.address,
-            ..LinkRow::default()
-        });
-        let end_ns = row.window_start_ns.saturating_add(row.window_ns);
-        sum.window_ns = end_ns.saturating_sub(sum.window_start_ns);
-        sum.tuples = sum.tuples.max(row.tuples);
-        sum.probes += row.probes;
-        sum.drops += row.drops;
-        sum.votes += row.votes;
-        sum.weighted_votes += row.weighted_votes;
+        self.links
+            .entry(key)
+            .and_modify(|sum| sum.merge(row, Over::Time))
+            .or_insert_with(|| row.clone());
     }
 
     /// The figures; none where there was no row of the mesh.

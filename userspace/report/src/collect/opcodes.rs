@@ -1,6 +1,6 @@
 //! One sum an opcode.
 
-use rocescope_model::OpcodeRow;
+use rocescope_model::{OpcodeRow, Over, Row};
 use std::collections::BTreeMap;
 
 /// The opcode mix.
@@ -13,18 +13,10 @@ pub struct OpcodeFigures {
 
 impl OpcodeFigures {
     pub(super) fn add(&mut self, row: &OpcodeRow) {
-        let sum = self
-            .by_number
+        self.by_number
             .entry(row.opcode_number)
-            .or_insert_with(|| OpcodeRow {
-                opcode: row.opcode.clone(),
-                opcode_number: row.opcode_number,
-                ..OpcodeRow::default()
-            });
-        sum.packets = sum.packets.saturating_add(row.packets);
-        sum.frame_bytes = sum.frame_bytes.saturating_add(row.frame_bytes);
-        sum.payload_bytes = sum.payload_bytes.saturating_add(row.payload_bytes);
-        sum.messages = sum.messages.saturating_add(row.messages);
+            .and_modify(|sum| sum.merge(row, Over::Time))
+            .or_insert_with(|| row.clone());
     }
 
     pub(super) fn sorted(mut self) -> Self {

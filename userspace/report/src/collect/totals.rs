@@ -1,7 +1,7 @@
 //! Sums over all windows, and the windows with most.
 
-use crate::report::{Period, add_window};
-use rocescope_model::WindowRow;
+use crate::report::Period;
+use rocescope_model::{Over, Row, WindowRow};
 
 /// The greatest rate of one window, and when that began.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -15,7 +15,7 @@ pub struct Peak {
 /// Sums over all windows.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Totals {
-    /// The sums. Of `flows` and its kin the most in one window.
+    /// The sums, by the rules of the columns.
     pub sums: WindowRow,
     /// Windows, those of several capture points at one time once.
     pub windows: u64,
@@ -34,24 +34,17 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Takes the rows of a window, behind all that began earlier.
-    pub(super) fn window(&mut self, rows: &[&WindowRow], period: &Period) {
-        for row in rows {
-            add_window(&mut self.sums, row);
-            let (shortest, longest) = self.window_ns;
-            self.window_ns = if self.windows == 0 && longest == 0 {
-                (row.window_ns, row.window_ns)
-            } else {
-                (shortest.min(row.window_ns), longest.max(row.window_ns))
-            };
-        }
-        let Some(first) = rows.first() else {
-            return;
-        };
-        let start_ns = first.window_start_ns;
-        let length = rows.iter().map(|row| row.window_ns).max().unwrap_or(0);
+    /// Takes a window, behind all that began earlier.
+    pub(super) fn window(&mut self, period: &Period) {
+        let (start_ns, length) = (period.sums.window_start_ns, period.sums.window_ns);
         if self.windows == 0 {
+            self.sums = period.sums.clone();
             self.start_ns = start_ns;
+            self.window_ns = (length, length);
+        } else {
+            self.sums.merge(&period.sums, Over::Time);
+            let (shortest, longest) = self.window_ns;
+            self.window_ns = (shortest.min(length), longest.max(length));
         }
         self.windows += 1;
         self.end_ns = self.end_ns.max(start_ns.saturating_add(length));

@@ -2,6 +2,7 @@
 
 use super::grid::Grid;
 use crate::chart::Chart;
+use serde::Serialize;
 
 /// One section.
 #[derive(Debug, Default)]
@@ -21,7 +22,8 @@ pub struct Section {
 }
 
 /// Whether a sentence is good news.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Level {
     /// All is well.
     Good,
@@ -44,7 +46,7 @@ impl Level {
 }
 
 /// A sentence of judgement.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
     /// How it is meant.
     pub level: Level,

@@ -9,16 +9,17 @@ mod earlier;
 mod mesh;
 
 use crate::arguments::CollectArguments;
-use crate::dataset::Retention;
-use crate::metrics::{self, Diagnosed};
-use crate::resources;
+use crate::collector_metrics;
 use crate::say;
-use crate::service::Service;
-use crate::signals::Signals;
 use anyhow::{Context, Result};
 use mesh::Mesh;
 use rocescope_collector::server::{Analysis, Settings, Status};
 use rocescope_collector::{Files, Server};
+use rocescope_engine::dataset::Retention;
+use rocescope_engine::metrics::{self, Diagnosed};
+use rocescope_engine::resources;
+use rocescope_engine::service::Service;
+use rocescope_engine::signals::Signals;
 use rocescope_model::{PROBE_TABLES, footer};
 use rocescope_store::{Options, Summary};
 use std::process::ExitCode;
@@ -84,7 +85,7 @@ pub(super) fn run(arguments: &CollectArguments) -> Result<ExitCode> {
     let last = server.status();
     let summary = server.stop().context("the dataset")?;
     retention.apply()?;
-    super::print(&end(&last, &summary))?;
+    crate::print(&end(&last, &summary))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -98,7 +99,7 @@ fn serve(
         return Ok(());
     };
     let (monitor, observer) = (server.monitor(), arguments.observer.clone());
-    let page = move || metrics::mesh::page(&monitor, diagnosed.as_ref(), &observer);
+    let page = move || collector_metrics::page(&monitor, diagnosed.as_ref(), &observer);
     let bound = metrics::serve(address, Arc::new(page))?;
     say!("figures at http://{bound}/metrics");
     Ok(())
@@ -121,9 +122,9 @@ fn settings(arguments: &CollectArguments) -> Result<Settings> {
         ..Options::new(&*arguments.observer)
     };
     settings.sync = !arguments.no_sync;
-    settings.most_agents = arguments.max_agents;
-    settings.waiting_bytes = usize::try_from(arguments.max_waiting).context("--max-waiting")?;
-    settings.tell = Arc::new(|line| say!("{line}"));
+    settings.max_agents = arguments.max_agents;
+    settings.queue_bytes = usize::try_from(arguments.max_waiting).context("--max-waiting")?;
+    settings.status = Arc::new(|line| say!("{line}"));
     Ok(settings)
 }
 

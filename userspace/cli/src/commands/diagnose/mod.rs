@@ -44,7 +44,7 @@ pub(super) fn run(action: &DiagnoseAction) -> Result<ExitCode> {
         sink.take(analyzer, diagnosis)
     })?;
     let diagnosis = sink.finish(&analyzer, &found)?;
-    super::print(&match arguments.output {
+    crate::print(&match arguments.output {
         DiagnosisOutput::Text => text::document(&diagnosis),
         DiagnosisOutput::Json => json::document(&diagnosis),
     })?;

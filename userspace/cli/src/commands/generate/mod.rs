@@ -4,7 +4,7 @@ mod onto;
 
 use crate::arguments::GenerateArguments;
 use anyhow::{Context, Result, ensure};
-use rocescope_capture::generate::{self, Scenario};
+use rocescope_generate::{self as generate, Scenario};
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ pub(super) fn run(arguments: &GenerateArguments) -> Result<ExitCode> {
     let beside = truth_path(out);
     let truth_json = serde_json::to_string_pretty(&truth).context("the truth")?;
     fs::write(&beside, truth_json).with_context(|| beside.display().to_string())?;
-    super::print(&format!(
+    crate::print(&format!(
         "{}: {} frames, {} of them RoCEv2\n{}: the truth about them\n",
         out.display(),
         truth.frames,

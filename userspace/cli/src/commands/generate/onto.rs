@@ -1,15 +1,14 @@
 //! Frames of a scenario onto an interface, and what the kernel made of them.
 
 use crate::arguments::{By, GenerateArguments, Output};
-use crate::signals::Signals;
 use anyhow::{Context, Result, bail, ensure};
-use rocescope_capture::generate::{Generator, Scenario};
 use rocescope_capture::inject::{Injector, LiveFrames, Sent};
-use rocescope_capture::interface::Interface;
-use rocescope_capture::privileges;
-use rocescope_model::Value;
-use rocescope_model::json::Writer;
+use rocescope_engine::signals::Signals;
+use rocescope_host::interface::Interface;
+use rocescope_host::privileges;
+use rocescope_model::json;
 use rustix::io::Errno;
+use serde::Serialize;
 use std::process::ExitCode;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -113,7 +112,7 @@ pub(super) fn run(arguments: &GenerateArguments, scenario: &Scenario) -> Result<
         (None, _) => over_packet(&interface, &frames, pace, &end)?,
     };
     let elapsed = begun.elapsed();
-    super::super::print(&match onto.output {
+    crate::print(&match onto.output {
         Output::Table => text(name, by, sent, elapsed),
         Output::Json => json(name, by, sent, elapsed),
     })?;
@@ -241,22 +240,27 @@ fn text(name: &str, by: &str, sent: Sent, elapsed: Duration) -> String {
 }
 
 fn json(name: &str, by: &str, sent: Sent, elapsed: Duration) -> String {
-    let mut json = Writer::pretty();
-    json.begin_object();
-    json.key("interface").string(name);
-    json.key("by").string(by);
-    for (key, count) in [
-        ("offered", sent.offered),
-        ("accepted", sent.accepted),
-        ("dropped", sent.dropped),
-        ("refused", sent.refused()),
-    ] {
-        json.key(key).integer(count);
+    #[derive(Serialize)]
+    struct Document<'a> {
+        interface: &'a str,
+        by: &'a str,
+        offered: u64,
+        accepted: u64,
+        dropped: u64,
+        refused: u64,
+        #[serde(serialize_with = "json::float")]
+        seconds: f64,
+        #[serde(serialize_with = "json::float")]
+        accepted_pps: f64,
     }
-    json.key("seconds")
-        .value(&Value::F64(elapsed.as_secs_f64()));
-    json.key("accepted_pps")
-        .value(&Value::F64(rate(sent, elapsed)));
-    json.end_object();
-    json.finish() + "\n"
+    json::pretty(&Document {
+        interface: name,
+        by,
+        offered: sent.offered,
+        accepted: sent.accepted,
+        dropped: sent.dropped,
+        refused: sent.refused(),
+        seconds: elapsed.as_secs_f64(),
+        accepted_pps: rate(sent, elapsed),
+    }) + "\n"
 }

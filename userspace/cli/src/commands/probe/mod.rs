@@ -18,13 +18,13 @@ mod window;
 
 use crate::arguments::{Output, ProbeArguments};
 use crate::say;
-use crate::service::Service;
-use crate::signals::Signals;
 use anyhow::{Context, Result, ensure};
 use cost::Cost;
 use outlet::Outlet;
 use relay::Relay;
-use rocescope_capture::privileges;
+use rocescope_engine::service::Service;
+use rocescope_engine::signals::Signals;
+use rocescope_host::privileges;
 use rocescope_probe::types::Presence;
 use rocescope_probe::{Agent, Backend, Nanos, Nic, drive};
 use std::process::ExitCode;
@@ -75,7 +75,7 @@ pub(super) fn run(arguments: &ProbeArguments) -> Result<ExitCode> {
         seconds: begun.elapsed().as_secs_f64(),
         store: sinks.outlet.finish()?,
     };
-    super::print(&match arguments.output {
+    crate::print(&match arguments.output {
         Output::Table => summary.text(),
         Output::Json => summary.json(),
     })?;

@@ -3,7 +3,7 @@
 use crate::arguments::{ProbeArguments, ProbeBackend};
 use crate::say;
 use anyhow::{Context, Result, bail, ensure};
-use rocescope_capture::privileges;
+use rocescope_host::privileges;
 use rocescope_probe::backend::raw::{self, Link, Raw};
 use rocescope_probe::{Backend, Nanos, Settings};
 use std::collections::hash_map::RandomState;
@@ -102,7 +102,7 @@ fn links(arguments: &ProbeArguments) -> Result<Vec<Link>> {
             arguments.interfaces.is_empty(),
             "`all` and `interface` are both set, one of them in the configuration file"
         );
-        links = raw::all();
+        links = raw::all()?;
         links.retain(|link| arguments.backend != ProbeBackend::Verbs || link.is_rdma());
     }
     for name in &arguments.interfaces {

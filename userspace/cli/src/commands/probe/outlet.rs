@@ -1,12 +1,13 @@
 //! Rows to the dataset.
 
 use crate::arguments::ProbeArguments;
-use crate::dataset::{Dataset, Retention};
 use crate::say;
 use anyhow::Result;
+use rocescope_engine::dataset::{Dataset, Retention};
 use rocescope_model::{Cells, PROBE_TABLES, footer};
 use rocescope_probe::{Backend, Settings};
 use rocescope_store::{Error, Options, Writer};
+use serde::Serialize;
 
 /// The dataset that is asked for, if one is.
 pub(super) struct Outlet {
@@ -15,7 +16,7 @@ pub(super) struct Outlet {
 }
 
 /// What was written.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize)]
 pub(super) struct Stored {
     /// Rows of probes.
     pub(super) probes: u64,
@@ -24,6 +25,7 @@ pub(super) struct Stored {
     /// Rows that could not be written.
     pub(super) lost: u64,
     /// Why.
+    #[serde(skip)]
     pub(super) refused: Option<String>,
     /// Sealed segments.
     pub(super) segments: u64,

@@ -1,10 +1,12 @@
 //! What is said at the end.
 
 use super::outlet::Stored;
-use rocescope_model::json::Writer;
+use rocescope_model::json::{self, Object};
 use rocescope_probe::types::Refusal;
 use rocescope_probe::{Counters, Nic, NicIndex};
+use serde::Serialize;
 use std::fmt::Write;
+use std::net::IpAddr;
 
 pub(super) struct Summary<'a> {
     pub(super) counters: Counters,
@@ -89,17 +91,6 @@ impl Summary<'_> {
 
     pub(super) fn json(&self) -> String {
         let counters = &self.counters;
-        let mut json = Writer::pretty();
-        json.begin_object();
-        json.key("nics").begin_array();
-        for nic in self.nics {
-            json.begin_object();
-            json.key("name").string(&nic.name);
-            json.key("address").string(&nic.address.to_string());
-            json.end_object();
-        }
-        json.end_array();
-        let rare = self.rare();
         let named = [
             ("probes", counters.probes),
             ("received", counters.received),
@@ -115,20 +106,29 @@ impl Summary<'_> {
             ("paths", self.paths.0 as u64),
             ("paths_known", self.paths.1 as u64),
         ];
-        for (name, count) in named.into_iter().chain(rare) {
-            json.key(name).integer(count);
-        }
-        if let Some(stored) = &self.store {
-            json.key("dataset").begin_object();
-            json.key("probes").integer(stored.probes);
-            json.key("paths").integer(stored.paths);
-            json.key("lost").integer(stored.lost);
-            json.key("segments").integer(stored.segments);
-            json.end_object();
-        }
-        json.end_object();
-        let mut text = json.finish();
-        text.push('\n');
-        text
+        let nics = self.nics.iter().map(|nic| NicDocument {
+            name: &nic.name,
+            address: nic.address,
+        });
+        json::pretty(&Document {
+            nics: nics.collect(),
+            counts: named.into_iter().chain(self.rare()).collect(),
+            dataset: self.store.as_ref(),
+        }) + "\n"
     }
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    nics: Vec<NicDocument<'a>>,
+    #[serde(flatten)]
+    counts: Object<&'static str, u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dataset: Option<&'a Stored>,
+}
+
+#[derive(Serialize)]
+struct NicDocument<'a> {
+    name: &'a str,
+    address: IpAddr,
 }

@@ -1,40 +1,30 @@
 //! `rocescope top`: finished windows on a terminal as they come, or printed.
 //!
-//! The thread that was there first drives the source; another, named `view`, draws and reads keys. Between
-//! the two runs one bounded channel one way ([`feed`]), and what the keys ask for the other way
-//! ([`control`]).
+//! The main thread drives the source; a player of the view draws and reads keys in others.
 //!
 //! | module | what it does |
 //! |---|---|
 //! | `file`, `live`, `dataset` | a source each: windows into the feed |
-//! | `feed` | where sources put windows: the channel, or standard output |
-//! | `control` | what keys ask of a source: pause, speed, another window |
-//! | `show` | the loop that draws |
+//! | `feed` | where sources put windows: the screen, or standard output |
+//! | `process` | this process, as the thread that draws uses it |
 //! | `once` | windows as text, JSON and CSV |
 //! | `look` | theme, characters and keys from arguments and environment |
-//! | `own` | what this process uses |
 
-mod control;
 mod dataset;
 mod feed;
 mod file;
 mod live;
 mod look;
 mod once;
-mod own;
-mod show;
+mod process;
 
 use crate::arguments::TopArguments;
-use crate::signals::Signals;
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use control::Control;
-use feed::{Feed, Stopped};
-pub(super) use live::wanted;
+use feed::Feed;
 use once::Printer;
+use rocescope_engine::signals::{SIGHUP, SIGQUIT, Signals};
 use rocescope_model::Time;
-use rocescope_view::{Header, Motion, Pane};
-use show::Stage;
-use signal_hook::consts::{SIGHUP, SIGQUIT};
+use rocescope_view::{Control, Header, Motion, Pane, Stage, Stopped};
 use std::io::IsTerminal;
 use std::process::ExitCode;
 

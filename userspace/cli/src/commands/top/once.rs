@@ -1,21 +1,20 @@
 //! Windows as text, JSON and CSV, for those without a terminal.
 
-use super::feed::Stopped;
 use super::look;
 use crate::arguments::{OnceOutput, TableName, TopArguments};
-use crate::commands::print;
+use crate::print;
 use anyhow::{Result, anyhow};
 use rocescope_diagnose::mesh::Figure;
 use rocescope_model::csv;
 use rocescope_model::filter::{Filter, RowFilter};
 use rocescope_model::human::Rates;
-use rocescope_model::json::Writer;
+use rocescope_model::json::{self, Object, Rows};
 use rocescope_model::render::{self, Options};
 use rocescope_model::{
     Cells, ConnectionRow, EventRow, FlowRow, LinkRow, MeshRows, OpcodeRow, PairRow, Row, SlaRow,
-    Table, Type, Value, VerdictRow, WindowRow, WindowRows,
+    Table, Value, VerdictRow, WindowRow, WindowRows,
 };
-use rocescope_view::sort;
+use rocescope_view::{Stopped, sort};
 use std::collections::HashSet;
 use std::fmt::Write;
 
@@ -334,19 +333,11 @@ impl Cells for Top<'_> {
 
 /// One line: an object of tables, each with its rows; sketches are not for here.
 fn json(rows: &WindowRows, mesh: Option<&MeshRows>) -> String {
-    let mut json = Writer::compact();
-    json.begin_object();
     let mut tables = rows.tables();
     // The sums first, for who reads with their eyes.
     tables.rotate_right(1);
     let of_mesh = mesh.iter().flat_map(|mesh| mesh.tables());
-    for cells in tables.into_iter().chain(of_mesh) {
-        json.key(cells.table().name).begin_array();
-        for row in 0..cells.rows() {
-            json.row(cells, row, |column| column.kind != Type::Bytes);
-        }
-        json.end_array();
-    }
-    json.end_object();
-    json.finish() + "\n"
+    let tables = tables.into_iter().chain(of_mesh);
+    let tables = tables.map(|cells| (cells.table().name, Rows(cells, json::no_sketch)));
+    json::compact(&tables.collect::<Object<_, _>>()) + "\n"
 }

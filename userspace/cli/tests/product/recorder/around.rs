@@ -62,7 +62,7 @@ impl Demo {
         let (input, data) = (place("in.pcap"), place("data"));
         let scenario = concat!(
             env!("CARGO_MANIFEST_DIR"),
-            "/../capture/scenarios/demo.toml"
+            "/../generate/scenarios/demo.toml"
         );
         let made = rocescope::run(&["generate", scenario, "--write", &input]);
         assert!(made.status.success());

@@ -6,10 +6,9 @@
 //! and a filter drops whatever comes.
 
 use super::super::Error;
-use super::socket::attach;
+use rocescope_host::packet::{DROP_ALL, attach_filter};
 use std::io::ErrorKind;
 use std::net::{Ipv4Addr, Ipv6Addr, UdpSocket};
-use std::os::fd::AsRawFd;
 
 /// Sockets that hold the port.
 #[derive(Debug)]
@@ -31,13 +30,7 @@ impl Guard {
         for (bound, is_v4) in [(v6, false), (v4, true)] {
             match bound {
                 Ok(socket) => {
-                    let nothing = [libc::sock_filter {
-                        code: (libc::BPF_RET | libc::BPF_K) as u16,
-                        jt: 0,
-                        jf: 0,
-                        k: 0,
-                    }];
-                    attach(socket.as_raw_fd(), &nothing).map_err(Error::at("a filter"))?;
+                    attach_filter(&socket, &DROP_ALL).map_err(Error::at("a filter"))?;
                     guard._sockets.push(socket);
                 }
                 // The first of them takes IPv4 too.

@@ -7,7 +7,8 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | `link` | the NICs, and sending with `pnet` |
+//! | `link` | the NICs |
+//! | `sender` | sends frames with `pnet` |
 //! | `socket` | a packet socket that filters and stamps |
 //! | `stamping` | which clock stamps |
 //! | `next_hop` | the routing table and the neighbours, over netlink |
@@ -18,6 +19,7 @@ mod changes;
 mod guard;
 mod link;
 mod next_hop;
+mod sender;
 mod socket;
 mod stamping;
 
@@ -30,11 +32,11 @@ use crate::payload::Payload;
 use crate::types::{Clock, Event, Nanos, Nic, NicIndex, Outgoing, Refusal};
 use changes::Changes;
 use guard::Guard;
-use link::Sender;
 use next_hop::{NextHops, Resolved};
 use rustix::buffer::spare_capacity;
 use rustix::event::{Timespec, epoll};
 use rustix::io::Errno;
+use sender::Sender;
 use socket::{Received, Socket};
 use stamping::Stamping;
 use std::os::fd::OwnedFd;
@@ -114,12 +116,12 @@ impl Raw {
     /// # Errors
     /// The kernel refuses.
     pub fn open(links: Vec<Link>, udp_dst_port: u16) -> Result<Self, Error> {
-        let stamping = Stamping::of_all(&links)?;
+        let stamping = Stamping::of_all(&links);
         let clock = stamping.clock(&links);
         let count = links.len();
         let open = |link: Link| {
             let socket = Socket::open(udp_dst_port, stamping)?;
-            let sender = link.sender(&socket)?;
+            let sender = Sender::new(&link, &socket)?;
             Ok(Port {
                 link,
                 is_gone: false,
@@ -255,7 +257,10 @@ impl Raw {
 
     /// Reports interfaces that disappeared, returned or changed.
     fn check_interfaces(&mut self, events: &mut Vec<Event>) {
-        let interfaces = link::interfaces();
+        // If the list is unavailable now, the next change triggers another attempt.
+        let Ok(interfaces) = link::interfaces() else {
+            return;
+        };
         let nics = self.nics.iter_mut().zip(&mut self.ports);
         for (index, (nic, port)) in nics.enumerate() {
             let number = NicIndex(index as u16);
@@ -332,7 +337,7 @@ impl Port {
     /// Sends and receives over another interface. It keeps the socket: a new one would need the privilege that the
     /// process has dropped.
     fn replace(&mut self, link: Link) -> Result<(), Error> {
-        self.sender = link.sender(&self.socket)?;
+        self.sender = Sender::new(&link, &self.socket)?;
         self.link = link;
         self.hops.fill(None);
         Ok(())

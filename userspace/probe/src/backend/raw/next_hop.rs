@@ -19,9 +19,9 @@ use netlink_packet_route::route::{
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::protocols::NETLINK_ROUTE;
 use netlink_sys::{Socket as Netlink, SocketAddr as NetlinkAddress};
+use rocescope_host::packet::set_option;
 use std::io;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, SocketAddrV6, UdpSocket};
-use std::os::fd::AsRawFd;
 
 /// The port "discard": usually closed, and a service on it ignores the datagram.
 const DISCARD: u16 = 9;
@@ -208,21 +208,8 @@ fn nudge(link: &Link) -> io::Result<UdpSocket> {
     let socket = UdpSocket::bind((link.address(), 0))?;
     socket.set_nonblocking(true)?;
     let name = link.name().as_bytes();
-    // SAFETY: the kernel reads no more than the given size.
-    let bound = unsafe {
-        libc::setsockopt(
-            socket.as_raw_fd(),
-            libc::SOL_SOCKET,
-            libc::SO_BINDTODEVICE,
-            name.as_ptr().cast(),
-            name.len() as libc::socklen_t,
-        )
-    };
-    if bound == 0 {
-        Ok(socket)
-    } else {
-        Err(io::Error::last_os_error())
-    }
+    set_option(&socket, libc::SOL_SOCKET, libc::SO_BINDTODEVICE, name)?;
+    Ok(socket)
 }
 
 const fn family(address: IpAddr) -> AddressFamily {

@@ -5,15 +5,13 @@
 //! the NIC does (3).
 
 use super::super::Error;
-use super::stamping::Stamping;
+use super::stamping::{Stamping, Stamps};
 use crate::types::Nanos;
-use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use rocescope_host::packet::{self, attach_filter, set_option};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 /// The maximum length of a router's answer that quotes a probe.
 const FRAME_MAX: usize = 576;
-/// `PACKET_IGNORE_OUTGOING`: timestamps report departures.
-const IGNORE_OUTGOING: libc::c_int = 23;
 /// The maximum number of frames read at a time, so that one NIC cannot delay the others.
 const BURST: usize = 64;
 
@@ -27,47 +25,32 @@ pub(super) struct Received<'a> {
     pub(super) stamps: Stamps,
 }
 
-/// The time at which a frame arrived or left.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Stamps {
-    /// By the system clock.
-    pub(super) software: Option<Nanos>,
-    /// By the clock of the NIC.
-    pub(super) hardware: Option<Nanos>,
-}
-
 #[derive(Debug)]
 pub(super) struct Socket {
-    fd: OwnedFd,
+    socket: packet::Socket,
     dropped: u64,
 }
 
 impl Socket {
     /// Opens a socket that is not yet bound to an interface.
     pub(super) fn open(udp_dst_port: u16, stamping: Stamping) -> Result<Self, Error> {
-        // SAFETY: the call takes three numbers. Protocol 0: it receives nothing before it is bound.
-        let fd = unsafe { libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0) };
-        if fd < 0 {
-            return Err(Error::at("a packet socket")(io::Error::last_os_error()));
-        }
-        // SAFETY: the kernel just returned this descriptor, and nothing else owns it.
-        let fd = unsafe { OwnedFd::from_raw_fd(fd) };
-        let raw = fd.as_raw_fd();
-        attach(raw, &filter(udp_dst_port)).map_err(Error::at("a filter"))?;
-        set(raw, libc::SOL_PACKET, IGNORE_OUTGOING, &1i32)
+        let socket = packet::Socket::open().map_err(Error::at("a packet socket"))?;
+        attach_filter(&socket, &filter(udp_dst_port)).map_err(Error::at("a filter"))?;
+        socket
+            .ignore_outgoing()
             .map_err(Error::at("PACKET_IGNORE_OUTGOING"))?;
-        set(
-            raw,
+        set_option(
+            &socket,
             libc::SOL_SOCKET,
             libc::SO_TIMESTAMPING,
             &stamping.flags(),
         )
         .map_err(Error::at("SO_TIMESTAMPING"))?;
-        Ok(Self { fd, dropped: 0 })
+        Ok(Self { socket, dropped: 0 })
     }
 
     pub(super) fn fd(&self) -> BorrowedFd<'_> {
-        self.fd.as_fd()
+        self.socket.as_fd()
     }
 
     /// Passes one departed frame and its times to `take`, if there is one; returns whether there was. The socket stays
@@ -109,7 +92,7 @@ impl Socket {
         // SAFETY: everything that the message points to outlives the call and has the stated size.
         let got = unsafe {
             libc::recvmsg(
-                self.fd.as_raw_fd(),
+                self.fd().as_raw_fd(),
                 &raw mut message,
                 flags | libc::MSG_DONTWAIT,
             )
@@ -118,24 +101,10 @@ impl Socket {
         Some((bytes, stamps(&message)))
     }
 
-    /// The number of frames dropped because the buffer was full.
+    /// Frames that found no room, so far, as far as the kernel tells.
     pub(super) fn dropped(&mut self) -> u64 {
-        // SAFETY: a structure of numbers, for which all zeros is valid.
-        let mut counts: libc::tpacket_stats = unsafe { std::mem::zeroed() };
-        let mut length = size_of_val(&counts) as libc::socklen_t;
-        // SAFETY: the kernel writes no more than the given length.
-        let got = unsafe {
-            libc::getsockopt(
-                self.fd.as_raw_fd(),
-                libc::SOL_PACKET,
-                libc::PACKET_STATISTICS,
-                (&raw mut counts).cast(),
-                &raw mut length,
-            )
-        };
-        if got == 0 {
-            // Reading sets them to 0.
-            self.dropped += u64::from(counts.tp_drops);
+        if let Ok(dropped) = self.socket.dropped() {
+            self.dropped = dropped;
         }
         self.dropped
     }
@@ -172,39 +141,7 @@ fn nanos(time: libc::timespec) -> Option<Nanos> {
     (nanos.0 != 0).then_some(nanos)
 }
 
-/// Attaches a classic BPF filter.
-pub(super) fn attach(fd: RawFd, filter: &[libc::sock_filter]) -> io::Result<()> {
-    let program = libc::sock_fprog {
-        len: filter.len() as libc::c_ushort,
-        filter: filter.as_ptr().cast_mut(),
-    };
-    set(fd, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &program)
-}
-
-pub(super) fn set<T>(
-    fd: RawFd,
-    level: libc::c_int,
-    name: libc::c_int,
-    value: &T,
-) -> io::Result<()> {
-    // SAFETY: the kernel reads no more than the given size.
-    let set = unsafe {
-        libc::setsockopt(
-            fd,
-            level,
-            name,
-            std::ptr::from_ref(value).cast(),
-            size_of::<T>() as libc::socklen_t,
-        )
-    };
-    if set == 0 {
-        Ok(())
-    } else {
-        Err(io::Error::last_os_error())
-    }
-}
-
-/// Accepts datagrams to the port, and the ICMP messages time exceeded and unreachable.
+/// Lets through datagrams to the port, and what routers say of time exceeded and unreachable.
 fn filter(udp_dst_port: u16) -> [libc::sock_filter; 22] {
     const LOAD_HALF: u32 = libc::BPF_LD | libc::BPF_H | libc::BPF_ABS;
     const LOAD_BYTE: u32 = libc::BPF_LD | libc::BPF_B | libc::BPF_ABS;

@@ -3,16 +3,15 @@
 mod index;
 mod mesh;
 
-use super::control::Next;
 use super::feed::Feed;
 use crate::arguments::TopArguments;
-use crate::signals::Signals;
 use anyhow::{Context, Result, anyhow, ensure};
 use index::Index;
+use rocescope_engine::Signals;
 use rocescope_model::MeshRows;
 use rocescope_store::Error::NoDirectory;
 use rocescope_view::series::REACH;
-use rocescope_view::{Header, Motion, Pane, Seek};
+use rocescope_view::{Header, Motion, Next, Pane, Seek};
 use std::path::Path;
 
 pub(super) fn run(root: &Path, arguments: &TopArguments, signals: &Signals) -> Result<()> {

@@ -1,0 +1,317 @@
+//! A program that captures: started, asked, ended.
+
+use super::bed::{Bed, RECEIVER};
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+use xtask::process::{command, run};
+use xtask::product::{directory, text};
+
+/// What is sent: data packets of 32 queue pairs, all of one length.
+pub(super) const SCENARIO: &str = "testbed/src/bench/capture/writes.toml";
+/// How long a program without a first line takes to begin, and what it has not taken yet to come.
+const SETTLE: Duration = Duration::from_millis(1_500);
+const SOFTFLOWD: &str = "softflowd.ctl";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Rocescope { drop: bool },
+    PerPacket { drop: bool },
+    Tcpdump,
+    Softflowd,
+    Pmacctd,
+}
+
+impl Drop for Built {
+    fn drop(&mut self) {
+        // What a benchmark wrote is of no use to anybody.
+        let _ = fs::remove_dir_all(self.dataset());
+    }
+}
+
+impl Kind {
+    pub(super) const ALL: [Self; 7] = [
+        Self::Rocescope { drop: true },
+        Self::Rocescope { drop: false },
+        Self::PerPacket { drop: true },
+        Self::PerPacket { drop: false },
+        Self::Tcpdump,
+        Self::Softflowd,
+        Self::Pmacctd,
+    ];
+
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Rocescope { drop: true } => "rocescope, drop",
+            Self::Rocescope { drop: false } => "rocescope, pass",
+            Self::PerPacket { drop: true } => "record a packet, drop",
+            Self::PerPacket { drop: false } => "record a packet, pass",
+            Self::Tcpdump => "tcpdump -w /dev/null",
+            Self::Softflowd => "softflowd",
+            Self::Pmacctd => "pmacctd",
+        }
+    }
+}
+
+/// The programs that were built.
+pub(super) struct Built {
+    pub(super) rocescope: String,
+    per_packet: String,
+    folder: PathBuf,
+}
+
+impl Built {
+    pub(super) fn new() -> Result<Self> {
+        let rocescope = xtask::product::build()?;
+        let example = ["build", "--quiet", "--release", "--package", "rocescope"];
+        run(command("cargo", &example).args([
+            "--features",
+            "per-packet",
+            "--example",
+            "per_packet",
+        ]))?;
+        let per_packet = rocescope.with_file_name("examples").join("per_packet");
+        Ok(Self {
+            rocescope: text(&rocescope),
+            per_packet: text(&per_packet),
+            folder: directory()?,
+        })
+    }
+
+    fn dataset(&self) -> PathBuf {
+        // Several may run at once.
+        self.folder
+            .join(format!("capture-dataset-{}", std::process::id()))
+    }
+
+    fn control(&self) -> String {
+        text(&self.folder.join(SOFTFLOWD))
+    }
+
+    fn command(&self, kind: Kind, bed: &Bed) -> Command {
+        let verdict = |drop| if drop { "drop" } else { "pass" };
+        let out = text(&self.dataset());
+        let mut words: Vec<&str> = Vec::new();
+        let control = self.control();
+        let pid_file = format!("{control}.pid");
+        match kind {
+            Kind::Rocescope { drop } => words.extend([
+                &self.rocescope,
+                "capture",
+                "-i",
+                RECEIVER,
+                "--mode",
+                "native",
+                "-o",
+                "json",
+                "--verdict",
+                verdict(drop),
+                "--out",
+                &out,
+            ]),
+            Kind::PerPacket { drop } => {
+                words.extend([&self.per_packet, RECEIVER, verdict(drop), &out]);
+            }
+            // As root it would give the file that it writes, /dev/null, to its own user.
+            Kind::Tcpdump => words.extend([
+                "tcpdump",
+                "-Z",
+                "root",
+                "-i",
+                RECEIVER,
+                "-n",
+                "-w",
+                "/dev/null",
+            ]),
+            Kind::Softflowd => words.extend([
+                "softflowd",
+                "-d",
+                "-i",
+                RECEIVER,
+                "-n",
+                "127.0.0.1:9995",
+                "-c",
+                &control,
+                "-p",
+                &pid_file,
+            ]),
+            Kind::Pmacctd => words.extend([
+                "pmacctd",
+                "-i",
+                RECEIVER,
+                "-P",
+                "print",
+                "-r",
+                "3600",
+                "-c",
+                "src_host,dst_host,src_port,dst_port,proto",
+            ]),
+        }
+        let mut pinned = bed.pinned(1, words[0]);
+        pinned.args(&words[1..]);
+        pinned
+    }
+
+    /// Starts it; returns when it captures.
+    pub(super) fn start(&self, kind: Kind, bed: &Bed) -> Result<Running> {
+        if self.dataset().exists() {
+            fs::remove_dir_all(self.dataset())?;
+        }
+        let mut command = self.command(kind, bed);
+        command.stdin(Stdio::null()).stdout(Stdio::piped());
+        // pmacctd logs where it was told to print.
+        let mut child = command.stderr(Stdio::piped()).spawn()?;
+        let mut stderr = BufReader::new(child.stderr.take().context("its errors")?);
+        let mut line = String::new();
+        if let Kind::Rocescope { .. } | Kind::PerPacket { .. } = kind {
+            stderr.read_line(&mut line)?;
+            ensure!(line.starts_with("capturing on "), "{}: {line}", kind.name());
+        } else {
+            sleep(SETTLE);
+        }
+        let errors = std::thread::spawn(move || {
+            let mut rest = String::new();
+            // What could be read of it is what there is.
+            let _ = stderr.read_to_string(&mut rest);
+            rest
+        });
+        Ok(Running {
+            kind,
+            child,
+            errors: Some(errors),
+            control: self.control(),
+        })
+    }
+}
+
+/// What a contender says at its end.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Seen {
+    pub(super) frames: u64,
+    /// Frames that it says it has lost.
+    pub(super) lost: u64,
+}
+
+pub(super) struct Running {
+    kind: Kind,
+    child: Child,
+    errors: Option<std::thread::JoinHandle<String>>,
+    control: String,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It has ended already, unless something went wrong before it was asked to.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Running {
+    pub(super) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Processor seconds of it and its children so far.
+    pub(super) fn cpu_s(&self) -> f64 {
+        let mut ticks = 0;
+        let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+        for process in processes {
+            let Ok(stat) = fs::read_to_string(process.path().join("stat")) else {
+                continue;
+            };
+            // The name in parentheses may hold anything.
+            let Some((head, rest)) = stat.rsplit_once(") ") else {
+                continue;
+            };
+            let pid = head.split(' ').next().and_then(|pid| pid.parse().ok());
+            let fields: Vec<u64> = rest
+                .split(' ')
+                .skip(1)
+                .map(|field| field.parse().unwrap_or(0))
+                .collect();
+            let own = u64::from(self.pid());
+            if pid == Some(own) || fields.first() == Some(&own) {
+                // utime and stime, fields 14 and 15 of proc(5).
+                ticks += fields.get(10).unwrap_or(&0) + fields.get(11).unwrap_or(&0);
+            }
+        }
+        // USER_HZ is 100 on every architecture that this runs on.
+        ticks as f64 / 100.0
+    }
+
+    fn signal(&self, name: &str) -> Result<()> {
+        run(&mut command("kill", &[name, &self.pid().to_string()]))
+    }
+
+    /// Ends it: what it has seen.
+    pub(super) fn end(mut self) -> Result<Seen> {
+        let mut told = String::new();
+        match self.kind {
+            Kind::Softflowd => {
+                let output =
+                    command("softflowctl", &["-c", &self.control, "statistics"]).output()?;
+                told = String::from_utf8_lossy(&output.stdout).into_owned();
+            }
+            Kind::Pmacctd => {
+                self.signal("-USR1")?;
+                sleep(SETTLE / 3);
+            }
+            _ => {}
+        }
+        self.signal("-INT")?;
+        let mut stdout = String::new();
+        let pipe = self.child.stdout.take().context("its output")?;
+        BufReader::new(pipe).read_to_string(&mut stdout)?;
+        let status = self.child.wait()?;
+        let errors = self.errors.take().and_then(|errors| errors.join().ok());
+        let stderr = errors.unwrap_or_default();
+        let name = self.kind.name();
+        let seen = match self.kind {
+            Kind::Rocescope { .. } | Kind::PerPacket { .. } => {
+                ensure!(status.success(), "{name}: {status}: {stderr}");
+                let summary: Value = serde_json::from_str(&stdout).context(stdout)?;
+                Seen {
+                    frames: summary["frames"].as_u64().unwrap_or(0),
+                    lost: summary["lost"].as_u64().unwrap_or(0),
+                }
+            }
+            Kind::Tcpdump => Seen {
+                frames: before(&stderr, " packets captured")?,
+                lost: before(&stderr, " packets dropped by kernel")?,
+            },
+            Kind::Softflowd => Seen {
+                frames: behind(&told, "Packets processed: ")?,
+                lost: behind(&told, "Packets dropped by libpcap: ")?,
+            },
+            Kind::Pmacctd => {
+                let all = format!("{stdout}{stderr}");
+                let lost = behind(&all, "dropped_packets=")?;
+                Seen {
+                    frames: behind(&all, "received_packets=")?.saturating_sub(lost),
+                    lost,
+                }
+            }
+        };
+        Ok(seen)
+    }
+}
+
+/// The number behind these words.
+fn behind(text: &str, words: &str) -> Result<u64> {
+    let at = text.find(words).with_context(|| text.to_owned())? + words.len();
+    let digits = text[at..].chars().take_while(char::is_ascii_digit);
+    Ok(digits.collect::<String>().parse()?)
+}
+
+/// The number before these words, on their line.
+fn before(text: &str, words: &str) -> Result<u64> {
+    let at = text.find(words).with_context(|| text.to_owned())?;
+    let number = text[..at].rsplit(['\n', ' ']).next().unwrap_or_default();
+    Ok(number.parse()?)
+}

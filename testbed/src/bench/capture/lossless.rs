@@ -1,0 +1,262 @@
+//! Part b: the highest rate at which the whole path loses nothing.
+//!
+//! Frames go straight into the attached program, on core 0, by `BPF_PROG_TEST_RUN`: so no driver sets
+//! the limit. The other core takes what the program hands over through windows, sketches and Parquet.
+
+use super::bed::Bed;
+use super::contender::{Built, Kind};
+use anyhow::{Context, Result, ensure};
+use rocescope_capture::inject::{Straight, pin};
+use rocescope_generate::{Generator, Scenario};
+use rocescope_model::Value;
+use rocescope_model::json::Writer;
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+use xtask::process::root;
+
+const SCENARIO: &str = "testbed/src/bench/capture/sends.toml";
+/// Frames that are sent over and over: eight messages of each queue pair.
+const LOOP: usize = 16_384;
+/// The bisection ends when both ends are as close as this.
+const CLOSE: f64 = 1.1;
+/// Ethernet, IPv4 and UDP stand before the BTH, which begins with the opcode.
+const BTH_AT: usize = 14 + 20 + 8;
+const STEPS: usize = 8;
+const ARRIVE: Duration = Duration::from_millis(500);
+
+struct Run {
+    asked_pps: Option<f64>,
+    offered: u64,
+    pps: f64,
+    seen: u64,
+    lost: u64,
+    /// Share of its core that the consumer was busy, and that the producer got.
+    busy: f64,
+    producer: f64,
+}
+
+impl Run {
+    fn is_lossless(&self) -> bool {
+        self.lost == 0
+    }
+}
+
+pub(super) fn run(seconds: f64) -> Result<(String, String)> {
+    let built = Built::new()?;
+    let whole = frames()?;
+    // First packets alone: none continues the one before, so that each is a run.
+    let first = whole.first().map_or(0, |frame| frame[BTH_AT]);
+    let broken: Vec<_> = whole
+        .iter()
+        .filter(|frame| frame[BTH_AT] == first)
+        .cloned()
+        .collect();
+    let mut results = Vec::new();
+    for (kind, name, frames) in [
+        (Kind::Rocescope { drop: true }, "rocescope", &whole),
+        (Kind::PerPacket { drop: true }, "record a packet", &whole),
+        (
+            Kind::Rocescope { drop: true },
+            "rocescope, each packet a run",
+            &broken,
+        ),
+        (
+            Kind::PerPacket { drop: true },
+            "record a packet, each a run",
+            &broken,
+        ),
+    ] {
+        let mut runs = Vec::new();
+        let mut once = |pps: Option<f64>| -> Result<(bool, f64)> {
+            let run = once(kind, &built, frames, pps, seconds).with_context(|| name)?;
+            eprintln!(
+                "{}: {:.2} M/s: {} of {} seen, {} lost, consumer {:.0} %",
+                name,
+                run.pps / 1e6,
+                run.seen,
+                run.offered,
+                run.lost,
+                100.0 * run.busy
+            );
+            let answer = (run.is_lossless(), run.pps);
+            runs.push(run);
+            Ok(answer)
+        };
+        let (lossless, most) = once(None)?;
+        if !lossless {
+            let (mut good, mut bad) = (0.0, most);
+            let mut next = most / 2.0;
+            for _ in 0..STEPS {
+                let (lossless, pps) = once(Some(next))?;
+                if lossless {
+                    good = pps.min(next);
+                    if pps < next / CLOSE {
+                        // The producer keeps no higher rate.
+                        break;
+                    }
+                } else {
+                    bad = next;
+                }
+                if good > 0.0 && bad / good < CLOSE {
+                    break;
+                }
+                next = f64::midpoint(good, bad);
+            }
+        }
+        results.push((name, runs));
+    }
+    Ok((table(&results), json(&results)))
+}
+
+fn frames() -> Result<Vec<Vec<u8>>> {
+    let text = std::fs::read_to_string(root().join(SCENARIO))?;
+    let mut generator = Generator::new(&Scenario::parse(&text)?, 1);
+    let (mut frames, mut frame) = (Vec::new(), Vec::new());
+    while frames.len() < LOOP && generator.next_frame(&mut frame).is_some() {
+        // Data alone: the packet that the kernel runs over has one length, and ACKs are shorter.
+        if frames
+            .first()
+            .is_none_or(|first: &Vec<u8>| first.len() == frame.len())
+        {
+            frames.push(frame.clone());
+        }
+    }
+    // Frames of one opcode would each be a run of their own, which is the worst case and no traffic.
+    let opcodes: BTreeSet<u8> = frames.iter().map(|frame| frame[BTH_AT]).collect();
+    ensure!(
+        opcodes.len() >= 3,
+        "the scenario yields opcodes {opcodes:?}"
+    );
+    Ok(frames)
+}
+
+fn once(
+    kind: Kind,
+    built: &Built,
+    frames: &[Vec<u8>],
+    pps: Option<f64>,
+    seconds: f64,
+) -> Result<Run> {
+    let bed = Bed::new()?;
+    let running = built.start(kind, &bed)?;
+    let program = bed.receiver()?["xdp"]["prog"]["id"].as_u64();
+    let program = program.and_then(|id| u32::try_from(id).ok());
+    let program = program.context("the attached program")?;
+    let cpu_before = running.cpu_s();
+    let (offered, elapsed, producer_s) = std::thread::scope(|scope| {
+        let sender = scope.spawn(|| send(program, frames, pps, seconds));
+        sender
+            .join()
+            .unwrap_or_else(|_| anyhow::bail!("the sender has panicked"))
+    })?;
+    let busy = (running.cpu_s() - cpu_before) / elapsed;
+    sleep(ARRIVE);
+    let seen = running.end()?;
+    let (seen, lost) = match kind {
+        Kind::Rocescope { .. } => (seen.frames - seen.lost, seen.lost),
+        _ => (seen.frames, seen.lost),
+    };
+    ensure!(
+        seen + lost == offered,
+        "{offered} frames went in, {seen} seen + {lost} lost came out"
+    );
+    Ok(Run {
+        asked_pps: pps,
+        offered,
+        pps: offered as f64 / elapsed,
+        seen,
+        lost,
+        busy,
+        producer: producer_s / elapsed,
+    })
+}
+
+fn send(
+    program: u32,
+    frames: &[Vec<u8>],
+    pps: Option<f64>,
+    seconds: f64,
+) -> Result<(u64, f64, f64)> {
+    pin(0)?;
+    let mut straight = Straight::open(program, frames).context("frames into the program")?;
+    let cpu_before = own_cpu_s();
+    let begun = Instant::now();
+    let deadline = begun + Duration::from_secs_f64(seconds);
+    while Instant::now() < deadline {
+        straight.send(pps, u64::MAX, deadline)?;
+    }
+    let elapsed = begun.elapsed().as_secs_f64();
+    Ok((straight.offered(), elapsed, own_cpu_s() - cpu_before))
+}
+
+/// Processor seconds of this thread.
+fn own_cpu_s() -> f64 {
+    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let first = stat.split(' ').next().and_then(|ns| ns.parse().ok());
+    first.unwrap_or(0.0f64) / 1e9
+}
+
+/// The highest rate of a run that lost nothing.
+fn best(runs: &[Run]) -> Option<&Run> {
+    let lossless = runs.iter().filter(|run| run.is_lossless());
+    lossless.max_by(|a, b| a.pps.total_cmp(&b.pps))
+}
+
+fn table(results: &[(&str, Vec<Run>)]) -> String {
+    let mut out = String::from(
+        "| | highest lossless rate, million/s | its consumer, % of a core | at full speed: million/s | lost, % | share of its core that the producer got, % | million a second of the producer |\n|---|---|---|---|---|---|---|\n",
+    );
+    for (name, runs) in results {
+        let best = best(runs);
+        let full = runs.iter().find(|run| run.asked_pps.is_none());
+        // Writing into a string does not fail.
+        let _ = writeln!(
+            out,
+            "| {} | {:.2} | {:.0} | {:.2} | {:.2} | {:.0} | {:.2} |",
+            name,
+            best.map_or(0.0, |run| run.pps / 1e6),
+            best.map_or(f64::NAN, |run| 100.0 * run.busy),
+            full.map_or(f64::NAN, |run| run.pps / 1e6),
+            full.map_or(f64::NAN, |run| 100.0 * run.lost as f64 / run.offered as f64),
+            full.map_or(f64::NAN, |run| 100.0 * run.producer),
+            full.map_or(f64::NAN, |run| run.pps / run.producer / 1e6),
+        );
+    }
+    let rates: Vec<f64> = results
+        .iter()
+        .filter_map(|(_, runs)| Some(best(runs)?.pps))
+        .collect();
+    if let [ours, theirs, ours_worst, theirs_worst] = rates[..] {
+        let _ = writeln!(
+            out,
+            "\nRatios of the lossless rates: {:.1}, and {:.1} where each packet is a run",
+            ours / theirs,
+            ours_worst / theirs_worst
+        );
+    }
+    out
+}
+
+fn json(results: &[(&str, Vec<Run>)]) -> String {
+    let mut json = Writer::pretty();
+    json.begin_array();
+    for (name, runs) in results {
+        for run in runs {
+            json.begin_object();
+            json.key("program").string(name);
+            json.key("asked_pps");
+            json.value(&run.asked_pps.map_or(Value::Null, Value::F64));
+            json.key("pps").value(&Value::F64(run.pps));
+            json.key("offered").integer(run.offered);
+            json.key("seen").integer(run.seen);
+            json.key("lost").integer(run.lost);
+            json.key("consumer_busy").value(&Value::F64(run.busy));
+            json.key("producer_busy").value(&Value::F64(run.producer));
+            json.end_object();
+        }
+    }
+    json.end_array();
+    json.finish() + "\n"
+}

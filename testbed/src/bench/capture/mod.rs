@@ -1,0 +1,96 @@
+//! `cargo xtask bench capture [--part a|b|c] [--soak SECONDS] [OPTION...]`.
+//!
+//! What a packet costs in the kernel, and the product on a veth pair beside programs that do a part of its work. There, what sends has core 0, what
+//! captures has core 1; a driver of a veth pair works on the core of the sender.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `test_run` | part a: nanoseconds a packet in the kernel, beside other programs |
+//! | `lossless` | part b: the highest rate at which the whole path loses nothing |
+//! | `veth` | part c: the share of packets seen while a generator sends at full speed |
+//! | `soak` | memory, descriptors and identity over a long time |
+//! | `bed` | a namespace with a veth pair |
+//! | `contender` | a program that captures: started, asked, ended |
+//! | `machine` | what it was measured on |
+
+mod bed;
+mod contender;
+mod lossless;
+mod machine;
+mod soak;
+mod test_run;
+mod veth;
+
+use anyhow::{Context, Result, bail};
+use std::path::PathBuf;
+use std::time::Duration;
+use xtask::product::text;
+
+/// What was asked for.
+struct Options {
+    part: Option<char>,
+    soak: Option<Duration>,
+    seconds: f64,
+    rounds: usize,
+    frames: u64,
+    pps: u32,
+    json: Option<PathBuf>,
+}
+
+pub(super) fn run(arguments: &[&str]) -> Result<()> {
+    if let ["--part", "a", arguments @ ..] = arguments {
+        return test_run::run(arguments);
+    }
+    let options = options(arguments)?;
+    let (table, json) = match (options.soak, options.part) {
+        (Some(time), _) => soak::run(time, options.pps)?,
+        (None, Some('b')) => lossless::run(options.seconds)?,
+        (None, Some('c')) => veth::run(options.rounds, options.frames)?,
+        _ => bail!("which? --part a, --part b, --part c or --soak SECONDS"),
+    };
+    print!("{table}\n{}", machine::described());
+    println!(
+        "\nRepeat: cargo xtask bench capture {}",
+        arguments.join(" ")
+    );
+    if let Some(path) = options.json {
+        std::fs::write(&path, json).with_context(|| text(&path))?;
+    }
+    Ok(())
+}
+
+fn options(arguments: &[&str]) -> Result<Options> {
+    let mut options = Options {
+        part: None,
+        soak: None,
+        seconds: 10.0,
+        rounds: 5,
+        frames: 2_000_000,
+        pps: 20_000,
+        json: None,
+    };
+    let mut arguments = arguments.iter();
+    while let Some(argument) = arguments.next() {
+        let value = arguments
+            .next()
+            .with_context(|| format!("{argument} what?"))?;
+        match *argument {
+            "--part" => options.part = value.chars().next(),
+            "--soak" => options.soak = Some(Duration::from_secs(value.parse().context("seconds")?)),
+            "--seconds" => options.seconds = value.parse().context("seconds")?,
+            "--rounds" => options.rounds = value.parse().context("rounds")?,
+            "--frames" => options.frames = value.parse().context("frames")?,
+            "--pps" => options.pps = value.parse().context("packets a second")?,
+            "--json" => options.json = Some(value.into()),
+            option => bail!("no such option: {option}"),
+        }
+    }
+    Ok(options)
+}
+
+/// Middle of some numbers.
+fn median(numbers: impl Iterator<Item = f64>) -> f64 {
+    let mut numbers: Vec<f64> = numbers.collect();
+    numbers.sort_by(f64::total_cmp);
+    numbers.get(numbers.len() / 2).copied().unwrap_or(f64::NAN)
+}

@@ -1,0 +1,81 @@
+//! `cargo xtask bench file [FILE] [--rounds N] [--full] [--json FILE]`.
+//!
+//! The whole path, frames in and a dataset out, beside tcpdump, which only copies, and tshark, which
+//! only prints three fields. Rounds are interleaved, so that a slow minute is everybody's; every
+//! contender is pinned to one core and finds the file in the page cache.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `input` | the file: real captures over and over, with times that advance |
+//! | `contender` | one program over the file: wall and processor time |
+//! | `report` | the table and the JSON |
+
+mod contender;
+mod input;
+mod report;
+
+use anyhow::{Context, Result, bail};
+use contender::Contender;
+use std::path::PathBuf;
+use xtask::product::{build, directory, text};
+
+/// What was asked for.
+struct Options {
+    file: Option<PathBuf>,
+    rounds: usize,
+    /// tshark takes part in every round, not once.
+    full: bool,
+    json: Option<PathBuf>,
+}
+
+pub(super) fn run(arguments: &[&str]) -> Result<()> {
+    let options = options(arguments)?;
+    let rocescope = text(&build()?);
+    let directory = directory()?;
+    let file = match options.file {
+        Some(file) => file.canonicalize().with_context(|| text(&file))?,
+        None => input::make(&directory)?,
+    };
+    let frames = input::warm(&file)?;
+    let mut contenders = Contender::all(&rocescope, &file, &directory.join("file-dataset"))?;
+    for round in 0..options.rounds {
+        for contender in &mut contenders {
+            if round == 0 || options.full || !contender.is_slow() {
+                contender.run()?;
+            }
+        }
+    }
+    print!("{}", report::table(&contenders, &file, frames));
+    if let Some(json) = options.json {
+        std::fs::write(&json, report::json(&contenders, frames)).with_context(|| text(&json))?;
+    }
+    Ok(())
+}
+
+fn options(arguments: &[&str]) -> Result<Options> {
+    let mut options = Options {
+        file: None,
+        rounds: 5,
+        full: false,
+        json: None,
+    };
+    let mut arguments = arguments.iter();
+    while let Some(argument) = arguments.next() {
+        let mut value = || {
+            arguments
+                .next()
+                .with_context(|| format!("{argument} what?"))
+        };
+        match *argument {
+            "--full" => options.full = true,
+            "--rounds" => options.rounds = value()?.parse().context("rounds")?,
+            "--json" => options.json = Some(value()?.into()),
+            option if option.starts_with('-') => bail!("no such option: {option}"),
+            file => options.file = Some(file.into()),
+        }
+    }
+    if options.rounds == 0 {
+        bail!("at least one round");
+    }
+    Ok(options)
+}

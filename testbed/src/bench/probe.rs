@@ -1,0 +1,308 @@
+//! `cargo xtask bench probe [SECONDS]`: what the agent costs a host with eight NICs.
+//!
+//! The host is a namespace, its NICs are veth pairs to a router in another; each probes ten times a
+//! second and traces paths as it does by default. The kernel says how long the agent ran, what of it is
+//! in memory, and what went over each NIC.
+
+use crate::certificates;
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+use xtask::process::{command, run as run_command};
+use xtask::product::{build, directory, text};
+
+const NICS: usize = 8;
+/// What the project promises: Hostmesh's figures, which are means over half a month.
+const CPU_MOST: f64 = 0.008;
+const RESIDENT_MOST: u64 = 7_700;
+const BITS_MOST: f64 = 20_000.0;
+/// Segments are sealed once a minute: in each measurement it happens once at least.
+const SECONDS: u64 = 62;
+const ROUNDS: usize = 3;
+/// The router's end of the first rail.
+const COLLECTOR: &str = "https://10.0.0.254:4792";
+/// Before the measurement begins: paths are all unknown then.
+const SETTLE: Duration = Duration::from_secs(5);
+
+struct Host {
+    host: String,
+    router: String,
+}
+
+struct Cost {
+    cpu: f64,
+    resident: u64,
+    resident_most: u64,
+    peak: u64,
+    sent_bits: f64,
+    received_bits: f64,
+}
+
+pub(super) fn run(options: &[&str]) -> Result<()> {
+    let seconds = match options {
+        [] => SECONDS,
+        [seconds] => seconds.parse().context("seconds")?,
+        _ => bail!("cargo xtask bench probe [SECONDS]"),
+    };
+    let time = Duration::from_secs(seconds);
+    let rocescope = text(&build()?);
+    let directory = directory()?.join("probe");
+    fs::create_dir_all(&directory)?;
+    let host = Host::new()?;
+    let collector = Collector::start(&host, &rocescope, &directory)?;
+    let at = |name: &str| text(&directory.join(name));
+    let out = ["--out".to_owned(), at("dataset")];
+    let (certificate, key, authority) = (at("h0.pem"), at("h0.key"), at("ca.pem"));
+    let sending = [
+        "--collector",
+        COLLECTOR,
+        "--observer",
+        "h0",
+        "--cert",
+        &certificate,
+    ]
+    .map(str::to_owned)
+    .into_iter()
+    .chain(["--key", &key, "--ca", &authority, "--spool", &at("spool")].map(str::to_owned));
+    let cases: [(&str, Vec<String>); 3] = [
+        ("probes and paths", Vec::new()),
+        ("... into a dataset", out.into()),
+        ("... to a collector", sending.collect()),
+    ];
+    println!(
+        "| the agent | CPU | resident, mean | most | peak since its start | sent a NIC | received a NIC |"
+    );
+    println!("|---|---|---|---|---|---|---|");
+    for (name, arguments) in &cases {
+        // What an earlier run wrote would be read through.
+        let _ = fs::remove_dir_all(directory.join("dataset"));
+        let mut costs = Vec::new();
+        for _ in 0..ROUNDS {
+            costs.push(host.measure(&rocescope, arguments, time)?);
+        }
+        println!("| {name} | {}", row(&costs));
+        for cost in &costs {
+            cost.holds()?;
+        }
+    }
+    collector.stop()
+}
+
+/// The least, the middle and the most of all rounds.
+fn row(costs: &[Cost]) -> String {
+    let spread = |figure: fn(&Cost) -> f64, digits: usize| {
+        let mut all: Vec<f64> = costs.iter().map(figure).collect();
+        all.sort_by(f64::total_cmp);
+        let at = |place: usize| format!("{:.digits$}", all.get(place).copied().unwrap_or(0.0));
+        format!("{} / {} / {}", at(0), at(all.len() / 2), at(all.len() - 1))
+    };
+    format!(
+        "{} % | {} KiB | {} KiB | {} KiB | {} kbit/s | {} kbit/s |",
+        spread(|cost| cost.cpu * 100.0, 2),
+        spread(|cost| cost.resident as f64, 0),
+        spread(|cost| cost.resident_most as f64, 0),
+        spread(|cost| cost.peak as f64, 0),
+        spread(|cost| cost.sent_bits / 1e3, 1),
+        spread(|cost| cost.received_bits / 1e3, 1),
+    )
+}
+
+impl Cost {
+    /// What was promised.
+    fn holds(&self) -> Result<()> {
+        ensure!(self.cpu <= CPU_MOST, "more of a core than was promised");
+        ensure!(
+            self.resident <= RESIDENT_MOST,
+            "more memory than was promised"
+        );
+        ensure!(
+            self.sent_bits < BITS_MOST && self.received_bits < BITS_MOST,
+            "more on the wire than was promised"
+        );
+        Ok(())
+    }
+}
+
+/// A collector behind the router, with certificates made on the spot.
+struct Collector(Child);
+
+impl Collector {
+    fn start(host: &Host, rocescope: &str, directory: &Path) -> Result<Self> {
+        let script = certificates::script(&[("collector", "IP:10.0.0.254"), ("h0", "DNS:h0")])?;
+        let mut shell = command("sh", &["-euc", &script]);
+        let made = shell.current_dir(directory).output()?;
+        ensure!(made.status.success(), "certificates: {made:?}");
+        let mut collect = within(&host.router, rocescope);
+        collect.args(["collect", "--quiet", "--listen", "10.0.0.254:4792"]);
+        for (option, file) in [
+            ("--out", "collected"),
+            ("--cert", "collector.pem"),
+            ("--key", "collector.key"),
+            ("--client-ca", "ca.pem"),
+        ] {
+            collect.arg(option).arg(directory.join(file));
+        }
+        Ok(Self(collect.stdout(Stdio::null()).spawn()?))
+    }
+
+    fn stop(mut self) -> Result<()> {
+        run_command(&mut command("kill", &["-INT", &self.0.id().to_string()]))?;
+        ensure!(self.0.wait()?.success(), "the collector failed");
+        Ok(())
+    }
+}
+
+impl Drop for Collector {
+    fn drop(&mut self) {
+        // Nothing where it has ended.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Host {
+    fn new() -> Result<Self> {
+        let name = format!("rocescope-bench-{}", std::process::id());
+        let host = Self {
+            host: format!("{name}-h"),
+            router: format!("{name}-r"),
+        };
+        for name in [&host.host, &host.router] {
+            run_command(&mut command("ip", &["netns", "add", name])).context("this takes root")?;
+            ip(name, "link set lo up")?;
+        }
+        let forward = [
+            "net.ipv4.ip_forward=1",
+            "net.ipv4.icmp_errors_use_inbound_ifaddr=1",
+        ];
+        run_command(within(&host.router, "sysctl").arg("-qw").args(forward))?;
+        for nic in 0..NICS {
+            let (rail, port) = (format!("rail{nic}"), format!("p{nic}"));
+            let pair = format!(
+                "link add {rail} type veth peer name {port} netns {}",
+                host.router
+            );
+            ip(&host.host, &pair)?;
+            ip(
+                &host.host,
+                &format!("address add 10.0.{nic}.1/24 dev {rail}"),
+            )?;
+            ip(
+                &host.router,
+                &format!("address add 10.0.{nic}.254/24 dev {port}"),
+            )?;
+            ip(&host.host, &format!("link set {rail} up"))?;
+            ip(&host.router, &format!("link set {port} up"))?;
+            let metric = nic + 10;
+            let route = format!("route add default via 10.0.{nic}.254 dev {rail} metric {metric}");
+            ip(&host.host, &route)?;
+        }
+        Ok(host)
+    }
+
+    fn measure(&self, rocescope: &str, arguments: &[String], time: Duration) -> Result<Cost> {
+        let mut probe = within(&self.host, rocescope);
+        probe
+            .args(["probe", "--all", "--quiet", "-o", "json"])
+            .args(arguments);
+        let agent = probe.stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+        let pid = agent.id();
+        let measured = self.watch(pid, time);
+        run_command(&mut command("kill", &["-INT", &pid.to_string()]))?;
+        finish(agent)?;
+        measured
+    }
+
+    fn watch(&self, pid: u32, time: Duration) -> Result<Cost> {
+        sleep(SETTLE);
+        let begun = Instant::now();
+        let (ran, bytes) = (ran(pid)?, self.bytes()?);
+        let (mut sum, mut count, mut most) = (0, 0, 0);
+        while begun.elapsed() < time {
+            sleep(Duration::from_millis(500));
+            let resident = status(pid, "VmRSS:")?;
+            (sum, count, most) = (sum + resident, count + 1, most.max(resident));
+        }
+        let seconds = begun.elapsed().as_secs_f64();
+        let (ran_then, bytes_then) = (self::ran(pid)?, self.bytes()?);
+        let bits = |then: u64, before: u64| (then - before) as f64 * 8.0 / seconds / NICS as f64;
+        Ok(Cost {
+            cpu: (ran_then - ran) as f64 / 1e9 / seconds,
+            resident: sum / count.max(1),
+            resident_most: most,
+            peak: status(pid, "VmHWM:")?,
+            sent_bits: bits(bytes_then.0, bytes.0),
+            received_bits: bits(bytes_then.1, bytes.1),
+        })
+    }
+
+    /// Bytes that all NICs of the host have sent and received.
+    fn bytes(&self) -> Result<(u64, u64)> {
+        let mut ip = command("ip", &["-n", &self.host, "-json", "-stats", "link", "show"]);
+        let links: Vec<Value> = serde_json::from_slice(&ip.output()?.stdout).context("ip link")?;
+        let sum = |way: &str| {
+            let rails = links.iter().filter(|link| link["ifname"] != "lo");
+            rails
+                .filter_map(|link| link["stats64"][way]["bytes"].as_u64())
+                .sum()
+        };
+        Ok((sum("tx"), sum("rx")))
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        for name in [&self.host, &self.router] {
+            // Whether that works is no part of any figure.
+            let _ = command("ip", &["netns", "del", name]).status();
+        }
+    }
+}
+
+/// The agent must have lost nothing.
+fn finish(agent: Child) -> Result<()> {
+    let output = agent.wait_with_output()?;
+    ensure!(output.status.success(), "the agent failed");
+    let summary: Value = serde_json::from_slice(&output.stdout).context("the agent")?;
+    ensure!(
+        summary["received"] == summary["probes"],
+        "probes were lost: {summary}"
+    );
+    ensure!(
+        summary["times_slowed_down"] == 0,
+        "it slowed down: {summary}"
+    );
+    Ok(())
+}
+
+/// Nanoseconds that all threads of a process have run.
+fn ran(pid: u32) -> Result<u64> {
+    let tasks = fs::read_dir(format!("/proc/{pid}/task")).context("the agent")?;
+    let ran = |task: fs::DirEntry| -> Result<u64> {
+        let text = fs::read_to_string(task.path().join("schedstat")).context("the agent")?;
+        let first = text.split_whitespace().next().context("schedstat")?;
+        first.parse().context("schedstat")
+    };
+    tasks.map(|task| ran(task?)).sum()
+}
+
+/// KiB of a line of a process's status.
+fn status(pid: u32, name: &str) -> Result<u64> {
+    let text = fs::read_to_string(format!("/proc/{pid}/status")).context("the agent")?;
+    let line = text.lines().find_map(|line| line.strip_prefix(name));
+    let number = line.and_then(|line| line.split_whitespace().next());
+    number.context("status")?.parse().context("status")
+}
+
+fn ip(namespace: &str, arguments: &str) -> Result<()> {
+    run_command(command("ip", &["-n", namespace]).args(arguments.split(' ')))
+}
+
+/// A program in a namespace; `ip` becomes it.
+fn within(namespace: &str, program: &str) -> Command {
+    command("ip", &["netns", "exec", namespace, program])
+}

@@ -1,0 +1,243 @@
+//! A fabric that is up, and what is written down of it so that a later command finds it.
+
+use super::build::{self, build};
+use super::fault::{self, Active, Fault};
+use super::wiring::{Link, Wiring};
+use anyhow::{Context, Result, ensure};
+use rocescope_fabric::{Rails, Topology};
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+use xtask::product::target;
+
+/// How large, and in which family of addresses; groups and upper switches make it three tiers.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Size {
+    pub(crate) hosts: u32,
+    pub(crate) nics: u32,
+    pub(crate) hosts_a_group: u32,
+    pub(crate) uppers: u32,
+    pub(crate) spines: u32,
+    pub(crate) ipv6: bool,
+}
+
+impl Size {
+    /// Two tiers, IPv4.
+    pub(crate) const fn new(hosts: u32, nics: u32, spines: u32) -> Self {
+        Self {
+            hosts,
+            nics,
+            hosts_a_group: hosts,
+            uppers: 0,
+            spines,
+            ipv6: false,
+        }
+    }
+
+    pub(crate) fn topology(self) -> Result<Topology> {
+        let Self {
+            hosts,
+            nics,
+            hosts_a_group,
+            uppers,
+            spines,
+            ipv6,
+        } = self;
+        let rails = Rails {
+            hosts,
+            nics,
+            hosts_a_group,
+            uppers,
+            spines,
+            ipv6,
+        };
+        Ok(rails.build()?)
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Fabric {
+    pub(crate) name: String,
+    pub(crate) size: Size,
+    pub(crate) wiring: Wiring,
+    pub(crate) active: Vec<Active>,
+}
+
+/// What a file keeps.
+#[derive(Serialize, Deserialize)]
+struct Written<A> {
+    size: Size,
+    active: A,
+}
+
+impl Fabric {
+    /// Builds one, named after this process; where that fails nothing is left.
+    pub(crate) fn up(size: Size) -> Result<Self> {
+        static BUILT: AtomicU32 = AtomicU32::new(0);
+        let (process, number) = (std::process::id(), BUILT.fetch_add(1, Ordering::Relaxed));
+        let fabric = Self {
+            name: format!("rf{process}x{number}"),
+            size,
+            wiring: Wiring::of(&size.topology()?),
+            active: Vec::new(),
+        };
+        fabric.save()?;
+        match build(&fabric.name, &fabric.wiring, process + number) {
+            Ok(()) => {
+                fs::write(
+                    fabric.directory()?.join("topology.toml"),
+                    size.topology()?.to_toml(),
+                )?;
+                Ok(fabric)
+            }
+            Err(error) => {
+                fabric.down()?;
+                Err(error)
+            }
+        }
+    }
+
+    /// One that was built earlier; the only one there is, unless named.
+    pub(crate) fn load(name: Option<&str>) -> Result<Self> {
+        let names = names()?;
+        let name = match name {
+            Some(name) => name.to_owned(),
+            None => {
+                ensure!(
+                    names.len() == 1,
+                    "which fabric? up are: {}",
+                    names.join(" ")
+                );
+                names.concat()
+            }
+        };
+        let file = directory(&name)?.join("state.json");
+        let read = fs::read(&file).with_context(|| format!("no fabric is called {name}"))?;
+        let written: Written<Vec<Active>> = serde_json::from_slice(&read)?;
+        Ok(Self {
+            name,
+            size: written.size,
+            wiring: Wiring::of(&written.size.topology()?),
+            active: written.active,
+        })
+    }
+
+    fn save(&self) -> Result<()> {
+        let directory = self.directory()?;
+        fs::create_dir_all(&directory)?;
+        let written = Written {
+            size: self.size,
+            active: &self.active,
+        };
+        let file = directory.join("state.json");
+        Ok(fs::write(file, serde_json::to_vec_pretty(&written)?)?)
+    }
+
+    /// Where files of this fabric lie.
+    pub(crate) fn directory(&self) -> Result<PathBuf> {
+        directory(&self.name)
+    }
+
+    /// The namespace of a node.
+    pub(crate) fn namespace(&self, node: usize) -> String {
+        build::namespace(&self.name, &self.wiring, node)
+    }
+
+    pub(crate) fn link(&self, name: &str) -> Result<&Link> {
+        let link = self.wiring.links.iter().find(|link| link.name == name);
+        link.with_context(|| format!("no link is called {name}"))
+    }
+
+    pub(crate) fn node(&self, name: &str) -> Result<usize> {
+        let mut nodes = self.wiring.nodes.iter();
+        let node = nodes.position(|node| node.name == name);
+        node.with_context(|| format!("no node is called {name}"))
+    }
+
+    /// Puts a fault on a place.
+    pub(crate) fn inject(&mut self, place: &str, fault: Fault) -> Result<()> {
+        let active = fault::inject(self, place, fault)?;
+        self.active.push(active);
+        self.save()
+    }
+
+    /// Takes away all faults of a place, or all there are; how many.
+    pub(crate) fn heal(&mut self, place: Option<&str>) -> Result<usize> {
+        let is_there = |active: &Active| place.is_none_or(|place| active.place == place);
+        let (healed, stay) = std::mem::take(&mut self.active)
+            .into_iter()
+            .partition(is_there);
+        self.active = stay;
+        let healed: Vec<Active> = healed;
+        let tried: Vec<Result<()>> = healed
+            .iter()
+            .map(|active| fault::heal(self, active))
+            .collect();
+        self.save()?;
+        tried.into_iter().collect::<Result<()>>()?;
+        Ok(healed.len())
+    }
+
+    /// Takes everything away.
+    pub(crate) fn down(mut self) -> Result<()> {
+        let healed = self.heal(None);
+        build::remove(&self.name)?;
+        fs::remove_dir_all(self.directory()?)?;
+        healed.map(drop)
+    }
+}
+
+fn fabrics() -> Result<PathBuf> {
+    Ok(target()?.join("fabric"))
+}
+
+fn directory(name: &str) -> Result<PathBuf> {
+    Ok(fabrics()?.join(name))
+}
+
+/// The fabrics that were built and not yet taken down.
+pub(crate) fn names() -> Result<Vec<String>> {
+    let Ok(entries) = fs::read_dir(fabrics()?) else {
+        return Ok(Vec::new());
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        names.push(entry?.file_name().to_string_lossy().into_owned());
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// A fabric that is taken down with its owner.
+#[derive(Debug)]
+pub(crate) struct Kept(Option<Fabric>);
+
+impl Kept {
+    pub(crate) fn up(size: Size) -> Result<Self> {
+        Fabric::up(size).map(|fabric| Self(Some(fabric)))
+    }
+}
+
+impl std::ops::Deref for Kept {
+    type Target = Fabric;
+    #[expect(clippy::expect_used, reason = "it is taken by drop alone")]
+    fn deref(&self) -> &Fabric {
+        self.0.as_ref().expect("until it is dropped")
+    }
+}
+
+impl std::ops::DerefMut for Kept {
+    #[expect(clippy::expect_used, reason = "it is taken by drop alone")]
+    fn deref_mut(&mut self) -> &mut Fabric {
+        self.0.as_mut().expect("until it is dropped")
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        if let Some(Err(error)) = self.0.take().map(Fabric::down) {
+            eprintln!("the fabric is not all gone: {error:#}");
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! A Prometheus of Debian, in the machine: what it makes of the endpoint, and of the dashboard's queries.
+
+use super::figures;
+use super::machine::{Machine, output};
+use super::unit::until;
+use anyhow::{Context, Result, ensure};
+use rocescope_model::{Row, WindowRow};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+use xtask::process::root;
+
+const SERVER: &str = "127.0.0.1:9090";
+/// The endpoint is [`figures::ADDRESS`].
+const SETTINGS: &str = "\
+global: { scrape_interval: 250ms, scrape_timeout: 250ms }
+scrape_configs:
+  - job_name: rocescope
+    static_configs: [{ targets: [\"127.0.0.1:9464\"] }]
+";
+/// What Grafana puts in the place of its variables: all capture points, and some scrapes.
+const VARIABLES: [(&str, &str); 2] = [("$observer", ".*"), ("$__rate_interval", "30s")];
+
+pub(super) struct Prometheus<'a>(&'a Machine);
+
+impl<'a> Prometheus<'a> {
+    /// Starts it. It takes five seconds to look for what to scrape.
+    pub(super) fn start(machine: &'a Machine) -> Result<Self> {
+        fs::write(machine.path("/run/prometheus.yml"), SETTINGS)?;
+        machine.run("promtool check config /run/prometheus.yml")?;
+        // A unit that goes with the machine; it writes into memory.
+        machine.run(&format!(
+            "systemd-run --quiet --unit=scraper --property=DynamicUser=yes \
+             --property=RuntimeDirectory=scraper prometheus --config.file=/run/prometheus.yml \
+             --storage.tsdb.path=/run/scraper --web.listen-address={SERVER} --log.level=warn"
+        ))?;
+        Ok(Self(machine))
+    }
+
+    /// Waits until it has scraped.
+    pub(super) fn scrapes(&self) -> Result<String> {
+        self.reaches("up == 1")?;
+        Ok("the endpoint is up".into())
+    }
+
+    /// It has all frames, every metric as we gave it, and an answer to every query of the dashboard about captures.
+    pub(super) fn reads(&self, sent: u64) -> Result<String> {
+        self.reaches(&format!("rocescope_frames_total == {sent}"))?;
+        let metrics = self.metrics()?;
+        let page = figures::page(self.0, "*/*")?;
+        let complaints = self.0.feed("promtool check metrics 2>&1", &page)?;
+        ensure!(complaints.is_empty(), "promtool: {complaints}");
+        let dashboard = fs::read_to_string(root().join("deploy/grafana/rocescope.json"))?;
+        let mut queries = Vec::new();
+        expressions(&serde_json::from_str(&dashboard)?, &mut queries);
+        // Those about a mesh are for collectors, which it does not scrape.
+        queries.retain(|query| query.contains("$observer"));
+        ensure!(!queries.is_empty(), "the dashboard asks for nothing");
+        for query in &queries {
+            let query = VARIABLES
+                .iter()
+                .fold(query.clone(), |query, (name, value)| {
+                    query.replace(name, value)
+                });
+            let answer = self.ask("query", &query)?;
+            let series = answer["result"].as_array().context("no result")?;
+            ensure!(!series.is_empty(), "no data: {query}");
+        }
+        Ok(format!(
+            "{metrics} metrics with their types and help, promtool content, {} queries answered",
+            queries.len()
+        ))
+    }
+
+    /// Every metric of the page is known to it by type and help; help is that of the registry.
+    fn metrics(&self) -> Result<usize> {
+        let page = figures::page(self.0, "application/openmetrics-text; version=1.0.0")?;
+        let comments = |keyword: &str| -> BTreeMap<String, String> {
+            let lines = page.lines().filter_map(|line| line.strip_prefix(keyword));
+            let pairs = lines.filter_map(|line| line.split_once(' '));
+            pairs
+                .map(|(name, rest)| (name.into(), rest.into()))
+                .collect()
+        };
+        let (types, helps) = (comments("# TYPE "), comments("# HELP "));
+        let answer = self.ask("metadata", "")?;
+        for (name, kind) in &types {
+            let known = &answer[name][0];
+            ensure!(
+                known["type"] == *kind,
+                "{name} is a {kind}, not {}",
+                known["type"]
+            );
+            ensure!(
+                helps.get(name).is_some_and(|help| known["help"] == *help),
+                "{name}: {known}"
+            );
+        }
+        for column in WindowRow::TABLE.columns {
+            let help = helps.get(&format!("rocescope_{}", column.name));
+            let same = help.is_none_or(|help| *help == column.help.trim_end_matches('.'));
+            ensure!(same, "{}: {help:?} is not its help", column.name);
+        }
+        Ok(types.len())
+    }
+
+    fn reaches(&self, query: &str) -> Result<()> {
+        until(query, || {
+            let Ok(answer) = self.ask("query", query) else {
+                // Not up yet.
+                return Ok(None);
+            };
+            let reached = answer["result"]
+                .as_array()
+                .is_some_and(|series| !series.is_empty());
+            Ok(reached.then_some(()))
+        })
+    }
+
+    /// The data of an answer of its API.
+    fn ask(&self, what: &str, query: &str) -> Result<Value> {
+        let mut curl = self.0.network("curl");
+        let query = format!("query={query}");
+        curl.args(["--silent", "--show-error", "--fail-with-body", "--get"]);
+        curl.args([
+            "--data-urlencode",
+            &query,
+            &format!("http://{SERVER}/api/v1/{what}"),
+        ]);
+        let mut answer: Value = serde_json::from_str(&output(&mut curl)?)?;
+        ensure!(answer["status"] == "success", "{query}: {answer}");
+        Ok(answer["data"].take())
+    }
+}
+
+/// Every `expr` in a dashboard.
+fn expressions(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::Object(members) => {
+            if let Some(Value::String(query)) = members.get("expr") {
+                found.push(query.clone());
+            }
+            members.values().for_each(|value| expressions(value, found));
+        }
+        Value::Array(values) => values.iter().for_each(|value| expressions(value, found)),
+        _ => {}
+    }
+}

@@ -1,0 +1,37 @@
+//! Whether an interface takes XDP programs, by trying.
+
+use crate::bpf::{self, Instruction, Kind, op};
+use crate::xdp::{Error, Mode, link};
+use rocescope_host::doctor::Finding;
+use rocescope_host::interface::Interface;
+use std::os::fd::AsFd;
+
+/// Whether native and generic XDP are taken, by trying.
+pub(super) fn modes(interface: &Interface, attempt: bool) -> Vec<Finding> {
+    if !attempt {
+        let message = "Not tried: `--try` attaches a program to test native and generic XDP.";
+        let command = format!("rocescope doctor --try -i {}", interface.name);
+        return vec![Finding::ok("xdp", message).remedy(command)];
+    }
+    let pass = [op::set(0, 2), op::exit()];
+    let mut found = Vec::new();
+    for (topic, mode) in [("xdp native", Mode::Native), ("xdp generic", Mode::Generic)] {
+        found.push(match attach(interface, mode, &pass) {
+            Ok(()) => Finding::ok(
+                topic,
+                "A program for frames of any length was attached and detached.",
+            ),
+            Err(Error::Occupied(_)) => {
+                Finding::fail(topic, "Another XDP program is attached.")
+                    .remedy(format!("ip link set dev {} xdp off", interface.name))
+            }
+            Err(error) => Finding::warn(topic, format!("{error}.")),
+        });
+    }
+    found
+}
+
+fn attach(interface: &Interface, mode: Mode, program: &[Instruction]) -> Result<(), Error> {
+    let program = bpf::load(Kind::Xdp, "rocescope_try", program).map_err(Error::Call)?;
+    link::attach(program.as_fd(), interface.index, mode).map(|_| ())
+}

@@ -1,0 +1,108 @@
+//! Frames out of a capture file, one by one.
+
+use super::buffer::Buffer;
+use super::error::FileError;
+use super::frame::{Frame, Step};
+use super::{pcap, pcapng};
+use std::io::Read;
+
+enum Format {
+    Pcap(pcap::Pcap),
+    PcapNg(pcapng::PcapNg),
+}
+
+/// Reads the frames of a capture.
+pub struct FrameReader<R> {
+    buffer: Buffer<R>,
+    format: Format,
+    frames: u64,
+}
+
+impl<R> std::fmt::Debug for FrameReader<R> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FrameReader")
+            .field("frames", &self.frames)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<R: Read> FrameReader<R> {
+    /// Begins to read a capture: its format is told by its first bytes.
+    ///
+    /// # Errors
+    /// [`FileError::Empty`], [`FileError::NotACapture`], [`FileError::LinkType`],
+    /// [`FileError::Corrupt`] or [`FileError::Io`].
+    pub fn new(input: R) -> Result<Self, FileError> {
+        let mut buffer = Buffer::new(input);
+        let head = buffer.at_least(4)?;
+        let format = match head {
+            [] => return Err(FileError::Empty),
+            [0x0a, 0x0d, 0x0d, 0x0a, ..] => Format::PcapNg(pcapng::PcapNg::default()),
+            _ => {
+                let (format, header_bytes) = pcap::Pcap::read_header(buffer.at_least(24)?)?;
+                buffer.consume(header_bytes);
+                Format::Pcap(format)
+            }
+        };
+        Ok(Self {
+            buffer,
+            format,
+            frames: 0,
+        })
+    }
+
+    /// Bytes of the (uncompressed) capture taken so far.
+    pub fn consumed_bytes(&self) -> u64 {
+        self.buffer.consumed()
+    }
+
+    /// The next frame, `None` at the end.
+    ///
+    /// # Errors
+    /// [`FileError::CutShort`] when the capture ends inside a record, [`FileError::Corrupt`] when a
+    /// record contradicts itself, [`FileError::Io`]. All frames before were yielded.
+    #[inline]
+    pub fn next_frame(&mut self) -> Result<Option<Frame<'_>>, FileError> {
+        let found = loop {
+            let step = match &mut self.format {
+                Format::Pcap(format) => format.step(self.buffer.bytes()),
+                Format::PcapNg(format) => format.step(self.buffer.bytes()),
+            };
+            match step.map_err(|what| self.corrupt(what))? {
+                Step::Frame(found) => break found,
+                Step::Skip(bytes) => self.buffer.consume(bytes),
+                Step::Need(bytes) => {
+                    if self.buffer.at_least(bytes)?.len() < bytes {
+                        return match self.buffer.bytes().len() {
+                            0 => Ok(None),
+                            left => Err(FileError::CutShort {
+                                frames: self.frames,
+                                at: self.buffer.consumed(),
+                                left: left as u64,
+                            }),
+                        };
+                    }
+                }
+            }
+        };
+        self.frames += 1;
+        let record = self.buffer.take(found.record_bytes);
+        let end = found.at + found.lengths.captured as usize;
+        Ok(Some(Frame {
+            bytes: record.get(found.at..end).unwrap_or_default(),
+            link: found.link,
+            lengths: found.lengths,
+            time_ns: found.time_ns,
+            interface: found.interface,
+        }))
+    }
+
+    #[cold]
+    fn corrupt(&self, what: String) -> FileError {
+        FileError::Corrupt {
+            frames: self.frames,
+            at: self.buffer.consumed(),
+            what,
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! The programs as they were built, and what is in them by name.
+
+use super::error::Error;
+use aya::Ebpf;
+use aya::maps::Map;
+use aya::programs::Xdp;
+
+/// The program as it was built last; see `cargo xtask ebpf`.
+pub static OBJECT: &[u8] = aya::include_bytes_aligned!("../../../../ebpf/rocescope.bpf.o");
+
+/// Environment variable that names another object for the tests.
+pub const OBJECT_VARIABLE: &str = "ROCESCOPE_OBJECT";
+
+pub(super) const PROGRAM: &str = "rocescope";
+pub(super) const FLUSH: &str = "rocescope_flush";
+
+pub(super) fn program_mut<'a>(
+    programs: &'a mut Ebpf,
+    name: &'static str,
+) -> Result<&'a mut Xdp, Error> {
+    let program = programs.program_mut(name).ok_or(Error::Missing(name))?;
+    Ok(program.try_into()?)
+}
+
+pub(super) fn take<M: TryFrom<Map>>(programs: &mut Ebpf, name: &'static str) -> Result<M, Error>
+where
+    Error: From<M::Error>,
+{
+    let map = programs.take_map(name).ok_or(Error::Missing(name))?;
+    Ok(map.try_into()?)
+}

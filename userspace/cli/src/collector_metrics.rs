@@ -1,0 +1,31 @@
+//! The metrics of a collector: its monitor's status, as figures of the engine's endpoint.
+
+use rocescope_collector::server::{Monitor, Refusal};
+use rocescope_engine::metrics::Diagnosed;
+use rocescope_engine::metrics::mesh::{self, CollectorFigures};
+use std::fmt;
+
+/// The page that a scrape gets; without a diagnosis, what the collector itself does.
+///
+/// # Errors
+/// Those of [`mesh::page`].
+pub fn page(
+    monitor: &Monitor,
+    diagnosed: Option<&Diagnosed>,
+    observer: &str,
+) -> Result<String, fmt::Error> {
+    let status = monitor.status();
+    let count = |reason: Refusal| {
+        let mut met = status.refusals.iter().filter(|(met, _)| *met == reason);
+        met.next().map_or(0, |(_, count)| *count)
+    };
+    let refusals = Refusal::ALL.iter();
+    let figures = CollectorFigures {
+        agents: status.agents.len(),
+        counts: status.counts.named().collect(),
+        refusals: refusals
+            .map(|reason| (reason.name(), count(*reason)))
+            .collect(),
+    };
+    mesh::page(figures, diagnosed, observer)
+}

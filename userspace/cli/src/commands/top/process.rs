@@ -1,0 +1,75 @@
+//! This process, as the thread that draws uses it: signals, privileges, losses and its own use.
+
+use rocescope_engine::drops::Drops;
+use rocescope_engine::resources::{Meter, resident_bytes};
+use rocescope_engine::signals::{Ender, JobControl};
+use rocescope_host::privileges;
+use rocescope_view::{Losses, Own, Process, ProcessError};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Shorter spans say little about processor time.
+const SPAN: Duration = Duration::from_secs(1);
+
+pub(super) struct ThisProcess {
+    ender: Ender,
+    drops: Option<Arc<Drops>>,
+    jobs: JobControl,
+    meter: Meter,
+}
+
+impl ThisProcess {
+    /// `ender` ends the source, and `drops` is what a live one lost.
+    pub(super) fn new(ender: Ender, drops: Option<Arc<Drops>>) -> Self {
+        Self {
+            ender,
+            drops,
+            jobs: JobControl::default(),
+            meter: Meter::default(),
+        }
+    }
+}
+
+impl Process for ThisProcess {
+    fn begin(&mut self) -> Result<(), ProcessError> {
+        // Capabilities are a thread's own, and those of this one are not given up with the others.
+        privileges::drop_all().map_err(|error| format!("capabilities: {error}"))?;
+        Ok(self.jobs.install()?)
+    }
+
+    fn is_ended(&self) -> bool {
+        self.ender.ended()
+    }
+
+    fn end(&self) -> Result<(), ProcessError> {
+        self.ender.end();
+        Ok(self.ender.hasten()?)
+    }
+
+    fn take_stop(&self) -> bool {
+        self.jobs.take_stop()
+    }
+
+    fn take_continue(&self) -> bool {
+        self.jobs.take_continue()
+    }
+
+    fn suspend(&self) -> Result<(), ProcessError> {
+        Ok(self.jobs.suspend()?)
+    }
+
+    fn usage(&mut self) -> Option<Own> {
+        let cpu_ratio = self.meter.share_after(SPAN)?;
+        Some(Own {
+            cpu_ratio,
+            resident_bytes: resident_bytes().unwrap_or(0),
+        })
+    }
+
+    fn losses(&self, losses: &mut Losses) {
+        if let Some(drops) = &self.drops {
+            losses.interface_frames = drops.interface_frames();
+            losses.socket_frames = Some(drops.socket_frames());
+        }
+    }
+}

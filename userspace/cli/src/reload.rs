@@ -1,0 +1,52 @@
+//! The configuration, read again while a capture runs.
+
+use crate::arguments::Command;
+use crate::configuration::{self, ArgumentsError};
+use crate::requests;
+use anyhow::{Result, bail};
+use rocescope_engine::live::{Reload, Reloaded};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+
+/// Options that a running capture applies; all others hold from its beginning to its end.
+const APPLIED: [&str; 8] = [
+    "filter",
+    "udp-port",
+    "verdict",
+    "top",
+    "flow-rows",
+    "elephant",
+    "jitter-relative",
+    "jitter-absolute",
+];
+
+/// What every option has, by its name.
+type Standing = BTreeMap<String, Vec<OsString>>;
+
+/// Reads the configuration of this command line again, whenever the engine asks.
+pub(crate) fn reload() -> Result<Reload> {
+    let before = standing()?;
+    Ok(Box::new(move || read_again(&before).map_err(Into::into)))
+}
+
+fn standing() -> Result<Standing, ArgumentsError> {
+    configuration::standing(std::env::args_os().collect())
+}
+
+fn read_again(before: &Standing) -> Result<Reloaded> {
+    let arguments = configuration::arguments(std::env::args_os().collect())?;
+    let request = match &arguments.command {
+        Command::Capture(arguments) => requests::capture(arguments)?,
+        Command::Connections(arguments) => requests::connections(arguments)?,
+        Command::Top(arguments) => requests::top(arguments, arguments.connections)?,
+        _ => bail!("the command line is another now"),
+    };
+    let now = standing()?.into_iter();
+    let held_back = now.filter(|(name, values)| {
+        !APPLIED.contains(&name.as_str()) && before.get(name) != Some(values)
+    });
+    Ok(Reloaded {
+        request,
+        held_back: held_back.map(|(name, _)| name).collect(),
+    })
+}

@@ -1,0 +1,139 @@
+//! What the engine is asked for, from the arguments of a command.
+
+use crate::arguments::{
+    CaptureArguments, ConnectionsArguments, DatasetArguments, LiveArguments, MeasureArguments,
+    Mode, RecorderArguments, TopArguments, Verdict, VlanOffload,
+};
+use anyhow::Result;
+use rocescope_engine::request::{self, MetricsRequest, VerdictPolicy, udp_ports};
+use rocescope_engine::{CaptureRequest, DatasetRequest, IntakeRequest, RecorderRequest};
+use rocescope_pipeline::Settings;
+use rocescope_pipeline::connections::ConnectionSettings;
+use rocescope_pipeline::filter::RunFilter;
+use rocescope_pipeline::settings::Jitter;
+use std::time::Duration;
+
+/// `top` reports connections this often at most, in event time: half of how often those that are due are
+/// looked for, so that each is reported every time.
+const TOP_REPORT_NS: u64 = 500_000_000;
+
+/// `rocescope capture`.
+pub(crate) fn capture(arguments: &CaptureArguments) -> Result<CaptureRequest> {
+    let settings = Settings {
+        connections: arguments.connections.then(ConnectionSettings::default),
+        filter: arguments.filter.clone(),
+        addresses: arguments.anonymize.clone(),
+        sketches: !arguments.dataset.no_sketches,
+        verify_icrc: arguments.verify_icrc,
+        ..measured(&arguments.measure)
+    };
+    let mut request = live(&arguments.live, settings, &arguments.udp_ports)?;
+    if let Some(seconds) = arguments.check {
+        // It writes nothing, whatever the configuration file has. Flows show directions and tags.
+        request.duration = Some(Duration::from_secs(seconds.into()));
+        let settings = &mut request.intake.settings;
+        settings.connections = Some(ConnectionSettings::default());
+        settings.top = settings.exact_flows;
+    } else {
+        request.intake.dataset = dataset(&arguments.dataset);
+        request.intake.recorder = recorder(&arguments.recorder, arguments.dataset.keep_age);
+    }
+    Ok(request)
+}
+
+/// `rocescope connections`, of a file or interfaces.
+pub(crate) fn connections(arguments: &ConnectionsArguments) -> Result<CaptureRequest> {
+    let settings = Settings {
+        connections: Some(ConnectionSettings::default()),
+        ..measured(&arguments.measure)
+    };
+    let mut request = live(&arguments.live, settings, &arguments.udp_ports)?;
+    request.intake.keeps_connections = true;
+    Ok(request)
+}
+
+/// `rocescope top`, of a file or interfaces; connections are reported while they live.
+pub(crate) fn top(arguments: &TopArguments, connections: bool) -> Result<CaptureRequest> {
+    let connections = connections.then(|| ConnectionSettings {
+        report_ns: TOP_REPORT_NS,
+        ..ConnectionSettings::default()
+    });
+    let settings = Settings {
+        connections,
+        filter: arguments.filter.as_ref().map(RunFilter::new).transpose()?,
+        ..measured(&arguments.measure)
+    };
+    live(&arguments.live, settings, &arguments.udp_ports)
+}
+
+fn measured(measure: &MeasureArguments) -> Settings {
+    let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+    Settings {
+        observer: measure.observer.clone().into(),
+        window_ns: nanoseconds(measure.window),
+        lateness_ns: nanoseconds(measure.lateness),
+        exact_flows: measure.exact_flows,
+        top: measure.top,
+        flow_rows: measure.flow_rows,
+        elephant_bps: measure.elephant,
+        jitter: Jitter {
+            relative: Some(measure.jitter_relative),
+            absolute_bps: Some(measure.jitter_absolute),
+        },
+        ..Settings::default()
+    }
+}
+
+/// A capture that writes nothing.
+fn live(live: &LiveArguments, settings: Settings, ports: &[u16]) -> Result<CaptureRequest> {
+    Ok(CaptureRequest {
+        interfaces: live.interfaces.clone(),
+        mode: match live.mode {
+            Mode::Auto => request::Mode::Auto,
+            Mode::Native => request::Mode::Native,
+            Mode::Generic => request::Mode::Generic,
+            Mode::AfPacket => request::Mode::AfPacket,
+        },
+        verdict: match live.verdict {
+            Verdict::Auto => VerdictPolicy::Auto,
+            Verdict::Pass => VerdictPolicy::Pass,
+            Verdict::Drop => VerdictPolicy::Drop,
+        },
+        keeps_vlan_tags: live.vlan_offload == VlanOffload::Off,
+        duration: live.duration,
+        ring_bytes: live.ring_bytes,
+        metrics: live.metrics.map(|address| MetricsRequest {
+            address,
+            flows: live.metrics_flows,
+        }),
+        command: live.command.clone(),
+        intake: IntakeRequest {
+            settings,
+            udp_ports: udp_ports(ports)?,
+            dataset: None,
+            recorder: None,
+            keeps_connections: false,
+        },
+    })
+}
+
+fn dataset(arguments: &DatasetArguments) -> Option<DatasetRequest> {
+    Some(DatasetRequest {
+        root: arguments.out.clone()?,
+        segment_age: arguments.segment_age,
+        segment_bytes: arguments.segment_bytes,
+        keep_age: arguments.keep_age,
+        keep_bytes: arguments.keep_bytes,
+    })
+}
+
+fn recorder(arguments: &RecorderArguments, keep_age: Option<Duration>) -> Option<RecorderRequest> {
+    Some(RecorderRequest {
+        before: arguments.keep_frames?,
+        folder: arguments.keep_frames_dir.clone(),
+        memory_bytes: arguments.keep_frames_memory,
+        disk_bytes: arguments.keep_frames_disk,
+        files_per_hour: arguments.keep_frames_per_hour,
+        keep_age,
+    })
+}

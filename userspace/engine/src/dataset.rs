@@ -1,0 +1,187 @@
+//! The dataset that a capture writes, and how much of it stays.
+
+use crate::error::EngineError;
+use crate::request::DatasetRequest;
+use rocescope_model::{Cells, Time, WindowRows, footer};
+use rocescope_pipeline::flow_table::FLOW_HASH_SEED;
+use rocescope_pipeline::overflow::{COUNT_MIN_DEPTH, COUNT_MIN_WIDTH};
+use rocescope_pipeline::{LINEAR_COUNTING_BITS, Settings};
+use rocescope_store::{Error, Limits, Options, Retained, Summary, Writer, retain};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// How often old segments are looked for: there is a new one about once a minute.
+const LOOK: Duration = Duration::from_secs(60);
+
+/// Where the frames of a dataset come from: part of the footer of every segment.
+#[derive(Clone, Debug)]
+pub struct Origin {
+    /// Names of interfaces, or a file.
+    pub source: String,
+    /// How frames are taken.
+    pub mode: String,
+    /// The clock of their times.
+    pub clock_source: &'static str,
+}
+
+impl Origin {
+    /// A capture file, or standard input as `-`.
+    #[must_use]
+    pub fn file(path: &Path) -> Self {
+        let is_pipe = path == Path::new("-");
+        Self {
+            source: path.display().to_string(),
+            mode: if is_pipe { "stdin" } else { "file" }.into(),
+            clock_source: "file",
+        }
+    }
+
+    /// The options of a writer: what every segment says of itself.
+    #[must_use]
+    pub fn options(&self, settings: &Settings) -> Options {
+        let pair = |key: &str, value: String| (key.to_owned(), value);
+        Options {
+            metadata: vec![
+                pair(footer::SOURCE, self.source.clone()),
+                pair(footer::MODE, self.mode.clone()),
+                pair(footer::CLOCK_SOURCE, self.clock_source.into()),
+                pair(footer::WINDOW_NS, settings.window_ns.to_string()),
+                pair(footer::ELEPHANT_BPS, settings.elephant_bps.to_string()),
+                pair(footer::FLOW_HASH_SEED, FLOW_HASH_SEED.to_string()),
+                pair(
+                    footer::LINEAR_COUNTING_BITS,
+                    LINEAR_COUNTING_BITS.to_string(),
+                ),
+                pair(footer::COUNT_MIN_DEPTH, COUNT_MIN_DEPTH.to_string()),
+                pair(footer::COUNT_MIN_WIDTH, COUNT_MIN_WIDTH.to_string()),
+                pair(footer::COUNT_MIN_CONSERVATIVE, "false".into()),
+            ],
+            ..Options::new(&*settings.observer)
+        }
+    }
+}
+
+/// What may stay of a dataset; without limits, everything.
+#[derive(Debug, Default)]
+pub struct Retention {
+    /// The dataset.
+    pub root: PathBuf,
+    /// Segments whose hour ended longer ago go.
+    pub age: Option<Duration>,
+    /// The oldest segments go until no more bytes than these remain.
+    pub bytes: Option<u64>,
+    /// What has gone so far.
+    pub gone: Retained,
+}
+
+impl Retention {
+    /// Deletes what may not stay.
+    ///
+    /// # Errors
+    /// Those of [`retain()`].
+    pub fn apply(&mut self) -> Result<(), Error> {
+        if self.age.is_none() && self.bytes.is_none() {
+            return Ok(());
+        }
+        let limits = Limits {
+            older_than: self.age.map(before_now),
+            max_bytes: self.bytes,
+        };
+        let gone = retain(&self.root, limits)?;
+        self.gone.deleted_segments += gone.deleted_segments;
+        self.gone.deleted_bytes += gone.deleted_bytes;
+        self.gone.kept_bytes = gone.kept_bytes;
+        Ok(())
+    }
+}
+
+/// A writer, and what keeps its directory within bounds.
+#[derive(Debug)]
+pub struct Dataset {
+    writer: Writer,
+    retention: Retention,
+    looked: Option<Instant>,
+}
+
+impl Dataset {
+    /// The dataset that `request` asks for.
+    ///
+    /// # Errors
+    /// Those of [`Writer::create`].
+    pub fn create(
+        request: &DatasetRequest,
+        origin: &Origin,
+        settings: &Settings,
+    ) -> Result<Self, EngineError> {
+        let options = Options {
+            max_age: request.segment_age,
+            max_bytes: request.segment_bytes,
+            ..origin.options(settings)
+        };
+        let retention = Retention {
+            root: request.root.clone(),
+            age: request.keep_age,
+            bytes: request.keep_bytes,
+            ..Retention::default()
+        };
+        let writer = Writer::create(&request.root, options).map_err(EngineError::Store)?;
+        Ok(Self::new(writer, retention))
+    }
+
+    /// What `writer` writes, within the bounds of `retention`.
+    #[must_use]
+    pub const fn new(writer: Writer, retention: Retention) -> Self {
+        Self {
+            writer,
+            retention,
+            looked: None,
+        }
+    }
+
+    /// Appends the rows of a window; once a minute, deletes what may not stay.
+    ///
+    /// # Errors
+    /// Those of [`Writer::append`] and of [`retain()`].
+    pub fn append(&mut self, rows: &WindowRows) -> Result<(), Error> {
+        let now = self.look()?;
+        self.writer.append(rows, now)
+    }
+
+    /// Appends rows of any one table; once a minute, deletes what may not stay.
+    ///
+    /// # Errors
+    /// Those of [`Writer::append_cells`] and of [`retain()`].
+    pub fn append_cells(&mut self, cells: &dyn Cells) -> Result<(), Error> {
+        let now = self.look()?;
+        self.writer.append_cells(cells, now)
+    }
+
+    fn look(&mut self) -> Result<Instant, Error> {
+        let now = Instant::now();
+        let due = self
+            .looked
+            .is_none_or(|then| now.duration_since(then) >= LOOK);
+        if due {
+            self.looked = Some(now);
+            self.retention.apply()?;
+        }
+        Ok(now)
+    }
+
+    /// Seals everything, and deletes what may not stay.
+    ///
+    /// # Errors
+    /// Those of [`Writer::finish`] and of [`retain()`].
+    pub fn finish(mut self) -> Result<(Summary, Retained), Error> {
+        let summary = self.writer.finish()?;
+        self.retention.apply()?;
+        Ok((summary, self.retention.gone))
+    }
+}
+
+/// The instant that lies so far in the past.
+fn before_now(age: Duration) -> Time {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    let then = since.unwrap_or_default().saturating_sub(age);
+    Time(i64::try_from(then.as_nanos()).unwrap_or(i64::MAX))
+}

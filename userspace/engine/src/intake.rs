@@ -1,0 +1,189 @@
+//! Runs in, a summary and a dataset out: where every source of a capture ends.
+
+use crate::dataset::{Dataset, Origin};
+use crate::error::{EngineError, Result};
+use crate::notice::Notices;
+use crate::outcome::Outcome;
+use crate::recorder::Recorder;
+use crate::request::IntakeRequest;
+use rocescope_capture::file::Frame;
+use rocescope_model::{ConnectionRow, EventRow, WindowRows};
+use rocescope_pipeline::{Pipeline, Settings};
+use rocescope_record::Counters;
+use rocescope_wire::{Class, Packet};
+use std::fmt;
+use std::ops::ControlFlow;
+
+/// The pipeline, and what it writes into.
+#[derive(Debug)]
+pub struct Intake {
+    /// Takes the runs.
+    pub pipeline: Pipeline,
+    outlet: Outlet,
+}
+
+/// Takes the rows of every window that is over, and of connections that are due. A break ends the capture
+/// with [`EngineError::Stopped`].
+pub type Tap = Box<dyn FnMut(&mut WindowRows) -> ControlFlow<()>>;
+
+/// Where rows go.
+#[derive(Default)]
+pub struct Outlet {
+    dataset: Option<Dataset>,
+    taps: Vec<Tap>,
+    recorder: Option<Recorder>,
+    /// Rows of connections and events kept in memory, where they are asked for.
+    kept: Option<(Vec<ConnectionRow>, Vec<EventRow>)>,
+}
+
+impl fmt::Debug for Outlet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Outlet")
+            .field("dataset", &self.dataset)
+            .field("taps", &self.taps.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl From<Option<Dataset>> for Outlet {
+    fn from(dataset: Option<Dataset>) -> Self {
+        Self {
+            dataset,
+            ..Self::default()
+        }
+    }
+}
+
+impl Outlet {
+    /// Opens what `request` asks for; `names` are the interfaces by their index.
+    ///
+    /// # Errors
+    /// There is no place for the dataset or the recorder's files.
+    pub fn open(
+        request: &IntakeRequest,
+        origin: &Origin,
+        names: Vec<(u32, String)>,
+        notices: &Notices,
+    ) -> Result<Self> {
+        let recorder = Recorder::create(request, names, notices)?;
+        let dataset = request.dataset.as_ref();
+        let dataset = dataset.map(|dataset| Dataset::create(dataset, origin, &request.settings));
+        Ok(Self {
+            recorder,
+            dataset: dataset.transpose()?,
+            taps: Vec::new(),
+            kept: request.keeps_connections.then(Default::default),
+        })
+    }
+
+    /// Hands the rows to `tap` too.
+    pub fn tap(&mut self, tap: Tap) {
+        self.taps.push(tap);
+    }
+
+    /// Takes the rows of a window, of which is told at `time_ns`. A full disk stops the writing, which the
+    /// writer counts, and not the capture.
+    fn take(&mut self, rows: &mut WindowRows, time_ns: u64) -> Result<()> {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.turn(&rows.events, time_ns);
+        }
+        if rows.is_empty() {
+            return Ok(());
+        }
+        if let Some(dataset) = &mut self.dataset {
+            match dataset.append(rows) {
+                Err(error) if error.is_no_space() => {}
+                appended => appended.map_err(EngineError::Dataset)?,
+            }
+        }
+        for tap in &mut self.taps {
+            if tap(rows).is_break() {
+                return Err(EngineError::Stopped);
+            }
+        }
+        if let Some((connections, events)) = &mut self.kept {
+            connections.append(&mut rows.connections);
+            events.append(&mut rows.events);
+        }
+        rows.clear();
+        Ok(())
+    }
+}
+
+impl Intake {
+    /// An intake without runs yet.
+    ///
+    /// # Errors
+    /// The settings make no sense.
+    pub fn new(settings: Settings, outlet: impl Into<Outlet>) -> Result<Self> {
+        let outlet = outlet.into();
+        // Nobody reads the sketches of a capture that leaves no dataset.
+        let sketches = settings.sketches && outlet.dataset.is_some();
+        let settings = Settings {
+            sketches,
+            ..settings
+        };
+        Ok(Self {
+            pipeline: Pipeline::new(settings)?,
+            outlet,
+        })
+    }
+
+    /// Hands the rows to `tap` too.
+    pub fn tap(&mut self, tap: Tap) {
+        self.outlet.tap(tap);
+    }
+
+    /// Keeps the rows of connections and events in memory until the end.
+    pub fn keep_connections(&mut self) {
+        self.outlet.kept = Some(Default::default());
+    }
+
+    /// Takes a frame, for the flight recorder where there is one.
+    #[inline]
+    pub fn frame(&mut self, frame: &Frame<'_>, class: &Class<&Packet>) {
+        let Self { pipeline, outlet } = self;
+        if let Some(recorder) = &mut outlet.recorder {
+            recorder.frame(frame, class, |packet| match packet {
+                Some(packet) => pipeline.wants(packet),
+                None => pipeline.settings().filter.is_none(),
+            });
+        }
+    }
+
+    /// Moves the clock to `time_ns`: see [`Pipeline::turn`]. Windows that are over are written.
+    ///
+    /// # Errors
+    /// The dataset cannot be written, for another reason than a full disk.
+    pub fn turn(&mut self, time_ns: u64, counters: &Counters) -> Result<()> {
+        let Self { pipeline, outlet } = self;
+        pipeline.turn_by_window(time_ns, counters, &mut |rows| outlet.take(rows, time_ns))?;
+        outlet.take(pipeline.rows(), time_ns)
+    }
+
+    /// Closes all windows and seals all segments. Every run must have been taken.
+    ///
+    /// # Errors
+    /// The dataset cannot be written, for another reason than a full disk.
+    pub fn finish(mut self, counters: &Counters) -> Result<Outcome> {
+        let Self { pipeline, outlet } = &mut self;
+        // Nothing is over by time any more.
+        pipeline.finish_by_window(counters, &mut |rows| outlet.take(rows, 0))?;
+        outlet.take(pipeline.rows(), 0)?;
+        let store = outlet.dataset.take().map(Dataset::finish);
+        let (store, store_error) = match store {
+            None => (None, None),
+            Some(Ok(summary)) => (Some(summary), None),
+            Some(Err(error)) => (None, Some(error)),
+        };
+        Ok(Outcome {
+            summary: self.pipeline.summary(),
+            counters: *counters,
+            store,
+            store_error,
+            connections: self.pipeline.connections(),
+            recorder: self.outlet.recorder.take().map(Recorder::finish),
+            kept: self.outlet.kept.take(),
+        })
+    }
+}

@@ -1,0 +1,225 @@
+//! Captures of interfaces: opened with privileges, run without them.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `plan` | how frames are taken, with everything open that it needs |
+//! | `watch` | what ends a capture: signals, time, a command, the last interface |
+//! | `xdp` | run records of the kernel, into the intake |
+//! | `packet` | frames of packet sockets, into a session |
+//! | `report` | what only a live capture knows of itself |
+//! | `port` | what interfaces dropped meanwhile |
+//! | [`vlan`] | VLAN tags that the card strips |
+//! | [`check`] | whether this is the right port |
+
+pub mod check;
+mod packet;
+mod plan;
+mod port;
+mod report;
+pub mod vlan;
+mod watch;
+mod xdp;
+
+pub use report::{LiveReport, VerdictReason};
+pub use watch::{Reload, Reloaded};
+
+use crate::dataset::Origin;
+use crate::drops::Drops;
+use crate::error::{EngineError, Result};
+use crate::intake::{Outlet, Tap};
+use crate::metrics::{self, Metrics};
+use crate::notice::{Notice, Notices};
+use crate::outcome::Outcome;
+use crate::request::{CaptureRequest, Mode};
+use crate::signals::Signals;
+use plan::{Plan, Source};
+use rocescope_host::interface::{Interface, Promiscuous};
+use rocescope_host::privileges;
+use rocescope_record::Config;
+use std::fmt;
+use std::sync::Arc;
+use watch::Watch;
+
+/// A capture with everything open that it needs, which has not taken a frame yet.
+pub struct LiveCapture {
+    request: CaptureRequest,
+    origin: Origin,
+    report: LiveReport,
+    interfaces: Vec<Interface>,
+    drops: Arc<Drops>,
+    source: Source,
+    /// What goes back to what it was when the capture ends.
+    restored: (Vec<Promiscuous>, Vec<vlan::Restored>),
+    config: Config,
+    reload: Reload,
+    signals: Signals,
+    notices: Notices,
+}
+
+impl fmt::Debug for LiveCapture {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LiveCapture")
+            .field("origin", &self.origin)
+            .finish_non_exhaustive()
+    }
+}
+
+impl LiveCapture {
+    /// Opens and attaches what `request` asks for. At SIGHUP `reload` makes another request.
+    ///
+    /// # Errors
+    /// An interface is missing, a privilege, or what the request asks for contradicts itself.
+    pub fn open(
+        request: CaptureRequest,
+        signals: Signals,
+        reload: Reload,
+        notices: Notices,
+    ) -> Result<Self> {
+        // Before anybody hears that frames are taken: until then SIGHUP ends the process.
+        signals.take_reload()?;
+        let interfaces = find(&request.interfaces)?;
+        let config = request.intake.config();
+        let plan = Plan::make(&request, &interfaces, config)?;
+        let promiscuous = promiscuous(&interfaces)?;
+        let report = plan.report(&interfaces);
+        let socket = Arc::clone(&report.socket_dropped_so_far);
+        let drops = Arc::new(Drops::begin(&interfaces, socket));
+        let is_xdp = matches!(plan.source, Source::Xdp(_));
+        let mut restored = Vec::new();
+        for (interface, (name, mode)) in interfaces.iter().zip(&report.interfaces) {
+            if is_xdp && request.keeps_vlan_tags {
+                restored.extend(vlan::leave_in(interface)?);
+            }
+            notices.send(Notice::Capturing {
+                interface: name.clone(),
+                mode,
+                misses_vlan_tags: is_xdp && vlan::is_stripped(interface),
+                for_recorder: request.intake.recorder.is_some() && request.mode == Mode::Auto,
+            });
+        }
+        if is_xdp {
+            notices.filter(&request.intake);
+        } else if request.intake.settings.filter.is_some() {
+            notices.send(Notice::UserFilter);
+        }
+        Ok(Self {
+            origin: Origin {
+                source: names(&interfaces),
+                mode: plan.mode_names(),
+                clock_source: plan.clock_source(),
+            },
+            request,
+            report,
+            interfaces,
+            drops,
+            source: plan.source,
+            restored: (promiscuous, restored),
+            config,
+            reload,
+            signals,
+            notices,
+        })
+    }
+
+    /// Where the frames come from.
+    #[must_use]
+    pub const fn origin(&self) -> &Origin {
+        &self.origin
+    }
+
+    /// What is dropped before this program sees it, while the capture runs.
+    #[must_use]
+    pub fn drops(&self) -> Arc<Drops> {
+        Arc::clone(&self.drops)
+    }
+
+    /// Starts the command, where there is one, and takes frames until something ends the capture. `tap`
+    /// gets the rows of every window too.
+    ///
+    /// # Errors
+    /// The dataset, the recorder's files or the metrics cannot be opened, or the capture fails.
+    pub fn run(mut self, tap: Option<Tap>) -> Result<(LiveReport, Outcome)> {
+        let mut outlet = self.outlet()?;
+        tap.into_iter().for_each(|tap| outlet.tap(tap));
+        let Self {
+            request,
+            source,
+            restored,
+            interfaces,
+            drops,
+            config,
+            mut report,
+            signals,
+            reload,
+            notices,
+            ..
+        } = self;
+        let settings = request.intake.settings.clone();
+        let mut watch = Watch::begin(signals, &interfaces, drops, &request, reload, notices)?;
+        // From here on this process can do no more than any other; what it needs it holds open.
+        privileges::drop_all().map_err(EngineError::Capabilities)?;
+        let outcome = match source {
+            Source::Xdp(source) => xdp::drive(*source, settings, outlet, &mut watch, &mut report)?,
+            Source::Packet(sockets) => {
+                packet::drive(sockets, settings, config, outlet, &mut watch, &mut report)?
+            }
+        };
+        drop(restored);
+        watch.end()?;
+        report.nic_dropped = watch.port().dropped();
+        report.driver_drops = watch.port().grown();
+        Ok((report, outcome))
+    }
+
+    /// Where rows go.
+    fn outlet(&mut self) -> Result<Outlet> {
+        let interfaces = self.interfaces.iter();
+        let names = interfaces.map(|interface| (interface.index, interface.name.clone()));
+        let intake = &self.request.intake;
+        let mut outlet = Outlet::open(intake, &self.origin, names.collect(), &self.notices)?;
+        let Some(wanted) = self.request.metrics else {
+            return Ok(outlet);
+        };
+        let metrics = Metrics::new(wanted.flows, Some(Arc::clone(&self.drops)));
+        let (shown, observer) = (metrics.clone(), intake.settings.observer.clone());
+        let page = Arc::new(move || metrics::text::page(&shown, &observer));
+        let bound = metrics::serve(wanted.address, page)?;
+        self.notices.send(Notice::Metrics(bound));
+        outlet.tap(Box::new(move |rows| {
+            metrics.add(rows);
+            std::ops::ControlFlow::Continue(())
+        }));
+        Ok(outlet)
+    }
+}
+
+fn find(names: &[String]) -> Result<Vec<Interface>> {
+    let mut found: Vec<Interface> = Vec::new();
+    for name in names {
+        let interface = Interface::find(name);
+        let interface = interface.map_err(|error| EngineError::NoInterface(name.clone(), error))?;
+        if found.contains(&interface) {
+            return Err(EngineError::RepeatedInterface(name.clone()));
+        }
+        found.push(interface);
+    }
+    Ok(found)
+}
+
+fn promiscuous(interfaces: &[Interface]) -> Result<Vec<Promiscuous>> {
+    let interfaces = interfaces.iter();
+    interfaces
+        .map(|interface| {
+            let entered = interface.promiscuous();
+            entered.map_err(|error| EngineError::Promiscuous(interface.name.clone(), error))
+        })
+        .collect()
+}
+
+fn names(interfaces: &[Interface]) -> String {
+    let names: Vec<&str> = interfaces
+        .iter()
+        .map(|interface| interface.name.as_str())
+        .collect();
+    names.join(",")
+}

@@ -1,0 +1,103 @@
+//! Frames of packet sockets, into a session.
+
+use super::report::LiveReport;
+use super::watch::Watch;
+use crate::error::{EngineError, Result};
+use crate::intake::Outlet;
+use crate::notice::Notice;
+use crate::outcome::Outcome;
+use crate::session::Session;
+use rocescope_capture::af_packet::{PacketSocket, RETIRE};
+use rocescope_pipeline::Settings;
+use rocescope_record::Config;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use std::thread::sleep;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// How long to wait for a block before looking at everything else.
+const PATIENCE: Duration = Duration::from_millis(50);
+/// A frame may lie in a block for this long: the clock of the windows stays behind by as much.
+const BEHIND_NS: u64 = 100_000_000;
+
+pub(super) fn drive(
+    mut sockets: Vec<PacketSocket>,
+    settings: Settings,
+    config: Config,
+    outlet: Outlet,
+    watch: &mut Watch,
+    report: &mut LiveReport,
+) -> Result<Outcome> {
+    let mut session = Session::new(settings, config, outlet)?;
+    while !watch.over()? {
+        if !take(&mut sockets, &mut session)? {
+            session.advance(now_ns().saturating_sub(BEHIND_NS))?;
+            report.so_far(dropped(&mut sockets)?);
+            wait(&sockets)?;
+        }
+        if let Some(change) = watch.reloaded() {
+            if change.is_to_drop {
+                watch.notices().send(Notice::CannotDrop);
+            }
+            session.reconfigure(&change.intake.settings, &change.intake.config());
+        }
+        if watch.asked() {
+            let dropped = dropped(&mut sockets)?;
+            let port = watch.port().sentence();
+            let rest = format!("{dropped} dropped on the way here; {port}");
+            watch.notices().counts(session.counters(), rest);
+        }
+    }
+    for socket in &sockets {
+        socket.stop().map_err(EngineError::Socket)?;
+    }
+    // The timer gives the last blocks back within this time.
+    sleep(4 * RETIRE);
+    while take(&mut sockets, &mut session)? {}
+    report.socket_dropped = dropped(&mut sockets)?;
+    session.finish()
+}
+
+/// Takes a block of every socket that has one; whether one had.
+fn take(sockets: &mut [PacketSocket], session: &mut Session) -> Result<bool> {
+    let mut some = false;
+    for socket in sockets {
+        some |= socket.next_block(|frame| session.frame(frame))?;
+    }
+    Ok(some)
+}
+
+fn wait(sockets: &[PacketSocket]) -> Result<()> {
+    let mut ready: Vec<PollFd<'_>> = sockets
+        .iter()
+        .map(|socket| PollFd::from_borrowed_fd(socket.fd(), PollFlags::IN))
+        .collect();
+    let patience = Timespec {
+        tv_sec: 0,
+        tv_nsec: PATIENCE.subsec_nanos().into(),
+    };
+    match poll(&mut ready, Some(&patience)) {
+        Ok(_) if ready.iter().any(|fd| fd.revents().contains(PollFlags::ERR)) => {
+            // An interface that is down is an error at once: there is nothing to wait for.
+            sleep(PATIENCE);
+            Ok(())
+        }
+        Ok(_) | Err(Errno::INTR) => Ok(()),
+        Err(error) => Err(EngineError::Socket(error.into())),
+    }
+}
+
+fn dropped(sockets: &mut [PacketSocket]) -> Result<u64> {
+    let mut sum = 0;
+    for socket in sockets {
+        sum += socket.dropped().map_err(EngineError::Socket)?;
+    }
+    Ok(sum)
+}
+
+fn now_ns() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| {
+        u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+    })
+}

@@ -1,0 +1,207 @@
+//! How frames are taken, with everything open that it needs.
+
+use super::report::{LiveReport, VerdictReason};
+use crate::error::{Conflict, EngineError, Result};
+use crate::request::{CaptureRequest, Mode, VerdictPolicy};
+use rocescope_capture::af_packet::PacketSocket;
+use rocescope_capture::xdp::{self, Capture};
+use rocescope_host::interface::Interface;
+use rocescope_host::privileges::{self, Capability};
+use rocescope_record::Config;
+
+/// Live captures mark one PSN in sixteen: as many round trips as are needed, few extra runs.
+const MARK_MASK: u32 = 15;
+
+/// The source of frames, with everything open that it needs.
+pub(super) struct Plan {
+    pub(super) source: Source,
+    /// How the frames of each interface are taken.
+    modes: Vec<&'static str>,
+    verdict: Option<VerdictReason>,
+}
+
+/// Where frames come from.
+pub(super) enum Source {
+    /// The XDP program, attached.
+    Xdp(Box<Capture>),
+    /// A packet socket an interface.
+    Packet(Vec<PacketSocket>),
+}
+
+/// Why XDP is unavailable, and whether `auto` may fall back to packet sockets.
+struct Refusal {
+    error: EngineError,
+    may_fall_back: bool,
+}
+
+impl From<EngineError> for Refusal {
+    fn from(error: EngineError) -> Self {
+        Self {
+            error,
+            may_fall_back: true,
+        }
+    }
+}
+
+impl Plan {
+    pub(super) fn make(
+        request: &CaptureRequest,
+        interfaces: &[Interface],
+        config: Config,
+    ) -> Result<Self> {
+        let mode = request.mode;
+        let keeps_frames = request.intake.recorder.is_some();
+        let verify_icrc = request.intake.settings.verify_icrc;
+        if mode == Mode::AfPacket || (mode == Mode::Auto && (verify_icrc || keeps_frames)) {
+            if request.verdict == VerdictPolicy::Drop {
+                return Err(Conflict::DropBySocket.into());
+            }
+            return packet(interfaces);
+        }
+        if keeps_frames {
+            return Err(Conflict::RecorderByXdp.into());
+        }
+        if verify_icrc {
+            return Err(Conflict::IcrcByXdp.into());
+        }
+        match xdp(request, interfaces, config) {
+            Ok(plan) => Ok(plan),
+            Err(refusal) if mode == Mode::Auto && refusal.may_fall_back => {
+                let plan = packet(interfaces).map_err(|_| refusal.error)?;
+                Ok(plan)
+            }
+            Err(refusal) => Err(refusal.error),
+        }
+    }
+
+    /// The modes, for the footer of every segment.
+    pub(super) fn mode_names(&self) -> String {
+        let mut names = self.modes.clone();
+        names.dedup();
+        names.join(", ")
+    }
+
+    pub(super) const fn clock_source(&self) -> &'static str {
+        match self.source {
+            Source::Xdp(_) => "kernel monotonic clock",
+            Source::Packet(_) => "kernel packet timestamps",
+        }
+    }
+
+    /// What is known before the first frame.
+    pub(super) fn report(&self, interfaces: &[Interface]) -> LiveReport {
+        let names = interfaces.iter().map(|interface| interface.name.clone());
+        LiveReport {
+            interfaces: names.zip(self.modes.iter().copied()).collect(),
+            verdict: self.verdict.clone(),
+            clock_source: self.clock_source(),
+            boundary_slack_ns: match &self.source {
+                Source::Xdp(capture) => capture.config().tick_ns,
+                Source::Packet(_) => 0,
+            },
+            ..LiveReport::default()
+        }
+    }
+}
+
+fn xdp(
+    request: &CaptureRequest,
+    interfaces: &[Interface],
+    config: Config,
+) -> Result<Plan, Refusal> {
+    require(&privileges::XDP, "XDP")?;
+    let verdict = decide(request.verdict, interfaces);
+    let config = Config {
+        mark_mask: MARK_MASK,
+        verdict: number(&verdict),
+        ..config
+    };
+    let options = xdp::Options {
+        ring_bytes: usize::try_from(request.ring_bytes).unwrap_or(usize::MAX),
+        ..xdp::Options::default()
+    };
+    let mut capture = Capture::load(options, config).map_err(EngineError::from)?;
+    let mode = match request.mode {
+        Mode::Native => xdp::Mode::Native,
+        Mode::Generic => xdp::Mode::Generic,
+        _ => xdp::Mode::Auto,
+    };
+    let mut modes = Vec::new();
+    for interface in interfaces {
+        let attached = capture
+            .attach(interface.index, mode)
+            .map_err(|error| Refusal {
+                // Another program on the interface has to be settled, not worked around.
+                may_fall_back: !matches!(error, xdp::Error::Occupied(_)),
+                error: EngineError::Attach(interface.name.clone(), Box::new(error)),
+            })?;
+        modes.push(match attached {
+            xdp::Mode::Generic => "xdp generic",
+            _ => "xdp native",
+        });
+    }
+    Ok(Plan {
+        source: Source::Xdp(Box::new(capture)),
+        modes,
+        verdict: Some(verdict),
+    })
+}
+
+fn packet(interfaces: &[Interface]) -> Result<Plan> {
+    require(&privileges::AF_PACKET, "AF_PACKET")?;
+    let sockets: Result<Vec<_>> = interfaces
+        .iter()
+        .map(|interface| {
+            let opened = PacketSocket::open(interface);
+            opened.map_err(|error| EngineError::OpenSocket(interface.name.clone(), Box::new(error)))
+        })
+        .collect();
+    Ok(Plan {
+        source: Source::Packet(sockets?),
+        modes: vec!["af_packet"; interfaces.len()],
+        verdict: None,
+    })
+}
+
+/// As the program in the kernel has it.
+pub(super) fn number(verdict: &VerdictReason) -> u32 {
+    u32::from(verdict.is_drop)
+}
+
+/// Passing builds a kernel packet of every mirrored frame; dropping cuts off whoever uses the
+/// interface.
+pub(super) fn decide<'a>(
+    policy: VerdictPolicy,
+    interfaces: impl IntoIterator<Item = &'a Interface>,
+) -> VerdictReason {
+    let (is_drop, reason) = match policy {
+        VerdictPolicy::Pass => (false, "as asked".into()),
+        VerdictPolicy::Drop => (true, "as asked".into()),
+        VerdictPolicy::Auto => {
+            let used = interfaces
+                .into_iter()
+                .find_map(|interface| Some((interface, interface.in_use()?)));
+            match used {
+                Some((interface, reason)) => (false, format!("{}: {reason}", interface.name)),
+                None => (
+                    true,
+                    "no address, no master and no default route: nobody else takes the frames"
+                        .into(),
+                ),
+            }
+        }
+    };
+    VerdictReason { is_drop, reason }
+}
+
+fn require(needed: &[Capability], takes: &'static str) -> Result<()> {
+    let missing = privileges::missing(needed).map_err(EngineError::Capabilities)?;
+    if missing.is_empty() {
+        return Ok(());
+    }
+    Err(EngineError::Privileges {
+        takes,
+        missing: missing.iter().map(|capability| capability.name).collect(),
+        grant: privileges::grant(needed),
+    })
+}

@@ -1,0 +1,169 @@
+//! Run records of the kernel, into the intake.
+
+use super::plan;
+use super::report::LiveReport;
+use super::watch::{Change, Watch};
+use crate::error::{EngineError, Result};
+use crate::intake::{Intake, Outlet};
+use crate::notice::{Notice, Notices};
+use crate::outcome::Outcome;
+use rocescope_capture::xdp::{Capture, CaptureEvent};
+use rocescope_pipeline::{Pipeline, Settings};
+use rocescope_record::{Config, Counters, Sink};
+use std::collections::VecDeque;
+use std::thread::sleep;
+use std::time::Duration;
+
+/// How long to wait when the rings were empty. To fill a ring of 8 MiB in this time takes 32 million
+/// runs a second on one CPU.
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// Counters at the ends of windows, until the runs of that window are all here.
+struct Edges {
+    window_ns: u64,
+    next_ns: u64,
+    /// Ends of windows, and what had been counted by then.
+    passed: VecDeque<(u64, Counters)>,
+}
+
+impl Edges {
+    fn new(window_ns: u64, now_ns: u64) -> Self {
+        Self {
+            window_ns,
+            next_ns: now_ns - now_ns % window_ns + window_ns,
+            passed: VecDeque::new(),
+        }
+    }
+
+    /// Takes the counters where a window has ended since the last call.
+    fn pass(&mut self, now_ns: u64, capture: &Capture) -> Result<()> {
+        if now_ns >= self.next_ns {
+            let edge = now_ns - now_ns % self.window_ns;
+            self.passed.push_back((edge, capture.counters()?));
+            self.next_ns = edge + self.window_ns;
+        }
+        Ok(())
+    }
+}
+
+/// Takes over what somebody has changed.
+fn reload(
+    capture: &Capture,
+    intake: &mut Intake,
+    change: Change,
+    notices: &Notices,
+    report: &mut LiveReport,
+) -> Result<()> {
+    let Change {
+        intake: wanted,
+        verdict,
+        ..
+    } = change;
+    let (running, config) = (capture.config(), wanted.config());
+    capture.reconfigure(&Config {
+        udp_ports: config.udp_ports,
+        filter: config.filter,
+        verdict: plan::number(&verdict),
+        ..running
+    })?;
+    notices.filter(&wanted);
+    intake.pipeline.reconfigure(&wanted.settings);
+    if running.verdict != plan::number(&verdict) {
+        notices.send(Notice::Verdict(verdict.clone()));
+        report.verdict = Some(verdict);
+    }
+    Ok(())
+}
+
+pub(super) fn drive(
+    mut capture: Capture,
+    settings: Settings,
+    outlet: Outlet,
+    watch: &mut Watch,
+    report: &mut LiveReport,
+) -> Result<Outcome> {
+    let window_ns = settings.window_ns;
+    let notices = watch.notices().clone();
+    let mut intake = Intake::new(settings, outlet)?;
+    let mut receiver = Receiver {
+        packets: 0,
+        notices: notices.clone(),
+    };
+    let begin_ns = capture.now_ns();
+    intake.turn(begin_ns, &Counters::default())?;
+    let mut edges = Edges::new(window_ns, begin_ns);
+    capture.start()?;
+    while !watch.over()? {
+        let (watermark_ns, some) =
+            capture.poll(|event| receiver.take(event, &mut intake.pipeline, report))?;
+        edges.pass(capture.now_ns(), &capture)?;
+        while let Some((edge, counters)) =
+            edges.passed.pop_front_if(|(edge, _)| *edge <= watermark_ns)
+        {
+            intake.turn(edge, &counters)?;
+        }
+        if let Some(change) = watch.reloaded() {
+            reload(&capture, &mut intake, change, &notices, report)?;
+        }
+        if watch.asked() {
+            report_counts(&capture, &watch.port().sentence(), &notices)?;
+        }
+        if !some {
+            sleep(PAUSE);
+        }
+    }
+    let (counters, losses) =
+        capture.finish(|event| receiver.take(event, &mut intake.pipeline, report))?;
+    report.lost_runs = counters.lost_runs;
+    report.lost_events = counters.lost_mads + counters.lost_segments;
+    report.blind_intervals = losses.intervals;
+    report.blind_ns = losses.blind_ns;
+    let delivered = counters.delivered_packets();
+    if receiver.packets != delivered || losses.unreadable > 0 {
+        let taken = receiver.packets;
+        return Err(EngineError::Rings { taken, delivered });
+    }
+    intake.finish(&counters)
+}
+
+/// Takes what the capture hands over.
+struct Receiver {
+    /// Packets in the runs so far.
+    packets: u64,
+    notices: Notices,
+}
+
+impl Receiver {
+    fn take(&mut self, event: CaptureEvent<'_>, pipeline: &mut Pipeline, report: &mut LiveReport) {
+        match event {
+            CaptureEvent::Run(run) => {
+                self.packets += u64::from(run.packets);
+                pipeline.ingest(run);
+            }
+            CaptureEvent::ControlPacket(event) => {
+                pipeline.control_packet(event);
+            }
+            CaptureEvent::Blind(blind) => pipeline.capture_lost(blind.from_ns, blind.to_ns),
+            CaptureEvent::Warning(warning) => {
+                self.notices.send(Notice::Warning(warning.into()));
+                report.warnings.push(warning.into());
+            }
+        }
+    }
+}
+
+/// The identity as it stands.
+fn report_counts(capture: &Capture, port: &str, notices: &Notices) -> Result<()> {
+    let counters = capture.counters()?;
+    let rest = format!(
+        "{} RoCEv2 = {} in runs + {} lost + {} in the making; {port}",
+        counters.roce_packets,
+        counters.delivered_packets(),
+        counters.lost_packets,
+        counters
+            .roce_packets
+            .saturating_sub(counters.published_packets),
+    );
+    notices.counts(&counters, rest);
+    Ok(())
+}

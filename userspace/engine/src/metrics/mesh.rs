@@ -1,0 +1,103 @@
+//! Figures of a collector as `OpenMetrics`: who came and what they brought, and how the mesh does.
+
+use super::diagnosed::{Diagnosed, Sums};
+use super::write::{self, count, counter, gauge, number, own, sentence};
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
+use prometheus_client::metrics::MetricType;
+use prometheus_client::metrics::counter::ConstCounter;
+use rocescope_model::{Row, Rule, SlaRow};
+use std::fmt;
+
+/// What a collector did so far.
+#[derive(Clone, Debug, Default)]
+pub struct CollectorFigures {
+    /// Agents that are connected.
+    pub agents: usize,
+    /// Counters: name, help, count.
+    pub counts: Vec<(&'static str, &'static str, u64)>,
+    /// Peers and parcels that were refused, by every reason there is.
+    pub refusals: Vec<(&'static str, u64)>,
+}
+
+/// The page that a scrape gets; without a diagnosis, what the collector itself does.
+///
+/// # Errors
+/// None that is known: it is written into memory.
+pub fn page(
+    collector: CollectorFigures,
+    diagnosed: Option<&Diagnosed>,
+    observer: &str,
+) -> Result<String, fmt::Error> {
+    let figures = Figures {
+        collector,
+        diagnosed: diagnosed.cloned(),
+    };
+    write::page(observer, Box::new(figures))
+}
+
+#[derive(Debug)]
+struct Figures {
+    collector: CollectorFigures,
+    diagnosed: Option<Diagnosed>,
+}
+
+impl Collector for Figures {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        collector(&self.collector, &mut encoder)?;
+        if let Some(diagnosed) = &self.diagnosed {
+            windows(&diagnosed.lock(), &mut encoder)?;
+        }
+        own(&mut encoder)
+    }
+}
+
+fn collector(figures: &CollectorFigures, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+    let help = "Agents that are connected";
+    gauge(encoder, "collector_agents", help, figures.agents as f64)?;
+    for (name, help, count) in &figures.counts {
+        let help = help.trim_end_matches('.');
+        counter(encoder, &format!("collector_{name}"), help, *count)?;
+    }
+    let help = "Peers and parcels that were refused";
+    let name = "collector_refusals";
+    let mut family = encoder.encode_descriptor(name, help, None, MetricType::Counter)?;
+    // All of them from the beginning: a rate is known only of a series that was there before.
+    for (reason, count) in &figures.refusals {
+        let labels = [("reason", *reason)];
+        ConstCounter::new(*count).encode(family.encode_family(&labels)?)?;
+    }
+    Ok(())
+}
+
+fn windows(sums: &Sums, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+    let help = "Windows of the mesh that were analysed";
+    counter(encoder, "sla_windows", help, sums.windows)?;
+    for (at, column) in SlaRow::TABLE.columns.iter().enumerate() {
+        let name = format!("sla_{}", column.name);
+        match (column.aggregate.time, &sums.last) {
+            (rule, _) if rule.is_sum() => {
+                counter(
+                    encoder,
+                    &name,
+                    sentence(column),
+                    count(&sums.total.value(at)),
+                )?;
+            }
+            // Those that say which window it is have other rules.
+            (Rule::Max | Rule::Ratio { .. }, Some(last)) => {
+                if let Some(value) = number(&last.value(at)) {
+                    gauge(encoder, &name, sentence(column), value)?;
+                }
+            }
+            _ => {}
+        }
+    }
+    let help = "Verdicts on windows, by what it looks like and the kind of its place";
+    let mut family = encoder.encode_descriptor("verdicts", help, None, MetricType::Counter)?;
+    for ((class, place_kind), count) in &sums.verdicts {
+        let labels = [("class", class.as_str()), ("place_kind", place_kind)];
+        ConstCounter::new(*count).encode(family.encode_family(&labels)?)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,152 @@
+//! Figures as `OpenMetrics`.
+
+use super::gauge::{Figures, Metrics};
+use super::write::{self, count, counter, gauge, number, own, sentence};
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
+use prometheus_client::metrics::MetricType;
+use prometheus_client::metrics::counter::ConstCounter;
+use prometheus_client::metrics::gauge::ConstGauge;
+use rocescope_model::{EventRow, FlowRow, OpcodeRow, Row, Table, Type, Unit, Value, WindowRow};
+use std::fmt;
+
+/// What tells flows apart in labels.
+const FLOW_LABELS: [&str; 6] = ["src", "dst", "udp_src_port", "dst_qpn", "vlan", "service"];
+
+/// The page that a scrape gets.
+///
+/// # Errors
+/// None that is known: it is written into memory.
+pub fn page(metrics: &Metrics, observer: &str) -> Result<String, fmt::Error> {
+    write::page(observer, Box::new(Page(metrics.clone())))
+}
+
+#[derive(Debug)]
+struct Page(Metrics);
+
+impl Collector for Page {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
+        let figures = self.0.lock();
+        windows(&figures, &mut encoder)?;
+        opcodes(&figures, &mut encoder)?;
+        events(&figures, &mut encoder)?;
+        drops(&figures, &mut encoder)?;
+        flows(&figures, &mut encoder)?;
+        own(&mut encoder)
+    }
+}
+
+fn windows(figures: &Figures, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+    let help = "Windows of event time so far";
+    counter(encoder, "windows", help, figures.windows)?;
+    for (at, column) in WindowRow::TABLE.columns.iter().enumerate() {
+        if column.aggregate.time.is_sum() {
+            let sum = count(&figures.total.value(at));
+            counter(encoder, column.name, sentence(column), sum)?;
+        }
+    }
+    let Some(last) = &figures.last else {
+        return Ok(());
+    };
+    for (at, column) in WindowRow::TABLE.columns.iter().enumerate() {
+        let shown = matches!(column.unit, Unit::Flows | Unit::Ratio)
+            && matches!(column.kind, Type::I64 | Type::F64);
+        if let (true, Some(value)) = (shown, number(&last.value(at))) {
+            gauge(encoder, column.name, sentence(column), value)?;
+        }
+    }
+    let per_second = |count: u64| count as f64 * 1e9 / (last.window_ns.max(1)) as f64;
+    let help = "Bits of RoCE frames a second, in the last window";
+    gauge(
+        encoder,
+        "frame_bps",
+        help,
+        per_second(last.frame_bytes) * 8.0,
+    )?;
+    let help = "RoCE packets a second, in the last window";
+    gauge(encoder, "packets_pps", help, per_second(last.roce_packets))?;
+    let help = "Start of the last window, in seconds since 1970 UTC";
+    gauge(
+        encoder,
+        "window_start_seconds",
+        help,
+        last.window_start_ns as f64 / 1e9,
+    )
+}
+
+fn opcodes(figures: &Figures, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+    for (at, name) in ["packets", "frame_bytes", "payload_bytes"]
+        .iter()
+        .enumerate()
+    {
+        let column = of(OpcodeRow::TABLE, name);
+        let metric = format!("opcode_{name}");
+        let mut family = encoder.encode_descriptor(&metric, column.1, None, MetricType::Counter)?;
+        for (opcode, sums) in &figures.opcodes {
+            let labels = [("opcode", opcode.as_str())];
+            let sum = ConstCounter::new(sums.get(at).copied().unwrap_or(0));
+            sum.encode(family.encode_family(&labels)?)?;
+        }
+    }
+    Ok(())
+}
+
+fn events(figures: &Figures, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+    let (_, help) = of(EventRow::TABLE, "count");
+    let mut family = encoder.encode_descriptor("events", help, None, MetricType::Counter)?;
+    for (kind, count) in &figures.events {
+        let labels = [("kind", kind.as_str())];
+        ConstCounter::new(*count).encode(family.encode_family(&labels)?)?;
+    }
+    Ok(())
+}
+
+/// What was dropped before this program saw it: no part of any window.
+fn drops(figures: &Figures, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+    let Some(drops) = &figures.drops else {
+        return Ok(());
+    };
+    if let Some(frames) = drops.interface_frames() {
+        let help = "Frames that the interfaces dropped since the capture began";
+        counter(encoder, "interface_dropped_frames", help, frames)?;
+    }
+    let help = "Frames that found the packet socket full since the capture began";
+    counter(
+        encoder,
+        "socket_dropped_frames",
+        help,
+        drops.socket_frames(),
+    )
+}
+
+/// The largest flows of the last window: gauges, for another window has others.
+fn flows(figures: &Figures, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+    for name in ["frame_bps", "packets", "messages", "ecn_ce_packets"] {
+        let (column, help) = of(FlowRow::TABLE, name);
+        let metric = format!("flow_{name}");
+        let mut family = encoder.encode_descriptor(&metric, help, None, MetricType::Gauge)?;
+        for flow in &figures.flows {
+            let labels: Vec<(&str, String)> = FLOW_LABELS
+                .iter()
+                .map(|label| (*label, words(&flow.value(of(FlowRow::TABLE, label).0))))
+                .collect();
+            let value = number(&flow.value(column)).unwrap_or(0.0);
+            ConstGauge::new(value).encode(family.encode_family(&labels.as_slice())?)?;
+        }
+    }
+    Ok(())
+}
+
+/// A column's position and help.
+fn of(table: &'static Table, name: &str) -> (usize, &'static str) {
+    let at = table.position(name).unwrap_or(usize::MAX);
+    (at, table.columns.get(at).map_or("", sentence))
+}
+
+fn words(value: &Value<'_>) -> String {
+    match value {
+        Value::Text(text) => text.to_string(),
+        Value::I64(number) => number.to_string(),
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,79 @@
+//! How a figure is written.
+
+use crate::resources;
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric, text};
+use prometheus_client::metrics::MetricType;
+use prometheus_client::metrics::counter::ConstCounter;
+use prometheus_client::metrics::gauge::ConstGauge;
+use prometheus_client::registry::Registry;
+use rocescope_model::{Column, Value};
+use std::fmt;
+
+/// Before every name.
+const PREFIX: &str = "rocescope";
+
+/// A page of these figures, each with the name of who saw them.
+pub(super) fn page(observer: &str, figures: Box<dyn Collector>) -> Result<String, fmt::Error> {
+    let labels = [("observer".into(), observer.to_owned().into())];
+    let mut registry = Registry::with_prefix_and_labels(PREFIX, labels.into_iter());
+    registry.register_collector(figures);
+    let mut page = String::new();
+    text::encode(&mut page, &registry)?;
+    Ok(page)
+}
+
+/// What this process itself takes.
+pub(super) fn own(encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+    let labels = [("version", env!("CARGO_PKG_VERSION"))];
+    let mut build = encoder.encode_descriptor("build", "This program", None, MetricType::Gauge)?;
+    ConstGauge::new(1_i64).encode(build.encode_family(&labels)?)?;
+    let help = "Processor time of this process";
+    let spent = ConstCounter::new(resources::processor_seconds());
+    let name = "process_processor_seconds";
+    spent.encode(encoder.encode_descriptor(name, help, None, MetricType::Counter)?)?;
+    let help = "Memory of this process";
+    let resident = resources::resident_bytes().unwrap_or(0) as f64;
+    gauge(encoder, "process_resident_bytes", help, resident)
+}
+
+/// The help of a column as a phrase, like that of the other figures.
+pub(super) fn sentence(column: &Column) -> &'static str {
+    column.help.trim_end_matches('.')
+}
+
+pub(super) fn number(value: &Value<'_>) -> Option<f64> {
+    match value {
+        Value::I64(number) => Some(*number as f64),
+        Value::F64(number) => Some(*number),
+        _ => None,
+    }
+}
+
+/// The sum in a cell; 0 for null.
+pub(super) fn count(value: &Value<'_>) -> u64 {
+    match value {
+        Value::I64(number) => number.unsigned_abs(),
+        _ => 0,
+    }
+}
+
+pub(super) fn counter(
+    encoder: &mut DescriptorEncoder<'_>,
+    name: &str,
+    help: &str,
+    count: u64,
+) -> fmt::Result {
+    let counter = ConstCounter::new(count);
+    counter.encode(encoder.encode_descriptor(name, help, None, MetricType::Counter)?)
+}
+
+pub(super) fn gauge(
+    encoder: &mut DescriptorEncoder<'_>,
+    name: &str,
+    help: &str,
+    value: f64,
+) -> fmt::Result {
+    let gauge = ConstGauge::new(value);
+    gauge.encode(encoder.encode_descriptor(name, help, None, MetricType::Gauge)?)
+}

@@ -1,0 +1,169 @@
+//! What this process uses, and less of it.
+
+use rustix::mm::{Advice, madvise};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::time::{ClockId, clock_gettime};
+use std::fs;
+use std::io;
+use std::time::{Duration, Instant};
+
+/// Processor time of all threads so far, in seconds.
+#[must_use]
+pub fn processor_seconds() -> f64 {
+    let spent = clock_gettime(ClockId::ProcessCPUTime);
+    spent.tv_sec as f64 + spent.tv_nsec as f64 / 1e9
+}
+
+/// Memory that is really there, in bytes.
+#[must_use]
+pub fn resident_bytes() -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kib: u64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(kib * 1024)
+}
+
+/// Measures the share of a core that this process takes, from one call to the next.
+#[derive(Debug)]
+pub struct Meter {
+    measured: Instant,
+    /// Processor time until then, in seconds.
+    spent: f64,
+}
+
+impl Default for Meter {
+    fn default() -> Self {
+        Self {
+            measured: Instant::now(),
+            spent: processor_seconds(),
+        }
+    }
+}
+
+impl Meter {
+    /// The share since the last answer: 1 is one core.
+    pub fn share(&mut self) -> f64 {
+        let (now, spent) = (Instant::now(), processor_seconds());
+        let seconds = now.duration_since(self.measured).as_secs_f64();
+        let share = (spent - self.spent) / seconds.max(1e-3);
+        (self.measured, self.spent) = (now, spent);
+        share
+    }
+
+    /// The same, where the last answer is at least `span` old.
+    pub fn share_after(&mut self, span: Duration) -> Option<f64> {
+        (self.measured.elapsed() >= span).then(|| self.share())
+    }
+}
+
+/// Lets this process have so many files open at once. Mostly that is a matter of asking: the limit is low for
+/// the sake of programs that count files in 1,024 bits.
+///
+/// # Errors
+/// There may never be so many.
+pub fn allow_files(count: u64) -> io::Result<()> {
+    let limit = getrlimit(Resource::Nofile);
+    if limit.current.is_none_or(|most| most >= count) {
+        return Ok(());
+    }
+    let current = Some(count);
+    let raised = setrlimit(Resource::Nofile, Rlimit { current, ..limit });
+    raised.map_err(|_| {
+        let most = limit.maximum.unwrap_or(0);
+        io::Error::other(format!("{count} open files are needed, {most} may be"))
+    })
+}
+
+/// The pages of the program and its libraries that were needed once and no longer are.
+///
+/// The kernel reads a program's pages sixteen at a time and keeps them for as long as there is room; a
+/// process that stays for months and does little would be charged for all of its beginning. What is
+/// still needed comes back by itself, from the page cache.
+#[derive(Debug)]
+pub struct ProgramPages(Vec<(usize, usize)>);
+
+impl ProgramPages {
+    /// Where they lie: nothing is mapped or unmapped of a program while it runs.
+    ///
+    /// # Errors
+    /// The kernel does not tell what is mapped.
+    pub fn find() -> io::Result<Self> {
+        let maps = fs::read_to_string("/proc/self/smaps")?;
+        let (mut found, mut place) = (Vec::new(), None);
+        for line in maps.lines() {
+            if let Some(mapping) = file_mapping(line) {
+                place = mapping;
+            } else if let (Some(place), Some(changed)) = (place, line.strip_prefix("Anonymous:"))
+                && changed.trim() == "0 kB"
+            {
+                found.push(place);
+            }
+        }
+        Ok(Self(found))
+    }
+
+    /// Gives them back.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn release(&self) -> io::Result<()> {
+        for (start, end) in &self.0 {
+            // SAFETY: the pages are those of a file, mapped for reading, and no byte of them was
+            // changed: when they are touched again they are read from the file again.
+            unsafe {
+                madvise(
+                    std::ptr::with_exposed_provenance_mut(*start),
+                    end - start,
+                    Advice::LinuxDontNeed,
+                )?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Where a mapping lies that shows a file and cannot be written; `Some(None)` for another mapping,
+/// `None` for a line that is not the first of one.
+fn file_mapping(line: &str) -> Option<Option<(usize, usize)>> {
+    let mut words = line.split_whitespace();
+    let (start, end) = words.next()?.split_once('-')?;
+    let start = usize::from_str_radix(start, 16).ok()?;
+    let end = usize::from_str_radix(end, 16).ok()?;
+    let (access, inode) = (words.next()?, words.nth(2)?);
+    let is_ours = access.starts_with("r-") && access.ends_with('p') && inode != "0";
+    Some(is_ours.then_some((start, end)))
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn what_is_released_comes_back_when_it_is_needed() {
+        let before = super::resident_bytes().unwrap();
+        super::ProgramPages::find().unwrap().release().unwrap();
+        let after = super::resident_bytes().unwrap();
+        assert!(after < before, "{after} of {before}");
+        // All of this is code that was just given back.
+        assert_eq!(format!("{:.3}", 2f64.sqrt()), "1.414");
+    }
+
+    #[test]
+    fn only_files_that_cannot_be_written_are_mappings_of_ours() {
+        let line =
+            |access, inode| format!("7f00-7f10 {access} 00000000 fe:00 {inode}    /usr/bin/x");
+        let found = |access, inode| super::file_mapping(&line(access, inode));
+        assert_eq!(found("r-xp", 5), Some(Some((0x7f00, 0x7f10))));
+        assert_eq!(found("rw-p", 5), Some(None));
+        assert_eq!(found("r--s", 5), Some(None));
+        assert_eq!(found("r--p", 0), Some(None));
+        assert_eq!(super::file_mapping("Anonymous:             0 kB"), None);
+    }
+
+    #[test]
+    fn a_process_takes_memory_and_time() {
+        assert!(super::resident_bytes().unwrap() > 100_000);
+        let before = super::processor_seconds();
+        while super::processor_seconds() <= before {}
+    }
+}

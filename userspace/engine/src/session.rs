@@ -1,0 +1,151 @@
+//! A source of frames, driven through the observer into the intake.
+
+use crate::dataset::Origin;
+use crate::error::Result;
+use crate::intake::{Intake, Outlet, Tap};
+use crate::notice::Notices;
+use crate::outcome::Outcome;
+use crate::request::IntakeRequest;
+use rocescope_capture::file::Frame;
+use rocescope_pipeline::Settings;
+use rocescope_record::observer::FrameTime;
+use rocescope_record::{Config, Counters, Observer, Set, Slot};
+use rocescope_wire::icrc::{self, Icrc};
+use rocescope_wire::tunnel::Encapsulation;
+use rocescope_wire::{Class, NotRoce};
+
+/// Sets of the run cache: 8,192 slots, 1.25 MiB. It lies in memory that is swept at every window's
+/// end, so it is no larger than the second-level cache.
+const SETS: usize = 4_096;
+
+/// Frames in, a summary and a dataset out.
+#[derive(Debug)]
+pub struct Session {
+    observer: Observer<Vec<Set>>,
+    intake: Intake,
+    verify_icrc: bool,
+    /// Time of the latest frame: silence before the end of a capture tells something too.
+    latest_ns: u64,
+}
+
+impl Session {
+    /// A session without frames yet.
+    ///
+    /// # Errors
+    /// The settings make no sense.
+    pub fn new(settings: Settings, config: Config, outlet: impl Into<Outlet>) -> Result<Self> {
+        let verify_icrc = settings.verify_icrc;
+        let slot: Slot = bytemuck::Zeroable::zeroed();
+        Ok(Self {
+            observer: Observer::new(config, vec![[slot; 2]; SETS]),
+            intake: Intake::new(settings, outlet)?,
+            verify_icrc,
+            latest_ns: 0,
+        })
+    }
+
+    /// A session that does with frames of `origin`, which has no interfaces, what `request` asks for.
+    ///
+    /// # Errors
+    /// The settings make no sense, or there is no place for the dataset or the recorder's files.
+    pub fn open(request: &IntakeRequest, origin: &Origin, notices: &Notices) -> Result<Self> {
+        let outlet = Outlet::open(request, origin, Vec::new(), notices)?;
+        Self::new(request.settings.clone(), request.config(), outlet)
+    }
+
+    /// Hands the rows of every window to `tap` too.
+    pub fn tap(&mut self, tap: Tap) {
+        self.intake.tap(tap);
+    }
+
+    /// Keeps the rows of connections and events in memory until the end.
+    pub fn keep_connections(&mut self) {
+        self.intake.keep_connections();
+    }
+
+    /// Takes over what may change while a capture runs.
+    pub fn reconfigure(&mut self, settings: &Settings, config: &Config) {
+        self.observer.reconfigure(config);
+        self.intake.pipeline.reconfigure(settings);
+    }
+
+    /// Takes a frame.
+    ///
+    /// # Errors
+    /// The dataset cannot be written, for another reason than a full disk.
+    #[inline]
+    pub fn frame(&mut self, frame: &Frame<'_>) -> Result<()> {
+        self.advance(frame.time_ns)?;
+        self.latest_ns = frame.time_ns;
+        let Some(link) = frame.link else {
+            self.observer
+                .count(&Class::NotRoce(NotRoce::LinkType, Encapsulation::None));
+            return Ok(());
+        };
+        let pipeline = &mut self.intake.pipeline;
+        let class = self.observer.observe(
+            frame.bytes,
+            link,
+            frame.lengths,
+            frame.interface,
+            &FrameTime(frame.time_ns),
+            pipeline,
+        );
+        if self.verify_icrc
+            && let Class::Roce(packet) = &class
+            && pipeline.wants(packet)
+        {
+            match icrc::verify(frame.bytes, packet) {
+                Icrc::Verified => {}
+                Icrc::Bad => pipeline.count_icrc(frame.time_ns, true),
+                Icrc::Unverifiable(_) => pipeline.count_icrc(frame.time_ns, false),
+            }
+        }
+        self.intake.frame(frame, &class);
+        Ok(())
+    }
+
+    /// It is `time_ns`: windows end although no frame comes.
+    ///
+    /// # Errors
+    /// Those of [`frame`](Self::frame).
+    #[inline]
+    pub fn advance(&mut self, time_ns: u64) -> Result<()> {
+        if self.intake.pipeline.is_current(time_ns) {
+            return Ok(());
+        }
+        self.turn(time_ns)
+    }
+
+    /// Another window begins.
+    #[cold]
+    fn turn(&mut self, time_ns: u64) -> Result<()> {
+        let pipeline = &mut self.intake.pipeline;
+        if pipeline.is_pressed() {
+            // Ending all runs costs a little compression and keeps what waits in the cache.
+            self.observer.flush(None, pipeline);
+            pipeline.complete_before(time_ns);
+        } else if pipeline.is_ahead(time_ns) {
+            self.observer.flush(Some(time_ns), pipeline);
+        }
+        self.intake.turn(time_ns, self.observer.counters())
+    }
+
+    /// What has been counted so far.
+    #[must_use]
+    pub const fn counters(&self) -> &Counters {
+        self.observer.counters()
+    }
+
+    /// Ends the session: all windows are closed, all segments sealed.
+    ///
+    /// # Errors
+    /// Those of [`frame`](Self::frame).
+    pub fn finish(mut self) -> Result<Outcome> {
+        self.observer.flush(None, &mut self.intake.pipeline);
+        if self.latest_ns > 0 {
+            self.intake.turn(self.latest_ns, self.observer.counters())?;
+        }
+        self.intake.finish(self.observer.counters())
+    }
+}

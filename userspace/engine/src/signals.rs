@@ -1,0 +1,233 @@
+//! SIGINT and SIGTERM end the input; what was counted by then is finished and printed. SIGUSR1 asks for
+//! the counts so far, SIGHUP for the configuration to be read again.
+
+use crate::error::{EngineError, Result};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use signal_hook::consts::{SIGCONT, SIGINT, SIGTERM, SIGTSTP, SIGUSR1};
+pub use signal_hook::consts::{SIGHUP, SIGQUIT};
+use signal_hook::{flag, low_level};
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether somebody asked to end.
+#[derive(Debug)]
+pub struct Signals {
+    ended: Arc<AtomicBool>,
+    asked: Arc<AtomicBool>,
+    reload: Arc<AtomicBool>,
+    /// A byte comes in with every signal: what waits for input waits for this too.
+    wake: UnixStream,
+    waker: Arc<UnixStream>,
+}
+
+/// Ends the input as a signal would.
+#[derive(Clone, Debug)]
+pub struct Ender {
+    ended: Arc<AtomicBool>,
+    waker: Arc<UnixStream>,
+}
+
+impl Ender {
+    /// Ends it.
+    pub fn end(&self) {
+        self.ended.store(true, Ordering::Relaxed);
+        // Where it is full, it wakes anyway.
+        let _ = (&*self.waker).write(&[0]);
+    }
+
+    /// Whether to end.
+    #[must_use]
+    pub fn ended(&self) -> bool {
+        self.ended.load(Ordering::Relaxed)
+    }
+
+    /// From the end on, a further signal ends the process at once.
+    ///
+    /// # Errors
+    /// The operating system refuses.
+    pub fn hasten(&self) -> Result<()> {
+        for signal in [SIGINT, SIGTERM] {
+            flag::register_conditional_default(signal, Arc::clone(&self.ended))
+                .map_err(EngineError::Signals)?;
+        }
+        Ok(())
+    }
+}
+
+impl Signals {
+    /// Takes the signals over. A second one ends the process at once.
+    ///
+    /// # Errors
+    /// The operating system refuses.
+    pub fn install() -> Result<Self> {
+        let ended = Arc::new(AtomicBool::new(false));
+        // Before the flag is raised: the first signal finds it down, raises it, and goes on.
+        for signal in [SIGINT, SIGTERM] {
+            flag::register_conditional_default(signal, Arc::clone(&ended))
+                .map_err(EngineError::Signals)?;
+        }
+        Self::raising(ended)
+    }
+
+    /// Takes the signals over, however many come: for as long as a terminal has to be given back first.
+    ///
+    /// # Errors
+    /// The operating system refuses.
+    pub fn patient() -> Result<Self> {
+        Self::raising(Arc::default())
+    }
+
+    fn raising(ended: Arc<AtomicBool>) -> Result<Self> {
+        let (wake, waker) = UnixStream::pair().map_err(EngineError::Signals)?;
+        for signal in [SIGINT, SIGTERM] {
+            end_at(signal, &ended, &waker)?;
+        }
+        let asked = Arc::new(AtomicBool::new(false));
+        flag::register(SIGUSR1, Arc::clone(&asked)).map_err(EngineError::Signals)?;
+        Ok(Self {
+            ended,
+            asked,
+            reload: Arc::default(),
+            wake,
+            waker: Arc::new(waker),
+        })
+    }
+
+    /// Takes one more signal for the wish to end.
+    ///
+    /// # Errors
+    /// The operating system refuses.
+    pub fn end_at(&self, signal: i32) -> Result<()> {
+        end_at(signal, &self.ended, &self.waker)
+    }
+
+    /// What ends the input without a signal.
+    #[must_use]
+    pub fn ender(&self) -> Ender {
+        Ender {
+            ended: Arc::clone(&self.ended),
+            waker: Arc::clone(&self.waker),
+        }
+    }
+
+    /// Takes SIGHUP as the wish to read the configuration again; otherwise it ends the process.
+    ///
+    /// # Errors
+    /// The operating system refuses.
+    pub fn take_reload(&self) -> Result<()> {
+        flag::register(SIGHUP, Arc::clone(&self.reload)).map_err(EngineError::Signals)?;
+        Ok(())
+    }
+
+    /// Whether somebody has asked to read the configuration again since this was last called.
+    #[must_use]
+    pub fn reload(&self) -> bool {
+        self.reload.swap(false, Ordering::Relaxed)
+    }
+
+    /// Whether somebody has asked for the counts since this was last called.
+    #[must_use]
+    pub fn asked(&self) -> bool {
+        self.asked.swap(false, Ordering::Relaxed)
+    }
+
+    /// Whether to end.
+    #[must_use]
+    pub fn ended(&self) -> bool {
+        self.ended.load(Ordering::Relaxed)
+    }
+
+    /// Standard input, which ends at a signal even while nothing comes.
+    ///
+    /// # Errors
+    /// The operating system refuses.
+    pub fn stdin(&self) -> Result<Interruptible> {
+        let stdin = io::stdin().as_fd().try_clone_to_owned();
+        Ok(Interruptible {
+            // Without the buffer of `Stdin`: what lies in it would not wake us.
+            stdin: stdin.map_err(EngineError::StandardInput)?.into(),
+            wake: self.wake.try_clone().map_err(EngineError::Signals)?,
+        })
+    }
+}
+
+/// Whether the user stopped the process, or continued it.
+#[derive(Debug, Default)]
+pub struct JobControl {
+    stopped: Arc<AtomicBool>,
+    continued: Arc<AtomicBool>,
+}
+
+impl JobControl {
+    /// Takes SIGTSTP and SIGCONT over.
+    ///
+    /// # Errors
+    /// The operating system refuses.
+    pub fn install(&self) -> Result<()> {
+        for (signal, raised) in [(SIGTSTP, &self.stopped), (SIGCONT, &self.continued)] {
+            flag::register(signal, Arc::clone(raised)).map_err(EngineError::Signals)?;
+        }
+        Ok(())
+    }
+
+    /// Whether SIGTSTP came since this was last called.
+    #[must_use]
+    pub fn take_stop(&self) -> bool {
+        self.stopped.swap(false, Ordering::Relaxed)
+    }
+
+    /// Whether SIGCONT came since this was last called.
+    #[must_use]
+    pub fn take_continue(&self) -> bool {
+        self.continued.swap(false, Ordering::Relaxed)
+    }
+
+    /// Stops the process as SIGTSTP does; returns when it is continued.
+    ///
+    /// # Errors
+    /// The operating system refuses.
+    pub fn suspend(&self) -> Result<()> {
+        low_level::emulate_default_handler(SIGTSTP).map_err(EngineError::Signals)?;
+        self.continued.store(false, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+fn end_at(signal: i32, ended: &Arc<AtomicBool>, waker: &UnixStream) -> Result<()> {
+    flag::register(signal, Arc::clone(ended))
+        .and_then(|_| low_level::pipe::register(signal, waker.try_clone()?))
+        .map_err(EngineError::Signals)?;
+    Ok(())
+}
+
+/// Standard input up to a signal.
+#[derive(Debug)]
+pub struct Interruptible {
+    stdin: File,
+    wake: UnixStream,
+}
+
+impl Read for Interruptible {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let mut ready = [
+            PollFd::new(&self.stdin, PollFlags::IN),
+            PollFd::new(&self.wake, PollFlags::IN),
+        ];
+        while let Err(error) = poll(&mut ready, None) {
+            if error != Errno::INTR {
+                return Err(error.into());
+            }
+        }
+        let [_, wake] = ready;
+        if wake.revents().is_empty() {
+            self.stdin.read(buf)
+        } else {
+            Ok(0)
+        }
+    }
+}

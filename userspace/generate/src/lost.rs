@@ -1,0 +1,78 @@
+//! Packets that were lost: where, when, and what they were.
+
+use serde::Serialize;
+
+/// Where a packet was lost.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LossPoint {
+    /// Between its sender and the tap.
+    BeforeTap,
+    /// Between the tap and its receiver.
+    AfterTap,
+    /// On the way from its sender, by a bit error: it passes, and its receiver drops it.
+    Damaged,
+    /// Between the tap and the capture; it arrived.
+    Mirror,
+    /// Nowhere: it was so late that it passed behind its own retransmission. To the tap that looks as
+    /// if it had been lost and its retransmission doubled.
+    Late,
+}
+
+/// What kind of packet was lost.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PacketKind {
+    /// A request.
+    Request,
+    /// A packet of a READ response, or an atomic one.
+    Response,
+    /// An acknowledgement, positive or not.
+    Acknowledge,
+}
+
+/// A packet that was lost.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct Lost {
+    /// Its PSN.
+    pub psn: u32,
+    /// When it was lost, in nanoseconds since the scenario began.
+    pub at_ns: u64,
+    /// Where.
+    pub place: LossPoint,
+    /// What it was.
+    pub of: PacketKind,
+    /// A packet sent behind it, with a higher PSN and before its sender went back, passed the tap.
+    pub followed: bool,
+    /// Its receiver would have taken it: it was the next in order.
+    pub awaited: bool,
+    /// A NAK that names it, or a READ that asks for it again, passed the tap.
+    pub refused: bool,
+    /// Number behind the first PSN, and how often its sender had gone back by then.
+    #[serde(skip)]
+    pub(super) sequence: u64,
+    #[serde(skip)]
+    pub(super) go: u32,
+}
+
+impl Lost {
+    pub(super) const fn new(
+        now: u64,
+        place: LossPoint,
+        of: PacketKind,
+        sequence: u64,
+        go: u32,
+    ) -> Self {
+        Self {
+            psn: 0,
+            at_ns: now,
+            place,
+            of,
+            followed: false,
+            awaited: false,
+            refused: false,
+            sequence,
+            go,
+        }
+    }
+}

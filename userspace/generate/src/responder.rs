@@ -1,0 +1,379 @@
+//! The side that receives requests: what it accepts, and what it answers.
+//!
+//! It too lives in the time of the tap: a request that passes there is answered there `delay`
+//! later, so what it thinks of the request can be reckoned at once.
+
+use super::lost::PacketKind;
+use super::message::{Position, Request};
+use super::random::Random;
+use super::requester::NEVER;
+use super::rules::{Rules, picoseconds};
+use super::scenario::group::{Operation, Service};
+use std::collections::VecDeque;
+
+/// Positive, without credits.
+const ACK: u8 = 0x1f;
+/// Out of sequence.
+const NAK_SEQUENCE: u8 = 0x60;
+/// Not ready; the timer stands in the low bits.
+const RNR: u8 = 0x20;
+/// Responses leave at line rate, in bits a second where the scenario names none: the requester
+/// paces READs by asking.
+const RESPONSE_RATE: f64 = 100e9;
+/// Bytes of BTH, AETH and ICRC.
+const RESPONSE_BYTES: u32 = 20;
+
+#[derive(Clone, Debug)]
+pub(super) struct Responder {
+    random: Random,
+    expected: u64,
+    /// Messages completed.
+    completed: u32,
+    /// A NAK is out; what does not repair it is dropped in silence.
+    refusing: bool,
+    /// Packets kept behind a gap: bit `n` stands for `expected + n`. Those that end messages, and
+    /// whether one asked for an acknowledgement.
+    early: u64,
+    early_ends: u64,
+    early_ack: bool,
+    /// The last message tried for RNR, and how many RNR NAKs it still gets.
+    tried: Option<u64>,
+    rnr_left: u8,
+    replies: VecDeque<Reply>,
+    /// When the last reply packet has left.
+    free_at: u64,
+    /// Behind the highest response ever sent.
+    responded: u64,
+    transmissions: u64,
+    /// How often the requester had gone back when it sent what is answered now.
+    go: u32,
+    cnps: VecDeque<u64>,
+    cnp_after: u64,
+    dead: bool,
+}
+
+/// An answer that waits for its time.
+#[derive(Clone, Copy, Debug)]
+struct Reply {
+    at: u64,
+    kind: ReplyKind,
+    sequence: u64,
+    completed: u32,
+    /// When the request passed the tap that it answers, if that is a fair sample of a round trip.
+    asked_at: Option<u64>,
+    go: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum ReplyKind {
+    /// The syndrome, how many requests it answers, and until when it takes in more.
+    Acknowledge(u8, u8, u64),
+    /// What is left to send, and whether the next packet is the first.
+    Read(u32, bool),
+    Atomic,
+}
+
+/// A reply packet.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Replied {
+    pub(super) kind: RepliedKind,
+    pub(super) sequence: u64,
+    pub(super) completed: u32,
+    pub(super) asked_at: Option<u64>,
+    /// It was sent before.
+    pub(super) again: bool,
+    /// How often its requester had gone back when it asked for it.
+    pub(super) go: u32,
+    /// Its number among all reply packets.
+    pub(super) number: u64,
+}
+
+impl Replied {
+    pub(super) const fn packet_kind(&self) -> PacketKind {
+        match self.kind {
+            RepliedKind::Acknowledge(_) => PacketKind::Acknowledge,
+            RepliedKind::Read(..) | RepliedKind::Atomic => PacketKind::Response,
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum RepliedKind {
+    /// The syndrome.
+    Acknowledge(u8),
+    /// Position and bytes of payload.
+    Read(Position, u32),
+    Atomic,
+}
+
+impl Responder {
+    pub(super) fn new(random: Random) -> Self {
+        Self {
+            random,
+            expected: 0,
+            completed: 0,
+            refusing: false,
+            early: 0,
+            early_ends: 0,
+            early_ack: false,
+            tried: None,
+            rnr_left: 0,
+            replies: VecDeque::new(),
+            free_at: 0,
+            responded: 0,
+            transmissions: 0,
+            go: 0,
+            cnps: VecDeque::new(),
+            cnp_after: 0,
+            dead: false,
+        }
+    }
+
+    /// Whether it would take this request, were it to arrive now.
+    pub(super) const fn awaits(&self, request: &Request) -> bool {
+        request.sequence == self.expected
+    }
+
+    /// When the next reply passes the tap, and when the next CNP does.
+    pub(super) fn due(&self) -> (u64, u64) {
+        let reply = self
+            .replies
+            .front()
+            .map_or(NEVER, |reply| reply.at.max(self.free_at));
+        (reply, self.cnps.front().copied().unwrap_or(NEVER))
+    }
+
+    /// Takes the CNP that is due.
+    pub(super) fn notify(&mut self) {
+        self.cnps.pop_front();
+    }
+
+    /// A request that passed the tap at `now` arrives; `fair` if its PSN passed for the first time.
+    pub(super) fn receive(&mut self, now: u64, request: &Request, fair: bool, rules: &Rules) {
+        if self.dead {
+            return;
+        }
+        if let Some(ecn) = rules.ecn.as_ref().filter(|_| request.congested)
+            && now >= self.cnp_after
+        {
+            self.cnp_after = now + ecn.cnp_interval;
+            self.cnps.push_back(now + rules.delay);
+        }
+        if rules.service != Service::Rc {
+            return;
+        }
+        let asked_at = fair.then_some(now);
+        self.go = request.go;
+        let ahead = request.sequence.wrapping_sub(self.expected);
+        if request.sequence < self.expected {
+            self.repeat(now, request, rules);
+        } else if ahead == 0 {
+            self.accept(now, request, asked_at, rules);
+        } else if rules.tolerant
+            && ahead < 64
+            && !request.operation.has_response()
+            && !self.refusing
+        {
+            let bit = 1 << ahead;
+            self.early |= bit;
+            if request.position.is_last() {
+                self.early_ends |= bit;
+            }
+            self.early_ack |= request.ack_request;
+        } else if !self.refusing {
+            self.refusing = true;
+            let expected = self.expected;
+            self.reply(
+                now,
+                ReplyKind::Acknowledge(NAK_SEQUENCE, 0, 0),
+                expected,
+                None,
+                rules,
+            );
+        }
+    }
+
+    fn accept(&mut self, now: u64, request: &Request, asked_at: Option<u64>, rules: &Rules) {
+        self.refusing = false;
+        if let Some((message, syndrome)) = rules.refuse
+            && message == request.message
+        {
+            self.dead = true;
+            let kind = ReplyKind::Acknowledge(syndrome, 0, 0);
+            self.reply(now, kind, request.sequence, None, rules);
+            return;
+        }
+        if self.is_unready(request, rules) {
+            self.refusing = true;
+            let timer = rules.rnr.map_or(0, |(_, timer, _)| timer);
+            // It says nothing of when the request is taken: no round trip.
+            let kind = ReplyKind::Acknowledge(RNR | timer, 0, 0);
+            self.reply(now, kind, request.sequence, None, rules);
+            return;
+        }
+        let from = self.expected;
+        self.expected += request.span;
+        self.completed = self
+            .completed
+            .wrapping_add(request.position.is_last().into());
+        self.respond(now, request, asked_at, rules);
+        // What was kept behind the gap follows.
+        self.early = self.early.checked_shr(request.span as u32).unwrap_or(0);
+        self.early_ends = self
+            .early_ends
+            .checked_shr(request.span as u32)
+            .unwrap_or(0);
+        while self.early & 1 != 0 {
+            self.completed = self.completed.wrapping_add((self.early_ends & 1) as u32);
+            self.early >>= 1;
+            self.early_ends >>= 1;
+            self.expected += 1;
+        }
+        if self.early_ack && self.early == 0 && self.expected > from + request.span {
+            self.early_ack = false;
+            let last = self.expected - 1;
+            self.reply(now, ReplyKind::Acknowledge(ACK, 1, 0), last, None, rules);
+        }
+    }
+
+    /// Whether the receiver has no buffer for the message that begins, or ends, with this packet.
+    fn is_unready(&mut self, request: &Request, rules: &Rules) -> bool {
+        let Some((probability, _, repeat)) = rules.rnr else {
+            return false;
+        };
+        let takes_buffer = match request.operation {
+            Operation::Send | Operation::SendWithImmediate | Operation::SendWithInvalidate => {
+                request.position.is_first()
+            }
+            Operation::WriteWithImmediate => request.position.is_last(),
+            _ => false,
+        };
+        if !takes_buffer {
+            return false;
+        }
+        if self.tried != Some(request.message) {
+            self.tried = Some(request.message);
+            self.rnr_left = if probability.hits(self.random.next()) {
+                repeat
+            } else {
+                0
+            };
+        }
+        let unready = self.rnr_left > 0;
+        self.rnr_left = self.rnr_left.saturating_sub(1);
+        unready
+    }
+
+    /// Answers a request that was accepted.
+    fn respond(&mut self, now: u64, request: &Request, asked_at: Option<u64>, rules: &Rules) {
+        match request.operation {
+            Operation::Read => {
+                let kind = ReplyKind::Read(request.message_bytes, true);
+                self.reply(now, kind, request.sequence, asked_at, rules);
+            }
+            Operation::FetchAdd | Operation::CompareSwap => {
+                self.reply(now, ReplyKind::Atomic, request.sequence, asked_at, rules);
+            }
+            _ if request.ack_request => self.acknowledge(now, request.sequence, asked_at, rules),
+            _ => {}
+        }
+    }
+
+    fn acknowledge(&mut self, now: u64, sequence: u64, asked_at: Option<u64>, rules: &Rules) {
+        let completed = self.completed;
+        if let Some(last) = self.replies.back_mut()
+            && let ReplyKind::Acknowledge(ACK, taken, until) = &mut last.kind
+            && *taken < rules.ack_coalesce
+            && now <= *until
+        {
+            *taken += 1;
+            last.sequence = sequence;
+            last.completed = completed;
+            last.asked_at = asked_at;
+            return;
+        }
+        let kind = ReplyKind::Acknowledge(ACK, 1, now + rules.ack_delay);
+        self.reply(now + rules.ack_delay, kind, sequence, asked_at, rules);
+    }
+
+    /// Answers a request that was answered before (IBTA volume 1, 9.7.5.1.2 and 9.7.5.1.5).
+    fn repeat(&mut self, now: u64, request: &Request, rules: &Rules) {
+        if request.operation.has_response() {
+            self.respond(now, request, None, rules);
+        } else if request.ack_request {
+            let last = self.expected - 1;
+            self.reply(now, ReplyKind::Acknowledge(ACK, 1, 0), last, None, rules);
+        }
+    }
+
+    fn reply(
+        &mut self,
+        now: u64,
+        kind: ReplyKind,
+        sequence: u64,
+        asked_at: Option<u64>,
+        rules: &Rules,
+    ) {
+        let jitter = if rules.jitter > 0 {
+            self.random.below(rules.jitter + 1)
+        } else {
+            0
+        };
+        self.replies.push_back(Reply {
+            at: now.saturating_add(rules.delay).saturating_add(jitter),
+            kind,
+            sequence,
+            completed: self.completed,
+            asked_at,
+            go: self.go,
+        });
+    }
+
+    /// Sends the reply packet that is due.
+    pub(super) fn send(&mut self, now: u64, rules: &Rules) -> Option<Replied> {
+        let reply = self.replies.front_mut()?;
+        let sequence = reply.sequence;
+        let asked_at = reply.asked_at.take();
+        let (kind, more) = match &mut reply.kind {
+            ReplyKind::Acknowledge(syndrome, ..) => (RepliedKind::Acknowledge(*syndrome), false),
+            ReplyKind::Atomic => (RepliedKind::Atomic, false),
+            ReplyKind::Read(left, first) => {
+                let bytes = (*left).min(rules.mtu);
+                *left -= bytes;
+                let position = Position::of(*first, *left == 0);
+                *first = false;
+                let took = rules.header_bytes + RESPONSE_BYTES + bytes;
+                let rate = rules.line_rate.unwrap_or(RESPONSE_RATE);
+                self.free_at = now + picoseconds(took.into(), rate) / 1000;
+                (RepliedKind::Read(position, bytes), *left > 0)
+            }
+        };
+        let (completed, go) = (reply.completed, reply.go);
+        if more {
+            reply.sequence += 1;
+        } else {
+            self.replies.pop_front();
+        }
+        let is_response = !matches!(kind, RepliedKind::Acknowledge(_));
+        let again = is_response && sequence < self.responded;
+        if is_response {
+            self.responded = self.responded.max(sequence + 1);
+        }
+        let number = self.transmissions;
+        self.transmissions += 1;
+        Some(Replied {
+            kind,
+            sequence,
+            completed,
+            asked_at,
+            again,
+            go,
+            number,
+        })
+    }
+
+    /// What becomes of the reply packet just sent is up to chance of the responder's own.
+    pub(super) fn random(&mut self) -> &mut Random {
+        &mut self.random
+    }
+}

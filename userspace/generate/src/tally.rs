@@ -1,0 +1,305 @@
+//! Counting while generating: the numbers of the truth, taken from what was meant, never from what
+//! a decoder reads.
+
+use super::lost::{LossPoint, Lost, PacketKind};
+use super::packet::Packet;
+use super::responder::RepliedKind;
+use super::scenario::group::Service;
+use super::seen::Seen;
+use super::tapped::{Cause, Content, Tapped};
+use serde::Serialize;
+
+/// Packets and bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Volume {
+    /// How many packets.
+    pub packets: u64,
+    /// Bytes of their frames, without what a mirror puts around them.
+    pub frame_bytes: u64,
+    /// Bytes of payload, without extension headers, pad and ICRC.
+    pub payload_bytes: u64,
+}
+
+impl Volume {
+    pub(super) fn add(&mut self, frame_bytes: u32, payload_bytes: u32) {
+        self.packets += 1;
+        self.frame_bytes += u64::from(frame_bytes);
+        self.payload_bytes += u64::from(payload_bytes);
+    }
+}
+
+/// Times between a request at the tap and its answer there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Delays {
+    /// How many there are.
+    pub samples: u64,
+    /// The shortest, in nanoseconds.
+    pub min_ns: u64,
+    /// The mean, in nanoseconds, rounded down.
+    pub mean_ns: u64,
+    /// The longest, in nanoseconds.
+    pub max_ns: u64,
+    #[serde(skip)]
+    sum_ns: u64,
+}
+
+impl Delays {
+    fn add(&mut self, ns: u64) {
+        self.min_ns = if self.samples == 0 {
+            ns
+        } else {
+            self.min_ns.min(ns)
+        };
+        self.max_ns = self.max_ns.max(ns);
+        self.samples += 1;
+        self.sum_ns += ns;
+        self.mean_ns = self.sum_ns / self.samples;
+    }
+}
+
+/// What one side of a connection sent, as it passed the tap.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Direction {
+    /// All of it.
+    #[serde(flatten)]
+    pub volume: Volume,
+    /// Payload of PSNs that had not passed before.
+    pub unique_payload_bytes: u64,
+    /// Packets whose name has LAST or ONLY in it, CM datagrams not included.
+    pub messages: u64,
+    /// Those of them whose PSN had not passed before.
+    pub unique_messages: u64,
+    /// Messages that this side knows to have arrived; where nothing is acknowledged, those sent.
+    /// READs and atomics count as well.
+    pub completed_messages: u64,
+    /// Packets that the sender had sent before.
+    pub retransmitted_packets: u64,
+    /// Packets that passed behind a later one, though sent before it and for the first time.
+    pub out_of_order_packets: u64,
+    /// Copies that the network made, and packets that passed behind their own retransmission.
+    pub duplicate_packets: u64,
+    /// Request packets with a PSN that a request packet had shown before.
+    pub repeated_request_psns: u64,
+    /// Packets lost between their sender and the tap.
+    pub lost_before_tap: u64,
+    /// Packets lost between the tap and their receiver.
+    pub lost_after_tap: u64,
+    /// Packets that passed the tap but not the mirror; they are counted nowhere else.
+    pub lost_by_mirror: u64,
+    /// Request PSNs below the highest that never passed.
+    pub lost_gap_psns: u64,
+    /// How often the requester's timer ran out.
+    pub timeouts: u64,
+    /// Packets with a wrong ICRC, kept whole or not.
+    pub damaged_packets: u64,
+    /// Request packets marked with congestion experienced.
+    pub ce_packets: u64,
+    /// Congestion notifications sent.
+    pub cnps: u64,
+    /// Positive acknowledgements sent.
+    pub acks: u64,
+    /// NAKs sent for a PSN out of sequence.
+    pub nak_psn_sequence: u64,
+    /// Receiver-not-ready NAKs sent.
+    pub rnr_nak: u64,
+    /// NAKs sent that end the connection.
+    pub nak_fatal: u64,
+    /// From this side's requests to their acknowledgements: PSNs that passed once, answered by a
+    /// packet that names them.
+    pub rtt: Delays,
+    /// From this side's READ and atomic requests to the first packet of their responses.
+    pub response_delay: Delays,
+    /// Each packet that was lost, as many as are listed: the first.
+    pub lost: Vec<Lost>,
+}
+
+/// The most lost packets that are listed a direction, 480 KiB.
+const LOST_MAX: usize = 10_000;
+
+impl Direction {
+    /// Lists a lost packet.
+    pub(super) fn lose(&mut self, lost: Lost) {
+        if self.lost.len() < LOST_MAX {
+            self.lost.push(lost);
+        }
+    }
+
+    /// A packet passed the tap that was sent behind what was lost on the way there.
+    fn follow(&mut self, of: PacketKind, sequence: u64, go: u32) {
+        let all = self.lost.iter_mut().rev();
+        for lost in all
+            .filter(|lost| lost.of == of)
+            .take_while(|lost| lost.go >= go)
+        {
+            let on_the_way = matches!(lost.place, LossPoint::BeforeTap | LossPoint::Mirror);
+            lost.followed |= on_the_way && lost.go == go && lost.sequence < sequence;
+        }
+    }
+
+    /// What passed the tap and was lost behind it is asked for.
+    fn refuse(&mut self, of: PacketKind, sequence: u64) {
+        let mut all = self.lost.iter_mut().rev();
+        let behind = |lost: &&mut Lost| {
+            lost.of == of
+                && lost.sequence == sequence
+                && matches!(lost.place, LossPoint::AfterTap | LossPoint::Damaged)
+        };
+        if let Some(lost) = all.find(behind) {
+            lost.refused = true;
+        }
+    }
+}
+
+/// The two directions of a connection, and which PSNs of each channel passed.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ledger {
+    pub(super) directions: [Direction; 2],
+    requests: [Seen; 2],
+    responses: [Seen; 2],
+    /// PSNs that requests for the rest of a READ have shown: few, for each took a lost response.
+    rests: Vec<(usize, u64)>,
+}
+
+/// The most of them that are remembered, 64 KiB.
+const RESTS_MAX: usize = 4096;
+
+impl Ledger {
+    /// Counts what passed the tap at `now`. Whether its PSN passed for the first time.
+    pub(super) fn count(
+        &mut self,
+        now: u64,
+        tapped: &Tapped,
+        packet: &Packet,
+        frame_bytes: u32,
+        service: Service,
+    ) -> bool {
+        let from = tapped.from();
+        let channel = tapped.channel;
+        let (Some(requests), Some(responses)) = (
+            self.requests.get_mut(channel),
+            self.responses.get_mut(channel),
+        ) else {
+            return false;
+        };
+        let (mut answered, mut asked_for) = (None, None);
+        let Some(direction) = self.directions.get_mut(from) else {
+            return false;
+        };
+        let mut fair = true;
+        match &tapped.content {
+            Content::Session(_) => return true,
+            Content::Cnp => direction.cnps += 1,
+            Content::Request(request) => {
+                let past = requests.is_past(request.sequence);
+                fair = requests.see(request.sequence, request.span) > 0;
+                let is_new = fair;
+                let shown = if request.rest {
+                    let rest = (channel, request.sequence);
+                    let shown = self.rests.contains(&rest);
+                    if !shown && self.rests.len() < RESTS_MAX {
+                        self.rests.push(rest);
+                    }
+                    shown
+                } else {
+                    !is_new
+                };
+                direction.repeated_request_psns += u64::from(shown && service != Service::Ud);
+                match tapped.cause {
+                    Cause::Original => {}
+                    Cause::Retransmission => direction.retransmitted_packets += 1,
+                    Cause::Late if is_new => direction.out_of_order_packets += u64::from(past),
+                    Cause::Copy => direction.duplicate_packets += 1,
+                    Cause::Late => {
+                        direction.duplicate_packets += 1;
+                        direction.lose(Lost {
+                            followed: true,
+                            ..Lost::new(
+                                now,
+                                LossPoint::Late,
+                                PacketKind::Request,
+                                request.sequence,
+                                0,
+                            )
+                        });
+                    }
+                }
+                direction.ce_packets += u64::from(request.congested);
+                direction.unique_payload_bytes += if is_new {
+                    u64::from(packet.payload_bytes)
+                } else {
+                    0
+                };
+                direction.messages += u64::from(packet.ends_message);
+                direction.unique_messages += u64::from(packet.ends_message && is_new);
+                direction.follow(PacketKind::Request, request.sequence, request.go);
+                if request.again && request.operation.has_response() {
+                    asked_for = Some((PacketKind::Response, request.sequence));
+                }
+            }
+            Content::Reply(replied) => {
+                match replied.kind {
+                    RepliedKind::Acknowledge(syndrome) => match syndrome >> 5 {
+                        0 => direction.acks += 1,
+                        1 => direction.rnr_nak += 1,
+                        _ if syndrome & 0x1f == 0 => {
+                            direction.nak_psn_sequence += 1;
+                            asked_for = Some((PacketKind::Request, replied.sequence));
+                        }
+                        _ => direction.nak_fatal += 1,
+                    },
+                    RepliedKind::Read(..) | RepliedKind::Atomic => {
+                        let is_new = responses.see(replied.sequence, 1) > 0;
+                        direction.follow(PacketKind::Response, replied.sequence, replied.go);
+                        direction.retransmitted_packets += u64::from(replied.again);
+                        direction.unique_payload_bytes += if is_new {
+                            u64::from(packet.payload_bytes)
+                        } else {
+                            0
+                        };
+                        direction.messages += u64::from(packet.ends_message);
+                        direction.unique_messages += u64::from(packet.ends_message && is_new);
+                    }
+                }
+                answered = replied
+                    .asked_at
+                    .map(|asked_at| (replied.kind, now - asked_at));
+            }
+        }
+        direction.volume.add(frame_bytes, packet.payload_bytes);
+        direction.damaged_packets += u64::from(packet.damaged);
+        if let Some((of, sequence)) = asked_for
+            && let Some(asked) = self.directions.get_mut(1 - from)
+        {
+            asked.refuse(of, sequence);
+        }
+        if let Some((kind, delay)) = answered
+            && let Some(asking) = self.directions.get_mut(1 - from)
+        {
+            match kind {
+                RepliedKind::Acknowledge(_) => asking.rtt.add(delay),
+                RepliedKind::Read(..) | RepliedKind::Atomic => asking.response_delay.add(delay),
+            }
+        }
+        fair
+    }
+
+    /// Both directions, with what can be known at the end alone; `start_psns` are those of either
+    /// side's requests.
+    pub(super) fn finished(&self, start_psns: [u32; 2]) -> [Direction; 2] {
+        let mut directions = self.directions.clone();
+        for (side, direction) in directions.iter_mut().enumerate() {
+            for lost in &mut direction.lost {
+                let channel = match lost.of {
+                    PacketKind::Request => side,
+                    PacketKind::Response | PacketKind::Acknowledge => 1 - side,
+                };
+                let start = start_psns.get(channel).copied().unwrap_or_default();
+                lost.psn = start.wrapping_add(lost.sequence as u32) & 0x00ff_ffff;
+            }
+        }
+        for (direction, requests) in directions.iter_mut().zip(&self.requests) {
+            direction.lost_gap_psns = requests.missing();
+        }
+        directions
+    }
+}

@@ -1,0 +1,261 @@
+//! What a network card says of itself, and the one thing that a capture changes in it.
+//!
+//! The kernel answers two ways, netlink and the older `SIOCETHTOOL`. Netlink libraries bring an async
+//! runtime with them; every question asked here has an answer of fixed size the older way.
+
+use crate::interface::Interface;
+use crate::request;
+use std::io;
+
+const GET_DRIVER: u32 = 0x03;
+const GET_COALESCING: u32 = 0x0e;
+const GET_RING: u32 = 0x10;
+const GET_STRINGS: u32 = 0x1b;
+const GET_STATISTICS: u32 = 0x1d;
+const GET_FLAGS: u32 = 0x25;
+const SET_FLAGS: u32 = 0x26;
+const GET_FLOW_HASH: u32 = 0x29;
+const GET_GRO: u32 = 0x2b;
+const GET_CHANNELS: u32 = 0x3c;
+const GET_TIMESTAMPING: u32 = 0x41;
+
+const FLAG_RX_VLAN: u32 = 1 << 8;
+const FLAG_LRO: u32 = 1 << 15;
+const STRING_BYTES: usize = 32;
+const STATISTICS: u32 = 1;
+const DRIVER_BYTES: usize = 196;
+const FLOW_UDP_V4: u32 = 0x02;
+const FLOW_UDP_V6: u32 = 0x06;
+const HASH_SOURCE_PORT: u32 = 1 << 6;
+
+/// Descriptors of the receive ring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ring {
+    /// As many as there are.
+    pub now: u32,
+    /// As many as there can be.
+    pub most: u32,
+}
+
+/// When the card interrupts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Coalescing {
+    /// Microseconds that a frame waits for others.
+    pub rx_usecs: u32,
+    /// Frames that end the wait.
+    pub rx_frames: u32,
+    /// Whether the card chooses both.
+    pub adaptive: bool,
+}
+
+/// Version 4 or 6.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ip {
+    /// IPv4.
+    V4,
+    /// IPv6.
+    V6,
+}
+
+impl Interface {
+    /// Its driver.
+    ///
+    /// # Errors
+    /// The driver does not tell; so with all of these.
+    pub fn driver(&self) -> io::Result<String> {
+        let mut answer = [0; DRIVER_BYTES / 4];
+        self.ask(GET_DRIVER, &mut answer)?;
+        let bytes: &[u8] = bytemuck::cast_slice(&answer);
+        Ok(text(bytes.get(4..36).unwrap_or_default()))
+    }
+
+    /// The receive ring of each queue.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn receive_ring(&self) -> io::Result<Ring> {
+        let mut answer = [0; 9];
+        self.ask(GET_RING, &mut answer)?;
+        Ok(Ring {
+            now: answer[5],
+            most: answer[1],
+        })
+    }
+
+    /// Queues that receive.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn receive_queues(&self) -> io::Result<u32> {
+        let mut answer = [0; 9];
+        self.ask(GET_CHANNELS, &mut answer)?;
+        // Those that only receive, and those that do both.
+        Ok(answer[5] + answer[8])
+    }
+
+    /// Its interrupt moderation.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn coalescing(&self) -> io::Result<Coalescing> {
+        let mut answer = [0; 23];
+        self.ask(GET_COALESCING, &mut answer)?;
+        Ok(Coalescing {
+            rx_usecs: answer[1],
+            rx_frames: answer[2],
+            adaptive: answer[10] != 0,
+        })
+    }
+
+    /// Whether the queue of a UDP datagram hangs on its source port.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn hashes_source_port(&self, ip: Ip) -> io::Result<bool> {
+        let mut answer = [0; 64];
+        answer[1] = match ip {
+            Ip::V4 => FLOW_UDP_V4,
+            Ip::V6 => FLOW_UDP_V6,
+        };
+        self.ask(GET_FLOW_HASH, &mut answer)?;
+        // 64 bits in the byte order of the machine: the low half has them all.
+        let data = u64::from(answer[2]) | u64::from(answer[3]) << 32;
+        let data = if cfg!(target_endian = "little") {
+            data
+        } else {
+            data.rotate_left(32)
+        };
+        Ok(data & u64::from(HASH_SOURCE_PORT) != 0)
+    }
+
+    /// Whether frames may be merged behind the driver.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn merges_frames(&self) -> io::Result<bool> {
+        Ok(self.value(GET_GRO)? != 0)
+    }
+
+    /// Whether the card itself may merge frames.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn merges_in_hardware(&self) -> io::Result<bool> {
+        Ok(self.value(GET_FLAGS)? & FLAG_LRO != 0)
+    }
+
+    /// Whether VLAN tags are taken out of frames before XDP sees them.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn strips_vlan(&self) -> io::Result<bool> {
+        Ok(self.value(GET_FLAGS)? & FLAG_RX_VLAN != 0)
+    }
+
+    /// Has VLAN tags taken out, or left in. Takes `CAP_NET_ADMIN`.
+    ///
+    /// # Errors
+    /// The driver cannot, or may not, be changed.
+    pub fn set_strips_vlan(&self, strips: bool) -> io::Result<()> {
+        let flags = self.value(GET_FLAGS)?;
+        let flags = if strips {
+            flags | FLAG_RX_VLAN
+        } else {
+            flags & !FLAG_RX_VLAN
+        };
+        self.ask(SET_FLAGS, &mut [0, flags])?;
+        // Some drivers say yes and do nothing.
+        if self.strips_vlan()? == strips {
+            Ok(())
+        } else {
+            Err(io::ErrorKind::Unsupported.into())
+        }
+    }
+
+    /// Whether the card can tell when it received a frame.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn timestamps_in_hardware(&self) -> io::Result<bool> {
+        let mut answer = [0; 11];
+        self.ask(GET_TIMESTAMPING, &mut answer)?;
+        Ok(answer[1] & libc::SOF_TIMESTAMPING_RX_HARDWARE != 0)
+    }
+
+    /// Whether the driver stamps a frame when it hands it to the card.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn stamps_sent_frames(&self) -> io::Result<bool> {
+        let mut answer = [0; 11];
+        self.ask(GET_TIMESTAMPING, &mut answer)?;
+        Ok(answer[1] & libc::SOF_TIMESTAMPING_TX_SOFTWARE != 0)
+    }
+
+    /// Whether the card stamps every frame now, sent and received.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn stamps_in_hardware(&self) -> io::Result<bool> {
+        let name = self.current_name().ok_or(io::ErrorKind::NotFound)?;
+        let mut config = libc::hwtstamp_config {
+            flags: 0,
+            tx_type: 0,
+            rx_filter: 0,
+        };
+        // SAFETY: the call fills this structure.
+        unsafe { request::exchange(&name, libc::SIOCGHWTSTAMP, &mut config) }?;
+        Ok(config.tx_type == libc::HWTSTAMP_TX_ON as libc::c_int
+            && config.rx_filter == libc::HWTSTAMP_FILTER_ALL as libc::c_int)
+    }
+
+    /// The driver's own counters, by name.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn statistics(&self) -> io::Result<Vec<(String, u64)>> {
+        let mut driver = [0; DRIVER_BYTES / 4];
+        self.ask(GET_DRIVER, &mut driver)?;
+        // Behind three texts of 32 bytes, two more, 12 bytes, and the number of private flags.
+        let count = driver[(4 + 5 * 32 + 12 + 4) / 4] as usize;
+        let mut names = vec![0; 3 + count * STRING_BYTES / 4];
+        (names[1], names[2]) = (STATISTICS, count as u32);
+        self.ask(GET_STRINGS, &mut names)?;
+        let mut values = vec![0; 2 + 2 * count];
+        values[1] = count as u32;
+        self.ask(GET_STATISTICS, &mut values)?;
+        let names: &[u8] = bytemuck::cast_slice(names.get(3..).unwrap_or_default());
+        let values: &[u8] = bytemuck::cast_slice(values.get(2..).unwrap_or_default());
+        let pairs = names.chunks_exact(STRING_BYTES).zip(values.chunks_exact(8));
+        Ok(pairs
+            .map(|(name, value)| {
+                let value = value
+                    .first_chunk()
+                    .map_or(0, |value| u64::from_ne_bytes(*value));
+                (text(name), value)
+            })
+            .collect())
+    }
+
+    fn value(&self, command: u32) -> io::Result<u32> {
+        let mut answer = [0; 2];
+        self.ask(command, &mut answer)?;
+        Ok(answer[1])
+    }
+
+    /// Asks with a structure of words whose first is the command.
+    fn ask(&self, command: u32, words: &mut [u32]) -> io::Result<()> {
+        let name = self.current_name().ok_or(io::ErrorKind::NotFound)?;
+        if let Some(first) = words.first_mut() {
+            *first = command;
+        }
+        // SAFETY: there are as many words as the structure of this command has, or more; where its
+        // length depends on a count, that count is in them.
+        unsafe { request::exchange(&name, libc::SIOCETHTOOL, words) }
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    let end = bytes.iter().position(|byte| *byte == 0);
+    String::from_utf8_lossy(&bytes[..end.unwrap_or(bytes.len())]).into_owned()
+}

@@ -1,0 +1,183 @@
+//! Network interfaces: which there are, how they are, and what a capture may do to them.
+//!
+//! Everything is asked of the network namespace this process is in; where `/sys` shows another one,
+//! what it would say is taken as unknown.
+
+use crate::listing::{self, Listed};
+use crate::{packet, request};
+use std::fs;
+use std::io;
+
+/// An interface, by index: it may be renamed meanwhile.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Interface {
+    /// Its index.
+    pub index: u32,
+    /// Its name when the capture began.
+    pub name: String,
+}
+
+/// How an interface is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It carries frames.
+    Up,
+    /// It is there, and carries none.
+    Down,
+    /// It is no longer there.
+    Gone,
+}
+
+impl From<Listed> for Interface {
+    fn from(listed: Listed) -> Self {
+        Self {
+            index: listed.index,
+            name: listed.name,
+        }
+    }
+}
+
+impl Interface {
+    /// Finds an interface.
+    ///
+    /// # Errors
+    /// There is none of that name, or they cannot be listed.
+    pub fn find(name: &str) -> io::Result<Self> {
+        let mut all = listing::list()?.into_iter();
+        let found = all.find(|listed| listed.name == name);
+        found
+            .map(Self::from)
+            .ok_or_else(|| io::Error::from_raw_os_error(libc::ENODEV))
+    }
+
+    /// Every interface but the loopback, in the order of their indexes.
+    ///
+    /// # Errors
+    /// They cannot be listed.
+    pub fn all() -> io::Result<Vec<Self>> {
+        let all = listing::list()?.into_iter();
+        let mut all: Vec<Self> = all
+            .filter(|listed| !listed.is_loopback())
+            .map(Self::from)
+            .collect();
+        all.sort_by_key(|interface| interface.index);
+        Ok(all)
+    }
+
+    /// How the kernel lists it now; `None` when it is gone.
+    #[must_use]
+    pub fn listed(&self) -> Option<Listed> {
+        let mut all = listing::list().ok()?.into_iter();
+        all.find(|listed| listed.index == self.index)
+    }
+
+    /// The name it has now; `None` when it is gone.
+    #[must_use]
+    pub fn current_name(&self) -> Option<String> {
+        Some(self.listed()?.name)
+    }
+
+    /// The longest packet that it takes, in bytes without the Ethernet header.
+    ///
+    /// # Errors
+    /// It is gone.
+    pub fn mtu(&self) -> io::Result<u32> {
+        request::mtu(&self.current_name().ok_or(io::ErrorKind::NotFound)?)
+    }
+
+    /// Whether its frames begin with an Ethernet header.
+    ///
+    /// # Errors
+    /// It is gone.
+    pub fn is_ethernet(&self) -> io::Result<bool> {
+        let listed = self.listed().ok_or(io::ErrorKind::NotFound)?;
+        Ok(listed.is_ethernet())
+    }
+
+    /// How it is now, whatever its name.
+    #[must_use]
+    pub fn state(&self) -> State {
+        match self.listed() {
+            Some(listed) if listed.is_running() => State::Up,
+            Some(_) => State::Down,
+            None => State::Gone,
+        }
+    }
+
+    /// Frames that it has dropped since it exists, before the kernel saw them.
+    #[must_use]
+    pub fn dropped(&self) -> Option<u64> {
+        let name = self.current_name()?;
+        let table = fs::read_to_string("/proc/self/net/dev").ok()?;
+        let counts = table
+            .lines()
+            .find_map(|line| line.trim_start().strip_prefix(&name)?.strip_prefix(':'))?;
+        // bytes packets errs drop fifo ...
+        let counts: Vec<u64> = counts
+            .split_whitespace()
+            .filter_map(|count| count.parse().ok())
+            .collect();
+        Some(counts.get(3)? + counts.get(4)?)
+    }
+
+    /// Why frames must reach the kernel behind us; `None` where nothing there waits for them.
+    #[must_use]
+    pub fn in_use(&self) -> Option<String> {
+        let directory = format!("/sys/class/net/{}", self.name);
+        let seen = fs::read_to_string(format!("{directory}/ifindex")).ok();
+        if seen.and_then(|index| index.trim().parse().ok()) != Some(self.index) {
+            return Some("/sys does not show it, so what uses it is not known".into());
+        }
+        if let Ok(master) = fs::read_link(format!("{directory}/master")) {
+            let master = master.file_name().unwrap_or_default().to_string_lossy();
+            return Some(format!("it belongs to {master}"));
+        }
+        let Some(listed) = self.listed() else {
+            return Some("its addresses could not be listed".into());
+        };
+        if let Some(address) = listed.addresses.first() {
+            return Some(format!("it has the address {address}"));
+        }
+        default_route(&self.name).then(|| "it carries a default route".into())
+    }
+
+    /// Has the interface take frames for any destination, until what is returned is dropped: also
+    /// when the process is killed.
+    ///
+    /// # Errors
+    /// `CAP_NET_RAW` is missing, or the interface is gone.
+    pub fn promiscuous(&self) -> io::Result<Promiscuous> {
+        // It is not bound, so it queues no frame.
+        let socket = packet::Socket::open()?;
+        let membership = libc::packet_mreq {
+            mr_ifindex: self.index.cast_signed(),
+            mr_type: libc::PACKET_MR_PROMISC as libc::c_ushort,
+            mr_alen: 0,
+            mr_address: [0; 8],
+        };
+        socket.set(libc::PACKET_ADD_MEMBERSHIP, &membership)?;
+        Ok(Promiscuous { _socket: socket })
+    }
+}
+
+/// An interface that takes frames for any destination.
+#[derive(Debug)]
+pub struct Promiscuous {
+    _socket: packet::Socket,
+}
+
+/// Whether a default route leads through the interface.
+fn default_route(name: &str) -> bool {
+    let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
+    // Iface Destination Gateway Flags RefCnt Use Metric Mask ...
+    let v4 = read("/proc/self/net/route").lines().any(|line| {
+        let columns: Vec<&str> = line.split_whitespace().collect();
+        let column = |at: usize| columns.get(at).copied();
+        column(0) == Some(name) && column(1) == Some("00000000") && column(7) == Some("00000000")
+    });
+    // Destination, its prefix length, ..., the interface last.
+    v4 || read("/proc/self/net/ipv6_route").lines().any(|line| {
+        line.starts_with("00000000000000000000000000000000 00 ")
+            && line.split_whitespace().last() == Some(name)
+    })
+}

@@ -1,0 +1,21 @@
+//! This machine: its interfaces, drivers, privileges and limits.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`interface`](mod@interface) | network interfaces: state, MTU, use, promiscuous mode |
+//! | [`listing`] | every interface with its flags and addresses, in one call |
+//! | [`ethtool`] | what drivers report, and the one setting that a capture changes |
+//! | [`packet`] | packet sockets |
+//! | [`privileges`] | capabilities: what a task needs, what is missing, and how to give them up |
+//! | [`doctor`] | checks of the kernel, its limits and an interface, with the command that fixes each problem |
+//!
+//! No other crate asks the operating system about interfaces, drivers or privileges. Every answer is that of
+//! the network namespace of this process.
+
+pub mod doctor;
+pub mod ethtool;
+pub mod interface;
+pub mod listing;
+pub mod packet;
+pub mod privileges;
+mod request;

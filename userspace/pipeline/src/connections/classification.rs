@@ -1,0 +1,158 @@
+//! Classification of a run of requests, from what passed before it: in order, reordered, duplicate or
+//! retransmitted.
+//!
+//! [`classify`](Direction::classify) only decides; `retransmission` counts what follows from it.
+
+use super::context::Context;
+use super::direction::Direction;
+use super::psn_tracker::ExtendedPsn;
+use super::recovery::{Episode, Trigger};
+use super::skipped_ranges::SkippedRange;
+use rocescope_record::RunRecord;
+
+/// When more than these would be lost in a row, it was rather the first one that came late.
+const MOST_LOST: u64 = 3;
+
+/// How a run of requests relates to what its sender sent before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Classification {
+    /// It continues the send sequence, with new or with retransmitted PSNs.
+    InOrder,
+    /// It continues the send sequence; the run before belonged to an earlier one and was late.
+    Resumed(SkippedRange),
+    /// It continues the send sequence before a supposed timeout or NAK recovery: the only run of that
+    /// recovery was just late.
+    RewindRefuted,
+    /// Packets sent after it passed the tap before it.
+    Reordered,
+    /// The network duplicated what passed just now.
+    Duplicate,
+    /// Its sender went back to it.
+    Retransmitted(Trigger),
+}
+
+impl Direction {
+    /// Classifies a run. `is_answered`: a READ or atomic, whose response is its acknowledgement.
+    pub(crate) fn classify(
+        &self,
+        run: &RunRecord,
+        (first, last): (ExtendedPsn, ExtendedPsn),
+        is_answered: bool,
+        context: &Context<'_>,
+    ) -> Classification {
+        let next = self.send_sequence.next();
+        let own = self.episode.as_ref();
+        let own = own.filter(|episode| episode.trigger == Trigger::Timeout);
+        let after_timeout = own.is_some();
+        // A duplicate of the last packet is followed by the same PSNs as a send sequence that begins
+        // there. But of a sequence that had begun earlier, more would have passed.
+        let may_be_copy = own.is_some_and(|episode| episode.before.is_some());
+        if after_timeout
+            && (first > next || first == next && may_be_copy)
+            && self.send_sequence.rejoins_previous(first)
+        {
+            return Classification::RewindRefuted;
+        }
+        let is_single = |episode: &Episode| {
+            episode.trigger == Trigger::Nak && episode.first + 1 == self.send_sequence.next()
+        };
+        let is_single = self.episode.as_deref().is_some_and(is_single);
+        if is_single && self.send_sequence.continues_previous(first) && first - next > MOST_LOST {
+            return Classification::RewindRefuted;
+        }
+        if !self.requests.is_started() || first == next || first > self.requests.high() {
+            return Classification::InOrder;
+        }
+        let now_ns = run.first_ns;
+        let is_soon = |ns: u64| now_ns.saturating_sub(ns) <= self.reorder_ns(context);
+        // The retransmission timer restarts with every answer.
+        let at_once = is_soon(self.answered_ns);
+        if let Some(gap) = self.requests.gap_at(first)
+            && is_soon(gap.opened_ns)
+            && gap.nak.is_none_or(|nak| nak > last)
+        {
+            // Also if the PSN is ahead of where the sender went back to: it was sent before that.
+            return Classification::Reordered;
+        }
+        if first > next {
+            // An earlier send sequence seemed to skip it.
+            let late = self.skipped.at(first);
+            let is_late = |skipped: SkippedRange| {
+                last <= skipped.last && (at_once || is_soon(skipped.time_ns))
+            };
+            return if late.is_some_and(is_late) {
+                Classification::Reordered
+            } else if after_timeout
+                && self.send_sequence.is_single_run()
+                && (may_be_copy || self.fills_gap(first, last))
+            {
+                // Another late one.
+                Classification::Retransmitted(Trigger::Timeout)
+            } else {
+                Classification::InOrder
+            };
+        }
+        let back = Classification::Retransmitted(self.trigger(first, last, is_answered && at_once));
+        if self.requests.gap_at(first).is_some() {
+            return back;
+        }
+        if first < self.requests.low() {
+            return if self.start_is_open && is_soon(self.first_request_ns) {
+                Classification::Reordered
+            } else {
+                back
+            };
+        }
+        // A NAK may pass while its PSN is being retransmitted for another reason. The sender skips what
+        // was acknowledged since then.
+        let mut naks = self.naks.iter().flatten();
+        if naks.any(|r| !r.used && r.psn.max(self.acked + 1) == first) {
+            return back;
+        }
+        match self.skipped.at(first) {
+            // The run that skipped them was sent before the sender went back; the sequence continues here.
+            Some(skipped) if first == skipped.first && last != skipped.last => {
+                return Classification::Resumed(skipped);
+            }
+            Some(skipped) if at_once || is_soon(skipped.time_ns) => {
+                return Classification::Reordered;
+            }
+            _ => {}
+        }
+        let Some(last_seen_ns) = self.send_sequence.time_of(first) else {
+            return back;
+        };
+        let mut naks = self.naks.iter().flatten();
+        let asked = naks.any(|r| r.psn <= first && r.time_ns >= last_seen_ns);
+        let unanswered = back == Classification::Retransmitted(Trigger::Response);
+        if asked || unanswered || now_ns.saturating_sub(last_seen_ns) > context.duplicate_ns {
+            back
+        } else {
+            Classification::Duplicate
+        }
+    }
+
+    /// What fills a gap within this time may have been reordered.
+    fn reorder_ns(&self, context: &Context<'_>) -> u64 {
+        self.latencies
+            .min_rtt_ns()
+            .map_or(context.reorder_ns, |rtt| rtt.max(context.reorder_ns))
+    }
+
+    /// Whether none of these has passed, and no NAK asked for them.
+    fn fills_gap(&self, first: ExtendedPsn, last: ExtendedPsn) -> bool {
+        let gap = self.requests.gap_at(first);
+        gap.is_some_and(|gap| last <= gap.last && gap.nak.is_none())
+    }
+
+    /// Why the sender goes back to `first`.
+    fn trigger(&self, first: ExtendedPsn, last: ExtendedPsn, is_answered: bool) -> Trigger {
+        match self.naks.iter().flatten().find(|r| r.asks(last)) {
+            Some(nak) => nak.trigger,
+            // The request arrived, for it or one behind it was answered just now: what it asked for
+            // did not.
+            _ if is_answered && first < self.acked => Trigger::Response,
+            _ => Trigger::Timeout,
+        }
+    }
+}

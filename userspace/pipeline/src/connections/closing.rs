@@ -1,0 +1,44 @@
+//! What is still open at a direction, when it is forgotten or silent for long.
+
+use super::event::EventDetail;
+use super::state::Connections;
+
+impl Connections {
+    pub(super) fn check_retry_exhaustion(&mut self, at: u32, now_ns: u64) {
+        // Most directions have nothing open.
+        let worth = self
+            .directions
+            .get(at)
+            .is_some_and(|direction| direction.tries > 0 || direction.rnr.is_some());
+        if worth {
+            self.with(at, |direction, context| {
+                direction.check_retry_exhaustion(now_ns, context);
+            });
+        }
+    }
+
+    pub(super) fn end_open(&mut self, at: u32) {
+        let now_ns = self.now_ns;
+        self.with(at, |direction, context| {
+            direction.settle_timeout(None, context.emit);
+            direction.settle_skipped(context.emit);
+            if let Some(lost) = direction.responder.take_lost() {
+                direction.lose(lost, 1, context.emit);
+            }
+            direction.end_episode(context.emit);
+            direction.check_retry_exhaustion(now_ns, context);
+            if let Some(rnr) = direction.rnr.take() {
+                (context.emit)(rnr.begun_ns, EventDetail::Rnr(rnr));
+            }
+            direction.rate.finish(now_ns);
+            for gap in direction.requests.drain() {
+                direction.count_lost_gap(
+                    &gap,
+                    (context.overlaps_capture_loss)(gap.before_ns, gap.opened_ns),
+                );
+            }
+            let lost = direction.responses.drain().len();
+            direction.counts.lost_response_gaps += lost as u64;
+        });
+    }
+}

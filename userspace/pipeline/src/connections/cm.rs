@@ -1,0 +1,105 @@
+//! CM datagrams: the directions that they set up and take down.
+
+use super::direction::PairedBy;
+use super::event::{Event, EventDetail};
+use super::key::DirectionKey;
+use super::setup::Step;
+use super::state::Connections;
+use rocescope_record::MadRecord;
+
+impl Connections {
+    /// A CM datagram.
+    pub(super) fn datagram(&mut self, record: &MadRecord) {
+        let Some(step) = self.cm.datagram(record) else {
+            return;
+        };
+        let time_ns = record.time_ns;
+        match step {
+            Step::Paired {
+                there,
+                back,
+                times,
+                mtu,
+            } => {
+                let (a, b) = (self.fresh(there, time_ns), self.fresh(back, time_ns));
+                self.pair(a, b, PairedBy::Cm);
+                let (active, passive) = times.starts();
+                for (at, psn) in [(a, active), (b, passive)] {
+                    if let Some(direction) = self.directions.get_mut(at) {
+                        direction.expect(psn);
+                        direction.mtu = direction.mtu.max(mtu);
+                        if let Some(service) = times.service {
+                            direction.transport = service;
+                        }
+                    }
+                }
+                if let Some(direction) = self.directions.get_mut(a) {
+                    let setup = direction.setup.get_or_insert_default();
+                    setup.cm = Some(times);
+                }
+            }
+            Step::Ready { there, ready_ns } => {
+                let Some(at) = self.directions.find(&there) else {
+                    return;
+                };
+                let cm = self
+                    .directions
+                    .get_mut(at)
+                    .and_then(|direction| direction.setup.as_mut())
+                    .and_then(|setup| setup.cm.as_mut());
+                if let Some(cm) = cm.filter(|cm| cm.ready_ns.is_none()) {
+                    cm.ready_ns = Some(ready_ns);
+                    let detail = EventDetail::Connect {
+                        reply_ns: cm.reply_ns.map(|ns| ns.saturating_sub(cm.request_ns)),
+                        ready_ns: cm.reply_ns.map(|ns| ready_ns.saturating_sub(ns)),
+                    };
+                    self.emit_for(there, time_ns, detail);
+                }
+            }
+            Step::Disconnect { there } => {
+                let Some(at) = self.directions.find(&there) else {
+                    return;
+                };
+                let peer = self.directions.get(at).and_then(|direction| direction.peer);
+                let mut first = false;
+                for at in core::iter::once(at).chain(peer) {
+                    if let Some(direction) = self.directions.get_mut(at) {
+                        first |= !direction.closed;
+                        direction.closed = true;
+                    }
+                }
+                if first {
+                    self.emit_for(there, time_ns, EventDetail::Disconnect);
+                }
+            }
+            Step::Reject { there, reason } => {
+                self.emit_for(there, time_ns, EventDetail::Reject(reason));
+            }
+        }
+    }
+
+    fn emit_for(&mut self, key: DirectionKey, time_ns: u64, detail: EventDetail) {
+        self.emit(Event {
+            time_ns,
+            key,
+            udp_src_port: 0,
+            detail,
+        });
+    }
+
+    /// The direction with this key, as new: what an earlier queue pair of the same number left is
+    /// written and forgotten.
+    fn fresh(&mut self, key: DirectionKey, now_ns: u64) -> u32 {
+        if let Some(at) = self.directions.find(&key) {
+            let untouched = self
+                .directions
+                .get(at)
+                .is_some_and(|direction| direction.counts.packets == 0 && !direction.closed);
+            if untouched {
+                return at;
+            }
+            self.retire(at);
+        }
+        self.begin(key, now_ns)
+    }
+}

@@ -1,0 +1,30 @@
+//! Gaps of a direction that are over: acknowledged by the peer, displaced, or left at the end.
+
+use super::direction::Direction;
+use super::gap_fate::GapFate;
+use super::psn_tracker::Gap;
+
+impl Direction {
+    /// Gaps that the peer has acknowledged passed by another way than the tap.
+    pub(crate) fn settle_gaps(&mut self, overlaps_capture_loss: &dyn Fn(u64, u64) -> bool) {
+        if self.requests.gaps().is_empty() || self.acked < self.requests.low() {
+            return;
+        }
+        let mut requests = core::mem::take(&mut self.requests);
+        requests.settle(self.acked, |gap| {
+            let is_unknown = overlaps_capture_loss(gap.before_ns, gap.opened_ns);
+            self.count_lost_gap(&gap, is_unknown);
+        });
+        self.requests = requests;
+    }
+
+    /// Counts a gap that was never filled.
+    pub(crate) fn count_lost_gap(&mut self, gap: &Gap, overlaps_capture_loss: bool) {
+        let fate = GapFate::of(gap, self.acked, overlaps_capture_loss);
+        self.counts.lost_gaps.add(fate);
+        self.counts.lost_gap_packets += gap.packets();
+        if fate == GapFate::Acknowledged {
+            self.counts.mirror_lost_packets += gap.packets();
+        }
+    }
+}

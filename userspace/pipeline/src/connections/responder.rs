@@ -1,0 +1,213 @@
+//! What a responder does with requests in the order in which they pass the tap.
+//!
+//! A responder takes the PSN it expects, answers the first one above it with a NAK, and drops the
+//! rest until the expected one comes (IBTA volume 1, 9.7.5.1.1). A NAK that follows from the order
+//! at the tap tells nothing of what lies downstream of the tap. Any other one does: its PSN passed in
+//! order, and did not arrive in order.
+
+use super::psn_tracker::ExtendedPsn;
+
+/// NAKs that follow from the order at the tap and have not passed yet. A responder sends one, and
+/// then waits for what it asked for, so there is seldom more than one; the oldest gives way.
+const MOST_DUE: usize = 4;
+
+/// What a NAK tells of the packet it asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NakMeaning {
+    /// It passed in order, and was lost downstream of the tap, or reordered there.
+    Loss,
+    /// Nothing: the order at the tap asks for it, or it was asked for before.
+    Expected,
+}
+
+/// The responder of one direction's requests, as far as the tap can follow it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Responder {
+    /// What it waits for; 0 before anything passed.
+    expected: ExtendedPsn,
+    /// It drops all else in silence.
+    dropping: bool,
+    /// A NAK for what it waits for has passed: it does so for certain.
+    asked: bool,
+    due: [ExtendedPsn; MOST_DUE],
+    due_count: u8,
+    /// What was lost downstream of the tap, and when the NAK passed. It stands once the sender sends it
+    /// again; should the responder go on before, it was only reordered.
+    lost: Option<(ExtendedPsn, u64)>,
+}
+
+impl Responder {
+    /// Requests pass. The loss that this confirms: its PSN, and when its NAK passed.
+    pub(crate) fn arrive(
+        &mut self,
+        first: ExtendedPsn,
+        last: ExtendedPsn,
+    ) -> Option<(ExtendedPsn, u64)> {
+        let confirmed = self.lost.take_if(|(lost, _)| (first..=last).contains(lost));
+        if self.expected == 0 || first <= self.expected && last >= self.expected {
+            self.expected = last + 1;
+            (self.dropping, self.asked) = (false, false);
+        } else if first > self.expected && !self.dropping {
+            self.dropping = true;
+            self.put_due(self.expected);
+        }
+        confirmed
+    }
+
+    /// PSNs up to `last` are taken by responses.
+    pub(crate) const fn reserve(&mut self, last: ExtendedPsn) {
+        if !self.dropping && self.expected <= last {
+            self.expected = last + 1;
+        }
+    }
+
+    /// Whether it waits for `next`, and for no NAK.
+    pub(crate) const fn is_clear(&self, next: ExtendedPsn) -> bool {
+        self.expected == next
+            && !self.dropping
+            && !self.asked
+            && self.due_count == 0
+            && self.lost.is_none()
+    }
+
+    /// A NAK asks for `psn`, and passes at `now_ns`; `None` where the PSN itself did not pass.
+    pub(crate) fn nak(&mut self, psn: ExtendedPsn, now_ns: Option<u64>) -> NakMeaning {
+        if self.take_due(psn) || self.dropping && self.expected == psn {
+            self.asked |= self.expected == psn;
+            return NakMeaning::Expected;
+        }
+        self.asked = true;
+        // While it waits for an earlier one it drops all: what comes behind was not lost. That it
+        // waits for this one now means that the earlier one has arrived.
+        let was_dropping = core::mem::replace(&mut self.dropping, true);
+        let before = core::mem::replace(&mut self.expected, psn);
+        if was_dropping && before < psn {
+            return NakMeaning::Expected;
+        }
+        self.lost = now_ns.map(|ns| (psn, ns));
+        match self.lost {
+            Some(_) => NakMeaning::Loss,
+            None => NakMeaning::Expected,
+        }
+    }
+
+    /// What it asked for is on its way again already.
+    pub(crate) fn expect_resent(&mut self, psn: ExtendedPsn) {
+        self.expected = psn;
+        (self.dropping, self.asked) = (true, true);
+    }
+
+    /// It is not ready for `psn`, and drops what follows: with a NAK or without.
+    pub(crate) fn not_ready(&mut self, psn: ExtendedPsn) {
+        self.expected = psn;
+        (self.dropping, self.asked) = (true, true);
+        self.put_due(psn);
+    }
+
+    /// It has all up to `psn`, whatever passed here; `next` would continue what passed.
+    pub(crate) fn acknowledged(&mut self, psn: ExtendedPsn, next: ExtendedPsn) {
+        while self.due_count > 0 && self.due[0] <= psn {
+            self.drop_due(1);
+        }
+        if self.lost.is_some_and(|(lost, _)| lost <= psn) {
+            self.lost = None;
+        }
+        if self.expected > psn {
+            return;
+        }
+        // What it waited for has come by another way. If it did wait, it dropped what came behind;
+        // if not, the mirror lost what the tap missed.
+        self.expected = if self.asked {
+            psn + 1
+        } else {
+            next.max(psn + 1)
+        };
+        self.dropping = self.asked;
+        self.asked = false;
+    }
+
+    /// Whether it must have taken `psn`, had nothing been lost downstream of the tap.
+    pub(crate) const fn has_taken(&self, psn: ExtendedPsn) -> bool {
+        psn < self.expected
+    }
+
+    /// What no one retransmitted: at the end it counts as lost.
+    pub(crate) fn take_lost(&mut self) -> Option<(ExtendedPsn, u64)> {
+        self.lost.take()
+    }
+
+    fn put_due(&mut self, psn: ExtendedPsn) {
+        if self.due_count as usize == MOST_DUE {
+            self.drop_due(1);
+        }
+        if let Some(slot) = self.due.get_mut(self.due_count as usize) {
+            *slot = psn;
+            self.due_count += 1;
+        }
+    }
+
+    /// Whether a NAK for `psn` is due; it and those before it are not any more.
+    fn take_due(&mut self, psn: ExtendedPsn) -> bool {
+        let due = self.due.iter().take(self.due_count as usize);
+        let at = due.into_iter().position(|due| *due == psn);
+        if let Some(at) = at {
+            self.drop_due(at + 1);
+        }
+        at.is_some()
+    }
+
+    fn drop_due(&mut self, count: usize) {
+        self.due.copy_within(count.min(MOST_DUE).., 0);
+        self.due_count -= count as u8;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after(passes: &[(ExtendedPsn, ExtendedPsn)]) -> Responder {
+        let mut responder = Responder::default();
+        for (first, last) in passes {
+            responder.arrive(*first, *last);
+        }
+        responder
+    }
+
+    #[test]
+    fn what_passed_in_order_and_is_asked_for_was_lost_once_it_is_sent_again() {
+        let mut responder = after(&[(100, 110)]);
+        assert_eq!(responder.nak(105, Some(7)), NakMeaning::Loss);
+        assert_eq!(responder.nak(105, Some(8)), NakMeaning::Expected);
+        assert_eq!(responder.arrive(111, 112), None);
+        assert_eq!(responder.arrive(105, 107), Some((105, 7)));
+        // Lost once more.
+        assert_eq!(responder.nak(105, Some(9)), NakMeaning::Loss);
+    }
+
+    #[test]
+    fn the_order_at_the_tap_explains_a_nak() {
+        let mut responder = after(&[(100, 104), (106, 108), (105, 105), (109, 109)]);
+        // 105 came late, so 106 to 108 were dropped.
+        assert_eq!(responder.nak(105, Some(1)), NakMeaning::Expected);
+        assert_eq!(responder.nak(106, Some(2)), NakMeaning::Expected);
+        assert_eq!(responder.take_lost(), None);
+    }
+
+    #[test]
+    fn overtaken_behind_the_tap_is_not_lost() {
+        let mut responder = after(&[(100, 110)]);
+        assert_eq!(responder.nak(105, Some(1)), NakMeaning::Loss);
+        // It goes on without a second 105: nothing was lost, and 106 was dropped behind the gap.
+        responder.acknowledged(105, 111);
+        assert_eq!(responder.nak(106, Some(2)), NakMeaning::Expected);
+        assert_eq!(responder.arrive(105, 110), None);
+    }
+
+    #[test]
+    fn a_receiver_that_is_not_ready_drops_what_follows() {
+        let mut responder = after(&[(100, 110)]);
+        responder.not_ready(103);
+        assert_eq!(responder.nak(103, Some(1)), NakMeaning::Expected);
+    }
+}

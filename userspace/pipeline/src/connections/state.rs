@@ -1,0 +1,203 @@
+//! The state of all connections, and what every part of it may do: change a direction, emit an event.
+
+use super::capture_loss::CaptureLoss;
+use super::context::Context;
+use super::direction::Direction;
+use super::event::{Event, EventDetail};
+use super::fast_state::FastState;
+use super::peer_candidates::{Candidates, OpenRequests};
+use super::prefetch::Prefetch;
+use super::settings::ConnectionSettings;
+use super::setup::{Handshakes, Requests};
+use super::sort_buffer::SortBuffer;
+use super::table::Directions;
+use crate::impairment::ImpairedRun;
+use crate::settings::Settings;
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use rocescope_model::{ConnectionRow, Text};
+
+/// Bytes of one direction's own state: 100,000 connections are 200,000 of them.
+pub const DIRECTION_BYTES: usize =
+    core::mem::size_of::<Direction>() + core::mem::size_of::<FastState>();
+/// Bytes a direction may own beside: five histograms of 64 buckets, 33 message sizes, 16 gaps, 64
+/// outstanding requests, eight skipped ranges, its candidates and two places in the index; most
+/// own a tenth of it or nothing.
+pub const MOST_HEAP_BYTES: usize =
+    5 * (56 + 65 * 8 * 3 / 2) + 33 * 4 + 16 * 48 + 64 * 40 * 3 / 2 + 8 * 32 + 32 + 256 + 32;
+
+/// Rows of connections handed over at once: 100,000 connections are written piece by piece, for their
+/// rows take as much memory as their state.
+pub const ROWS_AT_ONCE: usize = 1_024;
+
+/// The state of all connections.
+#[derive(Debug)]
+pub struct Connections {
+    pub(super) settings: ConnectionSettings,
+    pub(super) observer: Text,
+    pub(super) sort_buffer: SortBuffer,
+    /// Runs that may wait before a turn is asked for.
+    pub(super) limit: usize,
+    pub(super) directions: Directions,
+    pub(super) prefetch: Prefetch,
+    pub(super) open: OpenRequests,
+    /// Candidates of directions whose answers name several.
+    pub(super) candidates: BTreeMap<u32, Candidates>,
+    pub(super) cm: Requests,
+    pub(super) handshakes: Handshakes,
+    pub(super) capture_loss: CaptureLoss,
+    pub(super) events: Vec<Event>,
+    /// Length of a slice: runs of the slice under way may still come.
+    pub(super) slice_ns: u64,
+    pub(super) window_ns: u64,
+    /// Time of the newest item taken, and when idle directions were looked for last.
+    pub(super) now_ns: u64,
+    pub(super) swept_ns: u64,
+    pub(super) reported_ns: u64,
+    /// The direction at which an unfinished report goes on.
+    pub(super) report_at: Option<u32>,
+    pub(super) complete_ns: u64,
+    /// Runs with retransmitted or reordered packets, until their windows take them.
+    pub(crate) impaired_runs: Vec<ImpairedRun>,
+    /// Rows that wait to be taken.
+    pub(super) retired: Vec<ConnectionRow>,
+    pub(super) summary: ConnectionSummary,
+}
+
+/// What happened to the connection state itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ConnectionSummary {
+    /// Connections and unpaired directions whose last rows were written.
+    pub connections: u64,
+    /// Those that gave way because there were too many.
+    pub evicted: u64,
+    /// Pairings undone because a later answer contradicted them.
+    pub unpaired: u64,
+    /// Packets to and from QP 1: management, no connection.
+    pub management_packets: u64,
+    /// TCP handshakes seen.
+    pub tcp_handshakes: u64,
+    /// Connections to which a handshake was given though it could have been another's.
+    pub tcp_ambiguous: u64,
+    /// Runs that were taken before all older ones had come.
+    pub hurried_runs: u64,
+    /// Events beyond the bound, counted only.
+    pub events_dropped: u64,
+    /// Packets of requests that the peer acknowledged and that were never seen, though the capture
+    /// itself lost nothing then: the mirror left them out.
+    pub mirror_lost_packets: u64,
+    /// Packets that the mirror duplicated.
+    pub mirror_duplicate_packets: u64,
+}
+
+impl Connections {
+    /// Without connections yet.
+    #[must_use]
+    pub fn new(settings: ConnectionSettings, pipeline: &Settings) -> Self {
+        let tenth = pipeline.window_ns.div_ceil(10);
+        Self {
+            settings,
+            observer: pipeline.observer.clone(),
+            sort_buffer: SortBuffer::default(),
+            limit: settings.waiting_runs,
+            directions: Directions::default(),
+            prefetch: Prefetch::default(),
+            open: OpenRequests::default(),
+            candidates: BTreeMap::new(),
+            cm: Requests::default(),
+            handshakes: Handshakes::default(),
+            capture_loss: CaptureLoss::default(),
+            events: Vec::new(),
+            slice_ns: tenth.clamp(1, 100_000_000),
+            window_ns: pipeline.window_ns.max(1),
+            now_ns: 0,
+            swept_ns: 0,
+            reported_ns: 0,
+            report_at: None,
+            complete_ns: 0,
+            impaired_runs: Vec::new(),
+            retired: Vec::new(),
+            summary: ConnectionSummary::default(),
+        }
+    }
+
+    /// What happened to the state itself.
+    #[must_use]
+    pub fn summary(&self) -> ConnectionSummary {
+        ConnectionSummary {
+            tcp_handshakes: self.handshakes.seen,
+            hurried_runs: self.sort_buffer.hurried,
+            ..self.summary
+        }
+    }
+
+    /// Directions followed now.
+    #[must_use]
+    pub fn directions(&self) -> usize {
+        self.directions.len()
+    }
+
+    fn mtu_of(&self, at: u32) -> u16 {
+        let Some(direction) = self.directions.get(at) else {
+            return 0;
+        };
+        let peer = direction.peer.and_then(|peer| self.directions.get(peer));
+        direction.mtu.max(peer.map_or(0, |peer| peer.mtu))
+    }
+
+    /// Changes a direction, with its context.
+    pub(super) fn with<T>(
+        &mut self,
+        at: u32,
+        act: impl FnOnce(&mut Direction, &mut Context<'_>) -> T,
+    ) -> Option<T> {
+        let mtu = self.mtu_of(at);
+        let Self {
+            directions,
+            events,
+            settings,
+            summary,
+            capture_loss,
+            ..
+        } = self;
+        let direction = directions.get_mut(at)?;
+        let (key, udp_src_port) = (direction.key, direction.udp_src_port);
+        let most = settings.event_rows;
+        let mut emit = |time_ns: u64, detail: EventDetail| {
+            let event = Event {
+                time_ns,
+                key,
+                udp_src_port,
+                detail,
+            };
+            push_event(events, summary, most, event);
+        };
+        let mut context = Context {
+            reorder_ns: settings.reorder_ns,
+            duplicate_ns: settings.duplicate_ns,
+            mtu,
+            emit: &mut emit,
+            overlaps_capture_loss: &|from_ns, to_ns| capture_loss.overlaps(from_ns, to_ns),
+        };
+        let result = act(direction, &mut context);
+        summary.mirror_lost_packets += core::mem::take(&mut direction.counts.mirror_lost_packets);
+        Some(result)
+    }
+
+    pub(super) fn emit(&mut self, event: Event) {
+        push_event(
+            &mut self.events,
+            &mut self.summary,
+            self.settings.event_rows,
+            event,
+        );
+    }
+}
+
+fn push_event(events: &mut Vec<Event>, summary: &mut ConnectionSummary, most: usize, event: Event) {
+    if events.len() < most {
+        events.push(event);
+    } else {
+        summary.events_dropped += 1;
+    }
+}

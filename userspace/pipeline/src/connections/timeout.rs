@@ -1,0 +1,70 @@
+//! What was retransmitted after a timeout: lost, or only answered late.
+
+use super::context::Context;
+use super::direction::Direction;
+use super::event::{EventDetail, LossEvidence, LossLocation};
+use super::psn_tracker::ExtendedPsn;
+use super::recovery::PendingTimeout;
+use rocescope_wire::Psn;
+
+impl Direction {
+    /// The sender's timer ran out for what had passed and was not acknowledged: whether it was
+    /// lost, the next answer tells.
+    pub(crate) fn suspect_timeout_loss(
+        &mut self,
+        psn: ExtendedPsn,
+        waited_ns: u64,
+        now_ns: u64,
+        context: &mut Context<'_>,
+    ) {
+        let times = match self.pending_timeout {
+            Some(timeout) if timeout.psn == psn => timeout.times + 1,
+            _ => {
+                self.settle_timeout(None, context.emit);
+                1
+            }
+        };
+        self.pending_timeout = Some(PendingTimeout {
+            psn,
+            resent_ns: now_ns,
+            times,
+            waited_ns,
+        });
+    }
+
+    /// The answer for all up to `answered` passed at its time, or none will any more.
+    ///
+    /// An answer that comes tells nothing of which copy it answers, but for one thing: when the
+    /// sender had waited more than twice the longest round trip before it retransmitted, the first
+    /// copy (or its answer) was lost. Else the answer may just have been slow.
+    pub(crate) fn settle_timeout(
+        &mut self,
+        answered: Option<(ExtendedPsn, u64)>,
+        emit: &mut dyn FnMut(u64, EventDetail),
+    ) {
+        let Some(timeout) = self.pending_timeout else {
+            return;
+        };
+        if let Some((psn, now_ns)) = answered {
+            if psn < timeout.psn {
+                return;
+            }
+            self.pending_timeout = None;
+            let longest_ns = self.latencies.max_rtt_ns().unwrap_or(u64::MAX / 2);
+            let soonest_ns = timeout.resent_ns + self.latencies.min_rtt_ns().unwrap_or(0);
+            if timeout.waited_ns <= 2 * longest_ns || now_ns < soonest_ns {
+                return;
+            }
+        }
+        self.pending_timeout = None;
+        let packets = u64::from(timeout.times);
+        self.counts.unanswered += packets;
+        let detail = EventDetail::Loss {
+            psn: Psn::new(timeout.psn as u32),
+            packets,
+            location: LossLocation::Downstream,
+            evidence: LossEvidence::Timeout,
+        };
+        emit(timeout.resent_ns, detail);
+    }
+}

@@ -1,0 +1,127 @@
+//! What comes in waits, and is taken in order of time at every turn; rows go out.
+
+use super::event_rows;
+use super::prefetch::GROUP;
+use super::sort_buffer::Item;
+use super::state::Connections;
+use alloc::vec::Vec;
+use rocescope_model::{ConnectionRow, EventRow};
+use rocescope_record::{ControlPacket, RunRecord};
+
+impl Connections {
+    /// Takes a run; it waits until the next turn.
+    #[inline]
+    pub fn run(&mut self, run: &RunRecord) {
+        self.sort_buffer.run(run);
+    }
+
+    /// Takes a control packet; it waits likewise.
+    pub fn control_packet(&mut self, event: ControlPacket<'_>) {
+        match event {
+            ControlPacket::Mad(record) => self.sort_buffer.mad(record),
+            ControlPacket::Handshake(record) => self.sort_buffer.handshake(record),
+        }
+    }
+
+    /// The capture lost runs between these times.
+    pub fn capture_lost(&mut self, from_ns: u64, to_ns: u64) {
+        self.capture_loss.add(from_ns, to_ns);
+    }
+
+    /// Whether so much waits that a turn should come before the window's end.
+    #[must_use]
+    #[inline]
+    pub fn wants_turn(&self) -> bool {
+        self.sort_buffer.len() >= self.limit
+    }
+
+    /// All runs that ended their slice before `time_ns` have come: takes what began before the
+    /// slice under way.
+    pub fn turn(&mut self, time_ns: u64) {
+        self.now_ns = self.now_ns.max(time_ns);
+        let in_window = time_ns % self.window_ns;
+        let slice_start_ns = time_ns - in_window % self.slice_ns;
+        self.release(slice_start_ns.max(self.complete_ns.min(time_ns)));
+        if self.sort_buffer.is_full() {
+            let middle_ns = self.sort_buffer.middle_ns();
+            let before = self.sort_buffer.len();
+            self.release(middle_ns);
+            self.sort_buffer.hurried += (before - self.sort_buffer.len()) as u64;
+        }
+        self.limit =
+            (self.sort_buffer.len() + self.settings.waiting_runs).max(2 * self.sort_buffer.len());
+        self.sweep(time_ns);
+    }
+
+    fn release(&mut self, watermark_ns: u64) {
+        let mut order = core::mem::take(&mut self.sort_buffer);
+        order.sort(watermark_ns);
+        let mut from = 0;
+        loop {
+            let group = || order.items(from).take(GROUP);
+            let runs = group().filter_map(|item| match item {
+                Item::Run(run) => Some(run),
+                Item::Mad(_) | Item::Handshake(_) => None,
+            });
+            self.prefetch.load(&self.directions, runs);
+            let mut taken = 0;
+            for item in group() {
+                match item {
+                    Item::Run(run) => self.ingest(run),
+                    Item::Mad(record) => self.datagram(record),
+                    Item::Handshake(record) => self.handshakes.take(record),
+                }
+                taken += 1;
+            }
+            if taken == 0 {
+                break;
+            }
+            from += taken;
+        }
+        order.forget(watermark_ns);
+        self.sort_buffer = order;
+    }
+
+    /// Looks once a second of event time for what is idle and what is due.
+    fn sweep(&mut self, time_ns: u64) {
+        const EVERY_NS: u64 = 1_000_000_000;
+        if time_ns.saturating_sub(self.swept_ns) < EVERY_NS {
+            return;
+        }
+        self.swept_ns = time_ns;
+        let within_ns = self.settings.handshake_ns + self.slice_ns + self.window_ns;
+        self.handshakes
+            .forget_before(time_ns.saturating_sub(within_ns));
+        for at in self.directions.numbers() {
+            self.check_retry_exhaustion(at, time_ns);
+        }
+    }
+
+    /// All runs that began before `time_ns` have come, also those of the slice under way.
+    pub fn complete_before(&mut self, time_ns: u64) {
+        self.complete_ns = time_ns;
+    }
+
+    /// Takes all that waits: the capture is over at `time_ns`.
+    pub fn finish(&mut self) {
+        self.release(u64::MAX);
+        for at in self.directions.numbers() {
+            self.check_retry_exhaustion(at, self.now_ns);
+        }
+    }
+
+    /// Rows of connections that are gone or due since they were last taken, and of all that happened;
+    /// at the end (`all`) of every connection. About [`ROWS_AT_ONCE`] of them: answers whether there
+    /// are more, which the next call adds.
+    pub fn rows(
+        &mut self,
+        all: bool,
+        rows: &mut Vec<ConnectionRow>,
+        events: &mut Vec<EventRow>,
+    ) -> bool {
+        let more = self.report(all, rows);
+        let happened = self.events.drain(..);
+        events.extend(happened.map(|event| event_rows::event_row(&self.observer, &event)));
+        more
+    }
+}

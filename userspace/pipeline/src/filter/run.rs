@@ -1,0 +1,155 @@
+//! A filter held against runs: which packets of a capture are wanted.
+//!
+//! A run is kept or left out as a whole. What a filter may ask of it is the same for all its packets
+//! (addresses, queue pairs, VLAN, service), but for two columns: `opcode` holds when one packet of
+//! the run has it, and `ecn_ce_packets` counts those of the run. So the choice is the same whether
+//! the run was made in the kernel or here.
+
+use crate::fields::{address, opcode_name, vlan, vni};
+use rocescope_model::filter::{Filter, FilterError, Literal, Test};
+use rocescope_model::{Cell, Text, Value};
+use rocescope_record::{ControlPacket, RunRecord};
+use rocescope_wire::{FlowKey, Opcode, Packet};
+
+/// The columns that packets can answer for.
+pub const COLUMNS: [&str; 11] = [
+    "src",
+    "dst",
+    "src_qpn",
+    "dst_qpn",
+    "udp_src_port",
+    "vlan",
+    "inner_vlan",
+    "vni",
+    "service",
+    "opcode",
+    "ecn_ce_packets",
+];
+
+/// A filter of which every term can be told of a packet.
+#[derive(Clone, Debug)]
+pub struct RunFilter {
+    filter: Filter,
+}
+
+impl RunFilter {
+    /// Every term of `filter` can be told of a packet.
+    ///
+    /// # Errors
+    /// [`FilterError`] points at the first that cannot, such as a rate.
+    pub fn new(filter: &Filter) -> Result<Self, FilterError> {
+        filter.expect_columns(&COLUMNS, "packets")?;
+        Ok(Self {
+            filter: filter.clone(),
+        })
+    }
+
+    /// As it was written.
+    #[must_use]
+    pub const fn filter(&self) -> &Filter {
+        &self.filter
+    }
+
+    /// Whether the packets of a run are wanted.
+    #[must_use]
+    pub fn wants(&self, run: &RunRecord) -> bool {
+        let marked = u64::from(run.congestion_experienced);
+        let mut ask = |test: &Test| {
+            Some(match test.column.name {
+                "opcode" => run.opcodes().any(|(opcode, _)| is(opcode, test)),
+                "service" => service(run.opcode(), test),
+                "ecn_ce_packets" => test.literal.compare(&marked.value(), test.comparison),
+                _ => of_flow(&run.flow, run.src_qpn, test).unwrap_or(false),
+            })
+        };
+        self.filter.expression().holds(&mut ask) == Some(true)
+    }
+
+    /// Whether a single packet is wanted.
+    #[must_use]
+    pub fn wants_packet(&self, packet: &Packet) -> bool {
+        let marked = u64::from(packet.congestion_experienced);
+        let mut ask = |test: &Test| {
+            Some(match test.column.name {
+                "opcode" => is(packet.bth.opcode, test),
+                "service" => service(packet.bth.opcode, test),
+                "ecn_ce_packets" => test.literal.compare(&marked.value(), test.comparison),
+                _ => of_flow(&packet.flow, packet.src_qpn.get(), test).unwrap_or(false),
+            })
+        };
+        self.filter.expression().holds(&mut ask) == Some(true)
+    }
+
+    /// Whether what sets up a connection may concern packets that are wanted: all but what its
+    /// addresses and tags rule out, either way round.
+    #[must_use]
+    pub fn may_want(&self, event: &ControlPacket<'_>) -> bool {
+        let (src, dst, tags) = match event {
+            ControlPacket::Mad(mad) => {
+                let flow = &mad.flow;
+                (flow.src, flow.dst, (flow.vlan, flow.inner_vlan, flow.vni))
+            }
+            ControlPacket::Handshake(handshake) => (
+                handshake.client,
+                handshake.server,
+                (handshake.vlan, handshake.inner_vlan, handshake.vni),
+            ),
+        };
+        let possible = |src, dst| {
+            let mut ask = |test: &Test| {
+                Some(match test.column.name {
+                    "src" => network(src, test),
+                    "dst" => network(dst, test),
+                    "vlan" => test.literal.compare(&vlan(tags.0).value(), test.comparison),
+                    "inner_vlan" => test.literal.compare(&vlan(tags.1).value(), test.comparison),
+                    "vni" => test.literal.compare(&vni(tags.2).value(), test.comparison),
+                    _ => return None,
+                })
+            };
+            self.filter.expression().holds(&mut ask) != Some(false)
+        };
+        possible(src, dst) || possible(dst, src)
+    }
+}
+
+/// What the key of a flow answers; `None` for a column that is not in it.
+fn of_flow(flow: &FlowKey, src_qpn: u32, test: &Test) -> Option<bool> {
+    let value = match test.column.name {
+        "src" => return Some(network(flow.src, test)),
+        "dst" => return Some(network(flow.dst, test)),
+        // Only datagrams carry it.
+        "src_qpn" if src_qpn == 0 => Value::Null,
+        "src_qpn" => integer(src_qpn),
+        "dst_qpn" => integer(flow.dst_qpn),
+        "udp_src_port" => integer(flow.udp_src_port),
+        "vlan" => vlan(flow.vlan).map_or(Value::Null, integer),
+        "inner_vlan" => vlan(flow.inner_vlan).map_or(Value::Null, integer),
+        "vni" => vni(flow.vni).map_or(Value::Null, integer),
+        _ => return None,
+    };
+    Some(test.literal.compare(&value, test.comparison))
+}
+
+fn integer<'a>(number: impl Into<i64>) -> Value<'a> {
+    Value::I64(number.into())
+}
+
+fn network(bytes: [u8; 16], test: &Test) -> bool {
+    match &test.literal {
+        Literal::Network(_) => test.literal.is_network_of(address(bytes), test.comparison),
+        // `src = 10.*` is a pattern over the address as it is written.
+        _ => test
+            .literal
+            .compare(&address(bytes).value(), test.comparison),
+    }
+}
+
+fn is(opcode: Opcode, test: &Test) -> bool {
+    test.literal
+        .compare(&opcode_name(opcode).value(), test.comparison)
+}
+
+fn service(opcode: Opcode, test: &Test) -> bool {
+    let name = Text::from_static(opcode.transport().name());
+    test.literal.compare(&name.value(), test.comparison)
+}

@@ -1,0 +1,301 @@
+//! The loop that draws: at most so many times a second, and at once after a key.
+
+use crate::control::Control;
+use crate::screen::{self, Input, Screen};
+use crate::{Effect, Losses, Motion, Own, View};
+use rocescope_model::{MeshRows, WindowRows};
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
+use std::thread::{Builder, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// How long signals may wait to be seen.
+const PATIENCE: Duration = Duration::from_millis(100);
+/// Messages taken before the screen is painted again, however many there are.
+const BATCH: usize = 256;
+
+/// What is drawn, and how often.
+#[derive(Debug)]
+pub struct Stage {
+    /// The state that is drawn.
+    pub view: View,
+    /// Times a second that the screen is painted, at most.
+    pub fps: u8,
+    /// Whether the mouse selects too.
+    pub mouse: bool,
+}
+
+/// Why something around the view failed.
+pub type ProcessError = Box<dyn std::error::Error + Send + Sync>;
+
+/// The process around the view, as the drawing thread uses it. An error ends the drawing.
+pub trait Process: Send {
+    /// The drawing thread has started, and the terminal is not entered yet.
+    fn begin(&mut self) -> Result<(), ProcessError>;
+
+    /// Whether something ended the source.
+    fn is_ended(&self) -> bool;
+
+    /// Ends the source; from here on a signal ends the process at once.
+    fn end(&self) -> Result<(), ProcessError>;
+
+    /// Whether a signal asked to stop since this was last called.
+    fn take_stop(&self) -> bool;
+
+    /// Whether the process was continued since this was last called.
+    fn take_continue(&self) -> bool;
+
+    /// Stops the process; returns when it is continued.
+    fn suspend(&self) -> Result<(), ProcessError>;
+
+    /// What the process used since the last answer, about once a second.
+    fn usage(&mut self) -> Option<Own>;
+
+    /// Sets what was lost before the windows.
+    fn losses(&self, losses: &mut Losses);
+}
+
+/// Why drawing ended early.
+#[derive(Debug, thiserror::Error)]
+pub enum ShowError {
+    /// The terminal is gone, or not one.
+    #[error("the terminal")]
+    Terminal(#[source] io::Error),
+    /// A thread does not start.
+    #[error("the view")]
+    Thread(#[source] io::Error),
+    /// The drawing thread panicked.
+    #[error("the view has panicked")]
+    Panicked,
+    /// The process around the view.
+    #[error(transparent)]
+    Process(#[from] ProcessError),
+}
+
+/// What the drawing thread is told.
+pub(crate) enum Message {
+    /// A window has finished.
+    Window(Box<WindowRows>),
+    /// The source stands elsewhere.
+    Replace(Vec<WindowRows>),
+    /// The mesh of probes from here on.
+    Mesh(Box<MeshRows>),
+    /// Time passes in another way.
+    Motion(Motion),
+    /// A line for the user.
+    Note(String),
+    /// A key, the mouse, another size.
+    Input(Input),
+    /// The terminal is gone.
+    Gone(io::Error),
+}
+
+/// Everything the drawing thread needs.
+pub(crate) struct Show {
+    pub(crate) stage: Stage,
+    pub(crate) receiver: Receiver<Message>,
+    pub(crate) inputs: SyncSender<Message>,
+    pub(crate) control: Control,
+    pub(crate) process: Box<dyn Process>,
+    pub(crate) not_shown: Arc<AtomicU64>,
+}
+
+/// Ends the source, also when this thread panics.
+struct EndsSource(Control, Box<dyn Process>);
+
+impl Drop for EndsSource {
+    fn drop(&mut self) {
+        // A source that cannot be hastened ends all the same.
+        let _ = self.1.end();
+        self.0.stop();
+    }
+}
+
+/// What to do with the terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Turn {
+    On,
+    Paint,
+    Sleep,
+    Quit,
+}
+
+impl Show {
+    /// Draws until the user leaves, or a signal ends the program.
+    pub(crate) fn run(self) -> Result<(), ShowError> {
+        let Self {
+            mut stage,
+            receiver,
+            inputs,
+            control,
+            process,
+            not_shown,
+        } = self;
+        let mut source = EndsSource(control.clone(), process);
+        let process = &mut *source.1;
+        process.begin()?;
+        let mut screen = Screen::enter(stage.mouse).map_err(ShowError::Terminal)?;
+        let (width, height) = screen.size().map_err(ShowError::Terminal)?;
+        stage.view.resize(width, height);
+        let reader = Reader::begin(inputs)?;
+        let frame = Duration::from_secs(1) / u32::from(stage.fps);
+        let (mut changed, mut due) = (true, Instant::now());
+        let mut gone = false;
+        loop {
+            let now = Instant::now();
+            let patience = if changed {
+                due.saturating_duration_since(now).min(PATIENCE)
+            } else {
+                PATIENCE
+            };
+            let first = if gone {
+                std::thread::sleep(patience);
+                None
+            } else {
+                match receiver.recv_timeout(patience) {
+                    Ok(message) => Some(message),
+                    Err(RecvTimeoutError::Timeout) => None,
+                    Err(RecvTimeoutError::Disconnected) => {
+                        gone = true;
+                        None
+                    }
+                }
+            };
+            let mut turn = Turn::On;
+            for message in first.into_iter().chain(receiver.try_iter()).take(BATCH) {
+                changed = true;
+                if let Message::Input(_) = message {
+                    due = Instant::now();
+                }
+                turn = take(&mut stage.view, message, &control)?;
+                if turn != Turn::On {
+                    break;
+                }
+            }
+            if process.is_ended() {
+                turn = Turn::Quit;
+            }
+            if process.take_stop() {
+                turn = Turn::Sleep;
+            }
+            let mut is_continued = process.take_continue();
+            match turn {
+                Turn::Quit => break,
+                Turn::Sleep => {
+                    screen.leave().map_err(ShowError::Terminal)?;
+                    process.suspend()?;
+                    is_continued = true;
+                }
+                Turn::Paint => screen.forget().map_err(ShowError::Terminal)?,
+                Turn::On => {}
+            }
+            if is_continued {
+                screen.resume().map_err(ShowError::Terminal)?;
+                let (width, height) = screen.size().map_err(ShowError::Terminal)?;
+                stage.view.resize(width, height);
+                (changed, due) = (true, Instant::now());
+            }
+            if let Some(own) = process.usage() {
+                stage.view.own(own);
+                let losses = &mut stage.view.header().losses;
+                losses.windows_not_shown = not_shown.load(Ordering::Relaxed);
+                process.losses(losses);
+                changed = true;
+            }
+            if changed && Instant::now() >= due {
+                screen.draw(&stage.view).map_err(ShowError::Terminal)?;
+                (changed, due) = (false, Instant::now() + frame);
+            }
+        }
+        // The terminal first: what comes now may take a while, and can be interrupted.
+        screen.leave().map_err(ShowError::Terminal)?;
+        process.end()?;
+        drop(receiver);
+        reader.end();
+        Ok(())
+    }
+}
+
+fn take(view: &mut View, message: Message, control: &Control) -> Result<Turn, ShowError> {
+    let effect = match message {
+        Message::Window(rows) => {
+            view.window(*rows);
+            return Ok(Turn::On);
+        }
+        Message::Replace(windows) => {
+            view.replace(windows);
+            return Ok(Turn::On);
+        }
+        Message::Mesh(rows) => {
+            view.mesh(*rows);
+            return Ok(Turn::On);
+        }
+        Message::Motion(motion) => {
+            view.header().motion = motion;
+            return Ok(Turn::On);
+        }
+        Message::Note(note) => {
+            view.note(note);
+            return Ok(Turn::On);
+        }
+        Message::Gone(error) => return Err(ShowError::Terminal(error)),
+        Message::Input(Input::Size(width, height)) => {
+            view.resize(width, height);
+            return Ok(Turn::On);
+        }
+        Message::Input(Input::Key(key)) => view.key(key),
+        Message::Input(Input::Mouse(mouse)) => view.mouse(mouse),
+    };
+    let motion = match effect {
+        Effect::Nothing => return Ok(Turn::On),
+        Effect::Quit => return Ok(Turn::Quit),
+        Effect::Suspend => return Ok(Turn::Sleep),
+        Effect::Redraw => return Ok(Turn::Paint),
+        Effect::Pause(paused) => control.pause(paused),
+        Effect::Speed(speed) => control.speed(speed),
+        Effect::Seek(seek) => control.seek(seek),
+    };
+    if view.header().motion != Motion::Ended {
+        view.header().motion = motion;
+    }
+    Ok(Turn::On)
+}
+
+/// The thread that reads keys.
+struct Reader {
+    ended: Arc<AtomicBool>,
+    thread: JoinHandle<()>,
+}
+
+impl Reader {
+    fn begin(inputs: SyncSender<Message>) -> Result<Self, ShowError> {
+        let ended = Arc::new(AtomicBool::new(false));
+        let end = Arc::clone(&ended);
+        let read = move || {
+            while !end.load(Ordering::Relaxed) {
+                let message = match screen::read(PATIENCE) {
+                    Ok(None) => continue,
+                    Ok(Some(input)) => Message::Input(input),
+                    Err(error) => Message::Gone(error),
+                };
+                let over = matches!(message, Message::Gone(_));
+                if inputs.send(message).is_err() || over {
+                    return;
+                }
+            }
+        };
+        let thread = Builder::new().name("keys".into()).spawn(read);
+        Ok(Self {
+            ended,
+            thread: thread.map_err(ShowError::Thread)?,
+        })
+    }
+
+    fn end(self) {
+        self.ended.store(true, Ordering::Relaxed);
+        // It has nothing to say that matters now.
+        let _ = self.thread.join();
+    }
+}

@@ -1,0 +1,55 @@
+//! Checks beside the workspace's own: packages outside it, dependencies, spelling, examples.
+
+use crate::process::{command, run};
+use anyhow::Result;
+
+/// Packages outside the workspace, and how their lints run. The kernel's are linted for this machine:
+/// lints do not depend on the target, and that takes no other compiler.
+const OUTSIDE: [(&str, &[&str]); 4] = [
+    ("ebpf/bench/Cargo.toml", &["--release"]),
+    ("ebpf/program/Cargo.toml", &["--release"]),
+    ("fuzz/Cargo.toml", &["--all-targets"]),
+    ("sketches/bench/Cargo.toml", &["--all-targets"]),
+];
+
+pub(super) fn format_outside() -> Result<()> {
+    for (manifest, _) in OUTSIDE {
+        let check = ["fmt", "--manifest-path", manifest, "--check"];
+        run(&mut command("cargo", &check))?;
+    }
+    Ok(())
+}
+
+pub(super) fn lint_outside() -> Result<()> {
+    for (manifest, how) in OUTSIDE {
+        let mut clippy = command("cargo", &["clippy", "--manifest-path", manifest]);
+        run(clippy.args(how).args(["--", "-D", "warnings"]))?;
+    }
+    Ok(())
+}
+
+/// Licences, second versions and sources of all dependencies, by the rules of `deny.toml`.
+pub(super) fn dependencies() -> Result<()> {
+    for manifest in ["Cargo.toml", "ebpf/program/Cargo.toml"] {
+        let mut deny = command("cargo", &["deny", "--manifest-path", manifest, "check"]);
+        run(deny.args(["--config", "deny.toml", "bans", "licenses", "sources"]))?;
+    }
+    Ok(())
+}
+
+pub(super) fn spelling() -> Result<()> {
+    run(&mut command("codespell", &[]))
+}
+
+/// The libraries as others would use them. The dataset is the one that the README's demo writes.
+pub(super) fn examples() -> Result<()> {
+    for (package, example, arguments) in [
+        ("rocescope-wire", "decode_frame", &[][..]),
+        ("rocescope-sketches", "merge_shards", &[]),
+        ("rocescope-store", "read_dataset", &["rocescope-demo"]),
+    ] {
+        let mut cargo = command("cargo", &["run", "--quiet", "-p", package, "--example"]);
+        run(cargo.args([example, "--"]).args(arguments))?;
+    }
+    Ok(())
+}
