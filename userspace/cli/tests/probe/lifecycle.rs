@@ -94,8 +94,8 @@ fn invalid_arguments_are_refused_in_one_line() {
         (&["-i", "rail0", "nix0"][..], "nix0: no such interface"),
         (&["-i", "rail0"], "it takes two NICs at least"),
         (&["-i", "rail0", "rail0"], "rail0 is given twice"),
-        (&["-i", "rail0", "lo"], "lo: no Ethernet interface"),
-        (&["-i", "rail0", "bare"], "bare: it has no address"),
+        (&["-i", "rail0", "lo"], "lo: not an Ethernet interface"),
+        (&["-i", "rail0", "bare"], "bare: no address"),
         (&["-i", "rail0", "rail1", "--interval", "0s"], "--interval"),
         (
             &["-i", "rail0", "rail1", "--source-ports", "0"],

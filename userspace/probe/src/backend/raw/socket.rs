@@ -101,7 +101,7 @@ impl Socket {
         Some((bytes, stamps(&message)))
     }
 
-    /// Frames that found no room, so far, as far as the kernel tells.
+    /// The number of frames dropped because the buffer was full, as far as the kernel reports it.
     pub(super) fn dropped(&mut self) -> u64 {
         if let Ok(dropped) = self.socket.dropped() {
             self.dropped = dropped;
@@ -141,7 +141,7 @@ fn nanos(time: libc::timespec) -> Option<Nanos> {
     (nanos.0 != 0).then_some(nanos)
 }
 
-/// Lets through datagrams to the port, and what routers say of time exceeded and unreachable.
+/// Accepts datagrams to the port, and the ICMP messages time exceeded and unreachable.
 fn filter(udp_dst_port: u16) -> [libc::sock_filter; 22] {
     const LOAD_HALF: u32 = libc::BPF_LD | libc::BPF_H | libc::BPF_ABS;
     const LOAD_BYTE: u32 = libc::BPF_LD | libc::BPF_B | libc::BPF_ABS;
