@@ -13,6 +13,7 @@
 //! | [`package`] | the Debian package |
 //! | [`testbed`] | forwards a task to `rocescope-testbed` |
 //! | [`captures`], [`pcap`] | the real captures, frame by frame |
+//! | `words` | no text has a word that `docs/style.md` replaces |
 //! | [`process`], [`product`] | other programs; the release build of `rocescope` |
 
 pub mod captures;
@@ -26,6 +27,7 @@ pub mod pcap;
 pub mod process;
 pub mod product;
 pub mod testbed;
+mod words;
 
 use anyhow::{Result, bail};
 
@@ -38,6 +40,7 @@ cargo xtask <task>
   graph                         check crates against the table in ARCHITECTURE.md, and files for circles
   fuzz --seconds N [TARGET...]  arbitrary bytes against decoder, readers and run cache
   package                       the Debian package
+  words                         refuse the words that docs/style.md replaces
 
 These need the product's crates; they run in rocescope-testbed:
 
@@ -70,6 +73,7 @@ pub fn run(arguments: &[&str]) -> Result<()> {
         ["fuzz", rest @ ..] => fuzz::run(rest),
         ["graph"] => graph::run(),
         ["package"] => package::run(),
+        ["words"] => words::run(),
         ["bench" | "fabric" | "object" | "picture" | "service", ..] => testbed::run(arguments),
         [] | ["help" | "--help" | "-h"] => {
             print!("{USAGE}");

@@ -16,7 +16,7 @@ mod readme;
 mod suites;
 
 use crate::process::{command, root, run as run_command};
-use crate::{ebpf, fuzz, graph, testbed};
+use crate::{ebpf, fuzz, graph, testbed, words};
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::time::{Duration, Instant};
@@ -41,6 +41,7 @@ type Step = (&'static str, fn() -> Result<()>);
 /// What every change must pass, before the tests.
 const GATE: &[Step] = &[
     ("format", format),
+    ("words", words::run),
     ("lints", lints),
     ("oldest Rust", oldest_rust),
     ("spelling", hygiene::spelling),
