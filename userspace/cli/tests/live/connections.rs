@@ -1,4 +1,4 @@
-//! What live capture says of queue pairs is what the file says that was replayed, but for times.
+//! A live capture reports the queue pairs of the replayed file, except for times.
 
 use crate::live::{BINARY, Live};
 use crate::namespace::{Namespace, RECEIVER};
@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-/// CM datagrams, every operation of a reliable connection, unreliable services, fatal NAKs. Not
-/// what is sent again: whether that was late, doubled or lost is told from times.
+/// CM datagrams, every operation of a reliable connection, unreliable services, fatal NAKs. No retransmissions: times
+/// decide whether those were late, duplicate or lost.
 const CAPTURES: [&str; 4] = [
     "ipv6_cm_rping",
     "opmix_rc_all",
@@ -18,7 +18,7 @@ const CAPTURES: [&str; 4] = [
     "error_naks",
 ];
 
-/// What does not hang on when a packet passed, by queue pair numbers.
+/// Values that do not depend on the time of a packet, by queue pair numbers.
 fn of(report: &Value) -> BTreeMap<String, Value> {
     let connections = report["connections"].as_array().unwrap().iter();
     connections
@@ -53,7 +53,7 @@ fn of(report: &Value) -> BTreeMap<String, Value> {
         .collect()
 }
 
-/// How often each kind of event happened.
+/// The number of events of each kind.
 fn kinds(report: &Value) -> BTreeMap<String, u64> {
     let mut kinds = BTreeMap::new();
     for event in report["events"].as_array().unwrap() {
@@ -121,9 +121,9 @@ fn packet_sockets() {
     every_capture("af-packet");
 }
 
-/// It ends by itself, and keeps what it followed in the dataset too.
+/// The command ends by itself, and also stores connections in the dataset.
 #[test]
-fn for_a_time_and_into_a_dataset() {
+fn for_a_duration_and_into_a_dataset() {
     let Some(namespace) = Namespace::new() else {
         return;
     };

@@ -1,4 +1,4 @@
-//! Signals, `kill -9`, interfaces that vanish, programs of somebody else.
+//! Signals, `kill -9`, interfaces that vanish, XDP programs of others.
 
 use crate::live::{BINARY, Live};
 use crate::namespace::{Namespace, RECEIVER, SENDER};
@@ -13,7 +13,7 @@ fn is_untouched(namespace: &Namespace) -> bool {
 }
 
 #[test]
-fn nothing_stays_behind_a_killed_capture() {
+fn a_killed_capture_leaves_nothing() {
     let Some(namespace) = Namespace::new() else {
         return;
     };
@@ -26,7 +26,7 @@ fn nothing_stays_behind_a_killed_capture() {
 }
 
 #[test]
-fn nothing_stays_behind_an_ended_capture() {
+fn a_finished_capture_leaves_nothing() {
     let Some(namespace) = Namespace::new() else {
         return;
     };
@@ -39,7 +39,7 @@ fn nothing_stays_behind_an_ended_capture() {
 }
 
 #[test]
-fn a_signal_asks_for_the_counts() {
+fn a_signal_prints_the_counts() {
     let Some(namespace) = Namespace::new() else {
         return;
     };
@@ -55,7 +55,7 @@ fn a_signal_asks_for_the_counts() {
 
 /// Guards against signals that interrupt the kernel in the middle of a flush.
 #[test]
-fn a_capture_that_was_stopped_goes_on() {
+fn a_stopped_capture_resumes() {
     let Some(namespace) = Namespace::new() else {
         return;
     };
@@ -69,7 +69,7 @@ fn a_capture_that_was_stopped_goes_on() {
 }
 
 #[test]
-fn a_command_is_run_and_its_end_is_ours() {
+fn a_capture_runs_a_command_and_ends_with_it() {
     let Some(namespace) = Namespace::new() else {
         return;
     };
@@ -107,7 +107,7 @@ fn an_interface_goes_down_and_is_removed() {
 }
 
 #[test]
-fn a_program_of_somebody_else_stays_untouched() {
+fn a_foreign_program_stays_attached() {
     let Some(namespace) = Namespace::new() else {
         return;
     };
@@ -140,7 +140,7 @@ fn several_interfaces_are_one_capture() {
 }
 
 #[test]
-fn an_interface_that_is_not_there_is_named() {
+fn a_missing_interface_is_named() {
     let output = Command::new(BINARY)
         .args(["capture", "-i", "nosuch0"])
         .output()
@@ -166,9 +166,9 @@ fn an_interface_with_an_address_keeps_its_frames() {
     assert_eq!(summary["live"]["verdict_reason"], reason);
 }
 
-/// Thresholds and filters change under a running capture; a wrong file changes nothing.
+/// A running capture applies new thresholds and filters; a wrong file changes nothing.
 #[test]
-fn the_configuration_is_read_again() {
+fn the_configuration_is_reloaded() {
     let Some(namespace) = Namespace::new() else {
         return;
     };
@@ -203,7 +203,7 @@ fn the_configuration_is_read_again() {
         ];
         assert_eq!(expected.map(|_| live.line()), expected);
         if mode == "native" {
-            // From here on the kernel goes by it.
+            // The kernel applies it from now on.
             let said = "filter: `vlan 100` in the kernel, all of it behind it\n";
             assert_eq!(live.line(), said);
         }
@@ -216,10 +216,9 @@ fn the_configuration_is_read_again() {
     }
 }
 
-/// What becomes of frames behind XDP changes under a running capture: another socket sees them, and then
-/// no more.
+/// The verdict changes under a running capture: another socket receives the frames, and then none.
 #[test]
-fn the_verdict_is_read_again() {
+fn the_verdict_is_reloaded() {
     let Some(namespace) = Namespace::new() else {
         return;
     };
@@ -248,7 +247,7 @@ fn the_verdict_is_read_again() {
     assert_eq!(all["frames"].as_u64(), Some(2 * some));
     assert_eq!(all["live"]["verdict"], "drop");
 
-    // A packet socket can only say so.
+    // A packet socket cannot drop frames and can only report that.
     write("[capture]\n");
     let mut socket = Live::begin(
         &namespace,

@@ -1,4 +1,4 @@
-//! Frames of a capture file onto the other end.
+//! Sends the frames of a capture file on the other end.
 
 use crate::namespace::{Namespace, RECEIVER, SENDER};
 use rocescope_capture::file::{self, FrameReader};
@@ -15,10 +15,10 @@ use std::time::{Duration, Instant};
 const BURST: u64 = 32;
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// Sends every frame of the file, and waits until the receiver has counted them.
+/// Sends every frame of the file and waits until the receiver has counted them.
 pub(crate) fn replay(namespace: &Namespace, path: &Path) {
     scope(|scope| {
-        // Only this thread is in the namespace, and it ends there.
+        // Only this thread enters the namespace, and it ends there.
         let sender = scope.spawn(|| {
             let entry = File::open(format!("/run/netns/{}", namespace.name)).unwrap();
             move_into_link_name_space(entry.as_fd(), Some(LinkNameSpaceType::Network)).unwrap();

@@ -1,4 +1,4 @@
-//! Native, generic and packet sockets count what the file holds.
+//! Native, generic and packet sockets count the frames of the file.
 
 use crate::live::{BINARY, Live};
 use crate::namespace::Namespace;
@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A tag, IPv6, and frames of more than a page.
+/// A tag, IPv6, and frames larger than a page.
 const CAPTURES: [&str; 3] = [
     "vlan100_write_bw",
     "ipv6_linklocal_send_bw",
     "jumbo_mtu4096",
 ];
 
-/// A capture, from beside the project or from in it; not all are in both.
+/// A capture of the whole collection or of the project; neither has all of them.
 pub(crate) fn capture(name: &str) -> Option<PathBuf> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     [
@@ -26,7 +26,7 @@ pub(crate) fn capture(name: &str) -> Option<PathBuf> {
     .find(|path| path.exists())
 }
 
-/// What does not hang on when and where frames were seen.
+/// Values that do not depend on when and where frames were captured.
 fn totals(summary: &Value) -> Value {
     let mut totals = serde_json::Map::new();
     for key in [
@@ -106,10 +106,9 @@ fn packet_sockets() {
     every_capture("af-packet", "af_packet");
 }
 
-/// What the kernel turns away and what the filter behind it does are together what a file loses, and
-/// nothing else changes.
+/// Frames rejected in the kernel and in user space together equal those filtered from a file, and nothing else changes.
 #[test]
-fn a_filter_keeps_what_it_keeps_of_a_file() {
+fn a_live_filter_equals_a_filter_on_a_file() {
     let Some(namespace) = Namespace::new() else {
         return;
     };
@@ -144,7 +143,7 @@ fn a_filter_keeps_what_it_keeps_of_a_file() {
     }
 }
 
-/// Runs that came over many slices and windows add up to what went in.
+/// Runs in many slices and windows sum to the sent frames.
 #[test]
 fn a_long_capture_is_written_window_by_window() {
     let Some(namespace) = Namespace::new() else {

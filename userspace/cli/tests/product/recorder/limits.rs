@@ -12,7 +12,7 @@ use std::io::Write;
 use std::process::Stdio;
 
 #[test]
-fn every_limit_is_kept_and_counted() {
+fn limits_hold_and_are_counted() {
     let capture = captures::named("rnr_nak");
     let folder = tempfile::tempdir().unwrap();
     let run = |name: &str, more: &[&str]| {
@@ -38,7 +38,7 @@ fn every_limit_is_kept_and_counted() {
     assert!(recorder["refused_events"]["disk"].as_u64() > Some(0));
     let bytes = recorder["bytes"].as_u64().unwrap();
     assert!((4_096..=8_192).contains(&bytes), "{bytes}");
-    // What is there already makes room: the second time is as the first.
+    // Existing files count against the limit: the second run equals the first.
     let before = files(&place);
     let (again, place) = run("bytes", &limited);
     identities_hold(&again, &place);
@@ -51,7 +51,7 @@ fn every_limit_is_kept_and_counted() {
 }
 
 #[test]
-fn memory_that_is_too_small_is_told() {
+fn too_little_memory_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("input.pcap");
     let pcap = traffic::repeated(&captures::named("rnr_nak"), 5_000, 1_795_228_209, 1_000);
@@ -66,11 +66,11 @@ fn memory_that_is_too_small_is_told() {
         "64Ki",
     ];
     let recorder = &rocescope::json(&file, &more)["recorder"];
-    // Frames came a millisecond apart, a hundred bytes each.
+    // Frames are a millisecond apart and a hundred bytes each.
     let held_ns = recorder["held_ns"].as_u64().unwrap();
     assert!((SECOND / 3..SECOND).contains(&held_ns), "{held_ns}");
     assert!(recorder["overwritten_frames"].as_u64() > Some(4_000));
-    // NAKs come faster than the ring turns: nothing between them is lost.
+    // NAKs are more frequent than the ring's turnover: no frame between them is lost.
     assert_eq!(recorder["missed_frames"], 0);
     let path = file.to_str().unwrap();
     let output = rocescope::run(&[&["capture", "-r", path][..], &more].concat());
@@ -81,7 +81,7 @@ fn memory_that_is_too_small_is_told() {
     );
 }
 
-/// A NAK every two seconds, and memory for less: the file goes on, and what it lacks is counted.
+/// A NAK every two seconds, and memory for less: the file continues, and its missing frames are counted.
 #[test]
 fn frames_between_two_events_that_were_overwritten_are_counted() {
     let of = captures::named("error_naks");
@@ -147,7 +147,7 @@ fn frames_between_two_events_that_were_overwritten_are_counted() {
     );
 }
 
-/// A disk that fills up ends the files, whole as they are, and not the capture.
+/// A full disk ends the files, which stay whole, but not the capture.
 #[test]
 fn a_full_disk_costs_files_and_not_the_capture() {
     let Some(disk) = SmallDisk::mount("64k") else {
@@ -182,9 +182,9 @@ fn a_full_disk_costs_files_and_not_the_capture() {
     identities_hold(recorder, disk.path());
 }
 
-/// What came up to the end of the last window is in the file, whole frames and no more.
+/// The file has the frames up to the end of the last window, and only whole frames.
 #[test]
-fn a_kill_costs_one_window_at_most() {
+fn a_kill_costs_at_most_one_window() {
     const FRAMES: usize = 20_000;
     let input = Capture {
         pcap: traffic::repeated(&captures::named("rnr_nak"), FRAMES, 1_795_228_209, 1_000),
@@ -211,8 +211,8 @@ fn a_kill_costs_one_window_at_most() {
         .collect();
     let (found, wanted) = (kept(folder.path()), within(&all, &spans));
     assert!(found == wanted[..found.len()]);
-    // A pipe and the reader's buffer may not have been read; a window is a thousand frames.
+    // A pipe and the reader's buffer may be unread; a window has a thousand frames.
     let unread = ((64 + 256) << 10) * FRAMES / input.pcap.len();
-    let least = wanted.len() - unread - 1_000;
-    assert!(found.len() >= least, "{} of {least}", found.len());
+    let min = wanted.len() - unread - 1_000;
+    assert!(found.len() >= min, "{} of {min}", found.len());
 }

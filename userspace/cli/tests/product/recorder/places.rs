@@ -1,11 +1,11 @@
-//! Where files go, and what must not be in them.
+//! Where files go, and what they must not contain.
 
 use super::files;
 use crate::{captures, rocescope};
 use std::path::PathBuf;
 
 #[test]
-fn files_of_the_same_name_stay() {
+fn existing_files_of_the_same_name_stay() {
     let capture = captures::named("error_naks");
     let folder = tempfile::tempdir().unwrap();
     let more = [
@@ -30,7 +30,7 @@ fn files_of_the_same_name_stay() {
 }
 
 #[test]
-fn addresses_that_are_to_be_hidden_are_not_given_away() {
+fn hidden_addresses_are_not_recorded() {
     let capture = captures::named("error_naks");
     let folder = tempfile::tempdir().unwrap();
     let (path, place) = (
@@ -49,7 +49,7 @@ fn addresses_that_are_to_be_hidden_are_not_given_away() {
     assert!(!output.status.success());
     assert!(rocescope::text(&output.stderr).contains("not together with --anonymize"));
     assert_eq!(files(folder.path()), Vec::<PathBuf>::new());
-    // And files need a place.
+    // Files also need a directory.
     let output = rocescope::run(&basic);
     assert!(!output.status.success());
     assert!(rocescope::text(&output.stderr).contains("--keep-frames-dir or --out"));
