@@ -1,4 +1,4 @@
-//! A fabric that is up, and what is written down of it so that a later command finds it.
+//! A running fabric, and the file from which later commands load it.
 
 use super::build::{self, build};
 use super::fault::{self, Active, Fault};
@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use xtask::product::target;
 
-/// How large, and in which family of addresses; groups and upper switches make it three tiers.
+/// Size and address family; groups and upper switches make it three tiers.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Size {
     pub(crate) hosts: u32,
@@ -64,7 +64,7 @@ pub(crate) struct Fabric {
     pub(crate) active: Vec<Active>,
 }
 
-/// What a file keeps.
+/// The content of the file.
 #[derive(Serialize, Deserialize)]
 struct Written<A> {
     size: Size,
@@ -72,7 +72,7 @@ struct Written<A> {
 }
 
 impl Fabric {
-    /// Builds one, named after this process; where that fails nothing is left.
+    /// Builds a fabric named after this process; a failure leaves nothing behind.
     pub(crate) fn up(size: Size) -> Result<Self> {
         static BUILT: AtomicU32 = AtomicU32::new(0);
         let (process, number) = (std::process::id(), BUILT.fetch_add(1, Ordering::Relaxed));
@@ -98,7 +98,7 @@ impl Fabric {
         }
     }
 
-    /// One that was built earlier; the only one there is, unless named.
+    /// Loads a fabric by name; without a name, the only one.
     pub(crate) fn load(name: Option<&str>) -> Result<Self> {
         let names = names()?;
         let name = match name {
@@ -106,14 +106,14 @@ impl Fabric {
             None => {
                 ensure!(
                     names.len() == 1,
-                    "which fabric? up are: {}",
+                    "name a fabric; running: {}",
                     names.join(" ")
                 );
                 names.concat()
             }
         };
         let file = directory(&name)?.join("state.json");
-        let read = fs::read(&file).with_context(|| format!("no fabric is called {name}"))?;
+        let read = fs::read(&file).with_context(|| format!("no fabric named {name}"))?;
         let written: Written<Vec<Active>> = serde_json::from_slice(&read)?;
         Ok(Self {
             name,
@@ -134,7 +134,7 @@ impl Fabric {
         Ok(fs::write(file, serde_json::to_vec_pretty(&written)?)?)
     }
 
-    /// Where files of this fabric lie.
+    /// The directory with the files of this fabric.
     pub(crate) fn directory(&self) -> Result<PathBuf> {
         directory(&self.name)
     }
@@ -146,23 +146,23 @@ impl Fabric {
 
     pub(crate) fn link(&self, name: &str) -> Result<&Link> {
         let link = self.wiring.links.iter().find(|link| link.name == name);
-        link.with_context(|| format!("no link is called {name}"))
+        link.with_context(|| format!("no link named {name}"))
     }
 
     pub(crate) fn node(&self, name: &str) -> Result<usize> {
         let mut nodes = self.wiring.nodes.iter();
         let node = nodes.position(|node| node.name == name);
-        node.with_context(|| format!("no node is called {name}"))
+        node.with_context(|| format!("no node named {name}"))
     }
 
-    /// Puts a fault on a place.
+    /// Injects a fault at a place.
     pub(crate) fn inject(&mut self, place: &str, fault: Fault) -> Result<()> {
         let active = fault::inject(self, place, fault)?;
         self.active.push(active);
         self.save()
     }
 
-    /// Takes away all faults of a place, or all there are; how many.
+    /// Heals all faults of a place, or all faults; returns their number.
     pub(crate) fn heal(&mut self, place: Option<&str>) -> Result<usize> {
         let is_there = |active: &Active| place.is_none_or(|place| active.place == place);
         let (healed, stay) = std::mem::take(&mut self.active)
@@ -179,7 +179,7 @@ impl Fabric {
         Ok(healed.len())
     }
 
-    /// Takes everything away.
+    /// Removes the fabric.
     pub(crate) fn down(mut self) -> Result<()> {
         let healed = self.heal(None);
         build::remove(&self.name)?;
@@ -196,7 +196,7 @@ fn directory(name: &str) -> Result<PathBuf> {
     Ok(fabrics()?.join(name))
 }
 
-/// The fabrics that were built and not yet taken down.
+/// The running fabrics.
 pub(crate) fn names() -> Result<Vec<String>> {
     let Ok(entries) = fs::read_dir(fabrics()?) else {
         return Ok(Vec::new());
@@ -209,7 +209,7 @@ pub(crate) fn names() -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// A fabric that is taken down with its owner.
+/// A fabric that is removed with its owner.
 #[derive(Debug)]
 pub(crate) struct Kept(Option<Fabric>);
 
@@ -221,14 +221,14 @@ impl Kept {
 
 impl std::ops::Deref for Kept {
     type Target = Fabric;
-    #[expect(clippy::expect_used, reason = "it is taken by drop alone")]
+    #[expect(clippy::expect_used, reason = "only drop takes it")]
     fn deref(&self) -> &Fabric {
         self.0.as_ref().expect("until it is dropped")
     }
 }
 
 impl std::ops::DerefMut for Kept {
-    #[expect(clippy::expect_used, reason = "it is taken by drop alone")]
+    #[expect(clippy::expect_used, reason = "only drop takes it")]
     fn deref_mut(&mut self) -> &mut Fabric {
         self.0.as_mut().expect("until it is dropped")
     }
@@ -237,7 +237,7 @@ impl std::ops::DerefMut for Kept {
 impl Drop for Kept {
     fn drop(&mut self) {
         if let Some(Err(error)) = self.0.take().map(Fabric::down) {
-            eprintln!("the fabric is not all gone: {error:#}");
+            eprintln!("the fabric is not completely removed: {error:#}");
         }
     }
 }

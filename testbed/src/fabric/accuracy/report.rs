@@ -1,4 +1,4 @@
-//! The table of what was named, and the same as JSON.
+//! The table of results, and the same as JSON.
 
 use super::Options;
 use super::agents::Ended;
@@ -7,7 +7,7 @@ use super::plan::KINDS;
 use super::score::{Judged, Scored};
 use serde_json::{Value, json};
 
-/// Everything that was done and said.
+/// The faults, verdicts and summaries.
 pub(super) struct Report {
     pub(super) options: Options,
     pub(super) scored: Scored,
@@ -16,7 +16,7 @@ pub(super) struct Report {
 }
 
 impl Report {
-    /// Prints one line a class, then what went wrong.
+    /// Prints one line per class, then the errors.
     pub(super) fn print(&self) {
         let Self {
             options,
@@ -24,7 +24,7 @@ impl Report {
             agents,
             paths,
         } = self;
-        println!("\n| fault | put on | named in time | place only | also named another place |");
+        println!("\n| fault | injected | named in time | place only | also named another place |");
         println!("|---|--:|--:|--:|--:|");
         for kind in KINDS {
             let of: Vec<&Judged> = scored
@@ -49,11 +49,11 @@ impl Report {
         println!("{count} verdicts in {seconds:.0} s without a fault");
         let all = paths.equal + paths.differing.len();
         println!(
-            "{} of {all} paths are those that the kernel chooses, {} of them in part",
+            "{} of {all} paths match the kernel's choice, {} of them partially",
             paths.equal, paths.partly
         );
         for path in &paths.differing {
-            println!("another path: {path}");
+            println!("different path: {path}");
         }
         for agent in agents {
             println!("{}", agent.line());

@@ -108,7 +108,10 @@ fn the_latest_handshake_is_used_and_the_others_are_counted() {
     // Between other hosts.
     capture.handshake(1_500, 900, 3, 40_002);
     capture.exchange(4_000, 2, 100);
-    assert_eq!(handshake_of(&capture.connections()[0]), (Some(300_000), Some(1)));
+    assert_eq!(
+        handshake_of(&capture.connections()[0]),
+        (Some(300_000), Some(1))
+    );
 }
 
 #[test]
@@ -127,7 +130,10 @@ fn a_handshake_expires_after_five_seconds() {
 fn programs_that_meet_over_tcp_are_recognised_in_a_recorded_capture() {
     let report = kept("rnr_nak.pcap.gz");
     let connections = report["connections"].as_array().unwrap();
-    let with = connections.iter().filter(|c| handshake_of(c).0.is_some()).count();
+    let with = connections
+        .iter()
+        .filter(|c| handshake_of(c).0.is_some())
+        .count();
     assert_eq!(with, connections.len());
     assert!(report["summary"]["tcp_handshakes"].as_u64().unwrap() > 0);
 }

@@ -42,7 +42,10 @@ fn a_frame_too_long_for_the_interface_names_the_remedy() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success());
     let remedy = format!("`ip link set dev {SENDER} mtu 9000`");
-    assert!(said.contains(&remedy) && said.lines().count() == 1, "{said}");
+    assert!(
+        said.contains(&remedy) && said.lines().count() == 1,
+        "{said}"
+    );
 }
 
 #[test]

@@ -15,7 +15,7 @@
 //! | `check` | findings of `--check` on good and bad ports |
 //! | `port` | `doctor`, counters, renaming, queues, tags |
 //! | `recorder` | the frames around events, tags and all |
-//! | `figures` | the metrics for Prometheus equal the summary |
+//! | `metrics` | the metrics for Prometheus equal the summary |
 //! | `privileges` | without capabilities, and with only the required ones |
 #![expect(clippy::unwrap_used, clippy::panic, reason = "it is a test")]
 
@@ -23,10 +23,10 @@
 mod background;
 mod check;
 mod connections;
-mod figures;
 mod generate;
 mod lifecycle;
 mod live;
+mod metrics;
 mod namespace;
 mod overload;
 mod port;

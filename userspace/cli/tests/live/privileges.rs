@@ -25,7 +25,13 @@ fn public() -> (TempDir, PathBuf) {
 /// The binary as an unprivileged user with exactly these capabilities and no way to gain others.
 fn unprivileged(namespace: &Namespace, program: &Path, capabilities: &str) -> Command {
     let mut command = namespace.command("setpriv");
-    command.args(["--reuid", UNPRIVILEGED, "--regid", UNPRIVILEGED, "--clear-groups"]);
+    command.args([
+        "--reuid",
+        UNPRIVILEGED,
+        "--regid",
+        UNPRIVILEGED,
+        "--clear-groups",
+    ]);
     for set in ["--inh-caps", "--ambient-caps", "--bounding-set"] {
         command.arg(format!("{set}=-all{capabilities}"));
     }
