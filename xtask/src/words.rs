@@ -1,12 +1,12 @@
-//! `cargo xtask words`: no text of the project has a word that `docs/style.md` replaces.
+//! `cargo xtask words`: refuses the words that `docs/style.md` replaces, anywhere in the project.
 //!
-//! `.ci/words.txt` lists the words. Code counts as text: an identifier that is such a word is a name to improve.
+//! `.ci/words.txt` lists the words. Code counts as text: an identifier that is such a word needs a better name.
 
 use crate::process::{command, root};
 use anyhow::{Context, Result, bail, ensure};
 use std::fs;
 
-/// The list itself, and the page that explains it.
+/// The list, and the page that explains it.
 const EXEMPT: [&str; 2] = [".ci/words.txt", "docs/style.md"];
 const EXTENSIONS: [&str; 8] = ["rs", "md", "toml", "service", "sh", "py", "json", "run"];
 
@@ -16,7 +16,7 @@ struct Rule<'a> {
     instead: &'a str,
 }
 
-/// Fails with every place of every listed word.
+/// Prints every place of every listed word, and fails if there is any.
 pub(crate) fn run() -> Result<()> {
     let list = fs::read_to_string(root().join(EXEMPT[0])).context(EXEMPT[0])?;
     let rules = rules(&list)?;

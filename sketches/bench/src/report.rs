@@ -1,4 +1,4 @@
-//! Tables for people and JSON for programs.
+//! Tables to read, and JSON for programs.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::measure::{Group, Options, Question, Row};
 
-/// The command and one Markdown table a question.
+/// The command and one Markdown table per question.
 pub fn markdown(options: &Options, core: Option<usize>, groups: &[Group]) -> String {
     let Options {
         packets,
@@ -73,7 +73,7 @@ fn line(question: Question, row: &Row) -> String {
     )
 }
 
-/// Everything measured, unrounded.
+/// All measurements, unrounded.
 pub fn json(options: &Options, groups: &[Group]) -> Result<String, serde_json::Error> {
     let row = |row: &Row| {
         json!({
@@ -107,7 +107,7 @@ pub fn json(options: &Options, groups: &[Group]) -> Result<String, serde_json::E
     }))
 }
 
-/// Smallest, median and largest.
+/// Minimum, median and maximum.
 fn spread(values: &[f64]) -> [f64; 3] {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -1,5 +1,5 @@
-//! Exact answers: sets and maps. Those of `hashbrown` take a hash for what it is; those of `std`
-//! hash it again, as they come.
+//! Exact answers: sets and maps. Those of `hashbrown` use the flow hash directly; those of `std` hash it again with
+//! their default hasher.
 
 use std::collections::{HashMap, HashSet};
 use std::error::Error;
@@ -9,7 +9,7 @@ use rocescope_sketches::FlowHash;
 
 use crate::contender::{Contender, Key, largest};
 
-/// Takes a hash for a hash.
+/// Uses a flow hash as the hash.
 #[derive(Default)]
 pub struct Identity(u64);
 
@@ -22,7 +22,7 @@ impl Hasher for Identity {
         self.0 = hash;
     }
 
-    /// Never called: only hashes are fed to a map with this hasher.
+    /// Never called: a map with this hasher has only hashes as keys.
     fn write(&mut self, _: &[u8]) {}
 }
 

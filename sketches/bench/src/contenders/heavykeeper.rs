@@ -1,4 +1,4 @@
-//! The crate `heavykeeper`: two of its variants, sized to the memory allowed.
+//! The crate `heavykeeper`: two of its variants, sized to the memory limit.
 //!
 //! 1,000 keys in its queue leave room for about 6,200 cells of 16 bytes.
 
