@@ -32,8 +32,7 @@ use crate::hash::FlowHash;
 use crate::mismatch::Mismatch;
 use rows::Rows;
 
-/// No counter and no total passes this: Spark's counters are signed. 400 Gbit/s fill it in
-/// 5.8 years.
+/// No counter and no total passes this: Spark's counters are signed. 400 Gbit/s fill it in 5.8 years.
 pub const CEILING: u64 = i64::MAX as u64;
 
 /// How an update changes the counters of a flow.

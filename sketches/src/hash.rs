@@ -1,9 +1,8 @@
 //! The one hash: a short sequence of 64-bit words to 64 bits.
 //!
-//! A flow key is a fixed number of words (48 bytes are six). It is hashed once a packet, and every
-//! sketch, on every machine and in every version, works from the same [`FlowHash`]: sketches of
-//! two boxes merge only because their hashes agree. The function is therefore frozen; the golden
-//! vectors at the end of this file fail when it changes.
+//! A flow key is a fixed number of words (48 bytes are six). It is hashed once a packet, and every sketch, on every
+//! machine and in every version, works from the same [`FlowHash`]: sketches of two boxes merge only because their
+//! hashes agree. The function is therefore frozen; the golden vectors at the end of this file fail when it changes.
 //!
 //! # Definition
 //!

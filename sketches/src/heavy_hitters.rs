@@ -1,10 +1,9 @@
 //! Heavy hitters: the flows that sent most, each with a lower and an upper bound.
 //!
-//! Space-Saving (Metwally, Agrawal, El Abbadi, *Efficient computation of frequent and top-k
-//! elements in data streams*, ICDT 2005) in buckets of [`WAYS`] flows. A flow belongs to the bucket
-//! its hash names. There it is counted exactly while it is tracked; a flow that finds its bucket
-//! full takes the place of the lightest one and starts from the *floor*: the most that any flow
-//! outside the bucket can have sent. So
+//! Space-Saving (Metwally, Agrawal, El Abbadi, *Efficient computation of frequent and top-k elements in data streams*,
+//! ICDT 2005) in buckets of [`WAYS`] flows. A flow belongs to the bucket its hash names. There it is counted exactly
+//! while it is tracked; a flow that finds its bucket full takes the place of the lightest one and starts from the
+//! *floor*: the most that any flow outside the bucket can have sent. So
 //!
 //! - a tracked flow sent at most its count (floor at admission included) and at least its count
 //!   without that floor;

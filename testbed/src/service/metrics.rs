@@ -78,7 +78,7 @@ pub(super) fn identity(journal: &str, sent: u64) -> Result<String> {
 /// group may read it.
 pub(super) fn dataset(machine: &Machine, sent: u64) -> Result<u64> {
     let mut report = machine.command("setpriv");
-    report.args(["--reuid=nobody", "--regid=rocescope", "--clear-groups"]);
+    report.args(["--reuid=65534", "--regid=rocescope", "--clear-groups"]);
     let report = output(report.args(["rocescope", "report", "/var/lib/rocescope", "-o", "json"]))?;
     let report: Value = serde_json::from_str(&report)?;
     let open = machine.run("find /var/lib/rocescope -name '*.tmp'")?;

@@ -1,8 +1,7 @@
 //! Counters of a soft-RoCE endpoint, replayed from the packets that reached it.
 //!
-//! The rules are those of the Linux driver `rdma_rxe` (`rxe_resp.c`, `rxe_comp.c`): a request below
-//! the expected PSN is a duplicate; the first above it draws a NAK; a NAK counts at the requester
-//! only when it acknowledges something new.
+//! The rules are those of the Linux driver `rdma_rxe` (`rxe_resp.c`, `rxe_comp.c`): a request below the expected PSN is
+//! a duplicate; the first above it draws a NAK; a NAK counts at the requester only when it acknowledges something new.
 
 use rocescope_capture::file::{FrameReader, open};
 use rocescope_wire::extension::{Acknowledgement, NakCode, psn_after_read};
