@@ -31,48 +31,36 @@ struct Set {
     keys: HashSet<Key>,
 }
 
-impl Contender for Set {
-    fn feed(&mut self, hashes: &[FlowHash]) {
-        for &FlowHash(hash) in hashes {
-            self.hashes.insert(hash);
-        }
-    }
-
-    fn feed_keys(&mut self, keys: &[Key]) -> bool {
-        for key in keys {
-            self.keys.insert(*key);
-        }
-        true
-    }
-
-    fn flows(&self) -> f64 {
-        self.hashes.len() as f64
-    }
-}
-
 struct FastSet {
     hashes: hashbrown::HashSet<u64, BuildHasherDefault<Identity>>,
     keys: hashbrown::HashSet<Key>,
 }
 
-impl Contender for FastSet {
-    fn feed(&mut self, hashes: &[FlowHash]) {
-        for &FlowHash(hash) in hashes {
-            self.hashes.insert(hash);
-        }
-    }
+macro_rules! contender {
+    ($set:ident) => {
+        impl Contender for $set {
+            fn feed(&mut self, hashes: &[FlowHash]) {
+                for &FlowHash(hash) in hashes {
+                    self.hashes.insert(hash);
+                }
+            }
 
-    fn feed_keys(&mut self, keys: &[Key]) -> bool {
-        for key in keys {
-            self.keys.insert(*key);
-        }
-        true
-    }
+            fn feed_keys(&mut self, keys: &[Key]) -> bool {
+                for key in keys {
+                    self.keys.insert(*key);
+                }
+                true
+            }
 
-    fn flows(&self) -> f64 {
-        self.hashes.len() as f64
-    }
+            fn flows(&self) -> f64 {
+                self.hashes.len() as f64
+            }
+        }
+    };
 }
+
+contender!(Set);
+contender!(FastSet);
 
 pub fn fast_set() -> Result<Box<dyn Contender>, Box<dyn Error>> {
     Ok(Box::new(FastSet {

@@ -2,7 +2,7 @@
 
 use crate::live::{BINARY, Live};
 use crate::namespace::{Namespace, RECEIVER};
-use crate::replay::replay;
+use crate::replay::{each, replay};
 use crate::totals::capture;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -74,25 +74,16 @@ fn of_file(path: &Path) -> Value {
 }
 
 fn every_capture(mode: &str) {
-    let Some(namespace) = Namespace::new() else {
-        return;
-    };
-    for name in CAPTURES {
-        let Some(path) = capture(name) else {
-            eprintln!("skipped: no {name} here");
-            continue;
-        };
+    let begin = |namespace: &Namespace| {
         let mut command = namespace.command(BINARY);
         command.args(["connections", "-q", "-o", "json", "--mode", mode]);
-        let live = Live::spawn(command.args(["-i", RECEIVER]));
-        replay(&namespace, &path);
-        live.signal("-INT");
-        let (report, said) = live.end();
-        assert_eq!(said, "");
-        let file = of_file(&path);
+        Live::spawn(command.args(["-i", RECEIVER]))
+    };
+    each(&CAPTURES, begin, |name, path, report| {
+        let file = of_file(path);
         assert!(!of(&file).is_empty());
-        assert_eq!(of(&report), of(&file), "{name}");
-        assert_eq!(kinds(&report), kinds(&file), "{name}");
+        assert_eq!(of(report), of(&file), "{name}");
+        assert_eq!(kinds(report), kinds(&file), "{name}");
         let timed = |report: &Value| -> bool {
             let connections = report["connections"].as_array().unwrap().iter();
             connections
@@ -100,10 +91,10 @@ fn every_capture(mode: &str) {
                 .any(|samples| samples.as_u64().unwrap() > 0)
         };
         assert!(
-            timed(&report) || !timed(&file) || mode != "af-packet",
+            timed(report) || !timed(&file) || mode != "af-packet",
             "{name}"
         );
-    }
+    });
 }
 
 #[test]

@@ -1,10 +1,13 @@
 //! Sends the frames of a capture file on the other end.
 
+use crate::live::Live;
 use crate::namespace::{Namespace, RECEIVER, SENDER};
+use crate::totals::capture;
 use rocescope_capture::file::{self, FrameReader};
 use rocescope_capture::inject::Injector;
 use rocescope_host::interface::Interface;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+use serde_json::Value;
 use std::fs::{self, File};
 use std::os::fd::AsFd;
 use std::path::Path;
@@ -14,6 +17,29 @@ use std::time::{Duration, Instant};
 /// The queue of a veth pair holds 256 frames.
 const BURST: u64 = 32;
 const PAUSE: Duration = Duration::from_millis(1);
+
+/// Replays each file while the capture that `begin` starts is running. Passes name, file and report to `check`.
+pub(crate) fn each(
+    captures: &[&str],
+    begin: impl Fn(&Namespace) -> Live,
+    check: impl Fn(&str, &Path, &Value),
+) {
+    let Some(namespace) = Namespace::new() else {
+        return;
+    };
+    for name in captures {
+        let Some(path) = capture(name) else {
+            eprintln!("skipped: no {name} here");
+            continue;
+        };
+        let live = begin(&namespace);
+        replay(&namespace, &path);
+        live.signal("-INT");
+        let (report, messages) = live.end();
+        assert_eq!(messages, "");
+        check(name, &path, &report);
+    }
+}
 
 /// Sends every frame of the file and waits until the receiver has counted them.
 pub(crate) fn replay(namespace: &Namespace, path: &Path) {

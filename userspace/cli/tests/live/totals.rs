@@ -2,7 +2,7 @@
 
 use crate::live::{BINARY, Live};
 use crate::namespace::Namespace;
-use crate::replay::replay;
+use crate::replay::{each, replay};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -73,22 +73,11 @@ fn of_file(path: &Path, more: &[&str]) -> Value {
 }
 
 fn every_capture(mode: &str, name_of_mode: &str) {
-    let Some(namespace) = Namespace::new() else {
-        return;
-    };
-    for name in CAPTURES {
-        let Some(path) = capture(name) else {
-            eprintln!("skipped: no {name} here");
-            continue;
-        };
-        let live = Live::begin(&namespace, &["--mode", mode]);
-        replay(&namespace, &path);
-        live.signal("-INT");
-        let (summary, said) = live.end();
-        assert_eq!(said, "");
+    let begin = |namespace: &Namespace| Live::begin(namespace, &["--mode", mode]);
+    each(&CAPTURES, begin, |name, path, summary| {
         assert_eq!(summary["live"]["interfaces"][0]["mode"], name_of_mode);
-        assert_eq!(totals(&summary), totals(&of_file(&path, &[])), "{name}");
-    }
+        assert_eq!(totals(summary), totals(&of_file(path, &[])), "{name}");
+    });
 }
 
 #[test]

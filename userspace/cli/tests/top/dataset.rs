@@ -30,8 +30,7 @@ fn windows_are_stepped_through_and_played() {
     terminal.wait("PAUSED");
     let screen = terminal.wait("RTT p50");
     assert!(screen.contains("10.10.0."), "{screen}");
-    terminal.press(&["q"]);
-    terminal.is_restored();
+    terminal.quit();
 }
 
 #[test]
@@ -42,6 +41,5 @@ fn at_opens_the_window_of_a_time() {
     );
     let terminal = Terminal::run(80, 24, &line);
     terminal.wait("00:00:02.100  +100 ms");
-    terminal.press(&["q"]);
-    terminal.is_restored();
+    terminal.quit();
 }

@@ -58,8 +58,7 @@ fn drive(width: u16, height: u16) {
     terminal.wait("19:01:00.000  +20 s");
     terminal.press(&["1"]);
     terminal.wait("no packet was captured at this time");
-    terminal.press(&["q"]);
-    terminal.is_restored();
+    terminal.quit();
 }
 
 #[test]
@@ -85,8 +84,7 @@ fn without_an_analysis_its_command_is_named() {
         screen.contains("3,200 probes") && screen.is_ascii(),
         "{screen}"
     );
-    terminal.press(&["q"]);
-    terminal.is_restored();
+    terminal.quit();
 }
 
 #[test]

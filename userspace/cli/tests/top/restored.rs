@@ -3,7 +3,7 @@
 use crate::input;
 use crate::terminal::Terminal;
 use std::io::{Read, Write};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 fn view() -> Terminal {
     let line = format!("$ROCESCOPE top -r {} --speed max", input::capture());
@@ -58,8 +58,7 @@ fn the_view_suspends_and_resumes() {
     terminal.type_in("clear; fg %1");
     terminal.press(&["Enter"]);
     terminal.wait("ended");
-    terminal.press(&["q"]);
-    terminal.is_restored();
+    terminal.quit();
 }
 
 #[test]
@@ -70,8 +69,7 @@ fn too_small_a_terminal_is_reported_and_a_growing_one_is_filled() {
     terminal.resize(120, 40);
     let screen = terminal.wait("4 Events");
     assert!(screen.lines().count() >= 39, "{screen}");
-    terminal.press(&["q"]);
-    terminal.is_restored();
+    terminal.quit();
 }
 
 /// A terminal that answers neither its size nor its cursor position, such as a serial line.
@@ -83,13 +81,7 @@ fn a_terminal_that_answers_nothing_still_works() {
         input::capture()
     );
     // A pseudo terminal without a terminal emulator at its other end.
-    let mut child = Command::new("script")
-        .args(["-qec", &line, "/dev/null"])
-        .env("TERM", "xterm")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = script(&["-qec", &line, "/dev/null"]);
     let mut drawn = Vec::new();
     let mut out = child.stdout.take().unwrap();
     let mut piece = [0; 4096];
@@ -114,13 +106,7 @@ fn a_vanished_terminal_ends_the_view() {
         input::capture(),
         ended.path().display()
     );
-    let mut child = Command::new("script")
-        .args(["-qc", &line, "/dev/null"])
-        .env("TERM", "xterm")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = script(&["-qc", &line, "/dev/null"]);
     let mut out = child.stdout.take().unwrap();
     let mut piece = [0; 4096];
     assert_ne!(out.read(&mut piece).unwrap(), 0);
@@ -131,4 +117,12 @@ fn a_vanished_terminal_ends_the_view() {
         assert!(begun.elapsed().as_secs() < 20, "it goes on");
         std::thread::sleep(std::time::Duration::from_millis(50));
     }
+}
+
+/// Starts `script`, which runs a command in a pseudo terminal.
+fn script(arguments: &[&str]) -> Child {
+    let mut script = Command::new("script");
+    script.args(arguments).env("TERM", "xterm");
+    script.stdin(Stdio::piped()).stdout(Stdio::piped());
+    script.spawn().unwrap()
 }

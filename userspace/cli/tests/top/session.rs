@@ -114,8 +114,7 @@ fn a_session_at_80_by_24() {
     terminal.wait("RTT p50");
     terminal.press(&["4"]);
     terminal.wait("Detail");
-    terminal.press(&["q"]);
-    terminal.is_restored();
+    terminal.quit();
 }
 
 #[test]
@@ -137,8 +136,7 @@ fn a_session_at_120_by_40() {
         assert!(screen.contains(text), "{text}\n{screen}");
     }
     picture(&terminal);
-    terminal.press(&["q"]);
-    terminal.is_restored();
+    terminal.quit();
 }
 
 /// The session as the README shows it: frozen at a window, all panes, sorted by rate.

@@ -106,6 +106,13 @@ impl Terminal {
         self.until(&format!("`{text}`"), |screen| screen.contains(text))
     }
 
+    /// Leaves the view, which must restore the terminal.
+    #[track_caller]
+    pub(crate) fn quit(&self) {
+        self.press(&["q"]);
+        self.is_restored();
+    }
+
     /// Asserts that the shell is back and the terminal is as programs expect it: lines, echo, cursor.
     #[track_caller]
     pub(crate) fn is_restored(&self) {

@@ -1,6 +1,6 @@
 //! The frames of every event.
 
-use super::{Expected, Kept, SECOND, expected, files, identities_hold, kept, sum, within};
+use super::{Expected, Kept, SECOND, expected, files, identities_hold, keep, kept, sum, within};
 use crate::captures::{self, Capture};
 use crate::rocescope;
 use rocescope_model::EventRow;
@@ -16,11 +16,9 @@ fn around_every_nak() {
     for (name, naks, rnr_naks) in [("rnr_nak", 13, 55), ("error_naks", 4, 0)] {
         let capture = captures::named(name);
         let folder = tempfile::tempdir().unwrap();
-        let place = folder.path().to_str().unwrap();
         for (seconds, before_ns) in [("1", SECOND), ("250ms", SECOND / 4)] {
-            let place = format!("{place}/{seconds}");
-            let more = ["--keep-frames", seconds, "--keep-frames-dir", &place];
-            let found = rocescope::json(&capture.path, &more);
+            let place = &folder.path().join(seconds);
+            let found = rocescope::json(&capture.path, &keep(seconds, place));
             let recorder = &found["recorder"];
             assert_eq!(
                 (&recorder["events"]["nak"], &recorder["events"]["rnr_nak"]),
@@ -32,7 +30,6 @@ fn around_every_nak() {
                 .map(|frame| (frame.kept.0 - before_ns, frame.kept.0 + SECOND))
                 .collect();
             assert_eq!(spans.len() as u64, naks + rnr_naks);
-            let place = Path::new(&place);
             assert_eq!(kept(place), within(&all, &spans), "{name} {seconds}");
             identities_hold(recorder, place);
             // One file for each span that overlaps no other.
@@ -145,12 +142,7 @@ fn around_naks_and_jitter() {
 fn wireshark_reads_the_files() {
     let capture = captures::named("rnr_nak");
     let folder = tempfile::tempdir().unwrap();
-    let more = [
-        "--keep-frames",
-        "1",
-        "--keep-frames-dir",
-        folder.path().to_str().unwrap(),
-    ];
+    let more = keep("1", folder.path());
     let found = rocescope::json(&capture.path, &more);
     let (mut frames, mut comments) = (0, 0);
     for path in files(folder.path()) {

@@ -1,6 +1,6 @@
 //! Too little memory, too many files, a full disk.
 
-use super::{SECOND, expected, files, identities_hold, kept, within};
+use super::{SECOND, expected, files, identities_hold, keep, kept, within};
 use crate::captures::{self, Capture};
 use crate::full_disk::SmallDisk;
 use crate::{rocescope, traffic};
@@ -17,12 +17,7 @@ fn limits_hold_and_are_counted() {
     let folder = tempfile::tempdir().unwrap();
     let run = |name: &str, more: &[&str]| {
         let place = folder.path().join(name);
-        let basic = [
-            "--keep-frames",
-            "100ms",
-            "--keep-frames-dir",
-            place.to_str().unwrap(),
-        ];
+        let basic = keep("100ms", &place);
         let found = rocescope::json(&capture.path, &[&basic[..], more].concat());
         (found["recorder"].clone(), place)
     };
@@ -57,14 +52,7 @@ fn too_little_memory_is_reported() {
     let pcap = traffic::repeated(&captures::named("rnr_nak"), 5_000, 1_795_228_209, 1_000);
     fs::write(&file, pcap).unwrap();
     let place = folder.path().join("frames");
-    let more = [
-        "--keep-frames",
-        "2",
-        "--keep-frames-dir",
-        place.to_str().unwrap(),
-        "--keep-frames-memory",
-        "64Ki",
-    ];
+    let more = [&keep("2", &place)[..], &["--keep-frames-memory", "64Ki"]].concat();
     let recorder = &rocescope::json(&file, &more)["recorder"];
     // Frames are a millisecond apart and a hundred bytes each.
     let held_ns = recorder["held_ns"].as_u64().unwrap();
@@ -120,14 +108,7 @@ fn frames_between_two_events_that_were_overwritten_are_counted() {
     };
     fs::write(&file, &input.pcap).unwrap();
     let place = folder.path().join("frames");
-    let more = [
-        "--keep-frames",
-        "1.5",
-        "--keep-frames-dir",
-        place.to_str().unwrap(),
-        "--keep-frames-memory",
-        "64Ki",
-    ];
+    let more = [&keep("1.5", &place)[..], &["--keep-frames-memory", "64Ki"]].concat();
     let recorder = &rocescope::json(&file, &more)["recorder"];
     assert_eq!(
         (&recorder["events"]["nak"], &recorder["files"]),
@@ -157,19 +138,8 @@ fn a_full_disk_costs_files_and_not_the_capture() {
     let file = folder.path().join("input.pcap");
     let pcap = traffic::repeated(&captures::named("rnr_nak"), 20_000, 1_795_228_209, 10_000);
     fs::write(&file, pcap).unwrap();
-    let place = disk.path().to_str().unwrap();
-    let path = file.to_str().unwrap();
-    let output = rocescope::run(&[
-        "capture",
-        "-r",
-        path,
-        "-o",
-        "json",
-        "--keep-frames",
-        "10ms",
-        "--keep-frames-dir",
-        place,
-    ]);
+    let capture = ["capture", "-r", file.to_str().unwrap(), "-o", "json"];
+    let output = rocescope::run(&[&capture[..], &keep("10ms", disk.path())].concat());
     let said = rocescope::text(&output.stderr);
     assert!(!output.status.success());
     assert_eq!(said.matches("no more frames").count(), 2, "{said}");
@@ -191,8 +161,7 @@ fn a_kill_costs_at_most_one_window() {
         ..captures::named("rnr_nak")
     };
     let folder = tempfile::tempdir().unwrap();
-    let place = folder.path().to_str().unwrap();
-    let more = ["--keep-frames", "2", "--keep-frames-dir", place];
+    let more = keep("2", folder.path());
     let mut child = rocescope::command(&[&["capture", "-r", "-"][..], &more].concat())
         .stdin(Stdio::piped())
         .stdout(Stdio::null())

@@ -68,6 +68,12 @@ pub(super) fn expected(capture: &Capture) -> Vec<Expected> {
     all
 }
 
+/// The options that record frames into `place`.
+pub(super) fn keep<'a>(seconds: &'a str, place: &'a Path) -> [&'a str; 4] {
+    let place = place.to_str().unwrap();
+    ["--keep-frames", seconds, "--keep-frames-dir", place]
+}
+
 /// The files of a directory by name, which is by time.
 pub(super) fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap();

@@ -1,6 +1,6 @@
 //! Where files go, and what they must not contain.
 
-use super::files;
+use super::{files, keep};
 use crate::{captures, rocescope};
 use std::path::PathBuf;
 
@@ -8,12 +8,7 @@ use std::path::PathBuf;
 fn existing_files_of_the_same_name_stay() {
     let capture = captures::named("error_naks");
     let folder = tempfile::tempdir().unwrap();
-    let more = [
-        "--keep-frames",
-        "1",
-        "--keep-frames-dir",
-        folder.path().to_str().unwrap(),
-    ];
+    let more = keep("1", folder.path());
     for times in 1..=3 {
         rocescope::json(&capture.path, &more);
         assert_eq!(files(folder.path()).len(), times);
