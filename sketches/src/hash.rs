@@ -6,7 +6,7 @@
 //!
 //! # Definition
 //!
-//! All arithmetic is modulo 2⁶⁴ unless said otherwise, `^` is exclusive or, `>>` shifts in zeros.
+//! All arithmetic is modulo 2⁶⁴ unless stated otherwise, `^` is exclusive or, `>>` shifts in zeros.
 //! Bytes become words as little-endian: byte `8·i + j` is bits `8·j ..` of word `i`.
 //!
 //! ```text

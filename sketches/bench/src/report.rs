@@ -58,8 +58,8 @@ fn line(question: Question, row: &Row) -> String {
         Question::Distinct => format!("{:.3} % / {:.3} %", 100.0 * error, 100.0 * worst),
         Question::Sizes => format!("{error:.2}"),
         Question::Top => {
-            let [least, recall, _] = spread(&row.recalls);
-            format!("{recall:.4} (least {least:.4}) | {:.4} %", 100.0 * error)
+            let [min, recall, _] = spread(&row.recalls);
+            format!("{recall:.4} (min {min:.4}) | {:.4} %", 100.0 * error)
         }
     };
     format!(

@@ -29,9 +29,9 @@ pub(super) fn run() -> Result<()> {
         fs::remove_dir_all(&out)?;
     }
     let output = measured.output().context(shown.clone())?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "{shown}: {said}");
-    let peak_kib: u64 = said.trim().parse().context("the peak")?;
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "{shown}: {stderr}");
+    let peak_kib: u64 = stderr.trim().parse().context("the peak")?;
     let json = String::from_utf8_lossy(&output.stdout);
     // Keys of the object itself: nested keys are indented further.
     let counts = ["  \"frames\"", "  \"flows\"", "  \"exact\""];

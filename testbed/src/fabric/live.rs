@@ -4,62 +4,29 @@ use super::build::{self, build};
 use super::fault::{self, Active, Fault};
 use super::wiring::{Link, Wiring};
 use anyhow::{Context, Result, ensure};
-use rocescope_fabric::{Rails, Topology};
+use rocescope_fabric::Rails;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use xtask::product::target;
 
-/// Size and address family; groups and upper switches make it three tiers.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(crate) struct Size {
-    pub(crate) hosts: u32,
-    pub(crate) nics: u32,
-    pub(crate) hosts_a_group: u32,
-    pub(crate) uppers: u32,
-    pub(crate) spines: u32,
-    pub(crate) ipv6: bool,
-}
-
-impl Size {
-    /// Two tiers, IPv4.
-    pub(crate) const fn new(hosts: u32, nics: u32, spines: u32) -> Self {
-        Self {
-            hosts,
-            nics,
-            hosts_a_group: hosts,
-            uppers: 0,
-            spines,
-            ipv6: false,
-        }
-    }
-
-    pub(crate) fn topology(self) -> Result<Topology> {
-        let Self {
-            hosts,
-            nics,
-            hosts_a_group,
-            uppers,
-            spines,
-            ipv6,
-        } = self;
-        let rails = Rails {
-            hosts,
-            nics,
-            hosts_a_group,
-            uppers,
-            spines,
-            ipv6,
-        };
-        Ok(rails.build()?)
-    }
+/// [`Rails`] in the file of a fabric.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Rails")]
+struct Size {
+    hosts: u32,
+    nics: u32,
+    hosts_a_group: u32,
+    uppers: u32,
+    spines: u32,
+    ipv6: bool,
 }
 
 #[derive(Debug)]
 pub(crate) struct Fabric {
     pub(crate) name: String,
-    pub(crate) size: Size,
+    pub(crate) size: Rails,
     pub(crate) wiring: Wiring,
     pub(crate) active: Vec<Active>,
 }
@@ -67,19 +34,20 @@ pub(crate) struct Fabric {
 /// The content of the file.
 #[derive(Serialize, Deserialize)]
 struct Written<A> {
-    size: Size,
+    #[serde(with = "Size")]
+    size: Rails,
     active: A,
 }
 
 impl Fabric {
     /// Builds a fabric named after this process; a failure leaves nothing behind.
-    pub(crate) fn up(size: Size) -> Result<Self> {
+    pub(crate) fn up(size: Rails) -> Result<Self> {
         static BUILT: AtomicU32 = AtomicU32::new(0);
         let (process, number) = (std::process::id(), BUILT.fetch_add(1, Ordering::Relaxed));
         let fabric = Self {
             name: format!("rf{process}x{number}"),
             size,
-            wiring: Wiring::of(&size.topology()?),
+            wiring: Wiring::of(&size.build()?),
             active: Vec::new(),
         };
         fabric.save()?;
@@ -87,7 +55,7 @@ impl Fabric {
             Ok(()) => {
                 fs::write(
                     fabric.directory()?.join("topology.toml"),
-                    size.topology()?.to_toml(),
+                    size.build()?.to_toml(),
                 )?;
                 Ok(fabric)
             }
@@ -118,7 +86,7 @@ impl Fabric {
         Ok(Self {
             name,
             size: written.size,
-            wiring: Wiring::of(&written.size.topology()?),
+            wiring: Wiring::of(&written.size.build()?),
             active: written.active,
         })
     }
@@ -214,7 +182,7 @@ pub(crate) fn names() -> Result<Vec<String>> {
 pub(crate) struct Kept(Option<Fabric>);
 
 impl Kept {
-    pub(crate) fn up(size: Size) -> Result<Self> {
+    pub(crate) fn up(size: Rails) -> Result<Self> {
         Fabric::up(size).map(|fabric| Self(Some(fabric)))
     }
 }

@@ -21,8 +21,9 @@ mod tests;
 mod wiring;
 
 use anyhow::{Context, Result, bail, ensure};
-use live::{Fabric, Size};
+use live::Fabric;
 use oracle::Tuple;
+use rocescope_fabric::Rails;
 
 const USAGE: &str = "\
 cargo xtask fabric up [--hosts N] [--nics N] [--spines N] [--ipv6]    prints the name of the fabric
@@ -106,8 +107,8 @@ fn named<'a>(arguments: &[&'a str]) -> Result<(Option<&'a str>, Vec<&'a str>)> {
     Ok((Some(name), rest))
 }
 
-fn size(options: &[&str]) -> Result<Size> {
-    let mut size = Size::new(4, 4, 2);
+fn size(options: &[&str]) -> Result<Rails> {
+    let mut size = Rails::two_tiers(4, 4, 2);
     let mut group = None;
     let mut options = options.iter();
     while let Some(option) = options.next() {

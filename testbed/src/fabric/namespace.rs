@@ -22,11 +22,11 @@ pub(super) fn fed(command: &mut Command, input: &str) -> Result<String> {
         let _ = stdin.write_all(input.as_bytes());
     }
     let output = child.wait_with_output()?;
-    let said = String::from_utf8_lossy(&output.stderr);
+    let stderr = String::from_utf8_lossy(&output.stderr);
     ensure!(
         output.status.success(),
         "{shown}: {}\n{input}",
-        said.trim_end()
+        stderr.trim_end()
     );
     Ok(String::from_utf8(output.stdout)?)
 }

@@ -62,9 +62,9 @@ fn next(fabric: &Fabric, node: usize, from: &str, tuple: &Tuple) -> Result<Strin
     ask.args([&dst.to_string(), "from", &src.to_string(), "iif", from]);
     ask.args(["ipproto", "udp", "sport", &src_port.to_string()]);
     ask.args(["dport", &dst_port.to_string()]);
-    let said = super::namespace::output(&mut ask)?;
-    let said: Value = serde_json::from_str(&said).context("ip route get")?;
-    let device = said[0]["dev"]
+    let routes = super::namespace::output(&mut ask)?;
+    let routes: Value = serde_json::from_str(&routes).context("ip route get")?;
+    let device = routes[0]["dev"]
         .as_str()
         .context("a route has an interface")?;
     Ok(device.to_owned())

@@ -1,23 +1,24 @@
 //! Sends plain UDP from a NIC of one host to a NIC of another through a fabric.
 
 use super::fault::Fault;
-use super::live::{Kept, Size};
+use super::live::Kept;
 use super::namespace::{inside, output};
 use super::oracle::{self, Tuple};
 use super::wiring::End;
+use rocescope_fabric::Rails;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// A small fabric; `None`, after one line, where this user may not build one.
 fn fabric(ipv6: bool) -> Option<Kept> {
-    up(Size {
+    up(Rails {
         ipv6,
-        ..Size::new(2, 2, 2)
+        ..Rails::two_tiers(2, 2, 2)
     })
 }
 
-fn up(size: Size) -> Option<Kept> {
+fn up(size: Rails) -> Option<Kept> {
     match Kept::up(size) {
         Ok(fabric) => Some(fabric),
         Err(error) => {
@@ -126,8 +127,8 @@ fn each(check: impl Fn(&mut Kept, &Pair)) {
 
 #[test]
 fn the_oracle_matches_the_links_in_use() {
-    let two_tiers = Size::new(2, 2, 2);
-    let three_tiers = Size {
+    let two_tiers = Rails::two_tiers(2, 2, 2);
+    let three_tiers = Rails {
         hosts_a_group: 1,
         uppers: 2,
         ..two_tiers
@@ -135,7 +136,7 @@ fn the_oracle_matches_the_links_in_use() {
     let sizes = [(two_tiers, 4), (three_tiers, 6)];
     let all = sizes.map(|size| FAMILIES.map(|ipv6| (size, ipv6)));
     for ((size, length), ipv6) in all.into_iter().flatten() {
-        let Some(fabric) = up(Size { ipv6, ..size }) else {
+        let Some(fabric) = up(Rails { ipv6, ..size }) else {
             return;
         };
         let pair = Pair::new(&fabric);

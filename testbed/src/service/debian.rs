@@ -41,8 +41,8 @@ pub(super) fn run(package: &Path) -> Result<()> {
     })
 }
 
-fn last(said: &str) -> String {
-    said.trim().lines().last().unwrap_or_default().to_owned()
+fn last(output: &str) -> String {
+    output.trim().lines().last().unwrap_or_default().to_owned()
 }
 
 /// The lines of the indented blocks under "Install" for the capture box; cargo commands are for the build machine.
@@ -94,8 +94,8 @@ impl Fresh {
         chroot.arg("PATH=/usr/sbin:/usr/bin:/sbin:/bin");
         chroot.args(["DEBIAN_FRONTEND=noninteractive", "sh", "-ec"]);
         // Answers every question with yes.
-        let said = output(chroot.arg(format!("cd; yes | {line}")))?;
-        Ok(last(&said))
+        let printed = output(chroot.arg(format!("cd; yes | {line}")))?;
+        Ok(last(&printed))
     }
 
     fn remove(&self) -> Result<()> {

@@ -62,10 +62,10 @@ impl Machine {
         ]);
         unshare.args(["sh", "-ec", BOOT, "boot.sh", &text(&at), &text(below)]);
         unshare.arg("basic.target");
-        let said = fs::File::create(&log)?;
+        let file = fs::File::create(&log)?;
         // systemd must not receive an interrupt from the keyboard.
         unshare.process_group(0).stdin(Stdio::null());
-        unshare.stdout(said.try_clone()?).stderr(said);
+        unshare.stdout(file.try_clone()?).stderr(file);
         let mut machine = Self {
             unshare: unshare.spawn().context("setpriv")?,
             init: 0,
@@ -74,7 +74,7 @@ impl Machine {
         };
         machine
             .wait()
-            .with_context(|| format!("no systemd in a namespace: {}", machine.said()))?;
+            .with_context(|| format!("no systemd in a namespace: {}", machine.log()))?;
         Ok(machine)
     }
 
@@ -102,7 +102,7 @@ impl Machine {
         }
     }
 
-    fn said(&self) -> String {
+    fn log(&self) -> String {
         fs::read_to_string(&self.log)
             .unwrap_or_default()
             .trim()
@@ -150,8 +150,12 @@ impl Machine {
             .context("its input")?
             .write_all(input.as_bytes())?;
         let output = child.wait_with_output()?;
-        let said = String::from_utf8_lossy(&output.stderr);
-        ensure!(output.status.success(), "{line}: {}: {said}", output.status);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        ensure!(
+            output.status.success(),
+            "{line}: {}: {stderr}",
+            output.status
+        );
         Ok(String::from_utf8(output.stdout)?)
     }
 
@@ -175,11 +179,11 @@ pub(super) fn output(command: &mut Command) -> Result<String> {
         .stdin(Stdio::null())
         .output()
         .with_context(|| show(command))?;
-    let said = String::from_utf8_lossy(&output.stderr);
+    let stderr = String::from_utf8_lossy(&output.stderr);
     let printed = String::from_utf8_lossy(&output.stdout);
     ensure!(
         output.status.success(),
-        "{}: {said}{printed}",
+        "{}: {stderr}{printed}",
         output.status
     );
     Ok(printed.into_owned())

@@ -97,21 +97,21 @@ fn stop(machine: &Machine) -> Result<String> {
             .next()
             .and_then(|word| word.parse::<u64>().ok())
     };
-    let said = AGENT.journal(machine)?;
-    let acknowledged = said.lines().find_map(|line| {
+    let journal = AGENT.journal(machine)?;
+    let acknowledged = journal.lines().find_map(|line| {
         let line = line.strip_prefix("collector: ")?;
         line.contains("acknowledged, 0 wait")
             .then(|| number(line))?
     });
-    let acknowledged = acknowledged.with_context(|| format!("the agent printed {said}"))?;
-    let said = COLLECTOR.journal(machine)?;
-    let ends = said
+    let acknowledged = acknowledged.with_context(|| format!("the agent printed {journal}"))?;
+    let journal = COLLECTOR.journal(machine)?;
+    let ends = journal
         .lines()
         .filter(|line| line.contains(" batches stored, "));
     let stored: Vec<u64> = ends.filter_map(number).collect();
     ensure!(
         stored.len() == 2 && stored.iter().sum::<u64>() == acknowledged,
-        "{acknowledged} rows were acknowledged, {stored:?} stored: {said}"
+        "{acknowledged} rows were acknowledged, {stored:?} stored: {journal}"
     );
     machine.run(&format!("cd /etc/rocescope && rm {FILES}"))?;
     Ok(format!(

@@ -143,11 +143,11 @@ fn unconfigured(machine: &Machine) -> Result<String> {
         state == "failed" && restarts == "0",
         "{state} after {restarts} restarts"
     );
-    let said = CAPTURE.journal(machine)?;
-    let said = said
+    let journal = CAPTURE.journal(machine)?;
+    let reason = journal
         .lines()
         .find(|line| line.contains("nothing to capture from"));
-    Ok(said
+    Ok(reason
         .context("the journal does not name the cause")?
         .to_owned())
 }

@@ -98,7 +98,7 @@ fn imports(rows: &[Row], floor: usize, found: &Crate, broken: &mut Vec<String>) 
     for import in &row.imports {
         if !found.imports.contains(import) {
             broken.push(format!(
-                "{name} does not import {import}, as the table states"
+                "{name} does not import {import}, although the table states it"
             ));
         }
     }
@@ -194,7 +194,7 @@ mod tests {
         let unlisted = [floor, row("roof", &[])];
         breaks(&unlisted, &crates(), "roof may not import rocescope-wire");
         let bare = [wire, a_crate("roof", &[])];
-        let sentence = "roof does not import rocescope-wire, as the table states";
+        let sentence = "roof does not import rocescope-wire, although the table states it";
         breaks(&rows(), &bare, sentence);
         let mut wire = a_crate("rocescope-wire", &[]);
         wire.test_imports = [String::from("roof")].into();

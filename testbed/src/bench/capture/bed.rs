@@ -69,8 +69,8 @@ impl Bed {
         let mut generate = self.pinned(0, rocescope);
         generate.args(["generate", super::contender::SCENARIO, "--iface", SENDER]);
         let output = generate.args(["-o", "json"]).args(arguments).output()?;
-        let said = String::from_utf8_lossy(&output.stderr);
-        ensure!(output.status.success(), "the generator: {said}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.success(), "the generator: {stderr}");
         serde_json::from_slice(&output.stdout).context("the generator")
     }
 }

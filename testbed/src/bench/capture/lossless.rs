@@ -159,7 +159,7 @@ fn once(
     };
     ensure!(
         seen + lost == offered,
-        "{offered} frames went in, {seen} seen + {lost} lost came out"
+        "{offered} frames sent, but {seen} seen + {lost} lost"
     );
     Ok(Run {
         asked_pps: pps,

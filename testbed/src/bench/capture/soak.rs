@@ -69,7 +69,7 @@ pub(super) fn run(time: Duration, pps: u32) -> Result<(String, String)> {
     eprint!("{table}");
     ensure!(
         seen.frames == frames,
-        "{frames} frames went in, {} came out",
+        "{frames} frames sent, but {} seen or lost",
         seen.frames
     );
     ensure!(

@@ -81,20 +81,20 @@ impl Contender {
         }
         let timed = timed.args(&self.words).stdout(Stdio::null());
         let output = timed.stderr(Stdio::piped()).output()?;
-        let said = String::from_utf8_lossy(&output.stderr);
+        let stderr = String::from_utf8_lossy(&output.stderr);
         ensure!(
             output.status.success(),
             "{}: {}",
             self.line(),
             output.status
         );
-        let seconds: Vec<f64> = said
+        let seconds: Vec<f64> = stderr
             .split_whitespace()
             .map(str::parse)
             .collect::<Result<_, _>>()
-            .with_context(|| format!("{}: {said}", self.name))?;
+            .with_context(|| format!("{}: {stderr}", self.name))?;
         let [wall_s, user_s, system_s] = seconds[..] else {
-            anyhow::bail!("{}: {said}", self.name);
+            anyhow::bail!("{}: {stderr}", self.name);
         };
         self.runs.push(Run {
             wall_s,

@@ -18,11 +18,12 @@ mod report;
 mod score;
 
 use super::fault::Fault;
-use super::live::{Fabric, Kept, Size};
+use super::live::{Fabric, Kept};
 use agents::{Agents, Ended};
 use anyhow::{Context, Result, bail, ensure};
 use paths::Paths;
 use report::Report;
+use rocescope_fabric::Rails;
 use rocescope_fabric::random::Draws;
 use score::{BAR, Injected, Quiet};
 use serde::{Deserialize, Serialize};
@@ -94,12 +95,12 @@ pub(super) fn record(arguments: &[&str]) -> Result<()> {
     let options = options(arguments)?;
     let clock = Clock::new(options.scale)?;
     let rocescope = xtask::product::build()?;
-    let mut fabric = Kept::up(Size {
+    let mut fabric = Kept::up(Rails {
         ipv6: options.ipv6,
-        ..Size::new(4, 4, 2)
+        ..Rails::two_tiers(4, 4, 2)
     })?;
     fs::create_dir_all(directory)?;
-    fs::write(directory.join(TOPOLOGY), fabric.size.topology()?.to_toml())?;
+    fs::write(directory.join(TOPOLOGY), fabric.size.build()?.to_toml())?;
     let dataset = directory.join(DATASET);
     let agents = Agents::start(&fabric, &rocescope, &options, &dataset)?;
     let mut random = Draws::new(options.seed);

@@ -38,12 +38,15 @@ impl Report {
         }
         line("all", &scored.judged.iter().collect::<Vec<_>>());
         println!();
-        for Judged { injected, said, .. } in scored.judged.iter().filter(|one| !one.is_right) {
+        for Judged {
+            injected, verdicts, ..
+        } in scored.judged.iter().filter(|one| !one.is_right)
+        {
             let (kind, place, fault) = (&injected.kind, &injected.place, &injected.fault);
-            println!("not named: {kind} at {place}, {fault}: {said:?}");
+            println!("not named: {kind} at {place}, {fault}: {verdicts:?}");
         }
-        for said in &scored.unfounded {
-            println!("named without a fault: {said}");
+        for verdict in &scored.unfounded {
+            println!("named without a fault: {verdict}");
         }
         let (count, seconds) = (scored.quiet_said.len(), scored.quiet_seconds);
         println!("{count} verdicts in {seconds:.0} s without a fault");
@@ -76,7 +79,7 @@ impl Report {
                 "until_ns": one.injected.until_ns,
                 "is_named_in_time": one.is_right,
                 "has_place": one.has_place,
-                "verdicts": one.said,
+                "verdicts": one.verdicts,
                 "verdicts_elsewhere": one.elsewhere,
             })
         });

@@ -164,7 +164,7 @@ pub(super) struct Judged {
     /// A verdict in time has the right place, whatever its class.
     pub(super) has_place: bool,
     /// Verdicts in time, abbreviated.
-    pub(super) said: Vec<String>,
+    pub(super) verdicts: Vec<String>,
     /// How many of them name a different place.
     pub(super) elsewhere: usize,
 }
@@ -209,7 +209,7 @@ pub(super) fn score(injected: Vec<Injected>, quiet: Quiet, verdicts: &[Value]) -
             is_right: in_time.iter().filter(there).any(|v| one.has_class(v)),
             has_place: in_time.iter().any(|v| one.has_place(v)),
             elsewhere: in_time.iter().filter(|v| !one.has_place(v)).count(),
-            said: in_time.into_iter().map(short).collect(),
+            verdicts: in_time.into_iter().map(short).collect(),
             injected: one,
         }
     });

@@ -29,7 +29,7 @@ pub(crate) fn each(
     };
     for name in captures {
         let Some(path) = capture(name) else {
-            eprintln!("skipped: no {name} here");
+            eprintln!("skipped: {name} is not available");
             continue;
         };
         let live = begin(&namespace);

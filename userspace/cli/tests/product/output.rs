@@ -63,7 +63,7 @@ fn every_key_is_there_and_the_identity_holds() {
                 assert!(!flow[key].is_null(), "{key}");
             }
         }
-        assert_eq!(found["icrc_bad"], Value::Null, "it was not asked for");
+        assert_eq!(found["icrc_bad"], Value::Null, "not requested");
 
         let count = |key: &str| found[key].as_u64().unwrap();
         let parts = [

@@ -94,7 +94,7 @@ impl Bench {
 
     fn html(&self, options: &[&str]) -> String {
         let options = [&["--html", "page.html"], options].concat();
-        assert_eq!(self.report(&options), "", "the page alone was asked for");
+        assert_eq!(self.report(&options), "", "only the page was requested");
         fs::read_to_string(self.path("page.html")).unwrap()
     }
 

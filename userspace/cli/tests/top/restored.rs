@@ -114,7 +114,7 @@ fn a_vanished_terminal_ends_the_view() {
     child.wait().unwrap();
     let begun = std::time::Instant::now();
     while std::fs::read(ended.path()).unwrap().is_empty() {
-        assert!(begun.elapsed().as_secs() < 20, "it goes on");
+        assert!(begun.elapsed().as_secs() < 20, "the view did not end");
         std::thread::sleep(std::time::Duration::from_millis(50));
     }
 }

@@ -80,7 +80,8 @@ impl Report {
             "| bar, by IP version and capabilities | measured | wanted |\n|---|---|---|\n",
         );
         for version in [4, 6] {
-            for (with, said) in ["three capabilities", "and CAP_PERFMON"].iter().enumerate() {
+            for (with, capabilities) in ["three capabilities", "and CAP_PERFMON"].iter().enumerate()
+            {
                 let of = |name: &str| self.above(&format!("IPv{version} {name}"), with);
                 let (run, worst) = (of("ours, 32 flows"), of("ours, every packet starts a run"));
                 let each = of("one ring record per packet");
@@ -108,7 +109,7 @@ impl Report {
                     }
                     let _ = writeln!(
                         text,
-                        "| IPv{version}, {said}: {name} | {ratio:.2} | {wanted} |"
+                        "| IPv{version}, {capabilities}: {name} | {ratio:.2} | {wanted} |"
                     );
                 }
             }

@@ -166,7 +166,7 @@ fn wireshark_reads_the_files() {
             .arg(&path)
             .output();
         let Ok(output) = output else {
-            eprintln!("skipped: there is no tshark");
+            eprintln!("skipped: tshark is not installed");
             return;
         };
         assert!(output.status.success(), "{output:?}");
