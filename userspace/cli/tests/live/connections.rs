@@ -131,8 +131,7 @@ fn for_a_duration_and_into_a_dataset() {
         &["--connections", "--mode", "native", "--out", root],
     );
     replay(&namespace, &path);
-    live.signal("-INT");
-    live.end();
+    live.stop();
     let mut command = Command::new(BINARY);
     command.args(["connections", "-q", "-o", "json", root]);
     let output = command.output().unwrap();

@@ -63,8 +63,7 @@ fn a_capture_sees_what_the_kernel_accepted() {
         let live = Live::begin(&namespace, &["--mode", "native", "--verdict", "drop"]);
         let sent = sent(&mut generate(&namespace, arguments));
         settle();
-        live.signal("-INT");
-        let (summary, _) = live.end();
+        let (summary, _) = live.stop();
         let dropped = namespace.receiver()["stats64"]["rx"]["dropped"].as_u64();
         let dropped = dropped.unwrap() - before.unwrap();
         let accepted = sent["accepted"].as_u64().unwrap();
@@ -90,8 +89,7 @@ fn a_scenario_is_sent_at_its_own_times() {
     let live = Live::begin(&namespace, &["--mode", "native"]);
     let sent = sent(&mut generate(&namespace, &["--duration", "500ms"]));
     settle();
-    live.signal("-INT");
-    let (summary, _) = live.end();
+    let (summary, _) = live.stop();
     assert_eq!(summary["frames"], sent["accepted"]);
     assert_eq!(sent["by"], "a packet socket");
     assert!(sent["seconds"].as_f64().unwrap() >= 0.5);
@@ -117,8 +115,7 @@ fn a_signal_ends_the_sending_and_the_count_stays_exact() {
     let output = sender.wait_with_output().unwrap();
     assert!(output.status.success());
     let sent: Value = serde_json::from_slice(&output.stdout).unwrap();
-    live.signal("-INT");
-    let (summary, _) = live.end();
+    let (summary, _) = live.stop();
     assert_eq!(summary["frames"], sent["accepted"]);
 }
 

@@ -48,8 +48,7 @@ fn a_signal_prints_the_counts() {
         live.signal("-USR1");
         let line = live.line();
         assert!(line.starts_with("0 frames = 0 RoCEv2 + 0 other"), "{line}");
-        live.signal("-INT");
-        live.end();
+        live.stop();
     }
 }
 
@@ -64,8 +63,7 @@ fn a_stopped_capture_resumes() {
         live.signal("-STOP");
         live.signal("-CONT");
     }
-    live.signal("-INT");
-    assert_eq!(live.end().1, "");
+    assert_eq!(live.stop().1, "");
 }
 
 #[test]
@@ -123,8 +121,7 @@ fn a_foreign_program_stays_attached() {
             assert!(said.contains("XDP program of somebody else"), "{said}");
             assert_eq!(namespace.receiver()["xdp"], attached);
         }
-        live.signal("-INT");
-        live.end();
+        live.stop();
     }
 }
 
@@ -208,8 +205,7 @@ fn the_configuration_is_reloaded() {
             assert_eq!(live.line(), said);
         }
         replay(&namespace, &capture("vlan100_write_bw").unwrap());
-        live.signal("-INT");
-        let (summary, _) = live.end();
+        let (summary, _) = live.stop();
         let (kept, filtered) = (&summary["roce_packets"], &summary["filtered"]);
         assert!(kept.as_u64().unwrap() > 0, "{mode}");
         assert_eq!(filtered.as_u64(), Some(0), "{mode}");
@@ -258,6 +254,5 @@ fn the_verdict_is_reloaded() {
     assert_eq!(socket.line(), expected[0]);
     let said = "a packet socket cannot drop frames: verdict drop takes a restart, and XDP\n";
     assert_eq!(socket.line(), said);
-    socket.signal("-INT");
-    socket.end();
+    socket.stop();
 }

@@ -57,6 +57,12 @@ impl Live {
         (serde_json::from_str(&summary).unwrap(), said)
     }
 
+    /// Ends the capture with SIGINT; returns the summary and the other lines.
+    pub(crate) fn stop(self) -> (Value, String) {
+        self.signal("-INT");
+        self.end()
+    }
+
     /// `kill -9`.
     pub(crate) fn kill(mut self) {
         self.child.kill().unwrap();

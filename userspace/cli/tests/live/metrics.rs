@@ -55,8 +55,7 @@ fn metrics_equal_the_summary() {
             read("rocescope_roce_packets_total{"),
             read("rocescope_frame_bytes_total{"),
         );
-        live.signal("-INT");
-        let (summary, _) = live.end();
+        let (summary, _) = live.stop();
         assert_eq!(summary["roce_packets"].as_u64(), packets, "{mode}");
         assert_eq!(summary["frame_bytes"].as_u64(), bytes, "{mode}");
     }

@@ -35,8 +35,7 @@ fn a_full_ring_is_reported_once_per_cpu_and_counted() {
     );
     // Later frames are complete again.
     replay(&namespace, &capture("vlan100_write_bw").unwrap());
-    live.signal("-INT");
-    let (summary, said) = live.end();
+    let (summary, said) = live.stop();
     assert!(said.lines().all(|line| line.starts_with("warning: ")));
     let mut reported: Vec<&str> = vec![warning.trim_end()];
     reported.extend(said.lines());

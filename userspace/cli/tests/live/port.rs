@@ -67,8 +67,7 @@ fn the_doctor_leaves_a_foreign_program_attached() {
     let (_, said) = doctor(&namespace, &["--try"]);
     assert_eq!(finding(&said, "xdp native").0, "fail");
     assert_eq!(namespace.receiver()["xdp"], attached);
-    live.signal("-INT");
-    live.end();
+    live.stop();
 }
 
 #[test]
@@ -87,8 +86,7 @@ fn a_capture_survives_a_renamed_interface() {
         );
         namespace.ip(&["link", "set", "dev", "in1", "name", RECEIVER, "up"]);
         live.line();
-        live.signal("-INT");
-        live.end();
+        live.stop();
     }
 }
 
@@ -113,8 +111,7 @@ fn sixty_four_queues_are_one_capture() {
     let live = Live::begin(&namespace, &["--mode", "native"]);
     let path = capture("vlan100_write_bw").unwrap();
     replay(&namespace, &path);
-    live.signal("-INT");
-    let (summary, _) = live.end();
+    let (summary, _) = live.stop();
     assert!(summary["frames"].as_u64().unwrap() > 100);
     assert_eq!(summary["lost"], 0);
 }
@@ -135,8 +132,7 @@ fn interface_drops_are_part_of_the_identity() {
     sender.args(["generate", scenario, "--iface", SENDER, "-o", "json"]);
     sender.args(["--full-speed", "--count", "300000"]);
     let sent: Value = serde_json::from_slice(&sender.output().unwrap().stdout).unwrap();
-    live.signal("-INT");
-    let (summary, _) = live.end();
+    let (summary, _) = live.stop();
     let seen = summary["frames"].as_u64().unwrap();
     let dropped = summary["live"]["interface_dropped"].as_u64().unwrap();
     assert_eq!(seen + dropped, sent["offered"].as_u64().unwrap(), "{sent}");
@@ -163,8 +159,7 @@ fn tags_stay_in_frames_while_a_capture_runs() {
         if killed {
             live.kill();
         } else {
-            live.signal("-INT");
-            live.end();
+            live.stop();
         }
         let begun = Instant::now();
         while !strips(&namespace) {

@@ -57,8 +57,7 @@ fn three_capabilities_are_enough_for_xdp_and_one_for_packet_sockets() {
         let mut command = unprivileged(&namespace, &program, capabilities);
         let live = Live::spawn(command.args(["--mode", mode]));
         replay(&namespace, &path);
-        live.signal("-INT");
-        let (summary, said) = live.end();
+        let (summary, said) = live.stop();
         assert_eq!(said, "", "{mode}");
         assert_ne!(summary["roce_packets"], 0, "{mode}");
         seen.push(summary["roce_packets"].clone());

@@ -53,8 +53,7 @@ fn a_packet_socket_records_all_frames() {
     ];
     let live = Live::begin(&namespace, &more);
     replay(&namespace, &input);
-    live.signal("-INT");
-    let (summary, said) = live.end();
+    let (summary, said) = live.stop();
     assert_eq!(said, "");
     assert_eq!(summary["live"]["interfaces"][0]["mode"], "af_packet");
     let recorder = &summary["recorder"];

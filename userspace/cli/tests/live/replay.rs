@@ -34,8 +34,7 @@ pub(crate) fn each(
         };
         let live = begin(&namespace);
         replay(&namespace, &path);
-        live.signal("-INT");
-        let (report, messages) = live.end();
+        let (report, messages) = live.stop();
         assert_eq!(messages, "");
         check(name, &path, &report);
     }

@@ -124,8 +124,7 @@ fn a_live_filter_equals_a_filter_on_a_file() {
         let said = format!("filter: {in_kernel} in the kernel, all of it behind it\n");
         assert_eq!(live.line(), said);
         replay(&namespace, &path);
-        live.signal("-INT");
-        let (summary, _) = live.end();
+        let (summary, _) = live.stop();
         let file = of_file(&path, &more);
         assert!(file["filtered"].as_u64().unwrap() > 0, "{filter}");
         assert_eq!(totals(&summary), totals(&file), "{filter}");
