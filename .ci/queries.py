@@ -1,4 +1,4 @@
-"""DuckDB, polars and pandas over a dataset of rocescope, held against its JSON.
+"""Compares queries by DuckDB, polars and pandas over a dataset of rocescope with its JSON.
 
 The queries are those of README.md and docs/cookbook.md: their sql and python blocks run as printed over the dataset that
 the demo left, and once more over a dataset written here, whose totals are known.
@@ -57,7 +57,7 @@ def naks(truth):
     return sum(count for kind, count in truth["aeth"].items() if kind.startswith("nak_"))
 
 
-# What a column of a README query over `windows` must sum up to, by its name.
+# The totals that a column of a README query over `windows` must sum to, by name.
 WINDOWS = {
     "frames": lambda truth: truth["frames"],
     "roce_packets": lambda truth: truth["roce_packets"],
@@ -69,7 +69,7 @@ WINDOWS = {
 
 
 def check_opcodes(rows, truth):
-    """Rows of observer, opcode and sums are the opcodes of the JSON, all of them."""
+    """Compares rows of observer, opcode and sums with all opcodes of the JSON."""
     for row in rows:
         totals = truth[row["observer"]]["opcodes"][row["opcode"]]
         for key in ("packets", "frame_bytes", "payload_bytes"):
@@ -78,7 +78,7 @@ def check_opcodes(rows, truth):
 
 
 def check_windows(rows, truth):
-    """Rows of an observer and sums over its windows are the totals of the JSON."""
+    """Compares sums over the windows of each observer with the totals of the JSON."""
     for row in rows:
         for key, value in row.items():
             if key != "observer":
@@ -87,7 +87,7 @@ def check_windows(rows, truth):
 
 
 def readme_sql(dataset, truth):
-    """Runs the sql blocks; says which of the totals they show were compared."""
+    """Runs the sql blocks; fails unless the totals that they show were compared."""
     compared = set()
     for query in blocks("sql"):
         rows = sql(query.replace(DEMO, dataset))
@@ -103,7 +103,7 @@ def readme_sql(dataset, truth):
 
 
 def cookbook(dataset):
-    """Every cell of the cookbook runs as printed and has something to say."""
+    """Runs every cell of the cookbook as printed; each must return rows."""
     for query in blocks("sql", "docs/cookbook.md"):
         assert sql(query.replace(DEMO, dataset)), f"no rows: {query}"
     readme_python(dataset, "docs/cookbook.md")
@@ -136,7 +136,7 @@ def check_pandas(dataset, truth):
 
 
 def check_flows(dataset, truth):
-    """Every flow of a window is in `flows` here, so its sums are those of the capture."""
+    """Every flow of a window is in `flows` here, so the sums equal those of the capture."""
     query = f"SELECT observer, sum(packets), sum(payload_bytes) FROM read_parquet('{dataset}/flows/**/*.parquet') GROUP BY 1"
     for observer, packets, payload_bytes in duckdb.sql(query).fetchall():
         assert packets == truth[observer]["roce_packets"], observer

@@ -1,11 +1,11 @@
-"""Sketches, there and back: what rocescope writes Spark reads, merges and estimates, and the other way.
+"""Sketches in both directions: Spark reads, merges and estimates those of rocescope, and the reverse.
 
     pip install -r .ci/requirements-spark.txt       (and a Java 17 runtime)
     python3 .ci/spark.py
 
-Two captures are generated, measured and merged with the binary of this tree. Every check compares
-bytes or whole numbers, except estimates of HyperLogLog, which have an error of their own. The first
-difference ends the run with an exit code; so does anything that is missing.
+It generates, measures and merges two captures with the binary of this tree. Every check compares bytes or whole
+numbers, except estimates of HyperLogLog, which have an error of their own. The first
+difference or missing file ends the run with an exit code.
 """
 
 import json
@@ -21,7 +21,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 SCENARIOS = ROOT / "userspace/generate/scenarios"
 BITS = 32_768
-# More flows in a window than its bitmap has bits: only then there is a HyperLogLog.
+# More flows in a window than its bitmap has bits: only then does a HyperLogLog exist.
 MANY_FLOWS = """
 name = "many flows"
 frames = 90_000
@@ -46,7 +46,7 @@ def check(name, truth, detail=""):
 
 
 def cargo(*arguments):
-    """The binary or example that cargo builds of it; debug, for there is little to do."""
+    """Builds a binary or example and returns its path; debug, because it has little work."""
     command = ["cargo", "build", "--quiet", "--message-format=json-render-diagnostics", *arguments]
     built = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
     messages = [json.loads(line) for line in built.stdout.splitlines()]

@@ -1,6 +1,6 @@
-//! Numbers and slices off the front of an input, zeros behind its end.
+//! Reads numbers and slices from the front of an input, with zeros after its end.
 
-/// What is left of an input.
+/// The rest of an input.
 #[derive(Debug)]
 pub struct Bytes<'a>(pub &'a [u8]);
 
@@ -29,7 +29,7 @@ impl<'a> Bytes<'a> {
         u32::from_le_bytes(self.array())
     }
 
-    /// The next `count` bytes, or what is left.
+    /// The next `count` bytes, or the rest.
     pub fn slice(&mut self, count: usize) -> &'a [u8] {
         let (taken, rest) = self.0.split_at(count.min(self.0.len()));
         self.0 = rest;

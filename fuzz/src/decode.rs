@@ -1,4 +1,4 @@
-//! One frame through the decoder, and what it found through ICRC and connection management.
+//! Decodes one frame, and passes the result through ICRC and connection management.
 
 use super::bytes::Bytes;
 use rocescope_wire::cm::Mad;
@@ -13,12 +13,11 @@ const LINKS: [LinkType; 4] = [
     LinkType::LinuxCooked2,
 ];
 
-/// How the lengths of a frame come about.
+/// How the lengths of a frame are chosen.
 const WHOLE: u8 = 0;
 const SNAPPED: u8 = 1;
 
-/// Input: link type, kind of lengths, a further UDP port, two lengths (10 bytes in all), then the
-/// frame.
+/// Input: link type, kind of lengths, another UDP port, two lengths (10 bytes in all), then the frame.
 pub fn run(input: &[u8]) {
     let mut bytes = Bytes(input);
     let link = LINKS[usize::from(bytes.u8()) % LINKS.len()];
@@ -33,7 +32,7 @@ pub fn run(input: &[u8]) {
             captured,
             original: captured.saturating_add(u32::from(one)),
         },
-        // Whatever a broken writer put there.
+        // Any value, as from a broken writer.
         _ => FrameLengths {
             captured: u32::from(one),
             original: two,
@@ -63,7 +62,7 @@ fn check(frame: &[u8], lengths: FrameLengths, packet: &Packet) {
         );
         assert!(!packet.snapped);
     }
-    // Any answer will do.
+    // Any result is valid.
     let _ = icrc::verify(frame, packet);
     if packet.bth.dst_qpn == Qpn::GSI
         && let Some(payload) = frame.get(packet.payload_at()..)

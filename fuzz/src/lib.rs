@@ -1,12 +1,12 @@
-//! What is done with arbitrary bytes, and what must hold whatever they are.
+//! Functions over arbitrary bytes, and the promises that hold for all of them.
 //!
-//! The same functions run under libFuzzer (`fuzz_targets/`) and, over the inputs kept in `seeds/`
-//! and `regressions/`, in `cargo test` with the stable toolchain. A broken promise is a panic.
+//! libFuzzer (`fuzz_targets/`) and `cargo test` with the stable toolchain run the same functions, the latter over the
+//! inputs in `seeds/` and `regressions/`. A broken promise is a panic.
 //!
 //! | module | input | promise |
 //! |---|---|---|
-//! | [`decode`] | one frame | no panic; what is read lies in the frame; CM datagrams survive writing |
-//! | [`reader`] | a capture file | no panic, no hang; the same frames however the bytes arrive |
+//! | [`decode`] | one frame | no panic; the packet is within the frame; CM datagrams survive writing |
+//! | [`reader`] | a capture file | no panic, no hang; the same frames for any chunks of input |
 //! | [`observe`] | frames with times | the loss identity; runs sum to the counters |
 
 pub mod bytes;

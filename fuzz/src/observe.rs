@@ -1,4 +1,4 @@
-//! Frames with times through the run cache: nothing may be lost without being counted.
+//! Passes frames with times through the run cache: no loss without a count.
 
 use super::bytes::Bytes;
 use rocescope_record::observer::FrameTime;
@@ -6,12 +6,12 @@ use rocescope_record::run::OpcodeTotals;
 use rocescope_record::{Config, Counters, Observer, RunRecord, Sink, Slot};
 use rocescope_wire::{Class, FrameLengths, LinkType};
 
-/// Adds up the runs it is given, and loses some as a full ring would.
+/// Sums the runs that it gets, and drops a few as a full ring would.
 struct Ledger {
     opcodes: [OpcodeTotals; 256],
     packets: u64,
     offered: u64,
-    /// Every run of this number is lost; 0 for none.
+    /// Drops every run of this number; 0 for none.
     lose: u64,
     lost_packets: u64,
 }
@@ -39,8 +39,8 @@ impl Sink for Ledger {
     }
 }
 
-/// Input: window, mark mask, sets, losses (8 bytes), then for each frame its length, the steps of
-/// time before it, its interface, a length on the wire (8 bytes) and its bytes.
+/// Input: window, mark mask, sets, losses (8 bytes), then for each frame its length, the steps of time before it, its
+/// interface, a length on the wire (8 bytes) and its bytes.
 pub fn run(input: &[u8]) {
     let mut bytes = Bytes(input);
     let window_ns = u64::from(bytes.u32());
@@ -75,7 +75,7 @@ pub fn run(input: &[u8]) {
         let original = match kind >> 6 {
             0 | 1 => captured,
             2 => captured + extra,
-            // Some writers put anything there.
+            // Any value, as from broken writers.
             _ => captured.max(extra << 16 | extra),
         };
         let lengths = FrameLengths { captured, original };

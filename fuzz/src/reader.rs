@@ -1,17 +1,17 @@
-//! A capture file, plain or compressed, through the one way in.
+//! Reads a capture file, plain or compressed, with the product's reader.
 
 use rocescope_capture::file::{FrameReader, Input};
 use std::io::{self, Cursor, Read};
 
-/// A few kilobytes of gzip may stand for gigabytes: enough is enough.
-const MOST_BYTES: u64 = 4 << 20;
-/// Bytes that come at once when they trickle; a prime, so that records are cut everywhere.
+/// A limit, because a few kilobytes of gzip may expand to gigabytes.
+const MAX_BYTES: u64 = 4 << 20;
+/// Chunk size of slow input; a prime, so that records are cut everywhere.
 const TRICKLE: usize = 13;
 
 /// Input: the file.
 pub fn run(input: &[u8]) {
     let at_once = read(Cursor::new(input.to_vec()));
-    // What a compressed file holds does not depend on how it arrives, and takes its time.
+    // Reading a compressed file in small chunks gives the same result, but takes long.
     if !matches!(input, [0x1f, 0x8b, ..] | [_, 0x2a, 0x4d, 0x18, ..]) && !is_zstd(input) {
         let trickled = read(Trickle(Cursor::new(input.to_vec())));
         assert_eq!(at_once, trickled, "a pipe and a file differ");
@@ -22,7 +22,7 @@ fn is_zstd(input: &[u8]) -> bool {
     input.starts_with(&[0x28, 0xb5, 0x2f, 0xfd])
 }
 
-/// Frames, their bytes, the sum of their times, and how it ended.
+/// Frames, their bytes, the sum of their times, and the result at the end.
 type Account = (u64, u64, u64, String);
 
 fn read(stream: impl Read + Send + 'static) -> Account {
@@ -32,7 +32,7 @@ fn read(stream: impl Read + Send + 'static) -> Account {
         Ok(input) => input,
         Err(error) => return ended(frames, bytes, times, &error),
     };
-    let mut reader = match FrameReader::new(input.take(MOST_BYTES)) {
+    let mut reader = match FrameReader::new(input.take(MAX_BYTES)) {
         Ok(reader) => reader,
         Err(error) => return ended(frames, bytes, times, &error),
     };
@@ -45,7 +45,7 @@ fn read(stream: impl Read + Send + 'static) -> Account {
                 frames += 1;
                 bytes += frame.bytes.len() as u64;
                 times = times.wrapping_add(frame.time_ns);
-                assert!(bytes <= reader.consumed_bytes() && bytes <= MOST_BYTES);
+                assert!(bytes <= reader.consumed_bytes() && bytes <= MAX_BYTES);
             }
             Ok(None) => return ended(frames, bytes, times, &"end"),
             Err(error) => return ended(frames, bytes, times, &error),

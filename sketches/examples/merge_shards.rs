@@ -11,7 +11,7 @@ const SHARDS: usize = 4;
 /// Sketches merge only if depth, width and seed are equal: agree on them once.
 const SEED: i32 = 42;
 
-/// How many flows there are, and how many bytes each of them sent.
+/// The number of flows, and the bytes of each.
 struct Shard {
     flows: LinearCounting,
     bytes: CountMin,
@@ -32,7 +32,7 @@ impl Shard {
         self.bytes.add(flow, bytes);
     }
 
-    /// A sketch of another shape is refused; nothing is lost silently.
+    /// A sketch of another shape is rejected; no loss is silent.
     fn merge(&mut self, other: &Self) -> Result<(), Box<dyn Error>> {
         self.flows.merge(&other.flows)?;
         self.bytes.merge(&other.bytes)?;
@@ -50,7 +50,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // 20,000 packets of 500 flows. Packets of one flow may reach any shard, as they do when the
     // NIC spreads frames over its queues.
     for packet in 0..20_000_u64 {
-        // Hash the key once; every sketch takes the hash.
+        // Hash the key once; every sketch accepts the hash.
         let flow = hash_words(&[packet % 500], 0);
         shards[packet as usize % SHARDS].add(flow, 1024);
         whole.add(flow, 1024);

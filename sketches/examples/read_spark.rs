@@ -1,8 +1,8 @@
-//! `read_spark FILE [FLOW_HASH…]`: reads a Count-Min sketch that Spark wrote, or rocescope, and
-//! prints its shape and the estimate of each key.
+//! `read_spark FILE [FLOW_HASH…]`: reads a Count-Min sketch that Spark or rocescope wrote, and prints its shape and the
+//! estimate of each key.
 //!
-//! One line of `depth width total update`, where the update is `plain` or `conservative`, then one
-//! estimate a line. It fails where the bytes are no such sketch, or would be written differently.
+//! Prints one line of `depth width total update`, where the update is `plain` or `conservative`, then one estimate per
+//! line. Fails if the bytes are not such a sketch, or if writing them would give other bytes.
 
 use rocescope_sketches::count_min::Update;
 use rocescope_sketches::{CountMin, FlowHash};

@@ -1,4 +1,4 @@
-//! Count-Min: how much a flow sent, never understated.
+//! Count-Min: upper bounds of the weight of each flow.
 //!
 //! `depth` rows of `width` counters. A flow adds its weight (packets, bytes) to one counter a row;
 //! each of its counters then holds its weight plus that of the flows it shares the counter with,
@@ -9,7 +9,7 @@
 //! key: the counters *are* Spark's, and [`CountMin::to_spark`] is a copy. Two sketches of the same
 //! depth, width and seed merge whether they were made here or there.
 //!
-//! One sketch counts one weight. Packets and bytes are two sketches of the same shape.
+//! One sketch counts one weight. Packets and bytes use two sketches of the same shape.
 //!
 //! | update | estimate | 4 shards merged |
 //! |---|---|---|
@@ -32,18 +32,17 @@ use crate::hash::FlowHash;
 use crate::mismatch::Mismatch;
 use rows::Rows;
 
-/// No counter and no total passes this: Spark's counters are signed. 400 Gbit/s fill it in
-/// 5.8 years.
+/// No counter and no total passes this: Spark's counters are signed. 400 Gbit/s fill it in 5.8 years.
 pub const CEILING: u64 = i64::MAX as u64;
 
-/// What an update does to the counters of a flow.
+/// How an update changes the counters of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Update {
     /// Adds the weight to all of them.
     Plain,
-    /// Raises each only as far as the new estimate (Estan, Varghese, *New directions in traffic
-    /// measurement and accounting*, SIGCOMM 2002, §3.3.2). Never below the truth either, and
-    /// closer to it; but a counter no longer is a sum, so it depends on the order of arrival.
+    /// Raises each counter only as far as the new estimate (Estan, Varghese, *New directions in traffic measurement and
+    /// accounting*, SIGCOMM 2002, §3.3.2). Still never below the truth, and closer to it; but a counter is no longer a
+    /// sum, so it depends on the order of arrival.
     Conservative,
 }
 
@@ -106,7 +105,7 @@ impl CountMin {
             Update::Plain => self.change(flow, |counter| counter + weight),
             Update::Conservative => {
                 let raised = self.estimate(flow) + weight;
-                // The larger of both, without a branch: which one it is cannot be predicted.
+                // The larger of both, without a branch, which would be unpredictable.
                 self.change(flow, |counter| {
                     let lift = raised.cast_signed() - counter.cast_signed();
                     counter + (lift & !(lift >> 63)).cast_unsigned()
@@ -115,9 +114,8 @@ impl CountMin {
         }
     }
 
-    /// Adds one weight a flow, as [`add`](Self::add) does one after the other: a third faster for
-    /// plain tables of four rows whose width is a power of two. What is left over of the longer
-    /// slice is ignored.
+    /// Adds one weight per flow, like repeated [`add`](Self::add): a third faster for plain tables of four rows whose
+    /// width is a power of two. Ignores the rest of the longer slice.
     pub fn add_batch(&mut self, flows: &[FlowHash], weights: &[u64]) {
         let updates = flows.len().min(weights.len());
         let (flows, weights) = (&flows[..updates], &weights[..updates]);
@@ -155,19 +153,19 @@ impl CountMin {
     #[inline]
     #[must_use]
     pub fn estimate(&self, flow: FlowHash) -> u64 {
-        let mut least = u64::MAX;
+        let mut min = u64::MAX;
         self.rows.for_each(flow, |at| {
             if let Some(&counter) = self.counters.get(at) {
-                least = least.min(counter);
+                min = min.min(counter);
             }
         });
-        least
+        min
     }
 
     /// Adds every counter of `other`.
     ///
-    /// Plain tables give the table of one sketch fed with everything. Once either is
-    /// conservative so is the result: still an upper bound, but above that of one sketch.
+    /// Plain tables give the table of one sketch fed with everything. If either is conservative, so is the result:
+    /// still an upper bound, but above that of one sketch.
     ///
     /// # Errors
     /// [`Mismatch`] when depth, width or the row hashes (the seed) differ.
@@ -197,13 +195,13 @@ impl CountMin {
         self.total
     }
 
-    /// The total has met [`CEILING`]: it and the counters may be too low from then on.
+    /// The total reached [`CEILING`]: it and the counters may be too low from then on.
     #[must_use]
     pub fn saturated(&self) -> bool {
         self.saturated
     }
 
-    /// The kind of update; conservative as soon as anything conservative was merged in.
+    /// The kind of update; conservative as soon as a conservative sketch was merged into it.
     #[must_use]
     pub fn update(&self) -> Update {
         self.update
@@ -222,17 +220,17 @@ impl CountMin {
     }
 }
 
-/// A table that cannot be.
+/// A table that cannot exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ShapeError {
-    /// Rows asked for.
+    /// The requested rows.
     pub depth: u32,
-    /// Counters a row asked for.
+    /// The requested counters per row.
     pub width: u32,
 }
 
 impl ShapeError {
-    /// The number of counters, when the table can exist.
+    /// The number of counters if the table can exist.
     fn check(depth: u32, width: u32) -> Result<usize, Self> {
         let fits = |n: u32| (1..=i32::MAX as u32).contains(&n);
         let bytes = u64::from(depth) * u64::from(width) * 8;
@@ -328,7 +326,7 @@ mod tests {
     }
 
     proptest! {
-        /// Never below the truth; conservative never above plain; neither in shards nor whole.
+        /// Never below the truth, and conservative never above plain, in shards and whole.
         #[test]
         fn never_below_the_truth(updates in updates(), width in prop::sample::select(vec![16, 17])) {
             let mut truth = HashMap::<u64, u64>::new();
@@ -356,7 +354,7 @@ mod tests {
             prop_assert_eq!(plain.total(), truth.values().sum::<u64>());
         }
 
-        /// One by one or all at once: the same table, whatever its shape and kind.
+        /// One by one or all at once: the same table, for every shape and kind.
         #[test]
         fn a_batch_is_its_updates(updates in updates(), depth in 3u32..6, width in 15u32..18) {
             let hash = |(flow, ..): &(u64, u64, usize)| hash_words(&[*flow], 0);

@@ -1,13 +1,12 @@
 //! The one hash: a short sequence of 64-bit words to 64 bits.
 //!
-//! A flow key is a fixed number of words (48 bytes are six). It is hashed once a packet, and every
-//! sketch, on every machine and in every version, works from the same [`FlowHash`]: sketches of
-//! two boxes merge only because their hashes agree. The function is therefore frozen; the golden
-//! vectors at the end of this file fail when it changes.
+//! A flow key is a fixed number of words (48 bytes are six). It is hashed once a packet, and every sketch, on every
+//! machine and in every version, works from the same [`FlowHash`]: sketches of two boxes merge only because their
+//! hashes agree. The function is therefore frozen; the golden vectors at the end of this file fail when it changes.
 //!
 //! # Definition
 //!
-//! All arithmetic is modulo 2⁶⁴ unless said otherwise, `^` is exclusive or, `>>` shifts in zeros.
+//! All arithmetic is modulo 2⁶⁴ unless stated otherwise, `^` is exclusive or, `>>` shifts in zeros.
 //! Bytes become words as little-endian: byte `8·i + j` is bits `8·j ..` of word `i`.
 //!
 //! ```text
@@ -29,10 +28,9 @@
 //!     return s ^ (s >> 32)
 //! ```
 //!
-//! The fold multiplies two words and keeps both halves of the product, which spreads every input
-//! bit over the whole word. A plain product forgets one factor when the other is zero; adding both
-//! factors back keeps the state, so no single word can erase the rest of the key. It is not
-//! cryptographic: somebody who knows the seed can make collisions.
+//! The fold multiplies two words and keeps both halves of the product, which spreads every input bit over the whole
+//! word. A plain product loses one factor if the other is zero; adding both factors back keeps the state, so no single
+//! word can erase the rest of the key. It is not cryptographic: knowledge of the seed allows collisions.
 
 /// A flow key reduced to 64 well mixed bits, by [`hash_words`] and nothing else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -86,7 +84,7 @@ mod tests {
     use std::collections::HashSet;
     use std::vec::Vec;
 
-    /// Six words as a fabric makes them: addresses that differ in a few low bits, few ports.
+    /// Six words as in a fabric: addresses that differ in a few low bits, few ports.
     fn roce_like(i: u64) -> [u64; 6] {
         let source = 0x000a_ffff | (i & 0x3f) << 56;
         let destination = 0x010a_ffff | (i >> 6 & 0x3f) << 56;

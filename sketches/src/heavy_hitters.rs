@@ -1,10 +1,9 @@
-//! Heavy hitters: which flows sent most, each with a bound below and above.
+//! Heavy hitters: the flows that sent most, each with a lower and an upper bound.
 //!
-//! Space-Saving (Metwally, Agrawal, El Abbadi, *Efficient computation of frequent and top-k
-//! elements in data streams*, ICDT 2005) in buckets of [`WAYS`] flows. A flow belongs to the bucket
-//! its hash names. There it is counted exactly while it is tracked; a flow that finds its bucket
-//! full takes the place of the lightest one and starts from the *floor*: the most that any flow
-//! outside the bucket can have sent. So
+//! Space-Saving (Metwally, Agrawal, El Abbadi, *Efficient computation of frequent and top-k elements in data streams*,
+//! ICDT 2005) in buckets of [`WAYS`] flows. A flow belongs to the bucket its hash names. There it is counted exactly
+//! while it is tracked; a flow that finds its bucket full takes the place of the lightest one and starts from the
+//! *floor*: the most that any flow outside the bucket can have sent. So
 //!
 //! - a tracked flow sent at most its count (floor at admission included) and at least its count
 //!   without that floor;
@@ -12,15 +11,15 @@
 //!   weight is at most a [`WAYS`]th of what the bucket's flows sent together.
 //!
 //! Buckets replace the linked lists and the hash index of the original: an update is a search in
-//! one bucket, whatever its weight, and memory holds nothing but keys, counts and errors. Measured
-//! against Space-Saving proper, Cuckoo `HeavyKeeper` and an Elastic heavy part in
-//! `docs/journal/2026-11-21-heavy-hitters.md`.
+//! Buckets replace the linked lists and the hash index of the original: an update is a search in one bucket, whatever
+//! its weight, and memory holds only keys, counts and errors. `docs/journal/2026-11-21-heavy-hitters.md` compares it
+//! with Space-Saving, Cuckoo `HeavyKeeper` and an Elastic heavy part.
 //!
-//! A flow has `LANES` weights (say packets and bytes, both bounded); the first one ranks. The key
-//! kept is the 64-bit hash. Whoever needs the full key keeps an array of them beside the sketch:
-//! [`HeavyHitters::add`] tells the [`Slot`] of the flow and whether another flow left it.
+//! A flow has `LANES` weights (say packets and bytes, both bounded); the first one ranks. The stored key is the 64-bit
+//! hash. A caller that needs full keys keeps an array of them next to the sketch: [`HeavyHitters::add`] returns the
+//! [`Slot`] of the flow and whether it evicted another flow.
 //!
-//! | lanes | bytes a flow | flows in 200 kB |
+//! | lanes | bytes per flow | flows in 200 kB |
 //! |---|---|---|
 //! | 1 | 19.5 | 10,240 |
 //! | 2 | 29.75 | 6,720 |
@@ -66,8 +65,7 @@ pub struct HeavyHitters<const LANES: usize> {
     buckets: Box<[Bucket<LANES>]>,
 }
 
-/// Where a tracked flow lies: below [`HeavyHitters::capacity`], and the same until it is evicted,
-/// merged or cleared.
+/// The index of a tracked flow: below [`HeavyHitters::capacity`], and constant until it is evicted, merged or cleared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Slot(u32);
 
@@ -80,16 +78,16 @@ impl Slot {
     }
 }
 
-/// Where an update put its flow.
+/// The result of an update.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Placed {
     /// The flow's slot from now on.
     pub slot: Slot,
-    /// What happened to that slot.
+    /// How that slot changed.
     pub change: Change,
 }
 
-/// A weight between two bounds that both hold for certain.
+/// A weight between two certain bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Interval {
     /// The flow sent at least this.
@@ -99,13 +97,13 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// The middle: what is off by the least, at most [`error`](Self::error).
+    /// The middle, which minimizes the maximum [`error`](Self::error).
     #[must_use]
     pub fn estimate(self) -> u64 {
         self.lower + (self.upper - self.lower) / 2
     }
 
-    /// How far the estimate can be from the truth.
+    /// The maximum distance of the estimate from the truth.
     #[must_use]
     pub fn error(self) -> u64 {
         (self.upper - self.lower).div_ceil(2)
@@ -115,7 +113,7 @@ impl Interval {
 /// A tracked flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HeavyHitter<const LANES: usize> {
-    /// Where it is tracked.
+    /// Its slot.
     pub slot: Slot,
     /// Its hash.
     pub flow: FlowHash,
@@ -124,8 +122,8 @@ pub struct HeavyHitter<const LANES: usize> {
 }
 
 impl<const LANES: usize> HeavyHitters<LANES> {
-    /// Tracks up to `buckets` × [`WAYS`] flows. To find the top *k* of a heavy-tailed stream take
-    /// room for 7 *k* flows or more.
+    /// Tracks up to `buckets` × [`WAYS`] flows. To find the top *k* of a heavy-tailed stream, provide room for at least
+    /// 7 *k* flows.
     #[must_use]
     pub fn new(buckets: NonZeroU32) -> Self {
         const { assert!(LANES > 0, "a flow without a weight cannot be ranked") };
@@ -136,7 +134,7 @@ impl<const LANES: usize> HeavyHitters<LANES> {
         }
     }
 
-    /// As many buckets as fit in `bytes`, everything counted. `None` when not even one does.
+    /// Uses as many buckets as fit in `bytes`, all memory included. `None` if not even one fits.
     #[must_use]
     pub fn within_bytes(bytes: usize) -> Option<Self> {
         let buckets = bytes.checked_sub(size_of::<Self>())? / size_of::<Bucket<LANES>>();
@@ -146,8 +144,8 @@ impl<const LANES: usize> HeavyHitters<LANES> {
             .map(Self::new)
     }
 
-    /// Adds `weights` to the flow and tracks it from now on, at the expense of the lightest flow
-    /// in its bucket when that is full. Counts stop at `u64::MAX`.
+    /// Adds `weights` to the flow and tracks it from now on, instead of the lightest flow of its bucket if that is
+    /// full. Counts stop at `u64::MAX`.
     #[inline]
     pub fn add(&mut self, flow: FlowHash, weights: [u64; LANES]) -> Placed {
         let at = self.bucket_of(flow);
@@ -158,7 +156,7 @@ impl<const LANES: usize> HeavyHitters<LANES> {
         }
     }
 
-    /// The bounds of any flow: its own when tracked, else 0 and the floor of its bucket.
+    /// The bounds of any flow: its own if tracked, else 0 and the floor of its bucket.
     #[must_use]
     pub fn bounds(&self, flow: FlowHash) -> [Interval; LANES] {
         self.buckets[self.bucket_of(flow)].bounds(flow.0)
@@ -200,7 +198,7 @@ impl<const LANES: usize> HeavyHitters<LANES> {
         self.buckets.fill(Bucket::EMPTY);
     }
 
-    /// The largest number of flows tracked at once, and the end of the [`Slot`]s.
+    /// The maximum number of tracked flows, and the end of the [`Slot`]s.
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.buckets.len() * WAYS
@@ -212,7 +210,7 @@ impl<const LANES: usize> HeavyHitters<LANES> {
         size_of::<Self>() + size_of_val(&*self.buckets)
     }
 
-    /// Always below the number of buckets, of which there is at least one.
+    /// Always below the number of buckets, which is at least one.
     #[inline]
     fn bucket_of(&self, flow: FlowHash) -> usize {
         ((u128::from(flow.0) * self.buckets.len() as u128) >> 64) as usize
@@ -323,8 +321,8 @@ mod tests {
     }
 
     proptest! {
-        /// Two buckets and up to 200 flows: evictions all the time. Every flow, tracked or not,
-        /// lies within its bounds in every lane; so does it after a merge of four shards.
+        /// Two buckets and up to 200 flows evict continuously. Every flow, tracked or not, stays within its bounds in
+        /// every lane, also after a merge of four shards.
         #[test]
         fn bounds_hold_fed_in_one_or_merged(
             updates in prop::collection::vec((0u64..200, 0u64..90, 0u64..5000, 0usize..4), 0..900),

@@ -1,16 +1,15 @@
-//! HyperLogLog: how many different flows, where a bitmap has filled up.
+//! HyperLogLog: the number of different flows after a bitmap is full.
 //!
 //! [`REGISTERS`] registers; a flow names one and raises it to the number of leading zeros of the
 //! rest of its hash, plus one (Flajolet, Fusy, Gandouet, Meunier, *HyperLogLog*, Analysis of
 //! Algorithms 2007). The estimate is that of Ertl, *New cardinality estimation algorithms for HyperLogLog sketches*,
 //! arXiv:1702.01284, algorithm 6: one formula for every number of flows, no table.
 //!
-//! Registers and bytes are those of Apache DataSketches (`HLL_8`, `lgK` 14), fed with the flow hash
-//! as a signed long: its libraries and Spark's `hll_sketch_estimate` and `hll_union_agg` take
-//! [`to_datasketches`](HyperLogLog::to_datasketches) as it is. Unlike theirs, these bytes depend
-//! only on which flows there were: DataSketches also keeps an estimate that depends on the order
-//! of arrival and is lost in a merge, and here its flag always says that it is lost. So shards merge
-//! to the bytes of one sketch fed with everything.
+//! Registers and bytes are those of Apache DataSketches (`HLL_8`, `lgK` 14), fed with the flow hash as a signed long:
+//! its libraries and Spark's `hll_sketch_estimate` and `hll_union_agg` accept
+//! [`to_datasketches`](HyperLogLog::to_datasketches) unchanged. Unlike theirs, these bytes depend only on the set of
+//! flows: DataSketches also keeps an estimate that depends on the order of arrival and is lost in a merge; here its
+//! flag always marks it as lost. So shards merge to the bytes of one sketch fed with everything.
 //!
 //! Submodule: `bytes`, the format.
 
@@ -28,7 +27,7 @@ pub const LG_K: u8 = 14;
 pub const REGISTERS: usize = 1 << LG_K;
 /// The largest value of a register: 62 leading zeros and one.
 const HIGHEST: usize = 63;
-/// DataSketches hashes everything it is fed under this seed.
+/// The seed under which DataSketches hashes its input.
 const SEED: u64 = 9001;
 
 /// 16,384 registers, 16 KiB: a relative standard error of 0.81 %, for any number of flows.
@@ -65,7 +64,7 @@ impl HyperLogLog {
         }
     }
 
-    /// Notes that the flow was there. Noting it again changes nothing.
+    /// Records a flow. Recording it again changes nothing.
     #[inline]
     pub fn add(&mut self, flow: FlowHash) {
         let (low, high) = murmur3(flow.0);
@@ -75,7 +74,7 @@ impl HyperLogLog {
         }
     }
 
-    /// Adds the flows of `other`: the result is what one sketch fed with both would hold.
+    /// Adds the flows of `other`: the result equals one sketch fed with both.
     pub fn merge(&mut self, other: &Self) {
         for (ours, theirs) in self.registers.iter_mut().zip(&other.registers) {
             *ours = (*ours).max(*theirs);
@@ -87,7 +86,7 @@ impl HyperLogLog {
         self.registers.fill(0);
     }
 
-    /// How many flows there were.
+    /// The number of flows.
     #[must_use]
     pub fn estimate(&self) -> f64 {
         let mut counts = [0u32; HIGHEST + 1];
@@ -107,7 +106,7 @@ impl HyperLogLog {
     }
 }
 
-/// `x + Σ x^(2^k) 2^(k−1)`: what the registers still at 0 stand for. Infinite when all are.
+/// `x + Σ x^(2^k) 2^(k−1)`: the flows behind registers still at 0. Infinite if all are.
 fn sigma(mut x: f64) -> f64 {
     if x >= 1.0 {
         return f64::INFINITY;
@@ -124,7 +123,7 @@ fn sigma(mut x: f64) -> f64 {
     }
 }
 
-/// `(1 − x − Σ (1 − x^(2^−k))² 2^−k) / 3`: what the registers at their highest value stand for.
+/// `(1 − x − Σ (1 − x^(2^−k))² 2^−k) / 3`: the flows behind registers at their maximum.
 fn tau(mut x: f64) -> f64 {
     if x <= 0.0 || x >= 1.0 {
         return 0.0;

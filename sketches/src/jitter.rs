@@ -1,20 +1,19 @@
-//! Jitter: elephants whose rate changed from one window to the next, one event a change.
+//! Jitter: elephants whose rate changed from one window to the next, one event per change.
 //!
 //! The Fudan system compares the rates of a large flow in adjacent windows, as a difference or as a
 //! share of the earlier one (§4 (3); its scenario 5.2 (3): elephants above 5 Gbit/s, 2.5 Gbit/s
-//! between windows of 1 s). Taken literally that rule misses what falls on a window's edge: a drop
-//! from 6 to 3 Gbit/s half way through a window is seen as 6, 4.5, 3. It also reports a slow drop
-//! twice, and the part-filled first and last window of every flow as a change.
+//! between windows of 1 s). Literally, that rule misses changes at a window's edge: a drop from 6 to 3 Gbit/s half way
+//! through a window appears as 6, 4.5, 3. It also reports a slow drop twice, and the partial first and last window of
+//! every flow as a change.
 //!
-//! So windows are joined into *moves* (submodule `movement`): steps in one direction that each
-//! make at least half a threshold, and at most one smaller step at either end, for a change within
-//! a window may be cut into a large part and a small one. A move ends with the first window that no longer continues it.
-//! Then its ends are compared with the thresholds, and at most one event comes out. The price is
-//! one window of delay; what it buys is the true height of the change, no second event while it
-//! goes on, and the difference between a change, a start and a stop.
+//! So windows are joined into *moves* (submodule `movement`): steps in one direction that each reach at least half a
+//! threshold, plus at most one smaller step at either end, because a change within a window may be cut into a large
+//! part and a small one. A move ends with the first window that does not continue it. Then its ends are compared with
+//! the thresholds, and at most one event results. The cost is one window of delay; the benefit is the true height of
+//! the change, no second event while it continues, and the difference between a change, a start and a stop.
 //!
-//! Rates are bits per second. Time is a window's number; nobody asks a clock. A flow without a rate
-//! in a window had rate 0 in it, and so had all flows in windows that were never closed.
+//! Rates are bits per second. Time is a window number, without a clock. A flow without a rate in a window had rate 0 in
+//! it, and so did all flows in windows that were never closed.
 
 mod change;
 mod movement;
@@ -45,18 +44,18 @@ use movement::Movement;
 #[derive(Debug, Clone)]
 pub struct Jitter {
     thresholds: Thresholds,
-    /// Sorted by flow between calls; flows met for the first time wait at the end meanwhile.
+    /// Sorted by flow between calls; new flows wait at the end in between.
     flows: Vec<(FlowHash, Movement)>,
     capacity: usize,
     forget_after: u64,
-    /// The window that comes next.
+    /// The next window.
     next: Option<u64>,
     refused: u64,
 }
 
 impl Jitter {
-    /// Tracks up to `capacity` flows (72 bytes each), elephants or not; a flow is forgotten after
-    /// `forget_after` windows at rate 0.
+    /// Tracks up to `capacity` flows (72 bytes each), elephants or not; a flow is forgotten after `forget_after`
+    /// windows at rate 0.
     #[must_use]
     pub fn new(thresholds: Thresholds, capacity: usize, forget_after: u64) -> Self {
         let flows = Vec::with_capacity(capacity);
@@ -70,13 +69,13 @@ impl Jitter {
         }
     }
 
-    /// Changes what counts as a change, from the next window on.
+    /// Changes the thresholds, from the next window on.
     pub const fn set_thresholds(&mut self, thresholds: Thresholds) {
         self.thresholds = thresholds;
     }
 
-    /// Takes the rates of a window, in bits per second, at most one a flow, and calls `emit` with
-    /// every change that it completes. Windows come in ascending order; an earlier one is ignored.
+    /// Processes the rates of a window, in bits per second, at most one per flow, and calls `emit` with every change
+    /// that it completes. Windows must be in ascending order; an earlier one is ignored.
     ///
     /// The flows to feed are the heavy hitters: an elephant needs its rate from before it was one.
     pub fn close_window(
@@ -89,8 +88,7 @@ impl Jitter {
         if window < next {
             return;
         }
-        // Two empty windows settle every flow at 0; however many more there were, only how long
-        // ago it was heard still changes.
+        // Two empty windows settle every flow at 0; further ones only change the time since its last rate.
         for empty in next..window.min(next.saturating_add(2)) {
             self.step(empty, &mut emit);
         }
@@ -112,8 +110,8 @@ impl Jitter {
         self.next = window.checked_add(1);
     }
 
-    /// Ends every move under way, at the end of a capture: what comes after it is not known, so a
-    /// fall in the last window counts as complete.
+    /// Ends every current move at the end of a capture: its continuation is unknown, so a fall in the last window
+    /// counts as complete.
     pub fn finish(&mut self, mut emit: impl FnMut(Event)) {
         for (flow, movement) in &mut self.flows {
             movement.end(*flow, &self.thresholds).map(&mut emit);
@@ -122,13 +120,13 @@ impl Jitter {
         self.next = None;
     }
 
-    /// Flows tracked now.
+    /// The number of tracked flows.
     #[must_use]
     pub fn tracked(&self) -> usize {
         self.flows.len()
     }
 
-    /// Rates that were not followed because the table was full, ever.
+    /// The total number of rates that were ignored because the table was full.
     #[must_use]
     pub fn refused(&self) -> u64 {
         self.refused
@@ -214,7 +212,7 @@ mod tests {
         assert_eq!(jitter_of(&[60, 60, 30, 60, 30, 30]), changes);
     }
 
-    /// Wherever in a window a change falls: a step of nearly nothing and one of nearly all included.
+    /// A change may fall anywhere in a window: also with nearly all or nearly none of its step before the edge.
     #[test]
     fn a_change_within_a_window_has_its_full_height() {
         for part in 0..=30 {
@@ -222,7 +220,7 @@ mod tests {
                 let [(window, from, to)] = jitter_of(&rates)[..] else {
                     panic!("not one change: {rates:?}");
                 };
-                // What stays below a twentieth of the threshold is taken for noise.
+                // Steps below a twentieth of the threshold count as noise.
                 assert!(from.abs_diff(rates[0]) <= 1 && to.abs_diff(rates[4]) <= 1);
                 assert_eq!(window, if part < 2 { 3 } else { 2 });
             }
@@ -332,8 +330,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the rates: an event passes its thresholds, events of a flow do not overlap,
-        /// and a change between adjacent windows, taken literally, is part of one.
+        /// For any rates: an event passes its thresholds, events of a flow do not overlap, and a literal change between
+        /// adjacent windows is part of one.
         #[test]
         fn events_are_changes_and_changes_are_events(
             tenths in prop::collection::vec(1u64..100, 1..40),

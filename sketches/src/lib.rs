@@ -1,27 +1,25 @@
 //! Linear Counting, Count-Min, heavy hitters and jitter: mergeable, with error bounds.
 //!
-//! What a window of traffic becomes when it is too large to keep. Nothing here reads a clock, a
-//! file or a source of randomness: seeds and window numbers are passed in, so the same packets
-//! always give the same bytes. A flow key is hashed once, by [`hash::hash_words`]; every sketch
-//! takes that [`FlowHash`] and none hashes again.
+//! They summarize a window of traffic that is too large to keep. No code here reads a clock, a file or a source of
+//! randomness: seeds and window numbers are arguments, so the same packets always give the same bytes.
+//! [`hash::hash_words`] hashes a flow key once; every sketch accepts that [`FlowHash`] and none hashes again.
 //!
 //! | module | question | answer | merge |
 //! |---|---|---|---|
-//! | [`hash`] | which 64 bits stand for this flow? | [`FlowHash`] | – |
-//! | [`linear_counting`] | how many flows were there? | estimate, standard error | equal to the byte |
-//! | [`hyper_log_log`] | how many, where a bitmap is full? | estimate, standard error | equal to the byte |
-//! | [`count_min`] | how much did this flow send? | upper bound, ε and δ | equal to the byte if plain |
+//! | [`hash`] | which 64 bits identify this flow? | [`FlowHash`] | – |
+//! | [`linear_counting`] | how many flows were there? | estimate, standard error | identical bytes |
+//! | [`hyper_log_log`] | how many, after a bitmap is full? | estimate, standard error | identical bytes |
+//! | [`count_min`] | how much did this flow send? | upper bound, ε and δ | identical bytes if plain |
 //! | [`heavy_hitters`] | which flows sent most? | lower and upper bound each | bounds kept |
 //! | [`quantiles`] | how long did it take? | quantiles within 0.8 % at first | bounds kept |
-//! | [`jitter`] | whose rate changed? | one event a change | – |
+//! | [`jitter`] | whose rate changed? | one event per change | – |
 //!
-//! Invariants that every sketch keeps, and that its tests state:
+//! Invariants of every sketch, which its tests check:
 //!
-//! - Bounds are never crossed: an upper bound is at or above the truth, a lower one at or below.
-//! - Nothing is allocated after construction (exports that return a `Vec` and the 64 buckets of
-//!   [`quantiles`] excepted).
-//! - Counters never wrap. What can overflow stops at its ceiling and says so.
-//! - A merge of sketches with different parameters is refused with [`Mismatch`].
+//! - Bounds always hold: an upper bound is at or above the truth, a lower one at or below.
+//! - Nothing is allocated after construction (except exports that return a `Vec`, and the 64 buckets of [`quantiles`]).
+//! - Counters never wrap. A counter that could overflow stops at its ceiling and reports that.
+//! - A merge of sketches with different parameters is rejected with [`Mismatch`].
 #![no_std]
 #![forbid(unsafe_code)]
 

@@ -1,14 +1,13 @@
-//! Linear Counting: how many different flows a window held.
+//! Linear Counting: the number of different flows in a window.
 //!
 //! A bitmap of `m` bits; a flow sets the bit its hash names; `z` bits are still zero at the end:
 //! `n = −m · ln(z / m)` (Whang, Vander-Zanden, Taylor, *A linear-time probabilistic counting
 //! algorithm for database applications*, ACM TODS 15(2), 1990). The bitmap comes in rows of
 //! [`ROW_BITS`], the size that Spark's `bitmap_or_agg` and `bitmap_count` merge and count.
 //!
-//! Two flows on one bit are seen as one. Among 72 flows in 32,768 bits that happens in one window
-//! of thirteen, which is a large error for a small fabric, so the first [`FIRST_FLOWS`] hashes are
-//! also kept as they are: up to that many flows the count is exact. The bitmap holds every flow
-//! either way and is all that leaves the process.
+//! Two flows on one bit count as one. Among 72 flows in 32,768 bits that happens in one window of thirteen, which is a
+//! large error for a small fabric, so the first [`FIRST_FLOWS`] hashes are also kept: up to that many flows the count
+//! is exact. The bitmap has every flow either way, and only the bitmap leaves the process.
 //!
 //! Choosing rows ([`rows_for`]; relative standard error `√(m (eᵗ − t − 1)) / n`, `t = n / m`):
 //!
@@ -20,10 +19,9 @@
 //!
 //! # When it fills up
 //!
-//! A saturated bitmap cannot be turned into a HyperLogLog: a set bit has kept only some of the
-//! hash. Whoever expects more flows than bits feeds the same [`FlowHash`] words to a
-//! [`HyperLogLog`](crate::HyperLogLog) beside it, as the pipeline does once its table of exact
-//! flows is full.
+//! A saturated bitmap cannot become a HyperLogLog: a set bit retains only a part of the hash. A caller that expects
+//! more flows than bits also feeds the same [`FlowHash`] words to a [`HyperLogLog`](crate::HyperLogLog), as the
+//! pipeline does once its table of exact flows is full.
 //!
 //! Submodules: `first_flows`, the exact start; `estimate`, the formulas.
 
@@ -40,7 +38,7 @@ use crate::hash::FlowHash;
 use crate::mismatch::Mismatch;
 use first_flows::{FirstFlows, Membership};
 
-/// Bits in a row: what one `bitmap_*` value of Spark holds. Longer ones it truncates silently.
+/// Bits per row: the capacity of one `bitmap_*` value of Spark, which silently truncates longer ones.
 pub const ROW_BITS: u32 = 32_768;
 /// Bytes in a row.
 pub const ROW_BYTES: usize = ROW_BITS as usize / 8;
@@ -86,7 +84,7 @@ impl LinearCounting {
         }
     }
 
-    /// Notes that the flow was there. Noting it again changes nothing.
+    /// Records a flow. Recording it again changes nothing.
     #[inline]
     pub fn add(&mut self, flow: FlowHash) {
         if self.first.add(flow) != Membership::Known {
@@ -95,8 +93,7 @@ impl LinearCounting {
         }
     }
 
-    /// Notes every flow, as [`add`](Self::add) does one after the other: twice as fast once there
-    /// are more than [`FIRST_FLOWS`].
+    /// Records every flow, like repeated [`add`](Self::add): twice as fast for more than [`FIRST_FLOWS`] flows.
     pub fn add_batch(&mut self, flows: &[FlowHash]) {
         let mut flows = flows.iter();
         while self.first.is_open()
@@ -116,7 +113,7 @@ impl LinearCounting {
         rest.iter().for_each(|flow| mark(words, bits, *flow));
     }
 
-    /// The number of flows and how far to trust it.
+    /// The number of flows with its error.
     #[must_use]
     pub fn estimate(&self) -> Estimate {
         let ones: u64 = self
@@ -130,11 +127,10 @@ impl LinearCounting {
         }
     }
 
-    /// Adds the flows of `other`: the result is what one sketch fed with both would hold.
+    /// Adds the flows of `other`: the result equals one sketch fed with both.
     ///
     /// # Errors
-    /// [`Mismatch`] when the number of rows differs. That both were fed hashes of one seed is the
-    /// caller's to know.
+    /// [`Mismatch`] if the number of rows differs. The caller must use the same hash seed for both.
     pub fn merge(&mut self, other: &Self) -> Result<(), Mismatch> {
         Mismatch::check("rows", self.rows.get().into(), other.rows.get().into())?;
         for (ours, theirs) in self.words.iter_mut().zip(&other.words) {
@@ -177,9 +173,9 @@ impl LinearCounting {
         })
     }
 
-    /// Reads back what [`row_bytes`](Self::row_bytes) or Spark wrote.
+    /// Reads the rows that [`row_bytes`](Self::row_bytes) or Spark wrote.
     ///
-    /// The exact start is not part of the bytes, so the count is an estimate from then on.
+    /// The bytes do not include the exact start, so the count is an estimate from then on.
     ///
     /// # Errors
     /// [`RowError`] when there are no rows, more than 65,535, or one is not [`ROW_BYTES`] long.
@@ -205,14 +201,14 @@ fn mark(words: &mut [u64], bits: u64, flow: FlowHash) {
     // The hash as a fraction of 2⁶⁴, times m: its top bits choose, for any number of rows.
     let bit = ((u128::from(flow.0) * u128::from(bits)) >> 64) as usize;
     if let Some(word) = words.get_mut(bit / 64) {
-        // Most packets are of flows met before: asking is cheaper than storing.
+        // Most packets belong to known flows: reading is cheaper than storing.
         if (*word >> (bit % 64)) & 1 == 0 {
             set(word, bit % 64);
         }
     }
 }
 
-/// Out of line, so that nothing of it is computed for a bit that is set already.
+/// Out of line, so that nothing of it is computed for a bit that is already set.
 #[cold]
 #[inline(never)]
 fn set(word: &mut u64, bit: usize) {
@@ -222,9 +218,9 @@ fn set(word: &mut u64, bit: usize) {
 /// Bytes that are not the rows of a bitmap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RowError {
-    /// So many rows: not between 1 and 65,535.
+    /// The number of rows is not between 1 and 65,535.
     Count(usize),
-    /// A row of so many bytes, not [`ROW_BYTES`].
+    /// The length of a row in bytes, which is not [`ROW_BYTES`].
     Length(usize),
 }
 

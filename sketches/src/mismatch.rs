@@ -1,20 +1,20 @@
-//! The one reason why two sketches cannot be merged.
+//! The only reason for which two sketches cannot be merged.
 
 use core::fmt;
 
-/// Two sketches were built with different parameters, so their counters do not mean the same.
+/// Two sketches were built with different parameters, so their counters have different meanings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mismatch {
     /// The parameter that differs: `"width"`, `"rows"`, `"seed"`, …
     pub parameter: &'static str,
-    /// Its value in the sketch that was to receive the merge.
+    /// Its value in the receiving sketch.
     pub ours: u64,
-    /// Its value in the sketch that was to be merged in.
+    /// Its value in the other sketch.
     pub theirs: u64,
 }
 
 impl Mismatch {
-    /// `Ok` when both values are equal.
+    /// `Ok` if both values are equal.
     pub(crate) fn check(parameter: &'static str, ours: u64, theirs: u64) -> Result<(), Self> {
         if ours == theirs {
             Ok(())

@@ -1,17 +1,16 @@
-//! How long did it take: a histogram of durations with a bounded relative error.
+//! A histogram of durations with a bounded relative error.
 //!
 //! Buckets are logarithmic-linear: each power of two is cut into 2^`bits` equal parts, so a bucket
-//! is at most 2^-`bits` of its value wide (`HdrHistogram`, Tene 2012). Only buckets that hold
-//! something are kept, sorted; when there would be more than [`MOST_BUCKETS`], neighbours are
-//! joined and `bits` falls by one, as in `UDDSketch` (Epicoco et al. 2020). Smallest, largest and sum
-//! are exact, so a quantile of one repeated value is that value.
+//! is at most 2^-`bits` of its value wide (`HdrHistogram`, Tene 2012). Only used buckets are kept, sorted; if there
+//! would be more than [`MAX_BUCKETS`], neighbours are joined and `bits` falls by one, as in `UDDSketch` (Epicoco et
+//! al. 2020). Minimum, maximum and sum are exact, so a quantile of one repeated value is that value.
 
 use alloc::vec::Vec;
 
 /// Parts of a power of two at first: 2^6, so that a quantile is at most 0.8 % from a sample.
 const FIRST_BITS: u8 = 6;
-/// Buckets kept at most: 8 bytes each, 512 bytes in all.
-pub const MOST_BUCKETS: usize = 64;
+/// The maximum number of buckets: 8 bytes each, 512 bytes in all.
+pub const MAX_BUCKETS: usize = 64;
 
 /// A mergeable histogram of durations in nanoseconds. 56 bytes, and 8 for each bucket in use.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +47,7 @@ impl Quantiles {
         self.raise(bucket(value_ns, self.bits), 1);
     }
 
-    /// Adds all of `other`; the coarser of the two resolutions stays.
+    /// Adds all samples of `other`; the coarser of the two resolutions remains.
     pub fn merge(&mut self, other: &Self) {
         self.samples += other.samples;
         self.sum = self.sum.saturating_add(other.sum);
@@ -58,13 +57,13 @@ impl Quantiles {
             self.coarsen();
         }
         for &(number, count) in &other.buckets {
-            // Raising may coarsen on the way.
+            // Changing the resolution may coarsen it further.
             let value = lowest(number, other.bits);
             self.raise(bucket(value, self.bits), count);
         }
     }
 
-    /// How many samples.
+    /// The number of samples.
     #[must_use]
     pub const fn samples(&self) -> u64 {
         self.samples
@@ -88,8 +87,8 @@ impl Quantiles {
         self.sum.checked_div(self.samples)
     }
 
-    /// The sample of rank ceil(`share` · samples), by its bucket's middle and never outside the
-    /// smallest and largest sample; `None` without samples.
+    /// The sample of rank ceil(`share` · samples), as the middle of its bucket and within minimum and maximum; `None`
+    /// without samples.
     #[must_use]
     pub fn quantile(&self, share: f64) -> Option<u64> {
         if self.samples == 0 {
@@ -108,8 +107,8 @@ impl Quantiles {
         Some(self.max)
     }
 
-    /// For the dataset: `bits`, then bucket number and count in turn. The lowest value of a bucket
-    /// is `(2^bits + n % 2^bits) << (n / 2^bits - 1)` from `2^bits` on, `n` below.
+    /// For the dataset: `bits`, then bucket number and count alternating. The lowest value of a bucket is `(2^bits + n
+    /// % 2^bits) << (n / 2^bits - 1)` from `2^bits` on, `n` below.
     #[must_use]
     pub fn row(&self) -> Vec<i64> {
         let mut row = Vec::with_capacity(1 + 2 * self.buckets.len());
@@ -130,10 +129,10 @@ impl Quantiles {
                     }
                     return;
                 }
-                Err(at) if self.buckets.len() < MOST_BUCKETS || self.bits == 0 => {
-                    // Without bits there is a bucket a power of two: 65 at most.
+                Err(at) if self.buckets.len() < MAX_BUCKETS || self.bits == 0 => {
+                    // Without bits there is one bucket per power of two: 65 at most.
                     if self.buckets.capacity() == self.buckets.len() {
-                        // Growing by half keeps 100,000 connections lean.
+                        // Growing by half saves memory with 100,000 connections.
                         self.buckets.reserve_exact(4 + self.buckets.len() / 2);
                     }
                     self.buckets.insert(at, (number, count));
@@ -163,13 +162,13 @@ impl Quantiles {
     }
 }
 
-/// The bucket of a value: the value itself below 2^bits, then 2^bits numbers a power of two.
+/// The bucket of a value: the value itself below 2^bits, then 2^bits numbers per power of two.
 const fn bucket(value: u64, bits: u8) -> u32 {
     if value < 1 << bits {
         return value as u32;
     }
     let shift = value.ilog2() - bits as u32;
-    // The leading one is the power of two; the `bits` behind it choose the part.
+    // The leading one selects the power of two; the `bits` after it select the part.
     ((shift + 1) << bits) + ((value >> shift) as u32 - (1 << bits))
 }
 
@@ -224,7 +223,7 @@ mod tests {
                 all.add(*value);
                 if at < cut { left.add(*value) } else { right.add(*value) }
             }
-            prop_assert!(all.buckets.len() <= MOST_BUCKETS);
+            prop_assert!(all.buckets.len() <= MAX_BUCKETS);
             left.merge(&right);
             prop_assert_eq!(left.samples, all.samples);
             prop_assert_eq!((left.min, left.max, left.sum), (all.min, all.max, all.sum));

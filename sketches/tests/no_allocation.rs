@@ -1,6 +1,6 @@
-//! No sketch allocates after construction: not while it is fed, asked, merged or cleared.
+//! No sketch allocates after construction: not in updates, queries, merges or clears.
 //!
-//! The allocator counts for each thread alone: the test harness has threads of its own.
+//! The allocator counts for each thread separately: the test harness has threads of its own.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;

@@ -1,11 +1,11 @@
-//! Certificates, made by the commands of `docs/hostmesh.md` as an operator types them.
+//! Makes certificates with the commands of `docs/hostmesh.md`, as an operator types them.
 
 use anyhow::{Context, Result};
 use std::fs;
 use xtask::process::root;
 
-/// A script of shell that makes them in the directory it runs in, and signs for these: a file's name, and
-/// the names in the certificate.
+/// A shell script that makes them in its working directory and signs one certificate for each owner: file name, names
+/// in the certificate.
 pub(crate) fn script(owners: &[(&str, &str)]) -> Result<String> {
     let document = fs::read_to_string(root().join("docs/hostmesh.md"))?;
     let (_, rest) = document.split_once("```sh\n").context("no commands")?;

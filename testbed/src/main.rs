@@ -1,13 +1,13 @@
-//! The tasks of `cargo xtask` that need crates of the product, its kernel programs or network namespaces.
+//! The tasks of `cargo xtask` that require crates of the product, its kernel programs or network namespaces.
 //!
 //! | module | what it does |
 //! |---|---|
 //! | `bench` | benchmarks, one file each |
 //! | `fabric` | a rail fabric of network namespaces, its faults, and whether the product names them |
 //! | `object` | loads an XDP object, and compares its records with those of user space |
-//! | `picture` | `docs/top.svg`, from a screen that a test saw |
+//! | `picture` | `docs/top.svg`, from the screen of a test |
 //! | `service` | the Debian package on a machine of its own |
-//! | `certificates` | certificates, by the commands of `docs/hostmesh.md` |
+//! | `certificates` | certificates, made with the commands of `docs/hostmesh.md` |
 
 mod bench;
 mod certificates;
@@ -38,6 +38,8 @@ fn run(arguments: &[&str]) -> Result<()> {
         ["object", rest @ ..] => object::run(rest),
         ["picture", rest @ ..] => picture::run(rest),
         ["service", rest @ ..] => service::run(rest),
-        _ => bail!("bench, fabric, object, picture or service; `cargo xtask help` lists them"),
+        _ => bail!(
+            "expected bench, fabric, object, picture or service: `cargo xtask help` lists the tasks"
+        ),
     }
 }

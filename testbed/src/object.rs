@@ -1,7 +1,7 @@
 //! `cargo xtask object FILE [--records]`: an XDP object in the kernel of this machine.
 //!
-//! The kernel must load it with the capabilities of a capture, and with the verifier's trust in addition. With
-//! `--records` it must also publish the records of user space, over all captures.
+//! The kernel must load it with the capabilities of a capture, and with `CAP_PERFMON` in addition. With `--records` it
+//! must also publish the same records as user space, over all captures.
 
 use anyhow::{Context, Result, bail};
 use rocescope_capture::xdp;
@@ -15,7 +15,7 @@ pub(super) fn run(arguments: &[&str]) -> Result<()> {
         [file, "--records"] => (file, true),
         _ => bail!("cargo xtask object FILE [--records]"),
     };
-    // Tests run in the folder of their package.
+    // Tests run in the directory of their package.
     let file = fs::canonicalize(file).with_context(|| (*file).to_owned())?;
     costs(&fs::read(&file)?)?;
     if records {
@@ -26,7 +26,7 @@ pub(super) fn run(arguments: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Prints what the verifier had to do.
+/// Prints the verifier's work.
 fn costs(object: &[u8]) -> Result<()> {
     let [bpf, admin, raw] = privileges::XDP;
     for (with, capabilities) in [

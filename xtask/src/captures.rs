@@ -1,4 +1,4 @@
-//! Where real captures lie.
+//! Recorded captures.
 
 use crate::pcap::Pcap;
 use crate::process::root;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// The captures that are part of the project, gzipped.
 const OURS: &str = "userspace/cli/tests/captures";
-/// The whole collection, where it lies beside the project.
+/// The whole collection, if it is next to the project.
 const SHARED: &str = "../shared/captures";
 
 /// The captures that are part of the project.
@@ -18,7 +18,7 @@ pub fn ours() -> Result<Vec<(String, Pcap)>> {
     load(&root().join(OURS))
 }
 
-/// The whole collection where it is there, else those of the project.
+/// The whole collection if it exists, otherwise the captures of the project.
 pub fn all() -> Result<Vec<(String, Pcap)>> {
     let shared = root().join(SHARED);
     if shared.is_dir() {
@@ -28,7 +28,7 @@ pub fn all() -> Result<Vec<(String, Pcap)>> {
     }
 }
 
-/// Every capture of a directory by name, in the order of their names.
+/// Every capture of a directory with its name, in the order of names.
 fn load(directory: &Path) -> Result<Vec<(String, Pcap)>> {
     let listed = fs::read_dir(directory).with_context(|| directory.display().to_string())?;
     let mut paths: Vec<PathBuf> = listed

@@ -14,7 +14,7 @@ pub(crate) fn write() -> Result<()> {
     run_command(&mut reference)
 }
 
-/// Fails when a page is not what the code generates.
+/// Fails if a page differs from the generated one.
 pub(crate) fn check() -> Result<()> {
     let test = ["test", "--quiet", "--workspace", "--test", "reference"];
     run_command(&mut command("cargo", &test))

@@ -1,18 +1,19 @@
-//! The developer's tasks, one file a task.
+//! The developer's tasks, one file per task.
 //!
-//! This crate compiles in seconds, because it imports no crate of the product. A task that needs one is in
-//! `testbed`, and [`testbed`] forwards to it; `testbed` in turn uses the public modules here.
+//! This crate compiles in seconds, because it imports no crate of the product. Tasks that need one are in `testbed`;
+//! [`testbed`] forwards to them, and they use the public modules here.
 //!
 //! | module | what it does |
 //! |---|---|
-//! | `ci` | the steps that a change must pass |
+//! | `ci` | the checks of a change |
 //! | `docs` | the generated pages |
 //! | [`ebpf`] | builds the XDP program, and compares the committed object with its lock |
 //! | `fuzz` | seeds and runs the fuzzer |
-//! | `graph` | checks the crates against `ARCHITECTURE.md`, and their files for circles |
+//! | `graph` | checks the crates against `ARCHITECTURE.md`, and their files for cycles |
 //! | [`package`] | the Debian package |
 //! | [`testbed`] | forwards a task to `rocescope-testbed` |
-//! | [`captures`], [`pcap`] | the real captures, frame by frame |
+//! | [`captures`], [`pcap`] | the recorded captures, frame by frame |
+//! | `words` | no text has a word that `docs/style.md` replaces |
 //! | [`process`], [`product`] | other programs; the release build of `rocescope` |
 
 pub mod captures;
@@ -26,36 +27,38 @@ pub mod pcap;
 pub mod process;
 pub mod product;
 pub mod testbed;
+mod words;
 
 use anyhow::{Result, bail};
 
 const USAGE: &str = "\
 cargo xtask <task>
 
-  ci [--full]                   every check of a change; --full adds the slow ones
-  docs [--check]                write the generated pages, or fail when one is stale
+  ci [--full]                   run every check of a change; --full adds the slow ones
+  docs [--check]                write the generated pages, or fail if one is stale
   ebpf [--check]                build the XDP program, or check the committed one against its lock
-  graph                         check crates against the table in ARCHITECTURE.md, and files for circles
-  fuzz --seconds N [TARGET...]  arbitrary bytes against decoder, readers and run cache
-  package                       the Debian package
+  graph                         check crates against the table in ARCHITECTURE.md, and files for cycles
+  fuzz --seconds N [TARGET...]  feed arbitrary bytes to decoder, readers and run cache
+  package                       build the Debian package
+  words                         refuse the words that docs/style.md replaces
 
 These need the product's crates; they run in rocescope-testbed:
 
-  bench file [FILE] [OPTION...] the whole path beside tcpdump and tshark
-  bench capture [OPTION...]     live capture on a veth pair beside others: --part b|c, --soak SECONDS
+  bench file [FILE] [OPTION...] the whole path, compared with tcpdump and tshark
+  bench capture [OPTION...]     kernel cost, and live capture on a veth pair: --part a|b|c, --soak SECONDS
   bench mesh [OPTION...]        accuracy and speed of the analysis of probes: [accuracy|quiet|speed] [SEEDS]
-  bench memory                  the peak of a capture of 100,000 flows
-  bench sketches [OPTION...]    the sketches beside their rivals
-  bench paper [SECONDS]         the evaluation of the Fudan system's paper, repeated
-  bench probe [SECONDS]         what the agent costs a host with eight NICs
-  bench view [SECONDS]          what drawing costs with 10,000 flows
-  fabric TASK [OPTION...]       a rail fabric of network namespaces, its faults, and whether they are named
-  object FILE [--records]       what the verifier does with an XDP object; compare its records too
-  picture [--check]             docs/top.svg, from the screen that a test saw
-  service [--debian]            install it on a machine of its own, run it, remove it; or on a clean Debian
+  bench memory                  peak memory of a capture of 100,000 flows
+  bench sketches [OPTION...]    the sketches, compared with other implementations
+  bench paper [SECONDS]         repeat the evaluation of the Fudan system's paper
+  bench probe [SECONDS]         the agent's cost on a host with eight NICs
+  bench view [SECONDS]          the cost of drawing 10,000 flows
+  fabric TASK [OPTION...]       a rail fabric of network namespaces, its faults, and the verdicts about them
+  object FILE [--records]       verify an XDP object; compare its records too
+  picture [--check]             docs/top.svg, from the screen of a test
+  service [--debian]            install, run and remove the package on a machine of its own, or on a clean Debian
 ";
 
-/// Runs a task, given as on the command line.
+/// Runs a task with its arguments, as on the command line.
 ///
 /// # Errors
 ///
@@ -70,11 +73,12 @@ pub fn run(arguments: &[&str]) -> Result<()> {
         ["fuzz", rest @ ..] => fuzz::run(rest),
         ["graph"] => graph::run(),
         ["package"] => package::run(),
+        ["words"] => words::run(),
         ["bench" | "fabric" | "object" | "picture" | "service", ..] => testbed::run(arguments),
         [] | ["help" | "--help" | "-h"] => {
             print!("{USAGE}");
             Ok(())
         }
-        unknown => bail!("no such task: {}\n\n{USAGE}", unknown.join(" ")),
+        unknown => bail!("unknown task: {}\n\n{USAGE}", unknown.join(" ")),
     }
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask`: the developer's one entry point.
+//! `cargo xtask`: the only entry point for developers.
 
 use std::process::ExitCode;
 

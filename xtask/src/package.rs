@@ -1,4 +1,4 @@
-//! `cargo xtask package`: the Debian package, from the release build that there is.
+//! `cargo xtask package`: the Debian package of the release build.
 
 use crate::process::command;
 use crate::product::{build, target, text};
@@ -6,13 +6,13 @@ use anyhow::{Context, Result, ensure};
 use std::path::PathBuf;
 use std::process::Stdio;
 
-/// Builds the package and says where it lies.
+/// Builds the package and prints its path.
 pub(crate) fn run() -> Result<()> {
     println!("{}", make()?.display());
     Ok(())
 }
 
-/// Builds the package; where it lies.
+/// Builds the package; returns its path.
 ///
 /// # Errors
 ///
@@ -21,7 +21,7 @@ pub fn make() -> Result<PathBuf> {
     build()?;
     let directory = target()?.join("debian");
     let mut deb = command("cargo", &["deb", "--package", "rocescope", "--quiet"]);
-    // What it is made of was built a line above. The symbols are more than the program.
+    // The line above has built its content. Without symbols, which are larger than the program.
     deb.args([
         "--no-build",
         "--strip",

@@ -1,5 +1,4 @@
-//! Just enough of the classic capture format to cut captures up and put them together: the tasks
-//! must not test a reader with itself.
+//! Enough of the classic capture format to split and join captures: the tasks must not test a reader with itself.
 
 use anyhow::{Result, ensure};
 
@@ -18,7 +17,7 @@ pub struct Pcap {
 }
 
 impl Pcap {
-    /// Takes a file's bytes.
+    /// Parses the bytes of a file.
     pub fn new(bytes: Vec<u8>) -> Result<Self> {
         ensure!(
             bytes.len() >= HEADER_BYTES && bytes[..4] == HEADER[..4],

@@ -1,4 +1,4 @@
-//! Other programs, run from the root of the workspace.
+//! Runs other programs in the root of the workspace.
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
@@ -18,7 +18,7 @@ pub fn command(program: &str, arguments: &[&str]) -> Command {
     command
 }
 
-/// Runs to the end; anything but success is an error that names the command.
+/// Runs to completion; a failure is an error that names the command.
 pub fn run(command: &mut Command) -> Result<()> {
     let shown = show(command);
     let status = command.status().with_context(|| shown.clone())?;
@@ -26,14 +26,14 @@ pub fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// The command as one would type it.
+/// The command as typed in a shell.
 pub fn show(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
     words.join(" ")
 }
 
-/// What `cargo metadata` prints of the workspace.
+/// The output of `cargo metadata` for the workspace.
 ///
 /// # Errors
 ///

@@ -1,11 +1,11 @@
-//! The product as its users build it, and where tasks keep what they make.
+//! The release build of the product, and the directory for the files of tasks.
 
 use crate::process::{command, metadata, run};
 use anyhow::{Context, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Builds `rocescope` in release mode, as `cargo run --release` does; where it lies.
+/// Builds `rocescope` in release mode, as `cargo run --release` does; returns its path.
 ///
 /// # Errors
 ///
@@ -18,14 +18,14 @@ pub fn build() -> Result<PathBuf> {
     Ok(target()?.join("release/rocescope"))
 }
 
-/// A directory for files that a benchmark makes; what is in it stays.
+/// A directory for the files of benchmarks, which are kept.
 pub fn directory() -> Result<PathBuf> {
     let directory = target()?.join("bench");
     fs::create_dir_all(&directory)?;
     Ok(directory)
 }
 
-/// Where cargo puts what it builds.
+/// Cargo's target directory.
 pub fn target() -> Result<PathBuf> {
     let metadata = metadata(&["--no-deps"])?;
     let target = metadata["target_directory"].as_str();

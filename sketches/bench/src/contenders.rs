@@ -1,4 +1,4 @@
-//! Everybody, in three groups.
+//! All contenders, in three groups.
 
 mod asap;
 mod cardinality;
@@ -12,7 +12,7 @@ mod space_saving;
 
 use crate::contender::Entry;
 
-/// Memory that every heavy hitter algorithm may use, keys included.
+/// The memory limit of every heavy hitter algorithm, keys included.
 pub const TOP_BYTES: usize = 200_000;
 
 /// How many flows?

@@ -1,12 +1,12 @@
-//! The sketches beside their rivals: the same streams, one run, one core.
+//! Compares the sketches with other implementations: the same streams, one run, one core.
 //!
-//! Run by `cargo xtask bench sketches [--json FILE] [--packets N] [--rounds N] [--seeds N]`. Prints
-//! Markdown; `--json` writes the same figures for a program.
+//! Run by `cargo xtask bench sketches [--json FILE] [--packets N] [--rounds N] [--seeds N]`. Prints Markdown; `--json`
+//! writes the same results for programs.
 //!
-//! - `streams`: what is fed. `contender`: what is asked of everybody.
-//! - `contenders`: ours, the exact maps, the published crates, and the heavy hitter algorithms that
-//!   were measured and not taken.
-//! - `measure`: rounds and errors. `memory`: the allocator that counts. `report`: tables.
+//! - `streams`: the input. `contender`: the interface of all contenders.
+//! - `contenders`: ours, the exact maps, the published crates, and the heavy hitter algorithms that were measured and
+//! rejected.
+//! - `measure`: rounds and errors. `memory`: the counting allocator. `report`: tables.
 
 mod contender;
 mod contenders;

@@ -1,4 +1,4 @@
-//! Rounds, interleaved so that a slow minute of the machine is everybody's, and errors.
+//! Measures rounds, interleaved so that a slow minute affects every contender, and errors.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -11,20 +11,20 @@ use crate::{contenders, memory};
 
 /// How often the keys are fed.
 const KEYED_TIMES: usize = 128;
-/// How many flows the third question asks for.
+/// The number of flows that the third question requests.
 const TOP: usize = 1_000;
-/// A flow within this share of the last of them may stand in for it.
+/// A flow within this share of the last one may replace it.
 const TIE: f64 = 0.005;
 
-/// What the command line asks for.
+/// Options of the command line.
 pub struct Options {
-    /// Packets a stream.
+    /// Packets per stream.
     pub packets: usize,
     /// Rounds of throughput.
     pub rounds: usize,
     /// Zipf streams for the errors.
     pub seeds: u64,
-    /// Where to write JSON.
+    /// The path of the JSON.
     pub json: Option<String>,
 }
 
@@ -67,35 +67,35 @@ pub enum Question {
 
 /// One table.
 pub struct Group {
-    /// What was asked.
+    /// Its question.
     pub question: Question,
-    /// One row a contender.
+    /// One row per contender.
     pub rows: Vec<Row>,
 }
 
-/// One contender, measured.
+/// The measurements of one contender.
 #[derive(Default)]
 pub struct Row {
     /// Its name.
     pub name: &'static str,
-    /// Million updates a second, a round each: Zipf by hash, RoCE-like by hash, RoCE-like by key.
+    /// Million updates per second for each round: Zipf by hash, RoCE-like by hash, RoCE-like by key.
     pub zipf: Vec<f64>,
     /// RoCE-like stream by hash.
     pub roce: Vec<f64>,
-    /// RoCE-like stream by 48-byte key; empty when not offered.
+    /// RoCE-like stream by 48-byte key; empty if unsupported.
     pub keyed: Vec<f64>,
     /// Bytes in use after the Zipf stream.
     pub bytes: usize,
-    /// Allocations while it was fed the Zipf stream.
+    /// Allocations during the Zipf stream.
     pub allocations: usize,
-    /// A seed each: relative error of the number of flows; or mean error of a flow's size, in
-    /// packets; or mean relative error of the sizes of the top flows.
+    /// For each seed: relative error of the number of flows; or mean error of a flow's size, in packets; or mean
+    /// relative error of the sizes of the top flows.
     pub errors: Vec<f64>,
-    /// A seed each: share of the top flows found.
+    /// For each seed: share of the top flows that were found.
     pub recalls: Vec<f64>,
 }
 
-/// Keeps this process on one core, the last one it may use. `None` when that is not allowed.
+/// Pins this process to the last core that it may use. `None` if that is not permitted.
 pub fn pin() -> Option<usize> {
     let core = std::thread::available_parallelism().ok()?.get() - 1;
     // SAFETY: an all-zero cpu_set_t is the empty set; the kernel reads exactly the size given.
@@ -107,7 +107,7 @@ pub fn pin() -> Option<usize> {
     (pinned == 0).then_some(core)
 }
 
-/// Measures everybody.
+/// Measures all contenders.
 pub fn run(options: &Options) -> Result<Vec<Group>, Box<dyn Error>> {
     let asked = [
         (Question::Distinct, contenders::DISTINCT),
@@ -188,7 +188,7 @@ fn throughput(
     Ok(())
 }
 
-/// Millions a second.
+/// Millions per second.
 fn timed(updates: usize, work: impl FnOnce()) -> f64 {
     let start = Instant::now();
     work();
@@ -216,7 +216,7 @@ fn errors(row: &mut Row, question: Question, contender: &dyn Contender, stream: 
                 .filter(|(hash, _)| size(hash) >= (1.0 - TIE) * last)
                 .count();
             row.recalls.push(found as f64 / TOP as f64);
-            // A flow that never came would be infinitely wrong: it counts as wholly wrong.
+            // A false positive would have an infinite error: it counts as 100 %.
             let off = |(hash, estimate): &(u64, u64)| match size(hash) {
                 0.0 => 1.0,
                 size => (*estimate as f64 - size).abs() / size,

@@ -1,4 +1,4 @@
-//! The system allocator, counted: calls and bytes in use.
+//! The system allocator with counters: calls and bytes in use.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -27,7 +27,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// A moment to compare with.
+/// Counters at one moment, for comparison.
 #[derive(Clone, Copy)]
 pub struct Memory {
     /// Allocations so far.
@@ -36,7 +36,7 @@ pub struct Memory {
     pub live: usize,
 }
 
-/// The counters now.
+/// The current counters.
 pub fn now() -> Memory {
     Memory {
         calls: CALLS.load(Relaxed),

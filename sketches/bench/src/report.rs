@@ -1,4 +1,4 @@
-//! Tables for people and JSON for programs.
+//! Tables to read, and JSON for programs.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::measure::{Group, Options, Question, Row};
 
-/// The command and one Markdown table a question.
+/// The command and one Markdown table per question.
 pub fn markdown(options: &Options, core: Option<usize>, groups: &[Group]) -> String {
     let Options {
         packets,
@@ -58,8 +58,8 @@ fn line(question: Question, row: &Row) -> String {
         Question::Distinct => format!("{:.3} % / {:.3} %", 100.0 * error, 100.0 * worst),
         Question::Sizes => format!("{error:.2}"),
         Question::Top => {
-            let [least, recall, _] = spread(&row.recalls);
-            format!("{recall:.4} (least {least:.4}) | {:.4} %", 100.0 * error)
+            let [min, recall, _] = spread(&row.recalls);
+            format!("{recall:.4} (min {min:.4}) | {:.4} %", 100.0 * error)
         }
     };
     format!(
@@ -73,7 +73,7 @@ fn line(question: Question, row: &Row) -> String {
     )
 }
 
-/// Everything measured, unrounded.
+/// All measurements, unrounded.
 pub fn json(options: &Options, groups: &[Group]) -> Result<String, serde_json::Error> {
     let row = |row: &Row| {
         json!({
@@ -107,7 +107,7 @@ pub fn json(options: &Options, groups: &[Group]) -> Result<String, serde_json::E
     }))
 }
 
-/// Smallest, median and largest.
+/// Minimum, median and maximum.
 fn spread(values: &[f64]) -> [f64; 3] {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -1,9 +1,9 @@
-//! What is fed: flows in the order of their packets.
+//! The input: flows in the order of their packets.
 //!
-//! - *zipf*: 100,000 flows, drawn independently with probability ∝ rank^−1.1. Heavy tail, no
-//!   locality: the worst a fabric can look like.
-//! - *roce*: 2,048 flows between 64 hosts. 512 carry messages in bursts of up to 64 packets, each
-//!   answered by its own flow of acknowledgements (1 in 8); 1,024 are mice. Locality, few flows.
+//! - *zipf*: 100,000 flows, drawn independently with probability ∝ rank^−1.1. Heavy tail, no locality: the worst case
+//! of a fabric.
+//! - *roce*: 2,048 flows between 64 hosts. 512 carry messages in bursts of up to 64 packets, each acknowledged by a
+//! flow of its own (1 in 8); 1,024 are mice. Locality, few flows.
 
 use rocescope_sketches::{FlowHash, hash::hash_words};
 
@@ -12,17 +12,17 @@ use crate::contender::Key;
 /// Flows of the Zipf stream.
 pub const ZIPF_FLOWS: usize = 100_000;
 const EXPONENT: f64 = 1.1;
-/// Packets fed by key: 1.5 MB of keys, fed again and again, since a capture has its key in
-/// registers and does not read it from memory.
+/// Packets fed by key: 1.5 MB of keys, fed repeatedly, because a capture has its key in registers and does not read it
+/// from memory.
 const KEYED: usize = 32_768;
 
 /// Packets of known flows.
 pub struct Stream {
-    /// One hash a packet.
+    /// One hash per packet.
     pub hashes: Vec<FlowHash>,
     /// The keys of the first packets.
     pub keys: Vec<Key>,
-    /// Every flow that occurs and its packets, largest first.
+    /// Every flow with its packets, largest first.
     pub truth: Vec<(u64, u64)>,
 }
 
@@ -92,8 +92,7 @@ impl Stream {
     }
 }
 
-/// A flow key as the pipeline packs it: tunnel and VLANs, two IPv4 addresses mapped into IPv6,
-/// ports and queue pair.
+/// A flow key as the pipeline packs it: tunnel and VLANs, two IPv4 addresses mapped to IPv6, ports and queue pair.
 fn key(flow: u64) -> Key {
     let host = |n: u64| 0x0a00_0000_ffff_0000_u64.rotate_left(16) | n << 24;
     [

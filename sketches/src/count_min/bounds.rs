@@ -23,14 +23,12 @@ pub struct Bounds {
     /// The weight is at least this, with the table's [`CountMin::guarantee`] as its confidence:
     /// the estimate less ε × total.
     pub lower: u64,
-    /// The weight is at most this, for certain (unless the table is saturated). It is also the
-    /// estimate.
+    /// The weight is at most this, for certain (unless the table is saturated). It is also the estimate.
     pub upper: u64,
 }
 
 impl CountMin {
-    /// The table that keeps `guarantee`: `width = ⌈e / ε⌉`, `depth = ⌈ln(1 / δ)⌉` (Cormode,
-    /// Muthukrishnan 2005, §3).
+    /// The table that keeps `guarantee`: `width = ⌈e / ε⌉`, `depth = ⌈ln(1 / δ)⌉` (Cormode, Muthukrishnan 2005, §3).
     ///
     /// # Errors
     /// [`ShapeError`] when that table cannot exist: ε or δ not between 0 and 1.
@@ -60,8 +58,7 @@ impl CountMin {
         self.guarantee_of_base(core::f64::consts::E)
     }
 
-    /// Spark's reading, what its `relativeError()` and `confidence()` return: `ε = 2 / width`,
-    /// `δ = 2^−depth`.
+    /// Spark's reading, what its `relativeError()` and `confidence()` return: `ε = 2 / width`, `δ = 2^−depth`.
     #[must_use]
     pub fn spark_guarantee(&self) -> Guarantee {
         self.guarantee_of_base(2.0)

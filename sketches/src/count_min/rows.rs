@@ -6,15 +6,15 @@
 //! column = (h & (2³¹ − 1)) % width
 //! ```
 //!
-//! One multiplication a row. `a[row]` are successive draws of `java.util.Random(seed)
-//! .nextInt(Integer.MAX_VALUE)`, so a seed means the same table here and in the JVM.
+//! One multiplication per row. `a[row]` are successive draws of `java.util.Random(seed).nextInt(Integer.MAX_VALUE)`, so
+//! a seed means the same table here and in the JVM.
 
 use alloc::boxed::Box;
 
 use crate::hash::FlowHash;
 use crate::mismatch::Mismatch;
 
-/// The row hashes: one multiplier a row, and the width they are reduced to.
+/// The row hashes: one multiplier per row, and the width.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Rows {
     multipliers: Box<[i64]>,
@@ -56,10 +56,10 @@ impl Rows {
         self.width
     }
 
-    /// Calls `visit` with where each of the flow's counters lies in the table, row after row.
+    /// Calls `visit` with the table index of each of the flow's counters, row after row.
     #[inline]
     pub(super) fn for_each(&self, flow: FlowHash, visit: impl FnMut(usize)) {
-        // The usual depth and width are worth a loop that the compiler can unroll.
+        // The default depth and width justify a loop that the compiler can unroll.
         match (<&[u64; 4]>::try_from(&*self.folded), self.mask) {
             (Ok(four), Some(mask)) => walk(four, self.width, flow, |h| h & mask, visit),
             (Err(_), Some(mask)) => walk(&self.folded, self.width, flow, |h| h & mask, visit),
@@ -104,8 +104,8 @@ fn hash(folded: u64, flow: FlowHash) -> u32 {
     (folded.wrapping_mul(flow.0) >> 32) as u32 & i32::MAX.cast_unsigned()
 }
 
-/// Four rows of a power of two of counters: everything that the loop needs is in registers, and a
-/// mask taken from the rows' own length needs no check that it stays inside.
+/// Four rows whose width is a power of two: registers hold everything that the loop needs, and a mask of the rows' own
+/// length needs no bounds check.
 fn add_all_to_four<'a>(
     folded: &[u64; 4],
     counters: &mut [u64],

@@ -1,4 +1,4 @@
-//! Spark's `CountMinSketch`, version 1, as bytes. Everything is big-endian and signed.
+//! Spark's `CountMinSketch`, version 1, as bytes. All values are big-endian and signed.
 //!
 //! | bytes | field |
 //! |---|---|
@@ -9,8 +9,8 @@
 //! | 8 × depth | multipliers of the rows |
 //! | 8 × depth × width | counters, row after row |
 //!
-//! The format has no place for the kind of update, but a reader can tell: the counters of a plain
-//! row add up to the total, those of a conservative one to less wherever it mattered.
+//! The format has no field for the kind of update, but a reader can derive it: the counters of a plain row sum to the
+//! total, those of a conservative one to less where it mattered.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -41,13 +41,12 @@ impl CountMin {
 
     /// Reads what Spark's `CountMinSketch.writeTo` or [`to_spark`](Self::to_spark) wrote.
     ///
-    /// A table whose rows all add up to the total is plain; one with a smaller row is marked
-    /// conservative; a larger row, which no sequence of updates makes, is refused. A total at the
-    /// ceiling counts as saturated, and then rows may hold more.
+    /// A table whose rows all sum to the total is plain; one with a smaller row is conservative; a larger row, which no
+    /// sequence of updates makes, is rejected. A total at the ceiling counts as saturated, and then rows may exceed it.
     ///
     /// # Errors
-    /// [`SparkError`] names the first thing that is wrong. Nothing is allocated before the length
-    /// was found to be right, so bytes cannot ask for more memory than they bring.
+    /// [`SparkError`] names the first error. The length is checked before any allocation, so bytes cannot request more
+    /// memory than they occupy.
     pub fn from_spark(bytes: &[u8]) -> Result<Self, SparkError> {
         let (header, body) = bytes
             .split_first_chunk::<HEADER>()
@@ -83,7 +82,7 @@ impl CountMin {
         Ok(sketch)
     }
 
-    /// Tells the kind of update from what the rows add up to.
+    /// Derives the kind of update from the sums of the rows.
     fn update_of_rows(&self) -> Result<Update, SparkError> {
         let mut update = Update::Plain;
         for row in self.counters.chunks_exact(self.width() as usize) {
@@ -102,18 +101,18 @@ impl CountMin {
     }
 }
 
-/// Why bytes are not a Count-Min sketch of Spark's.
+/// Why bytes are not a Spark Count-Min sketch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SparkError {
     /// A version other than 1.
     Version(i32),
     /// Depth or width is not positive, or too large.
     Shape(ShapeError),
-    /// The header asks for exactly this many bytes (or there are too few for a header).
+    /// The header requires exactly this many bytes (or the header itself is incomplete).
     Length(u64),
     /// The total or a counter is negative.
     Negative,
-    /// A row adds up to more than the total.
+    /// The counters of a row exceed the total.
     Sum,
 }
 
@@ -196,7 +195,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the bytes, reading ends with a sketch that writes the same bytes, or an error.
+        /// Reading any bytes gives a sketch that writes the same bytes, or an error.
         #[test]
         fn hostile_bytes_do_no_harm(
             at in 0usize..108,

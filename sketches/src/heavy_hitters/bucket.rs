@@ -1,25 +1,24 @@
-//! One bucket: [`WAYS`] flows that compete with nobody else.
+//! One bucket: [`WAYS`] flows that compete only with each other.
 //!
-//! Invariant, for every lane: a flow in the bucket sent at most `upper`, at least `upper` less its
-//! overcount; a flow outside sent at most `floor`. It holds for the empty bucket (floor 0), and
-//! [`Bucket::add`] keeps it: whoever leaves raises the floor to its own upper bound, and whoever
-//! enters starts from the floor.
+//! Invariant, for every lane: a flow in the bucket sent at most `upper`, at least `upper` less its overcount; a flow
+//! outside sent at most `floor`. It holds for the empty bucket (floor 0), and [`Bucket::add`] preserves it: an evicted
+//! flow raises the floor to its own upper bound, and a new flow starts from the floor.
 
 use super::{Interval, overcount::Overcount, tags::Tags};
 use crate::hash::FlowHash;
 
-/// Flows in a bucket. With fewer, buckets that happen to hold several heavy flows lose some of
-/// them; with more, an update has more to search. 16, 32 and 64 were measured.
+/// Flows per bucket. Smaller buckets lose flows if several heavy ones share a bucket; larger ones make updates search
+/// more. 16, 32 and 64 were measured.
 pub const WAYS: usize = 32;
 
-/// What an update changed about which flows are tracked.
+/// How an update changed the set of tracked flows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
-    /// Nothing: the flow was tracked already.
+    /// No change: the flow was tracked already.
     Kept,
     /// The flow took a free slot.
     Admitted,
-    /// The flow took the slot of this one, which is tracked no longer.
+    /// The flow replaced this one, which is no longer tracked.
     Replaced(FlowHash),
 }
 
@@ -86,7 +85,7 @@ impl<const LANES: usize> Bucket<LANES> {
         })
     }
 
-    /// Ways beyond `len` hold key 0, which may also be a flow's.
+    /// Ways from `len` on hold key 0, which may also be a flow's key.
     #[inline]
     fn find(&self, key: u64) -> Option<usize> {
         self.tags
@@ -122,7 +121,7 @@ impl<const LANES: usize> Bucket<LANES> {
     }
 
     fn lightest(&self) -> usize {
-        // Four searches side by side: one alone would wait for each comparison in turn.
+        // Four searches in parallel: a single one would wait for each comparison.
         let ranks = &self.upper[0];
         let mut lightest = [0, 1, 2, 3].map(|way| (ranks[way], way));
         for way in (4..WAYS).step_by(4) {

@@ -1,4 +1,4 @@
-//! Two sketches of different packets into one of all of them.
+//! Merges two sketches of different packets into one of all of them.
 //!
 //! Bucket by bucket, as Agarwal et al. merge Space-Saving summaries (*Mergeable summaries*, PODS
 //! 2012): bounds add, and a flow that one side did not track may have sent up to that side's floor
@@ -10,8 +10,8 @@ use super::{HeavyHitters, Interval, WAYS, bucket::Bucket, overcount::Overcount};
 use crate::mismatch::Mismatch;
 
 impl<const LANES: usize> HeavyHitters<LANES> {
-    /// Adds what `other` counted. Every bound still holds, for flows that stay and for those that
-    /// do not. [`Slot`](super::Slot)s change their flows: look full keys up by hash before.
+    /// Adds the counts of `other`. Every bound still holds, for tracked and evicted flows. [`Slot`](super::Slot)s
+    /// change their flows: look up full keys by hash first.
     ///
     /// # Errors
     /// [`Mismatch`] when the number of buckets differs.
@@ -36,11 +36,11 @@ struct Candidate<const LANES: usize> {
 
 impl<const LANES: usize> Bucket<LANES> {
     fn merged(&self, other: &Self) -> Self {
-        let nobody = Candidate {
+        let no_flow = Candidate {
             key: 0,
             weights: [Interval::default(); LANES],
         };
-        let mut candidates = [nobody; 2 * WAYS];
+        let mut candidates = [no_flow; 2 * WAYS];
         let both = self
             .iter()
             .map(|(key, weights)| (key, weights, other.bounds(key)));

@@ -1,8 +1,8 @@
-//! How much of a count is not known to be the flow's own, in 16 bits.
+//! The part of a count that may not belong to the flow, in 16 bits.
 //!
-//! A floating-point number rounded *up*: 10 bits of fraction, 6 of exponent. Below 1,024 it is
-//! exact, above it at most 1/1,024 too large, which only lowers the lower bound by as little. Eight
-//! bytes would be exact and cost a third of the flows that fit in the same memory.
+//! A floating-point number rounded *up*: 10 bits of fraction, 6 of exponent. Exact below 1,024, and at most 1/1,024 too
+//! large above, which lowers the lower bound by as little. Eight bytes would be exact, but cost a third of the flows
+//! that fit in the same memory.
 
 const FRACTION_BITS: u32 = 10;
 const ONE: u64 = 1 << FRACTION_BITS;
@@ -14,7 +14,7 @@ pub(super) struct Overcount(u16);
 impl Overcount {
     pub(super) const ZERO: Self = Self(0);
 
-    /// The smallest code whose value is not below `weight`.
+    /// The smallest code whose value is at least `weight`.
     pub(super) fn at_least(weight: u64) -> Self {
         if weight < ONE {
             return Self(weight as u16);
@@ -22,7 +22,7 @@ impl Overcount {
         let shift = weight.ilog2() - FRACTION_BITS;
         let kept = weight >> shift;
         let rounded = kept + u64::from(kept << shift != weight);
-        // The leading one adds one to the exponent; a fraction that rounds up to 2¹¹ one more.
+        // The leading one adds one to the exponent; a fraction that rounds up to 2¹¹ adds another.
         Self((u64::from(shift) * ONE + rounded) as u16)
     }
 

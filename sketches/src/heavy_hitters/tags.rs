@@ -1,7 +1,7 @@
-//! A byte of every key in a bucket, compared all at once.
+//! One byte of every key in a bucket, compared in parallel.
 //!
-//! Which way holds a flow cannot be predicted, so a search that stops when it finds it pays for a
-//! wrong guess each time. This one asks 32 bytes in four words and names the few that match.
+//! The position of a flow is unpredictable, so a search that stops at it pays for a branch misprediction each time.
+//! This one compares 32 bytes in four words and names the few that match.
 
 use super::WAYS;
 
@@ -21,10 +21,10 @@ impl Tags {
         *word = *word & !(0xff << shift) | u64::from(tag) << shift;
     }
 
-    /// Every way whose tag is `tag`, and seldom one whose tag is not.
+    /// Every way whose tag is `tag`, and rarely one whose tag is not.
     #[inline]
     pub(super) fn candidates(&self, tag: u8) -> impl Iterator<Item = usize> {
-        // Bit `8 · byte + word` of the matches: four words fit side by side.
+        // Bit `8 · byte + word` of the matches: four words fit next to each other.
         let mut matches = 0;
         for (at, word) in self.0.iter().enumerate() {
             matches |= zero_bytes(word ^ (ONES * u64::from(tag))) >> (7 - at);
@@ -40,8 +40,8 @@ impl Tags {
     }
 }
 
-/// The top bit of every byte that is 0 (Warren, *Hacker's Delight*, §6-1). A byte 1 above a byte 0
-/// is taken for 0 as well, which the comparison of keys puts right.
+/// The top bit of every byte that is 0 (Warren, *Hacker's Delight*, §6-1). A byte 1 above a byte 0 also matches, which
+/// the comparison of keys corrects.
 #[inline]
 fn zero_bytes(word: u64) -> u64 {
     word.wrapping_sub(ONES) & !word & (ONES << 7)

@@ -1,5 +1,4 @@
-//! `HllSketch` of Apache DataSketches as bytes, type `HLL_8` in its register mode. Everything is
-//! little-endian.
+//! `HllSketch` of Apache DataSketches as bytes, type `HLL_8` in its register mode. All values are little-endian.
 //!
 //! | bytes | field |
 //! |---|---|
@@ -10,8 +9,8 @@
 //! | 1 | unused, 0 |
 //! | 1 | flags: 16, order of arrival unknown |
 //! | 1 | lowest register value, 0 by convention of `HLL_8` |
-//! | 1 | mode: 2 (registers) and type 2 (`HLL_8`) four times as high, 10 |
-//! | 8 | estimate by order of arrival, 0: not kept |
+//! | 1 | mode: 2 (registers) plus four times type 2 (`HLL_8`), 10 |
+//! | 8 | estimate by order of arrival, 0: not maintained |
 //! | 8 | Σ 2^−register over registers below 32, a double |
 //! | 8 | the same over registers from 32 on |
 //! | 4 | registers at 0 |
@@ -24,7 +23,7 @@ use core::fmt;
 use super::{HIGHEST, HyperLogLog, LG_K, REGISTERS};
 
 const HEADER: usize = 40;
-/// The first eight bytes; of what others write, the flags may differ.
+/// The first eight bytes; other writers may set other flags.
 const START: [u8; 8] = [10, 1, 7, LG_K, 0, OUT_OF_ORDER, 0, 10];
 const OUT_OF_ORDER: u8 = 16;
 const FLAGS: usize = 5;
@@ -54,8 +53,8 @@ impl HyperLogLog {
         bytes
     }
 
-    /// Reads what [`to_datasketches`](Self::to_datasketches) wrote, or DataSketches in the same
-    /// type and mode with the same `lgK`.
+    /// Reads the bytes of [`to_datasketches`](Self::to_datasketches), or of DataSketches with the same type, mode and
+    /// `lgK`.
     ///
     /// # Errors
     /// [`HllError`]: the bytes are another sketch, or no sketch.
@@ -86,9 +85,9 @@ impl HyperLogLog {
 /// Why bytes are not such a sketch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HllError {
-    /// So many bytes: not those of the header and 16,384 registers.
+    /// The number of bytes is not that of the header and 16,384 registers.
     Length(usize),
-    /// The byte at this place of the header says another type, size or version.
+    /// The header byte at this index has another type, size or version.
     Header(usize),
     /// A register is above 63.
     Register,
@@ -130,7 +129,7 @@ mod tests {
         let (theirs, ours) = both(0..400_000);
         let read = HyperLogLog::from_datasketches(&theirs.serialize());
         assert_eq!(read.as_ref(), Ok(&ours));
-        // Their bytes differ only in what depends on the order of arrival.
+        // The bytes differ only in fields that depend on the order of arrival.
         let mut union = HllUnion::new(LG_K).unwrap();
         union.update(&HllSketch::deserialize(&ours.to_datasketches()).unwrap());
         union.update(&theirs);

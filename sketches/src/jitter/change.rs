@@ -1,16 +1,15 @@
-//! What counts as a change of rate, and what kinds of change there are.
+//! The thresholds and kinds of rate changes.
 
 use crate::hash::FlowHash;
 
-/// What counts as a change. A change must pass every threshold that is set.
+/// Thresholds of a change. A change must pass every one that is set.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Thresholds {
-    /// A flow is an elephant in a change when it has at least this rate before or after it.
+    /// A flow is an elephant in a change if it has at passes this rate before or after it.
     pub elephant_bps: u64,
-    /// Least difference of rates, in bits per second.
+    /// Minimum difference of rates, in bits per second.
     pub absolute_bps: Option<u64>,
-    /// Least difference as a share of the rate before: 0.5 is half of it. Any rate after none
-    /// passes.
+    /// Minimum difference as a share of the rate before: 0.5 is half of it. Any rate after 0 passes.
     pub relative: Option<f64>,
 }
 
@@ -22,14 +21,15 @@ impl Thresholds {
         relative: None,
     };
 
-    /// Whether going from one rate to the other passes `share` of every threshold. No change does
-    /// not, whatever the thresholds.
+    /// Whether the step between two rates passes `share` of every threshold. Equal rates never do.
     pub(super) fn passed(&self, from: u64, to: u64, share: f64) -> bool {
         let difference = from.abs_diff(to) as f64;
-        let least = |threshold: f64| difference >= share * threshold;
+        let passes = |threshold: f64| difference >= share * threshold;
         difference > 0.0
-            && self.absolute_bps.is_none_or(|bps| least(bps as f64))
-            && self.relative.is_none_or(|ratio| least(ratio * from as f64))
+            && self.absolute_bps.is_none_or(|bps| passes(bps as f64))
+            && self
+                .relative
+                .is_none_or(|ratio| passes(ratio * from as f64))
     }
 
     pub(super) fn elephant(&self, from: u64, to: u64) -> bool {
@@ -37,15 +37,15 @@ impl Thresholds {
     }
 }
 
-/// What a change was.
+/// The kind of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ChangeKind {
     /// An elephant's rate changed.
     Jitter,
     /// A flow that was not tracked became an elephant.
     Start,
-    /// An elephant fell to 0 and was still at 0 a window later. When it comes back before it is
-    /// forgotten, that is [`ChangeKind::Jitter`].
+    /// An elephant fell to 0 and was still at 0 a window later. If it resumes before it is forgotten, that is
+    /// [`ChangeKind::Jitter`].
     Stop,
 }
 
@@ -56,8 +56,7 @@ pub struct Event {
     pub flow: FlowHash,
     /// The first window whose rate differs.
     pub window: u64,
-    /// The window in which the change was complete; equal to [`window`](Self::window) for a sharp
-    /// one.
+    /// The window in which the change was complete; equals [`window`](Self::window) for a sharp one.
     pub settled: u64,
     /// Rate before, in bits per second.
     pub from_bps: u64,

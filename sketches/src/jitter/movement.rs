@@ -3,22 +3,21 @@
 use super::change::{ChangeKind, Event, Thresholds};
 use crate::hash::FlowHash;
 
-/// A step begins or continues a move when it makes this share of the thresholds. A change that falls
-/// inside a window shows as two steps, one of which makes at least half of it.
+/// A step of at least this share of the thresholds begins or continues a move. A change within a window shows as two
+/// steps, one of which reaches at least half of it.
 const STEP_SHARE: f64 = 0.5;
-/// The other one: a single step in the same direction, just before a move or just behind it, is part
-/// of it when it makes this share. Below that it is the noise of a steady rate, which would only
-/// move the time of the change.
+/// A single step in the same direction, just before or after a move, belongs to it from this share on. Below, it is the
+/// noise of a steady rate, which would only shift the time of the change.
 const EDGE_SHARE: f64 = 0.05;
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Movement {
-    /// The rate in the window under way; 0 until somebody says otherwise.
+    /// The rate in the current window; 0 until it is set.
     pub(super) current_bps: u64,
     /// The rate in the window before.
     last_bps: u64,
-    /// The rate before that, where the step between both is part of no move and could be the edge of
-    /// one; else the same.
+    /// The rate before that, if the step between both belongs to no move and could be the edge of one; otherwise the
+    /// same rate.
     before_bps: u64,
     last_window: u64,
     moving: Option<Move>,
@@ -34,12 +33,12 @@ struct Move {
     upwards: bool,
     /// From a flow's first window: its rate before is not 0 but unknown.
     first: bool,
-    /// Its edge has come: it ends with the next window.
+    /// Its edge has arrived: it ends with the next window.
     ends: bool,
 }
 
 impl Movement {
-    /// A flow met in `window` for the first time, on its way up from nothing.
+    /// A new flow in `window`, rising from 0.
     pub(super) fn begun(window: u64, bps: u64) -> Self {
         let first = Move {
             from_bps: 0,
@@ -58,8 +57,8 @@ impl Movement {
         }
     }
 
-    /// Closes `window` with [`current_bps`](Self::current_bps), and gives the change that ended
-    /// with the window before.
+    /// Closes `window` with [`current_bps`](Self::current_bps), and returns the change that ended with the window
+    /// before.
     pub(super) fn step(
         &mut self,
         flow: FlowHash,
@@ -112,7 +111,7 @@ impl Movement {
         }
     }
 
-    /// Ends the move under way at the last closed window.
+    /// Ends the current move at the last closed window.
     pub(super) fn end(&mut self, flow: FlowHash, thresholds: &Thresholds) -> Option<Event> {
         let ended = self.moving.take()?;
         let (from, to) = (ended.from_bps, self.last_bps);
@@ -135,7 +134,7 @@ impl Movement {
         })
     }
 
-    /// Settled at 0, and nothing heard for more than `windows` windows.
+    /// Settled at 0, without a rate for more than `windows` windows.
     pub(super) fn quiet_for(&self, window: u64, windows: u64) -> bool {
         self.moving.is_none() && self.last_bps == 0 && window - self.heard > windows
     }

@@ -1,17 +1,17 @@
-//! From zero bits to a number of flows, its standard error, and whether to believe either.
+//! From zero bits to a number of flows, its standard error, and their reliability.
 
 use core::num::NonZeroU16;
 
 use super::ROW_BITS;
 
-/// How many flows there were.
+/// The number of flows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
     /// Flows. When [`saturated`](Self::saturated), a lower bound at best.
     pub flows: f64,
     /// One standard deviation of [`flows`](Self::flows), in flows; 0 when exact.
     pub standard_error: f64,
-    /// The count is no estimate: every flow was still kept by its hash.
+    /// The count is not an estimate: the hash of every flow was still kept.
     pub exact: bool,
     /// So few bits are zero that the bitmap may have filled up (condition of Whang et al., with √5).
     pub saturated: bool,
@@ -27,7 +27,7 @@ impl Estimate {
         }
     }
 
-    /// `zeros` of `bits` are zero: `n = −m ln(z / m)`. A full bitmap is taken for one zero.
+    /// `zeros` of `bits` are zero: `n = −m ln(z / m)`. A full bitmap counts as one with a single zero.
     pub(super) fn from_zeros(zeros: u64, bits: u64) -> Self {
         let (z, m) = (zeros.max(1) as f64, bits as f64);
         let load = -libm::log(z / m);
@@ -58,8 +58,8 @@ impl Estimate {
     }
 }
 
-/// The fewest rows that count `flows` within `relative_error` (one standard deviation) and do not
-/// fill up. `None` when 65,535 rows do not suffice or the error asked for is not positive.
+/// The minimum number of rows that count `flows` within `relative_error` (one standard deviation) without filling up.
+/// `None` if 65,535 rows are not enough or the error is not positive.
 ///
 /// ```
 /// use rocescope_sketches::linear_counting::rows_for;
@@ -76,8 +76,8 @@ pub fn rows_for(flows: u64, relative_error: f64) -> Option<NonZeroU16> {
     })
 }
 
-/// `eᵗ − t − 1`: what the variance of the estimate and its bias are made of. Whang et al. derive a
-/// relative standard error of `√m · √(eᵗ − t − 1) / n` and a relative bias of `(eᵗ − t − 1) / 2n`.
+/// `eᵗ − t − 1`, part of the variance and of the bias of the estimate. Whang et al. derive a relative standard error of
+/// `√m · √(eᵗ − t − 1) / n` and a relative bias of `(eᵗ − t − 1) / 2n`.
 fn excess(load: f64) -> f64 {
     libm::expm1(load) - load
 }

@@ -1,18 +1,18 @@
-//! The first flows of a window, kept by their hash: a small count should not be a guess.
+//! The hashes of the first flows of a window: a small count should be exact.
 
 use alloc::boxed::Box;
 
 use crate::hash::FlowHash;
 
-/// Up to so many flows are counted exactly.
+/// The maximum number of flows that are counted exactly.
 ///
 /// 128 flows in 256 slots of 8 bytes: 2 KiB, half full at most, so that a probe ends at once.
 pub const FIRST_FLOWS: u16 = 128;
 /// Slots are chosen by a byte of the hash.
 const SLOTS: usize = 256;
 
-/// A set of at most [`FIRST_FLOWS`] hashes by open addressing. One more and it closes for good:
-/// whether it is open depends only on the set of flows, never on their order or their shards.
+/// A set of at most [`FIRST_FLOWS`] hashes with open addressing. One more closes it permanently: whether it is open
+/// depends only on the set of flows, never on their order or their shards.
 #[derive(Debug, Clone)]
 pub(super) struct FirstFlows {
     /// 0 is an empty slot; the flow whose hash is 0 is `zero`.
@@ -22,7 +22,7 @@ pub(super) struct FirstFlows {
     open: bool,
 }
 
-/// Whether the set knows that a flow came before.
+/// Whether the set knows that a flow arrived before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Membership {
     Known,
@@ -39,7 +39,7 @@ impl FirstFlows {
         }
     }
 
-    /// How many flows, or `None` when there were too many to keep.
+    /// The number of flows, or `None` if there were too many to keep.
     pub(super) fn count(&self) -> Option<u64> {
         self.open.then(|| u64::from(self.len))
     }
@@ -49,7 +49,7 @@ impl FirstFlows {
         self.open
     }
 
-    /// Keeps the flow if there is room. [`Membership::Known`] promises that it was kept already.
+    /// Keeps the flow if there is room. [`Membership::Known`] means that it was already kept.
     #[inline]
     pub(super) fn add(&mut self, flow: FlowHash) -> Membership {
         if self.open {
@@ -89,7 +89,7 @@ impl FirstFlows {
                 self.grow(|set| set.zero = true)
             };
         }
-        // The bitmap takes the top bits of the hash, this set the lowest.
+        // The bitmap uses the top bits of the hash, this set the lowest.
         let mut at = hash as u8;
         loop {
             match self.slots[usize::from(at)] {
@@ -109,7 +109,7 @@ impl FirstFlows {
     }
 }
 
-/// Two sets are equal when they hold the same flows; where a flow lies depends on its arrival.
+/// Two sets are equal if they have the same flows; the slot of a flow depends on its arrival.
 impl PartialEq for FirstFlows {
     fn eq(&self, other: &Self) -> bool {
         match (self.open, other.open) {

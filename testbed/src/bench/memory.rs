@@ -1,4 +1,4 @@
-//! `cargo xtask bench memory`: the most memory that a capture of many flows takes.
+//! `cargo xtask bench memory`: the peak memory of a capture of many flows.
 
 use anyhow::{Context, Result, ensure};
 use std::fs;
@@ -6,8 +6,8 @@ use xtask::process::{command, run as run_command, show};
 use xtask::product::{build, directory, text};
 
 const SCENARIO: &str = "userspace/generate/scenarios/many-flows.toml";
-/// What the project promises for it.
-const MOST_KIB: u64 = 64 * 1024;
+/// The project's limit.
+const MAX_KIB: u64 = 64 * 1024;
 
 /// Generates ten million frames of 100,000 flows, captures them, prints the peak.
 pub(super) fn run() -> Result<()> {
@@ -29,18 +29,18 @@ pub(super) fn run() -> Result<()> {
         fs::remove_dir_all(&out)?;
     }
     let output = measured.output().context(shown.clone())?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "{shown}: {said}");
-    let peak_kib: u64 = said.trim().parse().context("the peak")?;
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "{shown}: {stderr}");
+    let peak_kib: u64 = stderr.trim().parse().context("the peak")?;
     let json = String::from_utf8_lossy(&output.stdout);
-    // Of the object itself: nested keys are further in.
+    // Keys of the object itself: nested keys are indented further.
     let counts = ["  \"frames\"", "  \"flows\"", "  \"exact\""];
     let counted = |line: &&str| counts.iter().any(|key| line.starts_with(key));
     json.lines()
         .filter(counted)
         .for_each(|line| println!("{line}"));
-    println!("{shown}\npeak resident memory: {peak_kib} KiB of {MOST_KIB} KiB");
+    println!("{shown}\npeak resident memory: {peak_kib} KiB of {MAX_KIB} KiB");
     fs::remove_dir_all(&out)?;
-    ensure!(peak_kib < MOST_KIB, "more than was promised");
+    ensure!(peak_kib < MAX_KIB, "above the limit");
     Ok(())
 }

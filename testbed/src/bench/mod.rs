@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: one file a benchmark.
+//! `cargo xtask bench`: one file per benchmark.
 
 mod capture;
 mod file;
@@ -23,7 +23,7 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
         ["view", options @ ..] => view::run(options),
         _ => {
             bail!(
-                "which? cargo xtask bench capture, file, memory, mesh, paper, probe, sketches or view"
+                "usage: cargo xtask bench capture, file, memory, mesh, paper, probe, sketches or view"
             )
         }
     }

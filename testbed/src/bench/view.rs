@@ -1,8 +1,7 @@
-//! `cargo xtask bench view [SECONDS]`: what the drawing of `rocescope top` costs with 10,000 flows.
+//! `cargo xtask bench view [SECONDS]`: the cost of drawing `rocescope top` with 10,000 flows.
 //!
-//! The real program plays a file as it was recorded, in a terminal that tmux holds, at four frames a
-//! second; the kernel says how long its drawing thread ran. Beside it the same for the threads that read
-//! and analyse.
+//! The real program plays a file at recorded speed in a tmux terminal, at four frames per second. The kernel reports
+//! the CPU time of its drawing thread, and of the threads that read and analyse.
 
 use anyhow::{Context, Result, bail, ensure};
 use std::collections::BTreeMap;
@@ -14,11 +13,11 @@ use xtask::process::{command, run as run_command};
 use xtask::product::{build, directory, text};
 
 const SCENARIO: &str = include_str!("view.toml");
-/// What the project promises: a share of one core.
-const MOST: f64 = 0.05;
+/// The project's limit: a share of one core.
+const MAX: f64 = 0.05;
 /// Sizes of the terminal.
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (240, 67)];
-/// Keys pressed before the measurement, and what they ask for.
+/// Names of the cases, and the keys pressed before the measurement.
 const CASES: [(&str, &[&str]); 4] = [
     ("sorted by rate", &[]),
     ("sorted by source", &["<", "<", "<", "<", "<", "<"]),
@@ -47,23 +46,23 @@ pub(super) fn run(options: &[&str]) -> Result<()> {
         ];
         run_command(&mut command(&rocescope, &write))?;
     }
-    let most = measure_all(&rocescope, &file, seconds)?;
+    let max = measure_all(&rocescope, &file, seconds)?;
     println!(
-        "\nmost: {:.2} % of a core, of {:.0} % promised",
-        most * 100.0,
-        MOST * 100.0
+        "\nmaximum: {:.2} % of a core; limit {:.0} %",
+        max * 100.0,
+        MAX * 100.0
     );
-    ensure!(most < MOST, "more than was promised");
+    ensure!(max < MAX, "above the limit");
     Ok(())
 }
 
 fn measure_all(rocescope: &str, file: &Path, seconds: u64) -> Result<f64> {
     println!(
-        "10,000 flows, windows of 1 s, 4 frames a second, {seconds} s each; share of one core\n"
+        "10,000 flows, windows of 1 s, 4 frames per second, {seconds} s each; share of one core\n"
     );
     println!("| terminal | view | drawing thread | reading keys | reading and analysing |");
     println!("|---|---|---|---|---|");
-    let mut most: f64 = 0.0;
+    let mut max: f64 = 0.0;
     for (size, (case, keys)) in SIZES
         .iter()
         .map(|size| (*size, CASES[0]))
@@ -79,12 +78,12 @@ fn measure_all(rocescope: &str, file: &Path, seconds: u64) -> Result<f64> {
             share("keys") * 100.0,
             share("rocescope") * 100.0,
         );
-        most = most.max(share("view"));
+        max = max.max(share("view"));
     }
-    Ok(most)
+    Ok(max)
 }
 
-/// Shares of a core by the name of the thread.
+/// Shares of a core by thread name.
 fn measure(
     rocescope: &str,
     file: &Path,
@@ -92,7 +91,7 @@ fn measure(
     keys: &[&str],
     seconds: u64,
 ) -> Result<BTreeMap<String, f64>> {
-    // A server that ends takes its socket with it, a little later.
+    // A tmux server removes its socket a little after its end.
     let case = keys.concat();
     let tmux = Tmux(format!(
         "rocescope-bench-{}-{width}-{case}",
@@ -140,7 +139,7 @@ fn measure(
     Ok(spent.collect())
 }
 
-/// Nanoseconds that the threads of a process ran, by name.
+/// CPU nanoseconds of the threads of a process, by name.
 fn threads(pid: u32) -> Result<BTreeMap<String, u64>> {
     let mut threads = BTreeMap::new();
     for task in fs::read_dir(format!("/proc/{pid}/task"))? {
@@ -153,7 +152,7 @@ fn threads(pid: u32) -> Result<BTreeMap<String, u64>> {
     Ok(threads)
 }
 
-/// A server of its own, gone with this.
+/// A tmux server of its own, ended on drop.
 struct Tmux(String);
 
 impl Tmux {

@@ -1,11 +1,11 @@
-//! A topology as namespaces, veth pairs and routes of the kernel.
+//! Builds a topology as namespaces, veth pairs and kernel routes.
 
 use super::namespace::{command, ip, output};
 use super::wiring::{End, Link, Wiring, prefix};
 use anyhow::{Context, Result};
 
-/// What routers and hosts need set. Nothing starves a traceroute, and an answer comes from the address that
-/// the packet came in at, which names the link.
+/// Settings of routers and hosts. ICMP answers are not rate-limited, and come from the address of the interface that
+/// received the packet, which identifies the link.
 const SETTINGS: [&str; 13] = [
     "net.ipv4.ip_forward=1",
     "net.ipv4.conf.all.rp_filter=0",
@@ -18,12 +18,12 @@ const SETTINGS: [&str; 13] = [
     "net.ipv6.conf.all.forwarding=1",
     "net.ipv6.conf.default.accept_dad=0",
     "net.ipv6.fib_multipath_hash_policy=1",
-    // Making a flow label leaves a hash of the sender's on the packet, and routers of the same kernel use that one.
+    // A flow label leaves the sender's hash on the packet, and routers of the same kernel would use it.
     "net.ipv6.auto_flowlabels=0",
     "net.ipv6.icmp.ratelimit=0",
 ];
 
-/// A switch gives nothing to a link without carrier where it has another way.
+/// A switch avoids links without carrier if it has another path.
 const SWITCHES: [&str; 4] = [
     "net.ipv4.conf.all.ignore_routes_with_linkdown=1",
     "net.ipv4.conf.default.ignore_routes_with_linkdown=1",
@@ -36,7 +36,7 @@ pub(super) fn namespace(fabric: &str, wiring: &Wiring, node: usize) -> String {
     format!("{fabric}-{}", wiring.nodes[node].name)
 }
 
-/// Makes everything. What a failure leaves behind, `remove` takes away.
+/// Builds everything. After a failure, `remove` deletes the rest.
 pub(super) fn build(fabric: &str, wiring: &Wiring, seed: u32) -> Result<()> {
     let nodes = 0..wiring.nodes.len();
     let named = |node| namespace(fabric, wiring, node);
@@ -44,11 +44,11 @@ pub(super) fn build(fabric: &str, wiring: &Wiring, seed: u32) -> Result<()> {
         .clone()
         .map(|n| format!("netns add {}", named(n)))
         .collect();
-    ip(None, &add).context("namespaces take root")?;
+    ip(None, &add).context("namespaces require root")?;
     for node in nodes.clone() {
         let mut set = command(&named(node), "sysctl");
         set.arg("-qw").args(SETTINGS);
-        // Else every router picks alike, and in three tiers links stay unused. 0 would mean: random.
+        // Otherwise all routers hash alike, and links in three tiers stay unused. 0 would mean a random seed.
         let seed = seed.wrapping_add(node as u32).wrapping_mul(0x9e37_79b1) | 1;
         set.arg(format!("net.ipv4.fib_multipath_hash_seed={seed}"));
         if !wiring.nodes[node].is_host {
@@ -75,7 +75,7 @@ pub(super) fn build(fabric: &str, wiring: &Wiring, seed: u32) -> Result<()> {
     Ok(())
 }
 
-/// Takes the namespaces away, whichever are there; the veth pairs go with them.
+/// Deletes the existing namespaces; their veth pairs vanish with them.
 pub(super) fn remove(fabric: &str) -> Result<()> {
     let listed = output(std::process::Command::new("ip").args(["netns", "list"]))?;
     let ours = listed.lines().filter_map(|line| line.split(' ').next());
@@ -87,8 +87,9 @@ pub(super) fn remove(fabric: &str) -> Result<()> {
     ip(None, &delete).map(drop)
 }
 
-/// Interfaces as they are at first, and the rules by which a host sends from each NIC what bears its address, and what is
-/// bound to it: asked for an address of its own, IPv6 looks behind the local table for the latter alone.
+/// The initial state of interfaces, and the rules by which a host sends from each NIC the packets with its address and
+/// those bound to it: for a route to an address of its own, IPv6 consults tables after the local one only for the
+/// latter.
 fn interfaces(wiring: &Wiring, node: usize) -> Vec<String> {
     let mut lines = vec!["link set lo up".to_owned()];
     for (near, _) in wiring.ends(node) {
@@ -108,10 +109,10 @@ fn interfaces(wiring: &Wiring, node: usize) -> Vec<String> {
     lines
 }
 
-/// The number of the first table of a host; each NIC has one.
+/// The first table of a host; each NIC has one.
 const TABLES: usize = 100;
 
-/// The address of an end. Where a switch has a NIC, the only route there is the one that `route` makes.
+/// The address of an end. At a switch port to a NIC, only `route` makes routes.
 fn address(wiring: &Wiring, end: &End) -> String {
     let (bits, _) = prefix(end.address);
     let nodad = if end.address.is_ipv6() { " nodad" } else { "" };
@@ -121,8 +122,8 @@ fn address(wiring: &Wiring, end: &End) -> String {
     format!("address replace {address}/{bits} dev {interface}{nodad}{alone}")
 }
 
-/// Commands that mend addresses and routes of a node, whatever it lost while an interface was down.
-pub(super) fn mended(wiring: &Wiring, node: usize) -> Vec<String> {
+/// Commands that restore the addresses and routes of a node after an interface was down.
+pub(super) fn restored(wiring: &Wiring, node: usize) -> Vec<String> {
     let addresses = wiring.ends(node).map(|(near, _)| address(wiring, near));
     addresses.chain(routes(wiring, node)).collect()
 }
@@ -133,7 +134,7 @@ fn routes(wiring: &Wiring, node: usize) -> Vec<String> {
         let ends = (TABLES..).zip(wiring.ends(node));
         let gateways = ends.map(|(table, (near, far))| {
             let (to, interface) = (far.address, &near.interface);
-            // Else IPv6 looks for the gateway by the rules, and finds the route that is to be replaced.
+            // Otherwise IPv6 looks up the gateway by the rules, and finds the route to replace.
             format!("route replace default via {to} dev {interface} table {table} onlink")
         });
         return gateways.collect();
@@ -142,7 +143,7 @@ fn routes(wiring: &Wiring, node: usize) -> Vec<String> {
     lines.flatten().collect()
 }
 
-/// How a switch reaches a NIC: over every neighbour that is nearer to it.
+/// The route of a switch to a NIC: over every neighbour that is nearer to it.
 fn route(wiring: &Wiring, node: usize, nic: &Link) -> Option<String> {
     let distances = wiring.distances(nic);
     let here = distances[node]?;
@@ -161,14 +162,14 @@ fn route(wiring: &Wiring, node: usize, nic: &Link) -> Option<String> {
     Some(format!("route replace {destination} {hops}"))
 }
 
-/// The command that takes away the way from a node to a NIC; from its host, the way out of it.
+/// The command that deletes the route from a node to a NIC; in the NIC's host, the route out of it.
 pub(super) fn missing(wiring: &Wiring, node: usize, nic: &Link) -> Result<String> {
     if !wiring.nodes[node].is_host {
         return Ok(format!("route del {}", destination(nic)));
     }
     let mut ends = (TABLES..).zip(wiring.ends(node));
     let found = ends.find(|(_, (near, _))| near.address == nic.lower.address);
-    let (table, _) = found.context("that NIC is in another host")?;
+    let (table, _) = found.context("the NIC is in another host")?;
     let all = if nic.lower.address.is_ipv6() {
         "::/0"
     } else {

@@ -1,85 +1,53 @@
-//! A fabric that is up, and what is written down of it so that a later command finds it.
+//! A running fabric, and the file from which later commands load it.
 
 use super::build::{self, build};
 use super::fault::{self, Active, Fault};
 use super::wiring::{Link, Wiring};
 use anyhow::{Context, Result, ensure};
-use rocescope_fabric::{Rails, Topology};
+use rocescope_fabric::Rails;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use xtask::product::target;
 
-/// How large, and in which family of addresses; groups and upper switches make it three tiers.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(crate) struct Size {
-    pub(crate) hosts: u32,
-    pub(crate) nics: u32,
-    pub(crate) hosts_a_group: u32,
-    pub(crate) uppers: u32,
-    pub(crate) spines: u32,
-    pub(crate) ipv6: bool,
-}
-
-impl Size {
-    /// Two tiers, IPv4.
-    pub(crate) const fn new(hosts: u32, nics: u32, spines: u32) -> Self {
-        Self {
-            hosts,
-            nics,
-            hosts_a_group: hosts,
-            uppers: 0,
-            spines,
-            ipv6: false,
-        }
-    }
-
-    pub(crate) fn topology(self) -> Result<Topology> {
-        let Self {
-            hosts,
-            nics,
-            hosts_a_group,
-            uppers,
-            spines,
-            ipv6,
-        } = self;
-        let rails = Rails {
-            hosts,
-            nics,
-            hosts_a_group,
-            uppers,
-            spines,
-            ipv6,
-        };
-        Ok(rails.build()?)
-    }
+/// [`Rails`] in the file of a fabric.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Rails")]
+struct Size {
+    hosts: u32,
+    nics: u32,
+    hosts_a_group: u32,
+    uppers: u32,
+    spines: u32,
+    ipv6: bool,
 }
 
 #[derive(Debug)]
 pub(crate) struct Fabric {
     pub(crate) name: String,
-    pub(crate) size: Size,
+    pub(crate) size: Rails,
     pub(crate) wiring: Wiring,
     pub(crate) active: Vec<Active>,
 }
 
-/// What a file keeps.
+/// The content of the file.
 #[derive(Serialize, Deserialize)]
 struct Written<A> {
-    size: Size,
+    #[serde(with = "Size")]
+    size: Rails,
     active: A,
 }
 
 impl Fabric {
-    /// Builds one, named after this process; where that fails nothing is left.
-    pub(crate) fn up(size: Size) -> Result<Self> {
+    /// Builds a fabric named after this process; a failure leaves nothing behind.
+    pub(crate) fn up(size: Rails) -> Result<Self> {
         static BUILT: AtomicU32 = AtomicU32::new(0);
         let (process, number) = (std::process::id(), BUILT.fetch_add(1, Ordering::Relaxed));
         let fabric = Self {
             name: format!("rf{process}x{number}"),
             size,
-            wiring: Wiring::of(&size.topology()?),
+            wiring: Wiring::of(&size.build()?),
             active: Vec::new(),
         };
         fabric.save()?;
@@ -87,7 +55,7 @@ impl Fabric {
             Ok(()) => {
                 fs::write(
                     fabric.directory()?.join("topology.toml"),
-                    size.topology()?.to_toml(),
+                    size.build()?.to_toml(),
                 )?;
                 Ok(fabric)
             }
@@ -98,7 +66,7 @@ impl Fabric {
         }
     }
 
-    /// One that was built earlier; the only one there is, unless named.
+    /// Loads a fabric by name; without a name, the only one.
     pub(crate) fn load(name: Option<&str>) -> Result<Self> {
         let names = names()?;
         let name = match name {
@@ -106,19 +74,19 @@ impl Fabric {
             None => {
                 ensure!(
                     names.len() == 1,
-                    "which fabric? up are: {}",
+                    "name a fabric; running: {}",
                     names.join(" ")
                 );
                 names.concat()
             }
         };
         let file = directory(&name)?.join("state.json");
-        let read = fs::read(&file).with_context(|| format!("no fabric is called {name}"))?;
+        let read = fs::read(&file).with_context(|| format!("no fabric named {name}"))?;
         let written: Written<Vec<Active>> = serde_json::from_slice(&read)?;
         Ok(Self {
             name,
             size: written.size,
-            wiring: Wiring::of(&written.size.topology()?),
+            wiring: Wiring::of(&written.size.build()?),
             active: written.active,
         })
     }
@@ -134,7 +102,7 @@ impl Fabric {
         Ok(fs::write(file, serde_json::to_vec_pretty(&written)?)?)
     }
 
-    /// Where files of this fabric lie.
+    /// The directory with the files of this fabric.
     pub(crate) fn directory(&self) -> Result<PathBuf> {
         directory(&self.name)
     }
@@ -146,23 +114,23 @@ impl Fabric {
 
     pub(crate) fn link(&self, name: &str) -> Result<&Link> {
         let link = self.wiring.links.iter().find(|link| link.name == name);
-        link.with_context(|| format!("no link is called {name}"))
+        link.with_context(|| format!("no link named {name}"))
     }
 
     pub(crate) fn node(&self, name: &str) -> Result<usize> {
         let mut nodes = self.wiring.nodes.iter();
         let node = nodes.position(|node| node.name == name);
-        node.with_context(|| format!("no node is called {name}"))
+        node.with_context(|| format!("no node named {name}"))
     }
 
-    /// Puts a fault on a place.
+    /// Injects a fault at a place.
     pub(crate) fn inject(&mut self, place: &str, fault: Fault) -> Result<()> {
         let active = fault::inject(self, place, fault)?;
         self.active.push(active);
         self.save()
     }
 
-    /// Takes away all faults of a place, or all there are; how many.
+    /// Heals all faults of a place, or all faults; returns their number.
     pub(crate) fn heal(&mut self, place: Option<&str>) -> Result<usize> {
         let is_there = |active: &Active| place.is_none_or(|place| active.place == place);
         let (healed, stay) = std::mem::take(&mut self.active)
@@ -179,7 +147,7 @@ impl Fabric {
         Ok(healed.len())
     }
 
-    /// Takes everything away.
+    /// Removes the fabric.
     pub(crate) fn down(mut self) -> Result<()> {
         let healed = self.heal(None);
         build::remove(&self.name)?;
@@ -196,7 +164,7 @@ fn directory(name: &str) -> Result<PathBuf> {
     Ok(fabrics()?.join(name))
 }
 
-/// The fabrics that were built and not yet taken down.
+/// The running fabrics.
 pub(crate) fn names() -> Result<Vec<String>> {
     let Ok(entries) = fs::read_dir(fabrics()?) else {
         return Ok(Vec::new());
@@ -209,26 +177,26 @@ pub(crate) fn names() -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// A fabric that is taken down with its owner.
+/// A fabric that is removed with its owner.
 #[derive(Debug)]
 pub(crate) struct Kept(Option<Fabric>);
 
 impl Kept {
-    pub(crate) fn up(size: Size) -> Result<Self> {
+    pub(crate) fn up(size: Rails) -> Result<Self> {
         Fabric::up(size).map(|fabric| Self(Some(fabric)))
     }
 }
 
 impl std::ops::Deref for Kept {
     type Target = Fabric;
-    #[expect(clippy::expect_used, reason = "it is taken by drop alone")]
+    #[expect(clippy::expect_used, reason = "only drop takes it")]
     fn deref(&self) -> &Fabric {
         self.0.as_ref().expect("until it is dropped")
     }
 }
 
 impl std::ops::DerefMut for Kept {
-    #[expect(clippy::expect_used, reason = "it is taken by drop alone")]
+    #[expect(clippy::expect_used, reason = "only drop takes it")]
     fn deref_mut(&mut self) -> &mut Fabric {
         self.0.as_mut().expect("until it is dropped")
     }
@@ -237,7 +205,7 @@ impl std::ops::DerefMut for Kept {
 impl Drop for Kept {
     fn drop(&mut self) {
         if let Some(Err(error)) = self.0.take().map(Fabric::down) {
-            eprintln!("the fabric is not all gone: {error:#}");
+            eprintln!("the fabric is not completely removed: {error:#}");
         }
     }
 }

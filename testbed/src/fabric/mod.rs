@@ -1,13 +1,13 @@
-//! `cargo xtask fabric`: a rail fabric of network namespaces, with faults, and what the product says of them.
+//! `cargo xtask fabric`: a rail fabric of network namespaces, with faults, and the product's verdicts about them.
 //!
 //! | module | what it does |
 //! |---|---|
-//! | `wiring` | nodes and the ends of links, of the topology of `rocescope-fabric` |
-//! | `build` | those as namespaces, veth pairs and routes |
-//! | `fault` | what can be wrong, put on and taken away |
-//! | `accuracy` | faults one after another, and whether the product names them |
-//! | `oracle` | the path of a 5-tuple, asked of the kernel |
-//! | `live` | a fabric that is up, for commands one after another |
+//! | `wiring` | nodes and ends of links, from the topology of `rocescope-fabric` |
+//! | `build` | namespaces, veth pairs and routes |
+//! | `fault` | injects and heals faults |
+//! | `accuracy` | one fault after another, and whether the product names them |
+//! | `oracle` | the kernel's path of a 5-tuple |
+//! | `live` | a running fabric, for successive commands |
 //! | `namespace` | programs in namespaces |
 
 mod accuracy;
@@ -21,8 +21,9 @@ mod tests;
 mod wiring;
 
 use anyhow::{Context, Result, bail, ensure};
-use live::{Fabric, Size};
+use live::Fabric;
 use oracle::Tuple;
+use rocescope_fabric::Rails;
 
 const USAGE: &str = "\
 cargo xtask fabric up [--hosts N] [--nics N] [--spines N] [--ipv6]    prints the name of the fabric
@@ -30,7 +31,7 @@ cargo xtask fabric up [--hosts N] [--nics N] [--spines N] [--ipv6]    prints the
 cargo xtask fabric status [--fabric NAME]
 cargo xtask fabric fault KIND PLACE [--fabric NAME] [OPTION VALUE...]
     link-down|flapping|loss|corruption LINK     --period S, --ratio F
-    congestion LINK                             --depth S: how long the queue is
+    congestion LINK                             --depth S: delay of the queue
     blackhole LINK --src A --dst A --port N     one 5-tuple
     acl LINK --src NIC --dst NIC                all UDP from one NIC to another
     missing-route NODE --nic NIC                a switch that cannot reach it, or its own host
@@ -39,10 +40,10 @@ cargo xtask fabric fault KIND PLACE [--fabric NAME] [OPTION VALUE...]
 cargo xtask fabric heal [PLACE] [--fabric NAME]
 cargo xtask fabric oracle SRC DST PORT [DPORT] [--fabric NAME]
 cargo xtask fabric accuracy [--scale F] [--rounds N] [--seed N] [--quiet S] [--only KIND,...] [--ipv6] [--json FILE]
-    Agents on 4 hosts, every fault N times, what `rocescope diagnose hostmesh` says of it. F divides all times.
-cargo xtask fabric record DIRECTORY [OPTION...]   the first half of it
-cargo xtask fabric judge DIRECTORY [--json FILE]  the second
-cargo xtask fabric down [--fabric NAME]         without a name: all of them
+    Agents on 4 hosts, every fault N times, the verdicts of `rocescope diagnose hostmesh`. F divides all times.
+cargo xtask fabric record DIRECTORY [OPTION...]   its first half: agents and faults
+cargo xtask fabric judge DIRECTORY [--json FILE]  its second half: verdicts
+cargo xtask fabric down [--fabric NAME]         all fabrics without a name
 ";
 
 pub(crate) fn run(arguments: &[&str]) -> Result<()> {
@@ -106,15 +107,15 @@ fn named<'a>(arguments: &[&'a str]) -> Result<(Option<&'a str>, Vec<&'a str>)> {
     Ok((Some(name), rest))
 }
 
-fn size(options: &[&str]) -> Result<Size> {
-    let mut size = Size::new(4, 4, 2);
+fn size(options: &[&str]) -> Result<Rails> {
+    let mut size = Rails::two_tiers(4, 4, 2);
     let mut group = None;
     let mut options = options.iter();
     while let Some(option) = options.next() {
         let mut number = || {
             let value = options.next().and_then(|value| value.parse().ok());
-            let value: u32 = value.with_context(|| format!("{option} takes a number"))?;
-            ensure!((1..=100).contains(&value), "{option} is from 1 to 100");
+            let value: u32 = value.with_context(|| format!("{option} requires a number"))?;
+            ensure!((1..=100).contains(&value), "{option} must be from 1 to 100");
             Ok(value)
         };
         match *option {

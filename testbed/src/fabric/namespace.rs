@@ -1,4 +1,4 @@
-//! Programs in the namespaces of a fabric. One process takes many commands: a fabric is up in a second or two.
+//! Programs in the namespaces of a fabric. One process runs many commands, so a fabric starts in a second or two.
 
 use anyhow::{Context, Result, ensure};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
@@ -8,7 +8,7 @@ use std::os::fd::AsFd;
 use std::process::{Command, Stdio};
 use xtask::process::show;
 
-/// Runs to the end with `input`; what it printed. An error names the command and what it said.
+/// Runs a command to completion with `input`; returns its output. An error names the command and its standard error.
 pub(super) fn fed(command: &mut Command, input: &str) -> Result<String> {
     let shown = show(command);
     let mut child = command
@@ -18,25 +18,25 @@ pub(super) fn fed(command: &mut Command, input: &str) -> Result<String> {
         .spawn()
         .with_context(|| shown.clone())?;
     if let Some(mut stdin) = child.stdin.take() {
-        // A program that ends before it has read all says why in its own words.
+        // A program that ends before it has read everything prints the reason itself.
         let _ = stdin.write_all(input.as_bytes());
     }
     let output = child.wait_with_output()?;
-    let said = String::from_utf8_lossy(&output.stderr);
+    let stderr = String::from_utf8_lossy(&output.stderr);
     ensure!(
         output.status.success(),
         "{shown}: {}\n{input}",
-        said.trim_end()
+        stderr.trim_end()
     );
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// Runs to the end; what it printed.
+/// Runs a command to completion; returns its output.
 pub(super) fn output(command: &mut Command) -> Result<String> {
     fed(command, "")
 }
 
-/// `ip` with a batch of its commands, in a namespace or in the caller's.
+/// Runs a batch of `ip` commands in a namespace, or in the caller's.
 pub(super) fn ip(namespace: Option<&str>, lines: &[String]) -> Result<String> {
     if lines.is_empty() {
         return Ok(String::new());
@@ -45,7 +45,7 @@ pub(super) fn ip(namespace: Option<&str>, lines: &[String]) -> Result<String> {
     if let Some(namespace) = namespace {
         command.args(["-n", namespace]);
     }
-    // A rule takes its family from here, not from the address in it.
+    // The address family of a rule comes from this option, not from its address.
     if lines
         .iter()
         .any(|line| line.starts_with("rule ") && line.contains(':'))
@@ -55,14 +55,14 @@ pub(super) fn ip(namespace: Option<&str>, lines: &[String]) -> Result<String> {
     fed(command.args(["-batch", "-"]), &(lines.join("\n") + "\n"))
 }
 
-/// A program in a namespace; `ip` becomes it, so its number is the program's.
+/// A program in a namespace; `ip` becomes that program, so it has the same process ID.
 pub(crate) fn command(namespace: &str, program: &str) -> Command {
     let mut command = Command::new("ip");
     command.args(["netns", "exec", namespace, program]);
     command
 }
 
-/// Does something in a namespace, on a thread that ends with it; what is opened there stays there.
+/// Runs a closure in a namespace, on a thread that ends with it; its sockets stay in the namespace.
 pub(super) fn inside<T: Send + 'static>(
     namespace: &str,
     then: impl FnOnce() -> T + Send + 'static,

@@ -1,11 +1,11 @@
-//! The path that the kernel will choose for a 5-tuple, asked of the kernel, router by router.
+//! The path that the kernel chooses for a 5-tuple, looked up router by router.
 
 use super::live::Fabric;
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 use std::net::IpAddr;
 
-/// What ECMP hashes, and the protocol is UDP.
+/// The fields that ECMP hashes; the protocol is UDP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Tuple {
     pub(crate) src: IpAddr,
@@ -18,17 +18,17 @@ pub(crate) struct Tuple {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Hop {
     pub(crate) node: usize,
-    /// Where the packet comes in, and what a traceroute hears from.
+    /// The receiving interface, from whose address a traceroute gets the answer.
     pub(crate) address: IpAddr,
 }
 
-/// The hops of a 5-tuple that begins at a NIC and ends at another, the last hop among them.
+/// The hops of a 5-tuple from one NIC to another, the last hop included.
 pub(crate) fn path(fabric: &Fabric, tuple: &Tuple) -> Result<Vec<Hop>> {
     let wiring = &fabric.wiring;
     let nic = wiring
         .nics()
         .find(|nic| nic.lower.address == tuple.src)
-        .with_context(|| format!("{} is no NIC's", tuple.src))?;
+        .with_context(|| format!("no NIC has the address {}", tuple.src))?;
     let mut at = &nic.upper;
     let mut hops = Vec::new();
     loop {
@@ -39,10 +39,7 @@ pub(crate) fn path(fabric: &Fabric, tuple: &Tuple) -> Result<Vec<Hop>> {
         if wiring.nodes[at.node].is_host {
             return Ok(hops);
         }
-        ensure!(
-            hops.len() <= wiring.nodes.len(),
-            "{tuple:?} goes in a circle"
-        );
+        ensure!(hops.len() <= wiring.nodes.len(), "{tuple:?} loops");
         let leaves = next(fabric, at.node, &at.interface, tuple)?;
         let mut ends = wiring.ends(at.node);
         let far = ends.find(|(near, _)| near.interface == leaves);
@@ -65,9 +62,9 @@ fn next(fabric: &Fabric, node: usize, from: &str, tuple: &Tuple) -> Result<Strin
     ask.args([&dst.to_string(), "from", &src.to_string(), "iif", from]);
     ask.args(["ipproto", "udp", "sport", &src_port.to_string()]);
     ask.args(["dport", &dst_port.to_string()]);
-    let said = super::namespace::output(&mut ask)?;
-    let said: Value = serde_json::from_str(&said).context("ip route get")?;
-    let device = said[0]["dev"]
+    let routes = super::namespace::output(&mut ask)?;
+    let routes: Value = serde_json::from_str(&routes).context("ip route get")?;
+    let device = routes[0]["dev"]
         .as_str()
         .context("a route has an interface")?;
     Ok(device.to_owned())

@@ -1,34 +1,35 @@
-//! What the kernel does with a fabric, seen with plain UDP from a NIC of one host to a NIC of another.
+//! Sends plain UDP from a NIC of one host to a NIC of another through a fabric.
 
 use super::fault::Fault;
-use super::live::{Kept, Size};
+use super::live::Kept;
 use super::namespace::{inside, output};
 use super::oracle::{self, Tuple};
 use super::wiring::End;
+use rocescope_fabric::Rails;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// A small fabric; `None`, said in one line, where this user may not make one.
+/// A small fabric; `None`, after one line, where this user may not build one.
 fn fabric(ipv6: bool) -> Option<Kept> {
-    up(Size {
+    up(Rails {
         ipv6,
-        ..Size::new(2, 2, 2)
+        ..Rails::two_tiers(2, 2, 2)
     })
 }
 
-fn up(size: Size) -> Option<Kept> {
+fn up(size: Rails) -> Option<Kept> {
     match Kept::up(size) {
         Ok(fabric) => Some(fabric),
         Err(error) => {
             assert!(std::env::var_os("CI").is_none(), "no fabric: {error:#}");
-            eprintln!("skipped: namespaces take root and iproute2");
+            eprintln!("skipped: namespaces require root and iproute2");
             None
         }
     }
 }
 
-/// A socket that lives in the namespace of a node.
+/// A socket in the namespace of a node.
 fn socket(fabric: &Kept, node: usize, at: SocketAddr) -> UdpSocket {
     let namespace = fabric.namespace(node);
     let socket = inside(&namespace, move || UdpSocket::bind(at))
@@ -77,11 +78,11 @@ impl Pair {
         }
     }
 
-    /// Sends datagrams one after another; how many came, and how many of them as they were sent.
+    /// Sends datagrams; returns how many arrived, and how many of them unchanged.
     fn send(&self, count: usize) -> (usize, usize) {
         let payload = [7; 120];
         for _ in 0..count {
-            // What a router says of an earlier one is heard here.
+            // A router's error about an earlier datagram arrives here.
             let _ = self.sender.send_to(&payload, (self.dst, PORT));
         }
         let (mut came, mut whole) = (0, 0);
@@ -96,7 +97,7 @@ impl Pair {
         (came, whole)
     }
 
-    /// The link between the first two switches on the way of the 5-tuple, and the spine.
+    /// The link between the first two switches on the path of the 5-tuple, and the spine.
     fn uplink(&self, fabric: &Kept) -> String {
         let hops = oracle::path(fabric, &self.tuple()).unwrap();
         let name = |at: usize| &fabric.wiring.nodes[hops[at].node].name;
@@ -110,7 +111,7 @@ impl Pair {
     }
 }
 
-/// Both families; a fabric that works before and after what is done to it.
+/// Runs `check` for both families; the fabric must work before and after it.
 fn each(check: impl Fn(&mut Kept, &Pair)) {
     for ipv6 in FAMILIES {
         let Some(mut fabric) = fabric(ipv6) else {
@@ -125,9 +126,9 @@ fn each(check: impl Fn(&mut Kept, &Pair)) {
 }
 
 #[test]
-fn the_oracle_knows_every_link_that_is_used() {
-    let two_tiers = Size::new(2, 2, 2);
-    let three_tiers = Size {
+fn the_oracle_matches_the_links_in_use() {
+    let two_tiers = Rails::two_tiers(2, 2, 2);
+    let three_tiers = Rails {
         hosts_a_group: 1,
         uppers: 2,
         ..two_tiers
@@ -135,7 +136,7 @@ fn the_oracle_knows_every_link_that_is_used() {
     let sizes = [(two_tiers, 4), (three_tiers, 6)];
     let all = sizes.map(|size| FAMILIES.map(|ipv6| (size, ipv6)));
     for ((size, length), ipv6) in all.into_iter().flatten() {
-        let Some(fabric) = up(Size { ipv6, ..size }) else {
+        let Some(fabric) = up(Rails { ipv6, ..size }) else {
             return;
         };
         let pair = Pair::new(&fabric);
@@ -159,12 +160,12 @@ fn the_oracle_knows_every_link_that_is_used() {
         }
         let after = sent(&fabric);
         for (node, (before, after)) in before.iter().zip(after).enumerate() {
-            // Neighbours are asked for now and then.
+            // Neighbour discovery sends a few packets.
             let more = after - before - used.get(&node).unwrap_or(&0);
             let name = &fabric.wiring.nodes[node].name;
             assert!(more < 40, "{name}: {before} {after} {used:?}");
         }
-        // Each router hashes with a seed of its own: all of a tier are used.
+        // Each router hashes with its own seed: all routers of a tier carry traffic.
         for (node, of) in fabric.wiring.nodes.iter().enumerate() {
             let chosen = of.name.starts_with('s') || of.name.contains('u');
             assert!(!chosen || used.contains_key(&node), "{} is idle", of.name);
@@ -172,7 +173,7 @@ fn the_oracle_knows_every_link_that_is_used() {
     }
 }
 
-/// Packets that each switch has sent by now; hosts count as none.
+/// The packets that each switch has sent; hosts count as none.
 fn sent(fabric: &Kept) -> Vec<u64> {
     let of = |node: usize| {
         if fabric.wiring.nodes[node].is_host {
@@ -247,7 +248,7 @@ fn an_access_list_refuses_one_pair() {
 #[test]
 fn a_link_that_is_down_loses_what_ecmp_gives_it() {
     each(|fabric, pair| {
-        // The switch before it goes another way, the one behind has no other.
+        // The switch before the link takes another path; the switch after it has no other.
         let uplink = pair.uplink(fabric);
         fabric.inject(&uplink, Fault::LinkDown).unwrap();
         assert_eq!(pair.send(20), (20, 20));
@@ -263,7 +264,7 @@ fn a_link_that_is_down_loses_what_ecmp_gives_it() {
 }
 
 #[test]
-fn a_link_that_flaps_is_up_now_and_then() {
+fn a_flapping_link_is_up_part_of_the_time() {
     each(|fabric, pair| {
         let period = Duration::from_millis(600);
         let downlink = pair.downlink(fabric);
@@ -282,7 +283,7 @@ fn a_link_that_flaps_is_up_now_and_then() {
 }
 
 #[test]
-fn without_a_route_nothing_comes() {
+fn without_a_route_no_packet_arrives() {
     each(|fabric, pair| {
         let nic = || Fault::MissingRoute { nic: "h1n1".into() };
         fabric.inject("r1", nic()).unwrap();
@@ -343,7 +344,7 @@ fn a_slow_host_waits_for_its_share() {
 }
 
 #[test]
-fn nothing_is_left_of_a_fabric() {
+fn a_removed_fabric_leaves_nothing() {
     let Some(mut fabric) = fabric(false) else {
         return;
     };

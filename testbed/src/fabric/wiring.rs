@@ -1,4 +1,4 @@
-//! What there is to build of a topology: its nodes and the two ends of each link, by number and by name.
+//! The nodes of a topology and the two ends of each link, by number and by name.
 
 use rocescope_fabric::{LinkId, Nic, NodeId, Role, Topology};
 use std::collections::VecDeque;
@@ -20,7 +20,7 @@ pub(crate) struct End {
     pub(crate) address: IpAddr,
 }
 
-/// A link, `lower` the end nearer to the hosts.
+/// A link; `lower` is the end nearer to the hosts.
 #[derive(Debug)]
 pub(crate) struct Link {
     /// `h0n1` for the link of that NIC, `r0-s1` between switches.
@@ -78,7 +78,7 @@ impl Wiring {
         self.links.iter().skip(self.nics)
     }
 
-    /// The ends of links at a node, each with the end on the other side.
+    /// The ends of links at a node, each with the opposite end.
     pub(crate) fn ends(&self, node: usize) -> impl Iterator<Item = (&End, &End)> {
         self.links.iter().filter_map(move |link| match node {
             _ if link.lower.node == node => Some((&link.lower, &link.upper)),
@@ -87,7 +87,7 @@ impl Wiring {
         })
     }
 
-    /// Links from each switch to the one that a NIC is on; hosts carry nothing through.
+    /// The number of links from each switch to the switch of a NIC; hosts forward nothing.
     pub(crate) fn distances(&self, nic: &Link) -> Vec<Option<usize>> {
         let mut distances = vec![None; self.nodes.len()];
         distances[nic.upper.node] = Some(0);
@@ -104,7 +104,7 @@ impl Wiring {
     }
 }
 
-/// Bits of the prefix of a link, and of an address alone.
+/// Prefix bits of a link, and of a single address.
 pub(crate) const fn prefix(of: IpAddr) -> (u8, u8) {
     match of {
         IpAddr::V4(_) => (31, 32),

@@ -1,8 +1,8 @@
-//! `cargo xtask picture [--check]`: `docs/top.svg`, the screen that a test of `rocescope top` saw.
+//! `cargo xtask picture [--check]`: `docs/top.svg`, the screen of a test of `rocescope top`.
 //!
-//! The test drives the real program by tmux; what tmux captured, escape codes and all, becomes the
-//! picture. All in it is deterministic but what the program says of its own processor time and memory, so
-//! `--check` compares the texts with their digits made equal.
+//! The test drives the real program in tmux; the captured screen, escape codes included, becomes the picture.
+//! Everything is deterministic except the program's own processor time and memory, so `--check` compares the texts with
+//! all digits equal.
 
 mod screen;
 mod svg;
@@ -36,14 +36,14 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
                 shape(&written) == shape(&drawn),
                 "{PAGE} is stale: run `cargo xtask picture` and commit what it writes"
             );
-            println!("the picture is what the program draws");
+            println!("the picture is up to date");
         }
-        _ => bail!("expected nothing, or --check"),
+        _ => bail!("usage: cargo xtask picture [--check]"),
     }
     Ok(())
 }
 
-/// Runs the test that leaves its screen.
+/// Runs the test that saves its screen.
 fn capture() -> Result<Screen> {
     let folder = root().join("target");
     fs::create_dir_all(&folder)?;
@@ -54,7 +54,7 @@ fn capture() -> Result<Screen> {
     Ok(Screen::read(&painted))
 }
 
-/// The words of a picture, whatever the numbers of the line that tells of the program itself.
+/// The words of a picture, without the numbers of the line about the program itself.
 fn shape(svg: &str) -> Vec<String> {
     let texts = svg.split("<text ").skip(1);
     let texts = texts.filter_map(|text| Some(text.split_once('>')?.1.split_once("</text>")?.0));
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_program_s_own_cost_is_no_part_of_the_shape() {
+    fn the_shape_ignores_the_program_s_own_cost() {
         let picture = |cost: &str| {
             let painted = format!("a \u{1b}[1mb\u{1b}[0m\n\u{1b}[38;5;245mCPU {cost}\u{1b}[39m\n");
             shape(&svg::draw(&Screen::read(&painted)))

@@ -1,11 +1,11 @@
-//! What tmux captured: characters with their colours.
+//! A screen from tmux: characters with their colours.
 
-/// How a character looks.
+/// The style of a character.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Look {
-    /// Of the 256 colours; nothing is the terminal's own.
+pub(super) struct Style {
+    /// One of the 256 colours; `None` for the terminal's default.
     pub(super) color: Option<u8>,
-    /// The same of what lies behind it.
+    /// The same for the background.
     pub(super) paper: Option<u8>,
     pub(super) bold: bool,
     pub(super) faint: bool,
@@ -15,13 +15,13 @@ pub(super) struct Look {
 /// Lines of characters.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Screen {
-    pub(super) lines: Vec<Vec<(char, Look)>>,
+    pub(super) lines: Vec<Vec<(char, Style)>>,
 }
 
 impl Screen {
-    /// Reads text with SGR escape codes, the only ones that `tmux capture-pane -e` writes.
+    /// Parses text with SGR escape codes, the only ones that `tmux capture-pane -e` writes.
     pub(super) fn read(painted: &str) -> Self {
-        let mut look = Look::default();
+        let mut look = Style::default();
         let lines = painted.lines().map(|line| {
             let mut cells = Vec::new();
             for (at, part) in line.split('\u{1b}').enumerate() {
@@ -42,7 +42,7 @@ impl Screen {
     }
 }
 
-impl Look {
+impl Style {
     fn apply(&mut self, codes: &str) {
         let mut codes = codes.split(';').map(|code| code.parse().unwrap_or(0_u8));
         while let Some(code) = codes.next() {
@@ -55,7 +55,7 @@ impl Look {
                 27 => self.reversed = false,
                 30..=37 => self.color = Some(code - 30),
                 38 => {
-                    // `38;5;N`; the view names no other colours.
+                    // `38;5;N`; the view uses no other form of colour.
                     self.color = codes.nth(1);
                 }
                 39 => self.color = None,
@@ -74,14 +74,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn looks_hold_until_they_are_taken_back() {
+    fn styles_hold_until_they_are_reset() {
         let screen = Screen::read("a\u{1b}[1m\u{1b}[38;5;80mb\nc\u{1b}[0md");
-        let look = Look {
+        let look = Style {
             color: Some(80),
             bold: true,
-            ..Look::default()
+            ..Style::default()
         };
-        let plain = Look::default();
+        let plain = Style::default();
         assert_eq!(screen.lines[0], [('a', plain), ('b', look)]);
         assert_eq!(screen.lines[1], [('c', look), ('d', plain)]);
     }

@@ -1,18 +1,18 @@
-//! A screen as a picture that scales.
+//! Draws a screen as SVG.
 
-use super::screen::{Look, Screen};
+use super::screen::{Screen, Style};
 use std::fmt::Write;
 
-/// Size of a cell and of the margin, in the picture's own units.
+/// Size of a cell and of the margin, in units of the picture.
 const WIDTH: f64 = 8.4;
 const HEIGHT: f64 = 18.0;
 const MARGIN: f64 = 12.0;
-/// From the top of a cell to the line that letters stand on.
+/// From the top of a cell to the baseline of its text.
 const BASE: f64 = 13.5;
 const PAPER: &str = "#16181d";
 const INK: &str = "#d8dbe2";
 
-/// The picture; characters keep to their cells whatever the font.
+/// The picture; characters stay in their cells with any font.
 pub(super) fn draw(screen: &Screen) -> String {
     let columns = screen.lines.iter().map(Vec::len).max().unwrap_or(0);
     let (width, height) = (
@@ -37,11 +37,11 @@ pub(super) fn draw(screen: &Screen) -> String {
     svg + "</svg>\n"
 }
 
-fn write_run(svg: &mut String, text: &str, look: Look, at: usize, y: f64) {
+fn write_run(svg: &mut String, text: &str, look: Style, at: usize, y: f64) {
     let x = MARGIN + at as f64 * WIDTH;
     let length = text.chars().count() as f64 * WIDTH;
     let mut ink = look.color.map_or_else(|| INK.to_owned(), rgb);
-    // Writing into a string does not fail.
+    // Writing to a string does not fail.
     let mut paper = look.paper.map(rgb);
     if look.reversed {
         let behind = paper.unwrap_or_else(|| PAPER.to_owned());
@@ -56,7 +56,7 @@ fn write_run(svg: &mut String, text: &str, look: Look, at: usize, y: f64) {
     if text.trim().is_empty() {
         return;
     }
-    // Blanks at the edges would be lost.
+    // SVG would drop blanks at the edges.
     let trimmed = text.trim_start();
     let skipped = text.chars().count() - trimmed.chars().count();
     let trimmed = trimmed.trim_end();
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_escaped_and_stands_in_its_cells() {
+    fn text_is_escaped_and_placed_in_its_cells() {
         let svg = draw(&Screen::read("  a<b"));
         assert!(
             svg.contains("x=\"28.8\"") && svg.contains(">a&lt;b</text>"),

@@ -1,5 +1,5 @@
-# The first process of a machine: makes a root that is written to memory, and becomes systemd in it.
-# Arguments: the directory to mount it at, the root below it, the unit to start. In namespaces of its own.
+# The first process of a machine: mounts a root whose changes stay in memory, and becomes systemd in it. Runs in its own
+# namespaces. Arguments: the directory to mount it at, the root below it, the unit to start.
 set -e
 at=$1 below=$2 unit=$3
 mount -t tmpfs machine "$at"
@@ -12,7 +12,7 @@ mount -t sysfs -o ro sysfs sys
 mount -t cgroup2 cgroup sys/fs/cgroup
 for fresh in dev run tmp; do mount -t tmpfs -o mode=755 "$fresh" "$fresh"; done
 chmod 1777 tmp
-# Nodes of its own: whose those of this system are is its own affair.
+# Its own device nodes: the owners of this system's nodes do not matter.
 while read -r device numbers; do
     # shellcheck disable=SC2086
     mknod -m 666 "dev/$device" c $numbers

@@ -1,11 +1,11 @@
-//! `cargo xtask service --debian`: a clean Debian, and the commands under "Install" in the README as a
-//! stranger would type them.
+//! `cargo xtask service --debian`: the commands under "Install" in the README on a clean Debian, as a new user types
+//! them.
 //!
-//! Those up to the last `apt` run in the fresh root with the network of this system, for they fetch
-//! packages; the others on a machine that has booted from it.
+//! Those up to the last `apt` run in the new root with the network of this system, because they fetch packages. The
+//! others run on a machine booted from it.
 
 use super::machine::{Machine, output};
-use super::{figures, plug, send, step, unit};
+use super::{metrics, plug, send, step, unit};
 use anyhow::{Context, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,8 @@ pub(super) fn run(package: &Path) -> Result<()> {
     let readme = fs::read_to_string(root().join("README.md"))?;
     let lines = commands(&readme);
     let fetched = lines.iter().rposition(|line| line.contains("apt "));
-    let (fetch, service) = lines.split_at(fetched.context("README: nothing is installed")? + 1);
+    let (fetch, service) =
+        lines.split_at(fetched.context("README: no command installs packages")? + 1);
     let fresh = Fresh::new()?;
     step("debootstrap", || fresh.bootstrap())?;
     fresh.bring(package)?;
@@ -34,17 +35,17 @@ pub(super) fn run(package: &Path) -> Result<()> {
     step("traffic", || {
         let sent = send(&machine, &[])?;
         machine.run("systemctl stop rocescope")?;
-        let identity = figures::identity(&unit::CAPTURE.journal(&machine)?, sent)?;
-        let windows = figures::dataset(&machine, sent)?;
+        let identity = metrics::identity(&unit::CAPTURE.journal(&machine)?, sent)?;
+        let windows = metrics::dataset(&machine, sent)?;
         Ok(format!("{identity}; {windows} windows sealed"))
     })
 }
 
-fn last(said: &str) -> String {
-    said.trim().lines().last().unwrap_or_default().to_owned()
+fn last(output: &str) -> String {
+    output.trim().lines().last().unwrap_or_default().to_owned()
 }
 
-/// The lines of the indented blocks under "Install" that are for the box: cargo's are for where it is built.
+/// The lines of the indented blocks under "Install" for the capture box; cargo commands are for the build machine.
 fn commands(readme: &str) -> Vec<&str> {
     let install = readme
         .lines()
@@ -55,7 +56,7 @@ fn commands(readme: &str) -> Vec<&str> {
     lines.filter(|line| !line.starts_with("cargo ")).collect()
 }
 
-/// A root that goes with this.
+/// A root directory, removed on drop.
 struct Fresh(PathBuf);
 
 impl Fresh {
@@ -74,7 +75,7 @@ impl Fresh {
         Ok(format!("Debian {}", version.trim()))
     }
 
-    /// The package, where the build would have put it.
+    /// Copies the package to where the build would have put it.
     fn bring(&self, package: &Path) -> Result<()> {
         let built = self.0.join("root/target/debian");
         fs::create_dir_all(&built)?;
@@ -84,7 +85,7 @@ impl Fresh {
         Ok(())
     }
 
-    /// A line of shell in the root, as its only user.
+    /// Runs a line of shell in the root, as its only user.
     fn run(&self, line: &str) -> Result<String> {
         let mut chroot = command("unshare", &["--fork", "--kill-child", "--pid", "--mount"]);
         let here = text(&self.0);
@@ -92,9 +93,9 @@ impl Fresh {
         chroot.args(["chroot", &here, "env", "-i", "HOME=/root", "LC_ALL=C.UTF-8"]);
         chroot.arg("PATH=/usr/sbin:/usr/bin:/sbin:/bin");
         chroot.args(["DEBIAN_FRONTEND=noninteractive", "sh", "-ec"]);
-        // Whatever it asks, the stranger wants it.
-        let said = output(chroot.arg(format!("cd; yes | {line}")))?;
-        Ok(last(&said))
+        // Answers every question with yes.
+        let printed = output(chroot.arg(format!("cd; yes | {line}")))?;
+        Ok(last(&printed))
     }
 
     fn remove(&self) -> Result<()> {
@@ -104,7 +105,7 @@ impl Fresh {
 
 impl Drop for Fresh {
     fn drop(&mut self) {
-        // Whether that works is no part of the test.
+        // The test does not depend on the removal.
         let _ = self.remove();
     }
 }

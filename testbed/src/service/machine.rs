@@ -1,5 +1,5 @@
-//! A machine for one use: systemd as the first process of its own namespaces, over a root whose changes
-//! are kept in memory. Nothing of it outlives it, nor the program that made it.
+//! A machine for one use: systemd as the first process of its own namespaces, over a root whose changes stay in memory.
+//! It ends with the program that made it and leaves nothing behind.
 
 use anyhow::{Context, Result, bail, ensure};
 use std::fs;
@@ -12,26 +12,26 @@ use std::time::{Duration, Instant};
 use xtask::process::{command, show};
 use xtask::product::{target, text};
 
-/// What the first process does until it is systemd.
+/// The first process runs this script before systemd.
 const BOOT: &str = include_str!("boot.sh");
 /// A boot takes two seconds.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 pub(super) struct Machine {
-    /// `unshare`, whose only child is systemd, and ends with it.
+    /// `unshare`, whose only child is systemd, and which ends with it.
     unshare: Child,
-    /// The process ID of systemd, here.
+    /// The process ID of systemd in this namespace.
     init: u32,
-    /// Removed when all processes are gone.
+    /// Removed after the end of all processes.
     _cgroup: Cgroup,
     log: PathBuf,
 }
 
 impl Machine {
-    /// Boots over the root `below`; returns when all units that start at boot have.
+    /// Boots over the root `below`; returns when all units of the boot are up.
     ///
     /// # Errors
-    /// This user may not, the kernel lacks something, or systemd does not get up: what it said is in the error.
+    /// No permission, a missing kernel feature, or a systemd that does not start: the error has its output.
     pub(super) fn boot(below: &Path) -> Result<Self> {
         let directory = target()?.join("machine");
         let at = directory.join("root");
@@ -42,7 +42,7 @@ impl Machine {
             "echo $$ > {}/cgroup.procs && exec \"$@\"",
             cgroup.0.display()
         );
-        // The first dies with us; the others become one another.
+        // The first process ends with this one; each of the others replaces the one before.
         let mut unshare = command("setpriv", &["--pdeathsig", "KILL", "sh", "-ec", &join]);
         unshare.args([
             "sh",
@@ -62,10 +62,10 @@ impl Machine {
         ]);
         unshare.args(["sh", "-ec", BOOT, "boot.sh", &text(&at), &text(below)]);
         unshare.arg("basic.target");
-        let said = fs::File::create(&log)?;
-        // An interrupt from the keyboard is not for its systemd.
+        let file = fs::File::create(&log)?;
+        // systemd must not receive an interrupt from the keyboard.
         unshare.process_group(0).stdin(Stdio::null());
-        unshare.stdout(said.try_clone()?).stderr(said);
+        unshare.stdout(file.try_clone()?).stderr(file);
         let mut machine = Self {
             unshare: unshare.spawn().context("setpriv")?,
             init: 0,
@@ -74,7 +74,7 @@ impl Machine {
         };
         machine
             .wait()
-            .with_context(|| format!("no systemd in a namespace: {}", machine.said()))?;
+            .with_context(|| format!("no systemd in a namespace: {}", machine.log()))?;
         Ok(machine)
     }
 
@@ -83,7 +83,7 @@ impl Machine {
         let begun = Instant::now();
         loop {
             if let Some(status) = self.unshare.try_wait()? {
-                bail!("it ended with {status} (this takes root)");
+                bail!("it ended with {status} (this requires root)");
             }
             if let Some(init) = child(self.unshare.id()) {
                 self.init = init;
@@ -92,27 +92,24 @@ impl Machine {
                     .arg("is-system-running")
                     .output()?;
                 let state = String::from_utf8_lossy(&state.stdout);
-                // Units of the root below that want more than a namespace are not our concern.
+                // Units of the root below may fail where a namespace is not enough.
                 if matches!(state.trim(), "running" | "degraded") {
                     return Ok(());
                 }
             }
-            ensure!(
-                begun.elapsed() < PATIENCE,
-                "it is not up after {PATIENCE:?}"
-            );
+            ensure!(begun.elapsed() < TIMEOUT, "it is not up after {TIMEOUT:?}");
             sleep(Duration::from_millis(50));
         }
     }
 
-    fn said(&self) -> String {
+    fn log(&self) -> String {
         fs::read_to_string(&self.log)
             .unwrap_or_default()
             .trim()
             .to_owned()
     }
 
-    /// A program in the machine, with an environment of its own.
+    /// A program in the machine, with a clean environment.
     pub(super) fn command(&self, program: &str) -> Command {
         let mut command = self.enter("--all");
         command.args(["env", "-i", "HOME=/root", "LC_ALL=C.UTF-8"]);
@@ -134,12 +131,12 @@ impl Machine {
         nsenter
     }
 
-    /// Runs a line of shell in the machine to its good end; what it prints.
+    /// Runs a line of shell in the machine, which must succeed; returns its output.
     pub(super) fn run(&self, line: &str) -> Result<String> {
         output(self.command("sh").args(["-euc", line])).with_context(|| line.to_owned())
     }
 
-    /// The same with something to read.
+    /// The same with input.
     pub(super) fn feed(&self, line: &str, input: &str) -> Result<String> {
         let mut command = self.command("sh");
         command.args(["-euc", line]).stdin(Stdio::piped());
@@ -153,12 +150,16 @@ impl Machine {
             .context("its input")?
             .write_all(input.as_bytes())?;
         let output = child.wait_with_output()?;
-        let said = String::from_utf8_lossy(&output.stderr);
-        ensure!(output.status.success(), "{line}: {}: {said}", output.status);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        ensure!(
+            output.status.success(),
+            "{line}: {}: {stderr}",
+            output.status
+        );
         Ok(String::from_utf8(output.stdout)?)
     }
 
-    /// A file of the machine, from here.
+    /// A path of the machine, as seen from this system.
     pub(super) fn path(&self, inside: &str) -> PathBuf {
         PathBuf::from(format!("/proc/{}/root{inside}", self.init))
     }
@@ -166,35 +167,35 @@ impl Machine {
 
 impl Drop for Machine {
     fn drop(&mut self) {
-        // Its end is the end of every process in the machine, whatever they are doing.
+        // The end of this process ends every process in the machine.
         let _ = self.unshare.kill();
         let _ = self.unshare.wait();
     }
 }
 
-/// Runs to a good end; what it prints.
+/// Runs a command, which must succeed; returns its output.
 pub(super) fn output(command: &mut Command) -> Result<String> {
     let output = command
         .stdin(Stdio::null())
         .output()
         .with_context(|| show(command))?;
-    let said = String::from_utf8_lossy(&output.stderr);
+    let stderr = String::from_utf8_lossy(&output.stderr);
     let printed = String::from_utf8_lossy(&output.stdout);
     ensure!(
         output.status.success(),
-        "{}: {said}{printed}",
+        "{}: {stderr}{printed}",
         output.status
     );
     Ok(printed.into_owned())
 }
 
-/// The only child of a process, as soon as there is one.
+/// The only child of a process, once it exists.
 fn child(of: u32) -> Option<u32> {
     let children = fs::read_to_string(format!("/proc/{of}/task/{of}/children")).ok()?;
     children.split_whitespace().next()?.parse().ok()
 }
 
-/// A control group for the machine's processes: systemd makes one a unit below it, and leaves them.
+/// A control group for the machine's processes: systemd makes one per unit below it, and leaves them.
 struct Cgroup(PathBuf);
 
 impl Cgroup {
@@ -210,14 +211,14 @@ impl Cgroup {
         let own = own.lines().find_map(|line| line.strip_prefix("0::/"));
         let name = format!("rocescope-service-{}", std::process::id());
         let path = Path::new(mounted).join(own.unwrap_or_default()).join(name);
-        fs::create_dir(&path).with_context(|| format!("{}: this takes root", path.display()))?;
+        fs::create_dir(&path).with_context(|| format!("{}: this requires root", path.display()))?;
         Ok(Self(path))
     }
 }
 
 impl Drop for Cgroup {
     fn drop(&mut self) {
-        // The last processes may take a moment to go.
+        // The last processes may take a moment to end.
         let begun = Instant::now();
         while self.0.exists() && begun.elapsed() < Duration::from_secs(5) {
             remove(&self.0);
@@ -226,7 +227,7 @@ impl Drop for Cgroup {
     }
 }
 
-/// Removes a group and what is below, deepest first.
+/// Removes a group and its children, deepest first.
 fn remove(group: &Path) {
     let below = fs::read_dir(group).into_iter().flatten().flatten();
     for entry in below.filter(|entry| entry.path().is_dir()) {

@@ -1,27 +1,27 @@
-//! The services of a mesh: a collector and an agent of the same machine, with certificates as
-//! `docs/hostmesh.md` makes them. The agent's two NICs are the ends of one cable.
+//! The services of a mesh: a collector and an agent on one machine, with the certificates of `docs/hostmesh.md`. The
+//! agent's two NICs are the ends of one cable.
 
 use super::machine::{self, Machine};
 use super::unit::Unit;
-use super::{CONFIGURATION, figures, step};
+use super::{CONFIGURATION, metrics, step};
 use crate::certificates;
 use anyhow::{Context, Result, ensure};
 use std::fs;
 
 const COLLECTOR: Unit = Unit("rocescope-collect");
 const AGENT: Unit = Unit("rocescope-probe");
-/// Where the collector shows its figures.
-const FIGURES: &str = "127.0.0.1:9465";
+/// The address of the collector's metrics.
+const METRICS: &str = "127.0.0.1:9465";
 const ROWS: &str = "rocescope_collector_rows_total";
 /// Name, MAC address and address of the agent's NICs.
 const NICS: [(&str, &str, &str); 2] = [
     ("rail0", "02:00:00:00:00:01", "10.9.0.1"),
     ("rail1", "02:00:00:00:00:02", "10.9.0.2"),
 ];
-/// In /etc/rocescope; nothing of it is the package's.
+/// Files in /etc/rocescope that do not belong to the package.
 const FILES: &str = "ca.* collector.* agent.* h0.*";
 
-/// From certificates to the end of both.
+/// Runs both services from their certificates to their end.
 pub(super) fn life(machine: &Machine) -> Result<()> {
     step("certificates", || certificates(machine))?;
     wire(machine)?;
@@ -39,7 +39,7 @@ fn certificates(machine: &Machine) -> Result<String> {
     Ok(made.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// Two NICs, which do not ask each other's MAC address: a host does not answer itself.
+/// Two NICs with fixed neighbour entries: a host does not answer its own ARP requests.
 fn wire(machine: &Machine) -> Result<()> {
     let run = |line: &str| {
         let mut ip = machine.network("ip");
@@ -57,7 +57,7 @@ fn wire(machine: &Machine) -> Result<()> {
         ))?;
     }
     let settings = format!(
-        "\n[collect]\nmetrics = \"{FIGURES}\"\n\n[probe]\ninterface = [\"{one}\", \"{two}\"]\n\
+        "\n[collect]\nmetrics = \"{METRICS}\"\n\n[probe]\ninterface = [\"{one}\", \"{two}\"]\n\
          observer = \"h0\"\ncollector = \"https://localhost:4792\"\n"
     );
     let path = machine.path(CONFIGURATION);
@@ -67,25 +67,25 @@ fn wire(machine: &Machine) -> Result<()> {
     Ok(())
 }
 
-/// It returns when the service has said that it is ready, or fails.
+/// Returns when the service reports that it is ready, or fails.
 fn start(machine: &Machine, unit: Unit) -> Result<String> {
     machine.run(&format!("systemctl enable --quiet --now {}", unit.0))?;
     unit.is_powerless(machine)
 }
 
 fn rows(machine: &Machine) -> Result<String> {
-    let rows = figures::some(machine, FIGURES, ROWS)?;
+    let rows = metrics::some(machine, METRICS, ROWS)?;
     Ok(format!("{rows} rows of the agent are stored"))
 }
 
-/// New certificates come with a restart, which costs no row.
+/// A restart loads new certificates and loses no row.
 fn restart(machine: &Machine) -> Result<String> {
     machine.run(&format!("systemctl reload-or-restart {}", COLLECTOR.0))?;
-    let rows = figures::some(machine, FIGURES, ROWS)?;
+    let rows = metrics::some(machine, METRICS, ROWS)?;
     Ok(format!("{rows} rows more"))
 }
 
-/// What the agent says was acknowledged is what the collector says it stored, before and after its restart.
+/// Rows that the agent reports as acknowledged equal those that the collector stored, before and after its restart.
 fn stop(machine: &Machine) -> Result<String> {
     for unit in [AGENT, COLLECTOR] {
         machine.run(&format!("systemctl disable --quiet --now {}", unit.0))?;
@@ -97,21 +97,21 @@ fn stop(machine: &Machine) -> Result<String> {
             .next()
             .and_then(|word| word.parse::<u64>().ok())
     };
-    let said = AGENT.journal(machine)?;
-    let acknowledged = said.lines().find_map(|line| {
+    let journal = AGENT.journal(machine)?;
+    let acknowledged = journal.lines().find_map(|line| {
         let line = line.strip_prefix("collector: ")?;
         line.contains("acknowledged, 0 wait")
             .then(|| number(line))?
     });
-    let acknowledged = acknowledged.with_context(|| format!("the agent says {said}"))?;
-    let said = COLLECTOR.journal(machine)?;
-    let ends = said
+    let acknowledged = acknowledged.with_context(|| format!("the agent printed {journal}"))?;
+    let journal = COLLECTOR.journal(machine)?;
+    let ends = journal
         .lines()
         .filter(|line| line.contains(" batches stored, "));
     let stored: Vec<u64> = ends.filter_map(number).collect();
     ensure!(
         stored.len() == 2 && stored.iter().sum::<u64>() == acknowledged,
-        "{acknowledged} rows were acknowledged, {stored:?} stored: {said}"
+        "{acknowledged} rows were acknowledged, {stored:?} stored: {journal}"
     );
     machine.run(&format!("cd /etc/rocescope && rm {FILES}"))?;
     Ok(format!(

@@ -1,21 +1,21 @@
 //! `cargo xtask service`: the package on a machine of its own, from `dpkg -i` to `dpkg --purge`.
 //!
-//! systemd is booted over this system ([`machine`]), with a veth pair; the service captures on one end
-//! what the product's generator sends on the other. A line a step; the first that goes wrong is an error.
+//! systemd boots over this system ([`machine`]), with a veth pair; the service captures on one end the frames that the
+//! product's generator sends on the other. Each step prints a line; the first failure ends the run.
 //!
 //! | module | what it holds |
 //! |---|---|
 //! | [`machine`] | a machine for one use |
-//! | [`mod@unit`] | the service, as systemd and the kernel see it |
-//! | [`figures`] | the endpoint, and what the journal and the dataset say of the same frames |
-//! | [`mesh`] | a collector and an agent, with certificates made on the spot |
-//! | [`prometheus`] | a Prometheus of Debian that reads the endpoint |
+//! | [`mod@unit`] | the service, as systemd and the kernel report it |
+//! | [`metrics`] | the endpoint, the journal and the dataset, compared with the sent frames |
+//! | [`mesh`] | a collector and an agent, with new certificates |
+//! | [`prometheus`] | Debian's Prometheus, which scrapes the endpoint |
 //! | [`debian`] | a clean Debian, and the commands of the README |
 
 mod debian;
-mod figures;
 mod machine;
 mod mesh;
+mod metrics;
 mod prometheus;
 mod unit;
 
@@ -28,13 +28,13 @@ use unit::CAPTURE;
 use xtask::package;
 use xtask::process::{command, root};
 
-/// The end that frames are put onto, and the end that is captured on.
+/// The end that sends frames, and the end that captures them.
 const SENDER: &str = "eth3";
 const RECEIVER: &str = "eth2";
 const SCENARIO: &str = "userspace/generate/scenarios/demo.toml";
 const CONFIGURATION: &str = "/etc/rocescope/rocescope.toml";
-/// The watchdog of the unit waits half a minute; nothing else is changed.
-const IMPATIENT: &str = "[Service]\nWatchdogSec=3s\nRestartSec=100ms\n";
+/// The unit's watchdog waits 30 s; only these settings change.
+const SHORT_WATCHDOG: &str = "[Service]\nWatchdogSec=3s\nRestartSec=100ms\n";
 
 pub(crate) fn run(options: &[&str]) -> Result<()> {
     let mut package = PathBuf::new();
@@ -65,7 +65,7 @@ fn on_this_system(package: &Path) -> Result<()> {
     let machine = machine.context("no machine")?;
     let result = life(&machine, package);
     if result.is_err() {
-        // What went wrong is mostly there.
+        // The journal usually has the cause.
         eprintln!(
             "{}",
             machine.run("journalctl --quiet --boot --no-pager --lines 50")?
@@ -74,9 +74,9 @@ fn on_this_system(package: &Path) -> Result<()> {
     result
 }
 
-/// What Debian's own checker says of the package.
+/// Checks the package with Debian's own checker.
 fn lintian(package: &Path) -> Result<String> {
-    // It would rather not run as root, and says so on every call.
+    // Every call as root prints a warning.
     let mut lintian = command("lintian", &["--allow-root", "--fail-on", "error,warning"]);
     machine::output(lintian.arg(package)).context("lintian (a Debian package)")?;
     Ok("content".into())
@@ -98,7 +98,7 @@ fn life(machine: &Machine, package: &Path) -> Result<()> {
     let mut sent = 0;
     step("traffic", || {
         sent = send(machine, &[])?;
-        let counted = figures::wait(machine, "rocescope_frames_total", sent)?;
+        let counted = metrics::wait(machine, "rocescope_frames_total", sent)?;
         Ok(format!("{sent} frames sent, {counted} counted"))
     })?;
     step("Prometheus reads", || prometheus.reads(sent))?;
@@ -108,7 +108,7 @@ fn life(machine: &Machine, package: &Path) -> Result<()> {
     step("remove", || remove(machine, &before))
 }
 
-/// Does a step, and says what it showed and how long it took.
+/// Runs a step; prints its result and its duration.
 fn step(name: &str, work: impl FnOnce() -> Result<String>) -> Result<()> {
     let begun = Instant::now();
     let shown = work().with_context(|| format!("service: {name}"))?;
@@ -118,11 +118,11 @@ fn step(name: &str, work: impl FnOnce() -> Result<String>) -> Result<()> {
 
 fn install(machine: &Machine, package: &Path) -> Result<String> {
     fs::copy(package, machine.path("/root/rocescope.deb"))?;
-    // The index of all man pages of this system is no part of the test, and takes seconds.
+    // The index of all manual pages is not part of the test, and takes seconds.
     machine.run("rm -f /var/lib/man-db/auto-update")?;
     machine.run("dpkg --install /root/rocescope.deb")?;
     let user = machine.run("id rocescope")?;
-    // Nobody has said yet where to capture.
+    // No interface is configured yet.
     for unit in ["rocescope", "rocescope-collect", "rocescope-probe"] {
         let ask = format!("systemctl is-enabled {unit} || systemctl is-active {unit} || true");
         let state = machine.run(&ask)?;
@@ -131,7 +131,7 @@ fn install(machine: &Machine, package: &Path) -> Result<String> {
     Ok(format!("{}, not enabled", user.trim()))
 }
 
-/// Misuse is said once, not every five seconds.
+/// A wrong configuration is reported once, not every five seconds.
 fn unconfigured(machine: &Machine) -> Result<String> {
     let started = machine.run("systemctl start rocescope");
     ensure!(started.is_err(), "it starts");
@@ -143,11 +143,13 @@ fn unconfigured(machine: &Machine) -> Result<String> {
         state == "failed" && restarts == "0",
         "{state} after {restarts} restarts"
     );
-    let said = CAPTURE.journal(machine)?;
-    let said = said
+    let journal = CAPTURE.journal(machine)?;
+    let reason = journal
         .lines()
         .find(|line| line.contains("nothing to capture from"));
-    Ok(said.context("the journal does not say why")?.to_owned())
+    Ok(reason
+        .context("the journal does not name the cause")?
+        .to_owned())
 }
 
 fn plug(machine: &Machine) -> Result<()> {
@@ -157,7 +159,7 @@ fn plug(machine: &Machine) -> Result<()> {
     ])?;
     run(&["link", "set", "dev", "lo", "up"])?;
     for interface in [SENDER, RECEIVER] {
-        // The kernel itself would send over it else.
+        // Otherwise the kernel itself would send on it.
         let quiet = format!("net.ipv6.conf.{interface}.disable_ipv6=1");
         machine::output(machine.network("sysctl").args(["-qw", &quiet]))?;
         run(&["link", "set", "dev", interface, "mtu", "9000", "up"])?;
@@ -171,7 +173,7 @@ fn configure(machine: &Machine, more: &str) -> Result<()> {
     let settings = format!(
         "[capture]\ninterface = [\"{RECEIVER}\"]\nmode = \"native\"\nvlan-offload = \"off\"\n\
          metrics = \"{}\"\nout = \"/var/lib/rocescope\"\nkeep-age = \"7days\"\n{more}",
-        figures::ADDRESS
+        metrics::ADDRESS
     );
     fs::write(machine.path(CONFIGURATION), settings)?;
     machine.run("rocescope config check")?;
@@ -184,9 +186,9 @@ fn start(machine: &Machine) -> Result<String> {
     machine.run(&format!("mkdir -p {drop_in}"))?;
     fs::write(
         machine.path(&format!("{drop_in}/impatient.conf")),
-        IMPATIENT,
+        SHORT_WATCHDOG,
     )?;
-    // It returns when the service has said that it is ready, or fails.
+    // Returns when the service reports that it is ready, or fails.
     machine.run("systemctl daemon-reload && systemctl enable --quiet --now rocescope")?;
     machine
         .run("systemctl --quiet is-enabled rocescope && systemctl --quiet is-active rocescope")?;
@@ -201,11 +203,11 @@ fn start(machine: &Machine) -> Result<String> {
         .rfind(|line| line.starts_with("capturing on"));
     Ok(format!(
         "ready: {}",
-        line.context("the journal does not say so")?
+        line.context("the journal does not report it")?
     ))
 }
 
-/// A service that hangs is ended and comes back; what it held goes back in between.
+/// The watchdog ends and restarts a service that hangs; in between the port is restored.
 fn watchdog(machine: &Machine) -> Result<String> {
     let hung = CAPTURE.property(machine, "MainPID")?;
     machine.run(&format!("kill -STOP {hung}"))?;
@@ -223,7 +225,7 @@ fn watchdog(machine: &Machine) -> Result<String> {
     Ok(format!("process {hung} hung, {now} took over"))
 }
 
-/// Sends what the scenario says; how many frames the kernel took.
+/// Sends the scenario; returns the number of frames that the kernel accepted.
 fn send(machine: &Machine, options: &[&str]) -> Result<u64> {
     let mut generate = machine.command("rocescope");
     generate.args([
@@ -240,7 +242,7 @@ fn send(machine: &Machine, options: &[&str]) -> Result<u64> {
     sent["accepted"].as_u64().context("frames accepted")
 }
 
-/// Another filter, while it runs.
+/// Applies another filter to the running service.
 fn reload(machine: &Machine, sent: &mut u64) -> Result<String> {
     configure(machine, "filter = \"host 192.0.2.1\"\n")?;
     let pid = CAPTURE.property(machine, "MainPID")?;
@@ -253,8 +255,8 @@ fn reload(machine: &Machine, sent: &mut u64) -> Result<String> {
     })?;
     let more = send(machine, &["--count", "1000"])?;
     *sent += more;
-    figures::wait(machine, "rocescope_frames_total", *sent)?;
-    let filtered = figures::value(machine, "rocescope_filtered_frames_total")?;
+    metrics::wait(machine, "rocescope_frames_total", *sent)?;
+    let filtered = metrics::value(machine, "rocescope_filtered_frames_total")?;
     ensure!(
         filtered > 0 && filtered <= more,
         "{filtered} of {more} frames are filtered"
@@ -275,8 +277,8 @@ fn stop(machine: &Machine, sent: u64) -> Result<String> {
         "something is left on the port: {:?}",
         unit::port(machine, RECEIVER)?
     );
-    let identity = figures::identity(&CAPTURE.journal(machine)?, sent)?;
-    let windows = figures::dataset(machine, sent)?;
+    let identity = metrics::identity(&CAPTURE.journal(machine)?, sent)?;
+    let windows = metrics::dataset(machine, sent)?;
     Ok(format!(
         "{identity}; {windows} windows sealed, nothing attached"
     ))
@@ -299,7 +301,7 @@ fn remove(machine: &Machine, before: &str) -> Result<String> {
         .filter(|name| !before.lines().any(|known| known == *name))
         .filter(|name| !name.starts_with("/var/lib/rocescope"))
         .filter(|name| !name.starts_with("/var/lib/private/rocescope"))
-        // What `man` has shown once it keeps for itself.
+        // Files that `man` caches for its own use.
         .filter(|name| !name.starts_with("/var/cache/man/"))
         .collect();
     ensure!(left.is_empty(), "left: {left:?}");

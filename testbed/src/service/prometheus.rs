@@ -1,7 +1,7 @@
-//! A Prometheus of Debian, in the machine: what it makes of the endpoint, and of the dashboard's queries.
+//! Debian's Prometheus in the machine: how it reads the endpoint and answers the dashboard's queries.
 
-use super::figures;
 use super::machine::{Machine, output};
+use super::metrics;
 use super::unit::until;
 use anyhow::{Context, Result, ensure};
 use rocescope_model::{Row, WindowRow};
@@ -11,24 +11,24 @@ use std::fs;
 use xtask::process::root;
 
 const SERVER: &str = "127.0.0.1:9090";
-/// The endpoint is [`figures::ADDRESS`].
+/// The endpoint is [`metrics::ADDRESS`].
 const SETTINGS: &str = "\
 global: { scrape_interval: 250ms, scrape_timeout: 250ms }
 scrape_configs:
   - job_name: rocescope
     static_configs: [{ targets: [\"127.0.0.1:9464\"] }]
 ";
-/// What Grafana puts in the place of its variables: all capture points, and some scrapes.
+/// Grafana's variables and their values: all capture points, and a few scrapes.
 const VARIABLES: [(&str, &str); 2] = [("$observer", ".*"), ("$__rate_interval", "30s")];
 
 pub(super) struct Prometheus<'a>(&'a Machine);
 
 impl<'a> Prometheus<'a> {
-    /// Starts it. It takes five seconds to look for what to scrape.
+    /// Starts it. It takes five seconds to read its targets.
     pub(super) fn start(machine: &'a Machine) -> Result<Self> {
         fs::write(machine.path("/run/prometheus.yml"), SETTINGS)?;
         machine.run("promtool check config /run/prometheus.yml")?;
-        // A unit that goes with the machine; it writes into memory.
+        // A unit that ends with the machine; it writes to memory.
         machine.run(&format!(
             "systemd-run --quiet --unit=scraper --property=DynamicUser=yes \
              --property=RuntimeDirectory=scraper prometheus --config.file=/run/prometheus.yml \
@@ -43,19 +43,19 @@ impl<'a> Prometheus<'a> {
         Ok("the endpoint is up".into())
     }
 
-    /// It has all frames, every metric as we gave it, and an answer to every query of the dashboard about captures.
+    /// Checks that it has all frames, every metric as exported, and an answer to every capture query of the dashboard.
     pub(super) fn reads(&self, sent: u64) -> Result<String> {
         self.reaches(&format!("rocescope_frames_total == {sent}"))?;
         let metrics = self.metrics()?;
-        let page = figures::page(self.0, "*/*")?;
+        let page = metrics::page(self.0, "*/*")?;
         let complaints = self.0.feed("promtool check metrics 2>&1", &page)?;
         ensure!(complaints.is_empty(), "promtool: {complaints}");
         let dashboard = fs::read_to_string(root().join("deploy/grafana/rocescope.json"))?;
         let mut queries = Vec::new();
         expressions(&serde_json::from_str(&dashboard)?, &mut queries);
-        // Those about a mesh are for collectors, which it does not scrape.
+        // Queries about a mesh are for collectors, which it does not scrape.
         queries.retain(|query| query.contains("$observer"));
-        ensure!(!queries.is_empty(), "the dashboard asks for nothing");
+        ensure!(!queries.is_empty(), "the dashboard has no queries");
         for query in &queries {
             let query = VARIABLES
                 .iter()
@@ -72,9 +72,9 @@ impl<'a> Prometheus<'a> {
         ))
     }
 
-    /// Every metric of the page is known to it by type and help; help is that of the registry.
+    /// Checks type and help of every metric on the page; help is that of the registry.
     fn metrics(&self) -> Result<usize> {
-        let page = figures::page(self.0, "application/openmetrics-text; version=1.0.0")?;
+        let page = metrics::page(self.0, "application/openmetrics-text; version=1.0.0")?;
         let comments = |keyword: &str| -> BTreeMap<String, String> {
             let lines = page.lines().filter_map(|line| line.strip_prefix(keyword));
             let pairs = lines.filter_map(|line| line.split_once(' '));
@@ -117,7 +117,7 @@ impl<'a> Prometheus<'a> {
         })
     }
 
-    /// The data of an answer of its API.
+    /// The data of an API response.
     fn ask(&self, what: &str, query: &str) -> Result<Value> {
         let mut curl = self.0.network("curl");
         let query = format!("query={query}");

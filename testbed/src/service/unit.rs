@@ -1,4 +1,4 @@
-//! A unit, as systemd and the kernel see it.
+//! A unit, as systemd and the kernel report it.
 
 use super::machine::Machine;
 use anyhow::{Context, Result, ensure};
@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Nothing here takes longer, on however busy a machine.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// Every step is faster than this, even on a busy machine.
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 const NET_ADMIN: u64 = 1 << 12;
 /// `CAP_NET_ADMIN`, `CAP_NET_RAW` and `CAP_BPF`.
@@ -16,7 +16,7 @@ const CAPABILITIES: u64 = NET_ADMIN | 1 << 13 | 1 << 39;
 /// The service that captures.
 pub(super) const CAPTURE: Unit = Unit("rocescope");
 
-/// What `systemd-analyze security` may find at most, in tenths.
+/// The highest result of `systemd-analyze security`, in tenths.
 const EXPOSURE: u32 = 20;
 
 /// A service, by name.
@@ -24,13 +24,13 @@ const EXPOSURE: u32 = 20;
 pub(super) struct Unit(pub(super) &'static str);
 
 impl Unit {
-    /// A property of it.
+    /// A property of the unit.
     pub(super) fn property(self, machine: &Machine, name: &str) -> Result<String> {
         let line = format!("systemctl show --value --property {name} {}", self.0);
         Ok(machine.run(&line)?.trim().to_owned())
     }
 
-    /// What it has said since the machine came up.
+    /// Its journal since the boot of the machine.
     pub(super) fn journal(self, machine: &Machine) -> Result<String> {
         let unit = self.0;
         machine.run(&format!(
@@ -38,7 +38,7 @@ impl Unit {
         ))
     }
 
-    /// Nothing is wrong with its file, and it exposes little; how little.
+    /// Checks the unit file and its exposure; returns the exposure.
     pub(super) fn verify(self, machine: &Machine) -> Result<String> {
         let unit = self.0;
         let verified = machine.run(&format!("systemd-analyze verify {unit}.service 2>&1"))?;
@@ -52,7 +52,7 @@ impl Unit {
         Ok(overall.context("no overall exposure")?.trim().to_owned())
     }
 
-    /// What the kernel says of every thread of it.
+    /// The status of every thread, from the kernel.
     fn threads(self, machine: &Machine) -> Result<Vec<String>> {
         let group = self.property(machine, "ControlGroup")?;
         let statuses = machine.run(&format!(
@@ -65,7 +65,7 @@ impl Unit {
         Ok(threads)
     }
 
-    /// It runs, is not root, and no thread of it can do anything that others cannot.
+    /// Checks that the unit runs, is not root, and that no thread has a privilege.
     pub(super) fn is_powerless(self, machine: &Machine) -> Result<String> {
         let state = self.property(machine, "SubState")?;
         ensure!(state == "running", "the unit is {state}");
@@ -94,7 +94,7 @@ fn field<'a>(thread: &'a str, name: &str) -> Result<&'a str> {
     value.with_context(|| format!("{name} {thread}"))
 }
 
-/// It gains no privileges, and its system calls are filtered.
+/// Checks that the thread gains no privileges, and that its system calls are filtered.
 fn is_filtered(thread: &str) -> Result<()> {
     ensure!(
         field(thread, "NoNewPrivs:")? == "1" && field(thread, "Seccomp:")? == "2",
@@ -110,23 +110,20 @@ pub(super) fn until<T>(what: &str, mut ask: impl FnMut() -> Result<Option<T>>) -
         if let Some(answer) = ask()? {
             return Ok(answer);
         }
-        ensure!(
-            begun.elapsed() < PATIENCE,
-            "{what}: not within {PATIENCE:?}"
-        );
+        ensure!(begun.elapsed() < TIMEOUT, "{what}: not within {TIMEOUT:?}");
         sleep(Duration::from_millis(50));
     }
 }
 
-/// The service is active, has said that it is ready, and no thread of it can do more than it should: the
-/// capture nothing, the process that restores the VLAN offload, where there is one, just that.
+/// Checks that the service is active and ready, and that no thread has more privileges than required: none for the
+/// capture, and only the required ones for the process that restores the VLAN offload, if it exists.
 pub(super) fn confined(machine: &Machine) -> Result<String> {
     let state = CAPTURE.property(machine, "SubState")?;
     ensure!(state == "running", "the unit is {state}");
-    // systemd notes when it heard of life for the last time: the first time is right behind READY.
-    until("a sign of life", || {
-        let told = CAPTURE.property(machine, "WatchdogTimestampMonotonic")?;
-        Ok((told != "0").then_some(()))
+    // systemd records the time of the last watchdog notification: the first follows READY.
+    until("a watchdog notification", || {
+        let notified = CAPTURE.property(machine, "WatchdogTimestampMonotonic")?;
+        Ok((notified != "0").then_some(()))
     })?;
     let pid = CAPTURE.property(machine, "MainPID")?;
     let user = machine.run("id -u rocescope")?.trim().to_owned();
@@ -140,16 +137,16 @@ pub(super) fn confined(machine: &Machine) -> Result<String> {
         );
         let bounding = u64::from_str_radix(field("CapBnd:")?, 16)?;
         ensure!(bounding == CAPABILITIES, "CapBnd {bounding:#x}");
-        // The other process has the port as it was before in its hands.
+        // The other process holds the port's previous settings.
         let kept = if field("Tgid:")? == pid { 0 } else { NET_ADMIN };
-        for (set, most) in [
+        for (set, allowed) in [
             ("CapInh:", 0),
             ("CapAmb:", 0),
             ("CapPrm:", kept),
             ("CapEff:", kept),
         ] {
             let held = u64::from_str_radix(field(set)?, 16)?;
-            ensure!(held == most, "{set} {held:#x} in {thread}");
+            ensure!(held == allowed, "{set} {held:#x} in {thread}");
         }
         is_filtered(thread)?;
     }
@@ -159,7 +156,7 @@ pub(super) fn confined(machine: &Machine) -> Result<String> {
     ))
 }
 
-/// Whether the interface has an XDP program, takes frames for anybody, and leaves VLAN tags to its driver.
+/// Whether the interface has an XDP program, is promiscuous, and leaves VLAN tags to its driver.
 pub(super) fn port(machine: &Machine, interface: &str) -> Result<(bool, bool, bool)> {
     let mut ip = machine.network("ip");
     let links = super::machine::output(ip.args(["-json", "-details", "link", "show", interface]))?;

@@ -1,5 +1,5 @@
-//! `per_packet IFACE pass|drop OUT`: the whole path behind a program that hands over one record a
-//! packet, until SIGINT. What `cargo xtask bench capture` measures beside the product.
+//! `per_packet IFACE pass|drop OUT`: the whole path with an XDP program that emits one record per packet, until SIGINT.
+//! `cargo xtask bench capture` compares it with the product.
 
 use anyhow::{Context, Result};
 use rocescope_capture::per_packet::PerPacket;
@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::thread::sleep;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// The default of the product: 8 MiB for each of two CPUs.
+/// The product's default: 8 MiB for each of two CPUs.
 const RING_BYTES: u32 = 16 << 20;
 const PAUSE: Duration = Duration::from_millis(2);
 const TURN: usize = 8_192;

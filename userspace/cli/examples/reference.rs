@@ -1,5 +1,4 @@
-//! Writes what is generated from the command line below the folder that is named: `cargo xtask docs`
-//! does so at the root of the project.
+//! Writes the files generated from the command line into a directory: `cargo xtask docs` names the root of the project.
 
 use std::error::Error;
 use std::fs;

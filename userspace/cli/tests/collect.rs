@@ -1,4 +1,4 @@
-//! `rocescope collect` as a process: rows in, diagnosis out, SIGTERM ends it whole, `kill -9` loses nothing.
+//! `rocescope collect` as a process: rows in, diagnosis out, SIGTERM ends it cleanly, `kill -9` loses nothing.
 
 #![expect(
     clippy::unwrap_used,
@@ -16,7 +16,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// What a collector on this host and the agent `h0` show each other.
+/// The certificates that a collector on this host and the agent `h0` present to each other.
 fn certificates(directory: &Path) {
     certificates::make(
         directory,
@@ -49,7 +49,7 @@ impl Collector {
         lines.read_line(&mut line).unwrap();
         let address = line.strip_prefix("collecting at 127.0.0.1:");
         let port = address.and_then(|rest| rest.split(' ').next()?.parse().ok());
-        // Whoever writes into a pipe that nobody reads stops.
+        // A process that writes into a pipe without a reader stops.
         std::thread::spawn(move || lines.read_to_end(&mut Vec::new()));
         Self {
             child,
@@ -68,7 +68,7 @@ impl Collector {
     }
 }
 
-/// Probes of a healthy mesh, now.
+/// Probes of a healthy mesh, sent now.
 fn probes(first: u64, count: u64) -> Vec<ProbeRow> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     let now = i64::try_from(now.as_nanos()).unwrap();
@@ -121,7 +121,7 @@ fn stored(dataset: &Path) -> (Vec<u64>, Vec<SlaRow>) {
 }
 
 #[test]
-fn windows_are_analysed_as_they_end_and_a_killed_collector_goes_on() {
+fn windows_are_analysed_as_they_end_and_a_killed_collector_resumes() {
     let directory = tempfile::tempdir().unwrap();
     let directory: PathBuf = directory.path().to_owned();
     std::fs::create_dir_all(&directory).unwrap();
@@ -142,7 +142,7 @@ fn windows_are_analysed_as_they_end_and_a_killed_collector_goes_on() {
         }
     }
     acknowledged(&spool);
-    // The last whole window, and the time that late rows have.
+    // Wait for the last whole window and for the lateness of its rows.
     std::thread::sleep(Duration::from_millis(2000));
     sender.finish(Duration::from_secs(5));
     let said = collector.end();
@@ -159,7 +159,7 @@ fn windows_are_analysed_as_they_end_and_a_killed_collector_goes_on() {
 }
 
 #[test]
-fn what_stands_in_the_way_is_one_clear_line() {
+fn a_failed_start_prints_one_clear_line() {
     let directory = tempfile::tempdir().unwrap();
     certificates(directory.path());
     let run = |key: &str| {

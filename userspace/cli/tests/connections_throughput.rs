@@ -1,11 +1,10 @@
-//! The whole path, captured frames in memory to rows, with and without following connections.
+//! The whole path from captured frames in memory to rows, with and without following connections.
 //!
 //! `cargo test --release -p rocescope --test connections_throughput -- --ignored --nocapture`
-//! prints packets a second and the ratio for each load, and fails where following connections keeps
-//! less than 70 % of the speed. Where the packets of 100,000 queue pairs take turns, every packet is a
-//! run, and where all of them only begin, it is their beginning that is measured: these are printed
-//! alone.
-#![expect(clippy::unwrap_used, reason = "a test says what failed by panicking")]
+//! prints packets per second and the ratio for each load, and fails where following connections keeps less than 70 % of
+//! the speed. Where the packets of 100,000 queue pairs alternate, every packet is a run; where each queue pair only
+//! starts, the test measures its start. These two loads are printed without a limit.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use rocescope_capture::file::FrameReader;
 use rocescope_engine::session::Session;
@@ -14,7 +13,7 @@ use rocescope_pipeline::connections::{DIRECTION_BYTES, MOST_HEAP_BYTES};
 use rocescope_record::Config;
 use rocescope_wire::{Bth, Opcode, Psn, Qpn};
 
-/// One frame of a capture: Ethernet, IPv4, UDP, BTH and what follows it.
+/// One frame of a capture: Ethernet, IPv4, UDP, BTH and payload.
 fn frame(capture: &mut Vec<u8>, time_ns: u64, back: bool, qp: u32, bth: Bth, rest: &[u8]) {
     let bytes = 14 + 20 + 8 + Bth::LEN + rest.len() + 4;
     let (seconds, nanoseconds) = (time_ns / 1_000_000_000, time_ns % 1_000_000_000);
@@ -43,7 +42,7 @@ fn frame(capture: &mut Vec<u8>, time_ns: u64, back: bool, qp: u32, bth: Bth, res
     capture.extend([0; 4]);
 }
 
-/// Packets written at once: 20 MiB, so that 100,000 queue pairs can be followed for long.
+/// Packets written at once: 20 MiB, so that the test can follow 100,000 queue pairs for a long time.
 const PIECE: u32 = 65_536;
 
 /// Messages of `segments` packets over `qps` queue pairs in turn, each acknowledged.
@@ -64,7 +63,7 @@ impl Traffic {
         }
     }
 
-    /// The next packets as a capture of their own; `None` when all were sent.
+    /// The next packets as a capture of their own; `None` after the last.
     fn piece(&mut self) -> Option<&[u8]> {
         self.capture.clear();
         for word in [0xa1b2_3c4d_u32, 0x0004_0002, 0, 0, 65_535, 1] {
@@ -117,7 +116,7 @@ impl Traffic {
 
 #[derive(Clone, Copy, Default)]
 struct Measured {
-    /// Packets a second of the whole path.
+    /// Packets per second of the whole path.
     speed: f64,
     /// Runs that left the cache.
     runs: u64,
@@ -133,7 +132,7 @@ impl Measured {
     }
 }
 
-/// What this thread has had of a processor: others share the machine.
+/// Processor time of this thread: other processes share the machine.
 fn processor_ns() -> u64 {
     let stat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
     stat.split(' ').next().unwrap().parse().unwrap()
@@ -175,12 +174,12 @@ fn speed(load: Load, connections: bool) -> Measured {
 struct Load {
     name: &'static str,
     qps: u32,
-    /// Packets a message.
+    /// Packets per message.
     segments: u32,
-    /// Messages a queue pair.
+    /// Messages per queue pair.
     rounds: u32,
     turn: Turn,
-    /// Whether the ratio has to hold.
+    /// Whether the ratio must hold.
     holds: bool,
 }
 
@@ -190,7 +189,7 @@ impl Load {
     }
 }
 
-/// What a queue pair sends before the next one has its turn.
+/// What a queue pair sends before the next one takes its turn.
 #[derive(Clone, Copy, PartialEq)]
 enum Turn {
     Message,
@@ -252,7 +251,7 @@ const LOADS: [Load; 6] = [
 #[ignore = "measures speed: run in release mode, alone"]
 fn following_connections_keeps_seven_tenths_of_the_speed() {
     println!("a direction: {DIRECTION_BYTES} bytes, and at most {MOST_HEAP_BYTES} beside");
-    // `LOAD=4` measures the fifth load alone: for profilers; `TIMES=1` once.
+    // `LOAD=4` measures only the fifth load, for profilers; `TIMES=1` measures once.
     let variable = |name: &str| {
         let value = std::env::var(name).ok();
         value.map(|value| value.parse::<usize>().unwrap())
@@ -263,7 +262,7 @@ fn following_connections_keeps_seven_tenths_of_the_speed() {
         if chosen.is_some_and(|chosen| chosen != number) {
             continue;
         }
-        // In turn, and the best of several: others share the machine.
+        // Alternate, and take the best: other processes share the machine.
         let (mut without, mut with) = (Measured::default(), Measured::default());
         for _ in 0..times {
             without = without.best(speed(load, false));

@@ -1,4 +1,4 @@
-//! Two halves of a capture, measured apart and merged, are the capture measured whole.
+//! Two halves of a capture, measured separately and merged, equal the capture measured whole.
 
 #![expect(
     clippy::unwrap_used,
@@ -16,7 +16,7 @@ use std::process::{Command, Output};
 const FILE_HEADER: usize = 24;
 const RECORD_HEADER: usize = 16;
 
-/// A capture in memory, and where its halves and datasets go.
+/// A capture in memory, and the directory of its halves and datasets.
 struct Bench {
     dir: tempfile::TempDir,
     capture: Vec<u8>,
@@ -35,7 +35,7 @@ impl Bench {
         self.dir.path().join(name)
     }
 
-    /// The capture with the records that `keep` says yes to, by their number and frame.
+    /// The capture with the records for which `keep` returns true, given number and frame.
     fn half(&self, keep: impl Fn(usize, &[u8]) -> bool) -> Vec<u8> {
         let (header, mut rest) = self.capture.split_at(FILE_HEADER);
         let mut half = header.to_vec();
@@ -79,7 +79,7 @@ impl Bench {
         self.scan(name).rows().unwrap()
     }
 
-    /// Both datasets have the same windows, flows and opcodes.
+    /// Asserts that both datasets have the same windows, flows and opcodes.
     fn assert_equal(&self, merged: &str, whole: &str) {
         let (merged_windows, windows) = (
             self.rows::<WindowRow>(merged),
@@ -94,7 +94,7 @@ impl Bench {
         let (merged, whole) = (self.rows::<FlowRow>(merged), self.rows::<FlowRow>(whole));
         assert_eq!(merged.len(), whole.len());
         for (merged, whole) in merged.into_iter().zip(whole) {
-            // Which service a flow is shown under may depend on which half was first.
+            // The service of a flow may depend on which half came first.
             let service = whole.service.clone();
             assert_eq!(FlowRow { service, ..merged }, whole);
         }
@@ -115,7 +115,7 @@ fn success(output: &Output) {
     assert!(output.status.success(), "{errors}");
 }
 
-/// Thresholds that the demo's flows cross.
+/// Thresholds that flows of the demo exceed.
 const ELEPHANTS: [&str; 6] = [
     "--elephant",
     "10M",
@@ -125,8 +125,7 @@ const ELEPHANTS: [&str; 6] = [
     "0.2",
 ];
 
-/// One of two, the same for all packets of a flow: from addresses, source port and queue pair of an
-/// untagged IPv4 frame.
+/// Assigns each flow to one of two halves, by addresses, source port and queue pair of an untagged IPv4 frame.
 fn side(frame: &[u8]) -> bool {
     let fields = [&frame[26..36], frame.get(47..50).unwrap_or_default()];
     let sum: u32 = fields
@@ -165,7 +164,7 @@ fn halves_by_time_make_the_whole_although_a_window_is_cut_in_two() {
     bench.assert_equal("merged", "whole");
 }
 
-/// Each half lists its five largest flows only: sizes stay bounds, sketches stay equal.
+/// Each half lists only its five largest flows: sizes stay bounds, sketches stay equal.
 #[test]
 fn flows_that_a_half_does_not_list_widen_the_bounds() {
     let bench = Bench::new();
@@ -219,7 +218,7 @@ fn a_dataset_is_not_merged_into_itself() {
 }
 
 #[test]
-fn the_merged_dataset_says_what_it_is() {
+fn the_merged_dataset_has_its_own_metadata() {
     let bench = Bench::new();
     bench.measure("one", &bench.capture, &[]);
     success(&bench.merge(&["one"], "merged"));

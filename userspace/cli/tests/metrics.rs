@@ -1,5 +1,4 @@
-//! The figures that Prometheus reads: names of the registry, bounded labels, a dashboard that asks for
-//! nothing else.
+//! The metrics for Prometheus: names of the registry, bounded labels, and a dashboard that queries nothing else.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
@@ -22,7 +21,7 @@ use std::net::{Shutdown, TcpStream};
 use std::path::Path;
 use std::sync::Arc;
 
-/// A window with `flows` flows, the larger the lower their QP.
+/// A window with `flows` flows; those with lower QPs are larger.
 fn window(start_s: i64, flows: u32) -> WindowRows {
     let start = start_s * 1_000_000_000;
     let flow = |qpn: u32| FlowRow {
@@ -60,7 +59,7 @@ fn window(start_s: i64, flows: u32) -> WindowRows {
     }
 }
 
-/// Of a capture on interfaces.
+/// Metrics of a capture on interfaces.
 fn live() -> Metrics {
     Metrics::new(3, Some(Arc::new(Drops::begin(&[], Arc::default()))))
 }
@@ -73,7 +72,7 @@ fn shown(metrics: Metrics, observer: &'static str) -> Page {
     Arc::new(move || text::page(&metrics, observer))
 }
 
-/// The value of the only line that begins so.
+/// The value of the only line that begins with `series`.
 fn value(page: &str, series: &str) -> f64 {
     let mut lines = page.lines().filter(|line| line.starts_with(series));
     let line = lines.next().unwrap_or_else(|| panic!("{series} in {page}"));
@@ -82,7 +81,7 @@ fn value(page: &str, series: &str) -> f64 {
 }
 
 #[test]
-fn windows_add_up_and_flows_are_the_last_ones() {
+fn windows_are_summed_and_flows_are_those_of_the_last() {
     let metrics = Metrics::new(3, None);
     metrics.add(&window(1, 100));
     metrics.add(&window(2, 50));
@@ -105,7 +104,7 @@ fn windows_add_up_and_flows_are_the_last_ones() {
     assert!(page.ends_with("# EOF\n"));
 }
 
-/// A rate wants the zero before the first count.
+/// A rate needs the zero before the first count.
 #[test]
 fn counters_are_there_before_the_first_window() {
     let metrics = live();
@@ -132,7 +131,7 @@ fn counters_are_there_before_the_first_window() {
 }
 
 #[test]
-fn a_sketch_is_no_figure_and_labels_stay_few() {
+fn sketches_are_not_exported_and_labels_stay_bounded() {
     let metrics = Metrics::new(20, None);
     for second in 0..1_000 {
         let mut rows = window(second, 30);
@@ -147,7 +146,7 @@ fn a_sketch_is_no_figure_and_labels_stay_few() {
     assert!(lines < most, "{lines}");
 }
 
-/// Two windows, a verdict in each.
+/// Two windows with a verdict each.
 fn diagnosed() -> Diagnosed {
     let diagnosed = Diagnosed::default();
     let verdict = VerdictRow {
@@ -168,7 +167,7 @@ fn diagnosed() -> Diagnosed {
     diagnosed
 }
 
-/// A collector that nobody has come to.
+/// A collector without connections.
 fn collector(directory: &Path) -> Server {
     let key = rcgen::KeyPair::generate().unwrap();
     let params = rcgen::CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
@@ -185,7 +184,7 @@ fn collector(directory: &Path) -> Server {
 }
 
 #[test]
-fn a_collector_shows_who_came_and_how_the_mesh_does() {
+fn a_collector_exports_its_agents_and_the_mesh() {
     let directory = tempfile::tempdir().unwrap();
     let collector = collector(directory.path());
     let mut stranger = TcpStream::connect(collector.address()).unwrap();
@@ -216,9 +215,9 @@ fn a_collector_shows_who_came_and_how_the_mesh_does() {
     assert!(!without.contains("rocescope_sla_"), "{without}");
 }
 
-/// What a dashboard asks for that is not there stays empty, and nobody is told.
+/// A query for a missing metric stays empty without any error.
 #[test]
-fn the_dashboard_asks_for_what_there_is() {
+fn the_dashboard_queries_existing_metrics() {
     let metrics = live();
     metrics.add(&window(1, 5));
     let directory = tempfile::tempdir().unwrap();
@@ -247,13 +246,13 @@ fn ask(address: std::net::SocketAddr, request: &[u8]) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.write_all(request).unwrap();
     let mut answer = Vec::new();
-    // The other side may end a connection that makes no sense by a reset.
+    // The peer may reset a connection with an invalid request.
     let _ = stream.read_to_end(&mut answer);
     String::from_utf8_lossy(&answer).into_owned()
 }
 
 #[test]
-fn the_endpoint_answers_and_is_not_put_off() {
+fn the_endpoint_survives_bad_clients() {
     let metrics = Metrics::new(3, None);
     metrics.add(&window(1, 5));
     let address = serve("127.0.0.1:0".parse().unwrap(), shown(metrics, "here")).unwrap();
@@ -264,7 +263,7 @@ fn the_endpoint_answers_and_is_not_put_off() {
         assert!(answer.contains("content-type: text/plain; version=0.0.4"));
         assert!(answer.contains("# TYPE rocescope_frames_total counter\n"));
         assert!(answer.contains(series) && !answer.contains("# EOF"));
-        // As Prometheus asks.
+        // The request that Prometheus sends.
         let accept = "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5";
         let request = format!("GET /metrics HTTP/1.1\r\nHost: x\r\nAccept: {accept}\r\n\r\n");
         let answer = ask(address, request.as_bytes());
@@ -274,12 +273,12 @@ fn the_endpoint_answers_and_is_not_put_off() {
         let wrong = ask(address, b"GET /else HTTP/1.1\r\nHost: x\r\n\r\n");
         assert!(wrong.starts_with("HTTP/1.1 404"), "{wrong}");
         ask(address, &[0xff; 100_000]);
-        // Who connects, says nothing and leaves.
+        // A client that connects, sends nothing and leaves.
         let mut silent = TcpStream::connect(address).unwrap();
         silent.shutdown(Shutdown::Write).unwrap();
         assert_eq!(silent.read_to_end(&mut Vec::new()).unwrap(), 0);
     }
-    // Who never asks takes one of a few places, and not the last.
+    // A client that never sends a request occupies one of a few slots, not the last.
     let idle: Vec<TcpStream> = (0..8)
         .map(|_| TcpStream::connect(address).unwrap())
         .collect();

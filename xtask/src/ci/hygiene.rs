@@ -1,10 +1,10 @@
-//! Checks beside the workspace's own: packages outside it, dependencies, spelling, examples.
+//! Checks beyond the workspace: packages outside it, dependencies, spelling, examples.
 
 use crate::process::{command, run};
 use anyhow::Result;
 
-/// Packages outside the workspace, and how their lints run. The kernel's are linted for this machine:
-/// lints do not depend on the target, and that takes no other compiler.
+/// Packages outside the workspace, and the options of their lints. Those of the kernel are linted for this machine:
+/// lints do not depend on the target, and need no other compiler.
 const OUTSIDE: [(&str, &[&str]); 4] = [
     ("ebpf/bench/Cargo.toml", &["--release"]),
     ("ebpf/program/Cargo.toml", &["--release"]),
@@ -28,7 +28,7 @@ pub(super) fn lint_outside() -> Result<()> {
     Ok(())
 }
 
-/// Licences, second versions and sources of all dependencies, by the rules of `deny.toml`.
+/// Checks licences, duplicate versions and sources of all dependencies, by the rules of `deny.toml`.
 pub(super) fn dependencies() -> Result<()> {
     for manifest in ["Cargo.toml", "ebpf/program/Cargo.toml"] {
         let mut deny = command("cargo", &["deny", "--manifest-path", manifest, "check"]);
@@ -41,7 +41,7 @@ pub(super) fn spelling() -> Result<()> {
     run(&mut command("codespell", &[]))
 }
 
-/// The libraries as others would use them. The dataset is the one that the README's demo writes.
+/// Runs the examples of the libraries. The dataset is the one that the README's demo writes.
 pub(super) fn examples() -> Result<()> {
     for (package, example, arguments) in [
         ("rocescope-wire", "decode_frame", &[][..]),

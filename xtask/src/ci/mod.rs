@@ -1,22 +1,21 @@
-//! `cargo xtask ci [--full]`: the checks of a change. `.ci/run` installs what they need.
+//! `cargo xtask ci [--full]`: the checks of a change. `.ci/run` installs their tools.
 //!
-//! `GATE` is what every change must pass. `SLOW` is what `--full` adds: steps that take minutes and rarely break. Run
-//! them by hand before a release, and after a change of what they check.
+//! Every change must pass `GATE`. `--full` adds `SLOW`: steps that take minutes and rarely break. Run them by hand
+//! before a release, and after changes to the code that they check.
 //!
-//! Compiling takes most of the time, so every dependency is built three times and no more. Lints and documentation
-//! check the workspace with all features. Tests and everything that the testbed runs use one debug build of
-//! `--workspace`; a narrower choice of packages gives dependencies other features, and compiles them again. README
-//! commands, the package and the service use the release build.
+//! Compiling takes most of the time, so every dependency is built only three times. Lints and documentation check the
+//! workspace with all features. Tests and testbed tasks use one debug build of `--workspace`: fewer packages would give
+//! dependencies other features and compile them again. README commands, package and service use the release build.
 //!
-//! A step that fails does not stop the others: the end of the log shows all that is wrong. The tests come last, so
-//! that their own summary closes the log.
+//! A failed step does not stop the others: the end of the log lists all failures. The tests run last, so that their
+//! summary ends the log.
 
 mod hygiene;
 mod readme;
 mod suites;
 
 use crate::process::{command, root, run as run_command};
-use crate::{ebpf, fuzz, graph, testbed};
+use crate::{ebpf, fuzz, graph, testbed, words};
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::time::{Duration, Instant};
@@ -24,11 +23,11 @@ use std::time::{Duration, Instant};
 /// Seconds of fuzzing, all targets together.
 const FUZZING: &str = "60";
 
-/// Every fault of the fabric three times, two and a half minutes: fewer than 20 faults would not pardon one miss. A shared
-/// machine stops agents for longer than a congested link delays probes when times are divided by 20, not by 12.
+/// Every fault of the fabric three times, two and a half minutes: with fewer than 20 faults one miss would fail. With
+/// times divided by 20 instead of 12, a shared machine would stop agents for longer than congestion delays probes.
 const FAULTS: [&str; 6] = ["fabric", "accuracy", "--scale", "12", "--rounds", "3"];
 
-/// What only benchmarks build, and what takes cmake and libclang.
+/// The features of the benchmarks, and the one that requires cmake and libclang.
 const FEATURES: [&str; 3] = [
     "--workspace",
     "--features",
@@ -38,9 +37,10 @@ const FEATURES: [&str; 3] = [
 /// A step by name.
 type Step = (&'static str, fn() -> Result<()>);
 
-/// What every change must pass, before the tests.
+/// The steps that every change must pass, before the tests.
 const GATE: &[Step] = &[
     ("format", format),
+    ("words", words::run),
     ("lints", lints),
     ("oldest Rust", oldest_rust),
     ("spelling", hygiene::spelling),
@@ -56,7 +56,7 @@ const GATE: &[Step] = &[
     ("queries", queries),
 ];
 
-/// What `--full` adds.
+/// The steps that `--full` adds.
 const SLOW: &[Step] = &[
     ("Spark", spark),
     ("fuzzing", || fuzz::run(&["--seconds", FUZZING])),
@@ -122,8 +122,8 @@ fn documentation() -> Result<()> {
     run_command(doc.args(FEATURES).env("RUSTDOCFLAGS", "-D warnings"))
 }
 
-/// The oldest Rust that `Cargo.toml` promises compiles the product. Where it is not installed, lints alone check
-/// this: `incompatible_msrv` knows since when the standard library has what.
+/// Checks that the oldest Rust that `Cargo.toml` promises compiles the product. If it is not installed, only the lint
+/// `incompatible_msrv` checks this.
 fn oldest_rust() -> Result<()> {
     let manifest = fs::read_to_string(root().join("Cargo.toml"))?;
     let oldest = manifest
@@ -132,7 +132,7 @@ fn oldest_rust() -> Result<()> {
     let toolchain = format!("+{}", oldest.context("no rust-version")?.trim_matches('"'));
     let is_there = command("cargo", &[&toolchain, "--version"]).output();
     if !is_there.is_ok_and(|output| output.status.success()) {
-        println!("cargo {toolchain} is not installed: `incompatible_msrv` in lints is the check");
+        println!("cargo {toolchain} is not installed: only the lint `incompatible_msrv` checks it");
         return Ok(());
     }
     run_command(&mut command(
@@ -147,12 +147,12 @@ fn oldest_rust() -> Result<()> {
     ))
 }
 
-/// Spark over sketches of ours, and ours over Spark's.
+/// Spark reads our sketches, and we read Spark's.
 fn spark() -> Result<()> {
     run_command(&mut command("python3", &[".ci/spark.py"]))
 }
 
-/// DuckDB, polars and pandas over a dataset of ours.
+/// DuckDB, polars and pandas query a dataset.
 fn queries() -> Result<()> {
     run_command(&mut command("python3", &[".ci/queries.py"]))
 }

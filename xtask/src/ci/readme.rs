@@ -1,10 +1,10 @@
-//! The commands of the README, as printed.
+//! Runs the commands of the README.
 
 use crate::process::{command, root, run as run_command};
 use anyhow::{Result, ensure};
 use std::fs;
 
-/// Runs every line of every `sh` block, but for the tests, which are a step of their own.
+/// Runs every line of every `sh` block, except the tests, which are a separate step.
 pub(super) fn run() -> Result<()> {
     let readme = fs::read_to_string(root().join("README.md"))?;
     let lines = commands(&readme);

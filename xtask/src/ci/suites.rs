@@ -1,15 +1,15 @@
-//! The tests, and their runners' own summaries.
+//! The tests, and the summaries of their runners.
 
 use crate::process::{command, show};
 use anyhow::{Context, Result, bail};
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
-/// What only the feature has, against a double of libibverbs.
+/// The tests of the feature, against a test double of libibverbs.
 const VERBS: &str =
     "cargo test -p rocescope-probe --features verbs --no-fail-fast --lib --test verbs";
 
-/// Runs all tests, with cargo-nextest where it is installed; the lines that sum up go to `lines`.
+/// Runs all tests, with cargo-nextest if it is installed; appends the summaries to `lines`.
 pub(super) fn run(lines: &mut Vec<String>) -> Result<()> {
     let nextest = command("cargo", &["nextest", "--version"]).output();
     let suites: &[&str] = if nextest.is_ok_and(|output| output.status.success()) {
@@ -22,7 +22,7 @@ pub(super) fn run(lines: &mut Vec<String>) -> Result<()> {
     };
     let mut failed = Vec::new();
     for run in suites.iter().chain(&[VERBS]) {
-        // Runners sum up on either stream.
+        // Runners print summaries on either stream.
         let line = format!("{run} 2>&1");
         if !follow(&mut command("bash", &["-c", &line]), lines)? {
             failed.push(*run);
@@ -34,7 +34,7 @@ pub(super) fn run(lines: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-/// Runs a command, prints what it prints, and keeps the lines that sum up; whether all went well.
+/// Runs a command, prints its output, and keeps its summary lines. Returns whether it succeeded.
 fn follow(command: &mut Command, lines: &mut Vec<String>) -> Result<bool> {
     let shown = show(command);
     let mut child = command
@@ -45,26 +45,26 @@ fn follow(command: &mut Command, lines: &mut Vec<String>) -> Result<bool> {
     for line in BufReader::new(stdout).lines() {
         let line = line?;
         println!("{line}");
-        if sums_up(&line) {
+        if is_summary(&line) {
             lines.push(line);
         }
     }
     Ok(child.wait()?.success())
 }
 
-fn sums_up(line: &str) -> bool {
+fn is_summary(line: &str) -> bool {
     let line = line.trim_start();
     line.starts_with("test result:") || line.starts_with("Summary [")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::sums_up;
+    use super::is_summary;
 
     #[test]
-    fn the_lines_of_both_runners_are_known() {
-        assert!(sums_up("test result: ok. 7 passed; 0 failed"));
-        assert!(sums_up("     Summary [   0.1s] 7 tests run: 7 passed"));
-        assert!(!sums_up("test a ... ok"));
+    fn summaries_of_both_runners_are_recognised() {
+        assert!(is_summary("test result: ok. 7 passed; 0 failed"));
+        assert!(is_summary("     Summary [   0.1s] 7 tests run: 7 passed"));
+        assert!(!is_summary("test a ... ok"));
     }
 }

@@ -9,31 +9,31 @@ use std::process::Command;
 
 const TARGET: &str = "bpfel-unknown-none";
 
-/// A package that is built for the kernel, by its directory and its binary.
+/// A package for the kernel: its directory and its binary.
 #[derive(Clone, Copy, Debug)]
 pub struct Package {
     directory: &'static str,
     binary: &'static str,
 }
 
-/// What is shipped.
+/// The program in releases.
 pub const PROGRAM: Package = Package {
     directory: "ebpf/program",
     binary: "rocescope-ebpf",
 };
-/// What that is measured against.
+/// The programs that it is measured against.
 pub const BENCH: Package = Package {
     directory: "ebpf/bench",
     binary: "rocescope-ebpf-bench",
 };
 
-/// What the object is built with, beside the paths that are taken out of it.
+/// The build flags, without the path remappings.
 pub(super) const FLAGS: &str = "-C target-cpu=v3 -C link-arg=--btf \
      -C link-arg=--cpu-features=+allows-misaligned-mem-access \
      -C link-arg=--disable-expand-memcpy-in-order \
      -C link-arg=--llvm-args=-no-stack-slot-sharing";
 
-/// A compiler with the sources of `core`, a linker, and something that strips.
+/// A compiler with the sources of `core`, a linker, and a strip tool.
 #[derive(Debug)]
 pub struct Toolchain {
     rustc: PathBuf,
@@ -45,7 +45,7 @@ pub struct Toolchain {
 }
 
 impl Toolchain {
-    /// The one of Debian, or the nightly of rustup; `EBPF_RUSTC` names another.
+    /// Finds Debian's compiler or rustup's nightly; `EBPF_RUSTC` names another.
     pub fn find() -> Result<Self> {
         let (rustc, sysroot) = candidates()
             .into_iter()
@@ -101,8 +101,8 @@ fn with_core(rustc: PathBuf) -> Option<(PathBuf, PathBuf)> {
         .then_some((rustc, sysroot))
 }
 
-/// A link to the tree at a path that is the same on every machine: cargo hashes the path of a crate
-/// into the names of its symbols, and with them goes their order.
+/// Links the tree to a path that is the same on every machine: cargo hashes the path of a crate into the names of its
+/// symbols, which determine their order.
 fn same_path_everywhere(root: &Path) -> Result<PathBuf> {
     let link = std::env::temp_dir().join("rocescope-ebpf-tree");
     match fs::remove_file(&link) {
@@ -124,7 +124,7 @@ pub fn object(toolchain: &Toolchain, package: Package) -> Result<Vec<u8>> {
         PathBuf::from,
     );
     let mut flags = vec![FLAGS.to_owned()];
-    // No path of the machine that built it stands in the object.
+    // The object contains no path of the build machine.
     let sources = toolchain.sysroot.join("lib/rustlib/src/rust");
     for (from, to) in registries(&home)
         .iter()
@@ -144,7 +144,7 @@ pub fn object(toolchain: &Toolchain, package: Package) -> Result<Vec<u8>> {
         .args(["--target", TARGET, "--target-dir"])
         .arg(&target)
         .env("RUSTC", &toolchain.rustc)
-        // The compiler of a distribution is a stable one, and `-Zbuild-std` is not.
+        // A distribution's compiler is stable and rejects `-Zbuild-std`.
         .env("RUSTC_BOOTSTRAP", "1")
         .env("RUSTFLAGS", flags.join(" "))
         .env_remove("CARGO_ENCODED_RUSTFLAGS")
@@ -163,7 +163,7 @@ pub fn object(toolchain: &Toolchain, package: Package) -> Result<Vec<u8>> {
     fs::read(&stripped).with_context(|| stripped.display().to_string())
 }
 
-/// The directories below which cargo unpacks packages, one a registry.
+/// The directories into which cargo unpacks packages, one per registry.
 fn registries(home: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(home.join("registry/src")) else {
         return Vec::new();

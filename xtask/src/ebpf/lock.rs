@@ -1,4 +1,4 @@
-//! `ebpf/rocescope.bpf.o.lock`: what the committed object was built from and with.
+//! `ebpf/rocescope.bpf.o.lock`: the sources and tools of the committed object.
 
 use super::build::{FLAGS, Toolchain};
 use super::sources;
@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use std::fs;
 use std::path::PathBuf;
 
-/// The lock, one `key = "value"` a line.
+/// The lock: one `key = "value"` per line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Lock {
     pub(super) rustc: String,
@@ -67,7 +67,7 @@ impl Lock {
         fs::write(&path, text).with_context(|| path.display().to_string())
     }
 
-    /// Whether both were built by the same tools in the same way.
+    /// Whether the same tools built both with the same flags.
     pub(super) fn same_tools(&self, other: &Self) -> bool {
         (&self.rustc, &self.llvm, &self.bpf_linker, &self.flags)
             == (&other.rustc, &other.llvm, &other.bpf_linker, &other.flags)

@@ -1,14 +1,14 @@
-//! `cargo xtask ebpf`: builds the XDP program and what stands beside it in the repository.
+//! `cargo xtask ebpf`: builds the XDP program and its lock.
 //!
-//! `ebpf/rocescope.bpf.o` is committed, so that a user needs only stable Rust; its lock says what
-//! it was built from and with. `--check` builds it again and compares the two.
+//! `ebpf/rocescope.bpf.o` is committed, so that users need only stable Rust; its lock records its sources and tools.
+//! `--check` builds it again and compares the two.
 //!
 //! | module | what it does |
 //! |---|---|
 //! | [`build`] | the compiler call, and the versions of the tools |
-//! | [`sources`] | one hash over everything the object is made of |
+//! | [`sources`] | one hash over all sources of the object |
 //! | [`lock`] | `ebpf/rocescope.bpf.o.lock` |
-//! | [`check`] | the rules that CI applies |
+//! | [`check`] | the rules for the committed object |
 
 pub mod build;
 mod check;
@@ -23,7 +23,7 @@ use lock::Lock;
 use std::fs;
 use std::path::PathBuf;
 
-/// Where the object lies.
+/// The path of the object.
 fn object_path() -> PathBuf {
     root().join("ebpf/rocescope.bpf.o")
 }
@@ -37,7 +37,7 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
     }
 }
 
-/// Builds the object and puts it and its lock where they belong.
+/// Builds the object and writes it and its lock.
 fn write() -> Result<()> {
     let toolchain = build::Toolchain::find()?;
     let object = build::object(&toolchain, build::PROGRAM)?;

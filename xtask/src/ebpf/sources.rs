@@ -1,4 +1,4 @@
-//! One hash over everything the object is made of.
+//! One hash over all sources of the object.
 
 use crate::process::root;
 use anyhow::{Context, Result};
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// The packages of the XDP program: their manifests and everything below `src`.
 const PACKAGES: [&str; 3] = ["ebpf/program", "ebpf/record", "ebpf/wire"];
 
-/// The hash over names and contents, in the order of the names.
+/// The hash over names and contents, ordered by name.
 pub(super) fn hash() -> Result<String> {
     let root = root();
     let mut files = vec![PathBuf::from("ebpf/program/Cargo.lock")];
@@ -30,7 +30,7 @@ pub(super) fn hash() -> Result<String> {
     Ok(hex(&hasher.finalize()))
 }
 
-/// The hash of `bytes` alone.
+/// The hash of `bytes`.
 pub(super) fn hash_of(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
@@ -39,7 +39,7 @@ fn hex(digest: &[u8]) -> String {
     digest
         .iter()
         .fold(String::from("sha256:"), |mut text, byte| {
-            // Writing into a string does not fail.
+            // Writing to a string does not fail.
             let _ = write!(text, "{byte:02x}");
             text
         })
@@ -64,13 +64,13 @@ mod tests {
     use super::super::{lock::Lock, object_path};
     use super::{hash, hash_of};
 
-    /// Guards against a change of the kernel's side that only user space sees.
+    /// Guards against a change of kernel code that only user space gets.
     #[test]
     fn the_committed_object_is_of_these_sources() {
         let lock = Lock::read().unwrap();
-        let again = "run `cargo xtask ebpf` and commit ebpf/rocescope.bpf.o and its lock";
-        assert_eq!(lock.sources, hash().unwrap(), "{again}");
+        let remedy = "run `cargo xtask ebpf` and commit ebpf/rocescope.bpf.o and its lock";
+        assert_eq!(lock.sources, hash().unwrap(), "{remedy}");
         let object = std::fs::read(object_path()).unwrap();
-        assert_eq!(lock.object, hash_of(&object), "{again}");
+        assert_eq!(lock.object, hash_of(&object), "{remedy}");
     }
 }

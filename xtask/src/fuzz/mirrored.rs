@@ -1,6 +1,6 @@
-//! A frame as a mirror port delivers it: the captures hold none.
+//! A frame as a mirror port delivers it: the captures have none.
 
-/// The frame in every kind of tunnel. IPv4 checksums are left out, nobody verifies them.
+/// The frame in every kind of tunnel, without IPv4 checksums, which the decoder does not verify.
 pub(super) fn all(frame: &[u8]) -> [(&'static str, Vec<u8>); 5] {
     let erspan_2 = [
         0x10, 0x00, 0x88, 0xbe, 0, 0, 0, 1, 0x10, 0, 0, 7, 0, 0, 0, 0,

@@ -1,7 +1,7 @@
 //! `cargo xtask fuzz`: arbitrary bytes against the decoder, the readers and the run cache.
 //!
-//! Any toolchain will do: without a sanitizer cargo-fuzz needs nothing that is not stable, and
-//! what it drives is safe Rust, in which a wrong index is a panic.
+//! Any toolchain works: without a sanitizer cargo-fuzz needs only stable features, and the targets are safe Rust, in
+//! which a wrong index panics.
 
 mod mirrored;
 mod seeds;
@@ -13,13 +13,13 @@ use std::fs;
 /// The targets of `fuzz/`.
 const TARGETS: [&str; 3] = ["decode", "reader", "observe"];
 
-/// Longest input, bytes: a few frames for the targets that take several.
+/// The longest input in bytes: a few frames for targets that accept several.
 const LONGEST: u32 = 8_192;
 
-/// Fuzzes each of `targets`, all where none is named, sharing the time equally.
+/// Fuzzes each of `targets`, or all by default; they share the time equally.
 pub(crate) fn run(arguments: &[&str]) -> Result<()> {
     let ["--seconds", seconds, targets @ ..] = arguments else {
-        bail!("how long? cargo xtask fuzz --seconds N [TARGET...]");
+        bail!("usage: cargo xtask fuzz --seconds N [TARGET...]");
     };
     let seconds: u32 = seconds.parse().context("seconds")?;
     let targets = if targets.is_empty() {
@@ -48,7 +48,7 @@ fn fuzz(target: &str, seconds: u32) -> Result<()> {
     fuzzer.args([
         "--",
         "-print_final_stats=1",
-        // Seconds for a few kilobytes are a hang.
+        // More than a few seconds for a few kilobytes is a hang.
         "-timeout=5",
         "-rss_limit_mb=1024",
         &format!("-max_len={LONGEST}"),

@@ -1,4 +1,4 @@
-//! What the fuzzer begins with: frames of the captures, in the form that each target takes.
+//! The fuzzer's first inputs: frames of the captures, in the format of each target.
 
 use super::mirrored;
 use crate::captures;
@@ -11,7 +11,7 @@ use std::io::Write;
 
 /// Frames of each capture.
 const FRAMES: usize = 24;
-/// A frame that is longer adds payload, and payload is never looked at.
+/// Longer frames only add payload, which no code reads.
 const LONGEST_FRAME: usize = 400;
 
 /// Seeds of a target by file name.
@@ -23,7 +23,7 @@ pub(super) fn of(target: &str) -> Result<Vec<(String, Vec<u8>)>> {
         match target {
             "decode" => {
                 for (at, frame) in short(capture).enumerate() {
-                    // One of each length and opcode; where the opcode lies over IPv4 is enough.
+                    // One frame of each length and opcode; the offset of the opcode over IPv4 is sufficient.
                     if seen.insert((frame.len(), frame.get(42).copied())) {
                         seeds.push((format!("{name}-{at}"), decodable(frame)));
                     }
@@ -47,7 +47,7 @@ pub(super) fn of(target: &str) -> Result<Vec<(String, Vec<u8>)>> {
                 }
             }
             _ => {
-                // Windows of a second, all PSNs marked, two sets, nothing refused.
+                // Windows of a second, all PSNs marked, two sets, no rejected run.
                 let mut seed = vec![0x00, 0xca, 0x9a, 0x3b, 0, 1, 0, 0];
                 for frame in short(capture) {
                     let length = u16::try_from(frame.len())?.to_le_bytes();
@@ -61,7 +61,7 @@ pub(super) fn of(target: &str) -> Result<Vec<(String, Vec<u8>)>> {
     Ok(seeds)
 }
 
-/// Ethernet, whole, no further ports.
+/// Ethernet, a complete frame, no further UDP ports.
 fn decodable(frame: &[u8]) -> Vec<u8> {
     [&[0; 10], frame].concat()
 }

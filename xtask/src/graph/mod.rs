@@ -1,4 +1,4 @@
-//! `cargo xtask graph`: the crates, compared with the table in `ARCHITECTURE.md`, and their files.
+//! `cargo xtask graph`: compares the crates and their files with the table in `ARCHITECTURE.md`.
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -6,7 +6,7 @@
 //! | `workspace` | the crates, read from cargo |
 //! | `circles` | which files of a crate import each other |
 //! | `rules` | what must be true of both; pure, so that a test can break every rule |
-//! | `no_std` | that the sans-io crates cannot name a clock, file, socket or thread |
+//! | `no_std` | the sans-io crates cannot name a clock, file, socket or thread |
 
 mod circles;
 mod no_std;
@@ -20,13 +20,16 @@ use std::fs;
 use table::Row;
 use workspace::Crate;
 
-/// Says what is wrong, or that nothing is.
+/// Prints what is wrong, or that the crates match.
 pub(crate) fn run() -> Result<()> {
     let problems = problems()?;
     if !problems.is_empty() {
-        bail!("the house is not as drawn\n  {}", problems.join("\n  "));
+        bail!(
+            "the crates do not match ARCHITECTURE.md\n  {}",
+            problems.join("\n  ")
+        );
     }
-    println!("the house stands as drawn");
+    println!("the crates match ARCHITECTURE.md");
     Ok(())
 }
 
@@ -46,7 +49,7 @@ fn problems() -> Result<Vec<String>> {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn the_house_stands_as_drawn() {
+    fn the_crates_match_the_table() {
         assert_eq!(super::problems().unwrap(), Vec::<String>::new());
     }
 }

@@ -1,5 +1,5 @@
-//! A crate that declares `no_std`, never links `std`, and imports nothing built with it cannot name
-//! a clock, a file, a socket or a thread: the compiler refuses.
+//! A crate that declares `no_std`, never links `std`, and imports nothing built with it cannot name a clock, a file, a
+//! socket or a thread: the compiler refuses them.
 
 use super::workspace::Crate;
 use crate::process::{command, show};
@@ -7,10 +7,10 @@ use anyhow::{Context, Result, ensure};
 use std::fs;
 use std::path::Path;
 
-/// What keeps the crate `name` from being unable to do I/O.
+/// The reasons why the crate `name` could do I/O.
 pub(super) fn problems(name: &str, crates: &[Crate]) -> Result<Vec<String>> {
     let Some(found) = crates.iter().find(|found| found.name == name) else {
-        return Ok(vec![format!("{name} is not there")]);
+        return Ok(vec![format!("{name} does not exist")]);
     };
     let mut problems = Vec::new();
     let source = found.roots.first().context("no source")?;
@@ -31,7 +31,7 @@ pub(super) fn problems(name: &str, crates: &[Crate]) -> Result<Vec<String>> {
     Ok(problems)
 }
 
-/// Unconditionally: under `cfg_attr` it would hold for some builds only.
+/// Without a condition: `cfg_attr` would apply to a part of the builds only.
 fn declares_no_std(source: &str) -> bool {
     source.lines().any(|line| line == "#![no_std]")
 }
@@ -41,7 +41,7 @@ fn links_std(source: &str) -> bool {
     let mut in_tests = false;
     let mut before = "";
     for line in source.lines() {
-        // The house keeps tests at the bottom of a file.
+        // The project keeps tests at the end of a file.
         in_tests |= before == "#[cfg(test)]" && line.starts_with("mod ");
         if line.trim_start().starts_with("extern crate std") && !in_tests {
             return before != "#[cfg(test)]";
@@ -51,7 +51,7 @@ fn links_std(source: &str) -> bool {
     false
 }
 
-/// All Rust files of a directory and below, with their text.
+/// All Rust files of a directory and its subdirectories, with their text.
 fn sources(directory: &Path) -> Result<Vec<(String, String)>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(directory)? {
@@ -65,8 +65,7 @@ fn sources(directory: &Path) -> Result<Vec<(String, String)>> {
     Ok(found)
 }
 
-/// The packages built into the crate when it stands alone, with their features: what others in the
-/// workspace switch on beside it is theirs.
+/// The packages in a build of this crate alone, with their features: other crates of the workspace may enable more.
 fn packages(name: &str) -> Result<Vec<(String, String)>> {
     let edges = ["-e", "normal,no-proc-macro"];
     let format = ["--prefix", "none", "-f", "{p}|{f}"];
@@ -107,7 +106,7 @@ mod tests {
         ));
     }
 
-    /// The promise itself: what no source of a `no_std` crate can name.
+    /// Sources of a `no_std` crate cannot name these.
     #[test]
     fn the_compiler_refuses_a_clock_a_file_a_socket_and_a_thread() {
         let folder = tempfile::tempdir().unwrap();

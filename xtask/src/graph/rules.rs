@@ -1,9 +1,9 @@
-//! What must be true of the crates and of the table that draws them.
+//! Rules for the crates and for their table.
 
 use super::table::Row;
 use super::workspace::Crate;
 
-/// Crates that are functions of what is passed in: no clock, file, socket or thread.
+/// Crates that are functions of their arguments: no clock, file, socket or thread.
 pub(super) const SANS_IO: [&str; 7] = [
     "rocescope-wire",
     "rocescope-record",
@@ -14,7 +14,7 @@ pub(super) const SANS_IO: [&str; 7] = [
     "rocescope-pipeline",
 ];
 
-/// Packages, by how their names begin, and the only crates that may import them.
+/// Packages by prefix of their names, and the only crates that may import them.
 const FENCES: [(&[&str], &[&str]); 7] = [
     // Kernel programs.
     (&["aya"], &["rocescope-capture"]),
@@ -52,19 +52,19 @@ const FENCES: [(&[&str], &[&str]); 7] = [
     ),
 ];
 
-/// What no sans-io crate may reach, not even through others.
+/// Packages that no sans-io crate may reach, not even indirectly.
 const IO: [&str; 8] = [
     "tokio", "mio", "socket2", "rustix", "libc", "aya", "pnet", "tempfile",
 ];
 
-/// Every broken rule, as a sentence.
+/// Describes every broken rule.
 pub(super) fn broken(rows: &[Row], crates: &[Crate]) -> Vec<String> {
     let mut broken = Vec::new();
     for row in rows {
         match crates.iter().find(|found| found.name == row.name) {
-            None => broken.push(format!("{} is drawn but not there", row.name)),
+            None => broken.push(format!("{} is in the table but does not exist", row.name)),
             Some(found) if found.path != row.path => broken.push(format!(
-                "{} is drawn at {} and lies at {}",
+                "{} is at {} in the table, but the crate is at {}",
                 row.name, row.path, found.path
             )),
             Some(_) => {}
@@ -72,7 +72,7 @@ pub(super) fn broken(rows: &[Row], crates: &[Crate]) -> Vec<String> {
     }
     for found in crates {
         match rows.iter().position(|row| row.name == found.name) {
-            None => broken.push(format!("{} is not drawn", found.name)),
+            None => broken.push(format!("{} is not in the table", found.name)),
             Some(floor) => imports(rows, floor, found, &mut broken),
         }
         fences(found, &mut broken);
@@ -80,7 +80,7 @@ pub(super) fn broken(rows: &[Row], crates: &[Crate]) -> Vec<String> {
     broken
 }
 
-/// Imports are those drawn, and run downwards.
+/// Imports must be in the table, and lead downwards.
 fn imports(rows: &[Row], floor: usize, found: &Crate, broken: &mut Vec<String>) {
     let name = &found.name;
     let (below, row) = (&rows[..floor], &rows[floor]);
@@ -97,12 +97,14 @@ fn imports(rows: &[Row], floor: usize, found: &Crate, broken: &mut Vec<String>) 
     }
     for import in &row.imports {
         if !found.imports.contains(import) {
-            broken.push(format!("{name} is drawn to import {import} and does not"));
+            broken.push(format!(
+                "{name} does not import {import}, although the table states it"
+            ));
         }
     }
 }
 
-/// Heavy and dangerous packages stay in their rooms.
+/// Only certain crates may import heavy and dangerous packages.
 fn fences(found: &Crate, broken: &mut Vec<String>) {
     let name = &found.name;
     for (packages, allowed) in FENCES {
@@ -119,7 +121,7 @@ fn fences(found: &Crate, broken: &mut Vec<String>) {
     }
 }
 
-/// `aya` and `aya-log`, but not `ayatollah`.
+/// `aya` includes `aya-log`, but not `ayatollah`.
 fn is_of(package: &str, family: &str) -> bool {
     let rest = package.strip_prefix(family);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '_']))
@@ -166,28 +168,33 @@ mod tests {
     }
 
     #[test]
-    fn a_house_that_is_as_drawn_breaks_nothing() {
+    fn crates_as_in_the_table_break_no_rule() {
         assert_eq!(broken(&rows(), &crates()), Vec::<String>::new());
     }
 
     #[test]
-    fn what_is_drawn_must_be_there_and_the_reverse() {
-        breaks(&rows(), &crates()[..1], "roof is drawn but not there");
-        breaks(&rows()[..1], &crates(), "roof is not drawn");
+    fn table_and_crates_must_be_complete() {
+        breaks(
+            &rows(),
+            &crates()[..1],
+            "roof is in the table but does not exist",
+        );
+        breaks(&rows()[..1], &crates(), "roof is not in the table");
         let mut crates = crates();
         crates[0].path = "elsewhere".into();
-        let sentence = "rocescope-wire is drawn at at/rocescope-wire and lies at elsewhere";
+        let sentence =
+            "rocescope-wire is at at/rocescope-wire in the table, but the crate is at elsewhere";
         breaks(&rows(), &crates, sentence);
     }
 
     #[test]
-    fn imports_are_drawn_and_run_downwards() {
+    fn imports_are_in_the_table_and_lead_downwards() {
         let [floor, _] = rows();
         let [wire, roof] = crates();
-        let undrawn = [floor, row("roof", &[])];
-        breaks(&undrawn, &crates(), "roof may not import rocescope-wire");
+        let unlisted = [floor, row("roof", &[])];
+        breaks(&unlisted, &crates(), "roof may not import rocescope-wire");
         let bare = [wire, a_crate("roof", &[])];
-        let sentence = "roof is drawn to import rocescope-wire and does not";
+        let sentence = "roof does not import rocescope-wire, although the table states it";
         breaks(&rows(), &bare, sentence);
         let mut wire = a_crate("rocescope-wire", &[]);
         wire.test_imports = [String::from("roof")].into();
@@ -196,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn fenced_packages_stay_in_their_rooms() {
+    fn fenced_packages_have_a_fixed_set_of_importers() {
         for package in ["parquet", "arrow-array", "aya", "ratatui", "tokio", "pnet"] {
             let mut crates = crates();
             crates[1].packages = [String::from(package)].into();
@@ -208,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sans_io_crate_reaches_no_io_through_others() {
+    fn a_sans_io_crate_reaches_no_io_indirectly() {
         let mut crates = crates();
         crates[0].reaches = [String::from("tokio-util")].into();
         breaks(&rows(), &crates, "rocescope-wire reaches tokio-util");

@@ -2,7 +2,7 @@
 
 use anyhow::{Result, ensure};
 
-/// A crate as it is drawn: lower floors first.
+/// A row of the table: lower floors first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Row {
     pub(super) path: String,
@@ -22,10 +22,7 @@ pub(super) fn read(page: &str) -> Result<Vec<Row>> {
         .take_while(|line| line.starts_with('|'))
         .filter_map(row)
         .collect();
-    ensure!(
-        !rows.is_empty(),
-        "there is no table that begins with {HEADER}"
-    );
+    ensure!(!rows.is_empty(), "no table begins with {HEADER}");
     Ok(rows)
 }
 
@@ -39,7 +36,7 @@ fn row(line: &str) -> Option<Row> {
     })
 }
 
-/// What stands between backticks.
+/// The texts between backticks.
 fn quoted(cell: &str) -> impl Iterator<Item = String> {
     cell.split('`').skip(1).step_by(2).map(str::to_owned)
 }

@@ -1,4 +1,4 @@
-//! The crates of the workspace, as cargo knows them.
+//! The crates of the workspace, as cargo reports them.
 
 use crate::process::metadata;
 use anyhow::{Context, Result};
@@ -6,11 +6,11 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// A crate as it is.
+/// A crate of the workspace.
 #[derive(Clone, Debug)]
 pub(super) struct Crate {
     pub(super) name: String,
-    /// Below the root of the workspace.
+    /// Relative to the root of the workspace.
     pub(super) path: String,
     /// Crates of the workspace that it imports.
     pub(super) imports: BTreeSet<String>,
@@ -18,9 +18,9 @@ pub(super) struct Crate {
     pub(super) test_imports: BTreeSet<String>,
     /// Other packages that it or its tests import.
     pub(super) packages: BTreeSet<String>,
-    /// All packages that it reaches through what it imports.
+    /// All packages that it reaches directly or indirectly.
     pub(super) reaches: BTreeSet<String>,
-    /// The first files of its library and its binaries.
+    /// The root files of its library and its binaries.
     pub(super) roots: Vec<PathBuf>,
 }
 
@@ -79,7 +79,7 @@ fn member(metadata: &Value, package: &Value, members: &BTreeSet<&str>) -> Result
     })
 }
 
-/// Names of all packages that one reaches without its tests.
+/// Names of all packages that a package reaches without its tests.
 fn reaches(metadata: &Value, from: &str) -> BTreeSet<String> {
     let nodes = by_id(&metadata["resolve"]["nodes"]);
     let packages = by_id(&metadata["packages"]);

@@ -1,4 +1,4 @@
-//! `asap_sketchlib`. It takes keys as bytes, and hashes where it offers to.
+//! `asap_sketchlib`. It accepts keys as bytes, and hashes them if it can.
 
 use std::error::Error;
 
@@ -11,7 +11,7 @@ use rocescope_sketches::FlowHash;
 
 use crate::contender::{Contender, Key};
 
-/// The key's bytes, copied: the crate takes byte slices only.
+/// A copy of the key's bytes: the crate accepts only byte slices.
 fn bytes(key: &Key) -> [u8; 48] {
     let mut bytes = [0; 48];
     for (to, word) in bytes.chunks_exact_mut(8).zip(key) {
@@ -69,7 +69,7 @@ impl Contender for CountMin {
     }
 }
 
-/// As few counters as can hold the answer; their memory is measured.
+/// The minimum number of counters for the answer; their memory is measured.
 pub fn space_saving() -> Result<Box<dyn Contender>, Box<dyn Error>> {
     Ok(Box::new(
         SpaceSaving::<asap_sketchlib::DefaultXxHasher>::with_capacity(1_000),

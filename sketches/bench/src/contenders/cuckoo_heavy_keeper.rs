@@ -1,10 +1,9 @@
-//! Cuckoo HeavyKeeper (Ngo, Papatriantafilou 2024), with whole keys in place of fingerprints.
+//! Cuckoo HeavyKeeper (Ngo, Papatriantafilou 2024), with whole keys instead of fingerprints.
 //!
-//! Two candidate buckets a flow. A bucket has one lobby entry, which decays, and heavy entries,
-//! which do not. A flow takes a free heavy entry at once; when there is none it waits in a lobby,
-//! and from [`PROMOTION`] on it moves to a heavy entry, at the expense of the smallest one there,
-//! which is kicked to its other bucket while there is room. Counts are 32 bits: 12 bytes an entry, 16,640 entries in 200 kB. Never above the truth, and no
-//! bound says how far below.
+//! Each flow has two candidate buckets. A bucket has one lobby entry, which decays, and heavy entries, which do not. A
+//! flow uses a free heavy entry immediately. Otherwise it waits in a lobby, and from [`PROMOTION`] on it replaces the
+//! smallest heavy entry, which moves to its other bucket if there is room. Counts are 32 bits: 12 bytes per entry,
+//! 16,640 entries in 200 kB. Estimates are never above the truth, without a bound for the error.
 
 use std::error::Error;
 
@@ -24,7 +23,7 @@ struct Entry {
     count: u32,
 }
 
-/// Lobby first, as two arrays so that no padding is paid for.
+/// Lobby first; two arrays avoid padding.
 #[derive(Clone)]
 struct CuckooHeavyKeeper {
     keys: Vec<[u64; HEAVY + 1]>,
@@ -122,7 +121,7 @@ impl CuckooHeavyKeeper {
         }
     }
 
-    /// A flow that is lighter than every heavy one of its bucket waits in the lobby.
+    /// A flow smaller than every heavy one of its bucket waits in the lobby.
     fn settle(&mut self, bucket: usize, flow: Entry) {
         if self.counts[bucket][0] < flow.count {
             self.keys[bucket][0] = flow.key;

@@ -1,7 +1,7 @@
-//! Elastic Sketch (Yang et al., SIGCOMM 2018): a heavy part where flows vote each other out, and a
-//! light part of 8-bit counters for those that lose.
+//! Elastic Sketch (Yang et al., SIGCOMM 2018): a heavy part, in which flows vote each other out, and a light part of
+//! 8-bit counters for the others.
 //!
-//! 150 kB of heavy part, 12 bytes an entry, and 50 kB of light part, one row, as published.
+//! 150 kB of heavy part with 12 bytes per entry, and 50 kB of light part with one row, as published.
 
 use std::error::Error;
 
@@ -12,7 +12,7 @@ use crate::contender::{Contender, largest};
 const WAYS: usize = 7;
 const BUCKETS: usize = 1_626;
 const LIGHT: usize = 50_000;
-/// Votes against a flow for each of its own before it goes.
+/// Votes against a flow for each of its own before its eviction.
 const LAMBDA: u32 = 8;
 /// The top bit of a count: part of the flow may be in the light part.
 const FLAG: u32 = 1 << 31;
@@ -50,25 +50,25 @@ impl Elastic {
             return;
         }
         let own = |count: u32| count & !FLAG;
-        let least = (1..WAYS).fold(0, |l, way| {
+        let min = (1..WAYS).fold(0, |l, way| {
             if own(counts[way]) < own(counts[l]) {
                 way
             } else {
                 l
             }
         });
-        if counts[least] == 0 {
-            (keys[least], counts[least]) = (key, 1);
+        if counts[min] == 0 {
+            (keys[min], counts[min]) = (key, 1);
             return;
         }
         self.against[at] += 1;
-        if self.against[at] / own(counts[least]) < LAMBDA {
+        if self.against[at] / own(counts[min]) < LAMBDA {
             let counter = self.light(key);
             *counter = counter.saturating_add(1);
             return;
         }
-        let loser = (keys[least], own(counts[least]));
-        (keys[least], counts[least]) = (key, 1 | FLAG);
+        let loser = (keys[min], own(counts[min]));
+        (keys[min], counts[min]) = (key, 1 | FLAG);
         self.against[at] = 0;
         let counter = self.light(loser.0);
         *counter = counter.saturating_add(loser.1.min(255) as u8);

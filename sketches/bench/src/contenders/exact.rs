@@ -1,5 +1,5 @@
-//! Exact answers: sets and maps. Those of `hashbrown` take a hash for what it is; those of `std`
-//! hash it again, as they come.
+//! Exact answers: sets and maps. Those of `hashbrown` use the flow hash directly; those of `std` hash it again with
+//! their default hasher.
 
 use std::collections::{HashMap, HashSet};
 use std::error::Error;
@@ -9,7 +9,7 @@ use rocescope_sketches::FlowHash;
 
 use crate::contender::{Contender, Key, largest};
 
-/// Takes a hash for a hash.
+/// Uses a flow hash as the hash.
 #[derive(Default)]
 pub struct Identity(u64);
 
@@ -22,7 +22,7 @@ impl Hasher for Identity {
         self.0 = hash;
     }
 
-    /// Never called: only hashes are fed to a map with this hasher.
+    /// Never called: a map with this hasher has only hashes as keys.
     fn write(&mut self, _: &[u8]) {}
 }
 
@@ -31,48 +31,36 @@ struct Set {
     keys: HashSet<Key>,
 }
 
-impl Contender for Set {
-    fn feed(&mut self, hashes: &[FlowHash]) {
-        for &FlowHash(hash) in hashes {
-            self.hashes.insert(hash);
-        }
-    }
-
-    fn feed_keys(&mut self, keys: &[Key]) -> bool {
-        for key in keys {
-            self.keys.insert(*key);
-        }
-        true
-    }
-
-    fn flows(&self) -> f64 {
-        self.hashes.len() as f64
-    }
-}
-
 struct FastSet {
     hashes: hashbrown::HashSet<u64, BuildHasherDefault<Identity>>,
     keys: hashbrown::HashSet<Key>,
 }
 
-impl Contender for FastSet {
-    fn feed(&mut self, hashes: &[FlowHash]) {
-        for &FlowHash(hash) in hashes {
-            self.hashes.insert(hash);
-        }
-    }
+macro_rules! contender {
+    ($set:ident) => {
+        impl Contender for $set {
+            fn feed(&mut self, hashes: &[FlowHash]) {
+                for &FlowHash(hash) in hashes {
+                    self.hashes.insert(hash);
+                }
+            }
 
-    fn feed_keys(&mut self, keys: &[Key]) -> bool {
-        for key in keys {
-            self.keys.insert(*key);
-        }
-        true
-    }
+            fn feed_keys(&mut self, keys: &[Key]) -> bool {
+                for key in keys {
+                    self.keys.insert(*key);
+                }
+                true
+            }
 
-    fn flows(&self) -> f64 {
-        self.hashes.len() as f64
-    }
+            fn flows(&self) -> f64 {
+                self.hashes.len() as f64
+            }
+        }
+    };
 }
+
+contender!(Set);
+contender!(FastSet);
 
 pub fn fast_set() -> Result<Box<dyn Contender>, Box<dyn Error>> {
     Ok(Box::new(FastSet {

@@ -10,7 +10,7 @@ use rocescope_sketches::{
 use crate::contender::{Contender, Key};
 
 const SEED: u64 = 0;
-/// The weights of a batch: what the pipeline has beside its hashes.
+/// The weights of a batch, which the pipeline has in addition to its hashes.
 const ONES: [u64; 1024] = [1; 1024];
 
 pub fn linear_counting<const ROWS: u16>() -> Result<Box<dyn Contender>, Box<dyn Error>> {
@@ -74,7 +74,7 @@ pub fn heavy_hitters<const LANES: usize>() -> Result<Box<dyn Contender>, Box<dyn
     ))
 }
 
-/// The second lane, if any, counts as many bytes as a full RoCE segment has.
+/// The second lane, if any, counts the bytes of full RoCE segments.
 impl<const LANES: usize> Contender for HeavyHitters<LANES> {
     fn feed(&mut self, hashes: &[FlowHash]) {
         let weights = std::array::from_fn(|lane| if lane == 0 { 1 } else { 4_096 });
@@ -100,7 +100,7 @@ impl<const LANES: usize> Contender for HeavyHitters<LANES> {
     }
 }
 
-/// Four sketches, a packet each in turn, merged when asked: the answer must be as good.
+/// Four sketches that alternate between packets, merged for each answer, which must be as good.
 struct Shards([HeavyHitters<1>; 4]);
 
 pub fn heavy_hitters_in_shards() -> Result<Box<dyn Contender>, Box<dyn Error>> {
@@ -125,7 +125,7 @@ impl Contender for Shards {
 
     fn top(&self, k: usize) -> Vec<(u64, u64)> {
         let [mut merged, rest @ ..] = self.0.clone();
-        // Shards of one size never mismatch; one that did would show as a loss of recall.
+        // Shards of equal size never mismatch; a mismatch would show as a loss of recall.
         let _ = rest.iter().try_for_each(|shard| merged.merge(shard));
         Contender::top(&merged, k)
     }

@@ -1,8 +1,8 @@
-//! Space-Saving as published: counters in a list of buckets of equal count (the stream summary),
-//! found through a hash index. Weight 1 only: a larger weight would have to walk the list.
+//! Space-Saving as published: counters in a list of buckets of equal count (the stream summary), found through a hash
+//! index. Only weight 1: a larger weight would have to walk the list.
 //!
-//! Memory a counter: key 8, error 4, three links of 2, a bucket of 10, and 2 × 2 bytes of index or
-//! more: 5,200 counters in 200 kB.
+//! Memory per counter: key 8, error 4, three links of 2, a bucket of 10, and at least 2 × 2 bytes of index: 5,200
+//! counters in 200 kB.
 
 use std::error::Error;
 
@@ -18,7 +18,7 @@ const INDEX: usize = 16_384;
 struct Bucket {
     count: u32,
     first: u16,
-    /// The bucket of the next larger count; free buckets are chained by it too.
+    /// The bucket of the next larger count; also links free buckets.
     larger: u16,
     smaller: u16,
 }
@@ -51,7 +51,7 @@ pub fn contender() -> Result<Box<dyn Contender>, Box<dyn Error>> {
 }
 
 impl SpaceSaving {
-    /// The index position that holds `key`, or the empty one where it would go.
+    /// The index position with `key`, or the empty one for it.
     fn find(&self, key: u64) -> usize {
         let mut at = key as usize % INDEX;
         while self.index[at] != NONE && self.keys[usize::from(self.index[at])] != key {
@@ -60,7 +60,7 @@ impl SpaceSaving {
         at
     }
 
-    /// Empties an index position and closes the gap behind it.
+    /// Empties an index position and closes the gap after it.
     fn unindex(&mut self, mut hole: usize) {
         let mut at = hole;
         self.index[hole] = NONE;
@@ -129,7 +129,7 @@ impl SpaceSaving {
         }
     }
 
-    /// Puts a counter into the bucket of `count`, which is `larger` or lies between both.
+    /// Puts a counter into the bucket of `count`, which is `larger` or between both.
     fn attach(&mut self, counter: u16, count: u32, smaller: u16, larger: u16) {
         let fits = larger != NONE && self.buckets[usize::from(larger)].count == count;
         let bucket = if fits {

@@ -1,4 +1,4 @@
-//! A program that captures: started, asked, ended.
+//! A program that captures: starting it, reading its counts, ending it.
 
 use super::bed::{Bed, RECEIVER};
 use anyhow::{Context, Result, ensure};
@@ -12,9 +12,9 @@ use std::time::Duration;
 use xtask::process::{command, run};
 use xtask::product::{directory, text};
 
-/// What is sent: data packets of 32 queue pairs, all of one length.
+/// The traffic: data packets of 32 queue pairs, all of one length.
 pub(super) const SCENARIO: &str = "testbed/src/bench/capture/writes.toml";
-/// How long a program without a first line takes to begin, and what it has not taken yet to come.
+/// How long a program without a first line takes to start, and frames in flight take to arrive.
 const SETTLE: Duration = Duration::from_millis(1_500);
 const SOFTFLOWD: &str = "softflowd.ctl";
 
@@ -29,7 +29,7 @@ pub(super) enum Kind {
 
 impl Drop for Built {
     fn drop(&mut self) {
-        // What a benchmark wrote is of no use to anybody.
+        // No later step uses the output of a benchmark.
         let _ = fs::remove_dir_all(self.dataset());
     }
 }
@@ -49,8 +49,8 @@ impl Kind {
         match self {
             Self::Rocescope { drop: true } => "rocescope, drop",
             Self::Rocescope { drop: false } => "rocescope, pass",
-            Self::PerPacket { drop: true } => "record a packet, drop",
-            Self::PerPacket { drop: false } => "record a packet, pass",
+            Self::PerPacket { drop: true } => "record per packet, drop",
+            Self::PerPacket { drop: false } => "record per packet, pass",
             Self::Tcpdump => "tcpdump -w /dev/null",
             Self::Softflowd => "softflowd",
             Self::Pmacctd => "pmacctd",
@@ -58,7 +58,7 @@ impl Kind {
     }
 }
 
-/// The programs that were built.
+/// The programs after their build.
 pub(super) struct Built {
     pub(super) rocescope: String,
     per_packet: String,
@@ -117,7 +117,7 @@ impl Built {
             Kind::PerPacket { drop } => {
                 words.extend([&self.per_packet, RECEIVER, verdict(drop), &out]);
             }
-            // As root it would give the file that it writes, /dev/null, to its own user.
+            // As root it would give /dev/null, its output file, to its own user.
             Kind::Tcpdump => words.extend([
                 "tcpdump",
                 "-Z",
@@ -157,14 +157,14 @@ impl Built {
         pinned
     }
 
-    /// Starts it; returns when it captures.
+    /// Starts the program; returns when it captures.
     pub(super) fn start(&self, kind: Kind, bed: &Bed) -> Result<Running> {
         if self.dataset().exists() {
             fs::remove_dir_all(self.dataset())?;
         }
         let mut command = self.command(kind, bed);
         command.stdin(Stdio::null()).stdout(Stdio::piped());
-        // pmacctd logs where it was told to print.
+        // pmacctd logs to the configured output.
         let mut child = command.stderr(Stdio::piped()).spawn()?;
         let mut stderr = BufReader::new(child.stderr.take().context("its errors")?);
         let mut line = String::new();
@@ -176,7 +176,7 @@ impl Built {
         }
         let errors = std::thread::spawn(move || {
             let mut rest = String::new();
-            // What could be read of it is what there is.
+            // Use what was readable.
             let _ = stderr.read_to_string(&mut rest);
             rest
         });
@@ -189,11 +189,11 @@ impl Built {
     }
 }
 
-/// What a contender says at its end.
+/// The counts that a contender prints at its end.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Seen {
+pub(super) struct Counts {
     pub(super) frames: u64,
-    /// Frames that it says it has lost.
+    /// Frames that it reports as lost.
     pub(super) lost: u64,
 }
 
@@ -206,7 +206,7 @@ pub(super) struct Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // It has ended already, unless something went wrong before it was asked to.
+        // It has already ended, unless an error came first.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -217,7 +217,7 @@ impl Running {
         self.child.id()
     }
 
-    /// Processor seconds of it and its children so far.
+    /// Processor seconds of the program and its children so far.
     pub(super) fn cpu_s(&self) -> f64 {
         let mut ticks = 0;
         let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
@@ -225,7 +225,7 @@ impl Running {
             let Ok(stat) = fs::read_to_string(process.path().join("stat")) else {
                 continue;
             };
-            // The name in parentheses may hold anything.
+            // The name in parentheses may contain any character.
             let Some((head, rest)) = stat.rsplit_once(") ") else {
                 continue;
             };
@@ -241,7 +241,7 @@ impl Running {
                 ticks += fields.get(10).unwrap_or(&0) + fields.get(11).unwrap_or(&0);
             }
         }
-        // USER_HZ is 100 on every architecture that this runs on.
+        // USER_HZ is 100 on every supported architecture.
         ticks as f64 / 100.0
     }
 
@@ -249,14 +249,14 @@ impl Running {
         run(&mut command("kill", &[name, &self.pid().to_string()]))
     }
 
-    /// Ends it: what it has seen.
-    pub(super) fn end(mut self) -> Result<Seen> {
-        let mut told = String::new();
+    /// Ends the program; returns its counts.
+    pub(super) fn end(mut self) -> Result<Counts> {
+        let mut printed = String::new();
         match self.kind {
             Kind::Softflowd => {
                 let output =
                     command("softflowctl", &["-c", &self.control, "statistics"]).output()?;
-                told = String::from_utf8_lossy(&output.stdout).into_owned();
+                printed = String::from_utf8_lossy(&output.stdout).into_owned();
             }
             Kind::Pmacctd => {
                 self.signal("-USR1")?;
@@ -276,24 +276,24 @@ impl Running {
             Kind::Rocescope { .. } | Kind::PerPacket { .. } => {
                 ensure!(status.success(), "{name}: {status}: {stderr}");
                 let summary: Value = serde_json::from_str(&stdout).context(stdout)?;
-                Seen {
+                Counts {
                     frames: summary["frames"].as_u64().unwrap_or(0),
                     lost: summary["lost"].as_u64().unwrap_or(0),
                 }
             }
-            Kind::Tcpdump => Seen {
+            Kind::Tcpdump => Counts {
                 frames: before(&stderr, " packets captured")?,
                 lost: before(&stderr, " packets dropped by kernel")?,
             },
-            Kind::Softflowd => Seen {
-                frames: behind(&told, "Packets processed: ")?,
-                lost: behind(&told, "Packets dropped by libpcap: ")?,
+            Kind::Softflowd => Counts {
+                frames: after(&printed, "Packets processed: ")?,
+                lost: after(&printed, "Packets dropped by libpcap: ")?,
             },
             Kind::Pmacctd => {
                 let all = format!("{stdout}{stderr}");
-                let lost = behind(&all, "dropped_packets=")?;
-                Seen {
-                    frames: behind(&all, "received_packets=")?.saturating_sub(lost),
+                let lost = after(&all, "dropped_packets=")?;
+                Counts {
+                    frames: after(&all, "received_packets=")?.saturating_sub(lost),
                     lost,
                 }
             }
@@ -302,8 +302,8 @@ impl Running {
     }
 }
 
-/// The number behind these words.
-fn behind(text: &str, words: &str) -> Result<u64> {
+/// The number after these words.
+fn after(text: &str, words: &str) -> Result<u64> {
     let at = text.find(words).with_context(|| text.to_owned())? + words.len();
     let digits = text[at..].chars().take_while(char::is_ascii_digit);
     Ok(digits.collect::<String>().parse()?)

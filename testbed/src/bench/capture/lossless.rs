@@ -1,7 +1,7 @@
 //! Part b: the highest rate at which the whole path loses nothing.
 //!
-//! Frames go straight into the attached program, on core 0, by `BPF_PROG_TEST_RUN`: so no driver sets
-//! the limit. The other core takes what the program hands over through windows, sketches and Parquet.
+//! `BPF_PROG_TEST_RUN` feeds frames directly to the attached program on core 0, so no driver limits the rate. The other
+//! core processes the program's records: windows, sketches and Parquet.
 
 use super::bed::Bed;
 use super::contender::{Built, Kind};
@@ -16,11 +16,11 @@ use std::time::{Duration, Instant};
 use xtask::process::root;
 
 const SCENARIO: &str = "testbed/src/bench/capture/sends.toml";
-/// Frames that are sent over and over: eight messages of each queue pair.
+/// Frames that are sent repeatedly: eight messages of each queue pair.
 const LOOP: usize = 16_384;
-/// The bisection ends when both ends are as close as this.
+/// The bisection ends when both ends are within this factor.
 const CLOSE: f64 = 1.1;
-/// Ethernet, IPv4 and UDP stand before the BTH, which begins with the opcode.
+/// Offset of the BTH, after Ethernet, IPv4 and UDP; it begins with the opcode.
 const BTH_AT: usize = 14 + 20 + 8;
 const STEPS: usize = 8;
 const ARRIVE: Duration = Duration::from_millis(500);
@@ -31,7 +31,7 @@ struct Run {
     pps: f64,
     seen: u64,
     lost: u64,
-    /// Share of its core that the consumer was busy, and that the producer got.
+    /// Share of its core that the consumer was busy, and share that the producer got.
     busy: f64,
     producer: f64,
 }
@@ -45,7 +45,7 @@ impl Run {
 pub(super) fn run(seconds: f64) -> Result<(String, String)> {
     let built = Built::new()?;
     let whole = frames()?;
-    // First packets alone: none continues the one before, so that each is a run.
+    // Only FIRST packets: none continues the one before, so that each is a run.
     let first = whole.first().map_or(0, |frame| frame[BTH_AT]);
     let broken: Vec<_> = whole
         .iter()
@@ -55,15 +55,15 @@ pub(super) fn run(seconds: f64) -> Result<(String, String)> {
     let mut results = Vec::new();
     for (kind, name, frames) in [
         (Kind::Rocescope { drop: true }, "rocescope", &whole),
-        (Kind::PerPacket { drop: true }, "record a packet", &whole),
+        (Kind::PerPacket { drop: true }, "record per packet", &whole),
         (
             Kind::Rocescope { drop: true },
-            "rocescope, each packet a run",
+            "rocescope, one run per packet",
             &broken,
         ),
         (
             Kind::PerPacket { drop: true },
-            "record a packet, each a run",
+            "record per packet, one run each",
             &broken,
         ),
     ] {
@@ -83,16 +83,16 @@ pub(super) fn run(seconds: f64) -> Result<(String, String)> {
             runs.push(run);
             Ok(answer)
         };
-        let (lossless, most) = once(None)?;
+        let (lossless, max) = once(None)?;
         if !lossless {
-            let (mut good, mut bad) = (0.0, most);
-            let mut next = most / 2.0;
+            let (mut good, mut bad) = (0.0, max);
+            let mut next = max / 2.0;
             for _ in 0..STEPS {
                 let (lossless, pps) = once(Some(next))?;
                 if lossless {
                     good = pps.min(next);
                     if pps < next / CLOSE {
-                        // The producer keeps no higher rate.
+                        // The producer reaches no higher rate.
                         break;
                     }
                 } else {
@@ -114,7 +114,7 @@ fn frames() -> Result<Vec<Vec<u8>>> {
     let mut generator = Generator::new(&Scenario::parse(&text)?, 1);
     let (mut frames, mut frame) = (Vec::new(), Vec::new());
     while frames.len() < LOOP && generator.next_frame(&mut frame).is_some() {
-        // Data alone: the packet that the kernel runs over has one length, and ACKs are shorter.
+        // Data only: `BPF_PROG_TEST_RUN` uses one packet length, and ACKs are shorter.
         if frames
             .first()
             .is_none_or(|first: &Vec<u8>| first.len() == frame.len())
@@ -122,7 +122,7 @@ fn frames() -> Result<Vec<Vec<u8>>> {
             frames.push(frame.clone());
         }
     }
-    // Frames of one opcode would each be a run of their own, which is the worst case and no traffic.
+    // Frames of one opcode would each be a run, which is the worst case and unlike real traffic.
     let opcodes: BTreeSet<u8> = frames.iter().map(|frame| frame[BTH_AT]).collect();
     ensure!(
         opcodes.len() >= 3,
@@ -148,7 +148,7 @@ fn once(
         let sender = scope.spawn(|| send(program, frames, pps, seconds));
         sender
             .join()
-            .unwrap_or_else(|_| anyhow::bail!("the sender has panicked"))
+            .unwrap_or_else(|_| anyhow::bail!("the sender panicked"))
     })?;
     let busy = (running.cpu_s() - cpu_before) / elapsed;
     sleep(ARRIVE);
@@ -159,7 +159,7 @@ fn once(
     };
     ensure!(
         seen + lost == offered,
-        "{offered} frames went in, {seen} seen + {lost} lost came out"
+        "{offered} frames sent, but {seen} seen + {lost} lost"
     );
     Ok(Run {
         asked_pps: pps,
@@ -197,7 +197,7 @@ fn own_cpu_s() -> f64 {
     first.unwrap_or(0.0f64) / 1e9
 }
 
-/// The highest rate of a run that lost nothing.
+/// The highest rate of a run without loss.
 fn best(runs: &[Run]) -> Option<&Run> {
     let lossless = runs.iter().filter(|run| run.is_lossless());
     lossless.max_by(|a, b| a.pps.total_cmp(&b.pps))
@@ -210,7 +210,7 @@ fn table(results: &[(&str, Vec<Run>)]) -> String {
     for (name, runs) in results {
         let best = best(runs);
         let full = runs.iter().find(|run| run.asked_pps.is_none());
-        // Writing into a string does not fail.
+        // Writing to a string does not fail.
         let _ = writeln!(
             out,
             "| {} | {:.2} | {:.0} | {:.2} | {:.2} | {:.0} | {:.2} |",

@@ -1,8 +1,8 @@
-//! What it was measured on.
+//! The machine of the measurement.
 
 use std::fs;
 
-/// Processor, cores, memory, kernel, as a line.
+/// One line with processor, cores, memory, kernel and load.
 pub(super) fn described() -> String {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let cpus = read("/proc/cpuinfo");

@@ -1,17 +1,17 @@
 //! `cargo xtask bench capture [--part a|b|c] [--soak SECONDS] [OPTION...]`.
 //!
-//! What a packet costs in the kernel, and the product on a veth pair beside programs that do a part of its work. There, what sends has core 0, what
-//! captures has core 1; a driver of a veth pair works on the core of the sender.
+//! The cost of a packet in the kernel, and the product on a veth pair next to programs that do a part of its work.
+//! There the sender has core 0 and the capture has core 1; the driver of a veth pair runs on the sender's core.
 //!
 //! | module | what it does |
 //! |---|---|
-//! | `test_run` | part a: nanoseconds a packet in the kernel, beside other programs |
-//! | `lossless` | part b: the highest rate at which the whole path loses nothing |
-//! | `veth` | part c: the share of packets seen while a generator sends at full speed |
+//! | `test_run` | part a: nanoseconds per packet in the kernel, compared with other programs |
+//! | `lossless` | part b: the highest rate without any loss on the whole path |
+//! | `veth` | part c: the share of packets captured while a generator sends at full speed |
 //! | `soak` | memory, descriptors and identity over a long time |
 //! | `bed` | a namespace with a veth pair |
-//! | `contender` | a program that captures: started, asked, ended |
-//! | `machine` | what it was measured on |
+//! | `contender` | a program that captures: starting it, reading its counts, ending it |
+//! | `machine` | the machine of the measurement |
 
 mod bed;
 mod contender;
@@ -26,7 +26,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use xtask::product::text;
 
-/// What was asked for.
+/// The options.
 struct Options {
     part: Option<char>,
     soak: Option<Duration>,
@@ -46,7 +46,7 @@ pub(super) fn run(arguments: &[&str]) -> Result<()> {
         (Some(time), _) => soak::run(time, options.pps)?,
         (None, Some('b')) => lossless::run(options.seconds)?,
         (None, Some('c')) => veth::run(options.rounds, options.frames)?,
-        _ => bail!("which? --part a, --part b, --part c or --soak SECONDS"),
+        _ => bail!("expected --part a, --part b, --part c or --soak SECONDS"),
     };
     print!("{table}\n{}", machine::described());
     println!(
@@ -80,7 +80,7 @@ fn options(arguments: &[&str]) -> Result<Options> {
             "--seconds" => options.seconds = value.parse().context("seconds")?,
             "--rounds" => options.rounds = value.parse().context("rounds")?,
             "--frames" => options.frames = value.parse().context("frames")?,
-            "--pps" => options.pps = value.parse().context("packets a second")?,
+            "--pps" => options.pps = value.parse().context("packets per second")?,
             "--json" => options.json = Some(value.into()),
             option => bail!("no such option: {option}"),
         }
@@ -88,7 +88,7 @@ fn options(arguments: &[&str]) -> Result<Options> {
     Ok(options)
 }
 
-/// Middle of some numbers.
+/// The median.
 fn median(numbers: impl Iterator<Item = f64>) -> f64 {
     let mut numbers: Vec<f64> = numbers.collect();
     numbers.sort_by(f64::total_cmp);

@@ -9,9 +9,9 @@ use std::thread::{scope, sleep};
 use std::time::{Duration, Instant};
 
 const SAMPLES: u32 = 60;
-/// Between the middles of the second and of the last quarter: a leak of one byte for ten frames at
-/// 10,000 frames a second is 1.7 MiB in half an hour. The highest sample says nothing of a leak: while
-/// segments are sealed, once a minute, some 20 MiB come and go.
+/// Limit of the growth between the medians of the second and of the last quarter: a leak of one byte per ten frames at
+/// 10,000 frames per second is 1.7 MiB in half an hour. The maximum does not show a leak: while segments are sealed,
+/// once a minute, about 20 MiB come and go.
 const GROWTH_KIB: u64 = 4 * 1024;
 
 struct Sample {
@@ -39,26 +39,26 @@ pub(super) fn run(time: Duration, pps: u32) -> Result<(String, String)> {
         let sent = sender.join();
         (sent, samples)
     });
-    let sent = sent.ok().context("the sender has panicked")??;
+    let sent = sent.ok().context("the sender panicked")??;
     sleep(Duration::from_secs(1));
     let cpu_s = running.cpu_s();
     let seen = running.end()?;
     let refused = sent["dropped"].as_u64().context("dropped")?;
     let accepted = sent["accepted"].as_u64().context("accepted")?;
     let frames = accepted - (bed.dropped()? - dropped_before).saturating_sub(refused);
-    // The first quarter is for tables to grow to their size.
+    // In the first quarter, tables grow to their size.
     let quarter = samples.len() / 4;
     let settled = &samples[quarter..];
     let first = settled.first().context("no sample")?;
-    let most = settled.iter().map(|sample| sample.resident_kib).max();
-    let most = most.unwrap_or(first.resident_kib);
+    let max = settled.iter().map(|sample| sample.resident_kib).max();
+    let max = max.unwrap_or(first.resident_kib);
     let early = middle(&samples[quarter..2 * quarter]);
     let late = middle(&samples[samples.len() - quarter..]);
-    let most_descriptors = settled.iter().map(|sample| sample.descriptors).max();
-    let most_descriptors = most_descriptors.unwrap_or(first.descriptors);
+    let max_descriptors = settled.iter().map(|sample| sample.descriptors).max();
+    let max_descriptors = max_descriptors.unwrap_or(first.descriptors);
     let last = samples.last().context("no sample")?;
     let table = format!(
-        "| | |\n|---|---|\n| time | {:.0} s at {pps} frames/s |\n| frames accepted by the sender's kernel | {frames} |\n| frames seen | {} |\n| in lost runs | {} |\n| memory of its own, middle of the second and of the last quarter, at most | {early} KiB, {late} KiB, {most} KiB |\n| descriptors after a quarter, at most after it, at the end | {}, {most_descriptors}, {} |\n| processor | {:.2} % of a core |\n",
+        "| | |\n|---|---|\n| time | {:.0} s at {pps} frames/s |\n| frames accepted by the sender's kernel | {frames} |\n| frames seen | {} |\n| in lost runs | {} |\n| anonymous memory, median of the second and of the last quarter, maximum | {early} KiB, {late} KiB, {max} KiB |\n| descriptors after a quarter, maximum after it, at the end | {}, {max_descriptors}, {} |\n| processor | {:.2} % of a core |\n",
         last.seconds,
         seen.frames,
         seen.lost,
@@ -69,17 +69,17 @@ pub(super) fn run(time: Duration, pps: u32) -> Result<(String, String)> {
     eprint!("{table}");
     ensure!(
         seen.frames == frames,
-        "{frames} frames went in, {} came out",
+        "{frames} frames sent, but {} seen or lost",
         seen.frames
     );
     ensure!(
         late <= early + GROWTH_KIB,
         "memory grew from {early} to {late} KiB"
     );
-    // A segment that is sealed and its journal are open at once.
+    // A segment and its journal are both open while it is sealed.
     ensure!(
-        most_descriptors <= first.descriptors + 16,
-        "descriptors grew from {} to {most_descriptors}",
+        max_descriptors <= first.descriptors + 16,
+        "descriptors grew from {} to {max_descriptors}",
         first.descriptors
     );
     Ok((table, json(&samples, frames)))
@@ -92,8 +92,8 @@ fn middle(samples: &[Sample]) -> u64 {
     sizes.get(sizes.len() / 2).copied().unwrap_or(0)
 }
 
-/// Anonymous memory: the rings are the kernel's and have their size from the start, but count as resident
-/// twice (they are mapped twice) as far as they have been written once.
+/// Anonymous memory: the rings belong to the kernel and have a fixed size, but their two mappings both count as
+/// resident once written.
 fn sample(pid: u32, begun: Instant) -> Option<Sample> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let resident = status

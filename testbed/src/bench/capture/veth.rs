@@ -1,4 +1,4 @@
-//! Part c: a generator at full speed, and the share of its packets that each program sees.
+//! Part c: the share of a generator's packets at full speed that each program captures.
 
 use super::bed::Bed;
 use super::contender::{Built, Kind};
@@ -9,7 +9,7 @@ use std::fmt::Write;
 use std::thread::sleep;
 use std::time::Duration;
 
-/// What is under way when the generator ends arrives within this time.
+/// Frames in flight at the generator's end arrive within this time.
 const ARRIVE: Duration = Duration::from_millis(500);
 
 struct Run {
@@ -29,7 +29,7 @@ pub(super) fn run(rounds: usize, frames: u64) -> Result<(String, String)> {
     let mut runs: Vec<(Kind, Vec<Run>)> = Kind::ALL.map(|kind| (kind, Vec::new())).into();
     for round in 0..rounds {
         for at in 0..runs.len() {
-            // Another order in every round.
+            // A different order in every round.
             let at = (at + round) % Kind::ALL.len();
             let (kind, runs) = &mut runs[at];
             let run = once(*kind, &built, &bed, frames).with_context(|| kind.name())?;
@@ -60,7 +60,7 @@ fn once(kind: Kind, built: &Built, bed: &Bed, frames: u64) -> Result<Run> {
     let refused = sent["dropped"].as_u64().context("dropped")?;
     let accepted = sent["accepted"].as_u64().context("accepted")?;
     let frames = accepted - dropped.saturating_sub(refused);
-    // Ours counts frames that it has seen, those whose runs were lost among them.
+    // Our count of captured frames includes those of lost runs.
     let (seen_frames, lost) = match kind {
         Kind::Rocescope { .. } => (seen.frames - seen.lost, seen.lost),
         _ => (seen.frames, seen.lost),
@@ -77,7 +77,7 @@ fn once(kind: Kind, built: &Built, bed: &Bed, frames: u64) -> Result<Run> {
 
 fn table(runs: &[(Kind, Vec<Run>)]) -> String {
     let mut out = String::from(
-        "| | sent, million/s | seen, % | said to be lost, % | unaccounted, all rounds | CPU of the program, s a million sent |\n|---|---|---|---|---|---|\n",
+        "| | sent, million/s | seen, % | reported lost, % | unaccounted, all rounds | CPU of the program, s per million sent |\n|---|---|---|---|---|---|\n",
     );
     for (kind, runs) in runs {
         let share = |of: fn(&Run) -> u64| {
@@ -87,7 +87,7 @@ fn table(runs: &[(Kind, Vec<Run>)]) -> String {
             )
         };
         let unaccounted: i64 = runs.iter().map(|run| run.unaccounted).sum();
-        // Writing into a string does not fail.
+        // Writing to a string does not fail.
         let _ = writeln!(
             out,
             "| {} | {:.2} | {:.2} | {:.2} | {unaccounted} | {:.3} |",

@@ -1,4 +1,4 @@
-//! One program over the file.
+//! One program that processes the file.
 
 use super::text;
 use anyhow::{Context, Result, ensure};
@@ -7,11 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use xtask::process::command;
 
-/// bash measures its child in milliseconds, with what the kernel charged to it; its standard output
-/// is what a contender prints, and goes nowhere.
+/// bash measures its child in milliseconds, kernel time included. The program's output is discarded.
 const TIMED: &str = "TIMEFORMAT='%R %U %S'; time \"$@\" 2>/dev/null";
 
-/// One run, seconds.
+/// One run, in seconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Run {
     pub(super) wall_s: f64,
@@ -27,7 +26,7 @@ pub(super) struct Contender {
 }
 
 impl Contender {
-    /// Those that are installed.
+    /// The contenders that are installed.
     pub(super) fn all(rocescope: &str, file: &Path, dataset: &Path) -> Result<Vec<Self>> {
         let file = text(file);
         let ours = format!(
@@ -47,7 +46,7 @@ impl Contender {
         ] {
             let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
             if !is_installed(&words[0]) {
-                eprintln!("{name} is not installed: it is left out");
+                eprintln!("{name} is not installed: skipping it");
                 continue;
             }
             contenders.push(Self {
@@ -61,17 +60,17 @@ impl Contender {
         Ok(contenders)
     }
 
-    /// Takes half a minute.
+    /// Whether a run takes half a minute.
     pub(super) fn is_slow(&self) -> bool {
         self.name == "tshark"
     }
 
-    /// The command, as one would type it.
+    /// The command as typed in a shell.
     pub(super) fn line(&self) -> String {
         self.words.join(" ")
     }
 
-    /// Runs once more.
+    /// Runs it once more.
     pub(super) fn run(&mut self) -> Result<()> {
         if let Some(writes) = self.writes.as_ref().filter(|writes| writes.exists()) {
             fs::remove_dir_all(writes)?;
@@ -82,20 +81,20 @@ impl Contender {
         }
         let timed = timed.args(&self.words).stdout(Stdio::null());
         let output = timed.stderr(Stdio::piped()).output()?;
-        let said = String::from_utf8_lossy(&output.stderr);
+        let stderr = String::from_utf8_lossy(&output.stderr);
         ensure!(
             output.status.success(),
             "{}: {}",
             self.line(),
             output.status
         );
-        let seconds: Vec<f64> = said
+        let seconds: Vec<f64> = stderr
             .split_whitespace()
             .map(str::parse)
             .collect::<Result<_, _>>()
-            .with_context(|| format!("{}: {said}", self.name))?;
+            .with_context(|| format!("{}: {stderr}", self.name))?;
         let [wall_s, user_s, system_s] = seconds[..] else {
-            anyhow::bail!("{}: {said}", self.name);
+            anyhow::bail!("{}: {stderr}", self.name);
         };
         self.runs.push(Run {
             wall_s,

@@ -1,4 +1,4 @@
-//! The file: real captures over and over, with times that advance.
+//! The file: recorded captures, repeated, with advancing times.
 
 use anyhow::{Result, ensure};
 use std::fs::{self, File};
@@ -7,17 +7,17 @@ use std::path::{Path, PathBuf};
 use xtask::captures;
 use xtask::pcap::{HEADER, RECORD_BYTES};
 
-/// At least so many frames; the last capture is not cut.
+/// The minimum number of frames; the last capture is complete.
 const FRAMES: u64 = 600_000;
 /// Time between two frames.
 const STEP_US: u64 = 10;
 /// 2023-11-14 22:13:20 UTC.
 const START_US: u64 = 1_700_000_000_000_000;
 
-/// The benchmark's file in `directory`, made if it is not there.
+/// Returns the benchmark's file in `directory`; creates it if it is missing.
 pub(super) fn make(directory: &Path) -> Result<PathBuf> {
     let captures = captures::all()?;
-    // What it is made of decides what it is.
+    // The name depends on the content.
     let file = directory.join(format!("{}-captures.pcap", captures.len()));
     if file.exists() {
         return Ok(file);
@@ -40,7 +40,7 @@ pub(super) fn make(directory: &Path) -> Result<PathBuf> {
     Ok(file)
 }
 
-/// Reads the whole file, so that it lies in the page cache; how many frames it holds.
+/// Reads the whole file into the page cache. Returns its number of frames.
 pub(super) fn warm(file: &Path) -> Result<u64> {
     let mut file = BufReader::with_capacity(1 << 20, File::open(file)?);
     let mut header = [0; HEADER.len()];

@@ -1,13 +1,13 @@
 //! `cargo xtask bench file [FILE] [--rounds N] [--full] [--json FILE]`.
 //!
-//! The whole path, frames in and a dataset out, beside tcpdump, which only copies, and tshark, which
-//! only prints three fields. Rounds are interleaved, so that a slow minute is everybody's; every
-//! contender is pinned to one core and finds the file in the page cache.
+//! The whole path, from frames to a dataset, next to tcpdump, which only copies, and tshark, which only prints three
+//! fields. Rounds are interleaved, so that a slow minute affects every contender. Every contender is pinned to one core
+//! and finds the file in the page cache.
 //!
 //! | module | what it does |
 //! |---|---|
-//! | `input` | the file: real captures over and over, with times that advance |
-//! | `contender` | one program over the file: wall and processor time |
+//! | `input` | the file: recorded captures, repeated, with advancing times |
+//! | `contender` | one program that processes the file: wall and processor time |
 //! | `report` | the table and the JSON |
 
 mod contender;
@@ -19,11 +19,11 @@ use contender::Contender;
 use std::path::PathBuf;
 use xtask::product::{build, directory, text};
 
-/// What was asked for.
+/// The options.
 struct Options {
     file: Option<PathBuf>,
     rounds: usize,
-    /// tshark takes part in every round, not once.
+    /// tshark takes part in every round, not only in one.
     full: bool,
     json: Option<PathBuf>,
 }
@@ -75,7 +75,7 @@ fn options(arguments: &[&str]) -> Result<Options> {
         }
     }
     if options.rounds == 0 {
-        bail!("at least one round");
+        bail!("--rounds must be at least 1");
     }
     Ok(options)
 }

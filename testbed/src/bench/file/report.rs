@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::Path;
 
-/// Smallest, middle and largest of some numbers.
+/// Minimum, median and maximum.
 struct Spread {
     min: f64,
     median: f64,
@@ -25,10 +25,10 @@ impl Spread {
     }
 }
 
-/// The results as a Markdown table, with what repeats them.
+/// The results as a Markdown table, with the commands that repeat them.
 pub(super) fn table(contenders: &[Contender], file: &Path, frames: u64) -> String {
     let mut out = String::new();
-    // Writing into a string does not fail.
+    // Writing to a string does not fail.
     let _ = write_table(&mut out, contenders, file, frames);
     out
 }
@@ -47,7 +47,7 @@ fn write_table(
     let our_cpu_s = first.map_or(f64::NAN, |first| cpu(first).median);
     writeln!(
         out,
-        "| | runs | wall, s: min / median / max | CPU, s: min / median / max | million frames a CPU second | wall / rocescope's | CPU / rocescope's |"
+        "| | runs | wall, s: min / median / max | CPU, s: min / median / max | million frames per CPU second | wall / rocescope's | CPU / rocescope's |"
     )?;
     writeln!(out, "|---|---|---|---|---|---|---|")?;
     for contender in contenders {

@@ -1,4 +1,4 @@
-//! The product: an agent on every host, and the analysis of what they wrote.
+//! The product: an agent on every host, and the analysis of their rows.
 
 use super::Options;
 use crate::fabric::live::Fabric;
@@ -9,22 +9,22 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// Probes of a NIC a second, and what follows from it; all divided or multiplied by the scale.
+/// Timing of the probes of a NIC; the scale divides times and multiplies rates.
 const INTERVAL_MS: f64 = 100.0;
 const TIMEOUT_MS: f64 = 500.0;
 const TRACES_PER_SECOND: f64 = 0.5;
 const ANSWERS_PER_SECOND: f64 = 5.0;
 
-/// The agents of all hosts. Where this is dropped they are ended.
+/// The agents of all hosts; dropping this ends them.
 pub(super) struct Agents {
     running: Vec<(String, Child)>,
 }
 
-/// What an agent said at its end.
+/// The summary that an agent printed at its end.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Ended {
     host: String,
-    said: Value,
+    summary: Value,
 }
 
 impl Agents {
@@ -61,7 +61,7 @@ impl Agents {
         Ok(agents)
     }
 
-    /// Ends all agents; what each said.
+    /// Ends all agents; returns their summaries.
     pub(super) fn end(mut self) -> Result<Vec<Ended>> {
         for (_, child) in &self.running {
             output(Command::new("kill").args(["-INT", &child.id().to_string()]))?;
@@ -74,8 +74,8 @@ impl Agents {
                 "the agent of {host}: {}",
                 output.status
             );
-            let said = serde_json::from_slice(&output.stdout).context("what an agent said")?;
-            ended.push(Ended { host, said });
+            let summary = serde_json::from_slice(&output.stdout).context("the agent's summary")?;
+            ended.push(Ended { host, summary });
         }
         Ok(ended)
     }
@@ -93,11 +93,11 @@ impl Drop for Agents {
 
 impl Ended {
     pub(super) fn line(&self) -> String {
-        format!("agent of {}: {}", self.host, self.said["probes"])
+        format!("agent of {}: {}", self.host, self.summary["probes"])
     }
 }
 
-/// The verdicts over what agents wrote into a directory.
+/// The verdicts over the rows that agents wrote to a directory.
 pub(super) fn diagnose(rocescope: &Path, directory: &Path, scale: u32) -> Result<Vec<Value>> {
     let mut diagnose = Command::new(rocescope);
     diagnose.args(["diagnose", "hostmesh"]);
@@ -106,7 +106,7 @@ pub(super) fn diagnose(rocescope: &Path, directory: &Path, scale: u32) -> Result
     diagnose
         .arg("--topology")
         .arg(directory.join(super::TOPOLOGY));
-    let said: Value = serde_json::from_str(&output(&mut diagnose)?)?;
-    let verdicts = said["verdicts"].as_array().context("verdicts")?;
+    let summary: Value = serde_json::from_str(&output(&mut diagnose)?)?;
+    let verdicts = summary["verdicts"].as_array().context("verdicts")?;
     Ok(verdicts.clone())
 }

@@ -1,14 +1,14 @@
-//! `cargo xtask fabric accuracy`: agents on every host, faults one after another, and whether the product names them.
+//! `cargo xtask fabric accuracy`: agents on every host, one fault after another, and whether the product names them.
 //!
-//! Every fault is put on at a random (seeded) place, at a random time in the first half of a window, and stays until the end of
-//! the next window. It is named in time when a verdict of one of these two windows has the right class and the right place.
+//! Every fault starts at a random (seeded) place and time in the first half of a window, and stays until the end of the
+//! next window. It is named in time if a verdict of one of these two windows has the right class and place.
 //!
 //! | module | what it does |
 //! |---|---|
-//! | `plan` | which fault comes where |
-//! | `agents` | `rocescope probe` on every host, and `rocescope diagnose hostmesh` over what they wrote |
-//! | `paths` | the paths that agents found, held against those that the kernel chooses |
-//! | `score` | which verdicts are right, and which name something else |
+//! | `plan` | the sequence and places of faults |
+//! | `agents` | `rocescope probe` on every host, and `rocescope diagnose hostmesh` over the rows |
+//! | `paths` | compares the paths that agents found with those that the kernel chooses |
+//! | `score` | which verdicts are right, and which name a wrong place |
 //! | `report` | the table and the JSON |
 
 mod agents;
@@ -18,11 +18,12 @@ mod report;
 mod score;
 
 use super::fault::Fault;
-use super::live::{Fabric, Kept, Size};
+use super::live::{Fabric, Kept};
 use agents::{Agents, Ended};
 use anyhow::{Context, Result, bail, ensure};
 use paths::Paths;
 use report::Report;
+use rocescope_fabric::Rails;
 use rocescope_fabric::random::Draws;
 use score::{BAR, Injected, Quiet};
 use serde::{Deserialize, Serialize};
@@ -32,21 +33,21 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// What was asked for.
+/// The options.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Options {
-    /// All times of the product are divided by it.
+    /// Divides all times of the product.
     scale: u32,
     rounds: u32,
     seed: u64,
     /// Seconds without any fault, after the warm-up.
     quiet: u64,
-    /// Faults by name; all, if none.
+    /// Faults by name; all if empty.
     only: Vec<String>,
     ipv6: bool,
 }
 
-/// What was done, and what the agents said of themselves.
+/// The injected faults, and the agents' summaries.
 #[derive(Debug, Serialize, Deserialize)]
 struct Recorded {
     options: Options,
@@ -56,15 +57,15 @@ struct Recorded {
     paths: Paths,
 }
 
-/// Windows before the first fault: every 5-tuple has been traced by then, and has a history.
+/// Windows before the first fault: by then every 5-tuple has been traced and has a history.
 const WARM_UP: u64 = 4;
-/// Windows from one fault to the next: the one in which it begins, the next, and one that is left alone.
+/// Windows from one fault to the next: the one in which it begins, the next, and one without faults.
 const STRIDE: u64 = 3;
-/// Faults before a NIC or a link has one again: two outages within six windows are those of a place that flaps.
+/// Faults between two of the same NIC or link: two outages within six windows mean that it flaps.
 const APART: usize = 2;
-/// What a directory of a run holds.
+/// Files in the directory of a run.
 const DATASET: &str = "dataset";
-/// A copy of it from before the first fault.
+/// A copy of the dataset from before the first fault.
 const TRACED: &str = "traced";
 const TOPOLOGY: &str = "topology.toml";
 const RUN: &str = "run.json";
@@ -85,7 +86,7 @@ pub(super) fn run(arguments: &[&str]) -> Result<()> {
     judge(&[&[directory.as_str()], json].concat())
 }
 
-/// `fabric record DIRECTORY`: agents, and faults one after another.
+/// `fabric record DIRECTORY`: agents, and one fault after another.
 pub(super) fn record(arguments: &[&str]) -> Result<()> {
     let [directory, arguments @ ..] = arguments else {
         bail!("where to?");
@@ -94,12 +95,12 @@ pub(super) fn record(arguments: &[&str]) -> Result<()> {
     let options = options(arguments)?;
     let clock = Clock::new(options.scale)?;
     let rocescope = xtask::product::build()?;
-    let mut fabric = Kept::up(Size {
+    let mut fabric = Kept::up(Rails {
         ipv6: options.ipv6,
-        ..Size::new(4, 4, 2)
+        ..Rails::two_tiers(4, 4, 2)
     })?;
     fs::create_dir_all(directory)?;
-    fs::write(directory.join(TOPOLOGY), fabric.size.topology()?.to_toml())?;
+    fs::write(directory.join(TOPOLOGY), fabric.size.build()?.to_toml())?;
     let dataset = directory.join(DATASET);
     let agents = Agents::start(&fabric, &rocescope, &options, &dataset)?;
     let mut random = Draws::new(options.seed);
@@ -108,17 +109,17 @@ pub(super) fn record(arguments: &[&str]) -> Result<()> {
     let from_ns = clock.now_ns();
     goes_on &= clock.wait(from_ns + i64::try_from(options.quiet)? * 1_000_000_000);
     let until_ns = clock.now_ns();
-    // Before any fault: a link that comes back may get another place among the next hops of a route.
+    // Before any fault: a link that recovers may get another position among the next hops of a route.
     let paths = paths::compare(&fabric, &dataset, &directory.join(TRACED))?;
     let mut injected = Vec::new();
     let mut drawn: Vec<String> = Vec::new();
     for kind in plan {
         if !goes_on {
-            println!("ended by a signal: what was done until then counts");
+            println!("ended by a signal: earlier faults count");
             break;
         }
         let phase = (random.unit() * 0.5 * clock.window_ns as f64) as i64;
-        // It may take longer than a window to find a 5-tuple.
+        // Finding a 5-tuple may take longer than a window.
         let (place, fault) = loop {
             let (place, fault) = plan::draw(kind, &mut random, &fabric, &rocescope, &options)?;
             let about = fault.about(&place);
@@ -134,7 +135,7 @@ pub(super) fn record(arguments: &[&str]) -> Result<()> {
     }
     ensure!(
         goes_on || !injected.is_empty(),
-        "ended by a signal before anything was done"
+        "ended by a signal before the first fault"
     );
     let agents = agents.end()?;
     let recorded = Recorded {
@@ -148,8 +149,7 @@ pub(super) fn record(arguments: &[&str]) -> Result<()> {
     Ok(fs::write(file, serde_json::to_vec_pretty(&recorded)?)?)
 }
 
-/// Puts a fault on so long after the start of a window, and heals it at the end of the next; `None` where a signal
-/// came before that.
+/// Injects a fault at an offset into a window, and heals it at the end of the next. `None` if a signal came first.
 fn suffer(
     fabric: &mut Fabric,
     clock: &Clock,
@@ -168,15 +168,15 @@ fn suffer(
     Ok(is_whole.then_some(one))
 }
 
-/// `fabric judge DIRECTORY`: what the product says of it.
+/// `fabric judge DIRECTORY`: the product's verdicts.
 pub(super) fn judge(arguments: &[&str]) -> Result<()> {
     let (directory, json) = match arguments {
         [directory] => (directory, None),
         [directory, "--json", file] => (directory, Some(file)),
-        _ => bail!("which directory? and then --json FILE, or nothing"),
+        _ => bail!("usage: cargo xtask fabric judge DIRECTORY [--json FILE]"),
     };
     let directory = Path::new(directory);
-    let read = fs::read(directory.join(RUN)).context("no run was recorded there")?;
+    let read = fs::read(directory.join(RUN)).context("the directory has no recorded run")?;
     let recorded: Recorded = serde_json::from_slice(&read)?;
     let rocescope = xtask::product::build()?;
     let verdicts = agents::diagnose(&rocescope, directory, recorded.options.scale)?;
@@ -227,17 +227,17 @@ fn options(arguments: &[&str]) -> Result<Options> {
         let value = arguments.next();
         let value = value.with_context(|| format!("{option} what?"))?;
         match *option {
-            "--scale" => options.scale = value.parse().context("--scale takes a number")?,
-            "--rounds" => options.rounds = value.parse().context("--rounds takes a number")?,
-            "--seed" => options.seed = value.parse().context("--seed takes a number")?,
-            "--quiet" => options.quiet = value.parse().context("--quiet takes seconds")?,
+            "--scale" => options.scale = value.parse().context("--scale requires a number")?,
+            "--rounds" => options.rounds = value.parse().context("--rounds requires a number")?,
+            "--seed" => options.seed = value.parse().context("--seed requires a number")?,
+            "--quiet" => options.quiet = value.parse().context("--quiet requires seconds")?,
             "--only" => options.only = value.split(',').map(str::to_owned).collect(),
             option => bail!("no such option: {option}"),
         }
     }
     ensure!(
         (1..=100).contains(&options.scale),
-        "--scale is from 1 to 100"
+        "--scale must be from 1 to 100"
     );
     Ok(options)
 }
@@ -245,7 +245,7 @@ fn options(arguments: &[&str]) -> Result<Options> {
 /// Windows of the analysis, on the clock of the machine.
 struct Clock {
     window_ns: i64,
-    /// Somebody wants this to end.
+    /// Set by a signal that ends the run.
     ended: Arc<AtomicBool>,
 }
 
@@ -275,7 +275,7 @@ impl Clock {
         window as i64 * self.window_ns
     }
 
-    /// Waits until a time; whether nobody wants this to end.
+    /// Waits until a time; returns false after a signal.
     #[must_use]
     fn wait(&self, until_ns: i64) -> bool {
         while !self.ended.load(Ordering::Relaxed) {

@@ -1,4 +1,4 @@
-//! The paths that agents found, held against those that the kernel chooses.
+//! Compares the paths that agents found with those that the kernel chooses.
 
 use crate::fabric::live::Fabric;
 use crate::fabric::namespace::output;
@@ -12,17 +12,17 @@ use std::net::IpAddr;
 use std::path::Path;
 use std::process::Command;
 
-/// Of every 5-tuple the first path that was found.
+/// The first path of every 5-tuple.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Paths {
     pub(super) equal: usize,
-    /// Of those, where a hop had not answered by then.
+    /// The number of paths on which a hop had not answered yet.
     pub(super) partly: usize,
     pub(super) differing: Vec<String>,
 }
 
-/// Asks the kernel for every 5-tuple of a dataset; the fabric is as it was built. Agents are at work in the dataset: what
-/// they have not sealed is, in a copy.
+/// Asks the kernel about every 5-tuple of a dataset; the fabric has no fault. Agents still write the dataset, so a copy
+/// of it is sealed and read.
 pub(super) fn compare(fabric: &Fabric, dataset: &Path, copy: &Path) -> Result<Paths> {
     output(Command::new("cp").arg("-r").args([dataset, copy]))?;
     repair(copy)?;
@@ -46,19 +46,19 @@ pub(super) fn compare(fabric: &Fabric, dataset: &Path, copy: &Path) -> Result<Pa
     for (tuple, hops) in found {
         let truth = oracle::path(fabric, &tuple)?;
         let truth: Vec<Option<IpAddr>> = truth.iter().map(|hop| Some(hop.address)).collect();
-        // Over IPv6 a router answers from the address that the answer leaves by: it tells the router alone.
+        // Over IPv6 a router answers from the address of its outgoing interface, which identifies only the router.
         let name = |hop: &Option<IpAddr>| match hop {
             Some(IpAddr::V6(address)) => node(fabric, (*address).into()),
             other => format!("{other:?}"),
         };
-        // What nobody answered for is not known, and so not another path.
+        // A hop without an answer is unknown, not a different path.
         let mut pairs = hops.iter().zip(&truth);
         let is_equal = pairs.all(|(hop, truth)| hop.is_none() || name(hop) == name(truth));
         if is_equal && hops.len() == truth.len() {
             paths.equal += 1;
             paths.partly += usize::from(hops.contains(&None));
         } else {
-            let differing = format!("{tuple:?}: {hops:?}, and the kernel says {truth:?}");
+            let differing = format!("{tuple:?}: {hops:?}, and the kernel chooses {truth:?}");
             paths.differing.push(differing);
         }
     }

@@ -1,4 +1,4 @@
-//! Which fault comes when, and where.
+//! The sequence and places of faults.
 
 use super::Options;
 use crate::fabric::fault::Fault;
@@ -12,7 +12,7 @@ use serde_json::Value;
 use std::path::Path;
 use std::time::Duration;
 
-/// Every class of faults, by the name that `fabric fault` has for it.
+/// Every class of faults, by its name in `fabric fault`.
 pub(super) const KINDS: [&str; 9] = [
     "link-down",
     "flapping",
@@ -24,10 +24,10 @@ pub(super) const KINDS: [&str; 9] = [
     "congestion",
     "slow-host",
 ];
-/// Shares of frames that a bad link loses or changes.
+/// Shares of frames that a bad link drops or corrupts.
 const RATIOS: [f64; 3] = [0.05, 0.2, 0.5];
 
-/// As many rounds as were asked for, each kind once a round, in another order each time.
+/// The requested number of rounds, each with every kind once, in a different order.
 pub(super) fn plan(random: &mut Draws, options: &Options) -> Vec<&'static str> {
     let wanted = |kind: &&str| options.only.is_empty() || options.only.iter().any(|o| o == kind);
     let mut plan = Vec::new();
@@ -41,7 +41,7 @@ pub(super) fn plan(random: &mut Draws, options: &Options) -> Vec<&'static str> {
     plan
 }
 
-/// A place for a fault of a kind, and how bad it is.
+/// Draws a place and a severity for a fault of a kind.
 pub(super) fn draw(
     kind: &str,
     random: &mut Draws,
@@ -53,7 +53,7 @@ pub(super) fn draw(
     let wiring = &fabric.wiring;
     let nics: Vec<&Link> = wiring.nics().collect();
     let uplinks: Vec<&Link> = wiring.uplinks().collect();
-    // As often at a NIC as between switches.
+    // At a NIC as often as between switches.
     let link = match random.below(2) {
         0 => one(random, &nics),
         _ => one(random, &uplinks),
@@ -71,7 +71,7 @@ pub(super) fn draw(
         "loss" => (link, Fault::Loss { ratio }),
         "corruption" => (link, Fault::Corruption { ratio }),
         "missing-route" => {
-            // Out of its host, at the switch that it is on, or at one that must go through that.
+            // At its own host, at its switch, or at a switch on the way to it.
             let node = match random.below(3) {
                 0 => nic.lower.node,
                 1 => nic.upper.node,
@@ -82,7 +82,7 @@ pub(super) fn draw(
             (place, Fault::MissingRoute { nic })
         }
         "acl" => {
-            // At the switch that the receiving NIC is on.
+            // At the switch of the receiving NIC.
             let others: Vec<&Link> = wiring
                 .nics()
                 .filter(|other| other.lower.node == nic.lower.node && other.name != nic.name)
@@ -98,7 +98,7 @@ pub(super) fn draw(
         }
         "slow-host" => {
             let host = wiring.nodes[nic.lower.node].name.clone();
-            // Shorter than the interval of probes: the agent is late, and yet sends all.
+            // Shorter than the interval of probes: the agent is late, but still sends all.
             let period = scaled(80);
             (host, Fault::SlowHost { period })
         }
@@ -107,12 +107,12 @@ pub(super) fn draw(
 }
 
 fn one<'a, T>(random: &mut Draws, of: &[&'a T]) -> Result<&'a T> {
-    let most = u32::try_from(of.len())?;
-    let one = of.get(random.below(most.max(1)) as usize);
-    one.copied().context("nothing to choose from")
+    let count = u32::try_from(of.len())?;
+    let one = of.get(random.below(count.max(1)) as usize);
+    one.copied().context("no candidates")
 }
 
-/// One of the 5-tuples that a NIC sends just now, as a capture at its switch sees them, and the uplink that it takes.
+/// One 5-tuple that a NIC currently sends, captured at its switch, and its uplink.
 fn blackhole(
     random: &mut Draws,
     fabric: &Fabric,

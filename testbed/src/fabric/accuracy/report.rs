@@ -1,4 +1,4 @@
-//! The table of what was named, and the same as JSON.
+//! The table of results, and the same as JSON.
 
 use super::Options;
 use super::agents::Ended;
@@ -7,7 +7,7 @@ use super::plan::KINDS;
 use super::score::{Judged, Scored};
 use serde_json::{Value, json};
 
-/// Everything that was done and said.
+/// The faults, verdicts and summaries.
 pub(super) struct Report {
     pub(super) options: Options,
     pub(super) scored: Scored,
@@ -16,7 +16,7 @@ pub(super) struct Report {
 }
 
 impl Report {
-    /// Prints one line a class, then what went wrong.
+    /// Prints one line per class, then the errors.
     pub(super) fn print(&self) {
         let Self {
             options,
@@ -24,7 +24,7 @@ impl Report {
             agents,
             paths,
         } = self;
-        println!("\n| fault | put on | named in time | place only | also named another place |");
+        println!("\n| fault | injected | named in time | place only | also named another place |");
         println!("|---|--:|--:|--:|--:|");
         for kind in KINDS {
             let of: Vec<&Judged> = scored
@@ -38,22 +38,25 @@ impl Report {
         }
         line("all", &scored.judged.iter().collect::<Vec<_>>());
         println!();
-        for Judged { injected, said, .. } in scored.judged.iter().filter(|one| !one.is_right) {
+        for Judged {
+            injected, verdicts, ..
+        } in scored.judged.iter().filter(|one| !one.is_right)
+        {
             let (kind, place, fault) = (&injected.kind, &injected.place, &injected.fault);
-            println!("not named: {kind} at {place}, {fault}: {said:?}");
+            println!("not named: {kind} at {place}, {fault}: {verdicts:?}");
         }
-        for said in &scored.unfounded {
-            println!("named without a fault: {said}");
+        for verdict in &scored.unfounded {
+            println!("named without a fault: {verdict}");
         }
         let (count, seconds) = (scored.quiet_said.len(), scored.quiet_seconds);
         println!("{count} verdicts in {seconds:.0} s without a fault");
         let all = paths.equal + paths.differing.len();
         println!(
-            "{} of {all} paths are those that the kernel chooses, {} of them in part",
+            "{} of {all} paths match the kernel's choice, {} of them partially",
             paths.equal, paths.partly
         );
         for path in &paths.differing {
-            println!("another path: {path}");
+            println!("different path: {path}");
         }
         for agent in agents {
             println!("{}", agent.line());
@@ -76,7 +79,7 @@ impl Report {
                 "until_ns": one.injected.until_ns,
                 "is_named_in_time": one.is_right,
                 "has_place": one.has_place,
-                "verdicts": one.said,
+                "verdicts": one.verdicts,
                 "verdicts_elsewhere": one.elsewhere,
             })
         });

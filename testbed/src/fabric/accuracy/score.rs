@@ -1,4 +1,4 @@
-//! Which verdicts are right.
+//! Decides which verdicts are right.
 
 use crate::fabric::fault::Fault;
 use crate::fabric::live::Fabric;
@@ -7,7 +7,7 @@ use anyhow::Result;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A fault that was on, and what a verdict must say of it.
+/// An injected fault, and the verdict that it requires.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Injected {
     pub(super) kind: String,
@@ -16,19 +16,19 @@ pub(super) struct Injected {
     pub(super) from_ns: i64,
     pub(super) until_ns: i64,
     window_ns: i64,
-    /// What a verdict calls it.
+    /// Its class in a verdict.
     class: String,
     truth: Truth,
 }
 
-/// Where a fault is, in the names of verdicts.
+/// The place of a fault, in the names of verdicts.
 #[derive(Debug, Serialize, Deserialize)]
 enum Truth {
     /// A NIC, its link or its switch port.
     Nic(String),
     /// A link between switches, in either direction.
     Link([String; 2]),
-    /// From a node to a NIC. At its own switch, or in its host, that is the NIC itself.
+    /// From a node to a NIC. At its own switch or in its host, that is the NIC itself.
     Route {
         node: String,
         nic: String,
@@ -53,7 +53,7 @@ pub(super) struct Quiet {
     pub(super) until_ns: i64,
 }
 
-/// A NIC in the words of a verdict.
+/// The name of a NIC in a verdict.
 fn nic_name(fabric: &Fabric, end: &End) -> String {
     format!("{}/{}", fabric.wiring.nodes[end.node].name, end.interface)
 }
@@ -100,14 +100,14 @@ impl Injected {
         })
     }
 
-    /// The windows in which it must be named: the one in which it begins, and the next.
+    /// Whether the verdict is in time: in the window in which the fault begins, or in the next.
     fn in_time(&self, verdict: &Value) -> bool {
         let first = self.from_ns / self.window_ns * self.window_ns;
         let start = verdict["window_start_ns"].as_i64().unwrap_or(0);
         start >= first && start < first + 2 * self.window_ns
     }
 
-    /// Whether anything of it lies in the window of a verdict, or in the one before.
+    /// Whether the fault overlaps the window of a verdict, or the one before.
     fn touches(&self, verdict: &Value) -> bool {
         let start = verdict["window_start_ns"].as_i64().unwrap_or(0);
         start + self.window_ns > self.from_ns && start - self.window_ns < self.until_ns
@@ -155,7 +155,7 @@ fn link(fabric: &Fabric, place: &str) -> Result<Truth> {
     Ok(Truth::Link([name(&link.lower), name(&link.upper)]))
 }
 
-/// What became of one fault.
+/// The result of one fault.
 #[derive(Debug)]
 pub(super) struct Judged {
     pub(super) injected: Injected,
@@ -163,35 +163,35 @@ pub(super) struct Judged {
     pub(super) is_right: bool,
     /// A verdict in time has the right place, whatever its class.
     pub(super) has_place: bool,
-    /// Verdicts in time, in short.
-    pub(super) said: Vec<String>,
-    /// How many of them name another place.
+    /// Verdicts in time, abbreviated.
+    pub(super) verdicts: Vec<String>,
+    /// How many of them name a different place.
     pub(super) elsewhere: usize,
 }
 
-/// The least share of faults that must be named in time, in percent.
+/// The minimum share of faults named in time, in percent.
 pub(super) const BAR: usize = 95;
 
-/// What became of all.
+/// The results of all faults.
 #[derive(Debug)]
 pub(super) struct Scored {
     pub(super) judged: Vec<Judged>,
-    /// Seconds of the quiet time, and what was named in it.
+    /// Seconds of the quiet time, and its verdicts.
     pub(super) quiet_seconds: f64,
     pub(super) quiet_said: Vec<String>,
-    /// Verdicts of windows that no fault touches, out of the quiet time too.
+    /// Verdicts of windows without any fault, outside the quiet time too.
     pub(super) unfounded: Vec<String>,
 }
 
 impl Scored {
-    /// Whether so many of a hundred faults were named in time, and nothing while all was quiet.
+    /// Whether at least [`BAR`] percent of faults were named in time, and none during the quiet time.
     pub(super) fn is_good(&self) -> bool {
         let right = self.judged.iter().filter(|one| one.is_right).count();
         self.quiet_said.is_empty() && right * 100 >= self.judged.len() * BAR
     }
 }
 
-/// Holds verdicts against what was done.
+/// Compares verdicts with the injected faults.
 pub(super) fn score(injected: Vec<Injected>, quiet: Quiet, verdicts: &[Value]) -> Scored {
     let unfounded = verdicts
         .iter()
@@ -209,7 +209,7 @@ pub(super) fn score(injected: Vec<Injected>, quiet: Quiet, verdicts: &[Value]) -
             is_right: in_time.iter().filter(there).any(|v| one.has_class(v)),
             has_place: in_time.iter().any(|v| one.has_place(v)),
             elsewhere: in_time.iter().filter(|v| !one.has_place(v)).count(),
-            said: in_time.into_iter().map(short).collect(),
+            verdicts: in_time.into_iter().map(short).collect(),
             injected: one,
         }
     });
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn right_is_the_class_and_the_place_within_two_windows() {
+    fn a_verdict_is_right_with_class_and_place_within_two_windows() {
         for window in [10, 11] {
             assert!(judged(&[verdict(window, "link_down", "h1/rail2")]).is_good());
         }
@@ -279,7 +279,7 @@ mod tests {
         ] {
             assert!(!judged(&[wrong]).is_good());
         }
-        // Two halves make no whole.
+        // The class of one verdict and the place of another do not match together.
         let halves = [
             verdict(11, "loss", "h1/rail2"),
             verdict(11, "link_down", "h0/rail0"),
@@ -290,19 +290,19 @@ mod tests {
     }
 
     #[test]
-    fn what_is_named_without_a_fault_is_held_against_the_product() {
+    fn a_verdict_without_a_fault_counts_against_the_product() {
         let right = verdict(11, "link_down", "h1/rail2");
         let scored = judged(&[right.clone(), verdict(3, "loss", "h0/rail0")]);
         assert_eq!((scored.quiet_said.len(), scored.unfounded.len()), (1, 1));
         assert!(!scored.is_good());
-        // The window after a fault may still tell of it; the next may not.
+        // The window after a fault may still report it; the next may not.
         let after = |window| judged(&[right.clone(), verdict(window, "loss", "h0/rail0")]);
         assert_eq!(after(12).unfounded.len(), 0);
         assert_eq!(after(13).unfounded.len(), 1);
     }
 
     #[test]
-    fn links_are_right_in_either_direction_and_among_ties() {
+    fn links_match_in_either_direction_and_among_ties() {
         let mut one = down();
         one.truth = Truth::Link(["r0".into(), "s1".into()]);
         let links = |links: &str| one.has_place(&json!({ "link": links }));
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn routes_pairs_tuples_and_hosts_are_known_by_all_their_parts() {
+    fn routes_pairs_tuples_and_hosts_must_match_completely() {
         let mut one = down();
         let (node, nic) = ("s1".into(), "h1/rail2".into());
         one.truth = Truth::Route { node, nic };

@@ -1,10 +1,10 @@
-//! Processes that keep a fault going: each ends with the fabric, whatever becomes of who started it.
+//! Processes that keep a fault active: each ends with the fabric, even if its parent has ended.
 
 use anyhow::{Context, Result};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
-/// Starts a process, as the head of a group of its own; its number.
+/// Starts a process as the leader of its own group; returns its ID.
 pub(super) fn start(command: &mut Command) -> Result<u32> {
     command
         .process_group(0)
@@ -15,11 +15,11 @@ pub(super) fn start(command: &mut Command) -> Result<u32> {
     Ok(command.spawn().context(shown)?.id())
 }
 
-/// Ends a process with its group; it may have ended before.
+/// Ends a process and its group; it may have ended before.
 pub(super) fn end(process: u32) {
     let group = format!("-{process}");
     let mut kill = Command::new("kill");
-    // Whether there was anything to end is no matter.
+    // Ignore the result: the group may be gone.
     let _ = kill
         .args(["-KILL", "--", &group])
         .stderr(Stdio::null())

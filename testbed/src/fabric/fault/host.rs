@@ -1,7 +1,8 @@
-//! A host whose CPU is busy: all that runs in its namespace shares a tenth of a core with a program that never rests.
+//! A host with a busy CPU: everything in its namespace shares a tenth of a core with a busy loop.
 //!
-//! A program that takes a whole core would slow every host of the fabric, for they share the machine. So the host is a
-//! control group with a bandwidth, and the hog is in it: when the two have used up their share of a period, both wait for the next.
+//! A program that uses a whole core would slow every host of the fabric, because they share the machine. So the host is
+//! a control group with a bandwidth limit, and the busy loop is in it: when both have used their share of a period,
+//! they wait for the next.
 
 use super::background::start;
 use crate::fabric::namespace::{command, output};
@@ -12,49 +13,49 @@ use std::process::Command;
 use std::time::Duration;
 
 const GROUPS: &str = "/sys/fs/cgroup/cpu";
-/// The share of one core that is left to the host.
+/// The host's share of one core, in percent.
 const SHARE: u32 = 10;
 
 fn group(namespace: &str) -> PathBuf {
     Path::new(GROUPS).join(namespace)
 }
 
-/// Puts what runs in a namespace behind a hog, which uses up each `period`; the number of its process.
+/// Adds a busy loop to a namespace, which uses up each `period`; returns its process ID.
 pub(super) fn slow(namespace: &str, period: Duration) -> Result<u32> {
     let group = group(namespace);
     let quota = Path::new(GROUPS).join("cpu.shares");
     ensure!(
         quota.exists(),
-        "a slow host takes the cpu controller at {GROUPS}"
+        "a slow host requires the cpu controller at {GROUPS}"
     );
     fs::create_dir_all(&group).with_context(|| group.display().to_string())?;
     let set = |file: &str, value: u128| fs::write(group.join(file), value.to_string());
-    // The kernel takes periods from a millisecond to a second, and shares of a millisecond or more.
+    // The kernel accepts periods from a millisecond to a second, and shares of a millisecond or more.
     let period = period.clamp(Duration::from_millis(10), Duration::from_secs(1));
     set("cpu.cfs_period_us", period.as_micros())?;
     set("cpu.cfs_quota_us", (period / SHARE).as_micros())?;
     let mut hog = command(namespace, "sh");
-    // One on each core: what a core has left of a period is its own.
+    // One on each core: the rest of a period belongs to its core.
     let cores = std::thread::available_parallelism()?.get();
     let lives = format!("while [ -e /run/netns/{namespace} ]; do :; done");
     let hogs: Vec<String> = (0..cores)
         .map(|core| format!("taskset -c {core} sh -c '{lives}' &"))
         .collect();
     let hog = start(hog.args(["-c", &(hogs.join(" ") + " wait")]))?;
-    // `ip` is in the namespace a moment later, and what it starts is where it is.
+    // `ip` enters the namespace a moment later, and its child stays in the group.
     fs::write(group.join("cgroup.procs"), hog.to_string())?;
     move_all(namespace, &group)?;
     Ok(hog)
 }
 
-/// Gives the programs of a namespace the machine back.
+/// Removes the limit from the programs of a namespace.
 pub(super) fn quick(namespace: &str) -> Result<()> {
     let group = group(namespace);
     for process in fs::read_to_string(group.join("cgroup.procs"))?.lines() {
         // It may have ended meanwhile.
         let _ = fs::write(Path::new(GROUPS).join("cgroup.procs"), process);
     }
-    // A process that was killed may take a moment to leave.
+    // A killed process may take a moment to leave.
     for _ in 0..200 {
         if fs::remove_dir(&group).is_ok() {
             return Ok(());

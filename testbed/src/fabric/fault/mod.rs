@@ -1,12 +1,12 @@
-//! Faults of a fabric, each put on one place and taken away again.
+//! Faults of a fabric, each injected at one place and healed again.
 //!
 //! | module | what it does |
 //! |---|---|
-//! | `program` | the instructions that lose, flip or refuse frames |
-//! | `object` | those on a link, by `tc` |
+//! | `program` | kernel programs that drop, corrupt or refuse frames |
+//! | `object` | attaches them to a link with `tc` |
 //! | `queue` | congestion: a token bucket, and frames that keep its queue full |
-//! | `host` | a slow host: a control group with a hog in it |
-//! | `background` | processes that keep a fault going |
+//! | `host` | a slow host: a control group with a busy loop |
+//! | `background` | processes that keep a fault active |
 
 mod background;
 mod host;
@@ -24,11 +24,11 @@ use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 use std::time::Duration;
 
-/// What is wrong at a place: a link, as `h0n1` or `r0-s1`, or a node.
+/// A fault at a place: a link such as `h0n1` or `r0-s1`, or a node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Fault {
-    /// The upper end of a link is down; routes stay as they were, so what is sent there is lost.
+    /// The upper end of a link is down; routes stay, so frames in that direction are lost.
     LinkDown,
     /// The same for half of each period.
     Flapping { period: Duration },
@@ -36,20 +36,20 @@ pub(crate) enum Fault {
     Loss { ratio: f64 },
     /// A share of the UDP datagrams on a link has a byte flipped.
     Corruption { ratio: f64 },
-    /// A switch has no route to a NIC, or the host of the NIC none out of it.
+    /// A switch has no route to a NIC, or the NIC's host has no route out of it.
     MissingRoute { nic: String },
     /// One 5-tuple is lost on a link.
     Blackhole { src: IpAddr, dst: IpAddr, port: u16 },
-    /// All UDP from one NIC to another is lost on a link: an access list that somebody got wrong.
+    /// All UDP from one NIC to another is lost on a link: a wrong access list.
     Acl { src: String, dst: String },
-    /// What leaves by the lower end of a link waits for `depth`.
+    /// Frames out of the lower end of a link wait for `depth`.
     Congestion { depth: Duration },
-    /// A host has a tenth of a core, nine tenths of each period it has none.
+    /// A host has a tenth of a core: for nine tenths of each period it has none.
     SlowHost { period: Duration },
 }
 
 impl Fault {
-    /// Its name, as on the command line.
+    /// Its name on the command line.
     pub(crate) const fn name(&self) -> &'static str {
         match self {
             Self::LinkDown => "link-down",
@@ -64,7 +64,7 @@ impl Fault {
         }
     }
 
-    /// What it is about: a NIC, wherever the route to it is missing, or else the place.
+    /// The affected object: a NIC for a missing route, otherwise the place.
     pub(crate) fn about<'a>(&'a self, place: &'a str) -> &'a str {
         match self {
             Self::MissingRoute { nic } => nic,
@@ -73,7 +73,7 @@ impl Fault {
     }
 }
 
-/// A fault that is on, and what keeps it going.
+/// An active fault, and the process that keeps it active.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Active {
     pub(crate) place: String,
@@ -81,7 +81,7 @@ pub(crate) struct Active {
     processes: Vec<u32>,
 }
 
-/// Puts a fault on a place.
+/// Injects a fault at a place.
 pub(super) fn inject(fabric: &Fabric, place: &str, fault: Fault) -> Result<Active> {
     let mut processes = Vec::new();
     match &fault {
@@ -138,7 +138,7 @@ pub(super) fn inject(fabric: &Fabric, place: &str, fault: Fault) -> Result<Activ
     })
 }
 
-/// Takes a fault away.
+/// Heals a fault.
 pub(super) fn heal(fabric: &Fabric, active: &Active) -> Result<()> {
     for process in &active.processes {
         background::end(*process);
@@ -158,7 +158,7 @@ pub(super) fn heal(fabric: &Fabric, active: &Active) -> Result<()> {
         }
         Fault::MissingRoute { .. } => {
             let node = fabric.node(place)?;
-            let routes = build::mended(&fabric.wiring, node);
+            let routes = build::restored(&fabric.wiring, node);
             ip(Some(&fabric.namespace(node)), &routes)?;
         }
         Fault::Congestion { .. } => {
@@ -171,7 +171,7 @@ pub(super) fn heal(fabric: &Fabric, active: &Active) -> Result<()> {
     Ok(())
 }
 
-/// A program on the upper end of a link: a host takes frames in before its traffic control sees them.
+/// Attaches a program to the upper end of a link: a host accepts frames before its traffic control sees them.
 fn attach(fabric: &Fabric, place: &str, program: &[u8]) -> Result<()> {
     let end = &fabric.link(place)?.upper;
     let file = fabric.directory()?.join("fault.o");
@@ -185,14 +185,14 @@ fn namespaces(fabric: &Fabric, link: &Link) -> [String; 2] {
     [&link.lower, &link.upper].map(|end| fabric.namespace(end.node))
 }
 
-/// The commands that have a link up again, and the routes that went with it.
+/// The commands that set a link up and restore its routes.
 fn up(fabric: &Fabric, link: &Link) -> Vec<String> {
     let mut lines = vec![format!("link set {} up", link.upper.interface)];
-    lines.extend(build::mended(&fabric.wiring, link.upper.node));
+    lines.extend(build::restored(&fabric.wiring, link.upper.node));
     lines
 }
 
-/// Has a link down for half of each period, until its namespace is gone; the number of the process.
+/// Sets a link down for half of each period, until its namespace is removed; returns the process ID.
 fn flap(fabric: &Fabric, link: &Link, period: Duration) -> Result<u32> {
     let namespace = fabric.namespace(link.upper.node);
     let half = period.as_secs_f64() / 2.0;
@@ -205,10 +205,10 @@ fn flap(fabric: &Fabric, link: &Link, period: Duration) -> Result<u32> {
     background::start(std::process::Command::new("sh").args(["-c", &script]))
 }
 
-/// A fault from its words: `KIND PLACE [--ratio F] [--period S] [--depth S] [--nic NIC] [--src A --dst A --port N]`.
+/// Parses a fault: `KIND PLACE [--ratio F] [--period S] [--depth S] [--nic NIC] [--src A --dst A --port N]`.
 pub(super) fn parse<'a>(words: &[&'a str]) -> Result<(&'a str, Fault)> {
     let [kind, place, options @ ..] = words else {
-        bail!("which fault, and where?");
+        bail!("expected KIND PLACE");
     };
     let (pairs, rest) = options.as_chunks::<2>();
     ensure!(rest.is_empty(), "{} what?", rest.join(" "));
@@ -218,13 +218,13 @@ pub(super) fn parse<'a>(words: &[&'a str]) -> Result<(&'a str, Fault)> {
     };
     let number = |name: &str, default: f64| {
         let value = text(name).map_or(Ok(default), str::parse::<f64>);
-        value.with_context(|| format!("{name} takes a number"))
+        value.with_context(|| format!("{name} requires a number"))
     };
     let seconds = |name, default| {
         let time = Duration::try_from_secs_f64(number(name, default)?);
-        time.with_context(|| format!("{name} takes seconds"))
+        time.with_context(|| format!("{name} requires seconds"))
     };
-    let needed = |name: &str| text(name).with_context(|| format!("{kind} takes {name}"));
+    let needed = |name: &str| text(name).with_context(|| format!("{kind} requires {name}"));
     let known = [
         "--ratio", "--period", "--depth", "--nic", "--src", "--dst", "--port",
     ];

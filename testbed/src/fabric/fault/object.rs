@@ -1,4 +1,4 @@
-//! A program on both directions of a link, by `tc`, which takes it from an object file.
+//! Attaches a program to both directions of a link with `tc`, which loads it from an object file.
 
 use crate::fabric::namespace::output;
 use anyhow::Result;
@@ -31,8 +31,8 @@ fn object(program: &[u8]) -> Result<Vec<u8>> {
     Ok(object.write()?)
 }
 
-/// Has all frames of an interface go through a program, on their way in (`ingress`) or out (`egress`). The object file
-/// is written to `file`.
+/// Passes all frames of an interface through a program, incoming (`ingress`) or outgoing (`egress`). `file` receives
+/// the object file.
 pub(super) fn attach(
     namespace: &str,
     interface: &str,
@@ -66,7 +66,7 @@ pub(super) fn attach(
     Ok(())
 }
 
-/// Takes the program away.
+/// Detaches the program.
 pub(super) fn detach(namespace: &str, interface: &str) -> Result<()> {
     let mut tc = Command::new("tc");
     tc.args(["-n", namespace, "qdisc", "del", "dev", interface, "clsact"]);

@@ -1,10 +1,10 @@
-//! The programs that lose, change or refuse frames, in the kernel's traffic control.
+//! The programs that drop, corrupt or refuse frames in the kernel's traffic control.
 //!
-//! A dozen instructions each: they are written down here, and need no compiler. `tc` loads them from an object file.
+//! Each has a dozen instructions, written by hand without a compiler. `tc` loads them from an object file.
 
 use std::net::IpAddr;
 
-/// What becomes of a frame: `TC_ACT_SHOT`, `TC_ACT_UNSPEC`.
+/// What happens to a frame: `TC_ACT_SHOT`, `TC_ACT_UNSPEC`.
 const DROP: i32 = 2;
 const GO_ON: i32 = -1;
 const SKB_STORE_BYTES: i32 = 9;
@@ -13,11 +13,11 @@ const REDIRECT: i32 = 23;
 const SKB_LOAD_BYTES: i32 = 26;
 
 const ETHERNET: i32 = 14;
-/// Bytes of BTH and DETH, and where behind them a byte of the payload is flipped.
+/// Bytes of BTH and DETH, and the offset after them of the payload byte that is flipped.
 const TRANSPORT: i32 = 12 + 8;
 const FLIPPED: i32 = 40;
 
-/// Where a jump goes whose target is not yet known: to the end, where the frame goes on.
+/// Placeholder of a jump whose target is not yet known: the end, which passes the frame.
 const TO_THE_END: i16 = i16::MAX;
 
 #[derive(Clone, Copy)]
@@ -56,7 +56,7 @@ const fn exit() -> Instruction {
     op(0x95, 0, 0, 0, 0)
 }
 
-/// `if left >= number`, both of 32 bits without sign.
+/// `if left >= number`, both unsigned with 32 bits.
 const fn unless_below(left: u8, number: u32) -> Instruction {
     op(0x36, left, 0, TO_THE_END, number.cast_signed())
 }
@@ -66,7 +66,7 @@ const fn unless_equal(left: u8, number: u32) -> Instruction {
     op(0x56, left, 0, TO_THE_END, number.cast_signed())
 }
 
-/// `r0 = bytes of the frame at offset`, in the order of the host. A frame that is shorter goes on.
+/// `r0 = bytes of the frame at offset`, in host order. Shorter frames pass.
 const fn read(size: u8, offset: i32) -> Instruction {
     op(0x20 | size, 0, 0, 0, offset)
 }
@@ -79,14 +79,14 @@ fn threshold(ratio: f64) -> u32 {
     (ratio.clamp(0.0, 1.0) * f64::from(u32::MAX)) as u32
 }
 
-/// A share of all frames is lost.
+/// Drops a share of all frames.
 pub(super) fn loss(ratio: f64) -> Vec<u8> {
     let drawn = [call(GET_PRANDOM_U32), unless_below(0, threshold(ratio))];
     assembled(drawn.into(), &[set(0, DROP), exit()])
 }
 
-/// A byte of the payload of a share of UDP datagrams is flipped. Their checksum is 0 and stays so: routers forward
-/// them, and the receiver finds a wrong ICRC.
+/// Flips a payload byte in a share of UDP datagrams. Their checksum stays 0: routers forward them, and the receiver
+/// detects a wrong ICRC.
 pub(super) fn corruption(ratio: f64, ipv6: bool) -> Vec<u8> {
     let at = ETHERNET + if ipv6 { 40 } else { 20 } + 8 + TRANSPORT + FLIPPED;
     let mut program = protocol(ipv6);
@@ -114,7 +114,7 @@ pub(super) fn corruption(ratio: f64, ipv6: bool) -> Vec<u8> {
     assembled(program, &[])
 }
 
-/// Which UDP datagrams are refused.
+/// The UDP datagrams to refuse.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Refused {
     pub(super) src: IpAddr,
@@ -122,7 +122,7 @@ pub(super) struct Refused {
     pub(super) src_port: Option<u16>,
 }
 
-/// Datagrams that are all of this are lost.
+/// Drops datagrams that match all fields.
 pub(super) fn refusal(of: &Refused) -> Vec<u8> {
     let ipv6 = of.dst.is_ipv6();
     let (src, dst, ports) = if ipv6 { (22, 38, 54) } else { (26, 30, 34) };
@@ -142,10 +142,10 @@ pub(super) fn refusal(of: &Refused) -> Vec<u8> {
     assembled(program, &[set(0, DROP), exit()])
 }
 
-/// Frames of this type, which is free for local experiments, go back to where they came from.
+/// Frames of this EtherType, reserved for local experiments, go back out of their interface.
 pub(super) const RETURNED: u16 = 0x88b5;
 
-/// They go out of the interface that they came in by.
+/// Redirects them to the interface that received them.
 pub(super) fn returned() -> Vec<u8> {
     let mine = [
         copy(6, 1),
@@ -160,7 +160,7 @@ pub(super) fn returned() -> Vec<u8> {
     assembled(mine.into(), &[])
 }
 
-/// `r6 = frame`, and only UDP stays.
+/// `r6 = frame`; only UDP continues.
 fn protocol(ipv6: bool) -> Vec<Instruction> {
     let (at, ethertype) = if ipv6 { (20, 0x86dd) } else { (23, 0x0800) };
     vec![
@@ -172,7 +172,7 @@ fn protocol(ipv6: bool) -> Vec<Instruction> {
     ]
 }
 
-/// The instructions as the kernel takes them: `program`, then what it comes to, then the frame goes on.
+/// The instructions as the kernel reads them: `program`, then its action, then the frame passes.
 fn assembled(mut program: Vec<Instruction>, then: &[Instruction]) -> Vec<u8> {
     program.extend(then);
     let end = program.len();

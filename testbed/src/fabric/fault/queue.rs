@@ -1,7 +1,7 @@
-//! A rail uplink that is full: a token bucket on it, and frames that keep its queue as long as it was made.
+//! A congested rail uplink: a token bucket, and frames that keep its queue at a given length.
 //!
-//! The frames are nobody's: both ends of the link send back what they are, so each stands in the queue again as soon as it
-//! has left it. Whatever else crosses the link waits behind them, always as long, and nothing is lost.
+//! Both ends of the link return these frames, so each rejoins the queue as soon as it has left it. All other traffic on
+//! the link waits behind them for a constant time, and nothing is lost.
 
 use super::{object, program};
 use crate::fabric::namespace::{inside, output};
@@ -16,18 +16,18 @@ use std::time::Duration;
 /// Four microseconds a byte.
 const RATE: &str = "2mbit";
 const MICROSECONDS_PER_BYTE: usize = 4;
-/// Bytes of the longest frame of a probe or a traceroute, with room.
+/// Bytes of the longest frame of a probe or a traceroute, with a margin.
 const SHORTEST: usize = 250;
 const LONGEST: usize = 1_000;
 
-/// Frames that make a queue of `depth`, and the bytes of each.
+/// The number of frames that make a queue of `depth`, and the bytes of each.
 fn standing(depth: Duration) -> (usize, usize) {
     let bytes = depth.as_micros() as usize / MICROSECONDS_PER_BYTE;
     let each = (bytes / 10).clamp(SHORTEST, LONGEST);
     (bytes.div_ceil(each), each)
 }
 
-/// Fills the queue at the lower end of a link; `namespaces` are those of its ends, the lower first.
+/// Fills the queue at the lower end of a link; `namespaces` belong to its ends, the lower first.
 pub(super) fn fill(namespaces: [&str; 2], link: &Link, depth: Duration, file: &Path) -> Result<()> {
     let (count, each) = standing(depth);
     for (namespace, end) in namespaces.into_iter().zip([&link.lower, &link.upper]) {
@@ -56,7 +56,7 @@ pub(super) fn fill(namespaces: [&str; 2], link: &Link, depth: Duration, file: &P
     .context("frames for the queue")
 }
 
-/// Has the queue as it was.
+/// Restores the queue.
 pub(super) fn empty(namespaces: [&str; 2], link: &Link) -> Result<()> {
     for (namespace, end) in namespaces.into_iter().zip([&link.lower, &link.upper]) {
         object::detach(namespace, &end.interface)?;

@@ -1,10 +1,9 @@
-//! The binary in the background, for the tests that talk to it while it works.
+//! Runs the binary in the background, for tests that talk to it while it works.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, ChildStderr, Command, Stdio};
 
-/// Starts it; returns when it has said its first line, which begins with `first`, and with what it says
-/// behind that.
+/// Starts the command and waits for its first line, which must begin with `first`. Returns the rest of that line.
 pub(crate) fn begin(command: &mut Command, first: &str) -> (Child, BufReader<ChildStderr>) {
     let mut child = command
         .stdin(Stdio::null())

@@ -1,11 +1,11 @@
-//! Certificates, made by the commands of `docs/hostmesh.md` as an operator types them.
+//! Makes certificates with the commands of `docs/hostmesh.md`, as an operator types them.
 
 use std::path::Path;
 use std::process::Command;
 
 const DOCUMENT: &str = include_str!("../../../../docs/hostmesh.md");
 
-/// Runs the commands in a directory, and signs for these: a file's name, and the names in the certificate.
+/// Runs the commands in a directory and signs one certificate for each owner: file name, names in the certificate.
 pub(crate) fn make(directory: &Path, owners: &[(&str, &str)]) {
     let (_, rest) = DOCUMENT.split_once("```sh\n").unwrap();
     let (commands, _) = rest.split_once("```").unwrap();

@@ -1,4 +1,4 @@
-//! The layers of settings, as a user meets them.
+//! The layers of settings, as a user sees them.
 #![expect(clippy::unwrap_used, reason = "it is a test")]
 
 use serde_json::Value;
@@ -10,7 +10,7 @@ fn capture() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/rnr_nak.pcap")
 }
 
-/// The binary, without a variable of whoever runs the tests.
+/// The binary, without the environment variables of the process that runs the tests.
 fn rocescope(arguments: &[&str], environment: &[(&str, &str)]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_rocescope"));
     command.env_clear().args(arguments);
@@ -30,14 +30,14 @@ fn refusal(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
-/// A file that holds `text`.
+/// Writes a file that contains `text`.
 fn file(folder: &tempfile::TempDir, text: &str) -> String {
     let path = folder.path().join("rocescope.toml");
     fs::write(&path, text).unwrap();
     path.to_str().unwrap().to_owned()
 }
 
-/// How many top flows a capture prints.
+/// The number of top flows that a capture prints.
 fn top(arguments: &[&str], environment: &[(&str, &str)]) -> usize {
     let path = capture();
     let call = ["capture", "-r", path.to_str().unwrap(), "-q", "-o", "json"];
@@ -57,14 +57,14 @@ fn the_command_line_wins_over_the_environment_over_the_file_over_the_default() {
     assert_eq!(top(&["--config", &path], &[("ROCESCOPE_TOP", "2")]), 2);
     let line = ["--config", &path, "--top", "1"];
     assert_eq!(top(&line, &[("ROCESCOPE_TOP", "2")]), 1);
-    // The table of a command wins over what stands for all, in whatever order.
+    // A command's table takes precedence over the top level, in any order.
     let path = file(&folder, "top = 3\n[capture]\ntop = 4\n");
     assert_eq!(top(&["--config", &path], &[]), 4);
 }
 
-/// A misspelt variable would otherwise pass for one that holds.
+/// A misspelt variable would otherwise seem to have an effect.
 #[test]
-fn variables_that_set_nothing_are_told() {
+fn unknown_variables_are_reported() {
     let variables = [
         ("ROCESCOPE_WINDWO", "2s"),
         ("ROCESCOPE_TOP", "2"),
@@ -79,7 +79,7 @@ fn variables_that_set_nothing_are_told() {
 }
 
 #[test]
-fn options_of_the_recorder_want_the_recorder() {
+fn recorder_options_require_the_recorder() {
     let capture = capture();
     let call = ["capture", "-q", "-r", capture.to_str().unwrap()];
     let memory = ["--keep-frames-memory", "1Mi"];
@@ -88,7 +88,7 @@ fn options_of_the_recorder_want_the_recorder() {
         error.starts_with("error: --keep-frames-memory does nothing without --keep-frames SECONDS"),
         "{error}"
     );
-    // In a file it may wait for the option that uses it, and that may stand there too.
+    // A file may contain it without the option that uses it, or together with that option.
     let folder = tempfile::tempdir().unwrap();
     let path = file(&folder, "[capture]\nkeep-frames-memory = \"1Mi\"\n");
     out(&rocescope(&[&call[..], &["--config", &path]].concat(), &[]));
@@ -125,7 +125,7 @@ fn flags_and_lists_are_settings_too() {
 }
 
 #[test]
-fn what_a_command_takes_may_stand_in_the_file() {
+fn required_options_may_come_from_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let text = "[probe]\ninterface = [\"nix0\", \"nix1\"]\n\
                 [collect]\nout = \"x\"\ncert = \"c\"\nkey = \"k\"\nclient-ca = \"nowhere.pem\"\n";
@@ -147,12 +147,12 @@ fn what_a_command_takes_may_stand_in_the_file() {
 }
 
 #[test]
-fn the_template_is_a_file_and_says_what_is_so_without_one() {
+fn the_template_is_a_valid_file_and_lists_the_defaults() {
     let folder = tempfile::tempdir().unwrap();
     let template = out(&rocescope(&["config", "template"], &[]));
     let path = file(&folder, &template);
     out(&rocescope(&["config", "check", "--config", &path], &[]));
-    // Uncommented, every default is a value that its option takes, and changes nothing.
+    // Uncommented, every default is a value that its option accepts, and changes nothing.
     let defaults: String = template
         .lines()
         .map(|line| match line.strip_prefix('#') {
@@ -172,9 +172,9 @@ fn the_template_is_a_file_and_says_what_is_so_without_one() {
     assert_eq!(value(with), value(without));
 }
 
-/// What is wrong in the environment is no fault of the file's.
+/// An error in the environment is not an error in the file.
 #[test]
-fn what_is_wrong_in_the_environment_has_no_line() {
+fn an_error_in_the_environment_has_no_line_number() {
     let folder = tempfile::tempdir().unwrap();
     let path = file(&folder, "observer = \"a\"\n");
     let environment = [("ROCESCOPE_WINDOW", "zz")];
@@ -193,7 +193,7 @@ fn what_is_wrong_in_the_environment_has_no_line() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_line() {
+fn an_error_in_the_file_has_its_line_number() {
     let folder = tempfile::tempdir().unwrap();
     for (text, message) in [
         (
@@ -238,7 +238,7 @@ fn what_is_wrong_is_told_with_its_line() {
         &[],
     ));
     assert!(missing.starts_with("rocescope: /nowhere: "), "{missing}");
-    // A wrong file keeps nobody from help.
+    // A broken file does not prevent `--help`.
     let path = file(&folder, "x");
     out(&rocescope(&["capture", "--help", "--config", &path], &[]));
 }

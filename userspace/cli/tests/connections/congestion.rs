@@ -1,10 +1,10 @@
-//! ECN and CNPs: their share, their pace, and what a CNP does to the rate.
+//! ECN and CNPs: their share, their interval, and how the rate reacts to a CNP.
 
 use super::generated::follow;
 use rocescope_generate::Scenario;
 
-/// One sender that halves its rate for every CNP and recovers late; CNPs come 5 ms apart, so that
-/// each is measured with a millisecond before and after it.
+/// One sender that halves its rate for every CNP and recovers late. CNPs come 5 ms apart, so that each is measured with
+/// a millisecond before and after it.
 const HALVES: &str = r#"
     duration = "30ms"
     [[flows]]
@@ -17,7 +17,7 @@ const HALVES: &str = r#"
 "#;
 
 #[test]
-fn a_cnp_halves_the_rate_of_a_sender_that_listens() {
+fn a_cnp_halves_the_rate_of_a_sender_that_reacts() {
     let followed = follow(&Scenario::parse(HALVES).unwrap(), 1);
     let truth = &followed.truth.connections[0];
     let connection = &followed.connections[0];
@@ -30,10 +30,10 @@ fn a_cnp_halves_the_rate_of_a_sender_that_listens() {
     assert_eq!((back.cnp_received_packets, there.cnp_sent_packets), (0, 0));
     assert_eq!(there.ecn_ce_packets, truth.a_to_b.ce_packets);
     assert!(there.ecn_ce_packets > 100);
-    // At least as far apart as the responder keeps them; it waits for the next marked packet.
+    // The responder keeps them at least this far apart and waits for the next marked packet.
     let least_ns = back.cnp_interval_min_ns.unwrap();
     assert!((5_000_000..5_100_000).contains(&least_ns), "{least_ns}");
-    // 8, 4 and 2 Gbit/s before, half of each after; a piece of a quarter millisecond may be cut.
+    // 8, 4 and 2 Gbit/s before, half of each after; a measurement interval of 250 µs may be cut.
     assert_eq!(there.cnp_rate_samples, 3);
     let (before, after) = (there.before_cnp_bps.unwrap(), there.after_cnp_bps.unwrap());
     let mean = (8e9 + 4e9 + 2e9) / 3.0;
@@ -45,9 +45,9 @@ fn a_cnp_halves_the_rate_of_a_sender_that_listens() {
 }
 
 #[test]
-fn a_sender_that_does_not_listen_keeps_its_rate() {
-    let deaf = HALVES.replace("cut = 0.5", "cut = 0.0");
-    let followed = follow(&Scenario::parse(&deaf).unwrap(), 1);
+fn a_sender_that_ignores_cnps_keeps_its_rate() {
+    let unresponsive = HALVES.replace("cut = 0.5", "cut = 0.0");
+    let followed = follow(&Scenario::parse(&unresponsive).unwrap(), 1);
     let row = followed.connections[0].a_to_b.as_ref().unwrap();
     let (before, after) = (row.before_cnp_bps.unwrap(), row.after_cnp_bps.unwrap());
     assert!((before / 8e9 - 1.0).abs() < 0.03, "{before}");

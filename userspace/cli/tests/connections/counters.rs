@@ -1,6 +1,6 @@
-//! The page `docs/connections-vs-counters.md`: the endpoints' own counters, and what the tap shows of the same.
+//! The page `docs/connections-vs-counters.md`: the endpoints' own counters next to what the tap shows.
 //!
-//! `UPDATE=1 cargo test -p rocescope --test connections` writes it.
+//! `UPDATE=1 cargo test -p rocescope --test connections` rewrites it.
 
 use super::replay::{Counted, Peers, Starts, endpoints};
 use super::{collection, connections, events};
@@ -52,7 +52,7 @@ fn counters_are_explained() {
         }
         let path = folder.join(truth["file"].as_str().unwrap());
         let report = connections(&path);
-        // Some were lost downstream of the tap: what arrived is in a file of its own.
+        // Some packets were lost downstream of the tap: a separate file has those that arrived.
         let arrived = folder.join(format!("{name}.receiver_after_loss.pcap"));
         let (pairs, starts) = (peers(&report), starts(&report));
         let [client, at_tap] = endpoints(&path, &pairs, &starts);
@@ -139,7 +139,7 @@ struct Row {
 /// The counters of an endpoint where one of the three is not 0.
 fn rows(node: &str, counters: &Value, report: &Value, replayed: &Counted) -> Vec<Row> {
     let ip_end = if node == "node1" { 1 } else { 2 };
-    // What came to the endpoint, and what it sent.
+    // Packets to the endpoint, and packets from it.
     let side = |key: &str, sent: bool| -> u64 {
         let connections = report["connections"].as_array().unwrap().iter();
         connections

@@ -1,4 +1,4 @@
-//! In-order runs take a fast path through the state of a connection. It must change no answer.
+//! In-order runs take a fast path through the state of a connection. It must not change any result.
 
 use super::collection;
 use super::generated::scenario;
@@ -39,7 +39,7 @@ fn compare<R: Read>(name: &str, capture: impl Fn() -> R) {
 }
 
 #[test]
-fn generated_traffic_gets_the_same_answers_on_both_paths() {
+fn generated_traffic_gives_the_same_rows_on_both_paths() {
     let names = [
         "loss",
         "reorder",
@@ -71,7 +71,7 @@ fn compare_all(folder: &Path) -> usize {
 }
 
 #[test]
-fn recorded_traffic_gets_the_same_answers_on_both_paths() {
+fn recorded_traffic_gives_the_same_rows_on_both_paths() {
     let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures");
     assert!(compare_all(&kept) > 15);
     if let Some(collection) = collection() {

@@ -1,5 +1,4 @@
-//! What `flows` says of retransmission and order, window by window, is what `connections` says of the
-//! whole.
+//! Retransmission and order in `flows`, summed over windows, equal those in `connections`.
 
 use rocescope_model::{ConnectionRow, FlowRow};
 use rocescope_store::scan;
@@ -32,7 +31,7 @@ fn flows_add_up_to_their_connections() {
         let found = scan(&out).unwrap();
         let flows: Vec<FlowRow> = found.rows().unwrap();
         let mut connections: Vec<ConnectionRow> = found.rows().unwrap();
-        // The latest row of a direction holds.
+        // The latest row of a direction counts.
         connections.sort_by_key(|row| row.time_ns);
         let latest: std::collections::BTreeMap<_, _> = connections
             .iter()

@@ -1,8 +1,7 @@
-//! Over generated scenarios, whose truth is known to the packet.
+//! Compares connections with generated scenarios, whose truth is known for every packet.
 //!
-//! What happens cannot always be known from one place of the wire. Where the truth and the tap
-//! differ, the difference follows from where the tap sits; the rules stand here, each with its
-//! reason, and in `docs/connections.md`.
+//! One place on the wire cannot always show what happened. Where the truth and the tap differ, the difference follows
+//! from the position of the tap. The rules are here, each with its reason, and in `docs/connections.md`.
 
 use rocescope::output::connections::{Connection, gather};
 use rocescope_capture::file::FrameReader;
@@ -16,7 +15,7 @@ use rocescope_pipeline::Settings;
 use rocescope_record::Config;
 use std::path::Path;
 
-/// A scenario, generated and followed.
+/// A scenario, generated and analysed.
 pub(super) struct Followed {
     pub(super) truth: Truth,
     pub(super) connections: Vec<Connection>,
@@ -53,26 +52,24 @@ pub(super) fn scenario(name: &str) -> Scenario {
     Scenario::parse(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
-/// Lost on the way to the tap, and a tap can know it: a packet sent behind it, with a higher PSN and
-/// before its sender went back, passed and opened a gap. What nothing follows leaves no gap, and
-/// acknowledgements have no PSNs of their own that could be missed. A packet so late that its own
-/// retransmission passed it looks lost, and its retransmission doubled.
-fn shows_before(lost: &&Lost) -> bool {
+/// Lost upstream of the tap, and visible there: a packet that was sent later, with a higher PSN and before its sender
+/// went back, passed and opened a gap. The last packet leaves no gap, and acknowledgements have no PSNs of their own. A
+/// packet so late that its own retransmission overtook it looks lost, and its retransmission duplicated.
+fn shows_upstream(lost: &&Lost) -> bool {
     let on_the_way =
         [LossPoint::BeforeTap, LossPoint::Mirror, LossPoint::Late].contains(&lost.place);
     on_the_way && lost.followed && lost.of != PacketKind::Acknowledge
 }
 
-/// Lost behind the tap, and a tap can know it: the receiver asked for it, and that passed. A damaged
-/// packet passes, and its receiver drops it. What was lost while the receiver waited for an earlier
-/// packet it would have dropped anyway.
-fn shows_behind(lost: &&Lost) -> bool {
+/// Lost downstream of the tap, and visible there: the receiver requested it, and the request passed. A damaged packet
+/// passes, and its receiver drops it. A packet lost while the receiver waited for an earlier one would have been
+/// dropped anyway.
+fn shows_downstream(lost: &&Lost) -> bool {
     let behind = [LossPoint::AfterTap, LossPoint::Damaged].contains(&lost.place);
     behind && lost.refused && lost.of != PacketKind::Acknowledge
 }
 
-/// Lost so that the sender's timer runs out, though what it sent had passed: the request, or its
-/// answer, somewhere behind the tap.
+/// Lost so that the sender's timer expires although its packet passed: the request or its answer was lost downstream.
 fn leaves_unanswered(asking: &Direction, answering: &Direction) -> bool {
     let request = |lost: &Lost| {
         [LossPoint::AfterTap, LossPoint::Damaged].contains(&lost.place)
@@ -89,7 +86,7 @@ fn psns(lost: &[Lost], shows: fn(&&Lost) -> bool) -> Vec<u32> {
     psns
 }
 
-/// One way of one connection: what was found, and what is true.
+/// One direction of one connection: the result and the truth.
 struct Way<'a> {
     name: String,
     row: &'a ConnectionRow,
@@ -101,8 +98,8 @@ struct Way<'a> {
 }
 
 impl Way<'_> {
-    /// PSNs of losses that were told with these words.
-    fn told(&self, words: &str) -> Vec<u32> {
+    /// PSNs of the losses that were reported with these words.
+    fn reported(&self, words: &str) -> Vec<u32> {
         let events = self.followed.events.iter();
         let own = events.filter(|event| {
             &*event.kind == "loss"
@@ -124,23 +121,23 @@ impl Way<'_> {
         let (row, truth) = (self.row, self.truth);
         let is_reliable = self.connection.service == "RC";
         let start = self.end.start_psn.filter(|_| truth.volume.packets > 0);
-        let before = psns(&truth.lost, shows_before);
-        let behind = psns(&truth.lost, shows_behind);
-        let found_behind = self.told("lost behind the tap: ");
-        // A gap that is never filled was lost as well; a service that sends nothing again fills none.
+        let before = psns(&truth.lost, shows_upstream);
+        let behind = psns(&truth.lost, shows_downstream);
+        let found_downstream = self.reported("lost behind the tap: ");
+        // A gap that is never filled was lost as well; a service that does not retransmit fills none.
         let gone = row.lost_before_tap_packets + row.lost_gap_packets;
         let delays = (truth.rtt, truth.response_delay);
-        // What was lost before the tap and left no gap passes as new when it is sent again.
+        // A packet lost upstream that left no gap looks new when its sender retransmits it.
         let as_new = |lost: &&Lost| {
             lost.place == LossPoint::BeforeTap && !lost.followed && lost.of == PacketKind::Response
         };
         let again = truth.retransmitted_packets - truth.lost.iter().filter(as_new).count() as u64;
-        // So do requests, unless they had passed earlier.
+        // The same holds for requests, unless they had passed before.
         let left_no_gap = |lost: &&Lost| {
             lost.place == LossPoint::BeforeTap && !lost.followed && lost.of == PacketKind::Request
         };
         let hidden = truth.lost.iter().filter(left_no_gap).count() as u64;
-        // The receiver got it, so it asks for nothing that would tell of it.
+        // The receiver got it, so no request reveals it.
         let is_first = |lost: &Lost| lost.place == LossPoint::Mirror && Some(lost.psn) == start;
         let first_is_hidden = truth.lost.iter().any(is_first);
         for (what, found, wanted) in [
@@ -190,7 +187,7 @@ impl Way<'_> {
             (
                 "first PSN",
                 row.start_psn.map_or(u64::MAX, u64::from),
-                // Datagrams are numbered over all destinations.
+                // Datagrams are numbered across all destinations.
                 match self.connection.service {
                     "UD" => row.start_psn.map_or(u64::MAX, u64::from),
                     _ => start.map_or(u64::MAX, u64::from),
@@ -209,18 +206,18 @@ impl Way<'_> {
         }
         if is_reliable
             && row.lost_gaps == 0
-            && self.told("lost before") != before
+            && self.reported("lost before") != before
             && !self.is_beyond_the_tap("lost before")
         {
-            let found = self.told("lost before");
+            let found = self.reported("lost before");
             wrong.push(format!(
                 "{}: lost before {found:?}, not {before:?}",
                 self.name
             ));
         }
-        if found_behind != behind && !self.is_beyond_the_tap("lost behind") {
+        if found_downstream != behind && !self.is_beyond_the_tap("lost behind") {
             wrong.push(format!(
-                "{}: lost behind {found_behind:?}, not {behind:?}",
+                "{}: lost behind {found_downstream:?}, not {behind:?}",
                 self.name
             ));
         }
@@ -235,16 +232,16 @@ impl Way<'_> {
     /// What this group does that one tap cannot see.
     fn is_beyond_the_tap(&self, what: &str) -> bool {
         match (self.connection.group.as_str(), what) {
-            // Overtaken behind the tap and lost there look alike until the receiver goes on, and an
-            // answer may wait for a packet that was overtaken on the way from the tap.
+            // Downstream, overtaken and lost packets look alike until the receiver continues, and an answer may wait
+            // for a packet that was overtaken downstream.
             ("behind the tap", "lost behind" | "largest RTT") => {
                 self.truth.lost_after_tap == 0
                     && self.row.lost_after_tap_packets <= self.other.nak_psn_sequence / 2
             }
-            // A response that is lost twice is asked for by the timer. While others go on passing, that
-            // looks as if it had been missed at once.
+            // The timer requests a response that is lost twice. While others still pass, it looks as if it had been
+            // missed at once.
             ("read responses", _) if self.truth.timeouts + self.other.timeouts > 0 => true,
-            // Where queue pairs begin alike, answers pass before it is known whose they are.
+            // Where queue pairs start with the same PSN, answers pass before their owner is known.
             ("a pace each", "RTT samples") => {
                 (1..self.truth.rtt.samples).contains(&self.row.rtt_samples)
             }
@@ -253,7 +250,7 @@ impl Way<'_> {
     }
 }
 
-/// What differs from the truth, a line each.
+/// The differences from the truth, one line each.
 fn differences(followed: &Followed) -> Vec<String> {
     let mut wrong = Vec::new();
     let none = ConnectionRow::default();
@@ -309,7 +306,7 @@ fn differences(followed: &Followed) -> Vec<String> {
 }
 
 #[test]
-fn every_scenario_is_found_as_it_is() {
+fn every_scenario_matches_its_truth() {
     let mut wrong = Vec::new();
     for (name, seeds) in [
         ("loss", 30),
@@ -332,16 +329,16 @@ fn every_scenario_is_found_as_it_is() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What is told of losses behind the tap, against the truth of all seeds together.
+/// Reported downstream losses, compared with the truth of all seeds together.
 #[derive(Debug, Default)]
 struct Score {
-    told: usize,
+    reported: usize,
     right: usize,
     awaited: usize,
     all: usize,
 }
 
-/// Adds one run: a loss is right when the truth has it, at its PSN and in its direction.
+/// Adds one run: a loss is right when the truth has the same PSN and direction.
 fn score(followed: &Followed, score: &mut Score) {
     for truth in &followed.truth.connections {
         let lost = &truth.a_to_b.lost;
@@ -358,7 +355,7 @@ fn score(followed: &Followed, score: &mut Score) {
                 continue;
             }
             for _ in 0..event.count {
-                score.told += 1;
+                score.reported += 1;
                 if let Some(at) = open.iter().position(|psn| Some(*psn) == event.psn) {
                     open.swap_remove(at);
                     score.right += 1;
@@ -368,10 +365,10 @@ fn score(followed: &Followed, score: &mut Score) {
     }
 }
 
-/// The rules were found on one recorded capture; here they meet traffic of other rates, message
-/// sizes and round trips, with losses behind the tap, and some before it as well.
+/// The rules come from one recorded capture. Here they meet other rates, message sizes and round trips, with losses
+/// downstream of the tap and a few upstream of it.
 #[test]
-fn losses_behind_the_tap_are_found_whatever_the_traffic() {
+fn downstream_losses_are_found_in_any_traffic() {
     let mut total = Score::default();
     for (at, (rate, message, loss, before, delay)) in [
         ("1Gbit/s", "64KiB", 0.005, 0.0, "10us"),
@@ -407,10 +404,10 @@ fn losses_behind_the_tap_are_found_whatever_the_traffic() {
             score(&follow(&scenario, 100 * at as u64 + seed), &mut own);
         }
         println!("{rate}, {message}, {loss} behind, {before} before, {delay}: {own:?}");
-        assert!(own.told > 10, "{own:?}");
-        assert!(own.right * 10 >= own.told * 9, "precision: {own:?}");
+        assert!(own.reported > 10, "{own:?}");
+        assert!(own.right * 10 >= own.reported * 9, "precision: {own:?}");
         assert!(own.right * 10 >= own.awaited * 9, "recall: {own:?}");
-        total.told += own.told;
+        total.reported += own.reported;
         total.right += own.right;
         total.awaited += own.awaited;
         total.all += own.all;

@@ -1,4 +1,4 @@
-//! TCP connections that set up queue pairs: SYN to ACK, given to what follows between the same hosts.
+//! TCP handshakes before queue pairs: SYN to ACK, assigned to the connection that follows between the same hosts.
 
 use super::{connections, kept};
 use etherparse::PacketBuilder;
@@ -79,8 +79,8 @@ impl Capture {
     }
 }
 
-/// Round trip and the number of other handshakes it could have been.
-fn told(connection: &Value) -> (Option<u64>, Option<u64>) {
+/// Round trip, and the number of other handshakes that it could have been.
+fn handshake_of(connection: &Value) -> (Option<u64>, Option<u64>) {
     (
         connection["tcp_rtt_ns"].as_u64(),
         connection["tcp_candidates"].as_u64(),
@@ -88,46 +88,52 @@ fn told(connection: &Value) -> (Option<u64>, Option<u64>) {
 }
 
 #[test]
-fn the_handshake_before_a_connection_is_its_own() {
+fn a_connection_gets_the_handshake_before_it() {
     let mut capture = Capture::new();
     capture.handshake(0, 400, 2, 40_000);
     capture.exchange(2_000, 2, 100);
-    // To a third host no handshake was seen.
+    // No handshake with the third host was captured.
     capture.exchange(3_000, 3, 200);
     let found = capture.connections();
     assert_eq!(found.len(), 2);
-    assert_eq!(told(&found[0]), (Some(400_000), Some(0)));
-    assert_eq!(told(&found[1]).0, None);
+    assert_eq!(handshake_of(&found[0]), (Some(400_000), Some(0)));
+    assert_eq!(handshake_of(&found[1]).0, None);
 }
 
 #[test]
-fn of_several_the_latest_is_taken_and_the_others_are_counted() {
+fn the_latest_handshake_is_used_and_the_others_are_counted() {
     let mut capture = Capture::new();
     capture.handshake(0, 400, 2, 40_000);
     capture.handshake(1_000, 300, 2, 40_001);
     // Between other hosts.
     capture.handshake(1_500, 900, 3, 40_002);
     capture.exchange(4_000, 2, 100);
-    assert_eq!(told(&capture.connections()[0]), (Some(300_000), Some(1)));
+    assert_eq!(
+        handshake_of(&capture.connections()[0]),
+        (Some(300_000), Some(1))
+    );
 }
 
 #[test]
-fn after_five_seconds_a_handshake_is_nobodys() {
+fn a_handshake_expires_after_five_seconds() {
     let mut capture = Capture::new();
     capture.handshake(0, 400, 2, 40_000);
     capture.exchange(5_000_401, 2, 100);
-    assert_eq!(told(&capture.connections()[0]).0, None);
+    assert_eq!(handshake_of(&capture.connections()[0]).0, None);
     let mut capture = Capture::new();
     capture.handshake(0, 400, 2, 40_000);
     capture.exchange(5_000_399, 2, 100);
-    assert_eq!(told(&capture.connections()[0]).0, Some(400_000));
+    assert_eq!(handshake_of(&capture.connections()[0]).0, Some(400_000));
 }
 
 #[test]
 fn programs_that_meet_over_tcp_are_recognised_in_a_recorded_capture() {
     let report = kept("rnr_nak.pcap.gz");
     let connections = report["connections"].as_array().unwrap();
-    let with = connections.iter().filter(|c| told(c).0.is_some()).count();
+    let with = connections
+        .iter()
+        .filter(|c| handshake_of(c).0.is_some())
+        .count();
     assert_eq!(with, connections.len());
     assert!(report["summary"]["tcp_handshakes"].as_u64().unwrap() > 0);
 }

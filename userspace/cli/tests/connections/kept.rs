@@ -1,4 +1,4 @@
-//! Over the copies of captures that are kept in the project.
+//! The captures that are part of the project.
 
 use super::{events, kept, pairs, sum};
 
@@ -16,7 +16,7 @@ fn cm_names_both_qpns_and_both_first_psns() {
 }
 
 #[test]
-fn a_first_psn_told_by_cm_opens_no_gap() {
+fn a_first_psn_from_cm_opens_no_gap() {
     let report = kept("cm_write_bw_R.pcap.gz");
     let mut found = pairs(&report, "cm");
     found.sort_unstable();
@@ -44,7 +44,7 @@ fn receivers_that_are_not_ready() {
 }
 
 #[test]
-fn nobody_answers() {
+fn unanswered_requests_time_out() {
     let report = kept("blackhole_retry_exceeded.pcap.gz");
     let exhausted = events(&report, "retry_exhausted");
     assert_eq!(exhausted.len(), 1);
@@ -59,7 +59,7 @@ fn nobody_answers() {
 }
 
 #[test]
-fn fatal_naks_pair_and_are_told() {
+fn fatal_naks_pair_queue_pairs_and_are_reported() {
     let report = kept("error_naks.pcap.gz");
     assert_eq!(sum(&report, "nak_fatal"), 4);
     assert_eq!(events(&report, "fatal_nak").len(), 4);
@@ -86,8 +86,8 @@ fn every_operation_of_a_reliable_connection() {
     );
 }
 
-/// What the receiver waited for when it was lost behind the tap, derived from what it received:
-/// `shared` derives the same list again.
+/// PSNs that the receiver waited for when they were lost downstream of the tap, derived from what it received. `shared`
+/// derives the same list again.
 pub(super) const LOST_WHILE_AWAITED: [(u64, u64); 11] = [
     (252, 4_302_026),
     (252, 4_302_076),
@@ -102,10 +102,10 @@ pub(super) const LOST_WHILE_AWAITED: [(u64, u64); 11] = [
     (254, 15_969_397),
 ];
 
-/// Of 23 lost frames 11 were awaited; the 12 others the receiver would have thrown away, being
-/// duplicates or behind a gap: no answer of its differs, so they cannot be seen from the tap.
+/// 11 of 23 lost frames were awaited. The receiver would have dropped the 12 others as duplicates or after a gap: none
+/// of its answers differs, so the tap cannot see them.
 #[test]
-fn losses_behind_the_tap() {
+fn downstream_losses() {
     let report = kept("loss2_after_tap_node2.pcap.gz");
     let mut found: Vec<(u64, u64)> = Vec::new();
     for event in events(&report, "loss") {
@@ -138,9 +138,9 @@ fn losses_behind_the_tap() {
     assert_eq!(sum(&report, "repeated_packets"), 637);
 }
 
-/// What a reader of the JSON can rely on.
+/// Keys that a reader of the JSON can rely on.
 #[test]
-fn every_connection_has_the_keys_that_are_promised() {
+fn every_connection_has_the_documented_keys() {
     let report = kept("loss1_egress_node1.pcap.gz");
     let connections = report["connections"].as_array().unwrap();
     assert!(!connections.is_empty());
@@ -183,9 +183,9 @@ fn every_connection_has_the_keys_that_are_promised() {
     }
 }
 
-/// Every way of an episode has its line: what was sent again, why, and how fast.
+/// Every cause of an episode has its line: which packets were retransmitted, why, and how fast.
 #[test]
-fn episodes_tell_their_reason() {
+fn episodes_name_their_reason() {
     let details = |name: &str, kind: &str| -> Vec<String> {
         let report = kept(name);
         let found = events(&report, kind);
@@ -193,7 +193,7 @@ fn episodes_tell_their_reason() {
         details.map(str::to_owned).collect()
     };
     let lost = details("loss1_egress_node1.pcap.gz", "retransmission");
-    // As often as node1 counted `rcvd_seq_err`: of 12 NAKs one told it nothing new.
+    // As often as node1 counted `rcvd_seq_err`: one of 12 NAKs acknowledged nothing new.
     let asked = lost.iter().filter(|one| one.contains("after a nak"));
     assert_eq!(asked.count(), 11);
     let unready = details("rnr_nak.pcap.gz", "retransmission");
@@ -204,25 +204,25 @@ fn episodes_tell_their_reason() {
     assert!(!silent.is_empty());
 }
 
-/// What the network only held back or doubled is not lost; what it dropped is.
+/// The network only delayed or duplicated these packets: they are not lost.
 #[test]
-fn what_is_late_or_doubled_is_not_lost() {
-    // netem dropped 16, as it says itself.
+fn late_or_duplicate_packets_are_not_lost() {
+    // netem reports that it dropped 16.
     let report = kept("loss1_egress_node1.pcap.gz");
     assert_eq!(sum(&report, "lost_before_tap_packets"), 16);
-    // 28 packets have the IP identification of another; six of them come after more than 100 µs.
+    // 28 packets have the IP identification of another; six of them come more than 100 µs later.
     let report = kept("duplicate_egress_node1.pcap.gz");
     assert_eq!(sum(&report, "duplicate_packets"), 22);
     assert_eq!(sum(&report, "lost_before_tap_packets"), 0);
-    // Of those held for 3 ms, 33 fill a gap after more than the reorder time, which makes them lost
-    // by definition; what else is inferred stays below two in a hundred of all 2,046.
+    // 33 of those that netem delayed by 3 ms fill a gap after the reorder time and so are lost by definition. Other
+    // inferred losses stay below 2 % of all 2,046.
     let report = kept("reorder_egress_node1.pcap.gz");
     let lost = events(&report, "loss");
-    let told = |words: &str| -> u64 {
+    let count = |words: &str| -> u64 {
         let own = lost.iter();
         let own = own.filter(|event| event["detail"].as_str().unwrap().contains(words));
         own.map(|event| event["count"].as_u64().unwrap()).sum()
     };
-    assert_eq!(told("it left a gap"), 33);
-    assert!(told("left out") <= 41, "{}", told("left out"));
+    assert_eq!(count("it left a gap"), 33);
+    assert!(count("left out") <= 41, "{}", count("left out"));
 }

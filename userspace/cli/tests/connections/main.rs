@@ -1,8 +1,8 @@
-//! `rocescope connections` against what the endpoints themselves reported.
+//! `rocescope connections` compared with the endpoints' own reports.
 //!
-//! `kept` runs over the copies in `tests/captures`, `shared` over the whole collection where it
-//! lies beside the project, and says so in one line where it does not.
-#![expect(clippy::unwrap_used, reason = "a test says what failed by panicking")]
+//! `kept` uses the copies in `tests/captures`. `shared` uses the whole collection next to the project, or prints one
+//! line when that is missing.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod congestion;
 mod counters;
@@ -38,7 +38,7 @@ fn kept(name: &str) -> Value {
     )
 }
 
-/// The collection of recorded captures, where there is one.
+/// The collection of recorded captures, if present.
 fn collection() -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/captures");
     if path.join("truth.json").exists() {
@@ -57,7 +57,7 @@ fn sum(report: &Value, key: &str) -> u64 {
         .sum()
 }
 
-/// QPNs of the connections that were paired this way.
+/// QPNs of the connections that were paired by this method.
 fn pairs(report: &Value, by: &str) -> Vec<(u64, u64)> {
     let connections = report["connections"].as_array().unwrap().iter();
     let paired = connections.filter(|connection| connection["paired_by"] == by);

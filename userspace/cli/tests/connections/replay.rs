@@ -1,8 +1,7 @@
-//! What an endpoint of soft-RoCE counts, replayed from the packets that reached it.
+//! Counters of a soft-RoCE endpoint, replayed from the packets that reached it.
 //!
-//! The rules are those of the Linux driver `rdma_rxe` (`rxe_resp.c`, `rxe_comp.c`): a request below
-//! the expected PSN is a duplicate; the first above it draws a NAK; a NAK counts at the requester
-//! only when it acknowledges something new.
+//! The rules are those of the Linux driver `rdma_rxe` (`rxe_resp.c`, `rxe_comp.c`): a request below the expected PSN is
+//! a duplicate; the first above it draws a NAK; a NAK counts at the requester only when it acknowledges something new.
 
 use rocescope_capture::file::{FrameReader, open};
 use rocescope_wire::extension::{Acknowledgement, NakCode, psn_after_read};
@@ -16,7 +15,7 @@ use std::path::Path;
 pub(super) struct Request {
     pub(super) dst_qpn: u32,
     pub(super) psn: u32,
-    /// How many PSNs it takes.
+    /// The number of PSNs that it occupies.
     pub(super) psns: u32,
     pub(super) to_server: bool,
     opcode: u8,
@@ -35,7 +34,7 @@ fn path_mtu(path: &Path) -> u32 {
     mtu
 }
 
-/// All packets that arrive whole.
+/// Visits all packets that arrive whole.
 fn packets(path: &Path, mut take: impl FnMut(&Packet)) {
     let mut reader = FrameReader::new(open(path).unwrap()).unwrap();
     while let Some(frame) = reader.next_frame().unwrap() {
@@ -78,7 +77,7 @@ pub(super) fn requests(path: &Path) -> Vec<Request> {
     found
 }
 
-/// What one endpoint counts.
+/// The counters of one endpoint.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Counted {
     pub(super) duplicate_request: u64,
@@ -88,18 +87,17 @@ pub(super) struct Counted {
     pub(super) rcvd_seq_err: u64,
 }
 
-/// Which queue pair answers which: of the client (`false`) or the server, with that of the peer.
+/// Which queue pair answers which: of the client (`false`) or the server, with its peer.
 pub(super) type Peers = BTreeMap<(bool, u32), u32>;
 
-/// The first PSN of the requests to a queue pair. It need not be the first that passes: that one may
-/// have been overtaken.
+/// The first PSN of the requests to a queue pair. The first packet that passes may have another: it may have overtaken.
 pub(super) type Starts = BTreeMap<(bool, u32), Psn>;
 
-/// What client and server count when they receive what `path` holds, in that order.
+/// The counters of client and server when they receive the packets of `path` in that order.
 pub(super) fn endpoints(path: &Path, pairs: &Peers, starts: &Starts) -> [Counted; 2] {
     let mtu = path_mtu(path);
     let mut counted = <[Counted; 2]>::default();
-    // How often each PSN was refused for want of a buffer: it arrived, but was not taken.
+    // How often each PSN was refused without a receive buffer: it arrived, but was not accepted.
     let mut refused: BTreeMap<(bool, u32, u32), u32> = BTreeMap::new();
     let mut peers: BTreeMap<(bool, u32), Psn> = BTreeMap::new();
     let mut rnr: Vec<(bool, u32, u32)> = Vec::new();
@@ -116,7 +114,7 @@ pub(super) fn endpoints(path: &Path, pairs: &Peers, starts: &Starts) -> [Counted
             .entry((!server, peer(server, qpn), psn))
             .or_default() += 1;
     }
-    // Expected PSN of each responder, and the PSN each requester waits to have acknowledged.
+    // The expected PSN of each responder, and the PSN that each requester waits for.
     let mut expected: BTreeMap<(bool, u32), Psn> = starts.clone();
     packets(path, |packet| {
         let server = to_server(packet);

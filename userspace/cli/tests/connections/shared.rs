@@ -1,4 +1,4 @@
-//! Over the whole collection of recorded captures: pairs, first PSNs, bytes, repeats, NAKs.
+//! The whole collection of recorded captures: pairs, first PSNs, bytes, repeats, NAKs.
 
 use super::kept::LOST_WHILE_AWAITED;
 use super::replay::requests;
@@ -6,8 +6,8 @@ use super::{collection, connections, sum};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Runs whose bytes are not bytes times iterations: lost on an unreliable service, atomics (their
-/// operands are header), and the run whose options perftest's report does not tell.
+/// Whether the bytes are bytes times iterations. Not for losses on an unreliable service, atomics (their operands are
+/// in the header), and the run whose perftest report lacks its options.
 fn bytes_are_known(name: &str, command: &str) -> bool {
     !command.contains("atomic") && !command.contains("-T 104") && name != "loss_uc_ud"
 }
@@ -19,7 +19,7 @@ fn option(command: &str, name: &str) -> Option<u64> {
 }
 
 #[test]
-fn what_perftest_printed_is_found() {
+fn connections_match_perftest_reports() {
     let Some(folder) = collection() else { return };
     let truth = std::fs::read(folder.join("truth.json")).unwrap();
     let truth: Value = serde_json::from_slice(&truth).unwrap();
@@ -93,7 +93,7 @@ fn compare(name: &str, truth: &Value, report: &Value, wrong: &mut Vec<String>) {
                 .iter()
                 .find(|c| c["paired_by"] != "none" && qpns(c) == pair)
             else {
-                // The receiver's side of a capture holds one way alone.
+                // A capture at the receiver has only one direction.
                 if !name.ends_with("receiver_after_loss") {
                     wrong.push(format!("{name}: {pair:?} was not found"));
                 }
@@ -129,7 +129,7 @@ fn compare(name: &str, truth: &Value, report: &Value, wrong: &mut Vec<String>) {
             && !known.is_empty()
             && !known.contains(&qpns(connection))
         {
-            // Programs beside perftest share some captures; theirs are RC as well.
+            // Other programs share some captures; they use RC as well.
             if truth["client"]
                 .as_array()
                 .is_some_and(|runs| !runs.is_empty())
@@ -155,8 +155,7 @@ fn compare(name: &str, truth: &Value, report: &Value, wrong: &mut Vec<String>) {
     }
 }
 
-/// The list in `kept`, derived again: frames that were dropped behind the tap while the receiver
-/// waited for their PSN.
+/// Derives the list in `kept` again: frames dropped downstream of the tap while the receiver waited for their PSN.
 #[test]
 fn the_list_of_awaited_losses_follows_from_what_was_received() {
     let Some(folder) = collection() else { return };

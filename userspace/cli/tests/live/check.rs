@@ -1,5 +1,5 @@
-//! What `--check` says of ports that are right, and of those that are not: each condition made to occur
-//! with generated frames, or with what becomes of them on their way.
+//! Findings of `--check` on good and bad ports: generated frames, changed or dropped on their way, cause each
+//! condition.
 
 use crate::live::BINARY;
 use crate::namespace::{Namespace, RECEIVER};
@@ -13,11 +13,11 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// Where source and TTL of an IPv4 packet stand behind an Ethernet header without tags.
+/// Offsets of source and TTL of an IPv4 packet after an Ethernet header without tags.
 const SOURCE: usize = 14 + 12;
 const TTL: usize = 14 + 8;
 
-/// Checks the receiver while a capture is replayed onto it: whether it ended well, and what it said.
+/// Checks the receiver while a capture is replayed onto it. Returns whether the check succeeded, and its report.
 fn check(namespace: &Namespace, path: Option<&Path>) -> (bool, Value) {
     let mut command = namespace.command(BINARY);
     command.args(["capture", "--check", "3", "-o", "json", "-i", RECEIVER]);
@@ -36,23 +36,23 @@ fn check(namespace: &Namespace, path: Option<&Path>) -> (bool, Value) {
     (output.status.success(), said)
 }
 
-/// Level and sentence about a topic.
+/// Level and message of the finding about a topic.
 fn finding<'a>(said: &'a Value, topic: &str) -> (&'a str, &'a str) {
     let mut found = said["findings"].as_array().unwrap().iter();
     let finding = found.find(|finding| finding["topic"] == topic);
     let finding = finding.unwrap_or_else(|| panic!("{topic}: {said}"));
     (
         finding["level"].as_str().unwrap(),
-        finding["says"].as_str().unwrap(),
+        finding["message"].as_str().unwrap(),
     )
 }
 
-/// The topics that are warned of, as the verdict names them.
+/// The verdict that names topics with warnings.
 fn verdict(topics: &str) -> String {
     format!("RoCEv2 is here, but see to: {topics}.")
 }
 
-/// Two pairs of hosts that write messages, as a mirror shows them; `more` is put before and behind.
+/// Two pairs of hosts that write messages, as a mirror delivers them; `before` and `behind` extend the scenario.
 fn generated(folder: &TempDir, before: &str, behind: &str) -> PathBuf {
     let scenario = folder.path().join("scenario.toml");
     let file = folder.path().join("generated.pcap");
@@ -72,7 +72,7 @@ fn generated(folder: &TempDir, before: &str, behind: &str) -> PathBuf {
     file
 }
 
-/// The same capture, with what `change` makes of each frame, by its number.
+/// The same capture after `change` replaced each frame, given its number.
 fn changed(path: &Path, change: impl Fn(usize, &[u8]) -> Vec<Vec<u8>>) -> PathBuf {
     let to = path.with_extension("changed.pcapng");
     let mut writer = PcapNgWriter::new(File::create(&to).unwrap()).unwrap();
@@ -95,7 +95,7 @@ fn is_from(frame: &[u8], host: u8) -> bool {
 }
 
 #[test]
-fn a_port_without_roce_is_not_the_port() {
+fn a_port_without_roce_is_not_the_right_port() {
     let Some(namespace) = Namespace::new() else {
         return;
     };
@@ -122,13 +122,13 @@ fn a_port_with_both_directions_is_right() {
 }
 
 #[test]
-fn one_direction_is_told_whether_of_all_hosts_or_of_some() {
+fn a_missing_direction_of_all_or_some_hosts_is_reported() {
     let Some(namespace) = Namespace::new() else {
         return;
     };
     let folder = tempfile::tempdir().unwrap();
     let both = generated(&folder, "", "");
-    for (hidden, pairs, says) in [
+    for (hidden, pairs, message) in [
         (
             &[3, 4][..],
             2,
@@ -150,14 +150,14 @@ fn one_direction_is_told_whether_of_all_hosts_or_of_some() {
         });
         let (_, said) = check(&namespace, Some(&some));
         assert_eq!(said["verdict"], verdict("directions"), "{said}");
-        assert_eq!(finding(&said, "directions"), ("warn", says));
+        assert_eq!(finding(&said, "directions"), ("warn", message));
         assert_eq!(said["host_pairs"], 2);
         assert_eq!(said["one_way_host_pairs"], pairs);
     }
 }
 
 #[test]
-fn a_mirror_on_both_sides_of_a_hop_is_told() {
+fn a_mirror_on_both_sides_of_a_hop_is_reported() {
     let Some(namespace) = Namespace::new() else {
         return;
     };
@@ -169,18 +169,18 @@ fn a_mirror_on_both_sides_of_a_hop_is_told() {
     });
     let (_, said) = check(&namespace, Some(&twice));
     assert_eq!(said["verdict"], verdict("duplicates"), "{said}");
-    let (level, says) = finding(&said, "duplicates");
+    let (level, message) = finding(&said, "duplicates");
     assert_eq!(level, "warn");
     let end = " % of the packets are shown once more: mirror one side of the path; totals count both copies.";
-    assert!(says.ends_with(end), "{says}");
-    // A pair that a busy machine sends more than a millisecond apart is not told.
+    assert!(message.ends_with(end), "{message}");
+    // A pair of copies that a busy machine sends more than a millisecond apart is not reported.
     let half = said["roce_packets"].as_u64().unwrap() / 2;
     let twice = said["mirrored_twice_packets"].as_u64().unwrap();
     assert!(twice <= half && twice > half - half / 20, "{said}");
 }
 
 #[test]
-fn an_oversubscribed_mirror_is_told() {
+fn an_oversubscribed_mirror_is_reported() {
     let Some(namespace) = Namespace::new() else {
         return;
     };
@@ -188,16 +188,16 @@ fn an_oversubscribed_mirror_is_told() {
     let thinned = generated(&folder, "[mirror]\nloss = 0.02", "");
     let (_, said) = check(&namespace, Some(&thinned));
     assert_eq!(said["verdict"], verdict("mirror loss"), "{said}");
-    let (level, says) = finding(&said, "mirror loss");
+    let (level, message) = finding(&said, "mirror loss");
     assert_eq!(level, "warn");
-    assert!(says.ends_with("it is oversubscribed, and a count of retransmissions is suspect."));
-    // Acknowledgements are among what the mirror lost, and are acknowledged by nothing.
+    assert!(message.ends_with("it is oversubscribed, and a count of retransmissions is suspect."));
+    // The mirror lost acknowledgements too, which no other packet acknowledges.
     let ratio = said["mirror_loss_ratio"].as_f64().unwrap();
     assert!((0.01..0.03).contains(&ratio), "{ratio}");
 }
 
 #[test]
-fn tags_and_tunnels_are_named_and_gaps_and_cuts_are_told() {
+fn tags_tunnels_gaps_and_cuts_are_reported() {
     let Some(namespace) = Namespace::new() else {
         return;
     };
@@ -214,16 +214,16 @@ fn tags_and_tunnels_are_named_and_gaps_and_cuts_are_told() {
     let (_, said) = check(&namespace, Some(&whole));
     assert_eq!(said["verdict"], "This is the right port.", "{said}");
     let packets = said["roce_packets"].as_u64().unwrap();
-    let says = format!("0 of {packets} frames that mirrors numbered never came here.");
-    assert_eq!(finding(&said, "mirror gaps"), ("ok", &says[..]));
-    let says = format!("{packets} frames come in erspan_ii.");
-    assert_eq!(finding(&said, "tunnel"), ("ok", &says[..]));
-    let says = "Frames are cut: lengths come from the headers, and ICRCs cannot be verified.";
-    assert_eq!(finding(&said, "truncation"), ("ok", says));
+    let message = format!("0 of {packets} frames that mirrors numbered never came here.");
+    assert_eq!(finding(&said, "mirror gaps"), ("ok", &message[..]));
+    let message = format!("{packets} frames come in erspan_ii.");
+    assert_eq!(finding(&said, "tunnel"), ("ok", &message[..]));
+    let message = "Frames are cut: lengths come from the headers, and ICRCs cannot be verified.";
+    assert_eq!(finding(&said, "truncation"), ("ok", message));
     let truncated = said["truncated_packets"].as_u64().unwrap();
     assert!(truncated > packets / 2 && truncated < packets, "{said}");
 
-    // Acknowledgements alone are lost on the way here, so that nothing else is to be seen to.
+    // Drop only acknowledgements before the capture, so that there is no other finding.
     let is_lost = |number: usize, frame: &[u8]| frame.len() < 128 && (10..500).contains(&number);
     let holes = changed(&whole, |number, frame| {
         if is_lost(number, frame) {
@@ -240,14 +240,14 @@ fn tags_and_tunnels_are_named_and_gaps_and_cuts_are_told() {
     }
     assert!(short > 0);
     let (_, said) = check(&namespace, Some(&holes));
-    let says = format!("{short} of {packets} frames that mirrors numbered never came here.");
-    assert_eq!(finding(&said, "mirror gaps"), ("warn", &says[..]));
+    let message = format!("{short} of {packets} frames that mirrors numbered never came here.");
+    assert_eq!(finding(&said, "mirror gaps"), ("warn", &message[..]));
     assert_eq!(said["verdict"], verdict("mirror gaps"), "{said}");
     assert_eq!(said["mirror_gap_frames"], short);
 }
 
 #[test]
-fn a_check_takes_an_interface() {
+fn a_check_requires_an_interface() {
     let mut command = Command::new(BINARY);
     let output = command.args(["capture", "--check", "1"]).output().unwrap();
     assert!(!output.status.success());

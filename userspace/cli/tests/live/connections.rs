@@ -1,16 +1,16 @@
-//! What live capture says of queue pairs is what the file says that was replayed, but for times.
+//! A live capture reports the queue pairs of the replayed file, except for times.
 
 use crate::live::{BINARY, Live};
 use crate::namespace::{Namespace, RECEIVER};
-use crate::replay::replay;
+use crate::replay::{each, replay};
 use crate::totals::capture;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-/// CM datagrams, every operation of a reliable connection, unreliable services, fatal NAKs. Not
-/// what is sent again: whether that was late, doubled or lost is told from times.
+/// CM datagrams, every operation of a reliable connection, unreliable services, fatal NAKs. No retransmissions: times
+/// decide whether those were late, duplicate or lost.
 const CAPTURES: [&str; 4] = [
     "ipv6_cm_rping",
     "opmix_rc_all",
@@ -18,7 +18,7 @@ const CAPTURES: [&str; 4] = [
     "error_naks",
 ];
 
-/// What does not hang on when a packet passed, by queue pair numbers.
+/// Values that do not depend on the time of a packet, by queue pair numbers.
 fn of(report: &Value) -> BTreeMap<String, Value> {
     let connections = report["connections"].as_array().unwrap().iter();
     connections
@@ -53,7 +53,7 @@ fn of(report: &Value) -> BTreeMap<String, Value> {
         .collect()
 }
 
-/// How often each kind of event happened.
+/// The number of events of each kind.
 fn kinds(report: &Value) -> BTreeMap<String, u64> {
     let mut kinds = BTreeMap::new();
     for event in report["events"].as_array().unwrap() {
@@ -74,25 +74,16 @@ fn of_file(path: &Path) -> Value {
 }
 
 fn every_capture(mode: &str) {
-    let Some(namespace) = Namespace::new() else {
-        return;
-    };
-    for name in CAPTURES {
-        let Some(path) = capture(name) else {
-            eprintln!("skipped: no {name} here");
-            continue;
-        };
+    let begin = |namespace: &Namespace| {
         let mut command = namespace.command(BINARY);
         command.args(["connections", "-q", "-o", "json", "--mode", mode]);
-        let live = Live::spawn(command.args(["-i", RECEIVER]));
-        replay(&namespace, &path);
-        live.signal("-INT");
-        let (report, said) = live.end();
-        assert_eq!(said, "");
-        let file = of_file(&path);
+        Live::spawn(command.args(["-i", RECEIVER]))
+    };
+    each(&CAPTURES, begin, |name, path, report| {
+        let file = of_file(path);
         assert!(!of(&file).is_empty());
-        assert_eq!(of(&report), of(&file), "{name}");
-        assert_eq!(kinds(&report), kinds(&file), "{name}");
+        assert_eq!(of(report), of(&file), "{name}");
+        assert_eq!(kinds(report), kinds(&file), "{name}");
         let timed = |report: &Value| -> bool {
             let connections = report["connections"].as_array().unwrap().iter();
             connections
@@ -100,10 +91,10 @@ fn every_capture(mode: &str) {
                 .any(|samples| samples.as_u64().unwrap() > 0)
         };
         assert!(
-            timed(&report) || !timed(&file) || mode != "af-packet",
+            timed(report) || !timed(&file) || mode != "af-packet",
             "{name}"
         );
-    }
+    });
 }
 
 #[test]
@@ -121,9 +112,9 @@ fn packet_sockets() {
     every_capture("af-packet");
 }
 
-/// It ends by itself, and keeps what it followed in the dataset too.
+/// The command ends by itself, and also stores connections in the dataset.
 #[test]
-fn for_a_time_and_into_a_dataset() {
+fn for_a_duration_and_into_a_dataset() {
     let Some(namespace) = Namespace::new() else {
         return;
     };
@@ -140,8 +131,7 @@ fn for_a_time_and_into_a_dataset() {
         &["--connections", "--mode", "native", "--out", root],
     );
     replay(&namespace, &path);
-    live.signal("-INT");
-    live.end();
+    live.stop();
     let mut command = Command::new(BINARY);
     command.args(["connections", "-q", "-o", "json", root]);
     let output = command.output().unwrap();

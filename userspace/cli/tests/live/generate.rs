@@ -1,4 +1,4 @@
-//! Frames of the generator, counted by its kernel, and by a capture on the other end.
+//! Frames of the generator, counted by its kernel and by a capture on the other end.
 
 use crate::live::{BINARY, Live};
 use crate::namespace::{Namespace, RECEIVER, SENDER};
@@ -27,13 +27,13 @@ fn sent(command: &mut Command) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// The other end of a veth pair takes its frames when its own queue is polled.
+/// The other end of a veth pair accepts frames when the kernel polls its queue.
 fn settle() {
     std::thread::sleep(std::time::Duration::from_millis(300));
 }
 
 #[test]
-fn a_frame_too_long_for_the_interface_names_what_mends_it() {
+fn a_frame_too_long_for_the_interface_names_the_remedy() {
     let Some(namespace) = Namespace::new() else {
         return;
     };
@@ -41,12 +41,15 @@ fn a_frame_too_long_for_the_interface_names_what_mends_it() {
     let output = generate(&namespace, &[]).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success());
-    let mends = format!("`ip link set dev {SENDER} mtu 9000`");
-    assert!(said.contains(&mends) && said.lines().count() == 1, "{said}");
+    let remedy = format!("`ip link set dev {SENDER} mtu 9000`");
+    assert!(
+        said.contains(&remedy) && said.lines().count() == 1,
+        "{said}"
+    );
 }
 
 #[test]
-fn what_the_kernel_accepted_is_what_a_capture_sees() {
+fn a_capture_sees_what_the_kernel_accepted() {
     let Some(namespace) = Namespace::new() else {
         return;
     };
@@ -60,12 +63,11 @@ fn what_the_kernel_accepted_is_what_a_capture_sees() {
         let live = Live::begin(&namespace, &["--mode", "native", "--verdict", "drop"]);
         let sent = sent(&mut generate(&namespace, arguments));
         settle();
-        live.signal("-INT");
-        let (summary, _) = live.end();
+        let (summary, _) = live.stop();
         let dropped = namespace.receiver()["stats64"]["rx"]["dropped"].as_u64();
         let dropped = dropped.unwrap() - before.unwrap();
         let accepted = sent["accepted"].as_u64().unwrap();
-        // What the driver refused is counted at the other end too.
+        // The other end also counts what the driver refused.
         assert_eq!(sent["dropped"].as_u64(), Some(dropped), "{arguments:?}");
         assert_eq!(summary["frames"].as_u64(), Some(accepted), "{arguments:?}");
         assert_eq!(
@@ -73,22 +75,21 @@ fn what_the_kernel_accepted_is_what_a_capture_sees() {
             Some(accepted + dropped),
             "{arguments:?}"
         );
-        // How many go out in a time hangs on who else wants the processor.
+        // The number of frames in a given time depends on the load of the machine.
         assert!(accepted > 0, "{arguments:?}");
     }
 }
 
-/// The scenario's own times: once through, as long as it says.
+/// The scenario's own times: once, for as long as it specifies.
 #[test]
-fn a_scenario_is_sent_when_it_says() {
+fn a_scenario_is_sent_at_its_own_times() {
     let Some(namespace) = Namespace::new() else {
         return;
     };
     let live = Live::begin(&namespace, &["--mode", "native"]);
     let sent = sent(&mut generate(&namespace, &["--duration", "500ms"]));
     settle();
-    live.signal("-INT");
-    let (summary, _) = live.end();
+    let (summary, _) = live.stop();
     assert_eq!(summary["frames"], sent["accepted"]);
     assert_eq!(sent["by"], "a packet socket");
     assert!(sent["seconds"].as_f64().unwrap() >= 0.5);
@@ -114,17 +115,16 @@ fn a_signal_ends_the_sending_and_the_count_stays_exact() {
     let output = sender.wait_with_output().unwrap();
     assert!(output.status.success());
     let sent: Value = serde_json::from_slice(&output.stdout).unwrap();
-    live.signal("-INT");
-    let (summary, _) = live.end();
+    let (summary, _) = live.stop();
     assert_eq!(summary["frames"], sent["accepted"]);
 }
 
 #[test]
-fn an_interface_whose_driver_takes_none_is_told_at_once() {
+fn a_driver_that_accepts_no_xdp_frames_is_reported_at_once() {
     let Some(namespace) = Namespace::new() else {
         return;
     };
-    // Nothing on the other end asks for frames of XDP.
+    // Without GRO the other end does not request XDP frames.
     namespace
         .command("ethtool")
         .args(["-K", RECEIVER, "gro", "off"])

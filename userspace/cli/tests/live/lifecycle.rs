@@ -1,4 +1,4 @@
-//! Signals, `kill -9`, interfaces that vanish, programs of somebody else.
+//! Signals, `kill -9`, interfaces that vanish, XDP programs of others.
 
 use crate::live::{BINARY, Live};
 use crate::namespace::{Namespace, RECEIVER, SENDER};
@@ -13,7 +13,7 @@ fn is_untouched(namespace: &Namespace) -> bool {
 }
 
 #[test]
-fn nothing_stays_behind_a_killed_capture() {
+fn a_killed_capture_leaves_nothing() {
     let Some(namespace) = Namespace::new() else {
         return;
     };
@@ -26,7 +26,7 @@ fn nothing_stays_behind_a_killed_capture() {
 }
 
 #[test]
-fn nothing_stays_behind_an_ended_capture() {
+fn a_finished_capture_leaves_nothing() {
     let Some(namespace) = Namespace::new() else {
         return;
     };
@@ -39,7 +39,7 @@ fn nothing_stays_behind_an_ended_capture() {
 }
 
 #[test]
-fn a_signal_asks_for_the_counts() {
+fn a_signal_prints_the_counts() {
     let Some(namespace) = Namespace::new() else {
         return;
     };
@@ -48,14 +48,13 @@ fn a_signal_asks_for_the_counts() {
         live.signal("-USR1");
         let line = live.line();
         assert!(line.starts_with("0 frames = 0 RoCEv2 + 0 other"), "{line}");
-        live.signal("-INT");
-        live.end();
+        live.stop();
     }
 }
 
 /// Guards against signals that interrupt the kernel in the middle of a flush.
 #[test]
-fn a_capture_that_was_stopped_goes_on() {
+fn a_stopped_capture_resumes() {
     let Some(namespace) = Namespace::new() else {
         return;
     };
@@ -64,12 +63,11 @@ fn a_capture_that_was_stopped_goes_on() {
         live.signal("-STOP");
         live.signal("-CONT");
     }
-    live.signal("-INT");
-    assert_eq!(live.end().1, "");
+    assert_eq!(live.stop().1, "");
 }
 
 #[test]
-fn a_command_is_run_and_its_end_is_ours() {
+fn a_capture_runs_a_command_and_ends_with_it() {
     let Some(namespace) = Namespace::new() else {
         return;
     };
@@ -107,7 +105,7 @@ fn an_interface_goes_down_and_is_removed() {
 }
 
 #[test]
-fn a_program_of_somebody_else_stays_untouched() {
+fn a_foreign_program_stays_attached() {
     let Some(namespace) = Namespace::new() else {
         return;
     };
@@ -123,8 +121,7 @@ fn a_program_of_somebody_else_stays_untouched() {
             assert!(said.contains("XDP program of somebody else"), "{said}");
             assert_eq!(namespace.receiver()["xdp"], attached);
         }
-        live.signal("-INT");
-        live.end();
+        live.stop();
     }
 }
 
@@ -140,7 +137,7 @@ fn several_interfaces_are_one_capture() {
 }
 
 #[test]
-fn an_interface_that_is_not_there_is_named() {
+fn a_missing_interface_is_named() {
     let output = Command::new(BINARY)
         .args(["capture", "-i", "nosuch0"])
         .output()
@@ -166,9 +163,9 @@ fn an_interface_with_an_address_keeps_its_frames() {
     assert_eq!(summary["live"]["verdict_reason"], reason);
 }
 
-/// Thresholds and filters change under a running capture; a wrong file changes nothing.
+/// A running capture applies new thresholds and filters; a wrong file changes nothing.
 #[test]
-fn the_configuration_is_read_again() {
+fn the_configuration_is_reloaded() {
     let Some(namespace) = Namespace::new() else {
         return;
     };
@@ -203,23 +200,21 @@ fn the_configuration_is_read_again() {
         ];
         assert_eq!(expected.map(|_| live.line()), expected);
         if mode == "native" {
-            // From here on the kernel goes by it.
+            // The kernel applies it from now on.
             let said = "filter: `vlan 100` in the kernel, all of it behind it\n";
             assert_eq!(live.line(), said);
         }
         replay(&namespace, &capture("vlan100_write_bw").unwrap());
-        live.signal("-INT");
-        let (summary, _) = live.end();
+        let (summary, _) = live.stop();
         let (kept, filtered) = (&summary["roce_packets"], &summary["filtered"]);
         assert!(kept.as_u64().unwrap() > 0, "{mode}");
         assert_eq!(filtered.as_u64(), Some(0), "{mode}");
     }
 }
 
-/// What becomes of frames behind XDP changes under a running capture: another socket sees them, and then
-/// no more.
+/// The verdict changes under a running capture: another socket receives the frames, and then none.
 #[test]
-fn the_verdict_is_read_again() {
+fn the_verdict_is_reloaded() {
     let Some(namespace) = Namespace::new() else {
         return;
     };
@@ -248,7 +243,7 @@ fn the_verdict_is_read_again() {
     assert_eq!(all["frames"].as_u64(), Some(2 * some));
     assert_eq!(all["live"]["verdict"], "drop");
 
-    // A packet socket can only say so.
+    // A packet socket cannot drop frames and can only report that.
     write("[capture]\n");
     let mut socket = Live::begin(
         &namespace,
@@ -259,6 +254,5 @@ fn the_verdict_is_read_again() {
     assert_eq!(socket.line(), expected[0]);
     let said = "a packet socket cannot drop frames: verdict drop takes a restart, and XDP\n";
     assert_eq!(socket.line(), said);
-    socket.signal("-INT");
-    socket.end();
+    socket.stop();
 }

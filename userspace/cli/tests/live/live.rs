@@ -8,14 +8,14 @@ use std::process::{Child, ChildStderr, Command};
 
 pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_rocescope");
 
-/// A capture that is under way.
+/// A running capture.
 pub(crate) struct Live {
     child: Child,
     stderr: BufReader<ChildStderr>,
 }
 
 impl Live {
-    /// Captures on the receiver; returns when the first line says that frames are taken.
+    /// Captures on the receiver; returns when the first line reports that the capture has started.
     pub(crate) fn begin(namespace: &Namespace, arguments: &[&str]) -> Self {
         let mut command = namespace.command(BINARY);
         command.args(["capture", "-o", "json", "-i", RECEIVER]);
@@ -34,14 +34,14 @@ impl Live {
         line
     }
 
-    /// Sends a signal: `ip netns exec` has become the binary.
+    /// Sends a signal to the binary, which `ip netns exec` has become.
     pub(crate) fn signal(&self, name: &str) {
         let pid = self.child.id().to_string();
         let sent = Command::new("kill").args([name, &pid]).status().unwrap();
         assert!(sent.success());
     }
 
-    /// Waits for the end, which must be a good one: the summary, and what else was said.
+    /// Waits for the end, which must be successful. Returns the summary and the other lines.
     pub(crate) fn end(mut self) -> (Value, String) {
         let mut summary = String::new();
         self.child
@@ -55,6 +55,12 @@ impl Live {
         let status = self.child.wait().unwrap();
         assert!(status.success(), "{status}: {said}");
         (serde_json::from_str(&summary).unwrap(), said)
+    }
+
+    /// Ends the capture with SIGINT; returns the summary and the other lines.
+    pub(crate) fn stop(self) -> (Value, String) {
+        self.signal("-INT");
+        self.end()
     }
 
     /// `kill -9`.

@@ -1,32 +1,32 @@
-//! Live captures, each in a network namespace of its own: what goes over a veth pair must be counted
-//! as if it were read from the file it came from, and nothing may stay behind.
+//! Live captures, each in its own network namespace. A capture must count the frames on a veth pair as it counts their
+//! file, and leave nothing behind.
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | `namespace` | a namespace with a veth pair, gone with the test |
+//! | `namespace` | a namespace with a veth pair, removed after the test |
 //! | `live` | the binary, capturing in a namespace |
-//! | `background` | the binary, started and talked to; `tests/probe` has it too |
+//! | `background` | the binary in the background; `tests/probe` uses it too |
 //! | `replay` | frames of a capture file onto the other end |
-//! | `connections` | queue pairs are those of the file, CM and all |
-//! | `totals` | native, generic and packet sockets count what the file holds |
+//! | `connections` | queue pairs equal those of the file, CM included |
+//! | `totals` | native, generic and packet sockets count the frames of the file |
 //! | `generate` | frames of the generator, counted on both ends |
-//! | `lifecycle` | signals, `kill -9`, interfaces that vanish, programs of somebody else |
-//! | `overload` | a capture that is stopped while runs come: said, counted, and over when it goes on |
-//! | `check` | what `--check` says of ports that are right and of those that are not |
+//! | `lifecycle` | signals, `kill -9`, interfaces that vanish, XDP programs of others |
+//! | `overload` | a capture that stops while runs arrive: reported, counted, and over when it resumes |
+//! | `check` | findings of `--check` on good and bad ports |
 //! | `port` | `doctor`, counters, renaming, queues, tags |
 //! | `recorder` | the frames around events, tags and all |
-//! | `figures` | what Prometheus reads is what the summary says |
-//! | `privileges` | none, and only those that it takes |
+//! | `metrics` | the metrics for Prometheus equal the summary |
+//! | `privileges` | without capabilities, and with only the required ones |
 #![expect(clippy::unwrap_used, clippy::panic, reason = "it is a test")]
 
 #[path = "../background/mod.rs"]
 mod background;
 mod check;
 mod connections;
-mod figures;
 mod generate;
 mod lifecycle;
 mod live;
+mod metrics;
 mod namespace;
 mod overload;
 mod port;

@@ -1,9 +1,9 @@
-//! A namespace with a veth pair, gone with the test.
+//! A namespace with a veth pair, removed after the test.
 
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The end that frames are put onto, and the end that is captured on.
+/// The end that sends frames, and the end that captures them.
 pub(crate) const SENDER: &str = "out0";
 pub(crate) const RECEIVER: &str = "in0";
 
@@ -14,7 +14,7 @@ pub(crate) struct Namespace {
 }
 
 impl Namespace {
-    /// A namespace of our own; `None`, said in one line, where this user may not make one.
+    /// Creates a namespace; `None`, after one line, where this user may not.
     pub(crate) fn new() -> Option<Self> {
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let name = format!("rocescope-{}-{count}", std::process::id());
@@ -29,7 +29,7 @@ impl Namespace {
             "link", "add", SENDER, "type", "veth", "peer", "name", RECEIVER,
         ]);
         for interface in [SENDER, RECEIVER] {
-            // The kernel itself would send over it else.
+            // Otherwise the kernel itself would send on it.
             let quiet = format!("net.ipv6.conf.{interface}.disable_ipv6=1");
             succeed(
                 &namespace
@@ -43,7 +43,7 @@ impl Namespace {
         Some(namespace)
     }
 
-    /// `ip` in the namespace; it must succeed. What it prints.
+    /// Runs `ip` in the namespace, which must succeed. Returns its output.
     pub(crate) fn ip(&self, arguments: &[&str]) -> String {
         let mut ip = Command::new("ip");
         let output = ip
@@ -62,7 +62,7 @@ impl Namespace {
         command
     }
 
-    /// What is attached to the receiver, and whether it takes frames for anybody.
+    /// The program on the receiver, and whether the interface is promiscuous.
     pub(crate) fn receiver(&self) -> serde_json::Value {
         let shown = self.ip(&["-json", "-details", "-stats", "link", "show", RECEIVER]);
         let mut links: serde_json::Value = serde_json::from_str(&shown).unwrap();
@@ -72,7 +72,7 @@ impl Namespace {
 
 impl Drop for Namespace {
     fn drop(&mut self) {
-        // Whether that works is no part of any test.
+        // No test depends on the removal.
         let _ = Command::new("ip")
             .args(["netns", "del", &self.name])
             .status();

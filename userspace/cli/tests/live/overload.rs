@@ -1,4 +1,4 @@
-//! A capture that is stopped while runs come: said, counted, and over when it goes on.
+//! A capture that stops while runs arrive: reported, counted, and over when it resumes.
 
 use crate::live::{BINARY, Live};
 use crate::namespace::{Namespace, SENDER};
@@ -6,7 +6,7 @@ use crate::replay::replay;
 use crate::totals::capture;
 use serde_json::Value;
 
-/// Puts generated frames onto the sender, as fast as it takes them.
+/// Sends generated frames as fast as the interface accepts them.
 fn send(namespace: &Namespace, count: &str) {
     let scenario = concat!(
         env!("CARGO_MANIFEST_DIR"),
@@ -19,7 +19,7 @@ fn send(namespace: &Namespace, count: &str) {
 }
 
 #[test]
-fn a_full_ring_is_told_once_a_cpu_and_counted() {
+fn a_full_ring_is_reported_once_per_cpu_and_counted() {
     let Some(namespace) = Namespace::new() else {
         return;
     };
@@ -33,21 +33,20 @@ fn a_full_ring_is_told_once_a_cpu_and_counted() {
         warning.starts_with("warning: the ring of CPU ") && warning.contains(" is full: "),
         "{warning}"
     );
-    // What comes after is whole again.
+    // Later frames are complete again.
     replay(&namespace, &capture("vlan100_write_bw").unwrap());
-    live.signal("-INT");
-    let (summary, said) = live.end();
+    let (summary, said) = live.stop();
     assert!(said.lines().all(|line| line.starts_with("warning: ")));
-    let mut told: Vec<&str> = vec![warning.trim_end()];
-    told.extend(said.lines());
+    let mut reported: Vec<&str> = vec![warning.trim_end()];
+    reported.extend(said.lines());
     let warnings = summary["live"]["warnings"].as_array().unwrap().iter();
     let warnings: Vec<String> = warnings
         .map(|warning| format!("warning: {}", warning.as_str().unwrap()))
         .collect();
-    assert_eq!(warnings, told);
+    assert_eq!(warnings, reported);
     let lost = &summary["live"];
     assert!(lost["lost_runs"].as_u64().unwrap() > 0, "{lost}");
     assert!(lost["blind_intervals"].as_u64().unwrap() > 0, "{lost}");
-    // The summary says whether the identity holds; the command fails where it does not.
+    // The summary shows whether the identity holds; otherwise the command fails.
     assert_ne!(summary["lost"], Value::from(0));
 }

@@ -1,4 +1,4 @@
-//! `doctor`, counters of the port, what a card does to tags.
+//! `doctor`, counters of the port, VLAN tags and offloads.
 
 use crate::live::{BINARY, Live};
 use crate::namespace::{Namespace, RECEIVER, SENDER};
@@ -16,19 +16,19 @@ fn doctor(namespace: &Namespace, arguments: &[&str]) -> (Output, Value) {
     (output, said)
 }
 
-/// Level and command of what was found about a topic.
+/// Level and remedy of the finding about a topic.
 fn finding(said: &Value, topic: &str) -> (String, Option<String>) {
     let found = said["findings"].as_array().unwrap().iter();
     let mut found = found.filter(|finding| finding["topic"] == topic);
     let finding = found.next().unwrap_or_else(|| panic!("{topic}: {said}"));
     (
         finding["level"].as_str().unwrap().into(),
-        finding["mend"].as_str().map(str::to_owned),
+        finding["remedy"].as_str().map(str::to_owned),
     )
 }
 
 #[test]
-fn the_doctor_finds_what_is_wrong_and_how_to_mend_it() {
+fn the_doctor_reports_problems_and_remedies() {
     let Some(namespace) = Namespace::new() else {
         return;
     };
@@ -58,7 +58,7 @@ fn the_doctor_finds_what_is_wrong_and_how_to_mend_it() {
 }
 
 #[test]
-fn the_doctor_leaves_a_program_of_somebody_else_alone() {
+fn the_doctor_leaves_a_foreign_program_attached() {
     let Some(namespace) = Namespace::new() else {
         return;
     };
@@ -67,12 +67,11 @@ fn the_doctor_leaves_a_program_of_somebody_else_alone() {
     let (_, said) = doctor(&namespace, &["--try"]);
     assert_eq!(finding(&said, "xdp native").0, "fail");
     assert_eq!(namespace.receiver()["xdp"], attached);
-    live.signal("-INT");
-    live.end();
+    live.stop();
 }
 
 #[test]
-fn an_interface_is_renamed_and_the_capture_goes_on() {
+fn a_capture_survives_a_renamed_interface() {
     let Some(namespace) = Namespace::new() else {
         return;
     };
@@ -87,8 +86,7 @@ fn an_interface_is_renamed_and_the_capture_goes_on() {
         );
         namespace.ip(&["link", "set", "dev", "in1", "name", RECEIVER, "up"]);
         live.line();
-        live.signal("-INT");
-        live.end();
+        live.stop();
     }
 }
 
@@ -113,20 +111,19 @@ fn sixty_four_queues_are_one_capture() {
     let live = Live::begin(&namespace, &["--mode", "native"]);
     let path = capture("vlan100_write_bw").unwrap();
     replay(&namespace, &path);
-    live.signal("-INT");
-    let (summary, _) = live.end();
+    let (summary, _) = live.stop();
     assert!(summary["frames"].as_u64().unwrap() > 100);
     assert_eq!(summary["lost"], 0);
 }
 
-/// Frames that the interface itself dropped: its ring was full, for nobody took them out.
+/// Frames that the interface itself dropped: its ring was full.
 #[test]
-fn what_the_interface_drops_joins_the_identity() {
+fn interface_drops_are_part_of_the_identity() {
     let Some(namespace) = Namespace::new() else {
         return;
     };
     let live = Live::begin(&namespace, &["--mode", "native"]);
-    // The sender puts more in at once than the ring holds, on another CPU than takes them out.
+    // The sender queues more at once than the ring holds, on another CPU than the reader.
     let mut sender = namespace.command(BINARY);
     let scenario = concat!(
         env!("CARGO_MANIFEST_DIR"),
@@ -135,8 +132,7 @@ fn what_the_interface_drops_joins_the_identity() {
     sender.args(["generate", scenario, "--iface", SENDER, "-o", "json"]);
     sender.args(["--full-speed", "--count", "300000"]);
     let sent: Value = serde_json::from_slice(&sender.output().unwrap().stdout).unwrap();
-    live.signal("-INT");
-    let (summary, _) = live.end();
+    let (summary, _) = live.stop();
     let seen = summary["frames"].as_u64().unwrap();
     let dropped = summary["live"]["interface_dropped"].as_u64().unwrap();
     assert_eq!(seen + dropped, sent["offered"].as_u64().unwrap(), "{sent}");
@@ -149,9 +145,9 @@ fn strips(namespace: &Namespace) -> bool {
     features.contains("rx-vlan-offload: on")
 }
 
-/// Also after `kill -9`, when nothing of the capture is left to do it.
+/// Also after `kill -9`, when no code of the capture can run.
 #[test]
-fn tags_stay_in_while_a_capture_runs() {
+fn tags_stay_in_frames_while_a_capture_runs() {
     let Some(namespace) = Namespace::new() else {
         return;
     };
@@ -163,8 +159,7 @@ fn tags_stay_in_while_a_capture_runs() {
         if killed {
             live.kill();
         } else {
-            live.signal("-INT");
-            live.end();
+            live.stop();
         }
         let begun = Instant::now();
         while !strips(&namespace) {

@@ -1,4 +1,4 @@
-//! No capabilities, and only those that it takes.
+//! Captures without capabilities, and with only the required ones.
 
 use crate::live::{BINARY, Live};
 use crate::namespace::{Namespace, RECEIVER};
@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
 
-/// `nobody`: a user who owns nothing.
-const NOBODY: &str = "65534";
+/// The user ID of a user without files.
+const UNPRIVILEGED: &str = "65534";
 
-/// The binary where everybody may run it.
+/// A copy of the binary that every user may run.
 fn public() -> (TempDir, PathBuf) {
     let directory = tempfile::tempdir().unwrap();
     fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).unwrap();
@@ -22,10 +22,16 @@ fn public() -> (TempDir, PathBuf) {
     (directory, program)
 }
 
-/// The binary as a user without privileges who has these capabilities and can get no others.
+/// The binary as an unprivileged user with exactly these capabilities and no way to gain others.
 fn unprivileged(namespace: &Namespace, program: &Path, capabilities: &str) -> Command {
     let mut command = namespace.command("setpriv");
-    command.args(["--reuid", NOBODY, "--regid", NOBODY, "--clear-groups"]);
+    command.args([
+        "--reuid",
+        UNPRIVILEGED,
+        "--regid",
+        UNPRIVILEGED,
+        "--clear-groups",
+    ]);
     for set in ["--inh-caps", "--ambient-caps", "--bounding-set"] {
         command.arg(format!("{set}=-all{capabilities}"));
     }
@@ -51,8 +57,7 @@ fn three_capabilities_are_enough_for_xdp_and_one_for_packet_sockets() {
         let mut command = unprivileged(&namespace, &program, capabilities);
         let live = Live::spawn(command.args(["--mode", mode]));
         replay(&namespace, &path);
-        live.signal("-INT");
-        let (summary, said) = live.end();
+        let (summary, said) = live.stop();
         assert_eq!(said, "", "{mode}");
         assert_ne!(summary["roce_packets"], 0, "{mode}");
         seen.push(summary["roce_packets"].clone());
@@ -61,7 +66,7 @@ fn three_capabilities_are_enough_for_xdp_and_one_for_packet_sockets() {
 }
 
 #[test]
-fn what_is_missing_is_named_with_the_command_that_grants_it() {
+fn missing_capabilities_are_named_with_the_command_that_grants_them() {
     let Some(namespace) = Namespace::new() else {
         return;
     };

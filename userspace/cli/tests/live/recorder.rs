@@ -1,4 +1,4 @@
-//! The frames around events, tags and all.
+//! The flight recorder: frames around events, tags included.
 
 use crate::live::{BINARY, Live};
 use crate::namespace::{Namespace, RECEIVER};
@@ -9,7 +9,7 @@ use rocescope_wire::FrameLengths;
 use std::fs::{self, File};
 use std::path::Path;
 
-/// Frames of a file: length on the wire and bytes.
+/// Frames of a file: length on the wire, and bytes.
 fn frames(path: &Path) -> Vec<(u32, Vec<u8>)> {
     let mut frames = Vec::new();
     let mut reader = FrameReader::new(file::open(path).unwrap()).unwrap();
@@ -19,7 +19,7 @@ fn frames(path: &Path) -> Vec<(u32, Vec<u8>)> {
     frames
 }
 
-/// Every frame with a tag of VLAN 7 put in.
+/// Inserts a VLAN 7 tag into every frame.
 fn tagged(from: &Path, to: &Path) {
     let mut writer = PcapNgWriter::new(File::create(to).unwrap()).unwrap();
     let mut reader = FrameReader::new(file::open(from).unwrap()).unwrap();
@@ -37,7 +37,7 @@ fn tagged(from: &Path, to: &Path) {
 }
 
 #[test]
-fn a_packet_socket_keeps_what_came() {
+fn a_packet_socket_records_all_frames() {
     let Some(namespace) = Namespace::new() else {
         return;
     };
@@ -53,8 +53,7 @@ fn a_packet_socket_keeps_what_came() {
     ];
     let live = Live::begin(&namespace, &more);
     replay(&namespace, &input);
-    live.signal("-INT");
-    let (summary, said) = live.end();
+    let (summary, said) = live.stop();
     assert_eq!(said, "");
     assert_eq!(summary["live"]["interfaces"][0]["mode"], "af_packet");
     let recorder = &summary["recorder"];
@@ -62,7 +61,7 @@ fn a_packet_socket_keeps_what_came() {
         (&recorder["events"]["nak"], &recorder["events"]["rnr_nak"]),
         (&13.into(), &55.into())
     );
-    // All came within the half minute before the last NAK and the second behind it.
+    // All arrived within the 30 s before the last NAK and the second after it.
     let paths: Vec<_> = fs::read_dir(&place)
         .unwrap()
         .map(|entry| entry.unwrap().path())
@@ -81,7 +80,7 @@ fn a_packet_socket_keeps_what_came() {
 }
 
 #[test]
-fn the_kernel_hands_over_no_frames() {
+fn xdp_hands_over_no_frames() {
     let Some(namespace) = Namespace::new() else {
         return;
     };
@@ -109,9 +108,9 @@ fn the_kernel_hands_over_no_frames() {
     );
 }
 
-/// Guards against a configuration file that has `--check` write.
+/// Guards against a configuration file that makes `--check` write.
 #[test]
-fn a_check_writes_nothing_whatever_the_file_has() {
+fn a_check_writes_nothing_with_any_configuration() {
     let Some(namespace) = Namespace::new() else {
         return;
     };

@@ -1,10 +1,13 @@
-//! Frames of a capture file onto the other end.
+//! Sends the frames of a capture file on the other end.
 
+use crate::live::Live;
 use crate::namespace::{Namespace, RECEIVER, SENDER};
+use crate::totals::capture;
 use rocescope_capture::file::{self, FrameReader};
 use rocescope_capture::inject::Injector;
 use rocescope_host::interface::Interface;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+use serde_json::Value;
 use std::fs::{self, File};
 use std::os::fd::AsFd;
 use std::path::Path;
@@ -15,10 +18,32 @@ use std::time::{Duration, Instant};
 const BURST: u64 = 32;
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// Sends every frame of the file, and waits until the receiver has counted them.
+/// Replays each file while the capture that `begin` starts is running. Passes name, file and report to `check`.
+pub(crate) fn each(
+    captures: &[&str],
+    begin: impl Fn(&Namespace) -> Live,
+    check: impl Fn(&str, &Path, &Value),
+) {
+    let Some(namespace) = Namespace::new() else {
+        return;
+    };
+    for name in captures {
+        let Some(path) = capture(name) else {
+            eprintln!("skipped: {name} is not available");
+            continue;
+        };
+        let live = begin(&namespace);
+        replay(&namespace, &path);
+        let (report, messages) = live.stop();
+        assert_eq!(messages, "");
+        check(name, &path, &report);
+    }
+}
+
+/// Sends every frame of the file and waits until the receiver has counted them.
 pub(crate) fn replay(namespace: &Namespace, path: &Path) {
     scope(|scope| {
-        // Only this thread is in the namespace, and it ends there.
+        // Only this thread enters the namespace, and it ends there.
         let sender = scope.spawn(|| {
             let entry = File::open(format!("/run/netns/{}", namespace.name)).unwrap();
             move_into_link_name_space(entry.as_fd(), Some(LinkNameSpaceType::Network)).unwrap();

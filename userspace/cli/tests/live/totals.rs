@@ -1,20 +1,20 @@
-//! Native, generic and packet sockets count what the file holds.
+//! Native, generic and packet sockets count the frames of the file.
 
 use crate::live::{BINARY, Live};
 use crate::namespace::Namespace;
-use crate::replay::replay;
+use crate::replay::{each, replay};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A tag, IPv6, and frames of more than a page.
+/// A tag, IPv6, and frames larger than a page.
 const CAPTURES: [&str; 3] = [
     "vlan100_write_bw",
     "ipv6_linklocal_send_bw",
     "jumbo_mtu4096",
 ];
 
-/// A capture, from beside the project or from in it; not all are in both.
+/// A capture of the whole collection or of the project; neither has all of them.
 pub(crate) fn capture(name: &str) -> Option<PathBuf> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     [
@@ -26,7 +26,7 @@ pub(crate) fn capture(name: &str) -> Option<PathBuf> {
     .find(|path| path.exists())
 }
 
-/// What does not hang on when and where frames were seen.
+/// Values that do not depend on when and where frames were captured.
 fn totals(summary: &Value) -> Value {
     let mut totals = serde_json::Map::new();
     for key in [
@@ -73,22 +73,11 @@ fn of_file(path: &Path, more: &[&str]) -> Value {
 }
 
 fn every_capture(mode: &str, name_of_mode: &str) {
-    let Some(namespace) = Namespace::new() else {
-        return;
-    };
-    for name in CAPTURES {
-        let Some(path) = capture(name) else {
-            eprintln!("skipped: no {name} here");
-            continue;
-        };
-        let live = Live::begin(&namespace, &["--mode", mode]);
-        replay(&namespace, &path);
-        live.signal("-INT");
-        let (summary, said) = live.end();
-        assert_eq!(said, "");
+    let begin = |namespace: &Namespace| Live::begin(namespace, &["--mode", mode]);
+    each(&CAPTURES, begin, |name, path, summary| {
         assert_eq!(summary["live"]["interfaces"][0]["mode"], name_of_mode);
-        assert_eq!(totals(&summary), totals(&of_file(&path, &[])), "{name}");
-    }
+        assert_eq!(totals(summary), totals(&of_file(path, &[])), "{name}");
+    });
 }
 
 #[test]
@@ -106,10 +95,9 @@ fn packet_sockets() {
     every_capture("af-packet", "af_packet");
 }
 
-/// What the kernel turns away and what the filter behind it does are together what a file loses, and
-/// nothing else changes.
+/// Frames rejected in the kernel and in user space together equal those filtered from a file, and nothing else changes.
 #[test]
-fn a_filter_keeps_what_it_keeps_of_a_file() {
+fn a_live_filter_equals_a_filter_on_a_file() {
     let Some(namespace) = Namespace::new() else {
         return;
     };
@@ -136,15 +124,14 @@ fn a_filter_keeps_what_it_keeps_of_a_file() {
         let said = format!("filter: {in_kernel} in the kernel, all of it behind it\n");
         assert_eq!(live.line(), said);
         replay(&namespace, &path);
-        live.signal("-INT");
-        let (summary, _) = live.end();
+        let (summary, _) = live.stop();
         let file = of_file(&path, &more);
         assert!(file["filtered"].as_u64().unwrap() > 0, "{filter}");
         assert_eq!(totals(&summary), totals(&file), "{filter}");
     }
 }
 
-/// Runs that came over many slices and windows add up to what went in.
+/// Runs in many slices and windows sum to the sent frames.
 #[test]
 fn a_long_capture_is_written_window_by_window() {
     let Some(namespace) = Namespace::new() else {

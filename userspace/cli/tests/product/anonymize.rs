@@ -1,4 +1,4 @@
-//! `--anonymize`: the same counts under other addresses.
+//! `--anonymize`: equal counts under other addresses.
 
 use crate::{captures, rocescope};
 use serde_json::Value;
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 const KEY: &str = "0123456789abcdeffedcba98765432101032547698badcfeefcdab8967452301";
 
 #[test]
-fn only_addresses_change_and_each_always_into_the_same() {
+fn only_addresses_change_and_consistently() {
     let mut known: BTreeMap<String, String> = BTreeMap::new();
     for capture in captures::all(&captures::ours()) {
         let arguments = ["--connections", "--filter", "net 0.0.0.0/0 or net ::/0"];
@@ -26,7 +26,7 @@ fn only_addresses_change_and_each_always_into_the_same() {
         }
         let flows = |json: &Value| json["top_flows"].as_array().unwrap().clone();
         let (mut open, mut hidden) = (flows(&open), flows(&hidden));
-        // Flows of one size stand in the order of their addresses.
+        // Flows of equal size are ordered by address.
         let order = |flow: &Value| (flow["dst_qpn"].as_u64(), flow["udp_src_port"].as_u64());
         open.sort_by_key(order);
         hidden.sort_by_key(order);

@@ -1,4 +1,4 @@
-//! Real captures.
+//! Recorded captures.
 
 use flate2::read::GzDecoder;
 use rocescope_capture::file::{Frame, FrameReader};
@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 /// One capture of a collection.
 pub(crate) struct Capture {
     pub(crate) name: String,
-    /// The file as it lies there.
+    /// The file on disk.
     pub(crate) path: PathBuf,
-    /// Its bytes, uncompressed.
+    /// Its uncompressed bytes.
     pub(crate) pcap: Vec<u8>,
 }
 
@@ -20,7 +20,7 @@ pub(crate) fn ours() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures")
 }
 
-/// The whole collection, where it lies beside the project.
+/// The whole collection, if it is next to the project.
 pub(crate) fn shared() -> Option<PathBuf> {
     let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/captures");
     if shared.is_dir() {
@@ -53,7 +53,7 @@ pub(crate) fn all(collection: &Path) -> Vec<Capture> {
     captures
 }
 
-/// One capture of ours.
+/// The capture of the project with this name.
 pub(crate) fn named(name: &str) -> Capture {
     let mut captures = all(&ours());
     captures.retain(|capture| capture.name == name);
@@ -61,7 +61,7 @@ pub(crate) fn named(name: &str) -> Capture {
 }
 
 impl Capture {
-    /// Hands every frame to `take`.
+    /// Passes every frame to `take`.
     pub(crate) fn frames(&self, mut take: impl FnMut(&Frame<'_>)) {
         let mut reader = FrameReader::new(self.pcap.as_slice()).unwrap();
         while let Some(frame) = reader.next_frame().unwrap() {

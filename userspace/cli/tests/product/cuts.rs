@@ -1,5 +1,4 @@
-//! Frames cut at every length and files cut at every byte: no panic, no hang, and every damage
-//! named.
+//! Frames cut at every length and files cut at every byte: no panic, no hang, and every damage is named.
 
 use crate::captures::{self, Capture};
 use crate::traffic;
@@ -10,7 +9,7 @@ use rocescope_wire::{Class, FrameLengths, LinkType};
 use std::cell::Cell;
 use std::io::{self, Read};
 
-/// How many frames of each capture are cut.
+/// The number of frames of each capture to cut.
 const FRAMES: usize = 200;
 
 #[test]
@@ -39,13 +38,13 @@ fn a_frame_cut_at_any_length_is_counted_with_a_reason() {
             let original = frame.bytes.len() as u32;
             for captured in 0..original {
                 let cut = &frame.bytes[..captured as usize];
-                // The wire lost the rest: a frame that contradicts itself.
+                // The header promises more than the wire had: a contradiction.
                 let class = observe(cut, FrameLengths::whole(captured));
                 if is_roce {
                     assert!(matches!(class, Class::Malformed(..)), "{class:?}");
                 }
                 expected_malformed += u64::from(matches!(class, Class::Malformed(..)));
-                // The capture left the rest out: nothing is wrong with the frame.
+                // The capture has only a part of the frame, which is correct.
                 let class = observe(cut, FrameLengths { captured, original });
                 if is_roce {
                     assert!(
@@ -58,13 +57,13 @@ fn a_frame_cut_at_any_length_is_counted_with_a_reason() {
     }
     let counters = observer.counters();
     assert_eq!(counters.frames, counters.frames_accounted());
-    // By reason, and each of them once.
+    // Each frame is counted once, by reason.
     assert_eq!(counters.malformed.iter().sum::<u64>(), expected_malformed);
     assert!(expected_malformed > 100_000);
 }
 
 #[test]
-fn a_file_cut_at_any_byte_yields_what_is_whole_and_says_where_it_ends() {
+fn a_file_cut_at_any_byte_yields_whole_frames_and_the_place_of_the_cut() {
     for capture in captures::all(&captures::ours()) {
         let end = traffic::bytes_of_first(&capture.pcap, FRAMES);
         cut_everywhere(&capture.name, &capture.pcap[..end]);
@@ -72,15 +71,15 @@ fn a_file_cut_at_any_byte_yields_what_is_whole_and_says_where_it_ends() {
 }
 
 #[test]
-fn a_pcapng_file_cut_at_any_byte_does_so_too() {
+fn a_pcapng_file_cut_at_any_byte_yields_whole_frames_too() {
     for name in ["cm_rping", "ipv6_cm_rping", "vlan100_write_bw"] {
         cut_everywhere(name, &traffic::pcapng(&captures::named(name), FRAMES));
     }
 }
 
-/// That a reader which met the end and went on is no other than a fresh one.
+/// A reader that met the end and continued gives the same result as a new one.
 #[test]
-fn a_cut_file_read_afresh_ends_the_same() {
+fn a_new_reader_of_a_cut_file_gives_the_same_result() {
     let Capture { name, pcap, .. } = captures::named("ipv6_cm_rping");
     let grown = cut_everywhere(&name, &pcap);
     for (cut, expected) in grown.into_iter().enumerate() {
@@ -95,8 +94,8 @@ fn a_cut_file_read_afresh_ends_the_same() {
 /// Frames before the cut, and how reading ended there.
 type Ending = (u64, Result<(), String>);
 
-/// Cuts `file` at every byte. The reader is asked at each of them whether there is a frame, and
-/// given one byte more: what it does at a cut may not depend on what follows.
+/// Cuts `file` at every byte. After each cut the reader gets one byte more: its result at a cut must not depend on the
+/// rest.
 fn cut_everywhere(name: &str, file: &[u8]) -> Vec<Ending> {
     let cut = Cell::new(0);
     let mut endings = Vec::with_capacity(file.len());
@@ -112,7 +111,7 @@ fn cut_everywhere(name: &str, file: &[u8]) -> Vec<Ending> {
         };
         let ended = match &mut grown {
             Some(reader) => end(reader, &mut frames),
-            // A file header that is not whole is read again.
+            // The reader reads an incomplete file header again.
             None => FrameReader::new(growing).and_then(|reader| {
                 let reader = grown.insert(reader);
                 end(reader, &mut frames)
@@ -136,7 +135,7 @@ fn cut_everywhere(name: &str, file: &[u8]) -> Vec<Ending> {
     endings
 }
 
-/// Reads to the end of what there is.
+/// Reads to the current end.
 fn end<R: Read>(reader: &mut FrameReader<R>, frames: &mut u64) -> Result<(), FileError> {
     while reader.next_frame()?.is_some() {
         *frames += 1;
@@ -144,12 +143,12 @@ fn end<R: Read>(reader: &mut FrameReader<R>, frames: &mut u64) -> Result<(), Fil
     Ok(())
 }
 
-/// A file that ends at `cut`, for now.
+/// A file that currently ends at `cut`.
 struct Growing<'a> {
     file: &'a [u8],
     cut: &'a Cell<usize>,
     at: usize,
-    /// How often its end was met since it last grew.
+    /// How often a read met the end since the file last grew.
     ends: u32,
 }
 

@@ -1,4 +1,4 @@
-//! `--filter`: what is kept, what is left out, and that nothing is lost between the two.
+//! `--filter`: kept and rejected packets sum to the whole.
 
 use crate::{captures, rocescope};
 use serde_json::Value;
@@ -7,9 +7,9 @@ fn count(json: &Value, key: &str) -> u64 {
     json[key].as_u64().unwrap()
 }
 
-/// Packets and bytes of the kept and the left-out half are those of the whole.
+/// Packets and bytes of the kept and the rejected half sum to the whole.
 #[test]
-fn a_filter_and_its_contrary_divide_a_capture() {
+fn a_filter_and_its_negation_divide_a_capture() {
     for capture in captures::all(&captures::ours()) {
         let whole = rocescope::json(&capture.path, &[]);
         for filter in [
@@ -34,7 +34,7 @@ fn a_filter_and_its_contrary_divide_a_capture() {
 }
 
 #[test]
-fn flows_kept_are_those_asked_for() {
+fn kept_flows_match_the_filter() {
     for capture in captures::all(&captures::ours()) {
         let whole = rocescope::json(&capture.path, &[]);
         let Some(flow) = whole["top_flows"].as_array().unwrap().first() else {
@@ -49,7 +49,7 @@ fn flows_kept_are_those_asked_for() {
         );
         let found = rocescope::json(&capture.path, &["--filter", &filter]);
         let flows = found["top_flows"].as_array().unwrap();
-        // Services share a flow's key where the opcodes do.
+        // Services share a flow's key where they share opcodes.
         assert_eq!(flows.len(), 1, "{filter}");
         assert_eq!(flows[0]["packets"], flow["packets"], "{filter}");
         assert_eq!(found["roce_packets"], flow["packets"], "{filter}");
@@ -57,7 +57,7 @@ fn flows_kept_are_those_asked_for() {
 }
 
 #[test]
-fn errors_say_where() {
+fn errors_point_at_the_place() {
     let capture = captures::all(&captures::ours()).remove(0);
     for (filter, message, marks) in [
         (
@@ -79,7 +79,7 @@ fn errors_say_where() {
     }
 }
 
-/// The frames that are extracted are those that a capture of the whole file keeps.
+/// `extract` writes the frames that a capture with the same filter keeps.
 #[test]
 fn frames_are_extracted() {
     let folder = tempfile::tempdir().unwrap();

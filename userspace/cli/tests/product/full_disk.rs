@@ -1,15 +1,15 @@
-//! A full disk costs what came after: the message is clear, what was sealed before is whole.
+//! A full disk costs only later rows: the message is clear, and sealed segments stay whole.
 
 use crate::{captures, rocescope, traffic};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// A file system of a few megabytes, gone when dropped.
+/// A file system of a few megabytes, unmounted on drop.
 pub(crate) struct SmallDisk(tempfile::TempDir);
 
 impl SmallDisk {
-    /// `None` where we may not mount.
+    /// Mounts it; `None` without the permission.
     pub(crate) fn mount(size: &str) -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
         let mounted = Command::new("mount")
@@ -36,8 +36,8 @@ impl Drop for SmallDisk {
 }
 
 #[test]
-fn segments_that_were_sealed_before_stay_whole() {
-    // A segment an hour: some fit.
+fn earlier_segments_stay_whole() {
+    // A segment per hour: a few fit.
     let Some(disk) = SmallDisk::mount("1m") else {
         return;
     };
@@ -46,13 +46,13 @@ fn segments_that_were_sealed_before_stay_whole() {
 }
 
 #[test]
-fn a_disk_that_cannot_hold_one_segment_ends_as_clearly() {
+fn a_disk_too_small_for_one_segment_has_the_same_message() {
     if let Some(disk) = SmallDisk::mount("2m") {
         fill(&disk, 600, &[]);
     }
 }
 
-/// Captures one frame every ten seconds onto a disk that is too small, and reads what is left.
+/// Captures one frame every ten seconds onto a disk that is too small. Returns the rest of the dataset.
 fn fill(disk: &SmallDisk, frames: usize, arguments: &[&str]) -> rocescope_store::Scan {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("input.pcap");
@@ -71,7 +71,7 @@ fn fill(disk: &SmallDisk, frames: usize, arguments: &[&str]) -> rocescope_store:
     assert!(!output.status.success());
     assert_eq!(said.lines().count(), 1, "{said}");
     assert!(said.contains("the disk is full"), "{said}");
-    // Counting went on.
+    // The capture still counted frames.
     let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(found["frames"], frames);
     let refused = found["dataset"]["refused_windows"].as_u64().unwrap();

@@ -1,7 +1,7 @@
-//! The fuzzer's inputs through what it drives: those that reach furthest, and those that once broke
-//! a promise, by name.
+//! Runs the fuzz targets over the kept inputs: those with the highest coverage, and those that once broke a promise, by
+//! name.
 
-#[expect(unreachable_pub, reason = "it is a library where it is fuzzed")]
+#[expect(unreachable_pub, reason = "the fuzzer uses it as a library")]
 #[path = "../../../../fuzz/src/lib.rs"]
 mod targets;
 
@@ -32,7 +32,7 @@ fn replay(target: &str, run: fn(&[u8])) {
         };
         for entry in directory {
             let path = entry.unwrap().path();
-            // Names the input when a promise is broken; shown only then.
+            // Names the input of a broken promise; the test harness shows it only on failure.
             println!("{}", path.display());
             run(&fs::read(path).unwrap());
             inputs += 1;

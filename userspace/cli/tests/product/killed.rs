@@ -12,12 +12,12 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 const FRAMES: usize = 28_800;
-/// A frame every second: a window holds 60 of them, a segment an hour.
+/// A frame per second: a window has 60 of them, and a segment is an hour.
 const STEP_US: u64 = 1_000_000;
 const WINDOW_FRAMES: usize = 60;
 /// The start of an hour.
 const START_S: u32 = 1_795_226_400;
-/// What may lie unread between us and the windows: a pipe, and the reader's buffer.
+/// The unread bytes between the test and the windows: a pipe and the reader's buffer.
 const IN_FLIGHT: usize = (64 + 256) << 10;
 const CAPTURE: [&str; 9] = [
     "capture",
@@ -33,14 +33,14 @@ const CAPTURE: [&str; 9] = [
 
 /// When the capture is killed.
 enum Moment {
-    /// So much of the input is written.
+    /// After this many bytes of input.
     Written(usize),
-    /// The input ends after so much, and the segments that are open are being sealed.
+    /// The input ends after this many bytes, while the capture seals the open segments.
     Sealing(usize),
 }
 
 #[test]
-fn a_kill_costs_one_window_at_most() {
+fn a_kill_costs_at_most_one_window() {
     let pcap = traffic::repeated(&captures::named("cm_rping"), FRAMES, START_S, STEP_US);
     let folder = tempfile::tempdir().unwrap();
     let whole = folder.path().join("whole");
@@ -54,12 +54,12 @@ fn a_kill_costs_one_window_at_most() {
     for (number, moment) in written.chain(sealing).enumerate() {
         let root = folder.path().join(number.to_string());
         let fed = feed(&pcap, &root, Some(&moment));
-        let least = fed.saturating_sub(IN_FLIGHT) * FRAMES / pcap.len() / WINDOW_FRAMES;
-        check(&root, &whole, least.saturating_sub(1));
+        let min = fed.saturating_sub(IN_FLIGHT) * FRAMES / pcap.len() / WINDOW_FRAMES;
+        check(&root, &whole, min.saturating_sub(1));
     }
 }
 
-/// Captures `pcap` into `root` and kills it at `moment`; how many bytes it was given.
+/// Captures `pcap` into `root` and kills the process at `moment`. Returns the number of bytes that it got.
 fn feed(pcap: &[u8], root: &Path, moment: Option<&Moment>) -> usize {
     let given = match moment {
         None => pcap.len(),
@@ -80,7 +80,7 @@ fn feed(pcap: &[u8], root: &Path, moment: Option<&Moment>) -> usize {
         }
         Some(Moment::Written(_)) => {}
         Some(Moment::Sealing(_)) => {
-            // The end of the input seals every table: the first of them is enough.
+            // The end of the input seals every table: the first one is enough.
             drop(stdin);
             let before = unfinished(root);
             while child.try_wait().unwrap().is_none() && unfinished(root) == before {
@@ -93,7 +93,7 @@ fn feed(pcap: &[u8], root: &Path, moment: Option<&Moment>) -> usize {
     given
 }
 
-/// Segments that are being sealed.
+/// The number of segments that are being sealed.
 fn unfinished(root: &Path) -> usize {
     files(root)
         .iter()
@@ -104,7 +104,7 @@ fn unfinished(root: &Path) -> usize {
 fn files(root: &Path) -> Vec<PathBuf> {
     let entries = match fs::read_dir(root) {
         Ok(entries) => entries,
-        // It was removed while we looked.
+        // The capture removed it since the listing.
         Err(error) if error.kind() == ErrorKind::NotFound => return Vec::new(),
         Err(error) => panic!("{error}"),
     };
@@ -119,10 +119,10 @@ fn files(root: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// That `root` holds the first windows of `whole`, at least so many, and one in part at most.
-fn check(root: &Path, whole: &Rows, least: usize) {
+/// Asserts that `root` has the first windows of `whole`, at least `min`, and at most one partial window.
+fn check(root: &Path, whole: &Rows, min: usize) {
     if !root.exists() {
-        assert_eq!(least, 0);
+        assert_eq!(min, 0);
         return;
     }
     assert_eq!(scan(root).unwrap().unreadable, []);
@@ -133,7 +133,7 @@ fn check(root: &Path, whole: &Rows, least: usize) {
 
     let rows = Rows::read(root);
     let windows = rows.windows.len();
-    assert!(windows >= least, "{windows} windows of {least}");
+    assert!(windows >= min, "{windows} windows of {min}");
     assert_eq!(rows.windows, whole.windows[..windows]);
     let within: BTreeSet<i64> = rows.windows.iter().map(|row| row.window_start_ns).collect();
     same(&rows.flows, &whole.flows, &within, |row| {
@@ -147,8 +147,7 @@ fn check(root: &Path, whole: &Rows, least: usize) {
     }
 }
 
-/// That `found` has all rows of `whole` that lie in the windows `within`, and of one more window at
-/// most.
+/// Asserts that `found` has all rows of `whole` in the windows `within`, and at most one more window.
 fn same<R: PartialEq + std::fmt::Debug>(
     found: &[R],
     whole: &[R],
@@ -191,7 +190,7 @@ impl Rows {
 }
 
 #[test]
-fn a_torn_file_is_named_and_passed_over() {
+fn a_torn_file_is_named_and_skipped() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().to_str().unwrap();
     let capture = captures::named("rnr_nak");
@@ -219,7 +218,7 @@ fn a_torn_file_is_named_and_passed_over() {
         assert_eq!(scan.rows::<FlowRow>().unwrap().len(), before.flows.len());
     }
 
-    // It keeps nobody from going on.
+    // It does not prevent further captures.
     rocescope::json(&capture.path, &["--out", root, "--observer", "other"]);
     let both = scan(folder.path()).unwrap();
     assert_eq!(both.row_count("windows"), 2 * before.windows.len() as u64);

@@ -1,22 +1,22 @@
-//! The product as its users meet it: real captures in, exit codes, JSON and datasets out.
+//! The product as its users see it: recorded captures in, exit codes, JSON and datasets out.
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | `truth` | every count of every capture equals what was recorded beside it |
+//! | `truth` | every count of every capture equals its recorded truth |
 //! | `oracle` | etherparse and `wire` agree on every frame |
-//! | `cuts` | frames cut at every length, files cut at every byte |
-//! | `fuzzed` | the fuzzer's inputs, and what once broke |
-//! | `anonymize` | the same counts under other addresses |
-//! | `filter` | what is kept and what is left out add up to the whole |
-//! | `output` | what the JSON holds, whatever form the file comes in |
-//! | `refusals` | wrong input and places: one line, exit code not 0 |
-//! | `killed` | `kill -9` costs one window |
-//! | `full_disk` | a full disk costs what came after |
-//! | `mirrored` | a mirror that shows every frame twice |
-//! | `numbered` | frames that a mirror numbered and that never came |
-//! | `recorder` | the frames around events, in files of their own |
+//! | `cuts` | frames cut at every length, and files cut at every byte |
+//! | `fuzzed` | the fuzzer's inputs, and inputs that broke a promise |
+//! | `anonymize` | equal counts under other addresses |
+//! | `filter` | kept and rejected packets sum to the whole |
+//! | `output` | keys of the JSON, for every form of the file |
+//! | `refusals` | wrong inputs and paths: one line, exit code not 0 |
+//! | `killed` | `kill -9` costs at most one window |
+//! | `full_disk` | a full disk costs only later rows |
+//! | `mirrored` | a mirror that duplicates every frame |
+//! | `numbered` | frames that a mirror numbered and that never arrived |
+//! | `recorder` | the frames around events, in separate files |
 //! | `signals` | SIGINT and SIGTERM end with a summary |
-//! | `captures`, `rocescope`, `traffic` | real captures, the binary, input made from them |
+//! | `captures`, `rocescope`, `traffic` | recorded captures, the binary, input made from captures |
 #![expect(clippy::unwrap_used, clippy::panic, reason = "it is a test")]
 
 mod anonymize;

@@ -1,15 +1,15 @@
-//! A mirror on both sides of a routed hop shows every frame twice: told, and each connection is what it
-//! is without the copies.
+//! A mirror on both sides of a routed hop duplicates every frame: the copies are reported, and each connection is the
+//! same as without them.
 
 use crate::rocescope::{json, parse, run};
 use rocescope_capture::file::{self, FrameReader};
 use serde_json::Value;
 use std::path::Path;
 
-/// Where TTL stands in an IPv4 packet behind an Ethernet header without tags.
+/// Offset of the TTL of an IPv4 packet after an Ethernet header without tags.
 const TTL: usize = 14 + 8;
 
-/// The capture as pcap with nanoseconds; with `twice` each frame again, a hop further.
+/// The capture as pcap with nanoseconds; with `twice` it also has a copy of each frame, one hop further.
 fn rewritten(path: &Path, twice: bool) -> Vec<u8> {
     let mut out = Vec::new();
     for word in [0xa1b2_3c4du32, 2 | 4 << 16, 0, 0, 65_535, 1] {
@@ -36,7 +36,7 @@ fn connections(file: &Path) -> Value {
     let file = file.to_str().unwrap();
     let mut said = parse(&run(&["connections", "-r", file, "-o", "json"]));
     let mut connections = said["connections"].take();
-    // A SYN that passes twice is taken for one that was sent again, which gives no time.
+    // A duplicate SYN looks retransmitted, which gives no handshake time.
     for connection in connections.as_array_mut().unwrap() {
         let connection = connection.as_object_mut().unwrap();
         connection.retain(|key, _| !key.starts_with("tcp_"));
@@ -45,7 +45,7 @@ fn connections(file: &Path) -> Value {
 }
 
 #[test]
-fn each_connection_is_what_it_is_without_the_copies() {
+fn connections_are_the_same_without_the_copies() {
     let folder = tempfile::tempdir().unwrap();
     let (once, twice) = (folder.path().join("once"), folder.path().join("twice"));
     let captures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures");
@@ -69,7 +69,7 @@ fn each_connection_is_what_it_is_without_the_copies() {
 }
 
 #[test]
-fn without_connections_nobody_can_tell() {
+fn without_connections_copies_are_not_recognised() {
     let captures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures");
     let said = json(&captures.join("rnr_nak.pcap.gz"), &[]);
     for key in [

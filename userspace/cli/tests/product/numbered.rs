@@ -1,4 +1,4 @@
-//! Mirrors that number their frames: the summary tells how many never came, and how many were cut.
+//! Mirrors that number their frames: the summary reports how many never arrived, and how many were cut.
 
 use crate::rocescope::{json, run, text};
 use rocescope_generate::{Generator, Scenario};
@@ -17,7 +17,7 @@ encapsulation = { kind = "erspan_ii", src = "192.0.2.1", dst = "192.0.2.2", sess
 "#;
 
 #[test]
-fn what_was_numbered_and_never_came_is_in_the_summary() {
+fn missing_numbered_frames_are_in_the_summary() {
     let scenario = Scenario::parse(SCENARIO).unwrap();
     let mut generator = Generator::new(&scenario, 1);
     let mut pcap = Vec::new();
@@ -28,7 +28,7 @@ fn what_was_numbered_and_never_came_is_in_the_summary() {
     while let Some(made) = generator.next_frame(&mut bytes) {
         if seen % 10 == 9 && lost < 20 {
             lost += 1;
-            // The next one comes, whatever the count.
+            // The next one arrives, whatever the count.
             assert!(generator.next_frame(&mut bytes).is_some());
         }
         seen += 1;
@@ -52,7 +52,7 @@ fn what_was_numbered_and_never_came_is_in_the_summary() {
     assert_eq!(said["mirror_unfollowed_frames"], 0);
     let truncated = said["truncated_packets"].as_u64().unwrap();
     assert!(truncated > 0 && truncated < seen);
-    // A cut packet is never taken for a whole one with a wrong ICRC.
+    // A cut packet never counts as a whole one with a wrong ICRC.
     let verified = json(&file, &["--verify-icrc"]);
     assert_eq!(verified["icrc_bad"], 0);
     assert_eq!(verified["icrc_unverifiable"], truncated);

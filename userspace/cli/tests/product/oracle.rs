@@ -1,4 +1,4 @@
-//! etherparse and `wire` agree on every frame, down to UDP.
+//! etherparse and `wire` agree on every frame, up to UDP.
 
 #[path = "../../../../ebpf/wire/tests/oracle/mod.rs"]
 mod etherparse_says;

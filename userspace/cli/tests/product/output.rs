@@ -1,4 +1,4 @@
-//! What the JSON holds, whatever form the file comes in.
+//! Keys and values of the JSON, for every form of the file.
 
 use crate::{captures, rocescope, traffic};
 use flate2::write::GzEncoder;
@@ -63,7 +63,7 @@ fn every_key_is_there_and_the_identity_holds() {
                 assert!(!flow[key].is_null(), "{key}");
             }
         }
-        assert_eq!(found["icrc_bad"], Value::Null, "it was not asked for");
+        assert_eq!(found["icrc_bad"], Value::Null, "not requested");
 
         let count = |key: &str| found[key].as_u64().unwrap();
         let parts = [
@@ -90,7 +90,7 @@ fn every_key_is_there_and_the_identity_holds() {
 }
 
 #[test]
-fn compressed_piped_and_pcapng_files_say_the_same_as_plain_ones() {
+fn compressed_piped_and_pcapng_files_equal_plain_ones() {
     let folder = tempfile::tempdir().unwrap();
     for name in ["opmix_rc_all", "vlan100_write_bw", "ipv6_cm_rping"] {
         let capture = captures::named(name);
@@ -123,14 +123,14 @@ fn compressed_piped_and_pcapng_files_say_the_same_as_plain_ones() {
     }
 }
 
-/// A name is all in which two forms of a file may differ.
+/// Only the name may differ between two forms of a file.
 fn without_source(mut found: Value) -> Value {
     found["source"].take();
     found
 }
 
 #[test]
-fn a_dataset_holds_what_the_summary_says() {
+fn a_dataset_equals_its_summary() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().to_str().unwrap();
     let capture = captures::named("rnr_nak");
@@ -146,7 +146,7 @@ fn a_dataset_holds_what_the_summary_says() {
 }
 
 #[test]
-fn old_segments_go_and_are_counted() {
+fn old_segments_are_deleted_and_counted() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("dataset");
     let capture = captures::ours().join("rnr_nak.pcap.gz");
@@ -164,11 +164,11 @@ fn old_segments_go_and_are_counted() {
     let first = run(&["--segment-bytes", "1", "--keep-bytes", "1G"]);
     assert_eq!(first["dataset"]["deleted_segments"], 0);
     let written = bytes(&first);
-    // A second one: what both have may not stay.
+    // A second capture: together they exceed the limit, so old segments are deleted.
     let second = run(&["--keep-bytes", &written.to_string()]);
     let deleted = second["dataset"]["deleted_bytes"].as_u64().unwrap();
     assert!(deleted > 0 && written + bytes(&second) - deleted <= written);
-    // Frames of another day are older than an hour, all of them.
+    // Frames of another day are all older than an hour.
     let third = run(&["--keep-age", "1h"]);
     let deleted = third["dataset"]["deleted_segments"].as_u64().unwrap();
     assert!(deleted > 0);

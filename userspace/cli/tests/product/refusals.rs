@@ -1,10 +1,10 @@
-//! Wrong input and places: one clear line, exit code not 0.
+//! Wrong inputs and paths: one clear line, exit code not 0.
 
 use crate::{captures, rocescope, traffic};
 use std::fs;
 use std::path::Path;
 
-/// Runs `rocescope`, which must fail and say `about` in one line on standard error.
+/// Runs `rocescope`, which must fail and print `about` in one line on standard error.
 fn refused(arguments: &[&str], about: &str) -> Vec<u8> {
     let output = rocescope::run(arguments);
     let said = rocescope::text(&output.stderr);
@@ -15,7 +15,7 @@ fn refused(arguments: &[&str], about: &str) -> Vec<u8> {
     output.stdout
 }
 
-/// A capture of a file with these bytes, which must fail before it counted anything.
+/// Captures a file with these bytes, which must fail before it counts anything.
 fn refused_file(bytes: &[u8], about: &str) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file.pcap");
@@ -42,7 +42,7 @@ fn an_empty_file() {
 }
 
 #[test]
-fn a_link_layer_we_do_not_read() {
+fn an_unsupported_link_layer() {
     let mut pcap = captures::named("error_naks").pcap;
     pcap[20] = 105;
     refused_file(&pcap, "link type 105 is not supported");
@@ -56,13 +56,13 @@ fn a_directory() {
 }
 
 #[test]
-fn a_dataset_where_nothing_can_be_written() {
+fn a_dataset_in_an_unwritable_directory() {
     let capture = captures::named("error_naks");
     let file = capture.path.to_str().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let taken = folder.path().join("taken");
     fs::write(&taken, "a file").unwrap();
-    // Nobody may make directories in /proc, root neither.
+    // Not even root can create directories in /proc.
     for out in [
         taken.as_path(),
         &taken.join("below"),
@@ -75,11 +75,11 @@ fn a_dataset_where_nothing_can_be_written() {
 }
 
 #[test]
-fn a_dataset_that_is_not_there_cannot_be_repaired() {
+fn a_missing_dataset_cannot_be_repaired() {
     refused(&["repair", "/nowhere"], "/nowhere");
 }
 
-/// What was counted before the damage is printed all the same.
+/// The counts before the damage are still printed.
 #[test]
 fn a_file_that_is_cut_short() {
     let capture = captures::named("cm_rping");

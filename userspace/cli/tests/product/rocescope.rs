@@ -15,31 +15,31 @@ pub(crate) fn command(arguments: &[&str]) -> Command {
     command
 }
 
-/// Runs it to its end.
+/// Runs it to completion.
 pub(crate) fn run(arguments: &[&str]) -> Output {
     command(arguments).output().unwrap()
 }
 
-/// Runs `capture -o json` over a file; it must succeed without a word.
+/// Runs `capture -o json` over a file; it must succeed with no output on standard error.
 pub(crate) fn json(file: &Path, arguments: &[&str]) -> Value {
     let file = file.to_str().unwrap();
     let output = run(&[&["capture", "-r", file, "-o", "json"], arguments].concat());
     parse(&output)
 }
 
-/// The JSON object of a run that went well.
+/// The JSON object of a successful run.
 pub(crate) fn parse(output: &Output) -> Value {
     assert_eq!(text(&output.stderr), "");
     assert!(output.status.success());
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// What was written, as text.
+/// The output as text.
 pub(crate) fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).unwrap()
 }
 
-/// Whether this runs where nothing may be skipped.
+/// Whether this is CI, where no test may be skipped.
 pub(crate) fn in_ci() -> bool {
     std::env::var_os("CI").is_some()
 }

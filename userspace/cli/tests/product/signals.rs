@@ -1,4 +1,4 @@
-//! SIGINT and SIGTERM end a capture as the end of its input would.
+//! SIGINT and SIGTERM end a capture in the same way as the end of its input.
 
 use crate::{captures, rocescope, traffic};
 use std::io::Write;
@@ -6,18 +6,17 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// More than a pipe and the reader's buffer hold together: when it is written, the capture is under
-/// way.
-const UNDER_WAY: usize = 1 << 20;
+/// More than a pipe and the reader's buffer hold together: once it is written, the capture has started.
+const STARTED: usize = 1 << 20;
 
 #[test]
 fn a_signal_ends_with_summary_and_dataset() {
     for signal in ["-INT", "-TERM"] {
-        ends_gracefully(signal);
+        ends_with_summary_and_dataset(signal);
     }
 }
 
-fn ends_gracefully(signal: &str) {
+fn ends_with_summary_and_dataset(signal: &str) {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().to_str().unwrap();
     let file = traffic::repeated(&captures::named("cm_rping"), 5_000, 1_795_228_209, 10_000);
@@ -26,12 +25,12 @@ fn ends_gracefully(signal: &str) {
         .spawn()
         .unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    stdin.write_all(&file[..UNDER_WAY]).unwrap();
+    stdin.write_all(&file[..STARTED]).unwrap();
 
     let pid = child.id().to_string();
     let sent = Command::new("kill").args([signal, &pid]).status();
     assert!(sent.unwrap().success());
-    // The pipe stays open: no more input may be needed.
+    // The pipe stays open: the capture must not need more input.
     wait(&mut child);
     drop(stdin);
 
@@ -47,7 +46,7 @@ fn ends_gracefully(signal: &str) {
     );
 }
 
-/// Waits for the end, half a minute at most.
+/// Waits up to 30 s for the end.
 fn wait(child: &mut Child) {
     let begun = Instant::now();
     while child.try_wait().unwrap().is_none() {

@@ -1,4 +1,4 @@
-//! Input made from real captures.
+//! Input made from recorded captures.
 
 use crate::captures::Capture;
 use rocescope_capture::file::FrameReader;
@@ -44,8 +44,7 @@ fn block(kind: u32, body: &[u8]) -> Vec<u8> {
     [&kind.to_le_bytes(), &length, body, &length].concat()
 }
 
-/// A pcap file of `frames` frames, those of a capture over and over, `step_us` apart from `start_s`
-/// on.
+/// A pcap file of `frames` frames, which repeat those of a capture, `step_us` apart from `start_s` on.
 pub(crate) fn repeated(capture: &Capture, frames: usize, start_s: u32, step_us: u64) -> Vec<u8> {
     let mut bodies = Vec::new();
     capture.frames(|frame| bodies.push(frame.bytes.to_vec()));
@@ -66,7 +65,7 @@ pub(crate) fn repeated(capture: &Capture, frames: usize, start_s: u32, step_us: 
     file
 }
 
-/// Bytes of a pcap file up to the end of its frame number `count`.
+/// The number of bytes of a pcap file up to the end of its frame number `count`.
 pub(crate) fn bytes_of_first(file: &[u8], count: usize) -> usize {
     let mut reader = FrameReader::new(file).unwrap();
     for _ in 0..count {

@@ -1,7 +1,6 @@
-//! Every count of every capture equals what was recorded beside it.
+//! Every count of every capture equals its recorded truth.
 //!
-//! `truth.json` was made with tshark and an independent parser, and checked against the counters of
-//! the endpoints.
+//! tshark and an independent parser made `truth.json`, which was checked against the counters of the endpoints.
 
 use crate::{captures, rocescope};
 use serde_json::Value;
@@ -18,12 +17,12 @@ const COUNTS: [&str; 6] = [
 ];
 
 #[test]
-fn our_captures_count_as_their_truth_says() {
+fn our_captures_match_their_truth() {
     check(&captures::ours());
 }
 
 #[test]
-fn the_whole_collection_counts_as_its_truth_says() {
+fn the_whole_collection_matches_its_truth() {
     if let Some(collection) = captures::shared() {
         check(&collection);
     }
@@ -62,7 +61,7 @@ fn differences(name: &str, expected: &Value, found: &Value) {
     assert_eq!(flows(found), flows(expected), "{name}: top flows");
 }
 
-/// Flows with what both sides know of them, in one order: ties may be broken either way.
+/// Flows with the fields that both sides have, in one order: either may break ties.
 fn flows(flows: &Value) -> Vec<[Value; 9]> {
     let keys = [
         "frame_bytes",

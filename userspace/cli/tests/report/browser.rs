@@ -1,5 +1,5 @@
-//! Chromium opens the page from disk: charts are drawn in both colour schemes, the script runs under
-//! the page's own policy, and the page asks nobody for anything.
+//! Chromium opens the page from disk: it draws charts in both colour schemes, the script runs under the page's own
+//! policy, and the page requests nothing.
 
 use super::{Bench, list, png};
 use serde_json::Value;
@@ -7,11 +7,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// First colour of charts, light and dark, as in the style sheet.
+/// First colour of charts, light and dark, from the style sheet.
 const LIGHT: [u8; 3] = [0x24, 0x68, 0xd1];
 const DARK: [u8; 3] = [0x6c, 0xa6, 0xff];
 
-/// Chromium, or `None` where it is not installed; where nothing may be skipped that is a failure.
+/// Chromium, or `None` if it is not installed, which is a failure in CI.
 fn chromium() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let names = ["chromium", "chromium-browser", "google-chrome"];
@@ -28,7 +28,7 @@ fn chromium() -> Option<PathBuf> {
     found
 }
 
-/// Opens a page without a network and returns what Chromium prints.
+/// Opens a page without a network and returns Chromium's output.
 fn open(chromium: &Path, page: &Path, options: &[&str]) -> String {
     let profile = tempfile::tempdir().unwrap();
     let output = Command::new(chromium)
@@ -58,9 +58,9 @@ fn open(chromium: &Path, page: &Path, options: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The page as it is once its script has run, and what was asked for on its behalf.
+/// The page after its script has run, and the requests on its behalf.
 ///
-/// Chromium itself asks its maker for updates; those requests have no initiator.
+/// Chromium itself requests updates; those requests have no initiator.
 fn dom_and_requests(chromium: &Path, page: &Path) -> (String, Vec<String>) {
     let log = page.with_extension("netlog");
     let option = format!("--log-net-log={}", log.display());
@@ -79,7 +79,7 @@ fn dom_and_requests(chromium: &Path, page: &Path) -> (String, Vec<String>) {
     (dom, requests.collect())
 }
 
-/// The drawings of a kind.
+/// The drawings of this kind.
 fn charts<'a>(dom: &'a str, kind: &str) -> Vec<&'a str> {
     let mark = format!("data-kind=\"{kind}\"");
     let drawings = dom.split("<svg").skip(1);
@@ -88,7 +88,7 @@ fn charts<'a>(dom: &'a str, kind: &str) -> Vec<&'a str> {
 }
 
 #[test]
-fn the_page_opens_from_disk_and_asks_for_nothing() {
+fn the_page_opens_from_disk_and_requests_nothing() {
     let Some(chromium) = chromium() else {
         return;
     };
@@ -98,7 +98,7 @@ fn the_page_opens_from_disk_and_asks_for_nothing() {
     let (dom, requests) = dom_and_requests(&chromium, &bench.path("page.html"));
     assert_eq!(requests, [""; 0]);
 
-    // Rates, packets, loss and congestion: a point a window.
+    // Rates, packets, loss and congestion: one point per window.
     let lines = charts(&dom, "lines");
     assert_eq!(lines.len(), 4);
     let windows = list(&report["series"]["periods"]).len();
@@ -125,7 +125,7 @@ fn the_page_opens_from_disk_and_asks_for_nothing() {
         assert!(!chart.contains("NaN") && !chart.contains("inf\""));
     }
 
-    // The script ran: the policy's hash lets it.
+    // The script ran: the policy's hash permits it.
     assert!(dom.contains("class=\"sorts\"") && dom.contains("data-words="));
 }
 
@@ -138,7 +138,7 @@ fn the_mesh_is_drawn() {
     bench.html(&[]);
     let (dom, requests) = dom_and_requests(&chromium, &bench.path("page.html"));
     assert_eq!(requests, [""; 0]);
-    // Drops, P50 and P99: a cell a pair, and those that the fault hits stand out.
+    // Drops, P50 and P99: one cell per pair, and those of the fault stand out.
     let heat = charts(&dom, "heat");
     assert_eq!(heat.len(), 3);
     for chart in &heat {
@@ -150,7 +150,7 @@ fn the_mesh_is_drawn() {
         "all pairs from rail 1"
     );
     assert!(heat[0].contains("h1/rail1 to rail0"));
-    // Drops, network and host over time: a point a window.
+    // Drops, network and host over time: one point per window.
     let lines = charts(&dom, "lines");
     assert_eq!(lines.len(), 3);
     for chart in &lines {
@@ -161,9 +161,9 @@ fn the_mesh_is_drawn() {
     }
 }
 
-/// Or the test above could not fail.
+/// Otherwise the test above could not fail.
 #[test]
-fn a_page_that_asks_is_caught() {
+fn a_page_with_a_request_is_caught() {
     let Some(chromium) = chromium() else {
         return;
     };

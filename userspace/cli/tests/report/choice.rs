@@ -3,7 +3,7 @@
 use super::{Bench, count, list, refused};
 
 #[test]
-fn two_times_make_the_whole() {
+fn two_time_ranges_make_the_whole() {
     let bench = Bench::with_dataset();
     let middle = "2026-01-01T00:00:02Z";
     let whole = bench.json(&[]);
@@ -44,14 +44,14 @@ fn a_capture_point_is_chosen_by_name() {
     let one = bench.json(&["--observer", "rail3"]);
     assert_eq!(both["observers"], serde_json::json!(["rail3", "rail4"]));
     assert_eq!(one["observers"], serde_json::json!(["rail3"]));
-    // Both saw the same second: one window, twice the frames, half the rate each.
+    // Both captured the same second: one window, twice the frames, half the rate each.
     assert_eq!(both["windows"], one["windows"]);
     assert_eq!(
         count(&both["totals"]["frames"]),
         2 * count(&one["totals"]["frames"])
     );
     assert_eq!(both["flows"]["distinct"], one["flows"]["distinct"]);
-    // A flow is one a point, and as fast as at that point alone.
+    // Each point has its own flow, as fast as at that point alone.
     let flows = list(&both["flows"]["top"]);
     let alone = &list(&one["flows"]["top"])[0];
     assert_eq!(

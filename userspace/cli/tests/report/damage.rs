@@ -1,9 +1,9 @@
-//! Datasets that are empty, torn, or none.
+//! Datasets that are empty, torn or missing.
 
 use super::{Bench, list, printed, refused, tear};
 use std::fs;
 
-/// The header of a pcap file, and nothing behind it.
+/// The header of a pcap file without frames.
 const NO_FRAMES: [u8; 24] = [
     0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0, 1, 0, 0, 0,
 ];
@@ -34,7 +34,7 @@ fn an_empty_dataset_has_an_empty_report() {
 }
 
 #[test]
-fn a_torn_segment_is_named_and_the_rest_is_there() {
+fn a_torn_segment_is_named_and_the_rest_is_reported() {
     let bench = Bench::with_dataset();
     let whole = bench.json(&[]);
     let torn = bench.segment("opcodes");
@@ -57,7 +57,7 @@ fn a_torn_segment_is_named_and_the_rest_is_there() {
 }
 
 #[test]
-fn without_its_windows_a_dataset_still_tells_what_happened() {
+fn a_dataset_without_windows_still_reports_events() {
     let bench = Bench::with_dataset();
     tear(&bench.segment("windows"));
     let report = bench.json(&[]);
@@ -67,7 +67,7 @@ fn without_its_windows_a_dataset_still_tells_what_happened() {
 }
 
 #[test]
-fn what_is_no_dataset_is_refused() {
+fn a_directory_without_a_dataset_is_refused() {
     let bench = Bench::new();
     let missing = refused(&bench.run(&["report", "nowhere"]));
     assert_eq!(missing, "rocescope: nowhere is not a directory\n");

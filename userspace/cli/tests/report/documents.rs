@@ -1,10 +1,10 @@
-//! Text, markdown, JSON and CSV as they were looked at. `UPDATE_SNAPSHOTS=1` writes them anew.
+//! Snapshots of text, markdown, JSON and CSV. `UPDATE_SNAPSHOTS=1` rewrites them.
 
 use super::Bench;
 use std::fs;
 use std::path::Path;
 
-fn hold_against(name: &str, found: &str) {
+fn assert_snapshot(name: &str, found: &str) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/report/snapshots");
     let path = folder.join(name);
     if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
@@ -17,12 +17,12 @@ fn hold_against(name: &str, found: &str) {
     }
     assert!(
         found == expected,
-        "{name} is longer or shorter: UPDATE_SNAPSHOTS=1 writes it anew"
+        "{name} is longer or shorter: UPDATE_SNAPSHOTS=1 rewrites it"
     );
 }
 
 #[test]
-fn documents_are_what_was_looked_at() {
+fn documents_match_their_snapshots() {
     let bench = Bench::with_dataset();
     let top = ["--top", "3"];
     for (name, options) in [
@@ -34,7 +34,7 @@ fn documents_are_what_was_looked_at() {
         ("events.csv", &["-o", "csv", "--table", "events"]),
         ("windows.csv", &["-o", "csv", "--table", "windows"]),
     ] {
-        hold_against(name, &bench.report(&[options, &top].concat()));
+        assert_snapshot(name, &bench.report(&[options, &top].concat()));
     }
     let connections = bench.report(&["-o", "csv", "--table", "connections", "--top", "3"]);
     assert_eq!(connections.lines().count(), 1 + 6, "two rows a connection");
@@ -46,9 +46,9 @@ fn documents_are_what_was_looked_at() {
     );
 }
 
-/// GitHub draws a table only where every row has as many cells as its heading.
+/// GitHub renders a table only if every row has as many cells as its heading.
 #[test]
-fn every_table_of_the_markdown_is_whole() {
+fn every_markdown_table_is_complete() {
     let text = Bench::with_dataset().report(&["-o", "markdown"]);
     let cells = |line: &str| line.replace("\\|", "").matches('|').count();
     let mut tables = 0;
@@ -64,7 +64,7 @@ fn every_table_of_the_markdown_is_whole() {
     assert!(tables >= 8, "{tables}");
 }
 
-/// The same rows give the same bytes, though tables of flows are hashed.
+/// The same rows give the same bytes, although tables of flows are hashed.
 #[test]
 fn a_report_is_the_same_every_time() {
     let bench = Bench::with_dataset();

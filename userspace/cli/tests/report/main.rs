@@ -1,14 +1,14 @@
-//! `rocescope report` over datasets that it is known what is in.
+//! `rocescope report` over datasets with known content.
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | `documents` | text, markdown, JSON and CSV as they were looked at |
-//! | `totals` | what a report says is what the capture said |
+//! | `documents` | snapshots of text, markdown, JSON and CSV |
+//! | `totals` | a report equals its capture |
 //! | `choice` | times, capture points and filters |
 //! | `mesh` | the mesh of probes |
-//! | `damage` | datasets that are empty, torn, or none |
-//! | `names` | names that are markup stay text |
-//! | `browser` | Chromium opens the page: charts are drawn, nothing is asked for |
+//! | `damage` | datasets that are empty, torn or missing |
+//! | `names` | names with markup stay text |
+//! | `browser` | Chromium opens the page: it draws charts and requests nothing |
 //! | `png` | pixels of a screenshot |
 #![expect(clippy::unwrap_used, clippy::panic, reason = "it is a test")]
 
@@ -30,8 +30,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// A folder with the demo scenario as a capture file; commands run there, so that no path of this
-/// machine gets into what they print.
+/// A directory with the demo scenario as a capture file. Commands run there, so that no path of this machine gets into
+/// their output.
 struct Bench {
     folder: tempfile::TempDir,
 }
@@ -47,7 +47,7 @@ impl Bench {
         Self { folder }
     }
 
-    /// The capture and the dataset `data` of it, connections and all.
+    /// The capture and its dataset `data`, connections included.
     fn with_dataset() -> Self {
         let bench = Self::new();
         bench.capture("data", &["--connections", "--observer", "rail3"]);
@@ -66,7 +66,7 @@ impl Bench {
             .unwrap()
     }
 
-    /// What `capture -o json` prints while it makes a dataset.
+    /// The output of `capture -o json`, which also writes a dataset.
     fn capture(&self, out: &str, options: &[&str]) -> Value {
         let fixed = [
             "capture",
@@ -82,7 +82,7 @@ impl Bench {
         serde_json::from_str(&printed(&output)).unwrap()
     }
 
-    /// What `report` prints of the dataset `data`.
+    /// The output of `report` over the dataset `data`.
     fn report(&self, options: &[&str]) -> String {
         printed(&self.run(&[&["report", "data"], options].concat()))
     }
@@ -94,7 +94,7 @@ impl Bench {
 
     fn html(&self, options: &[&str]) -> String {
         let options = [&["--html", "page.html"], options].concat();
-        assert_eq!(self.report(&options), "", "the page alone was asked for");
+        assert_eq!(self.report(&options), "", "only the page was requested");
         fs::read_to_string(self.path("page.html")).unwrap()
     }
 
@@ -108,7 +108,7 @@ impl Bench {
     }
 }
 
-/// What a run that went well wrote.
+/// The output of a successful run.
 fn printed(output: &Output) -> String {
     let error = String::from_utf8_lossy(&output.stderr);
     assert_eq!(error, "");
@@ -116,7 +116,7 @@ fn printed(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-/// What a run that did not wrote: one line.
+/// The error of a failed run: one line.
 fn refused(output: &Output) -> String {
     assert!(!output.status.success());
     assert!(output.stdout.is_empty());

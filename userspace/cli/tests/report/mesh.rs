@@ -1,9 +1,9 @@
-//! The mesh of probes: in every form of the report, and nothing else where there are probes alone.
+//! The mesh of probes: in every form of the report, and nothing else if the dataset has only probes.
 
 use super::{Bench, list};
 use crate::simulated;
 
-/// A bench whose dataset `data` holds probes alone; analysed or not.
+/// A bench whose dataset `data` has only probes, with or without an analysis.
 pub(crate) fn bench(analysed: bool) -> Bench {
     let bench = Bench::new();
     let (fabric, _) = simulated::dataset(&bench.path("data"));
@@ -44,7 +44,7 @@ fn every_form_has_the_mesh() {
 }
 
 #[test]
-fn json_and_csv_hold_what_the_tables_hold() {
+fn json_and_csv_equal_the_tables() {
     let bench = bench(true);
     let json = bench.json(&[]);
     let mesh = &json["mesh"];

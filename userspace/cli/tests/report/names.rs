@@ -1,4 +1,4 @@
-//! Names that are markup stay text: those of datasets, files and capture points are input.
+//! Names with markup stay text: names of datasets, files and capture points are input.
 
 use super::{Bench, printed};
 use std::fs;
@@ -30,7 +30,7 @@ fn names_are_text_in_every_document() {
     assert!(!text.contains('\u{1b}') && text.contains(OBSERVER));
     let markdown = run(&["-o", "markdown"]);
     assert!(!markdown.contains("<img") && !markdown.contains("<svg"));
-    // Behind a backslash a bracket is a bracket.
+    // After a backslash a bracket is a bracket.
     assert!(!markdown.replace("\\]", "").contains("](java"));
     let json: serde_json::Value = serde_json::from_str(&run(&["-o", "json"])).unwrap();
     assert_eq!(json["dataset"], DATASET);

@@ -1,10 +1,10 @@
-//! Pixels of a screenshot: PNG (W3C Recommendation, third edition) of 8 bits a sample, not
-//! interlaced, which is what Chromium writes.
+//! Pixels of a screenshot: PNG (W3C Recommendation, third edition) with 8 bits per sample, not interlaced, which is
+//! what Chromium writes.
 
 use flate2::read::ZlibDecoder;
 use std::io::Read;
 
-/// How many pixels have this colour.
+/// The number of pixels of this colour.
 pub(crate) fn pixels_of(png: &[u8], colour: [u8; 3]) -> usize {
     let (mut data, mut width, mut samples) = (Vec::new(), 0, 0);
     let mut rest = &png[8..];

@@ -1,4 +1,4 @@
-//! What a report says is what the capture said.
+//! A report equals its capture.
 
 use super::{Bench, count, list};
 use serde_json::Value;
@@ -99,7 +99,7 @@ fn connections_and_events_are_those_of_the_dataset() {
     assert_eq!(kinds.map(|kind| count(&kind["events"])).sum::<u64>(), rows);
 }
 
-/// Windows list their two largest flows only: sizes are bounds, and the report says so.
+/// Windows list only their two largest flows: sizes are bounds, and the report states that.
 #[test]
 fn flows_that_windows_do_not_list_widen_the_bounds() {
     let bench = Bench::new();

@@ -7,7 +7,7 @@ use crate::terminal::Terminal;
 fn windows_are_stepped_through_and_played() {
     let line = format!("$ROCESCOPE top {} --speed 4", input::dataset());
     let terminal = Terminal::run(120, 40, &line);
-    // At rest, at the beginning.
+    // Paused, at the beginning.
     terminal.wait("00:00:00.000  +100 ms");
     terminal.wait("PAUSED");
     terminal.press(&["Left"]);
@@ -16,32 +16,30 @@ fn windows_are_stepped_through_and_played() {
     terminal.wait("00:00:00.100  +100 ms");
     terminal.press(&["Right", "Right", "Left"]);
     terminal.wait("00:00:00.200  +100 ms");
-    // Merged with those before it.
+    // Merged with the windows before it.
     terminal.press(&["+"]);
     terminal.wait("00:00:00.100  +200 ms");
     terminal.press(&["-", "E"]);
     terminal.wait("00:00:03.000  +100 ms");
     terminal.press(&["H"]);
     terminal.wait("00:00:00.000  +100 ms");
-    // Played to the end, where it rests again.
+    // Played to the end, where it pauses again.
     terminal.press(&["Space"]);
     terminal.wait("×4");
     terminal.wait("00:00:03.000  +100 ms");
     terminal.wait("PAUSED");
     let screen = terminal.wait("RTT p50");
     assert!(screen.contains("10.10.0."), "{screen}");
-    terminal.press(&["q"]);
-    terminal.is_restored();
+    terminal.quit();
 }
 
 #[test]
-fn a_time_is_gone_to_at_the_start() {
+fn at_opens_the_window_of_a_time() {
     let line = format!(
         "$ROCESCOPE top {} --at 2026-01-01T00:00:02.15Z",
         input::dataset()
     );
     let terminal = Terminal::run(80, 24, &line);
     terminal.wait("00:00:02.100  +100 ms");
-    terminal.press(&["q"]);
-    terminal.is_restored();
+    terminal.quit();
 }

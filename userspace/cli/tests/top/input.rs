@@ -1,11 +1,11 @@
-//! Captures and datasets to look at.
+//! Captures and datasets for the view.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 use tempfile::TempDir;
 
-/// The binary, run to its end; it must succeed.
+/// Runs the binary to completion; it must succeed.
 pub(crate) fn rocescope(arguments: &[&str]) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_rocescope"))
         .args(arguments)

@@ -3,8 +3,8 @@
 use crate::terminal::Terminal;
 use std::process::Command;
 
-/// Whether this user may make a namespace; said in one line where not.
-fn may() -> bool {
+/// Whether this user may create a namespace; prints one line if not.
+fn may_create_a_namespace() -> bool {
     let made = Command::new("unshare").args(["-n", "true"]).status();
     if made.is_ok_and(|status| status.success()) {
         return true;
@@ -14,10 +14,10 @@ fn may() -> bool {
     false
 }
 
-/// Pings are no RoCE: frames without packets.
+/// Pings are not RoCE: frames without packets.
 #[test]
 fn an_interface_is_watched_until_the_user_leaves() {
-    if !may() {
+    if !may_create_a_namespace() {
         return;
     }
     let line = "unshare -n bash -c 'ip link set lo up; while printf x > /dev/udp/127.0.0.1/9; do sleep 0.02; done 2>/dev/null & \
@@ -30,7 +30,7 @@ fn an_interface_is_watched_until_the_user_leaves() {
         screen.contains(" frames = 0 RoCEv2 + ") && screen.contains("interface 0  socket 0")
     });
     assert!(screen.contains("lost 0  ring 0"), "{screen}");
-    // There is nothing to pause: what is shown is held.
+    // A live view cannot pause: the view holds a window.
     terminal.press(&["Space"]);
     terminal.wait("FROZEN -1");
     terminal.press(&["Space"]);
@@ -42,11 +42,11 @@ fn an_interface_is_watched_until_the_user_leaves() {
     terminal.is_restored();
 }
 
-/// The filter of the configuration file changes while the view runs, whatever takes the frames; with XDP
-/// that is in the kernel.
+/// The filter of the configuration file changes while the view runs, whatever captures the frames; with XDP the kernel
+/// applies it.
 #[test]
-fn the_configuration_is_read_again() {
-    if !may() {
+fn the_configuration_is_reloaded() {
+    if !may_create_a_namespace() {
         return;
     }
     let scenario = concat!(
@@ -87,7 +87,7 @@ fn the_configuration_is_read_again() {
         assert!(terminal.screen().contains("192.168.2.20"));
         configured("[top]\nfilter = \"net 10.0.0.0/8\"\n");
         reload();
-        // Everything is filtered now, and no flow is left in a window.
+        // Everything is filtered now, and no window has a flow.
         terminal.until("no flow", |screen| {
             screen.contains(" = 0 RoCEv2 + ") && !screen.contains("192.168.2.20")
         });
@@ -98,7 +98,7 @@ fn the_configuration_is_read_again() {
 
 #[test]
 fn a_window_of_an_interface_is_printed() {
-    if !may() {
+    if !may_create_a_namespace() {
         return;
     }
     let script = format!(

@@ -6,7 +6,7 @@ use crate::terminal::Terminal;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A dataset of probes alone, analysed or not.
+/// A dataset with only probes, with or without an analysis.
 fn dataset(analysed: bool) -> (TempDir, String) {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("mesh");
@@ -23,7 +23,7 @@ fn drive(width: u16, height: u16) {
     let (folder, _) = dataset(true);
     let line = format!("cd {}; $ROCESCOPE top mesh", folder.path().display());
     let terminal = Terminal::run(width, height, &line);
-    // Probes alone: the mesh is what there is, at its first window.
+    // Only probes: the view opens the mesh at its first window.
     let screen = terminal.wait("18:59:20.000  +20 s");
     for text in [
         "mesh  dataset of 6 windows",
@@ -36,7 +36,7 @@ fn drive(width: u16, height: u16) {
     }
     terminal.press(&["Left"]);
     terminal.wait("this is the first window");
-    // The third is the first with the fault.
+    // The third window is the first with the fault.
     terminal.press(&["Right", "Right"]);
     terminal.wait("19:00:00.000  +20 s");
     let screen = terminal.wait("loss: r1>s0: ");
@@ -58,22 +58,21 @@ fn drive(width: u16, height: u16) {
     terminal.wait("19:01:00.000  +20 s");
     terminal.press(&["1"]);
     terminal.wait("no packet was captured at this time");
-    terminal.press(&["q"]);
-    terminal.is_restored();
+    terminal.quit();
 }
 
 #[test]
-fn a_mesh_is_looked_at_at_80_by_24() {
+fn a_mesh_at_80_by_24() {
     drive(80, 24);
 }
 
 #[test]
-fn a_mesh_is_looked_at_at_120_by_40() {
+fn a_mesh_at_120_by_40() {
     drive(120, 40);
 }
 
 #[test]
-fn without_an_analysis_the_command_that_makes_one_is_named() {
+fn without_an_analysis_its_command_is_named() {
     let (_folder, root) = dataset(false);
     let terminal = Terminal::run(
         120,
@@ -85,8 +84,7 @@ fn without_an_analysis_the_command_that_makes_one_is_named() {
         screen.contains("3,200 probes") && screen.is_ascii(),
         "{screen}"
     );
-    terminal.press(&["q"]);
-    terminal.is_restored();
+    terminal.quit();
 }
 
 #[test]

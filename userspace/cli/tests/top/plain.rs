@@ -17,14 +17,14 @@ fn refused(arguments: &[&str]) -> String {
 }
 
 #[test]
-fn a_pipe_is_refused_with_a_way_out() {
+fn a_pipe_is_refused_with_a_remedy() {
     let error = refused(&["top", "-r", input::capture()]);
     assert_eq!(error.lines().count(), 1, "{error}");
     assert!(error.contains("standard output is no terminal") && error.contains("--once -o"));
     assert!(refused(&["top"]).contains("-i IFACE, -r FILE, or a DATASET"));
 }
 
-/// Every window as JSON: its sums are those of its rows, and those of all windows the capture's.
+/// Every window as JSON: its sums equal those of its rows, and all windows sum to the capture.
 #[test]
 fn windows_are_printed_as_json() {
     let capture: Value = {
@@ -96,8 +96,8 @@ fn rows<'a>(window: &'a Value, table: &str) -> &'a Vec<Value> {
     window[table].as_array().unwrap()
 }
 
-/// Not those of the whole file beside its first window, which closes after a lateness bound that the
-/// file is shorter than.
+/// The first window must not show connections of the whole file: it closes after a lateness bound that exceeds the
+/// length of the file.
 #[test]
 fn a_window_has_the_connections_and_events_up_to_it() {
     let windows = windows(&["--windows", "9"]);
@@ -109,7 +109,7 @@ fn a_window_has_the_connections_and_events_up_to_it() {
         let end_ns = ns(&sums["window_start_ns"]) + ns(&sums["window_ns"]);
         for event in rows(window, "events") {
             assert!(ns(&event["time_ns"]) < end_ns);
-            // Or the registry would not know what it measured.
+            // Otherwise the registry would not know what the event measured.
             let mut known = EventRow::KINDS.iter();
             assert!(known.any(|(kind, _)| event["kind"] == *kind), "{event}");
         }
@@ -134,7 +134,7 @@ fn a_window_has_the_connections_and_events_up_to_it() {
 }
 
 #[test]
-fn flows_are_printed_in_the_order_asked_for() {
+fn flows_are_printed_in_the_requested_order() {
     let packets = |window: &Value| -> Vec<u64> {
         let flows = rows(window, "flows").iter();
         flows
@@ -152,13 +152,13 @@ fn flows_are_printed_in_the_order_asked_for() {
 }
 
 #[test]
-fn rates_are_printed_in_bytes_where_that_is_asked_for() {
+fn rates_are_printed_in_bytes_on_request() {
     let text = rocescope(&["top", "-r", input::capture(), "--once", "--bytes"]);
     assert!(text.contains("MiB/s") && !text.contains("bit/s"), "{text}");
 }
 
 #[test]
-fn what_an_event_measured_has_its_unit() {
+fn values_of_events_have_units() {
     let line = ["top", "-r", input::capture(), "--once", "--table", "events"];
     let text = rocescope(&[&line[..], &["--windows", "9", "--top", "99"]].concat());
     for measured in ["  1.39 ms  ", "  28 pps  "] {
@@ -167,7 +167,7 @@ fn what_an_event_measured_has_its_unit() {
 }
 
 #[test]
-fn a_time_behind_the_last_window_is_an_error() {
+fn a_time_after_the_last_window_is_an_error() {
     for source in [&["-r", input::capture()][..], &[input::dataset()]] {
         let once = [&["top"], source, &["--once", "--at"]].concat();
         let error = refused(&[&once[..], &["2026-01-01T00:00:04Z"]].concat());
@@ -196,9 +196,9 @@ fn a_filter_keeps_packets_of_a_file() {
     assert!(flows.iter().all(|flow| flow["src"] == "10.10.0.11"));
 }
 
-/// Of a dataset the rows are chosen, and the sums stay those of all packets.
+/// A filter on a dataset selects rows, and the sums stay those of all packets.
 #[test]
-fn a_filter_chooses_rows_of_a_dataset() {
+fn a_filter_selects_rows_of_a_dataset() {
     let once = ["top", input::dataset(), "--once"];
     let printed = |more: &[&str]| rocescope(&[&once, more].concat());
     let window = |more: &[&str]| -> Value {
@@ -215,15 +215,15 @@ fn a_filter_chooses_rows_of_a_dataset() {
         .collect();
     assert!(!expected.is_empty() && expected.len() < flows(&all).len());
     assert_eq!(flows(&some), expected);
-    let nobody = printed(&["--filter", "host 9.9.9.9", "-o", "csv"]);
-    assert_eq!(nobody.lines().count(), 1, "{nobody}");
+    let none = printed(&["--filter", "host 9.9.9.9", "-o", "csv"]);
+    assert_eq!(none.lines().count(), 1, "{none}");
     let error = refused(&[&once[..], &["--filter", "opcode *SEND*"]].concat());
     assert!(error.contains("flows have no `opcode`"), "{error}");
 }
 
-/// Somebody who has left hears no error, and there is no panic about that.
+/// A reader that has left gets no error, and the program does not panic.
 #[test]
-fn an_error_that_nobody_hears_is_an_error_still() {
+fn an_error_without_a_reader_still_fails() {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     let status = Command::new(env!("CARGO_BIN_EXE_rocescope"))
@@ -235,7 +235,7 @@ fn an_error_that_nobody_hears_is_an_error_still() {
 }
 
 #[test]
-fn a_broken_file_shows_what_was_whole_and_says_where_it_broke() {
+fn a_broken_file_shows_its_whole_part_and_the_place_of_the_damage() {
     let whole = std::fs::read(input::capture()).unwrap();
     let broken = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(broken.path(), &whole[..whole.len() - 10]).unwrap();

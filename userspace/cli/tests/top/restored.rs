@@ -3,7 +3,7 @@
 use crate::input;
 use crate::terminal::Terminal;
 use std::io::{Read, Write};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 fn view() -> Terminal {
     let line = format!("$ROCESCOPE top -r {} --speed max", input::capture());
@@ -13,9 +13,9 @@ fn view() -> Terminal {
     terminal
 }
 
-/// A second signal comes before the first can have been seen, and changes nothing.
+/// A second signal arrives before the program can have handled the first, and changes nothing.
 #[test]
-fn a_signal_ends_it_and_gives_the_terminal_back() {
+fn a_signal_ends_the_view_and_restores_the_terminal() {
     for signal in ["-INT", "-TERM", "-HUP", "-QUIT"] {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("pid");
@@ -27,7 +27,7 @@ fn a_signal_ends_it_and_gives_the_terminal_back() {
         let terminal = Terminal::run(80, 24, &line);
         terminal.wait("1 Flows");
         let pid = std::fs::read_to_string(&file).unwrap();
-        // From one process, for another may be long in coming on a busy machine.
+        // Send both from one process: another may be slow to start on a busy machine.
         let both = [signal, pid.trim(), pid.trim()];
         let sent = Command::new("kill").args(both).status();
         assert!(sent.unwrap().success());
@@ -37,7 +37,7 @@ fn a_signal_ends_it_and_gives_the_terminal_back() {
 }
 
 #[test]
-fn it_sleeps_and_wakes() {
+fn the_view_suspends_and_resumes() {
     let terminal = view();
     for _ in 0..2 {
         terminal.press(&["C-z"]);
@@ -48,7 +48,7 @@ fn it_sleeps_and_wakes() {
         terminal.wait("ended");
         assert_eq!(terminal.taken(), (true, false));
     }
-    // By a signal from elsewhere as well.
+    // A signal from another process suspends it too.
     terminal.press(&["C-z"]);
     terminal.wait("Stopped");
     terminal.type_in("clear; view=$(jobs -p); (sleep 0.5; kill -TSTP $view) & fg %1");
@@ -58,38 +58,30 @@ fn it_sleeps_and_wakes() {
     terminal.type_in("clear; fg %1");
     terminal.press(&["Enter"]);
     terminal.wait("ended");
-    terminal.press(&["q"]);
-    terminal.is_restored();
+    terminal.quit();
 }
 
 #[test]
-fn a_terminal_that_is_too_small_is_told_and_one_that_grows_is_filled() {
+fn too_small_a_terminal_is_reported_and_a_growing_one_is_filled() {
     let terminal = view();
     terminal.resize(79, 24);
     terminal.wait("79 x 24 is too small");
     terminal.resize(120, 40);
     let screen = terminal.wait("4 Events");
     assert!(screen.lines().count() >= 39, "{screen}");
-    terminal.press(&["q"]);
-    terminal.is_restored();
+    terminal.quit();
 }
 
-/// A terminal that says neither how large it is nor where its cursor stands, as a serial line.
+/// A terminal that answers neither its size nor its cursor position, such as a serial line.
 #[test]
-fn a_terminal_that_answers_nothing_is_drawn_on() {
+fn a_terminal_that_answers_nothing_still_works() {
     let line = format!(
         "exec {} top -r {} --speed max",
         env!("CARGO_BIN_EXE_rocescope"),
         input::capture()
     );
-    // A terminal of the kernel's, with nobody at its other end.
-    let mut child = Command::new("script")
-        .args(["-qec", &line, "/dev/null"])
-        .env("TERM", "xterm")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    // A pseudo terminal without a terminal emulator at its other end.
+    let mut child = script(&["-qec", &line, "/dev/null"]);
     let mut drawn = Vec::new();
     let mut out = child.stdout.take().unwrap();
     let mut piece = [0; 4096];
@@ -104,9 +96,9 @@ fn a_terminal_that_answers_nothing_is_drawn_on() {
     assert!(child.wait().unwrap().success());
 }
 
-/// The window of a terminal is closed, or its connection breaks, and nobody sends a signal.
+/// The window of a terminal is closed, or its connection breaks, and no signal arrives.
 #[test]
-fn a_terminal_that_goes_away_ends_it() {
+fn a_vanished_terminal_ends_the_view() {
     let ended = tempfile::NamedTempFile::new().unwrap();
     let line = format!(
         "trap '' HUP; {} top -r {} --speed 0.001; echo $? > {}",
@@ -114,13 +106,7 @@ fn a_terminal_that_goes_away_ends_it() {
         input::capture(),
         ended.path().display()
     );
-    let mut child = Command::new("script")
-        .args(["-qc", &line, "/dev/null"])
-        .env("TERM", "xterm")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = script(&["-qc", &line, "/dev/null"]);
     let mut out = child.stdout.take().unwrap();
     let mut piece = [0; 4096];
     assert_ne!(out.read(&mut piece).unwrap(), 0);
@@ -128,7 +114,15 @@ fn a_terminal_that_goes_away_ends_it() {
     child.wait().unwrap();
     let begun = std::time::Instant::now();
     while std::fs::read(ended.path()).unwrap().is_empty() {
-        assert!(begun.elapsed().as_secs() < 20, "it goes on");
+        assert!(begun.elapsed().as_secs() < 20, "the view did not end");
         std::thread::sleep(std::time::Duration::from_millis(50));
     }
+}
+
+/// Starts `script`, which runs a command in a pseudo terminal.
+fn script(arguments: &[&str]) -> Child {
+    let mut script = Command::new("script");
+    script.args(arguments).env("TERM", "xterm");
+    script.stdin(Stdio::piped()).stdout(Stdio::piped());
+    script.spawn().unwrap()
 }

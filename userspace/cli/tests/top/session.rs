@@ -1,9 +1,9 @@
-//! One session: start on a file, sort, filter, freeze, detail, quit.
+//! One session: open a file, sort, filter, freeze, detail, quit.
 
 use crate::input;
 use crate::terminal::Terminal;
 
-/// The lines between the headings and the footer of the pane on top.
+/// The lines between the headings and the footer of the top pane.
 fn rows(screen: &str) -> Vec<Vec<&str>> {
     let lines: Vec<&str> = screen.lines().collect();
     let above_footer = lines.iter().take(lines.len() - 1).skip(6);
@@ -20,9 +20,9 @@ fn sources(screen: &str) -> Vec<&str> {
 
 #[track_caller]
 fn drive(terminal: &Terminal) {
-    // The file is played to its end.
+    // The view plays the file to its end.
     terminal.wait("ended");
-    // Measured once a second.
+    // The view measures itself once a second.
     let screen = terminal.wait("CPU ");
     for text in [
         "demo.pcap  file  ended",
@@ -44,7 +44,7 @@ fn drive(terminal: &Terminal) {
         "{screen}"
     );
 
-    // Sorted by source from the list of all columns, then turned round.
+    // Sorted by source from the list of all columns, then reversed.
     terminal.press(&["s"]);
     terminal.wait("Sort flows by");
     terminal.press(&[
@@ -58,7 +58,7 @@ fn drive(terminal: &Terminal) {
     terminal.press(&[">"]);
     terminal.wait("Destination▲");
 
-    // A filter that is wrong points at its place; one that is right hides rows.
+    // An invalid filter points at its error; a valid one hides rows.
     terminal.press(&["/"]);
     terminal.type_in("src host 10.10.0.11 and paket > 1");
     terminal.press(&["Enter"]);
@@ -77,7 +77,7 @@ fn drive(terminal: &Terminal) {
     terminal.press(&["Escape"]);
     terminal.until("all rows", |screen| !screen.contains("/src host"));
 
-    // Held, and a window back.
+    // Frozen, and one window back.
     terminal.press(&["f"]);
     terminal.wait("FROZEN");
     terminal.press(&["Left"]);
@@ -107,15 +107,14 @@ fn a_session_at_80_by_24() {
     let line = format!("$ROCESCOPE top -r {} --speed max", input::capture());
     let terminal = Terminal::run(80, 24, &line);
     drive(&terminal);
-    // One pane at a time: the others are a key away.
+    // One pane at a time: a key opens each of the others.
     terminal.press(&["2"]);
     terminal.wait("RC_RDMA_WRITE_");
     terminal.press(&["Tab"]);
     terminal.wait("RTT p50");
     terminal.press(&["4"]);
     terminal.wait("Detail");
-    terminal.press(&["q"]);
-    terminal.is_restored();
+    terminal.quit();
 }
 
 #[test]
@@ -137,11 +136,10 @@ fn a_session_at_120_by_40() {
         assert!(screen.contains(text), "{text}\n{screen}");
     }
     picture(&terminal);
-    terminal.press(&["q"]);
-    terminal.is_restored();
+    terminal.quit();
 }
 
-/// The session as it is shown in the README: held at a window, all panes, sorted by rate.
+/// The session as the README shows it: frozen at a window, all panes, sorted by rate.
 fn picture(terminal: &Terminal) {
     terminal.press(&["f"]);
     terminal.wait("FROZEN");
@@ -175,7 +173,7 @@ fn no_color_means_none_and_without_utf8_all_is_ascii() {
     terminal.wait("every field of the row");
     assert!(terminal.screen().is_ascii(), "{}", terminal.screen());
     let painted = terminal.painted();
-    // 30 to 48 and 90 to 107 are colours; 39 and 49 take them back.
+    // 30 to 48 and 90 to 107 are colours; 39 and 49 reset them.
     let colored = |code: &str| matches!(code.parse(), Ok(30..=38 | 40..=48 | 90..=107));
     let codes = painted.split("\u{1b}[").skip(1);
     for code in codes.filter_map(|rest| rest.split_once('m')) {

@@ -1,15 +1,15 @@
-//! Files that import each other, directly or over others: a circle has at most four.
+//! Finds files that import each other, directly or indirectly: a cycle may have at most four.
 //!
-//! A file imports another when a path in it ends there: in a `use` or in the middle of code, relative or from
-//! `crate`. Tests do not count.
+//! A file imports another if a path in it ends there: in a `use` or in code, relative or from `crate`. Tests do not
+//! count.
 //!
-//! - A path ends in the file that defines its last item. Re-exports (`use` and `pub use` in a `mod.rs`) are followed
-//!   to that file. Where a macro makes the item, or the name is one of another crate that is passed on, the path
-//!   ends in the module's own file.
-//! - `mod child;` is no import, nor is `pub use child::Name`: an index depends on nothing that it lists. Where the
-//!   same file also uses the name, it is an import.
-//! - What a parent module defines, its children use freely: a parent is composed of its children, and a type that they
-//!   share stands in it. Only a path that leads on, to a sibling or to another part of the crate, can close a circle.
+//! - A path ends in the file that defines its last item. Re-exports (`use` and `pub use` in a `mod.rs`) are followed to
+//! that file. If a macro makes the item, or the name is a re-export from another crate, the path ends in the module's
+//! own file.
+//! - `mod child;` is not an import, and neither is `pub use child::Name`: an index does not depend on its entries. If
+//! the same file also uses the name, it is an import.
+//! - Children may use what a parent module defines: a parent is composed of its children, and defines the types that
+//! they share. Only a path to a sibling or to another part of the crate can close a cycle.
 //!
 //! | module | what it does |
 //! |---|---|
@@ -26,13 +26,13 @@ use modules::Modules;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// The most files that may import each other.
-const MOST: usize = 4;
+/// The maximum number of files that may import each other.
+const MAX: usize = 4;
 
 /// The files that a file imports.
 type Imports = BTreeMap<PathBuf, BTreeSet<PathBuf>>;
 
-/// Every circle of a crate that has too many files.
+/// Every cycle of a crate that has too many files.
 pub(super) fn problems(found: &Crate) -> Result<Vec<String>> {
     let mut problems = Vec::new();
     for first in &found.roots {
@@ -44,13 +44,13 @@ pub(super) fn problems(found: &Crate) -> Result<Vec<String>> {
         }
         let large = circles(&imports)
             .into_iter()
-            .filter(|circle| circle.len() > MOST);
+            .filter(|circle| circle.len() > MAX);
         problems.extend(large.map(|circle| sentence(&found.name, &circle, &imports)));
     }
     Ok(problems)
 }
 
-/// The circles of files; none is in two of them.
+/// The cycles of files; no file is in two of them.
 fn circles(imports: &Imports) -> Vec<BTreeSet<&Path>> {
     let reached: BTreeMap<&Path, BTreeSet<&Path>> = imports
         .keys()
@@ -68,7 +68,7 @@ fn circles(imports: &Imports) -> Vec<BTreeSet<&Path>> {
     circles
 }
 
-/// The files that one imports, directly or over others.
+/// The files that a file imports, directly or indirectly.
 fn reached<'a>(imports: &'a Imports, file: &'a Path) -> BTreeSet<&'a Path> {
     let (mut reached, mut open) = (BTreeSet::new(), vec![file]);
     while let Some(file) = open.pop() {
@@ -82,7 +82,7 @@ fn reached<'a>(imports: &'a Imports, file: &'a Path) -> BTreeSet<&'a Path> {
     reached
 }
 
-/// A circle, with the imports that close it.
+/// Describes a cycle with the imports that close it.
 fn sentence(name: &str, circle: &BTreeSet<&Path>, imports: &Imports) -> String {
     let mut sentence = format!("{name}: {} files import each other", circle.len());
     for file in circle {

@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path as FilePath, PathBuf};
 
-/// Longer chains of re-exports are a circle of their own.
+/// Longer chains of re-exports are cycles themselves.
 const HOPS: usize = 16;
 
-/// All modules below the first file of a library or a binary.
+/// All modules of a library or a binary.
 #[derive(Debug, Default)]
 pub(super) struct Modules {
     all: Vec<Module>,
@@ -18,7 +18,7 @@ pub(super) struct Modules {
 #[derive(Debug)]
 struct Module {
     file: PathBuf,
-    /// The crate's root is its own.
+    /// The crate's root is its own parent.
     parent: usize,
     children: BTreeMap<String, usize>,
     source: Source,
@@ -41,7 +41,7 @@ impl Modules {
         Ok(modules)
     }
 
-    /// Every import between two files, but those of what a parent defines.
+    /// Every import between two files, except items that a parent defines.
     pub(super) fn imports(&self) -> impl Iterator<Item = (&FilePath, &FilePath)> {
         let modules = (0..).zip(&self.all);
         let imports = modules.flat_map(move |(at, module)| {
@@ -51,20 +51,20 @@ impl Modules {
         imports.filter(|(from, to)| from != to)
     }
 
-    /// Whether a module is below another in the tree of modules.
+    /// Whether a module is a descendant of another.
     fn is_below(&self, at: usize, above: usize) -> bool {
         let parents =
             std::iter::successors(Some(at), |at| (*at != 0).then(|| self.all[*at].parent));
         parents.skip(1).any(|parent| parent == above)
     }
 
-    /// The modules that one imports items of.
+    /// The modules from which a module imports items.
     fn imported(&self, at: usize) -> impl Iterator<Item = usize> {
         let source = &self.all[at].source;
         let counts = |one: &&Use| match (&*one.name, one.is_public) {
             (_, false) => true,
             ("*", true) => false,
-            // A name that is only passed on is no import, one that is used here as well is.
+            // A re-export alone is not an import; a name that this file also uses is.
             (name, true) => source.words.contains(name),
         };
         let uses = source.uses.iter().filter(counts);
@@ -87,7 +87,7 @@ impl Modules {
         self.add(file, Source::read(tokens), folder, parent)
     }
 
-    /// Adds a module and all below it, whose files are in `folder`.
+    /// Adds a module and all its descendants, whose files are in `folder`.
     fn add(
         &mut self,
         file: &FilePath,
@@ -122,7 +122,7 @@ impl Modules {
         Ok(at)
     }
 
-    /// Where a path ends, seen from a module; `None` in another crate.
+    /// Where a path ends, as seen from a module; `None` in another crate.
     fn find(&self, from: usize, path: &[String], hops: usize) -> Option<End> {
         let (mut here, mut rest) = (from, path);
         let mut is_relative = true;
@@ -148,7 +148,7 @@ impl Modules {
         Some(End::Module(here))
     }
 
-    /// What a name is in a module.
+    /// What a name refers to in a module.
     fn name(&self, here: usize, name: &str, hops: usize) -> Option<End> {
         let module = &self.all[here];
         if let Some(child) = module.children.get(name) {
@@ -160,7 +160,7 @@ impl Modules {
         let hops = hops.checked_sub(1)?;
         let uses = module.source.uses.iter();
         if let Some(one) = uses.clone().find(|one| one.name == name) {
-            // The name of another crate's item, passed on: who takes it from here imports this file.
+            // A re-export of another crate's item: its users import this file.
             return Some(self.find(here, &one.path, hops).unwrap_or(End::Item(here)));
         }
         let all = uses.filter(|one| one.name == "*");
@@ -176,7 +176,7 @@ impl Modules {
 mod tests {
     use super::*;
 
-    /// Imports of a crate whose files are written `name: text`.
+    /// Imports of a crate whose files are given as name and text.
     fn imports(files: &[(&str, &str)]) -> Vec<String> {
         let folder = tempfile::tempdir().unwrap();
         for (name, text) in files {

@@ -1,4 +1,4 @@
-//! What one module contains, as far as imports go: a scan of its tokens, macros included, tests left out.
+//! The items, names and paths of one module: a scan of its tokens, macros included, tests excluded.
 
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 use std::collections::BTreeSet;
@@ -14,7 +14,7 @@ pub(super) struct Source {
     /// Names of the items that the module defines.
     pub(super) items: BTreeSet<String>,
     pub(super) uses: Vec<Use>,
-    /// Paths of two and more segments, outside of `use`.
+    /// Paths of two or more segments, outside of `use`.
     pub(super) paths: BTreeSet<Path>,
     /// All words outside of `use`.
     pub(super) words: BTreeSet<String>,
@@ -26,11 +26,11 @@ pub(super) struct Use {
     /// `*` for all names of a module.
     pub(super) name: String,
     pub(super) path: Path,
-    /// `pub use`, of whatever reach.
+    /// `pub use`, with any visibility.
     pub(super) is_public: bool,
 }
 
-/// Words before the name of an item.
+/// Keywords before the name of an item.
 const ITEMS: [&str; 8] = [
     "const", "enum", "fn", "static", "struct", "trait", "type", "union",
 ];
@@ -50,7 +50,7 @@ impl Source {
         }
     }
 
-    /// Reads what begins at a token; where the next begins.
+    /// Reads the item or path at a token; returns the index of the next.
     fn step(&mut self, tokens: &[TokenTree], at: usize, is_top: bool) -> usize {
         let TokenTree::Ident(_) = &tokens[at] else {
             if is_char(tokens.get(at), '#') && is_for_tests(tokens.get(at + 1)) {
@@ -106,10 +106,10 @@ impl Source {
         }
     }
 
-    /// The names of a tree of `use`, below `prefix`.
+    /// Collects the names of a `use` tree below `prefix`.
     fn names(&mut self, tree: &[TokenTree], prefix: &[String], is_public: bool) {
         if is_separator(tree, 0) && prefix.is_empty() {
-            // Of another crate.
+            // From another crate.
             return;
         }
         let (mut path, mut name) = (prefix.to_vec(), None);
@@ -163,7 +163,7 @@ fn is_char(token: Option<&TokenTree>, character: char) -> bool {
     matches!(token, Some(TokenTree::Punct(punct)) if punct.as_char() == character)
 }
 
-/// Whether what precedes makes a `use` public.
+/// Whether the tokens before a `use` make it public.
 fn is_public(before: &[TokenTree]) -> bool {
     let words = match before {
         [words @ .., TokenTree::Group(_)] | words => words,
@@ -180,7 +180,7 @@ fn is_for_tests(attribute: Option<&TokenTree>) -> bool {
     attribute == "cfg(test)" || attribute.starts_with("cfg(all(test,")
 }
 
-/// Where an item ends that begins at a token.
+/// The end of the item that begins at a token.
 fn after_item(tokens: &[TokenTree], at: usize) -> usize {
     let is_last = |token: &TokenTree| match token {
         TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,

@@ -1,4 +1,4 @@
-//! What is measured over what.
+//! The programs and the traffic of each measurement.
 
 use rocescope_capture::xdp::measure::{Body, Case, ORDER};
 
@@ -11,9 +11,8 @@ pub(super) struct Row {
 /// Payload of the frame: a RoCE path MTU of 1,024.
 const PAYLOAD: usize = 1_024;
 
-/// All rows, or those whose names begin with `only`, and the wrapper and the rival; each is held against
-/// the wrapper before it. With `other`, what is asked of the XDP program is asked of another build of it
-/// too.
+/// All rows, or those whose names begin with `only` plus the wrapper and the rival. Each is compared with the wrapper
+/// before it. With `other`, the rows of the XDP program are repeated with another build of it.
 pub(super) fn rows(only: &str, other: bool) -> Vec<Row> {
     let mut rows = Vec::new();
     for version in [4, 6] {
@@ -32,9 +31,9 @@ pub(super) fn rows(only: &str, other: bool) -> Vec<Row> {
         add("wrapper alone", Body::Nothing, uniform(32), 1);
         add("parse by hand to the BTH", Body::Hand, uniform(32), 1);
         add("parse as ours", Body::Parse, uniform(32), 1);
-        add("one ring record a packet", Body::Each, uniform(32), 1);
-        for (flows, said) in [(1, "1 flow"), (32, "32 flows"), (1_024, "1,024 flows")] {
-            add(&format!("ours, {said}"), Body::Ours, uniform(flows), 1);
+        add("one ring record per packet", Body::Each, uniform(32), 1);
+        for (flows, label) in [(1, "1 flow"), (32, "32 flows"), (1_024, "1,024 flows")] {
+            add(&format!("ours, {label}"), Body::Ours, uniform(flows), 1);
         }
         add(
             "ours, every packet starts a run",
@@ -42,34 +41,34 @@ pub(super) fn rows(only: &str, other: bool) -> Vec<Row> {
             uniform(32),
             2,
         );
-        for (flows, said) in [(16_384, "16 k"), (100_000, "100 k")] {
+        for (flows, label) in [(16_384, "16 k"), (100_000, "100 k")] {
             add(
-                &format!("wrapper, {said} flows"),
+                &format!("wrapper, {label} flows"),
                 Body::Nothing,
                 uniform(flows),
                 1,
             );
             add(
-                &format!("ours, {said} flows"),
+                &format!("ours, {label} flows"),
                 Body::Ours,
                 uniform(flows),
                 1,
             );
             add(
-                &format!("wrapper, {said} flows, Zipf"),
+                &format!("wrapper, {label} flows, Zipf"),
                 Body::Nothing,
                 zipf(flows),
                 1,
             );
             add(
-                &format!("ours, {said} flows, Zipf"),
+                &format!("ours, {label} flows, Zipf"),
                 Body::Ours,
                 zipf(flows),
                 1,
             );
         }
     }
-    let rivals = ["wrapper alone", "one ring record a packet"];
+    let rivals = ["wrapper alone", "one ring record per packet"];
     rows.retain(|row| {
         row.name.starts_with(only) || rivals.iter().any(|rival| row.name.ends_with(rival))
     });
@@ -80,7 +79,7 @@ pub(super) fn rows(only: &str, other: bool) -> Vec<Row> {
 }
 
 impl Row {
-    /// The row, and behind it that of the other build where it is one of ours.
+    /// The row, followed by the same row of the other build if it is one of ours.
     fn twice(self) -> Vec<Self> {
         let mut both = vec![self];
         if let [Self { name, case }] = &both[..]
@@ -98,7 +97,7 @@ fn uniform(flows: u32) -> Vec<u32> {
     (0..flows).collect()
 }
 
-/// Flows of which the n-th is met 1/n times as often as the first, in an order that is always the same.
+/// Flows of which the n-th occurs 1/n times as often as the first, in a fixed order.
 fn zipf(flows: u32) -> Vec<u32> {
     let mut sums = Vec::new();
     let mut sum = 0.0;
@@ -119,7 +118,7 @@ fn zipf(flows: u32) -> Vec<u32> {
         .collect()
 }
 
-/// A MIDDLE of an RDMA WRITE.
+/// A MIDDLE packet of an RDMA WRITE.
 fn frame(version: u8) -> Vec<u8> {
     let udp_bytes = (8 + 12 + PAYLOAD + 4) as u16;
     let mut frame = vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2];

@@ -1,9 +1,9 @@
-//! Part a: nanoseconds a packet, by `BPF_PROG_TEST_RUN`.
+//! Part a: nanoseconds per packet, measured by `BPF_PROG_TEST_RUN`.
 //!
-//! With `--against OBJECT` another build of the XDP program stands beside the committed one.
+//! `--against OBJECT` compares another build of the XDP program with the committed one.
 //!
-//! Every program stands behind the same wrapper, which rewrites QPN and PSN in the frame. Each case is
-//! sampled nine times, in turn with all others, and the median counts.
+//! Every program runs in the same wrapper, which rewrites QPN and PSN in the frame. Each case is sampled nine times, in
+//! turn with all others, and the median counts.
 
 mod cases;
 mod report;
@@ -30,7 +30,7 @@ pub(super) fn run(options: &[&str]) -> Result<()> {
             "--against" => against = Some(options.next().context("--against OBJECT")?),
             "--rounds" => rounds = options.next().context("--rounds N")?.parse()?,
             other => bail!(
-                "{other}: there are --json FILE, --save, --rounds N, --only WORDS and --against OBJECT"
+                "{other}: expected --json FILE, --save, --rounds N, --only WORDS and --against OBJECT"
             ),
         }
     }
@@ -55,7 +55,7 @@ pub(super) fn run(options: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// The samples of every case.
+/// Samples every case.
 fn measured(
     object: &[u8],
     other: Option<&[u8]>,
@@ -79,5 +79,5 @@ fn measured(
         }
         Ok(samples)
     });
-    samples.context("BPF_PROG_TEST_RUN takes root")
+    samples.context("BPF_PROG_TEST_RUN requires root")
 }

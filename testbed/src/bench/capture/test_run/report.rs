@@ -8,15 +8,15 @@ use std::fs;
 use std::path::Path;
 use xtask::process::root;
 
-/// How it is repeated.
+/// The command that repeats it.
 const COMMAND: &str = "cargo xtask bench capture --part a";
 
 /// One row, measured.
 struct Line {
     name: String,
-    /// Median with the three capabilities, and with `CAP_PERFMON` beside them, nanoseconds.
+    /// Median in nanoseconds with the three capabilities, and with `CAP_PERFMON` in addition.
     ns: [f64; 2],
-    /// The same without the wrapper over the same traffic.
+    /// The same, less the wrapper over the same traffic.
     above: [f64; 2],
     records_a_packet: f64,
     lost_share: f64,
@@ -57,7 +57,7 @@ impl Report {
 
     fn table(&self) -> String {
         let mut text = String::from(
-            "| program | ns/packet | above the wrapper | with CAP_PERFMON | above | records a packet | lost of them |\n|---|---|---|---|---|---|---|\n",
+            "| program | ns/packet | above the wrapper | with CAP_PERFMON | above | records per packet | lost of them |\n|---|---|---|---|---|---|---|\n",
         );
         for line in &self.lines {
             let _ = writeln!(
@@ -80,12 +80,13 @@ impl Report {
             "| bar, by IP version and capabilities | measured | wanted |\n|---|---|---|\n",
         );
         for version in [4, 6] {
-            for (with, said) in ["three capabilities", "and CAP_PERFMON"].iter().enumerate() {
+            for (with, capabilities) in ["three capabilities", "and CAP_PERFMON"].iter().enumerate()
+            {
                 let of = |name: &str| self.above(&format!("IPv{version} {name}"), with);
                 let (run, worst) = (of("ours, 32 flows"), of("ours, every packet starts a run"));
-                let each = of("one ring record a packet");
+                let each = of("one ring record per packet");
                 for (name, ratio, wanted) in [
-                    ("a run continues / one record a packet", run / each, "1/3"),
+                    ("a run continues / one record per packet", run / each, "1/3"),
                     (
                         "a run continues / parse as ours",
                         run / of("parse as ours"),
@@ -97,18 +98,18 @@ impl Report {
                         "–",
                     ),
                     (
-                        "every packet starts a run / one record a packet",
+                        "every packet starts a run / one record per packet",
                         worst / each,
                         "1",
                     ),
                 ] {
-                    // A row that was left out.
+                    // `--only` excluded the row.
                     if ratio.is_nan() {
                         continue;
                     }
                     let _ = writeln!(
                         text,
-                        "| IPv{version}, {said}: {name} | {ratio:.2} | {wanted} |"
+                        "| IPv{version}, {capabilities}: {name} | {ratio:.2} | {wanted} |"
                     );
                 }
             }

@@ -1,6 +1,6 @@
 //! The frames of every event.
 
-use super::{Expected, Kept, SECOND, expected, files, identities_hold, kept, sum, within};
+use super::{Expected, Kept, SECOND, expected, files, identities_hold, keep, kept, sum, within};
 use crate::captures::{self, Capture};
 use crate::rocescope;
 use rocescope_model::EventRow;
@@ -9,18 +9,16 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// Beside a second look at the whole capture: the frames of a second around every NAK, each once and in
-/// order, their headers and nothing of their payload.
+/// Compared with a second pass over the whole capture: the frames within a second of every NAK, once each and in order,
+/// headers without payload.
 #[test]
 fn around_every_nak() {
     for (name, naks, rnr_naks) in [("rnr_nak", 13, 55), ("error_naks", 4, 0)] {
         let capture = captures::named(name);
         let folder = tempfile::tempdir().unwrap();
-        let place = folder.path().to_str().unwrap();
         for (seconds, before_ns) in [("1", SECOND), ("250ms", SECOND / 4)] {
-            let place = format!("{place}/{seconds}");
-            let more = ["--keep-frames", seconds, "--keep-frames-dir", &place];
-            let found = rocescope::json(&capture.path, &more);
+            let place = &folder.path().join(seconds);
+            let found = rocescope::json(&capture.path, &keep(seconds, place));
             let recorder = &found["recorder"];
             assert_eq!(
                 (&recorder["events"]["nak"], &recorder["events"]["rnr_nak"]),
@@ -32,19 +30,18 @@ fn around_every_nak() {
                 .map(|frame| (frame.kept.0 - before_ns, frame.kept.0 + SECOND))
                 .collect();
             assert_eq!(spans.len() as u64, naks + rnr_naks);
-            let place = Path::new(&place);
             assert_eq!(kept(place), within(&all, &spans), "{name} {seconds}");
             identities_hold(recorder, place);
-            // As many files as there are spans that do not overlap.
+            // One file for each span that overlaps no other.
             let apart = spans.windows(2).filter(|two| two[1].0 > two[0].1).count();
             assert_eq!(files(place).len(), apart + 1, "{name} {seconds}");
         }
     }
 }
 
-/// The demo, where flows change their rates and a few packets are lost.
+/// The demo, in which flows change their rates and a few packets are lost.
 struct Demo {
-    /// Every frame as it should be kept.
+    /// Every frame as the recorder should keep it.
     all: Vec<Expected>,
     /// Times of the rows of jitter.
     jitter: Vec<u64>,
@@ -87,7 +84,7 @@ impl Demo {
         let jitter: Vec<u64> = jitter.map(|row| row.time_ns as u64).collect();
         assert!(jitter.len() > 3, "{jitter:?}");
         assert_eq!(recorder["events"]["jitter"], jitter.len());
-        // Nobody takes the files for a table.
+        // No table scan reads the recorder's files.
         let report = rocescope::run(&["report", &data]);
         assert!(report.status.success());
         assert!(!rocescope::text(&report.stdout).contains("/_frames"));
@@ -99,7 +96,7 @@ impl Demo {
         }
     }
 
-    /// From before a change to behind its window.
+    /// Spans from before a change to the end of its window.
     fn spans(&self) -> Vec<(u64, u64)> {
         let times = self.jitter.iter();
         times
@@ -108,21 +105,21 @@ impl Demo {
     }
 }
 
-/// Jitter is known only when the window behind it closes: its frames must still be there.
+/// Jitter is known only when the next window closes: the recorder must still have its frames.
 #[test]
 fn around_jitter() {
-    // The NAKs are left out, and with them all other acknowledgements.
+    // The filter rejects the NAKs, and with them all other acknowledgements.
     let mut demo = Demo::run(&["--filter", "not opcode RC_ACKNOWLEDGE"]);
     let jitter = demo.jitter.len() as u64;
     assert_eq!(sum(&demo.recorder["events"]), jitter);
-    // What is not RoCEv2 is nothing that a filter could want.
+    // Frames other than RoCEv2 match no filter.
     demo.all.retain(|frame| frame.goes_forward);
     assert!(demo.kept == within(&demo.all, &demo.spans()));
     assert_eq!(demo.recorder["missed_frames"], 0);
 }
 
-/// A NAK begins a file before the jitter of its window is known, which asks for frames from before the
-/// file's beginning: those are counted.
+/// A NAK begins a file before the jitter of its window is known. The jitter then requests frames from before the
+/// beginning of the file: those are counted.
 #[test]
 fn around_naks_and_jitter() {
     let demo = Demo::run(&[]);
@@ -142,15 +139,10 @@ fn around_naks_and_jitter() {
 
 /// Wireshark opens them, names the events, and reads every header.
 #[test]
-fn wireshark_reads_them() {
+fn wireshark_reads_the_files() {
     let capture = captures::named("rnr_nak");
     let folder = tempfile::tempdir().unwrap();
-    let more = [
-        "--keep-frames",
-        "1",
-        "--keep-frames-dir",
-        folder.path().to_str().unwrap(),
-    ];
+    let more = keep("1", folder.path());
     let found = rocescope::json(&capture.path, &more);
     let (mut frames, mut comments) = (0, 0);
     for path in files(folder.path()) {
@@ -174,7 +166,7 @@ fn wireshark_reads_them() {
             .arg(&path)
             .output();
         let Ok(output) = output else {
-            eprintln!("skipped: there is no tshark");
+            eprintln!("skipped: tshark is not installed");
             return;
         };
         assert!(output.status.success(), "{output:?}");

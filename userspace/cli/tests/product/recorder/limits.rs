@@ -1,6 +1,6 @@
 //! Too little memory, too many files, a full disk.
 
-use super::{SECOND, expected, files, identities_hold, kept, within};
+use super::{SECOND, expected, files, identities_hold, keep, kept, within};
 use crate::captures::{self, Capture};
 use crate::full_disk::SmallDisk;
 use crate::{rocescope, traffic};
@@ -12,17 +12,12 @@ use std::io::Write;
 use std::process::Stdio;
 
 #[test]
-fn every_limit_is_kept_and_counted() {
+fn limits_hold_and_are_counted() {
     let capture = captures::named("rnr_nak");
     let folder = tempfile::tempdir().unwrap();
     let run = |name: &str, more: &[&str]| {
         let place = folder.path().join(name);
-        let basic = [
-            "--keep-frames",
-            "100ms",
-            "--keep-frames-dir",
-            place.to_str().unwrap(),
-        ];
+        let basic = keep("100ms", &place);
         let found = rocescope::json(&capture.path, &[&basic[..], more].concat());
         (found["recorder"].clone(), place)
     };
@@ -38,7 +33,7 @@ fn every_limit_is_kept_and_counted() {
     assert!(recorder["refused_events"]["disk"].as_u64() > Some(0));
     let bytes = recorder["bytes"].as_u64().unwrap();
     assert!((4_096..=8_192).contains(&bytes), "{bytes}");
-    // What is there already makes room: the second time is as the first.
+    // Existing files count against the limit: the second run equals the first.
     let before = files(&place);
     let (again, place) = run("bytes", &limited);
     identities_hold(&again, &place);
@@ -51,26 +46,19 @@ fn every_limit_is_kept_and_counted() {
 }
 
 #[test]
-fn memory_that_is_too_small_is_told() {
+fn too_little_memory_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("input.pcap");
     let pcap = traffic::repeated(&captures::named("rnr_nak"), 5_000, 1_795_228_209, 1_000);
     fs::write(&file, pcap).unwrap();
     let place = folder.path().join("frames");
-    let more = [
-        "--keep-frames",
-        "2",
-        "--keep-frames-dir",
-        place.to_str().unwrap(),
-        "--keep-frames-memory",
-        "64Ki",
-    ];
+    let more = [&keep("2", &place)[..], &["--keep-frames-memory", "64Ki"]].concat();
     let recorder = &rocescope::json(&file, &more)["recorder"];
-    // Frames came a millisecond apart, a hundred bytes each.
+    // Frames are a millisecond apart and a hundred bytes each.
     let held_ns = recorder["held_ns"].as_u64().unwrap();
     assert!((SECOND / 3..SECOND).contains(&held_ns), "{held_ns}");
     assert!(recorder["overwritten_frames"].as_u64() > Some(4_000));
-    // NAKs come faster than the ring turns: nothing between them is lost.
+    // NAKs are more frequent than the ring's turnover: no frame between them is lost.
     assert_eq!(recorder["missed_frames"], 0);
     let path = file.to_str().unwrap();
     let output = rocescope::run(&[&["capture", "-r", path][..], &more].concat());
@@ -81,7 +69,7 @@ fn memory_that_is_too_small_is_told() {
     );
 }
 
-/// A NAK every two seconds, and memory for less: the file goes on, and what it lacks is counted.
+/// A NAK every two seconds, and memory for less: the file continues, and its missing frames are counted.
 #[test]
 fn frames_between_two_events_that_were_overwritten_are_counted() {
     let of = captures::named("error_naks");
@@ -120,14 +108,7 @@ fn frames_between_two_events_that_were_overwritten_are_counted() {
     };
     fs::write(&file, &input.pcap).unwrap();
     let place = folder.path().join("frames");
-    let more = [
-        "--keep-frames",
-        "1.5",
-        "--keep-frames-dir",
-        place.to_str().unwrap(),
-        "--keep-frames-memory",
-        "64Ki",
-    ];
+    let more = [&keep("1.5", &place)[..], &["--keep-frames-memory", "64Ki"]].concat();
     let recorder = &rocescope::json(&file, &more)["recorder"];
     assert_eq!(
         (&recorder["events"]["nak"], &recorder["files"]),
@@ -147,7 +128,7 @@ fn frames_between_two_events_that_were_overwritten_are_counted() {
     );
 }
 
-/// A disk that fills up ends the files, whole as they are, and not the capture.
+/// A full disk ends the files, which stay whole, but not the capture.
 #[test]
 fn a_full_disk_costs_files_and_not_the_capture() {
     let Some(disk) = SmallDisk::mount("64k") else {
@@ -157,19 +138,8 @@ fn a_full_disk_costs_files_and_not_the_capture() {
     let file = folder.path().join("input.pcap");
     let pcap = traffic::repeated(&captures::named("rnr_nak"), 20_000, 1_795_228_209, 10_000);
     fs::write(&file, pcap).unwrap();
-    let place = disk.path().to_str().unwrap();
-    let path = file.to_str().unwrap();
-    let output = rocescope::run(&[
-        "capture",
-        "-r",
-        path,
-        "-o",
-        "json",
-        "--keep-frames",
-        "10ms",
-        "--keep-frames-dir",
-        place,
-    ]);
+    let capture = ["capture", "-r", file.to_str().unwrap(), "-o", "json"];
+    let output = rocescope::run(&[&capture[..], &keep("10ms", disk.path())].concat());
     let said = rocescope::text(&output.stderr);
     assert!(!output.status.success());
     assert_eq!(said.matches("no more frames").count(), 2, "{said}");
@@ -182,17 +152,16 @@ fn a_full_disk_costs_files_and_not_the_capture() {
     identities_hold(recorder, disk.path());
 }
 
-/// What came up to the end of the last window is in the file, whole frames and no more.
+/// The file has the frames up to the end of the last window, and only whole frames.
 #[test]
-fn a_kill_costs_one_window_at_most() {
+fn a_kill_costs_at_most_one_window() {
     const FRAMES: usize = 20_000;
     let input = Capture {
         pcap: traffic::repeated(&captures::named("rnr_nak"), FRAMES, 1_795_228_209, 1_000),
         ..captures::named("rnr_nak")
     };
     let folder = tempfile::tempdir().unwrap();
-    let place = folder.path().to_str().unwrap();
-    let more = ["--keep-frames", "2", "--keep-frames-dir", place];
+    let more = keep("2", folder.path());
     let mut child = rocescope::command(&[&["capture", "-r", "-"][..], &more].concat())
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
@@ -211,8 +180,8 @@ fn a_kill_costs_one_window_at_most() {
         .collect();
     let (found, wanted) = (kept(folder.path()), within(&all, &spans));
     assert!(found == wanted[..found.len()]);
-    // A pipe and the reader's buffer may not have been read; a window is a thousand frames.
+    // A pipe and the reader's buffer may be unread; a window has a thousand frames.
     let unread = ((64 + 256) << 10) * FRAMES / input.pcap.len();
-    let least = wanted.len() - unread - 1_000;
-    assert!(found.len() >= least, "{} of {least}", found.len());
+    let min = wanted.len() - unread - 1_000;
+    assert!(found.len() >= min, "{} of {min}", found.len());
 }

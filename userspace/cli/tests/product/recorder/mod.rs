@@ -1,10 +1,10 @@
-//! The flight recorder: which frames are in its files, and what becomes of those that are not.
+//! The flight recorder: which frames its files have, and what happens to the others.
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | `around` | the frames of every event, beside a second look at the whole capture |
+//! | `around` | the frames of every event, compared with a second pass over the whole capture |
 //! | `limits` | too little memory, too many files, a full disk |
-//! | `places` | where files go, and what must not be in them |
+//! | `places` | where files go, and what they must not contain |
 
 mod around;
 mod limits;
@@ -21,14 +21,14 @@ use std::path::{Path, PathBuf};
 
 pub(super) const SECOND: u64 = 1_000_000_000;
 
-/// A frame as a file of the recorder has it: time, length on the wire, bytes.
+/// A frame in a file of the recorder: time, length on the wire, bytes.
 pub(super) type Kept = (u64, u32, Vec<u8>);
 
-/// A frame of the input as it should be kept, and whether it is a NAK or RNR NAK.
+/// A frame of the input as the recorder should keep it, and whether it is a NAK or RNR NAK.
 pub(super) struct Expected {
     pub(super) kept: Kept,
     pub(super) refuses: bool,
-    /// It is RoCEv2 and no acknowledgement.
+    /// It is RoCEv2 and not an acknowledgement.
     pub(super) goes_forward: bool,
 }
 
@@ -68,7 +68,13 @@ pub(super) fn expected(capture: &Capture) -> Vec<Expected> {
     all
 }
 
-/// The files of a folder by name, which is by time.
+/// The options that record frames into `place`.
+pub(super) fn keep<'a>(seconds: &'a str, place: &'a Path) -> [&'a str; 4] {
+    let place = place.to_str().unwrap();
+    ["--keep-frames", seconds, "--keep-frames-dir", place]
+}
+
+/// The files of a directory by name, which is by time.
 pub(super) fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap();
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
@@ -76,7 +82,7 @@ pub(super) fn files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Every frame of every file, which must be whole.
+/// Every frame of every file; all must be whole.
 pub(super) fn kept(folder: &Path) -> Vec<Kept> {
     let mut frames = Vec::new();
     for path in files(folder) {
@@ -89,7 +95,7 @@ pub(super) fn kept(folder: &Path) -> Vec<Kept> {
     frames
 }
 
-/// Frames of `all` that lie in one of the spans, both ends among them.
+/// Frames of `all` within one of the spans, ends included.
 pub(super) fn within(all: &[Expected], spans: &[(u64, u64)]) -> Vec<Kept> {
     let is_in = |time: u64| {
         spans
@@ -105,7 +111,7 @@ pub(super) fn sum(counts: &Value) -> u64 {
     counts.map(|count| count.as_u64().unwrap()).sum()
 }
 
-/// Events met are events in files and events refused; what the files hold is what is told.
+/// Asserts that events are recorded or refused, and that the counts match the files.
 pub(super) fn identities_hold(recorder: &Value, folder: &Path) {
     let recorded = recorder["recorded_events"].as_u64().unwrap();
     let refused = sum(&recorder["refused_events"]);

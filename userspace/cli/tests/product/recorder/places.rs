@@ -1,19 +1,14 @@
-//! Where files go, and what must not be in them.
+//! Where files go, and what they must not contain.
 
-use super::files;
+use super::{files, keep};
 use crate::{captures, rocescope};
 use std::path::PathBuf;
 
 #[test]
-fn files_of_the_same_name_stay() {
+fn existing_files_of_the_same_name_stay() {
     let capture = captures::named("error_naks");
     let folder = tempfile::tempdir().unwrap();
-    let more = [
-        "--keep-frames",
-        "1",
-        "--keep-frames-dir",
-        folder.path().to_str().unwrap(),
-    ];
+    let more = keep("1", folder.path());
     for times in 1..=3 {
         rocescope::json(&capture.path, &more);
         assert_eq!(files(folder.path()).len(), times);
@@ -30,7 +25,7 @@ fn files_of_the_same_name_stay() {
 }
 
 #[test]
-fn addresses_that_are_to_be_hidden_are_not_given_away() {
+fn hidden_addresses_are_not_recorded() {
     let capture = captures::named("error_naks");
     let folder = tempfile::tempdir().unwrap();
     let (path, place) = (
@@ -49,7 +44,7 @@ fn addresses_that_are_to_be_hidden_are_not_given_away() {
     assert!(!output.status.success());
     assert!(rocescope::text(&output.stderr).contains("not together with --anonymize"));
     assert_eq!(files(folder.path()), Vec::<PathBuf>::new());
-    // And files need a place.
+    // Files also need a directory.
     let output = rocescope::run(&basic);
     assert!(!output.status.success());
     assert!(rocescope::text(&output.stderr).contains("--keep-frames-dir or --out"));

@@ -1,4 +1,4 @@
-//! The figures of a capture are those of its summary.
+//! The metrics of a capture equal its summary.
 
 use crate::live::Live;
 use crate::namespace::Namespace;
@@ -7,7 +7,7 @@ use crate::totals::capture;
 use std::time::{Duration, Instant};
 
 #[test]
-fn figures_are_those_of_the_summary() {
+fn metrics_equal_the_summary() {
     let Some(namespace) = Namespace::new() else {
         return;
     };
@@ -44,7 +44,7 @@ fn figures_are_those_of_the_summary() {
             assert_eq!(read(&series), Some(0), "{mode}: {series}");
         }
         replay(&namespace, &capture("vlan100_write_bw").unwrap());
-        // Windows close behind their frames.
+        // Windows close after their frames.
         let begun = Instant::now();
         while read("rocescope_roce_packets_total{") < Some(100) {
             assert!(begun.elapsed() < Duration::from_secs(10));
@@ -55,8 +55,7 @@ fn figures_are_those_of_the_summary() {
             read("rocescope_roce_packets_total{"),
             read("rocescope_frame_bytes_total{"),
         );
-        live.signal("-INT");
-        let (summary, _) = live.end();
+        let (summary, _) = live.stop();
         assert_eq!(summary["roce_packets"].as_u64(), packets, "{mode}");
         assert_eq!(summary["frame_bytes"].as_u64(), bytes, "{mode}");
     }

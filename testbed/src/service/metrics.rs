@@ -1,14 +1,14 @@
-//! What the service says of the frames that were sent: at its endpoint, in the journal, in the dataset.
+//! Compares the service's metrics, journal and dataset with the frames that were sent.
 
 use super::machine::{Machine, output};
 use super::unit::until;
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
-/// Where the service shows its figures.
+/// The address of the service's metrics.
 pub(super) const ADDRESS: &str = "127.0.0.1:9464";
 
-/// The page of the capture, as one gets it who asks for `accept`.
+/// The metrics page of the capture for an `Accept` header.
 pub(super) fn page(machine: &Machine, accept: &str) -> Result<String> {
     page_at(machine, ADDRESS, accept)
 }
@@ -20,7 +20,7 @@ fn page_at(machine: &Machine, address: &str, accept: &str) -> Result<String> {
     output(curl.arg(format!("http://{address}/metrics")))
 }
 
-/// The value of a series without labels of its own; 0 while there is none.
+/// The value of a series without labels of its own; 0 if it is missing.
 pub(super) fn value(machine: &Machine, series: &str) -> Result<u64> {
     value_at(machine, ADDRESS, series)
 }
@@ -32,7 +32,7 @@ fn value_at(machine: &Machine, address: &str, series: &str) -> Result<u64> {
     Ok(value.map(str::parse).transpose()?.unwrap_or(0))
 }
 
-/// Waits until the series of another endpoint is not 0; what it is.
+/// Waits until the series of another endpoint is not 0; returns its value.
 pub(super) fn some(machine: &Machine, address: &str, series: &str) -> Result<u64> {
     until(series, || {
         let value = value_at(machine, address, series)?;
@@ -40,7 +40,7 @@ pub(super) fn some(machine: &Machine, address: &str, series: &str) -> Result<u64
     })
 }
 
-/// Waits until the series has this value, and not more.
+/// Waits until the series has exactly this value.
 pub(super) fn wait(machine: &Machine, series: &str, expected: u64) -> Result<u64> {
     let value = until(series, || {
         let value = value(machine, series)?;
@@ -50,7 +50,7 @@ pub(super) fn wait(machine: &Machine, series: &str, expected: u64) -> Result<u64
     Ok(value)
 }
 
-/// The line of the last summary that accounts for every frame; it must be true.
+/// The line of the last summary that accounts for every frame; checks it.
 pub(super) fn identity(journal: &str, sent: u64) -> Result<String> {
     let frames = journal.lines().rfind(|line| line.starts_with("Frames "));
     let frames = frames.context("no summary in the journal")?;
@@ -74,11 +74,11 @@ pub(super) fn identity(journal: &str, sent: u64) -> Result<String> {
     Ok(frames.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// The windows of the dataset, which must be whole, closed, and hold what was sent; members of the
-/// service's group may read it.
+/// Returns the number of windows of the dataset, which must be whole, closed and complete. Members of the service's
+/// group may read it.
 pub(super) fn dataset(machine: &Machine, sent: u64) -> Result<u64> {
     let mut report = machine.command("setpriv");
-    report.args(["--reuid=nobody", "--regid=rocescope", "--clear-groups"]);
+    report.args(["--reuid=65534", "--regid=rocescope", "--clear-groups"]);
     let report = output(report.args(["rocescope", "report", "/var/lib/rocescope", "-o", "json"]))?;
     let report: Value = serde_json::from_str(&report)?;
     let open = machine.run("find /var/lib/rocescope -name '*.tmp'")?;
