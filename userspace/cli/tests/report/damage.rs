@@ -78,7 +78,7 @@ fn what_is_no_dataset_is_refused() {
         let folder = refused(&bench.run(&[command, &["folder"]].concat()));
         assert_eq!(
             folder,
-            "rocescope: folder holds no dataset: `--out` of `rocescope capture` or `rocescope probe` writes one\n",
+            "rocescope: folder contains no dataset: write one with `rocescope capture --out` or `rocescope probe --out`\n",
             "{command:?}"
         );
     }

@@ -218,7 +218,7 @@ fn a_filter_chooses_rows_of_a_dataset() {
     let nobody = printed(&["--filter", "host 9.9.9.9", "-o", "csv"]);
     assert_eq!(nobody.lines().count(), 1, "{nobody}");
     let error = refused(&[&once[..], &["--filter", "opcode *SEND*"]].concat());
-    assert!(error.contains("flows have no `opcode`"), "{error}");
+    assert!(error.contains("flows have no column `opcode`"), "{error}");
 }
 
 /// Somebody who has left hears no error, and there is no panic about that.
