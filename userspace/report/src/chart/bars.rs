@@ -1,13 +1,13 @@
-//! Shares and sizes: a row an item, a bar a figure, what is uncertain of it paler.
+//! Shares and sizes: a row for each item, a bar for each value, its uncertain part paler.
 
 use super::drawing::{RIGHT, frame, number, shortened};
 use super::scale::{Linear, label, prefix};
 use maud::{Markup, html};
 use rocescope_model::{Unit, Value, human};
 
-/// Left edge of the bars: names of 44 characters stand before it.
+/// Left edge of the bars: leaves room for names of 44 characters.
 const LEFT: f64 = 300.0;
-/// Room behind the longest bar for its figure.
+/// Room after the longest bar for its value.
 const ROOM: f64 = 92.0;
 const TOP: f64 = 4.0;
 /// Height of a row besides its bars, of a bar, and of the axis.
@@ -18,20 +18,20 @@ const AXIS: f64 = 24.0;
 /// A row.
 #[derive(Debug)]
 pub struct Item {
-    /// Its name.
+    /// Name of the row.
     pub name: String,
-    /// What a tooltip says beside.
+    /// Additional text of the tooltip.
     pub words: String,
-    /// A figure each bar: at least, and at most.
+    /// Lower and upper bound of each bar.
     pub bounds: Vec<(f64, f64)>,
 }
 
 /// Rows of bars, of the same unit.
 #[derive(Debug)]
 pub struct Bars {
-    /// Unit of all figures.
+    /// Unit of all values.
     pub unit: Unit,
-    /// What each bar of a row is.
+    /// Name of each bar of a row.
     pub names: Vec<&'static str>,
     /// The rows.
     pub items: Vec<Item>,

@@ -1,4 +1,4 @@
-//! What happened when: a lane a kind, a mark a period, the more the larger.
+//! Events over time: a lane for each kind, a mark for each period, sized by count.
 
 use super::drawing::{LEFT, frame, number};
 use super::time::Span;
@@ -6,17 +6,17 @@ use crate::words::instant;
 use maud::{Markup, html};
 use rocescope_model::human::grouped;
 
-/// Lane names stand above their lane, so that long ones do not need a column.
+/// Lane names are above their lane, so that long ones do not need a column.
 const ROW: f64 = 38.0;
 const TOP: f64 = 4.0;
 const AXIS: f64 = 26.0;
 
-/// Happenings of one kind within a period.
+/// Events of one kind within a period.
 #[derive(Debug, Clone, Copy)]
 pub struct Mark {
     /// Start of the period, in nanoseconds since 1970.
     pub start_ns: i64,
-    /// How many.
+    /// Number of events.
     pub count: u64,
 }
 
@@ -27,7 +27,7 @@ pub struct Lane {
     pub name: String,
     /// Number of its colour.
     pub colour: usize,
-    /// Its marks in the order of time.
+    /// Its marks in time order.
     pub marks: Vec<Mark>,
 }
 
@@ -64,7 +64,7 @@ impl Lanes {
     }
 }
 
-/// Twice as many have twice the area; where all are few, all are small.
+/// The area of a mark is proportional to its count.
 fn radius(count: u64, most: u64) -> f64 {
     2.5 + 5.5 * (count as f64 / most.max(20) as f64).sqrt()
 }

@@ -1,11 +1,11 @@
-//! What a list of the largest flows leaves room for.
+//! Bounds for flows that are not in the list of the largest.
 
 use rocescope_model::{FlowRow, WindowRow};
 
 /// Bytes of the shortest RoCEv2 frame, from the Ethernet header to the ICRC: 14 + 20 + 8 + 12 + 4.
 const LEAST_FRAME_BYTES: u64 = 58;
 
-/// The most that a flow can have had somewhere beside what is listed.
+/// Upper bound for a flow in addition to its listed sizes.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Room {
     pub(super) frame_bytes: u64,
@@ -32,8 +32,8 @@ impl Room {
         }
     }
 
-    /// What a window leaves for a flow that it does not list. It has several rows where captures
-    /// followed each other within it.
+    /// Returns the bound for a flow that a window does not list. The window has several rows if several captures ran
+    /// within it.
     pub(super) fn beside(windows: &[&WindowRow], listed: &[&FlowRow]) -> Self {
         if is_whole(windows, listed) {
             return Self::default();
@@ -59,7 +59,7 @@ impl Room {
     }
 }
 
-/// Whether all flows of a window are listed, and exact.
+/// Whether all flows of a window are listed with exact sizes.
 pub(super) fn is_whole(windows: &[&WindowRow], listed: &[&FlowRow]) -> bool {
     let flows: u64 = windows.iter().map(|row| row.flows).sum();
     windows.iter().all(|row| row.flows_exact) && listed.len() as u64 >= flows

@@ -1,12 +1,12 @@
-//! The greatest so many of anything.
+//! The items with the highest ranks.
 
 use std::collections::BTreeMap;
 
-/// Keeps the items with the greatest ranks. Of equal ranks the first to come stays.
+/// Keeps the items with the highest ranks. Of equal ranks, the first one stays.
 #[derive(Debug, Clone)]
 pub(super) struct Top<R, T> {
     most: usize,
-    /// By rank, then by arrival, the latest first: the least is the first of all.
+    /// By rank, then by arrival, the latest first: the lowest is the first entry.
     items: BTreeMap<(R, std::cmp::Reverse<u64>), T>,
     arrivals: u64,
 }
@@ -20,7 +20,7 @@ impl<R: Ord, T> Top<R, T> {
         }
     }
 
-    /// Takes an item if it is among the greatest; makes it only then.
+    /// Adds an item if its rank is among the highest; creates it only then.
     pub(super) fn offer(&mut self, rank: R, item: impl FnOnce() -> T) {
         let full = self.items.len() >= self.most;
         let least = self.items.first_key_value();
@@ -35,7 +35,7 @@ impl<R: Ord, T> Top<R, T> {
         }
     }
 
-    /// The greatest first.
+    /// Returns the items, highest rank first.
     pub(super) fn into_sorted(self) -> Vec<T> {
         self.items.into_values().rev().collect()
     }

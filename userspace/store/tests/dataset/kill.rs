@@ -162,7 +162,7 @@ const CHILD: &str = "ROCESCOPE_STORE_TEST_ROOT";
 
 /// Not a test: the process that the next test kills. Writes until then, one segment for each window.
 #[test]
-#[ignore = "the victim of killed_at_any_moment"]
+#[ignore = "the victim of a_kill_at_any_moment_loses_no_written_window"]
 fn write_until_killed() {
     let Some(root) = std::env::var_os(CHILD) else {
         return;
