@@ -42,7 +42,7 @@ table! {
         /// Number of flows: exact if `flows_exact`, otherwise `estimated_flows` rounded.
         flows: u64, Flows, [max], show "Flows";
         /// Whether `flows` is exact.
-        flows_exact: bool, None, [all], hide "Flows exact";
+        flows_exact: bool, None, [none], hide "Flows exact";
         /// Number of flows as estimated by the sketches, even if the exact number is known: by Linear Counting until
         /// its bitmap is full, then by `hll_flows`.
         estimated_flows: f64, Flows, [max], hide "Estimated flows";
