@@ -91,10 +91,7 @@ fn every_table_filters_its_own_columns() {
 #[test]
 fn errors_show_their_position() {
     for (filter, expected) in [
-        (
-            "",
-            "expected a term here, such as `host 10.0.0.1`\n  \n  ^",
-        ),
+        ("", "expected a term here, such as `host 10.0.0.1`\n  \n  ^"),
         ("host", "`host` needs an IP address\n  host\n  ^^^^"),
         (
             "pakets > 3",
@@ -116,7 +113,10 @@ fn errors_show_their_position() {
             "qp 17 and (host 10.0.0.1",
             "unclosed parenthesis\n  qp 17 and (host 10.0.0.1\n            ^",
         ),
-        ("qp 17)", "unmatched closing parenthesis\n  qp 17)\n       ^"),
+        (
+            "qp 17)",
+            "unmatched closing parenthesis\n  qp 17)\n       ^",
+        ),
         (
             "qp 17 qp 18",
             "expected `and` or `or` before this\n  qp 17 qp 18\n        ^^",
@@ -145,11 +145,11 @@ fn errors_show_their_position() {
             "qp 1 & qp 2",
             "single `&` or `|`: use `&&`, `||`, `and` or `or`\n  qp 1 & qp 2\n       ^^^^^^",
         ),
-        ("src port 5", "`port` does not support `src` or `dst`\n  src port 5\n  ^^^"),
         (
-            "and qp 1",
-            "expected a term before this\n  and qp 1\n  ^^^",
+            "src port 5",
+            "`port` does not support `src` or `dst`\n  src port 5\n  ^^^",
         ),
+        ("and qp 1", "expected a term before this\n  and qp 1\n  ^^^"),
     ] {
         let error = filter.parse::<Filter>().unwrap_err();
         assert_eq!(error.to_string(), expected, "{filter}");

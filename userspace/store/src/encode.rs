@@ -105,5 +105,7 @@ fn array<'a>(
 fn misfit(column: &Column, value: &Value<'_>) -> ArrowError {
     let (name, kind) = (column.name, column.kind.name());
     let found = value.kind().map_or("null", Type::name);
-    ArrowError::InvalidArgumentError(format!("column {name} has type {kind}, but the value is {found}"))
+    ArrowError::InvalidArgumentError(format!(
+        "column {name} has type {kind}, but the value is {found}"
+    ))
 }

@@ -115,7 +115,8 @@ impl<'a> Parcel<'a> {
             let message = root_as_message(header).map_err(|error| Unfit::of(&error))?;
             if usize::try_from(message.bodyLength()) != Ok(body) {
                 let announced = message.bodyLength();
-                let reason = format!("the message announces a body of {announced} bytes, but it has {body}");
+                let reason =
+                    format!("the message announces a body of {announced} bytes, but it has {body}");
                 return Err(Unfit::new(reason));
             }
         }

@@ -105,8 +105,8 @@ impl Segment {
         rows: Range<usize>,
     ) -> Result<Batches, Error> {
         let path = &self.path;
-        let table = find(&self.table)
-            .ok_or_else(|| Error::content("read", path, &"unknown table"))?;
+        let table =
+            find(&self.table).ok_or_else(|| Error::content("read", path, &"unknown table"))?;
         let file = File::open(path).map_err(|source| Error::io("open", path, source))?;
         let failed = |error| Error::parquet("read", path, error);
         let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(failed)?;
@@ -152,7 +152,10 @@ impl Batches {
             };
             Decoded::new(column, array).ok_or_else(|| {
                 let (found, name) = (array.data_type(), column.name);
-                let reason = format!("column {name} has type {found}, expected {}", column.kind.name());
+                let reason = format!(
+                    "column {name} has type {found}, expected {}",
+                    column.kind.name()
+                );
                 Error::content("read", &self.path, &reason)
             })
         });

@@ -52,7 +52,7 @@ fn a_torn_segment_is_named_and_the_rest_is_there() {
         bench.report(&["-o", "markdown"]),
         bench.html(&[]),
     ] {
-        assert!(document.contains("1 segment does not read"));
+        assert!(document.contains("1 segment is unreadable"));
     }
 }
 

@@ -26,9 +26,10 @@ pub(super) fn check(
             Err(format!("`{text}` is not an IP address"))
         }
         ("opcode", Literal::Pattern(pattern)) => opcode(pattern),
-        ("opcode" | "service", Literal::Network(_)) => {
-            Err(format!("`{}` expects a name, not the address `{text}`", column.name))
-        }
+        ("opcode" | "service", Literal::Network(_)) => Err(format!(
+            "`{}` expects a name, not the address `{text}`",
+            column.name
+        )),
         ("service", Literal::Pattern(pattern)) => service(pattern),
         (field, literal) => match (bits(field), literal) {
             (None, _) => Ok(()),

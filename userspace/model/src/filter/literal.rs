@@ -140,7 +140,9 @@ impl Literal {
             Type::Bool => match text {
                 "true" | "yes" => Ok(Self::Truth(true)),
                 "false" | "no" => Ok(Self::Truth(false)),
-                _ => Err(format!("invalid value `{text}` for `{name}`: expected `true` or `false`")),
+                _ => Err(format!(
+                    "invalid value `{text}` for `{name}`: expected `true` or `false`"
+                )),
             },
             Type::Text => {
                 Ok(Prefix::read(text)
@@ -149,7 +151,9 @@ impl Literal {
             Type::Time => Err(format!(
                 "`{name}` cannot be compared; use `{name}_ns`, in nanoseconds"
             )),
-            Type::Bytes | Type::ListI64 => Err(format!("`{name}` cannot be compared: it holds more than one value")),
+            Type::Bytes | Type::ListI64 => Err(format!(
+                "`{name}` cannot be compared: it holds more than one value"
+            )),
         }
     }
 

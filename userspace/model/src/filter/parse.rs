@@ -99,10 +99,7 @@ impl<'a> Parser<'a> {
 
     fn not(&mut self) -> Result<Expression, FilterError> {
         let Some(token) = self.peek() else {
-            return Err(self.error(
-                "expected a term here, such as `host 10.0.0.1`",
-                self.end(),
-            ));
+            return Err(self.error("expected a term here, such as `host 10.0.0.1`", self.end()));
         };
         self.depth += 1;
         if self.depth > DEPTH {
@@ -210,7 +207,10 @@ impl<'a> Parser<'a> {
                 comparison: Comparison::Above,
                 literal: Literal::Integer(0),
             }),
-            "ecn" => Err(self.error("`ecn` supports only `ce`: packets with congestion experienced", place)),
+            "ecn" => Err(self.error(
+                "`ecn` supports only `ce`: packets with congestion experienced",
+                place,
+            )),
             _ => self.test(word, column, Comparison::Equal, value, place),
         }
     }

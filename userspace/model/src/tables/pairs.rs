@@ -30,9 +30,9 @@ table! {
         probes: u64, None, [sum], show "Probes";
         /// Probes that did not arrive within the timeout.
         timeouts: u64, None, [sum], show "Timeouts";
-        /// Probes that arrived with a wrong ICRC or changed bytes; they count as drops.
+        /// Probes that arrived with changed bytes; they are drops.
         corrupt: u64, None, [sum], show "Corrupt";
-        /// Probes that the host could not send; not included in `probes`.
+        /// Probes that the host could not send; not in `probes`.
         unsent: u64, None, [sum], show "Unsent";
         /// `timeouts` plus `corrupt` as a share of `probes`; null without probes.
         drop_ratio: Option<f64>, Ratio, [timeouts + corrupt / probes], show "Drops";

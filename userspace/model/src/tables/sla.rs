@@ -23,9 +23,9 @@ table! {
         probes: u64, None, [sum], show "Probes";
         /// Probes that did not arrive within the timeout.
         timeouts: u64, None, [sum], show "Timeouts";
-        /// Probes that arrived with a wrong ICRC or changed bytes; they count as drops.
+        /// Probes that arrived with changed bytes; they are drops.
         corrupt: u64, None, [sum], show "Corrupt";
-        /// Probes that their host could not send; not included in `probes`.
+        /// Probes that their host could not send; not in `probes`.
         unsent: u64, None, [sum], hide "Unsent";
         /// Rows that arrived since the previous window, after their own window was analysed; no other column counts
         /// them.

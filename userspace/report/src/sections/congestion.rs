@@ -91,7 +91,10 @@ fn findings(report: &Report) -> Vec<Finding> {
         plural(notified, "CNP")
     );
     if let Some(first) = report.flows.marked.first() {
-        text.push_str(&format!("; the flow with the most marks is {}", name(report, first)));
+        text.push_str(&format!(
+            "; the flow with the most marks is {}",
+            name(report, first)
+        ));
     }
     let mut findings = vec![if marked_share >= MARKED_SHARE {
         Finding::bad(text + ".")

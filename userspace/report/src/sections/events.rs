@@ -35,7 +35,10 @@ pub(super) fn section(report: &Report) -> Section {
     columns.extend(LAST);
     if !rows.is_empty() {
         let title = if (rows.len() as u64) < events.rows() {
-            format!("The {} most important events, most severe first", rows.len())
+            format!(
+                "The {} most important events, most severe first",
+                rows.len()
+            )
         } else {
             "All events, most severe first".into()
         };
@@ -86,7 +89,11 @@ fn kinds(report: &Report) -> Grid {
         heads: vec![
             head("Event", "", false),
             head("Events", "Rows of the table `events`.", true),
-            head("Count", "Packets or changes that these rows represent.", true),
+            head(
+                "Count",
+                "Packets or changes that these rows represent.",
+                true,
+            ),
             head("First", "", false),
             head("Last", "", false),
         ],

@@ -72,7 +72,9 @@ fn findings(report: &Report) -> Vec<Finding> {
                 "{text}: packets at the edges of the time range are in a neighbouring window."
             ))
         } else {
-            Finding::bad(format!("{text}: windows are missing, or this is a defect of rocescope."))
+            Finding::bad(format!(
+                "{text}: windows are missing, or this is a defect of rocescope."
+            ))
         });
     }
     findings.push(mirror(report));
@@ -98,7 +100,9 @@ fn mirror(report: &Report) -> Finding {
     if let Some(lost) = sums.mirror_lost_packets {
         let share = percent(share(lost, lost.saturating_add(sums.roce_packets)));
         return if lost == 0 {
-            Finding::good("No mirror loss: the capture saw every packet that an endpoint acknowledged.")
+            Finding::good(
+                "No mirror loss: the capture saw every packet that an endpoint acknowledged.",
+            )
         } else {
             Finding::bad(format!(
                 "Mirror loss {share}: {} acknowledged by an endpoint, but not delivered by the mirror.",
@@ -107,9 +111,9 @@ fn mirror(report: &Report) -> Finding {
         };
     }
     match connections.sum("lost_gaps_acknowledged") {
-        _ if connections.count == 0 => Finding::note(
-            "Mirror loss is unknown: only `capture --connections` measures it.",
-        ),
+        _ if connections.count == 0 => {
+            Finding::note("Mirror loss is unknown: only `capture --connections` measures it.")
+        }
         0 => Finding::good(
             "No sign of mirror loss: no receiver acknowledged a packet that the capture did not see.",
         ),

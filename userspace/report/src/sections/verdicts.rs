@@ -21,9 +21,7 @@ pub(super) fn section(report: &Report, mesh: &MeshFigures) -> Section {
         ..Section::default()
     };
     if problems.is_empty() {
-        section
-            .findings
-            .push(Finding::good("No failures found."));
+        section.findings.push(Finding::good("No failures found."));
         return section;
     }
     let listed = problems.iter().take(LISTED);

@@ -92,7 +92,9 @@ fn a_segment_of_a_later_format_is_rejected() {
     assert_eq!(found.segments.len(), 0);
     let reason = &found.unreadable[0].reason;
     assert!(
-        reason.ends_with("has format version 2, but this program reads versions up to 1: use a newer rocescope"),
+        reason.ends_with(
+            "has format version 2, but this program reads versions up to 1: use a newer rocescope"
+        ),
         "{reason}"
     );
 }

@@ -219,7 +219,10 @@ fn a_kill_at_any_moment_loses_no_written_window() {
         assert_eq!((repaired.busy, repaired.unreadable), (vec![], vec![]));
         let after = scan(root.path()).unwrap();
         let windows = after.row_count("windows");
-        assert!(windows > before, "round {round}: the first window was reported");
+        assert!(
+            windows > before,
+            "round {round}: the first window was reported"
+        );
         // A window in `windows` is complete in every other table; a kill truncates at most one per round.
         let behind = after.row_count("flows") / 2 - windows;
         assert!(behind <= round + 1, "round {round}: {behind} windows cut");

@@ -96,7 +96,10 @@ fn ranges_at_the_edge_of_an_hour() {
     }
     let hour = Query::default().within(TimeRange::from(EDGE..EDGE + HOUR));
     let hour = hour.scan(root.path()).unwrap().statistics;
-    assert_eq!(hour.other_times, 0, "whole hours are skipped without opening");
+    assert_eq!(
+        hour.other_times, 0,
+        "whole hours are skipped without opening"
+    );
 }
 
 #[test]
