@@ -34,7 +34,7 @@ pub fn table(report: &Report, table: Table) -> String {
     match table {
         Table::Flows => rows(&report.flows.rows),
         Table::Opcodes => rows(&report.opcodes.rows),
-        Table::Events => rows(&report.events.telling(usize::MAX)),
+        Table::Events => rows(&report.events.important(usize::MAX)),
         Table::Connections => {
             let worst = report.connections.worst.iter();
             let directions = worst.flat_map(Connection::directions);

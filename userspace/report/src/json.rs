@@ -28,7 +28,7 @@ type List<'a, R> = Rows<'a, [R], Wanted>;
 #[must_use]
 pub fn document(report: &Report) -> String {
     let windows = csv::windows(report);
-    let telling = report.events.telling(report.scope.top);
+    let telling = report.events.important(report.scope.top);
     let sla = report.mesh.as_ref().map(MeshFigures::sla);
     let sla = sla.unwrap_or_default();
     let opcodes: Wanted = |column| {

@@ -44,7 +44,7 @@ impl Lanes {
     pub(super) fn svg(&self, title: &str) -> Markup {
         let bottom = TOP + ROW * self.lanes.len() as f64;
         let marks = self.lanes.iter().flat_map(|lane| &lane.marks);
-        let most = marks.map(|mark| mark.count).max().unwrap_or(1).max(1);
+        let max = marks.map(|mark| mark.count).max().unwrap_or(1).max(1);
         let content = html! {
             (self.span.axis(TOP, bottom))
             @for (at, lane) in self.lanes.iter().enumerate() {
@@ -54,7 +54,7 @@ impl Lanes {
                 text.label x=(number(LEFT)) y=(number(y - 12.0)) { (lane.name) tspan.faint { "  " (grouped(total)) } }
                 @for mark in &lane.marks {
                     circle.mark.(format!("c{}", lane.colour)) cx=(number(self.span.x(mark.start_ns))) cy=(number(y))
-                        r=(number(radius(mark.count, most))) {
+                        r=(number(radius(mark.count, max))) {
                         title { (lane.name) ": " (grouped(mark.count)) "\n" (instant(mark.start_ns)) }
                     }
                 }
@@ -65,8 +65,8 @@ impl Lanes {
 }
 
 /// The area of a mark is proportional to its count.
-fn radius(count: u64, most: u64) -> f64 {
-    2.5 + 5.5 * (count as f64 / most.max(20) as f64).sqrt()
+fn radius(count: u64, max: u64) -> f64 {
+    2.5 + 5.5 * (count as f64 / max.max(20) as f64).sqrt()
 }
 
 #[cfg(test)]

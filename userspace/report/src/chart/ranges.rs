@@ -37,9 +37,9 @@ impl Ranges {
     }
 
     pub(super) fn svg(&self, title: &str) -> Markup {
-        let least = self.rows.iter().map(|row| row.p50_ns).min().unwrap_or(1);
-        let most = self.rows.iter().map(|row| row.p99_ns).max().unwrap_or(1);
-        let (low, high) = decades(least, most);
+        let min = self.rows.iter().map(|row| row.p50_ns).min().unwrap_or(1);
+        let max = self.rows.iter().map(|row| row.p99_ns).max().unwrap_or(1);
+        let (low, high) = decades(min, max);
         let end = RIGHT - ROOM;
         let x = |ns: f64| {
             let share = (ns.max(1.0).log10() - low) / (high - low);
@@ -75,9 +75,9 @@ impl Ranges {
 }
 
 /// Returns powers of ten around the values, with a margin at the edges.
-fn decades(least: u64, most: u64) -> (f64, f64) {
-    let low = (least.max(1) as f64 * 0.8).log10().floor().max(0.0);
-    let high = (most.max(1) as f64).log10().ceil();
+fn decades(min: u64, max: u64) -> (f64, f64) {
+    let low = (min.max(1) as f64 * 0.8).log10().floor().max(0.0);
+    let high = (max.max(1) as f64).log10().ceil();
     (low, high.max(low + 1.0))
 }
 

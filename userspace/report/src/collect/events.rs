@@ -83,9 +83,9 @@ impl EventFigures {
 
     /// Returns at most `max` rows: the most important of each kind, the most severe kinds first.
     #[must_use]
-    pub fn telling(&self, most: usize) -> Vec<EventRow> {
+    pub fn important(&self, max: usize) -> Vec<EventRow> {
         let mut rounds = vec![0; self.kinds.len()];
-        let mut left = most;
+        let mut left = max;
         // One of each kind in turn, until the list is full or nothing is left.
         while left > 0 {
             let before = left;
@@ -115,16 +115,16 @@ struct EventKind {
 /// Events so far.
 #[derive(Debug)]
 pub(super) struct Events {
-    most: usize,
+    max: usize,
     kinds: BTreeMap<String, EventKind>,
     series: Option<Series<EventCounts>>,
     fine: Series<EventCounts>,
 }
 
 impl Events {
-    pub(super) const fn new(most: usize) -> Self {
+    pub(super) const fn new(max: usize) -> Self {
         Self {
-            most,
+            max,
             kinds: BTreeMap::new(),
             series: None,
             fine: Series::new(FINE_NS),
@@ -135,7 +135,7 @@ impl Events {
     pub(super) fn add(&mut self, row: EventRow, window_ns: i64) {
         let known = self.kinds.contains_key(&*row.kind) || self.kinds.len() < MOST_KINDS;
         let name = if known { &*row.kind } else { "other" };
-        let most = self.most;
+        let max = self.max;
         let kind = self.kinds.entry(name.into()).or_insert_with(|| EventKind {
             figures: KindFigures {
                 kind: name.into(),
@@ -143,7 +143,7 @@ impl Events {
                 last_ns: i64::MIN,
                 ..KindFigures::default()
             },
-            top: Top::new(most),
+            top: Top::new(max),
         });
         let figures = &mut kind.figures;
         figures.rows += 1;
@@ -210,7 +210,7 @@ mod tests {
         let figures = events.finish();
         assert_eq!((figures.rows(), figures.count("loss")), (11, 15));
         let listed: Vec<(String, u64)> = figures
-            .telling(4)
+            .important(4)
             .iter()
             .map(|row| (row.kind.to_string(), row.count))
             .collect();
@@ -219,7 +219,7 @@ mod tests {
             listed,
             expected.map(|(kind, count)| (kind.to_owned(), count))
         );
-        assert_eq!(figures.telling(99).len(), 11);
+        assert_eq!(figures.important(99).len(), 11);
     }
 
     #[test]

@@ -12,7 +12,7 @@
 //! possible size of a removed flow is kept: a flow that enters later may be one of them, and starts with that
 //! uncertainty.
 
-use super::room::{Room, is_whole, least_bytes, least_packets};
+use super::room::{Room, is_whole, min_bytes, min_packets};
 use super::totals::Totals;
 use rocescope_model::filter::RowFilter;
 use rocescope_model::{FlowRow, Over, Row, WindowRow};
@@ -158,7 +158,7 @@ impl Flows {
         let mut sizes: Vec<(u64, KeyAt)> = self
             .flows
             .iter()
-            .map(|(key, tally)| (least_bytes(&tally.sums), *key))
+            .map(|(key, tally)| (min_bytes(&tally.sums), *key))
             .collect();
         if sizes.len() <= keep {
             return;
@@ -171,7 +171,7 @@ impl Flows {
                     frame_bytes: tally.sums.frame_bytes,
                     packets: tally.sums.packets,
                 });
-                self.gone = self.gone.most(had);
+                self.gone = self.gone.larger(had);
             }
         }
         self.forgotten = true;
@@ -193,11 +193,11 @@ impl Flows {
             let observed_bytes = row.frame_bytes.saturating_add(doubt.frame_bytes);
             // No flow is larger than the sum of all.
             row.frame_bytes = observed_bytes.min(point.all.frame_bytes);
-            let least = least_bytes(&tally.sums);
+            let least = min_bytes(&tally.sums);
             row.error_frame_bytes = row.frame_bytes.saturating_sub(least);
             row.packets = row.packets.saturating_add(doubt.packets);
             row.packets = row.packets.min(point.all.packets);
-            row.error_packets = row.packets.saturating_sub(least_packets(&tally.sums));
+            row.error_packets = row.packets.saturating_sub(min_packets(&tally.sums));
             row.rank = u32::try_from(rank + 1).unwrap_or(u32::MAX);
             row.window_start = rocescope_model::Time(totals.start_ns);
             row.window_start_ns = totals.start_ns;
@@ -208,7 +208,7 @@ impl Flows {
             row
         };
         flows.sort_by(|(a_key, a), (b_key, b)| {
-            let by_size = least_bytes(&b.sums).cmp(&least_bytes(&a.sums));
+            let by_size = min_bytes(&b.sums).cmp(&min_bytes(&a.sums));
             by_size.then(a_key.cmp(b_key))
         });
         let ranked = || flows.iter().enumerate();

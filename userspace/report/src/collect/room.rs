@@ -25,7 +25,7 @@ impl Room {
         }
     }
 
-    pub(super) fn most(self, other: Self) -> Self {
+    pub(super) fn larger(self, other: Self) -> Self {
         Self {
             frame_bytes: self.frame_bytes.max(other.frame_bytes),
             packets: self.packets.max(other.packets),
@@ -47,8 +47,8 @@ impl Room {
         }
         let mut last = u64::MAX;
         for row in listed {
-            left.frame_bytes = left.frame_bytes.saturating_sub(least_bytes(row));
-            left.packets = left.packets.saturating_sub(least_packets(row));
+            left.frame_bytes = left.frame_bytes.saturating_sub(min_bytes(row));
+            left.packets = left.packets.saturating_sub(min_packets(row));
             last = last.min(row.frame_bytes);
         }
         if windows.len() == 1 {
@@ -65,10 +65,10 @@ pub(super) fn is_whole(windows: &[&WindowRow], listed: &[&FlowRow]) -> bool {
     windows.iter().all(|row| row.flows_exact) && listed.len() as u64 >= flows
 }
 
-pub(super) const fn least_bytes(row: &FlowRow) -> u64 {
+pub(super) const fn min_bytes(row: &FlowRow) -> u64 {
     row.frame_bytes.saturating_sub(row.error_frame_bytes)
 }
 
-pub(super) const fn least_packets(row: &FlowRow) -> u64 {
+pub(super) const fn min_packets(row: &FlowRow) -> u64 {
     row.packets.saturating_sub(row.error_packets)
 }

@@ -15,7 +15,7 @@ const SCRIPT: &str = include_str!("script.js");
 /// SHA-256 of [`STYLE`], base64.
 const STYLE_HASH: &str = "xKSRiWsPRbOXvBISz1NElZW/5xXoPKA0gA1ICtW4Gqs=";
 /// SHA-256 of [`SCRIPT`], base64.
-const SCRIPT_HASH: &str = "cooeIChC6qymTAE9afSlBETZtVTTK3RF/XPEOF7QxGs=";
+const SCRIPT_HASH: &str = "0x+ex0PIVZ8IIwyh8QvVAlarWIVPPCCWACmrgYyn8xo=";
 
 /// Returns the page.
 #[must_use]

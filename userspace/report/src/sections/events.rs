@@ -29,7 +29,7 @@ pub(super) fn section(report: &Report) -> Section {
         return section;
     }
     section.grids.push(kinds(report));
-    let rows = events.telling(report.scope.top);
+    let rows = events.important(report.scope.top);
     let mut columns = ALWAYS.to_vec();
     columns.extend(filled(&rows, &SOMETIMES));
     columns.extend(LAST);
