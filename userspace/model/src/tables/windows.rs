@@ -66,23 +66,24 @@ table! {
         icrc_unverifiable_packets: Option<u64>, Packets, [sum | whole], hide "ICRC unverifiable";
         /// RoCE packets with an opcode that the specification does not name; `opcodes` lists them by number.
         unknown_opcode_packets: u64, Packets, [sum], hide "Unknown opcode";
-        /// Capture loss: RoCE packets that the kernel counted and whose records found the ring full; 0 for files.
+        /// RoCE packets lost by the capture: the kernel counted them, but their records found the ring full; 0 for
+        /// files.
         lost_packets: u64, Packets, [sum], show "Capture loss";
         /// Packets that arrived after their own window was closed, beyond the lateness bound; they count in this window
         /// instead.
         late_packets: u64, Packets, [sum], hide "Late";
-        /// Mirror loss: packets that an endpoint acknowledged and the mirror did not deliver, as far as known when the
-        /// window closed; null if the capture does not follow connections.
+        /// Packets lost by the mirror: an endpoint acknowledged them, but the mirror did not deliver them, as far as
+        /// known when the window closed; null if the capture does not follow connections.
         mirror_lost_packets: Option<u64>, Packets, [sum | whole], hide "Mirror loss";
         /// `mirror_lost_packets` as a share of `mirror_lost_packets` plus `roce_packets`; null if the capture does not
         /// follow connections.
         mirror_loss_ratio: Option<f64>, Ratio, [mirror_lost_packets / mirror_lost_packets + roce_packets], hide "Mirror loss ratio";
-        /// Mirror duplicates: packets that the mirror delivered again, on another interface, on the other side of a
-        /// routed hop, or immediately after the first. All totals include them; `connections` counts each packet once.
-        /// Null if the capture does not follow connections.
+        /// Packets that the mirror delivered again, on another interface, on the other side of a routed hop, or
+        /// immediately after the first. All totals include them; `connections` counts each packet once. Null if the
+        /// capture does not follow connections.
         mirrored_twice_packets: Option<u64>, Packets, [sum | whole], hide "Mirror duplicates";
-        /// Mirror loss of frames of any kind, from gaps in the sequence numbers that mirrors add (GRE, ERSPAN II and
-        /// III); null if no frame carried a number.
+        /// Frames of any kind lost by the mirror, from gaps in the sequence numbers that mirrors add (GRE, ERSPAN II
+        /// and III); null if no frame carried a number.
         mirror_gap_frames: Option<u64>, Frames, [sum], hide "Mirror gaps";
         /// Maximum time by which a packet may be on the wrong side of a window boundary; 0 for files.
         boundary_slack_ns: i64, Nanoseconds, [max], hide "Boundary slack";
