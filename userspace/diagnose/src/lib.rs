@@ -1,9 +1,9 @@
 //! Analyses over rows of the dataset.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
-//! | [`hostmesh`] | probes between the NICs of hosts, and their paths: what fails, and where |
-//! | [`mesh`] | the same probes by pair of NICs, and the pairs as a matrix, for those who draw one |
+//! | [`hostmesh`] | diagnosis from probes between the NICs of hosts, and their paths: what fails, and where |
+//! | [`mesh`] | the same probes by pair of NICs, and the pairs as a matrix to draw |
 //!
 //! Everything here is a pure function of the rows and times passed in (`no_std`): the same rows give the
 //! same verdicts, in the collector and over a dataset.

@@ -1,4 +1,4 @@
-//! Pairs and their matrix over a simulated fabric, against the analysis of the same rows.
+//! Pairs and their matrix over a simulated fabric, compared with the analysis of the same rows.
 #![expect(clippy::unwrap_used, reason = "it is a test")]
 
 use rocescope_diagnose::hostmesh::{Analyzer, Settings};
@@ -9,7 +9,7 @@ use rocescope_model::{PairRow, PathRow, ProbeRow};
 
 const WINDOW: i64 = 20_000_000_000;
 
-/// Four hosts of four NICs; all that goes to the third NIC of the second host is lost from a time on.
+/// Four hosts of four NICs; from a time on, all probes to the third NIC of the second host are lost.
 fn rows(lossy_from_ns: i64) -> (Fabric, Vec<ProbeRow>, Vec<PathRow>) {
     let mut fabric = Fabric::new(Rails::two_tiers(4, 4, 2).build().unwrap(), 3);
     let nic = fabric.topology.nic_address(fabric.topology.nic(1, 2));
@@ -44,7 +44,7 @@ fn pairs(probes: &[ProbeRow], paths: &[PathRow]) -> Vec<PairRow> {
 }
 
 #[test]
-fn pairs_add_up_to_what_the_analysis_counts() {
+fn pairs_add_up_to_the_counts_of_the_analysis() {
     let (_, probes, paths) = rows(WINDOW / 2);
     let pairs = pairs(&probes, &paths);
     assert_eq!(pairs.len(), 4 * 4 * 3);
@@ -64,7 +64,7 @@ fn pairs_add_up_to_what_the_analysis_counts() {
 }
 
 #[test]
-fn quantiles_are_within_their_bound_of_the_probes_own() {
+fn quantiles_are_within_their_error_bound() {
     let (_, probes, _) = rows(i64::MAX);
     for pair in pairs(&probes, &[]) {
         let mut exact: Vec<i64> = probes
@@ -82,7 +82,7 @@ fn quantiles_are_within_their_bound_of_the_probes_own() {
 }
 
 #[test]
-fn paths_are_those_of_the_fabric_and_end_at_the_probed_nic() {
+fn paths_match_the_fabric_and_end_at_the_probed_nic() {
     let (fabric, probes, paths) = rows(i64::MAX);
     for pair in pairs(&probes, &paths) {
         let all: Vec<&str> = pair.path.split(' ').collect();
@@ -96,7 +96,7 @@ fn paths_are_those_of_the_fabric_and_end_at_the_probed_nic() {
             assert!(hops[..3].iter().all(|hop| node(hop).is_some()), "{path}");
         }
     }
-    // A trace that was cut short, and one of a 5-tuple that nobody probes, say nothing.
+    // An incomplete trace, and one of a 5-tuple that no agent probes, change nothing.
     let cut: Vec<PathRow> = paths
         .iter()
         .filter(|hop| hop.hop < hop.hops)
@@ -116,7 +116,7 @@ fn paths_are_those_of_the_fabric_and_end_at_the_probed_nic() {
 }
 
 #[test]
-fn a_dead_nic_is_a_column_of_its_host_in_the_matrix() {
+fn a_dead_nic_is_a_bad_column_of_its_host_in_the_matrix() {
     let (_, probes, _) = rows(0);
     let pairs = pairs(&probes, &[]);
     let matrix = Matrix::of(&pairs, 0..pairs.len());

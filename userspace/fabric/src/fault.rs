@@ -1,4 +1,4 @@
-//! What breaks, where, and when.
+//! Faults: kind, place and time.
 
 use crate::route::FiveTuple;
 use crate::topology::{LinkId, Nic, NodeId, Topology, Way};
@@ -6,20 +6,20 @@ use crate::topology::{LinkId, Nic, NodeId, Topology, Way};
 /// A fault that holds from `from_ns` until before `until_ns`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Fault {
-    /// What breaks.
+    /// The kind of fault.
     pub kind: Kind,
     /// Where.
     pub place: Place,
-    /// From when on.
+    /// Start.
     pub from_ns: i64,
-    /// Until when.
+    /// End.
     pub until_ns: i64,
 }
 
-/// What breaks.
+/// The kind of a fault.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kind {
-    /// The link has no carrier: its two nodes choose another way where they have one, nobody else knows.
+    /// The link has no carrier: its two nodes choose another path if they have one; no other node knows.
     LinkDown,
     /// Down for the first half of each period, up for the second.
     Flapping {
@@ -31,41 +31,41 @@ pub enum Kind {
         /// From 0 to 1.
         probability: f64,
     },
-    /// Each packet arrives with changed bytes with this probability.
+    /// Each packet arrives corrupted with this probability.
     Corruption {
         /// From 0 to 1.
         probability: f64,
     },
-    /// No route to this NIC at a switch; at a host or NIC: no route out of the place.
+    /// At a switch: no route to this NIC. At a host or NIC: no route out of it.
     MissingRoute {
-        /// Where the route would lead.
+        /// The destination of the route.
         to: Nic,
     },
-    /// Packets of one 5-tuple vanish.
+    /// All packets of one 5-tuple are lost.
     Blackhole {
-        /// Which.
+        /// The 5-tuple.
         tuple: FiveTuple,
     },
-    /// A standing queue in front of the link.
+    /// A persistent queue in front of the link.
     Congestion {
         /// Mean of the exponentially distributed delay.
         delay_ns: i64,
         /// Share of packets that find the queue full, from 0 to 1.
         loss: f64,
     },
-    /// The switch in front of the link sends everything for a NIC over it alone, which takes longer.
+    /// The switch in front of the link sends all packets for a NIC over it, which takes longer.
     Detour {
         /// The NIC.
         to: Nic,
-        /// How much longer.
+        /// The extra delay.
         delay_ns: i64,
     },
-    /// The host is slow to send and to take what arrived.
+    /// The host is slow to send and receive.
     SlowHost {
         /// Mean of the exponentially distributed delay.
         delay_ns: i64,
     },
-    /// An access list: what comes from the one (anybody, if `None`) and goes to the other is dropped.
+    /// An access list that drops packets from one NIC (from any if `None`) to another.
     Acl {
         /// Source.
         src: Option<Nic>,
@@ -74,7 +74,7 @@ pub enum Kind {
     },
 }
 
-/// Where a fault sits.
+/// The place of a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// Both directions of a link.
@@ -83,14 +83,14 @@ pub enum Place {
     Way(Way),
     /// A NIC: both directions of its link.
     Nic(Nic),
-    /// A switch, or a host with all its NICs: whatever crosses it.
+    /// A switch, or a host with all its NICs: all packets that cross it.
     Node(NodeId),
 }
 
 impl Fault {
-    /// Whether it holds at a time, a flapping link's up phases apart.
+    /// Whether the fault is active at a time; not in the up phases of a flapping link.
     #[must_use]
-    pub const fn holds(&self, at_ns: i64) -> bool {
+    pub const fn is_active(&self, at_ns: i64) -> bool {
         let within = at_ns >= self.from_ns && at_ns < self.until_ns;
         match self.kind {
             Kind::Flapping { period_ns } if period_ns > 0 => {
@@ -100,10 +100,10 @@ impl Fault {
         }
     }
 
-    /// Whether the fault lies on this way, or in the node that it leads to. A packet that crosses a switch
-    /// crosses one way into it, so a fault of a node is met once.
+    /// Whether the fault affects this link direction, or the node that it leads to. A packet crosses exactly one link
+    /// into a switch, so a fault of a node affects it once.
     #[must_use]
-    pub fn lies_on(&self, way: Way, topology: &Topology) -> bool {
+    pub fn affects(&self, way: Way, topology: &Topology) -> bool {
         match self.place {
             Place::Link(link) => link == way.link,
             Place::Way(only) => only == way,
@@ -112,10 +112,10 @@ impl Fault {
         }
     }
 
-    /// Whether a link is without carrier for it.
+    /// Whether the fault takes the carrier of a link.
     #[must_use]
     pub fn takes_down(&self, link: LinkId, at_ns: i64, topology: &Topology) -> bool {
-        if !matches!(self.kind, Kind::LinkDown | Kind::Flapping { .. }) || !self.holds(at_ns) {
+        if !matches!(self.kind, Kind::LinkDown | Kind::Flapping { .. }) || !self.is_active(at_ns) {
             return false;
         }
         match self.place {
@@ -129,7 +129,7 @@ impl Fault {
         }
     }
 
-    /// Delay that the host adds on each side of a probe.
+    /// The delay that the host adds on each side of a probe.
     #[must_use]
     pub fn host_delay_ns(&self, nic: Nic, at_ns: i64, topology: &Topology) -> i64 {
         let Kind::SlowHost { delay_ns } = self.kind else {
@@ -140,7 +140,7 @@ impl Fault {
             Place::Nic(only) => only == nic,
             Place::Link(_) | Place::Way(_) => false,
         };
-        if here && self.holds(at_ns) {
+        if here && self.is_active(at_ns) {
             delay_ns
         } else {
             0
@@ -149,38 +149,38 @@ impl Fault {
 
     /// Whether the sending host has no route for packets of this NIC.
     #[must_use]
-    pub fn keeps_from_sending(&self, src: Nic, at_ns: i64, topology: &Topology) -> bool {
+    pub fn prevents_sending(&self, src: Nic, at_ns: i64, topology: &Topology) -> bool {
         let here = match self.place {
             Place::Nic(nic) => nic == src,
             Place::Node(node) => node.0 == topology.host_of(src),
             Place::Link(_) | Place::Way(_) => false,
         };
-        here && matches!(self.kind, Kind::MissingRoute { .. }) && self.holds(at_ns)
+        here && matches!(self.kind, Kind::MissingRoute { .. }) && self.is_active(at_ns)
     }
 
-    /// Whether a switch has another way than this one for a NIC, and has to take it.
+    /// Whether the fault forces a switch to use another link than this one towards a NIC.
     #[must_use]
     pub fn diverts(&self, to: Nic, way: Way, at_ns: i64, topology: &Topology) -> bool {
         match (self.kind, self.place) {
             (Kind::Detour { to: nic, .. }, Place::Way(detour)) => {
                 let is_here = topology.from_to(detour).0 == topology.from_to(way).0;
-                nic == to && way != detour && is_here && self.holds(at_ns)
+                nic == to && way != detour && is_here && self.is_active(at_ns)
             }
             _ => false,
         }
     }
 
-    /// Whether every packet of a tuple ends on this way, as a traceroute sees it too.
+    /// Whether this link direction drops every packet of a 5-tuple, including those of a traceroute.
     #[must_use]
     pub fn stops(&self, tuple: FiveTuple, way: Way, at_ns: i64, topology: &Topology) -> bool {
         if let Kind::LinkDown | Kind::Flapping { .. } = self.kind {
             return self.takes_down(way.link, at_ns, topology);
         }
-        if !self.holds(at_ns) || !self.lies_on(way, topology) {
+        if !self.is_active(at_ns) || !self.affects(way, topology) {
             return false;
         }
         match self.kind {
-            // A route that is missing at a NIC is met before the first way.
+            // A missing route at a NIC applies before the first link.
             Kind::MissingRoute { to } => to == tuple.dst && matches!(self.place, Place::Node(_)),
             Kind::Blackhole { tuple: one } => one == tuple,
             Kind::Acl { src, dst } => {

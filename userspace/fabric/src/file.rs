@@ -1,4 +1,4 @@
-//! The topology file, which gives the addresses that a traceroute sees to nodes.
+//! The topology file, which maps the addresses in traceroutes to nodes.
 
 use crate::topology::{LinkId, NodeId, Role, Topology};
 use alloc::string::String;
@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use core::fmt::Write;
 
 impl Topology {
-    /// The topology file: which node has which addresses (TOML).
+    /// Returns the topology file (TOML): nodes and their addresses.
     #[must_use]
     pub fn to_toml(&self) -> String {
         let mut addresses = vec![Vec::new(); self.nodes() as usize];
@@ -22,7 +22,7 @@ impl Topology {
                 Role::Host(_) => "host",
                 _ => "switch",
             };
-            // Writing to a string does not fail.
+            // Writing to a string cannot fail.
             let _ = write!(
                 toml,
                 "[[node]]\nname = \"{}\"\nkind = \"{kind}\"\naddresses = [",
@@ -43,7 +43,7 @@ mod tests {
     use crate::Rails;
 
     #[test]
-    fn the_file_names_every_node_and_gives_every_address_once() {
+    fn the_file_lists_every_node_and_every_address_once() {
         let topology = Rails::two_tiers(4, 4, 2).build().unwrap();
         let toml = topology.to_toml();
         assert!(toml.starts_with(

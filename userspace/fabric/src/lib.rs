@@ -1,23 +1,23 @@
-//! A rail-optimised fabric in numbers, and what becomes of probes over it.
+//! A simulator of a rail-optimised fabric and of the probes over it, without packets.
 //!
-//! Everything is a pure function of its arguments: no clock, file or socket can be reached (`no_std`),
-//! seeds are passed in, and a probe's fate depends on nothing but the fabric, its faults and the probe
-//! itself. So a test runs an hour of a cluster in seconds, and says the same on every machine.
+//! Everything is a pure function of its arguments: the crate has no access to clocks, files or sockets (`no_std`),
+//! callers pass the seeds, and the fate of a probe depends only on the fabric, its faults and the probe itself. So a
+//! test runs an hour of a cluster in seconds, with the same result on every machine.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
-//! | [`rails`] | [`Rails`]: how many hosts, NICs, switches; the [`Topology`] built from it |
+//! | [`rails`] | [`Rails`]: the number of hosts, NICs and switches; it builds the [`Topology`] |
 //! | [`topology`] | nodes, links, names, addresses |
 //! | `file` | the topology file |
 //! | [`route`] | [`FiveTuple`], ECMP and the [`Route`] that a 5-tuple takes |
-//! | [`fault`] | [`Fault`]: what breaks, where, and when |
+//! | [`fault`] | [`Fault`]: kind, place and time |
 //! | [`timing`] | [`Timing`] of links, queues and hosts; the [`Clocks`] of NICs |
-//! | [`passage`] | [`Fabric`]: a probe sent, a path traced |
-//! | [`mesh`] | [`Mesh`]: all probes and paths of a span of time, as an agent on every host would send them |
-//! | [`random`] | draws that depend on their seeds alone |
+//! | [`passage`] | [`Fabric`]: sends probes and traces paths |
+//! | [`mesh`] | [`Mesh`]: all probes and paths of a span of time, as if every host ran an agent |
+//! | [`random`] | random draws that depend on their seeds alone |
 //!
-//! ECMP here hashes the 5-tuple with a seed a switch. What Linux or a switch chip computes is another
-//! function: this one only shares its properties (same tuple, same way; another seed, another way).
+//! ECMP here hashes the 5-tuple with one seed per switch. Linux and switch chips use other functions with the same
+//! properties: the same 5-tuple takes the same path, another seed gives another path.
 #![no_std]
 
 extern crate alloc;

@@ -1,4 +1,4 @@
-//! All probes and paths of a span of time, as an agent on every host would send them.
+//! All probes and paths of a span of time, as if every host ran an agent.
 
 use crate::ROCE_PORT;
 use crate::passage::{Fabric, Outcome, Passage};
@@ -10,20 +10,20 @@ use core::net::IpAddr;
 use core::ops::Range;
 use rocescope_model::{PathRow, ProbeRow, Text, Time};
 
-/// What the agents do; the defaults are those of Hostmesh, section 4, where it gives any.
+/// The settings of the agents; the defaults are those of Hostmesh, section 4, if it gives any.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mesh {
     /// Time between two probes of a NIC: 100 ms.
     pub interval_ns: i64,
-    /// A probe that is longer under way is a timeout: 500 ms.
+    /// Timeout of a probe: 500 ms.
     pub timeout_ns: i64,
-    /// Source ports that a NIC has at a time: 8. The paper gives no number.
+    /// Source ports per NIC at a time: 8. The paper gives no number.
     pub ports: u16,
-    /// The ports are drawn anew after this time: 5 minutes. The paper gives none.
+    /// Lifetime of the source ports: 5 minutes. The paper gives none.
     pub renew_ns: i64,
-    /// Bound on the error of offsets between clocks, which the rows state; the error is drawn from within it.
+    /// Bound on the error of clock offsets, as stated in the rows; the simulated error stays within it.
     pub clock_error_ns: i64,
-    /// Seed of every choice.
+    /// Seed of all random choices.
     pub seed: u64,
 }
 
@@ -49,17 +49,17 @@ pub struct Probe {
     pub sent_ns: i64,
     /// Number, counted by the NIC.
     pub sequence: u64,
-    /// What became of it.
+    /// Its fate.
     pub passage: Passage,
 }
 
 impl Mesh {
-    /// Hands on every probe that is sent from `from_ns` until before `until_ns`, in rounds of one probe a NIC.
+    /// Calls `each` for every probe sent from `from_ns` until before `until_ns`, in rounds of one probe per NIC.
     pub fn probes(&self, fabric: &Fabric, from_ns: i64, until_ns: i64, each: impl FnMut(Probe)) {
         self.probes_of(fabric, 0..fabric.topology.nics(), from_ns, until_ns, each);
     }
 
-    /// The same of some NICs, by number.
+    /// The same for some NICs, by number.
     pub fn probes_of(
         &self,
         fabric: &Fabric,
@@ -84,7 +84,7 @@ impl Mesh {
         let sequence = round.cast_unsigned();
         let mut draws = Draws::new(mix(&[self.seed, 2, u64::from(src.0), sequence]));
         let nics = fabric.topology.rails().nics;
-        // Any of the host's other NICs; with one NIC alone it probes itself, over nothing.
+        // Any of the host's other NICs; a single NIC probes itself, over no link.
         let other = draws.below(nics.saturating_sub(1));
         let rail = (fabric.topology.rail_of(src) + 1 + other) % nics;
         let slot = draws.below(self.ports.into());
@@ -109,7 +109,7 @@ impl Mesh {
         }
     }
 
-    /// A source port of a NIC's pool at a time, from the 2^14 that a flow label can name.
+    /// Returns a source port of a NIC's pool at a time, from the 2^14 that a flow label can produce.
     #[must_use]
     pub fn port(&self, nic: Nic, slot: u32, at_ns: i64) -> u16 {
         let epoch = at_ns.div_euclid(self.renew_ns.max(1)).cast_unsigned();
@@ -117,7 +117,7 @@ impl Mesh {
         0xC000 | u16::try_from(drawn & 0x3FFF).unwrap_or(0)
     }
 
-    /// Hands on what a traceroute on each 5-tuple of every NIC's pool finds at a time.
+    /// Calls `each` with the result of a traceroute on each 5-tuple of every NIC's pool at a time.
     pub fn paths(
         &self,
         fabric: &Fabric,
@@ -153,7 +153,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// Those of a fabric.
+    /// Returns the names of a fabric.
     #[must_use]
     pub fn new(fabric: &Fabric) -> Self {
         let rails = fabric.topology.rails();
@@ -220,8 +220,8 @@ impl Names {
         }
     }
 
-    /// How far the receiving clock is ahead of the sending one, with an error that stays the same for a pair and
-    /// has the opposite sign the other way.
+    /// How far the receiving clock is ahead of the sending one, with a constant error per pair that has the opposite
+    /// sign in the other direction.
     fn offset_ns(&self, fabric: &Fabric, mesh: &Mesh, tuple: FiveTuple, at_ns: i64) -> i64 {
         let ahead = |nic| fabric.clocks.ahead_ns(nic, at_ns);
         let wrong = |nic: Nic| {
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn every_nic_probes_ten_times_a_second_whatever_spans_are_asked_for() {
+    fn every_nic_probes_ten_times_a_second_over_any_span() {
         let fabric = Fabric::new(Rails::two_tiers(3, 4, 2).build().unwrap(), 1);
         let mesh = Mesh::default();
         let whole = window(&mesh, &fabric);
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn clocks_that_are_off_leave_the_latency_within_the_stated_error() {
+    fn with_wrong_clocks_the_latency_stays_within_the_stated_error() {
         let mut fabric = Fabric::new(Rails::two_tiers(2, 4, 2).build().unwrap(), 1);
         fabric.clocks = Clocks {
             offset_ns: 5_000_000,
@@ -323,7 +323,7 @@ mod tests {
         let mut off = 0;
         for probe in window(&mesh, &fabric) {
             let row = names.probe(&fabric, &mesh, &probe);
-            // One nanosecond of the drift while the probe is in the host.
+            // One nanosecond of drift while the probe is in the host.
             let error = (row.network_latency_ns.unwrap() - probe.passage.network_ns).abs();
             assert!(error <= row.clock_error_ns + 1, "{error}");
             off = off.max(row.clock_offset_ns.unwrap().abs());

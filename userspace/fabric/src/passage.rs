@@ -1,4 +1,4 @@
-//! A probe sent, a path traced.
+//! Sends probes and traces paths.
 
 use crate::fault::{Fault, Kind};
 use crate::random::Draws;
@@ -19,42 +19,42 @@ pub struct Fabric {
     pub timing: Timing,
     /// Clocks of the NICs.
     pub clocks: Clocks,
-    /// What breaks.
+    /// Faults.
     pub faults: Vec<Fault>,
 }
 
-/// What became of a probe.
+/// The fate of a probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// It arrived.
     Received,
-    /// It did not.
+    /// It was lost.
     Lost,
-    /// It arrived with changed bytes.
+    /// It arrived corrupted.
     Corrupt,
-    /// The host had no way to send it.
+    /// The host had no route to send it.
     Unsent,
 }
 
-/// The fate of a probe. Times (2) and (3) are on the clocks of their NICs, (1) and (4) are the host's.
+/// The fate and the times of a probe. Times (2) and (3) are on the clocks of their NICs, (1) and (4) on the host's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Passage {
-    /// What became of it.
+    /// Its fate.
     pub outcome: Outcome,
     /// When its NIC sent it (2).
     pub nic_send_ns: Option<i64>,
     /// When the other NIC received it (3).
     pub nic_receive_ns: Option<i64>,
-    /// When the agent had it in hand (4).
+    /// When the agent received it (4).
     pub app_receive_ns: Option<i64>,
     /// True time from NIC to NIC.
     pub network_ns: i64,
-    /// The way that it was lost or changed on.
+    /// The link direction on which it was lost or corrupted.
     pub where_lost: Option<Way>,
 }
 
 impl Fabric {
-    /// A fabric without faults, whose clocks are right.
+    /// Creates a fabric without faults and with correct clocks.
     #[must_use]
     pub fn new(topology: Topology, seed: u64) -> Self {
         Self {
@@ -66,7 +66,7 @@ impl Fabric {
         }
     }
 
-    /// The route of a 5-tuple at a time. It ends early where a switch has no way left.
+    /// Returns the route of a 5-tuple at a time. It ends early at a switch without a usable link.
     #[must_use]
     pub fn route(&self, tuple: FiveTuple, at_ns: i64) -> Route {
         let topology = &self.topology;
@@ -79,8 +79,8 @@ impl Fabric {
         })
     }
 
-    /// What a traceroute on this 5-tuple finds at a time: the address of each hop, `None` for those behind a
-    /// fault that stops every packet. The last is the destination.
+    /// Returns the result of a traceroute on this 5-tuple at a time: the address of each hop, `None` beyond a fault
+    /// that drops every packet. The last is the destination.
     #[must_use]
     pub fn trace(&self, tuple: FiveTuple, at_ns: i64) -> Vec<Option<IpAddr>> {
         let route = self.route(tuple, at_ns);
@@ -102,7 +102,7 @@ impl Fabric {
         hops
     }
 
-    /// The fate of a probe that the agent sends at `sent_ns` (1).
+    /// Returns the fate of a probe that the agent sends at `sent_ns` (1).
     #[must_use]
     pub fn send(&self, tuple: FiveTuple, sent_ns: i64, draws: &mut Draws) -> Passage {
         let mut passage = Passage {
@@ -165,7 +165,7 @@ impl Fabric {
 
     fn host_stops(&self, tuple: FiveTuple, at_ns: i64) -> bool {
         let mut faults = self.faults.iter();
-        faults.any(|fault| fault.keeps_from_sending(tuple.src, at_ns, &self.topology))
+        faults.any(|fault| fault.prevents_sending(tuple.src, at_ns, &self.topology))
     }
 
     fn host_delay_ns(&self, tuple: FiveTuple, at_ns: i64, draws: &mut Draws) -> i64 {
@@ -180,7 +180,7 @@ impl Fabric {
         }
     }
 
-    /// What one fault does to a packet on one way, and the delay it adds.
+    /// Returns the effect of one fault on a packet on one link direction, and the delay it adds.
     fn meet(
         &self,
         fault: &Fault,
@@ -193,7 +193,7 @@ impl Fabric {
         if fault.stops(tuple, way, at_ns, topology) {
             return (Outcome::Lost, 0);
         }
-        if !fault.holds(at_ns) || !fault.lies_on(way, topology) {
+        if !fault.is_active(at_ns) || !fault.affects(way, topology) {
             return (Outcome::Received, 0);
         }
         match fault.kind {
@@ -209,7 +209,7 @@ impl Fabric {
     }
 }
 
-/// The way into the destination.
+/// The last link, into the destination.
 const fn last_way(tuple: FiveTuple) -> Way {
     Way {
         link: LinkId(tuple.dst.0),
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quiet_fabric_delivers_and_its_traces_are_its_routes() {
+    fn a_healthy_fabric_delivers_and_its_traces_match_its_routes() {
         let fabric = fabric();
         let mut draws = Draws::new(1);
         let tuple = tuple(&fabric, 0, 3, 0xC001);
@@ -279,14 +279,14 @@ mod tests {
     }
 
     #[test]
-    fn a_link_that_is_down_loses_only_what_nobody_can_route_around() {
+    fn a_link_that_is_down_loses_only_packets_without_another_route() {
         let plain = fabric();
         let topology = &plain.topology;
         let leaf = topology.node(Role::Rail { group: 0, rail: 0 });
         let spine = topology.node(Role::Spine(0));
         let link = topology.between(leaf, spine).unwrap();
         let fabric = with(Kind::LinkDown, Place::Link(link));
-        // Out of rail 0 the rail switch takes the other spine; into it the spine has one way.
+        // Out of rail 0 the rail switch uses the other spine; into it the spine has a single link.
         assert_eq!(lost(&fabric, 0, 1), 0);
         assert!((400..600).contains(&lost(&fabric, 1, 0)));
         assert_eq!(lost(&fabric, 1, 2), 0);
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn each_kind_of_fault_does_its_own() {
+    fn each_kind_of_fault_has_its_effect() {
         let plain = fabric();
         let nic = plain.topology.nic(0, 1);
         let spine = plain.topology.node(Role::Spine(0));
@@ -371,7 +371,7 @@ mod tests {
         assert!(mean(&slow, &mut draws) < 10_000);
         let taken = slow.send(sent, 0, &mut draws);
         assert!(taken.app_receive_ns.unwrap() - taken.network_ns > 100_000);
-        // Behind the end of a fault all is well.
+        // After the end of a fault all packets arrive.
         assert_eq!(
             bent.send(sent, SECOND, &mut draws).outcome,
             Outcome::Received

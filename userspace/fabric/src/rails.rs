@@ -1,25 +1,25 @@
-//! How large a fabric is, and the topology built from it.
+//! The size of a fabric; builds its topology.
 
 use crate::topology::Topology;
 use alloc::string::String;
 use core::fmt;
 
-/// A rail-optimised cluster after Hostmesh, section 2.3: NIC `k` of every host of a group hangs on rail
-/// switch `k` of that group. With two tiers every rail switch is connected to every spine. With three,
-/// every rail switch is connected to all upper rail switches of its own rail, and those to every spine.
+/// A rail-optimised cluster as in Hostmesh, section 2.3: NIC `k` of every host of a group is connected to rail switch
+/// `k` of that group. With two tiers, every rail switch is connected to every spine. With three, every rail switch is
+/// connected to all upper rail switches of its own rail, and those to every spine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rails {
     /// Hosts of the cluster.
     pub hosts: u32,
-    /// NICs a host: as many rails.
+    /// NICs per host, which is the number of rails.
     pub nics: u32,
     /// Hosts that share a set of rail switches; the last group may have fewer.
     pub hosts_a_group: u32,
-    /// Upper rail switches a rail; 0 means two tiers.
+    /// Upper rail switches per rail; 0 means two tiers.
     pub uppers: u32,
     /// Spines.
     pub spines: u32,
-    /// Rail addresses of IPv6 in the place of IPv4.
+    /// Use IPv6 addresses instead of IPv4.
     pub ipv6: bool,
 }
 
@@ -56,21 +56,21 @@ impl Rails {
         }
     }
 
-    /// Sets of rail switches.
+    /// The number of groups, each with its own set of rail switches.
     #[must_use]
     pub const fn groups(&self) -> u32 {
         self.hosts.div_ceil(self.hosts_a_group)
     }
 
-    /// The topology.
+    /// Builds the topology.
     ///
     /// # Errors
-    /// A number is 0 that may not be, or there are more links than addresses (2^22).
+    /// A required number is 0, or there are more links than addresses (2^22).
     pub fn build(self) -> Result<Topology, RailsError> {
         let needed = [
             ("hosts", self.hosts),
             ("NICs", self.nics),
-            ("hosts a group", self.hosts_a_group),
+            ("hosts per group", self.hosts_a_group),
             ("spines", self.spines),
         ];
         if let Some((what, _)) = needed.into_iter().find(|(_, number)| *number == 0) {
@@ -81,37 +81,39 @@ impl Rails {
                 * u64::from(self.nics)
                 * u64::from(self.uppers.max(self.spines))
             + u64::from(self.nics) * u64::from(self.uppers) * u64::from(self.spines);
-        if links > MOST_LINKS {
+        if links > MAX_LINKS {
             return Err(RailsError::TooLarge(links));
         }
         Ok(Topology::new(self))
     }
 }
 
-/// Two addresses a link fit into 10.0.0.0/9.
-const MOST_LINKS: u64 = 1 << 22;
+/// Two addresses per link fit into 10.0.0.0/9.
+const MAX_LINKS: u64 = 1 << 22;
 
-/// Why there is no such fabric.
+/// Why a fabric cannot be built.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RailsError {
     /// A fabric needs at least one of these.
     None(&'static str),
-    /// So many links have no addresses.
+    /// There are fewer addresses than this number of links needs.
     TooLarge(u64),
 }
 
 impl fmt::Display for RailsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::None(what) => write!(f, "a fabric without {what}"),
-            Self::TooLarge(links) => write!(f, "{links} links, and addresses for {MOST_LINKS}"),
+            Self::None(what) => write!(f, "the number of {what} must be at least 1"),
+            Self::TooLarge(links) => {
+                write!(f, "{links} links: the addresses suffice for {MAX_LINKS}")
+            }
         }
     }
 }
 
 impl core::error::Error for RailsError {}
 
-/// Name of a rail switch: `r0`, or `g1r0` where there are several groups.
+/// Name of a rail switch: `r0`, or `g1r0` with several groups.
 pub(crate) fn rail_switch(groups: u32, group: u32, rail: u32) -> String {
     match groups {
         1 => alloc::format!("r{rail}"),

@@ -1,8 +1,7 @@
-//! Draws that depend on their seeds alone.
+//! Random draws that depend on their seeds alone.
 
-/// One number from several, each bit of which depends on all of theirs: the finalizer of
-/// `SplitMix64` (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014),
-/// chained.
+/// Mixes several numbers into one, each bit of which depends on all of their bits: the finalizer of `SplitMix64`
+/// (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014), chained.
 #[must_use]
 pub fn mix(words: &[u64]) -> u64 {
     words.iter().fold(0x9E37_79B9_7F4A_7C15, |state, word| {
@@ -21,7 +20,7 @@ const fn finalize(mut z: u64) -> u64 {
 pub struct Draws(u64);
 
 impl Draws {
-    /// The sequence of this seed.
+    /// Creates the sequence of this seed.
     #[must_use]
     pub const fn new(seed: u64) -> Self {
         Self(seed)
@@ -33,7 +32,7 @@ impl Draws {
         finalize(self.0)
     }
 
-    /// A number below `bound`; 0 where there is none.
+    /// A number below `bound`; 0 if `bound` is 0.
     pub fn below(&mut self, bound: u32) -> u32 {
         let product = (self.bits() >> 32) * u64::from(bound);
         u32::try_from(product >> 32).unwrap_or(0)
@@ -42,10 +41,7 @@ impl Draws {
     /// A number in (0, 1].
     pub fn unit(&mut self) -> f64 {
         const STEP: f64 = 1.0 / 9_007_199_254_740_992.0; // 2^-53
-        #[expect(
-            clippy::cast_precision_loss,
-            reason = "53 bits are what an f64 holds exactly"
-        )]
+        #[expect(clippy::cast_precision_loss, reason = "an f64 holds 53 bits exactly")]
         let bits = ((self.bits() >> 11) + 1) as f64;
         bits * STEP
     }
@@ -55,7 +51,7 @@ impl Draws {
         probability > 0.0 && self.unit() <= probability
     }
 
-    /// An exponentially distributed time of this mean, in nanoseconds.
+    /// An exponentially distributed time with this mean, in nanoseconds.
     pub fn exponential_ns(&mut self, mean_ns: i64) -> i64 {
         #[expect(
             clippy::cast_precision_loss,
@@ -88,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn chances_and_means_are_kept() {
+    fn probabilities_and_means_are_right() {
         let mut draws = Draws::new(1);
         let hits = (0..100_000).filter(|_| draws.happens(0.05)).count();
         assert!((4_700..5_300).contains(&hits), "{hits}");

@@ -1,9 +1,9 @@
-//! The way that a 5-tuple takes.
+//! The route of a 5-tuple.
 
 use crate::random::mix;
 use crate::topology::{LinkId, Nic, NodeId, Role, Topology, Way};
 
-/// What ECMP hashes; the protocol is UDP.
+/// The fields that ECMP hashes; the protocol is UDP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FiveTuple {
     /// Sending NIC.
@@ -26,13 +26,13 @@ impl FiveTuple {
     }
 }
 
-/// The most links from NIC to NIC: up two tiers to a spine, down again.
-const MOST: usize = 6;
+/// The maximum number of links from NIC to NIC: up two tiers to a spine and down again.
+const MAX_LINKS: usize = 6;
 
-/// The ways from one NIC to another, in order.
+/// The link directions from one NIC to another, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Route {
-    ways: [Way; MOST],
+    ways: [Way; MAX_LINKS],
     length: usize,
 }
 
@@ -41,12 +41,12 @@ impl Route {
         ways: [Way {
             link: LinkId(0),
             up: true,
-        }; MOST],
+        }; MAX_LINKS],
         length: 0,
     };
 
-    /// The ways, the first from the sending NIC, the last to the receiving one, unless the route ends
-    /// before it.
+    /// The link directions, the first from the sending NIC, the last to the receiving one unless the route ends
+    /// earlier.
     #[must_use]
     pub fn ways(&self) -> &[Way] {
         &self.ways[..self.length]
@@ -60,7 +60,7 @@ impl Route {
     }
 }
 
-/// Equal ways out of a node: links at even distances.
+/// Equal-cost links out of a node; their numbers have equal distances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NextHops {
     first: LinkId,
@@ -79,7 +79,7 @@ impl NextHops {
         }
     }
 
-    /// The ways, in the order of the neighbours.
+    /// The link directions, in the order of the neighbours.
     pub fn ways(&self) -> impl Iterator<Item = Way> + use<> {
         let Self {
             first, stride, up, ..
@@ -92,9 +92,9 @@ impl NextHops {
 }
 
 impl Topology {
-    /// The next hops of a switch towards a NIC: what its route table holds.
+    /// Returns the next hops of a switch towards a NIC, as in its routing table.
     ///
-    /// Of a host it is the way out of the NIC of the same rail, which is where a probe from there starts.
+    /// For a host, returns the link out of the NIC of the same rail, where a probe from there starts.
     #[must_use]
     pub fn next_hops(&self, at: NodeId, to: Nic) -> NextHops {
         let rails = self.rails();
@@ -134,10 +134,10 @@ impl Topology {
         }
     }
 
-    /// The route of a 5-tuple where every switch hashes with a seed of its own, made of `seed` and its number.
+    /// Returns the route of a 5-tuple. Every switch hashes with its own seed, made of `seed` and its number.
     ///
-    /// `usable` says which ways a switch may choose among several; where it leaves none the route ends, and
-    /// so it does behind the only way there is, usable or not: whoever sends finds out.
+    /// `usable` decides which of several links a switch may choose; the route ends at a switch without a usable one. A
+    /// switch with a single link uses it even if it is not usable, and the route ends after it: the sender learns that.
     #[must_use]
     pub fn route(&self, tuple: FiveTuple, seed: u64, usable: impl Fn(Way) -> bool) -> Route {
         let mut route = Route::EMPTY;
@@ -153,7 +153,7 @@ impl Topology {
                     link: LinkId(tuple.dst.0),
                     up: false,
                 })
-                || route.length == MOST
+                || route.length == MAX_LINKS
             {
                 return route;
             }
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn routes_join_up_and_touch_every_switch_link() {
+    fn routes_are_contiguous_and_cover_every_switch_link() {
         for (rails, length) in [
             (Rails::two_tiers(4, 4, 2), 4),
             (Rails::three_tiers(6, 4, 2, 2, 3), 6),
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn switches_hash_apart() {
+    fn switches_hash_independently() {
         let topology = Rails::three_tiers(2, 2, 2, 2, 2).build().unwrap();
         let mut seen: BTreeMap<Vec<bool>, u32> = BTreeMap::new();
         for port in 0..4_000 {
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_way_that_is_known_to_be_dead_is_avoided_where_there_is_another() {
+    fn an_unusable_link_is_avoided_if_there_is_another() {
         let topology = Rails::two_tiers(2, 2, 2).build().unwrap();
         let leaf = topology.node(Role::Rail { group: 0, rail: 0 });
         let spine = topology.node(Role::Spine(0));

@@ -1,4 +1,4 @@
-//! How long things take, and the clocks that say so.
+//! Delays, and the clocks that measure them.
 
 use crate::random::{Draws, mix};
 use crate::topology::Nic;
@@ -6,19 +6,18 @@ use crate::topology::Nic;
 /// Delays of a fabric without faults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timing {
-    /// A link and the switch behind it: propagation, serialisation, forwarding.
+    /// Delay of a link and the switch at its end: propagation, serialisation, forwarding.
     pub link_ns: i64,
-    /// Mean of the exponentially distributed wait in all queues of a route together.
+    /// Mean of the exponentially distributed total wait in all queues of a route.
     pub queues_ns: i64,
-    /// The least time from the agent to the NIC, and again from the NIC to the agent.
+    /// Minimum time from the agent to the NIC, and from the NIC to the agent.
     pub host_ns: i64,
-    /// Mean of the exponentially distributed time on top, each time.
+    /// Mean of the exponentially distributed extra time, for each of the two.
     pub host_noise_ns: i64,
 }
 
 impl Default for Timing {
-    /// Figures of the size that the paper's data centre has: a few microseconds through three switches, a few
-    /// more in the host.
+    /// The magnitudes of the paper's data centre: a few microseconds through three switches, a few more in the host.
     fn default() -> Self {
         Self {
             link_ns: 900,
@@ -29,48 +28,48 @@ impl Default for Timing {
     }
 }
 
-/// What the NICs' clocks read, beside the host's, which reads true time.
+/// The clocks of the NICs; the host's clock reads true time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Clocks {
-    /// No clock is further off than this, at time 0.
+    /// Maximum offset of a clock at time 0.
     pub offset_ns: i64,
-    /// No clock runs faster or slower than by this many parts in 10^9.
+    /// Maximum drift of a clock, in parts per 10^9.
     pub drift_ppb: i64,
     /// Chooses the offset and drift of each NIC.
     pub seed: u64,
 }
 
 impl Clocks {
-    /// All clocks are right.
+    /// All clocks are correct.
     pub const RIGHT: Self = Self {
         offset_ns: 0,
         drift_ppb: 0,
         seed: 0,
     };
 
-    /// How far the clock of a NIC is ahead at a time.
+    /// Returns how far the clock of a NIC is ahead at a time.
     #[must_use]
     pub fn ahead_ns(&self, nic: Nic, at_ns: i64) -> i64 {
         let mut draws = Draws::new(mix(&[self.seed, u64::from(nic.0)]));
         let offset = between(&mut draws, self.offset_ns);
         let drift = between(&mut draws, self.drift_ppb);
-        // Seconds first: nanoseconds since 1970 times a drift do not fit.
+        // Seconds first: nanoseconds since 1970 times a drift would overflow.
         let (seconds, rest) = (at_ns / 1_000_000_000, at_ns % 1_000_000_000);
         offset + seconds * drift + rest * drift / 1_000_000_000
     }
 
-    /// What the clock of a NIC reads at a time.
+    /// Returns the reading of a NIC's clock at a time.
     #[must_use]
     pub fn reads_ns(&self, nic: Nic, at_ns: i64) -> i64 {
         at_ns + self.ahead_ns(nic, at_ns)
     }
 }
 
-/// A number from `-most` to `most`.
-fn between(draws: &mut Draws, most: i64) -> i64 {
-    let most = u32::try_from(most).unwrap_or(u32::MAX / 2 - 1);
-    let span = most.saturating_mul(2).saturating_add(1);
-    i64::from(draws.below(span)) - i64::from(most)
+/// A number from `-max` to `max`.
+fn between(draws: &mut Draws, max: i64) -> i64 {
+    let max = u32::try_from(max).unwrap_or(u32::MAX / 2 - 1);
+    let span = max.saturating_mul(2).saturating_add(1);
+    i64::from(draws.below(span)) - i64::from(max)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Nodes, links, names and addresses.
 //!
-//! Nothing is stored but the [`Rails`]: numbers of nodes, links and addresses follow from one another,
-//! so a fabric of 10,000 hosts costs nothing to build.
+//! Only the [`Rails`] are stored: numbers of nodes, links and addresses are computed from one another, so a fabric of
+//! 10,000 hosts costs nothing to build.
 
 use crate::rails::{Rails, rail_switch};
 use alloc::format;
@@ -12,11 +12,11 @@ use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(pub u32);
 
-/// A NIC: `host * NICs a host + rail`.
+/// A NIC: `host * NICs per host + rail`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Nic(pub u32);
 
-/// A cable between two nodes. Those of NICs come first, under the number of the NIC.
+/// A cable between two nodes. The links of NICs come first and have the number of their NIC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LinkId(pub u32);
 
@@ -25,16 +25,16 @@ pub struct LinkId(pub u32);
 pub struct Way {
     /// The link.
     pub link: LinkId,
-    /// Away from the hosts.
+    /// Whether it leads away from the hosts.
     pub up: bool,
 }
 
-/// What a node is.
+/// The role of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// A host, by number.
     Host(u32),
-    /// The rail switch that NICs hang on.
+    /// A rail switch, to which NICs are connected.
     Rail {
         /// Its group of hosts.
         group: u32,
@@ -45,7 +45,7 @@ pub enum Role {
     Upper {
         /// Its rail.
         rail: u32,
-        /// Which of the rail's.
+        /// Its number within the rail.
         index: u32,
     },
     /// The top tier, by number.
@@ -63,13 +63,13 @@ impl Topology {
         Self { rails }
     }
 
-    /// What it was built from.
+    /// The size that it was built from.
     #[must_use]
     pub const fn rails(&self) -> &Rails {
         &self.rails
     }
 
-    /// NICs of all hosts.
+    /// The number of NICs of all hosts.
     #[must_use]
     pub const fn nics(&self) -> u32 {
         self.rails.hosts * self.rails.nics
@@ -93,7 +93,7 @@ impl Topology {
         nic.0 % self.rails.nics
     }
 
-    /// Number of the rail switch of a NIC, among the rail switches.
+    /// The number of a NIC's rail switch, among the rail switches.
     pub(crate) const fn leaf_of(&self, nic: Nic) -> u32 {
         self.host_of(nic) / self.rails.hosts_a_group * self.rails.nics + self.rail_of(nic)
     }
@@ -106,7 +106,7 @@ impl Topology {
         self.rails.nics * self.rails.uppers
     }
 
-    /// Links out of a rail switch towards the spines.
+    /// The number of links from a rail switch towards the spines.
     pub(crate) const fn uplinks(&self) -> u32 {
         if self.rails.uppers == 0 {
             self.rails.spines
@@ -125,7 +125,7 @@ impl Topology {
         LinkId(self.nics() + self.leaves() * self.uplinks() + upper * self.rails.spines + spine)
     }
 
-    /// Hosts and switches.
+    /// The number of hosts and switches.
     #[must_use]
     pub const fn nodes(&self) -> u32 {
         self.rails.hosts + self.leaves() + self.all_uppers() + self.rails.spines
@@ -137,7 +137,7 @@ impl Topology {
         self.upper_link(self.all_uppers(), 0).0
     }
 
-    /// What a node is.
+    /// The role of a node.
     #[must_use]
     pub const fn role(&self, node: NodeId) -> Role {
         let Rails {
@@ -166,7 +166,7 @@ impl Topology {
         Role::Spine(switch - self.all_uppers())
     }
 
-    /// The node that is this.
+    /// Returns the node with a role.
     #[must_use]
     pub const fn node(&self, role: Role) -> NodeId {
         let Rails {
@@ -229,7 +229,7 @@ impl Topology {
         )
     }
 
-    /// Where a way leads from and to.
+    /// The start and the end of a link direction.
     #[must_use]
     pub const fn from_to(&self, way: Way) -> (NodeId, NodeId) {
         let (lower, upper) = self.ends(way.link);
@@ -240,7 +240,7 @@ impl Topology {
         }
     }
 
-    /// The link between two nodes, if there is one. Between a host and its rail switch there is one a NIC.
+    /// The link between two nodes, if there is one. A host has one link per NIC to its rail switches.
     #[must_use]
     pub fn between(&self, a: NodeId, b: NodeId) -> Option<LinkId> {
         let (lower, upper) = if a.0 < b.0 { (a, b) } else { (b, a) };
@@ -257,7 +257,7 @@ impl Topology {
         (found.0 < self.links() && self.ends(found) == (lower, upper)).then_some(found)
     }
 
-    /// Address of an end of a link; every end has its own, in a subnet of two.
+    /// Address of an end of a link; every end has its own, in a subnet of two addresses.
     #[must_use]
     pub fn address(&self, link: LinkId, upper: bool) -> IpAddr {
         let number = link.0 * 2 + u32::from(upper);
@@ -274,13 +274,13 @@ impl Topology {
         self.address(LinkId(nic.0), false)
     }
 
-    /// The address that a traceroute sees where this way ends.
+    /// The address that a traceroute sees at the end of this link direction.
     #[must_use]
     pub fn ingress(&self, way: Way) -> IpAddr {
         self.address(way.link, way.up)
     }
 
-    /// The link and its end that have this address; true is the upper one.
+    /// The link and the end with this address; true is the upper end.
     #[must_use]
     pub fn find(&self, address: IpAddr) -> Option<(LinkId, bool)> {
         let number = match address {
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_names_and_addresses_lead_back() {
+    fn numbers_names_and_addresses_are_reversible() {
         for rails in fabrics() {
             let topology = rails.build().unwrap();
             let mut names = BTreeSet::new();
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn links_are_those_of_the_paper() {
+    fn links_match_the_paper() {
         let topology = Rails::three_tiers(10, 8, 4, 3, 5).build().unwrap();
         // 80 NICs; 3 groups of 8 rail switches with 3 uplinks; 24 upper ones with 5.
         assert_eq!(topology.links(), 80 + 24 * 3 + 24 * 5);
@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn conventions_of_names() {
+    fn names_follow_the_conventions() {
         let topology = Rails::two_tiers(4, 4, 2).build().unwrap();
         let nic = topology.nic(1, 2);
         assert_eq!(topology.nic_name(nic), "h1n2");
@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fabric_without_something_is_refused() {
+    fn a_fabric_with_a_zero_is_refused() {
         assert!(Rails::two_tiers(0, 4, 2).build().is_err());
         assert!(Rails::two_tiers(4, 4, 0).build().is_err());
         let error = Rails::two_tiers(1 << 20, 8, 2).build().unwrap_err();

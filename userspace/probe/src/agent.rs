@@ -1,15 +1,15 @@
-//! The agent without its hands: what is due goes out, what happened comes in, rows come out.
+//! The agent without I/O: it returns the packets that are due, accepts events, and produces rows.
 //!
-//! Time is that of the backend, chance is a seed. The order of calls is [`drive`](crate::drive())'s:
-//! everything that has happened by `now` is told before [`Agent::expire`] is asked at `now`.
+//! The backend supplies the time, a seed the randomness. [`drive`](crate::drive()) sets the order of calls: it passes
+//! all events up to `now` before it calls [`Agent::expire`] with `now`.
 
 use crate::clocks::Clocks;
 use crate::counters::Counters;
 use crate::icmp::Answer;
 use crate::payload::Payload;
-use crate::session::{Arrival, InFlight, Met, Session};
+use crate::session::{Arrival, InFlight, Matched, Session};
 use crate::throttle::Throttle;
-use crate::tracer::{Begun, Ended, Heard, Limits, Tracer, Tuple};
+use crate::tracer::{Finished, Limits, Reply, Started, Tracer, Tuple};
 use crate::types::{
     Clock, DatagramKind, Event, Nanos, Nic, NicIndex, Outgoing, Presence, Refusal, Sequence,
 };
@@ -18,37 +18,37 @@ use rocescope_model::{PathRow, ProbeRow, Text, Time};
 use std::collections::VecDeque;
 use std::net::IpAddr;
 
-/// How an agent probes. The defaults are Hostmesh's, sections 3.3 and 4, where it gives any.
+/// How an agent probes. The defaults are those of Hostmesh, sections 3.3 and 4, if it gives any.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// Name of the host, in every row.
     pub observer: Text,
     /// UDP destination port: 4791.
     pub udp_dst_port: u16,
-    /// Between two probes of a NIC: 100 ms.
+    /// Interval between two probes of a NIC: 100 ms.
     pub interval: Nanos,
-    /// A probe that takes longer is lost: 500 ms.
+    /// Timeout of a probe: 500 ms.
     pub timeout: Nanos,
     /// Source ports of a NIC: 8.
     pub pool_size: usize,
-    /// How long a port is used: 10 minutes.
+    /// Lifetime of a source port: 10 minutes.
     pub pool_period: Nanos,
-    /// Traces a second and NIC, 0 for none: 0.5.
+    /// Traces per second and NIC, 0 for none: 0.5.
     pub traces_per_second: f64,
-    /// Answers a second from any one hop: 5.
+    /// Maximum answers per second from one hop: 5.
     pub answers_per_second: f64,
-    /// Hops of the longest path that is looked for: 8.
+    /// Maximum number of hops of a trace: 8.
     pub ttl_max: u8,
-    /// A path that stays is written again after: 5 minutes.
+    /// Time after which an unchanged path is written again: 5 minutes.
     pub refresh: Nanos,
-    /// The share of a core beyond which the agent slows down: 0.05.
+    /// Share of a core above which the agent slows down: 0.05.
     pub cpu_bound: f64,
-    /// Whence all chance comes.
+    /// Seed of all random choices.
     pub seed: u64,
 }
 
 impl Settings {
-    /// The defaults.
+    /// Returns the defaults.
     #[must_use]
     pub fn new(observer: impl Into<Text>, seed: u64) -> Self {
         Self {
@@ -68,8 +68,8 @@ impl Settings {
     }
 }
 
-/// NICs whose turns come together. Most of what a probe costs is that the agent wakes for it, with the
-/// processor's caches full of others' work; what it adds is that up to three others are sent before it is received.
+/// The number of NICs that probe at the same time. Most of the cost of a probe is the wakeup of the agent, with cold
+/// processor caches; the price of sharing one is that up to three other probes are sent before a probe is received.
 const TOGETHER: u16 = 4;
 
 /// The probes and traces of all NICs of a host.
@@ -84,7 +84,7 @@ pub struct Agent {
     clocks: Clocks,
     tracer: Tracer,
     throttle: Throttle,
-    /// The most that a probe was late since the last look.
+    /// The maximum lateness of a probe since the last update of the throttle.
     late: Nanos,
     outbox: VecDeque<Outgoing>,
     counters: Counters,
@@ -96,13 +96,13 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// An agent for these NICs, which begins at `now`. With fewer than two there is nobody to probe.
+    /// Creates an agent for these NICs that starts at `now`. With fewer than two it has no targets.
     #[must_use]
     pub fn new(settings: Settings, nics: &[Nic], clock: Clock, now: Nanos) -> Self {
         let count = nics.len() as u16;
         let mut rng = Rng::with_seed(settings.seed);
         let id = rng.u64(..);
-        // Their turns are spread over the interval, some together.
+        // Their turns are spread over the interval, in groups.
         let session = |nic: u16| {
             let turn = i64::from(nic - nic % TOGETHER);
             let first = Nanos(settings.interval.0 * turn / i64::from(count));
@@ -149,7 +149,7 @@ impl Agent {
         }
     }
 
-    /// When something is to be done next; `None` when all is done.
+    /// Returns when the agent has to act next; `None` when everything is done.
     #[must_use]
     pub fn next_due(&self) -> Option<Nanos> {
         if !self.outbox.is_empty() {
@@ -164,12 +164,12 @@ impl Agent {
         expiries.chain(ends).chain(begins.flatten()).min()
     }
 
-    /// Begins no more probes and traces; those under way come to their end.
+    /// Starts no more probes and traces; those in flight still complete.
     pub fn stop(&mut self) {
         self.stopped = true;
     }
 
-    /// The datagram that is to be sent at `now`, if one is. Ask until there is none.
+    /// Returns the next datagram to send at `now`, if any. Call it until it returns `None`.
     pub fn next_packet(&mut self, now: Nanos) -> Option<Outgoing> {
         if let Some(mut packet) = self.outbox.pop_front() {
             packet.sent = now;
@@ -219,7 +219,7 @@ impl Agent {
         None
     }
 
-    fn trace_packet(&self, begun: Begun, ttl: u8, now: Nanos) -> Outgoing {
+    fn trace_packet(&self, begun: Started, ttl: u8, now: Nanos) -> Outgoing {
         Outgoing {
             src: begun.tuple.src,
             dst: begun.tuple.dst,
@@ -231,7 +231,7 @@ impl Agent {
         }
     }
 
-    /// The datagram was not sent.
+    /// Records that a datagram was not sent.
     pub fn refused(&mut self, outgoing: &Outgoing, why: Refusal) {
         self.last_refusal = Some((outgoing.src, why));
         if outgoing.kind != DatagramKind::Probe {
@@ -246,8 +246,8 @@ impl Agent {
         }
     }
 
-    /// Takes what happened.
-    pub fn happened(&mut self, event: &Event) {
+    /// Handles an event.
+    pub fn handle(&mut self, event: &Event) {
         match event {
             Event::Sent { payload, nic_sent } => self.left(payload, *nic_sent),
             Event::Refused { outgoing, why } => self.refused(outgoing, *why),
@@ -285,7 +285,7 @@ impl Agent {
     }
 
     fn arrived(&mut self, nic: NicIndex, payload: &Payload, arrival: Arrival) {
-        // A damaged payload may say anything; it counts where it says what is under way.
+        // A damaged payload may contain anything; it counts if it matches something in flight.
         if payload.agent != self.id || payload.dst != nic {
             if arrival.intact {
                 self.counters.strangers += 1;
@@ -309,32 +309,32 @@ impl Agent {
             if let Some(address) = address
                 && arrival.intact
             {
-                // One that comes after its trace has ended: its TTL was more than the path is long.
+                // It arrived after the end of its trace: its TTL exceeded the length of the path.
                 self.tracer.arrived(tuple, (id, ttl), address, at);
             }
             return;
         }
         let own = self.clock.own;
-        // Where one clock stamps both ends, a probe that waited for a busy host is no loss.
+        // If one clock stamps both ends, a probe that waited for a busy host is not lost.
         let since = |probe: &InFlight| match arrival.nic_received {
             Some(stamp) if !own && !probe.torn => stamp - probe.sent,
             _ => arrival.received - probe.sent,
         };
-        let met = match self.sessions.get_mut(src.at()) {
+        let matched = match self.sessions.get_mut(src.at()) {
             Some(session) => session.arrived((payload.sequence, nic), arrival, since),
-            None => Met::Stranger,
+            None => Matched::Unknown,
         };
-        match met {
-            Met::Done(probe) => self.received(src, &probe),
-            Met::Waits => {}
-            Met::Late => self.counters.late += 1,
-            Met::Again => self.counters.duplicates += 1,
-            Met::Stranger if arrival.intact => self.counters.strangers += 1,
-            Met::Stranger => self.counters.unreadable += 1,
+        match matched {
+            Matched::Done(probe) => self.received(src, &probe),
+            Matched::Waits => {}
+            Matched::Late => self.counters.late += 1,
+            Matched::Duplicate => self.counters.duplicates += 1,
+            Matched::Unknown if arrival.intact => self.counters.strangers += 1,
+            Matched::Unknown => self.counters.unreadable += 1,
         }
     }
 
-    /// A probe has come in time; all that will be known of it is known.
+    /// Finishes a probe that arrived in time.
     fn received(&mut self, src: NicIndex, probe: &InFlight) {
         let Some(arrival) = probe.arrival else {
             return;
@@ -352,7 +352,7 @@ impl Agent {
     }
 
     fn answered(&mut self, answer: &Answer, at: Nanos) {
-        // About traffic of somebody else.
+        // An answer to traffic of another process.
         if answer.dst_port != self.settings.udp_dst_port {
             return;
         }
@@ -374,9 +374,9 @@ impl Agent {
             return;
         }
         match self.tracer.answered(tuple, answer, at) {
-            Heard::Hop => self.counters.hop_answers += 1,
-            Heard::Unreachable => self.counters.unreachable += 1,
-            Heard::Strange => self.counters.answers_strange += 1,
+            Reply::Hop => self.counters.hop_answers += 1,
+            Reply::Unreachable => self.counters.unreachable += 1,
+            Reply::Unmatched => self.counters.answers_strange += 1,
         }
     }
 
@@ -393,12 +393,12 @@ impl Agent {
         for session in &mut self.sessions {
             session.stepped(by);
         }
-        self.counters.traces_incomplete += self.tracer.under_way() as u64;
+        self.counters.traces_incomplete += self.tracer.in_flight() as u64;
         self.tracer.stepped(by);
         self.clocks.stepped(by);
     }
 
-    /// Decides what time has decided: timeouts, and traces that have ended.
+    /// Finishes probes that timed out and traces that ended.
     pub fn expire(&mut self, now: Nanos) {
         for nic in 0..self.sessions.len() {
             while let Some(probe) = self
@@ -421,7 +421,7 @@ impl Agent {
         }
     }
 
-    fn trace_ended(&mut self, ended: &Ended) {
+    fn trace_ended(&mut self, ended: &Finished) {
         let Some((hops, news)) = &ended.path else {
             self.counters.traces_incomplete += 1;
             return;
@@ -430,7 +430,7 @@ impl Agent {
         let Some(news) = news else {
             return;
         };
-        self.counters.path_changes += u64::from(*news == crate::route::News::Changed);
+        self.counters.path_changes += u64::from(*news == crate::route::RowReason::Changed);
         for (index, hop) in hops.iter().enumerate() {
             let mut row = self.path_row(ended.tuple, ended.at);
             row.reason = news.name().into();
@@ -482,8 +482,8 @@ impl Agent {
         let latency = stamps
             .zip(offset)
             .map(|((left, came), offset)| came - left - offset);
-        // From when it was due: a host whose processor is busy keeps the agent from sending, and by the time it
-        // sends it has a turn of the processor, and takes what comes at once.
+        // Measured from when it was due: on a busy host the agent sends late, but once it runs it also receives without
+        // delay.
         let processing = latency
             .zip(received)
             .map(|(latency, received)| (received - probe.due) - latency);
@@ -524,20 +524,20 @@ impl Agent {
         self.nics.get(nic.at()).map_or(unknown, |nic| nic.address)
     }
 
-    /// Looks at what was used since the last look: the share of a core, as
-    /// [`throttle`](crate::throttle) takes it. About once a second.
-    pub fn look(&mut self, cpu: f64) {
-        self.throttle.look(cpu, std::mem::take(&mut self.late));
+    /// Updates the [`throttle`](crate::throttle) with the share of a core used since the last update. Call it about
+    /// once a second.
+    pub fn update_throttle(&mut self, cpu: f64) {
+        self.throttle.update(cpu, std::mem::take(&mut self.late));
         self.counters.slowed = self.throttle.doubled();
     }
 
-    /// What the interval is multiplied by at the moment.
+    /// The current multiple of the interval.
     #[must_use]
     pub const fn slowed_by(&self) -> u32 {
         self.throttle.factor()
     }
 
-    /// What became of everything so far.
+    /// The counters so far.
     #[must_use]
     pub const fn counters(&self) -> Counters {
         Counters {
@@ -546,7 +546,7 @@ impl Agent {
         }
     }
 
-    /// 5-tuples in use, and how many of them have a path.
+    /// The number of 5-tuples in use, and of those with a known path.
     #[must_use]
     pub fn paths(&self) -> (usize, usize) {
         self.tracer.known()
@@ -558,13 +558,13 @@ impl Agent {
         self.last_refusal
     }
 
-    /// Interfaces that went and came since the last call.
+    /// Interfaces that disappeared or returned since the last call.
     pub fn presences(&mut self) -> impl Iterator<Item = (&Nic, Presence)> {
         let presences = self.presences.drain(..);
         presences.filter_map(|(nic, presence)| Some((self.nics.get(nic.at())?, presence)))
     }
 
-    /// Rows that have come together; who takes them has to be done before long.
+    /// The collected rows; the caller has to take them regularly.
     pub fn rows(&mut self) -> (&mut Vec<ProbeRow>, &mut Vec<PathRow>) {
         (&mut self.probe_rows, &mut self.path_rows)
     }

@@ -1,10 +1,10 @@
-//! How often a switch is asked for an answer: so many a second of any one address.
+//! Limits how often a switch has to answer: a rate per address.
 
 use crate::types::Nanos;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-/// What each address may still answer; a token bucket an address.
+/// The answers that each address may still give: one token bucket per address.
 #[derive(Clone, Debug)]
 pub(crate) struct Answers {
     per_second: f64,
@@ -25,13 +25,13 @@ impl Answers {
         }
     }
 
-    /// Whether an address may be asked once more.
+    /// Whether an address may be asked again.
     pub(crate) fn may(&self, address: IpAddr, now: Nanos) -> bool {
         let bucket = self.buckets.get(&address);
         bucket.is_none_or(|bucket| self.filled(*bucket, now) >= 1.0)
     }
 
-    /// An address answered.
+    /// Records an answer of an address.
     pub(crate) fn given(&mut self, address: IpAddr, at: Nanos) {
         let tokens = self.burst();
         let bucket = self.buckets.get(&address).copied();
@@ -48,7 +48,7 @@ impl Answers {
         }
     }
 
-    /// A second's answers may come at once, one at least.
+    /// The answers of one second may come at once, at least one.
     const fn burst(&self) -> f64 {
         self.per_second.max(1.0)
     }
@@ -65,7 +65,7 @@ mod tests {
     use crate::types::Nanos;
 
     #[test]
-    fn an_address_may_be_asked_for_a_second_of_answers_at_once_and_then_in_step() {
+    fn an_address_may_give_one_second_of_answers_at_once_and_then_at_the_rate() {
         let (one, other) = ([10, 0, 0, 1].into(), [10, 0, 0, 2].into());
         let second = 1_000_000_000;
         let mut answers = Answers::new(2.0);
@@ -76,7 +76,7 @@ mod tests {
         assert!(!answers.may(one, Nanos(second / 2 - 1)));
         assert!(answers.may(one, Nanos(second / 2)));
         assert!(answers.may(other, Nanos(0)));
-        // The clock goes back an hour: nobody has to wait for it.
+        // The clock is set back an hour: the limit does not wait for it.
         answers.stepped(Nanos(-3_600 * second));
         assert!(answers.may(one, Nanos(-3_600 * second + second / 2)));
     }

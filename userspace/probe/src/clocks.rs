@@ -1,35 +1,32 @@
 //! How far the clock of one NIC is ahead of another's.
 //!
-//! Network latency is (3) - (2), and where NICs have clocks of their own these are two clocks. Hostmesh
-//! does not say what to do then. Let `o` be how far the clock of NIC *b* is ahead of that of *a*.
-//! A probe from *a* to *b* with latency `L >= 0` shows `d = L + o`, so `o <= d`; one from *b* to *a*
-//! shows `d' = L' - o`, so `o >= -d'`. Each probe thus bounds `o` from one side, for ever but for drift:
-//! after a time `t` the bound is looser by the most that the two clocks drift apart in `t`. The
-//! tightest of all bounds is a minimum filter over both directions that needs no window and keeps two
-//! numbers a pair. The estimate is the middle, its error at most half the width: true whatever the
-//! latencies are, asymmetric ones included.
+//! Network latency is (3) - (2), and if NICs have their own clocks these are times of two clocks. Hostmesh does not
+//! define what to do then. Let `o` be how far the clock of NIC *b* is ahead of that of *a*. A probe from *a* to *b*
+//! with latency `L >= 0` shows `d = L + o`, so `o <= d`; one from *b* to *a* shows `d' = L' - o`, so `o >= -d'`. Each
+//! probe thus bounds `o` from one side, permanently except for drift: after a time `t` the bound is looser by the
+//! maximum drift of the two clocks in `t`. The tightest of all bounds is a minimum filter over both directions that
+//! needs no window and keeps two numbers per pair. The estimate is the middle, its error at most half the width,
+//! whatever the latencies are, even asymmetric ones.
 //!
-//! The rate of drift is learnt in the same way, from bounds that lie [`EPOCH`] apart, and
-//! from then on only its uncertainty loosens a bound. Bounds that contradict each other mean that a
-//! clock was set: both are forgotten, and that is counted.
+//! The drift rate is estimated in the same way, from bounds one [`EPOCH`] apart; from then on only its uncertainty
+//! loosens a bound. Bounds that contradict each other mean that a clock was set: both are reset, which is counted.
 
 use crate::types::{Nanos, NicIndex};
 
-/// Clocks of two NICs drift apart no faster than this: 100 parts in a million, twice what crystals are
-/// sold with.
+/// The maximum drift between the clocks of two NICs: 100 parts per million, twice the tolerance of common crystals.
 pub const DRIFT_MAX_PPM: f64 = 100.0;
-/// How much the rate itself may change from one [`EPOCH`] to the next, in parts in a million: temperature.
+/// The maximum change of the drift rate between two [`EPOCH`]s, in parts per million: temperature.
 pub const WANDER_PPM: f64 = 0.5;
-/// Time between two bounds that give a rate.
+/// Time between the two bounds of a rate estimate.
 pub const EPOCH: Nanos = Nanos(10_000_000_000);
 const PPM: f64 = 1e-6;
 
-/// An estimate and what it may be wrong by.
+/// An estimate and the bound on its error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offset {
     /// How far the clock of the receiving NIC is ahead of the sending one's.
     pub offset: Nanos,
-    /// The true offset is no further from that than this.
+    /// The maximum distance of the true offset from the estimate.
     pub error: Nanos,
 }
 
@@ -37,13 +34,13 @@ pub struct Offset {
 #[derive(Clone, Debug)]
 pub struct Clocks {
     nics: usize,
-    /// Of each pair `a < b`.
+    /// One for each pair `a < b`.
     pairs: Vec<Pair>,
-    /// Clocks that were set.
+    /// The number of clocks that were set.
     resets: u64,
 }
 
-/// Bounds on a number that changes by a rate within bounds.
+/// Bounds on an offset whose rate of change is bounded too.
 #[derive(Clone, Copy, Debug)]
 struct Pair {
     at: Nanos,
@@ -65,7 +62,7 @@ const UNKNOWN: Pair = Pair {
 };
 
 impl Clocks {
-    /// Nothing is known yet.
+    /// Creates the state without any estimate.
     #[must_use]
     pub fn new(nics: usize) -> Self {
         Self {
@@ -75,7 +72,7 @@ impl Clocks {
         }
     }
 
-    /// A probe from `src` to `dst` was received at `now`; `difference` is (3) - (2).
+    /// Learns from a probe from `src` to `dst` that was received at `now`; `difference` is (3) - (2).
     pub fn learn(&mut self, src: NicIndex, dst: NicIndex, now: Nanos, difference: Nanos) {
         let Some((index, is_forward)) = self.index(src, dst) else {
             return;
@@ -90,8 +87,8 @@ impl Clocks {
         }
     }
 
-    /// How far the clock of `dst` is ahead of that of `src` at `now`; `None` until a probe has come
-    /// each way.
+    /// Returns how far the clock of `dst` is ahead of that of `src` at `now`; `None` until a probe has arrived in each
+    /// direction.
     #[must_use]
     pub fn offset(&self, src: NicIndex, dst: NicIndex, now: Nanos) -> Option<Offset> {
         let (index, is_forward) = self.index(src, dst)?;
@@ -104,13 +101,13 @@ impl Clocks {
         })
     }
 
-    /// How often bounds contradicted each other: a clock was set.
+    /// How often bounds contradicted each other because a clock was set.
     #[must_use]
     pub const fn resets(&self) -> u64 {
         self.resets
     }
 
-    /// The agent's clock was set. The offsets between NICs stay what they are.
+    /// Handles a step of the agent's clock. The offsets between NICs do not change.
     pub fn stepped(&mut self, by: Nanos) {
         for pair in &mut self.pairs {
             pair.at = pair.at + by;
@@ -127,7 +124,7 @@ impl Clocks {
 }
 
 impl Pair {
-    /// Whether the new bound agrees with what is known.
+    /// Adds a bound; returns whether it agrees with the others.
     fn learn(&mut self, now: Nanos, difference: f64, is_forward: bool) -> bool {
         self.advance(now);
         if is_forward {
@@ -151,7 +148,7 @@ impl Pair {
         true
     }
 
-    /// Loosens the bounds for the time that has passed.
+    /// Loosens the bounds for the elapsed time.
     fn advance(&mut self, now: Nanos) {
         let passed = (now - self.at).0.max(0) as f64;
         self.low += passed * self.slow;
@@ -159,17 +156,17 @@ impl Pair {
         self.at = self.at.max(now);
     }
 
-    /// The mean rate over an epoch lies between these; the rate of the next, not far from it.
+    /// Updates the rate: its mean over an epoch is between `low` and `high`, and the next one is close to it.
     fn rate(&mut self, passed: f64, low: f64, high: f64) {
-        let most = DRIFT_MAX_PPM * PPM;
+        let max = DRIFT_MAX_PPM * PPM;
         let wander = WANDER_PPM * PPM;
-        let slow = (((self.low - high) / passed).max(self.slow) - wander).max(-most);
-        let fast = (((self.high - low) / passed).min(self.fast) + wander).min(most);
-        // Where rates contradict each other, the clock wanders more than it should: begin again.
+        let slow = (((self.low - high) / passed).max(self.slow) - wander).max(-max);
+        let fast = (((self.high - low) / passed).min(self.fast) + wander).min(max);
+        // If rates contradict each other, the clock wanders more than assumed: start over.
         (self.slow, self.fast) = if slow < fast {
             (slow, fast)
         } else {
-            (-most, most)
+            (-max, max)
         };
     }
 }
@@ -213,13 +210,13 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
-        /// Offset and drift are planted; latencies have a tail and differ by direction.
+        /// Offset and drift are known; latencies have a tail and differ by direction.
         #[test]
-        fn the_truth_is_never_further_away_than_stated(
+        fn the_true_offset_is_within_the_stated_error(
             seed: u64,
             planted in -1_000_000_000i64..1_000_000_000,
             ppm in -99.0f64..99.0,
-            least in proptest::array::uniform2(1_000i64..50_000),
+            min in proptest::array::uniform2(1_000i64..50_000),
         ) {
             let mut rng = Rng::with_seed(seed);
             let mut clocks = Clocks::new(3);
@@ -229,19 +226,19 @@ mod tests {
                 let now = Nanos(step * 100_000_000);
                 let forward = rng.bool();
                 let tail = (-rng.f64().max(1e-9).ln() * 5_000.0) as i64;
-                let latency = least[usize::from(forward)] + tail;
+                let latency = min[usize::from(forward)] + tail;
                 let (src, dst, sign) = if forward { (A, B, 1) } else { (B, A, -1) };
                 clocks.learn(src, dst, now, Nanos(latency + sign * truth(now)));
                 if let Some(offset) = clocks.offset(A, B, now) {
                     let wrong = (offset.offset.0 - truth(now)).abs();
-                    // Rounding of the test's own truth, and of the estimate.
+                    // Rounding of the known offset and of the estimate.
                     prop_assert!(wrong <= offset.error.0 + 4, "{wrong} > {:?}", offset.error);
                     last = Some(offset.error.0);
                 }
             }
             prop_assert_eq!(clocks.resets(), 0);
-            // Half of both latencies, the tail, and what a wandering rate adds between two good samples.
-            let best = (least[0] + least[1]) / 2;
+            // Half of both latencies, the tail, and the change of the rate between two good samples.
+            let best = (min[0] + min[1]) / 2;
             let error = last.unwrap();
             prop_assert!(error < best + 40_000, "{error} for {best}");
         }

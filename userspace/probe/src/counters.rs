@@ -1,4 +1,4 @@
-//! What became of everything, and the identity that must hold.
+//! The counters of an agent, and their invariant.
 
 /// Counts of one agent, from its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -9,57 +9,57 @@ pub struct Counters {
     pub received: u64,
     /// Not received within the timeout.
     pub timeouts: u64,
-    /// Received in time with a wrong ICRC or changed bytes.
+    /// Received in time, but corrupted or with a wrong ICRC.
     pub corrupt: u64,
-    /// Refused by the kernel, the NIC or for want of a next hop.
+    /// Not sent: refused by the kernel or the NIC, or without a next hop.
     pub unsent: u64,
-    /// Not decided yet.
+    /// Still in flight.
     pub in_flight: u64,
-    /// Turns that passed while the agent could not run; no probes.
+    /// Turns skipped while the agent could not run; not probes.
     pub skipped: u64,
-    /// Received after their timeout: counted there.
+    /// Received after their timeout; they count as timeouts.
     pub late: u64,
     /// Received again.
     pub duplicates: u64,
-    /// Datagrams of other agents, or of nobody.
+    /// Datagrams of other agents or other programs.
     pub strangers: u64,
-    /// Datagrams too damaged to say whose they were; the probe times out.
+    /// Datagrams too damaged to identify; their probes time out.
     pub unreadable: u64,
-    /// Received, but nobody said when they left: rows without latency.
+    /// Received, but without a departure timestamp: rows without latency.
     pub unstamped: u64,
-    /// Received while the clock was set: rows without latency.
+    /// In flight while the clock was set: rows without latency.
     pub torn: u64,
-    /// The agent's clock was set.
+    /// Steps of the agent's clock.
     pub clock_steps: u64,
-    /// Clocks of NICs that were set.
+    /// Steps of NIC clocks.
     pub clock_resets: u64,
-    /// How often a NIC got another interface of its name, or its own came back with another address; one that stays away
-    /// is not in it.
+    /// How often a NIC got another interface of the same name, or its interface returned with another address; an
+    /// interface that does not return is not counted.
     pub nics_replaced: u64,
-    /// The agent took too much and doubled its interval.
+    /// How often the agent used too much CPU or fell behind, and doubled its interval.
     pub slowed: u64,
     /// Traces begun.
     pub traces: u64,
     /// Traces that reached their destination.
     pub traces_complete: u64,
-    /// Traces that did not: the path known before stays.
+    /// Traces that did not; the known path stays.
     pub traces_incomplete: u64,
     /// Packets of traces that were not sent.
     pub traces_unsent: u64,
-    /// Traces that showed another path than before.
+    /// Traces with another path than before.
     pub path_changes: u64,
-    /// Traces put off because a hop would have answered too often.
+    /// Traces deferred because a hop would have had to answer too often.
     pub traces_deferred: u64,
     /// Hops that answered.
     pub hop_answers: u64,
-    /// Answers to nothing that was asked.
+    /// Answers that match no packet of a trace.
     pub answers_strange: u64,
-    /// Routers that said of a probe or a trace that its destination cannot be reached.
+    /// "Destination unreachable" answers of routers to probes or traces.
     pub unreachable: u64,
 }
 
 impl Counters {
-    /// Whether every probe is in exactly one place.
+    /// Whether every probe is counted in exactly one outcome.
     #[must_use]
     pub const fn is_balanced(&self) -> bool {
         self.probes == self.received + self.timeouts + self.corrupt + self.in_flight + self.unsent

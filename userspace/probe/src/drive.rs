@@ -4,13 +4,12 @@ use crate::agent::Agent;
 use crate::backend::{Backend, Error};
 use crate::types::{Event, Nanos};
 
-/// Lets the agent probe until `until`: sends what is due, waits, tells what happened.
+/// Runs the agent until `until`: sends due packets, waits, and passes events to the agent.
 ///
-/// Returns early when a signal came, and when the agent was stopped and has nothing under
-/// way; whether that is so.
+/// Returns early, with `false` after a signal, and with `true` once the agent is stopped and has nothing in flight.
 ///
 /// # Errors
-/// The backend can no longer be used.
+/// The backend is no longer usable.
 pub fn drive(
     agent: &mut Agent,
     backend: &mut dyn Backend,
@@ -28,9 +27,9 @@ pub fn drive(
         };
         let waited = backend.wait(due.min(until), events)?;
         for event in events.drain(..) {
-            agent.happened(&event);
+            agent.handle(&event);
         }
-        // What came in before this instant has been told.
+        // The agent has all events before this instant.
         agent.expire(waited.seen);
         if waited.woken || waited.seen >= until {
             return Ok(false);

@@ -1,4 +1,4 @@
-//! The frame around a probe: a UD `SEND_ONLY`, as an RDMA NIC would send it (IBTA A17, volume 1 9.8.3).
+//! The frame of a probe: a UD `SEND_ONLY`, as an RDMA NIC would send it (IBTA A17, volume 1 9.8.3).
 
 use crate::icmp::{self, Answer};
 use crate::payload::{LEN, Payload};
@@ -9,24 +9,24 @@ use rocescope_wire::icrc::{self, Icrc};
 use rocescope_wire::{Bth, Class, FrameLengths, LinkType, Opcode, Psn, Qpn, decode};
 use std::net::IpAddr;
 
-/// Queue key of every datagram of ours.
+/// Queue key of all our datagrams.
 pub const QUEUE_KEY: u32 = 0x7270_6221;
-/// NIC 0 stands for this queue pair, and so on.
+/// The queue pair number of NIC 0; the other NICs follow.
 const FIRST_QPN: u32 = 0x72_7000;
 const ETHERNET_BYTES: usize = 14;
 const IPV4_BYTES: usize = 20;
 const UDP_BYTES: usize = 8;
 const ICRC_BYTES: usize = 4;
-/// To a whole number of words.
+/// Padding to a whole number of words.
 const PAD_BYTES: usize = LEN.wrapping_neg() & 3;
 /// Bytes between the UDP header and the payload.
 pub(crate) const BEHIND_UDP: usize = Bth::LEN + Deth::LEN;
-/// Bytes behind the IP header.
+/// Bytes after the IP header.
 const UDP_LENGTH: usize = UDP_BYTES + BEHIND_UDP + LEN + PAD_BYTES + ICRC_BYTES;
 /// TTL of probes.
 const TTL: u8 = 64;
 
-/// Where a frame goes on the wire, and from where.
+/// The addresses of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Way {
     /// MAC address of the NIC.
@@ -91,7 +91,7 @@ pub fn write(frame: &mut Vec<u8>, way: &Way, outgoing: &Outgoing) {
         source_port: outgoing.port,
         destination_port: way.udp_dst_port,
         length: UDP_LENGTH as u16,
-        // As RDMA NICs send it: the ICRC guards more.
+        // As RDMA NICs send it: the ICRC covers more.
         checksum: 0,
     };
     frame.extend_from_slice(&udp.to_bytes());
@@ -125,22 +125,22 @@ fn octets(address: IpAddr) -> [u8; 16] {
     }
 }
 
-/// What a frame turns out to be.
+/// The content of a received frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReceivedFrame {
-    /// A datagram of an agent; whether every byte is as it was sent.
+    /// A datagram of an agent, and whether it is intact.
     Datagram(Payload, bool),
     /// The answer of a router.
     Answer(Answer),
-    /// A datagram to the port, with a wrong ICRC, that says nothing of where it came from.
+    /// A datagram to the port with a wrong ICRC and no readable source.
     Unreadable,
-    /// RoCEv2, but not of any agent.
+    /// RoCEv2, but not from an agent.
     Stranger,
     /// Anything else.
     Other,
 }
 
-/// Reads a frame that came in.
+/// Parses a received frame.
 #[must_use]
 pub fn read(frame: &[u8], udp_dst_port: u16) -> ReceivedFrame {
     let lengths = FrameLengths::whole(frame.len() as u32);
@@ -148,7 +148,7 @@ pub fn read(frame: &[u8], udp_dst_port: u16) -> ReceivedFrame {
     let Class::Roce(packet) = decode(frame, LinkType::Ethernet, lengths, ports) else {
         return match icmp::read(frame) {
             Some(answer) => ReceivedFrame::Answer(answer),
-            // A length or an opcode may be what was damaged.
+            // The damage may be in a length or an opcode.
             None => match own(frame) {
                 Some((payload, port)) if port == udp_dst_port => {
                     ReceivedFrame::Datagram(payload, false)
@@ -166,8 +166,8 @@ pub fn read(frame: &[u8], udp_dst_port: u16) -> ReceivedFrame {
     }
 }
 
-/// The payload of a frame that [`write()`] made, and the UDP destination port: what the kernel gives
-/// back with the time at which it left.
+/// Parses a frame of [`write()`] that the kernel returns with its departure time: the payload and the UDP destination
+/// port.
 #[must_use]
 pub fn own(frame: &[u8]) -> Option<(Payload, u16)> {
     let ip_bytes = match frame.get(ETHERNET_BYTES)? >> 4 {
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_and_passes_its_icrc() {
+    fn a_written_frame_is_read_back_and_passes_its_icrc() {
         for is_v6 in [false, true] {
             for kind in [
                 DatagramKind::Probe,
@@ -239,7 +239,7 @@ mod tests {
         }
     }
 
-    /// `etherparse` is the second reader.
+    /// `etherparse` is an independent parser.
     #[test]
     fn lengths_checksum_and_ttl_are_right() {
         let frame = written(false, DatagramKind::Trace { id: 3, ttl: 5 });
@@ -262,10 +262,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_flipped_bit_that_no_router_may_flip_never_goes_unnoticed(at in 14usize..118, bit in 0u8..8) {
+        fn a_flipped_bit_that_no_router_may_change_is_always_detected(at in 14usize..118, bit in 0u8..8) {
             let mut frame = written(false, DatagramKind::Probe);
             frame[at] ^= 1 << bit;
-            // TOS, TTL, the checksums, and the byte of FECN and BECN are free to change.
+            // TOS, TTL, the checksums, and the byte of FECN and BECN may change.
             let free = [15, 22, 24, 25, 40, 41, 46];
             let is_intact = matches!(read(&frame, 4791), ReceivedFrame::Datagram(_, true));
             prop_assert_eq!(is_intact, free.contains(&at));
@@ -279,7 +279,7 @@ mod tests {
 
         /// The answer of a router: it quotes the IP header, eight bytes, and perhaps more.
         #[test]
-        fn answers_are_matched_whatever_they_quote(
+        fn answers_match_whatever_they_quote(
             id in 0u16..2_048, ttl in 1u8..32, quoted in 28usize..100, is_v6: bool
         ) {
             let kind = DatagramKind::Trace { id, ttl };

@@ -1,37 +1,36 @@
-//! What routers answer: time exceeded, and unreachable (RFC 792, RFC 4443).
+//! Answers of routers: time exceeded and unreachable (RFC 792, RFC 4443).
 
 use crate::payload::Payload;
 use crate::types::DatagramKind;
 use etherparse::{Icmpv4Type, Icmpv6Type, LaxNetSlice, LaxSlicedPacket, TransportSlice};
 use std::net::IpAddr;
 
-/// The answer of a router to a datagram of ours.
+/// The answer of a router to one of our datagrams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// Who answers.
+    /// The address that answers.
     pub from: IpAddr,
-    /// Its TTL ended here; else the destination cannot be reached from here.
+    /// The TTL expired here; otherwise the destination is unreachable from here.
     pub exceeded: bool,
-    /// Code of an answer that is not about the TTL.
+    /// Code of an "unreachable" answer.
     pub code: u8,
-    /// Of the datagram: the source.
+    /// The source of the datagram.
     pub src: IpAddr,
-    /// Of the datagram: the destination.
+    /// The destination of the datagram.
     pub dst: IpAddr,
-    /// Of the datagram: UDP source port.
+    /// The UDP source port of the datagram.
     pub src_port: u16,
-    /// Of the datagram: UDP destination port.
+    /// The UDP destination port of the datagram.
     pub dst_port: u16,
-    /// What it was for, as far as the quotation says.
+    /// The kind of the datagram, if the quotation contains it.
     pub kind: Option<DatagramKind>,
 }
 
 /// Bits of an IPv4 identification that hold the TTL of a trace; the rest is its number.
 pub(crate) const TTL_BITS: u32 = 5;
 
-/// The IPv4 identification of a datagram: 0 for probes. Routers need to quote no more than the IP header
-/// and eight bytes behind it (RFC 792), so number and TTL of a trace must be in there, and neither
-/// may be in what ECMP hashes.
+/// Returns the IPv4 identification of a datagram: 0 for probes. Routers only have to quote the IP header and the eight
+/// bytes after it (RFC 792), so number and TTL of a trace must be in there, but not in the fields that ECMP hashes.
 pub(crate) const fn identification(kind: DatagramKind) -> u16 {
     match kind {
         DatagramKind::Probe => 0,
@@ -39,7 +38,7 @@ pub(crate) const fn identification(kind: DatagramKind) -> u16 {
     }
 }
 
-/// Reads the answer in an Ethernet frame; `None` where there is none, or what it quotes is no UDP.
+/// Parses the answer in an Ethernet frame; `None` without one, or if the quoted datagram is not UDP.
 #[must_use]
 pub fn read(frame: &[u8]) -> Option<Answer> {
     let packet = LaxSlicedPacket::from_ethernet(frame).ok()?;
@@ -83,8 +82,8 @@ pub fn read(frame: &[u8]) -> Option<Answer> {
     })
 }
 
-/// The ports of a quoted UDP header, and what is quoted behind it. Its length is that of the whole
-/// datagram, so the parser may refuse a header whose datagram is not all there.
+/// Returns the ports of a quoted UDP header, and the bytes quoted after it. The length field covers the whole datagram,
+/// so the parser may reject a header whose datagram is truncated.
 fn quoted_udp<'a>(
     quoted: &LaxSlicedPacket<'a>,
     net: &LaxNetSlice<'a>,

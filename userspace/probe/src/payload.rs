@@ -1,17 +1,17 @@
-//! The 50 bytes that a probe carries (Hostmesh, section 4).
+//! The payload of a probe, 50 bytes (Hostmesh, section 4).
 //!
 //! ```text
 //!  0 magic 32            "rsPB"
 //!  4 version 8           1
 //!  5 kind 8              0 probe, 1 trace
-//!  6 agent 64            which agent, by chance
+//!  6 agent 64            random number of the agent
 //! 14 sequence 64         of the sending NIC
 //! 22 source NIC 16
 //! 24 destination NIC 16
 //! 26 sent 64             (1), nanoseconds since 1970
 //! 34 source port 16
 //! 36 trace 16            number of the trace
-//! 38 TTL 8               that a trace left with
+//! 38 TTL 8               initial TTL of a trace
 //! 39 zero, 11 bytes
 //! ```
 
@@ -22,20 +22,20 @@ pub const LEN: usize = 50;
 const MAGIC: [u8; 4] = *b"rsPB";
 const VERSION: u8 = 1;
 
-/// What a probe carries.
+/// The payload of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Payload {
-    /// Which agent sent it.
+    /// Number of the agent that sent it.
     pub agent: u64,
     /// Number of the probe.
     pub sequence: Sequence,
     /// The NIC that sent it.
     pub src: NicIndex,
-    /// The NIC that it is for.
+    /// The destination NIC.
     pub dst: NicIndex,
     /// When the agent sent it (1).
     pub sent: Nanos,
-    /// The source port that it left with.
+    /// The UDP source port.
     pub port: u16,
     /// A probe, or a packet of a trace.
     pub kind: DatagramKind,
@@ -82,8 +82,8 @@ impl Payload {
         bytes
     }
 
-    /// Reads what [`write`](Self::write) wrote; what follows may be there or not. `None` for
-    /// anything else, a later version among it.
+    /// Parses the bytes of [`write`](Self::write); more bytes may follow. `None` for anything else, including a later
+    /// version.
     #[must_use]
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let mut rest = bytes;
@@ -129,7 +129,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(
+        fn a_written_payload_is_read_back(
             agent: u64, sequence: u64, src: u16, dst: u16, sent: i64, port: u16, id: u16, ttl: u8, traces: bool
         ) {
             let payload = Payload {

@@ -1,14 +1,14 @@
 //! The pool of UDP source ports, drawn as flow labels.
 //!
-//! ECMP hashes the source port, so many ports cover many paths. On verbs a port cannot be had but by
-//! the flow label of the global route header, 20 bits, which the driver folds into 14; every backend
-//! draws the same way, so that what one sends another could.
+//! ECMP hashes the source port, so many ports cover many paths. With verbs, only the flow label of the global route
+//! header determines the port: 20 bits, which the driver folds into 14. Every backend draws ports in this way, so that
+//! all can use the same ones.
 
 use crate::types::Nanos;
 use fastrand::Rng;
 
-/// The source port of a flow label, as the kernel and rdma-core reckon it
-/// (`rdma_flow_label_to_udp_sport`): from 49152 on.
+/// Returns the source port of a flow label, as the kernel and rdma-core compute it (`rdma_flow_label_to_udp_sport`):
+/// 49152 or higher.
 ///
 /// ```
 /// use rocescope_probe::ports::source_port;
@@ -22,25 +22,25 @@ pub const fn source_port(flow_label: u32) -> u16 {
     0xc000 | ((label & 0x3fff) ^ (label >> 14)) as u16
 }
 
-/// The most ports of a pool: a quarter of all there are, so that one that is free is soon drawn.
+/// The maximum size of a pool: a quarter of all ports, so that drawing a free one takes few attempts.
 pub const SIZE_MAX: usize = 4_096;
 
 /// The ports that one NIC sends from.
 ///
-/// Each stays for one period. They do not change together but one after the other, so that at any
-/// time the paths of nearly all of them are known.
+/// Each stays for one period. They change one after the other, so that the paths of nearly all of them are known at any
+/// time.
 #[derive(Clone, Debug)]
 pub struct Pool {
     ports: Vec<u16>,
-    /// The one that goes next.
+    /// The next port to renew.
     oldest: usize,
     next_renewal: Nanos,
-    /// Between two renewals.
+    /// Time between two renewals.
     step: Nanos,
 }
 
 impl Pool {
-    /// `size` ports, at least one and at most [`SIZE_MAX`], each renewed after `period`.
+    /// Draws `size` ports, at least one and at most [`SIZE_MAX`], each renewed after `period`.
     pub fn new(size: usize, period: Nanos, now: Nanos, rng: &mut Rng) -> Self {
         let size = size.clamp(1, SIZE_MAX);
         let mut ports = Vec::with_capacity(size);
@@ -57,13 +57,13 @@ impl Pool {
         }
     }
 
-    /// The ports, in no order that means anything.
+    /// The ports, in arbitrary order.
     #[must_use]
     pub fn ports(&self) -> &[u16] {
         &self.ports
     }
 
-    /// The one at a place, counted from 0.
+    /// The port in a slot, from 0.
     #[must_use]
     pub fn port(&self, place: u16) -> u16 {
         self.ports
@@ -72,10 +72,10 @@ impl Pool {
             .unwrap_or(0xc000)
     }
 
-    /// Renews the ports whose time is over; whether there was one.
+    /// Renews expired ports; returns whether there were any.
     pub fn renew(&mut self, now: Nanos, rng: &mut Rng) -> bool {
         let mut some = false;
-        // After a pause each is renewed once at most.
+        // After a pause each is renewed at most once.
         for _ in 0..self.ports.len() {
             if now < self.next_renewal {
                 return some;
@@ -98,7 +98,7 @@ impl Pool {
     }
 }
 
-/// A port that is not among `taken`.
+/// Draws a port that is not in `taken`.
 fn fresh(taken: &[u16], rng: &mut Rng) -> u16 {
     loop {
         let port = source_port(rng.u32(..1 << 20));
@@ -115,7 +115,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn every_label_gives_a_dynamic_port_and_every_one_of_them_is_met_by_64() {
+    fn every_label_gives_a_dynamic_port_and_each_port_has_64_labels() {
         let mut met = vec![0u32; 1 << 14];
         for label in 0..1 << 20 {
             met[usize::from(source_port(label) - 0xc000)] += 1;
@@ -143,7 +143,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn ports_of_a_pool_differ_whenever_they_are_renewed(
+        fn ports_of_a_pool_always_differ(
             seed: u64, size in 1usize..64, times in proptest::collection::vec(0i64..10_000, 0..20)
         ) {
             let mut rng = Rng::with_seed(seed);

@@ -1,30 +1,30 @@
-//! What is known of the path of one 5-tuple.
+//! The known path of one 5-tuple.
 
 use crate::types::Nanos;
 use std::net::IpAddr;
 
-/// What one hop said.
+/// The answer of one hop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hop {
-    /// Its address; `None` where nobody answered.
+    /// Its address; `None` if it did not answer.
     pub address: Option<IpAddr>,
     /// Time from the packet to the answer.
     pub round_trip: Option<Nanos>,
 }
 
-/// Why a path is worth a row.
+/// Why a path gets a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum News {
-    /// It was not known.
+pub enum RowReason {
+    /// It was unknown.
     First,
-    /// It was another.
+    /// It changed.
     Changed,
-    /// It has not been written for a while.
+    /// It was not written for a while.
     Refresh,
 }
 
-impl News {
-    /// As it stands in the rows.
+impl RowReason {
+    /// The name in the rows.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -35,12 +35,12 @@ impl News {
     }
 }
 
-/// The path of a 5-tuple as far as it is known.
+/// The known path of a 5-tuple.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Route {
     hops: Vec<Option<IpAddr>>,
     written: Option<Nanos>,
-    /// When its trace was begun last.
+    /// When its last trace began.
     pub(crate) asked: Option<Nanos>,
     /// The last trace did not reach the destination.
     pub(crate) missed: bool,
@@ -53,10 +53,9 @@ impl Route {
         &self.hops
     }
 
-    /// Takes what a trace found that reached its destination at `now`. A hop that did not answer
-    /// this time (routers limit answers) stays what it was, where all that did answer are those of
-    /// before; `found` is filled with it.
-    pub fn learn(&mut self, found: &mut [Hop], now: Nanos, refresh: Nanos) -> Option<News> {
+    /// Learns from a trace that reached its destination at `now`. If all hops that answered are the same as before, a
+    /// hop that did not answer this time (routers limit answers) keeps its address, which is also filled into `found`.
+    pub fn learn(&mut self, found: &mut [Hop], now: Nanos, refresh: Nanos) -> Option<RowReason> {
         self.missed = false;
         let is_same = self.hops.len() == found.len()
             && self.hops.iter().zip(&*found).all(|(known, hop)| {
@@ -71,9 +70,9 @@ impl Route {
             }
         }
         let news = match self.written {
-            None => News::First,
-            Some(_) if !is_same => News::Changed,
-            Some(written) if is_fuller || now - written >= refresh => News::Refresh,
+            None => RowReason::First,
+            Some(_) if !is_same => RowReason::Changed,
+            Some(written) if is_fuller || now - written >= refresh => RowReason::Refresh,
             Some(_) => return None,
         };
         self.hops = found.iter().map(|hop| hop.address).collect();
@@ -107,23 +106,26 @@ mod tests {
     }
 
     #[test]
-    fn a_silent_hop_is_no_change_and_another_address_is() {
+    fn a_missing_answer_is_no_change_but_another_address_is() {
         let mut route = Route::default();
         let mut learn = |last: &[u8], now| {
             let mut found = hops(last);
             let news = route.learn(&mut found, Nanos(now), Nanos(100));
             (news, found)
         };
-        assert_eq!(learn(&[1, 0, 9], 0), (Some(News::First), hops(&[1, 0, 9])));
+        assert_eq!(
+            learn(&[1, 0, 9], 0),
+            (Some(RowReason::First), hops(&[1, 0, 9]))
+        );
         assert_eq!(
             learn(&[1, 2, 9], 1).0,
-            Some(News::Refresh),
-            "a hop is known that was not"
+            Some(RowReason::Refresh),
+            "a new hop is known"
         );
         assert_eq!(learn(&[0, 2, 9], 2), (None, hops(&[1, 2, 9])));
-        assert_eq!(learn(&[1, 3, 9], 3).0, Some(News::Changed));
-        assert_eq!(learn(&[1, 0, 3, 9], 4).0, Some(News::Changed));
+        assert_eq!(learn(&[1, 3, 9], 3).0, Some(RowReason::Changed));
+        assert_eq!(learn(&[1, 0, 3, 9], 4).0, Some(RowReason::Changed));
         assert_eq!(learn(&[1, 0, 3, 9], 103).0, None);
-        assert_eq!(learn(&[1, 0, 3, 9], 104).0, Some(News::Refresh));
+        assert_eq!(learn(&[1, 0, 3, 9], 104).0, Some(RowReason::Refresh));
     }
 }

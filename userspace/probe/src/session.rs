@@ -1,40 +1,39 @@
-//! One NIC: whom it probes when, what is under way, what timed out.
+//! The probes of one NIC: due, in flight, timed out.
 
-use crate::deck::Deck;
 use crate::ports::Pool;
+use crate::shuffle::Shuffle;
 use crate::types::{Nanos, NicIndex, Sequence};
 use fastrand::Rng;
 use std::collections::VecDeque;
 
-/// Probes that timed out are known for so many more, to tell one that comes late from one that comes
-/// twice.
+/// The number of timed-out probes that are remembered, to distinguish late arrivals from duplicates.
 const REMEMBERED: usize = 64;
 
-/// A probe that is under way.
+/// A probe in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InFlight {
     /// Its number.
     pub sequence: Sequence,
-    /// Where to.
+    /// Destination.
     pub dst: NicIndex,
     /// UDP source port.
     pub port: u16,
     /// When it was due (1).
     pub due: Nanos,
-    /// When the agent sent it: later where the host kept the agent waiting.
+    /// When the agent sent it: later than due if the host delayed the agent.
     pub sent: Nanos,
     /// When it left (2).
     pub nic_sent: Option<Nanos>,
-    /// What came in, where only (2) is waited for.
+    /// The arrival, if only (2) is missing.
     pub arrival: Option<Arrival>,
-    /// The clock was set meanwhile: its times mean nothing together.
+    /// The clock was set meanwhile: its times are not comparable.
     pub torn: bool,
 }
 
-/// A probe that has come.
+/// The arrival of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// Every byte as it was sent.
+    /// Whether all bytes are unchanged.
     pub intact: bool,
     /// (3)
     pub nic_received: Option<Nanos>,
@@ -42,34 +41,34 @@ pub struct Arrival {
     pub received: Nanos,
 }
 
-/// What is due.
+/// A probe that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Due {
     /// Number of the probe.
     pub sequence: Sequence,
-    /// Where to.
+    /// Destination.
     pub dst: NicIndex,
     /// UDP source port.
     pub port: u16,
     /// How late it is.
     pub late: Nanos,
-    /// Turns that nobody will make up for.
+    /// Turns that were missed and are skipped.
     pub skipped: u64,
 }
 
-/// What an arrival is.
+/// How an arrival matches the probes of this NIC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Met {
-    /// The probe is done with.
+pub enum Matched {
+    /// The probe is finished.
     Done(InFlight),
-    /// It is here in time; its (2) is still to come.
+    /// It arrived in time; its (2) is still missing.
     Waits,
-    /// Its timeout was over.
+    /// It arrived after its timeout.
     Late,
-    /// It is here for the second time.
-    Again,
+    /// It is a duplicate.
+    Duplicate,
     /// This NIC never sent it.
-    Stranger,
+    Unknown,
 }
 
 /// The probes that one NIC sends.
@@ -80,7 +79,7 @@ pub struct Session {
     timeout: Nanos,
     rng: Rng,
     pool: Pool,
-    deck: Deck,
+    shuffle: Shuffle,
     next_due: Nanos,
     next_sequence: u64,
     in_flight: VecDeque<InFlight>,
@@ -88,7 +87,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// The session of `nic`, one of `nics`: the first probe at `first`, then one every `interval`.
+    /// Creates the session of `nic`, one of `nics`: the first probe at `first`, then one every `interval`.
     #[must_use]
     pub fn new(
         (nic, nics): (NicIndex, u16),
@@ -102,7 +101,7 @@ impl Session {
             nic,
             interval: Nanos(interval.0.max(1)),
             timeout,
-            deck: Deck::new(nics.saturating_sub(1), pool.ports().len() as u16),
+            shuffle: Shuffle::new(nics.saturating_sub(1), pool.ports().len() as u16),
             pool,
             rng,
             next_due: first,
@@ -118,14 +117,14 @@ impl Session {
         self.next_due
     }
 
-    /// When the oldest probe under way times out.
+    /// When the oldest probe in flight times out.
     #[must_use]
     pub fn expiry(&self) -> Option<Nanos> {
         let oldest = self.in_flight.front()?;
         Some(oldest.sent + self.timeout + Nanos(1))
     }
 
-    /// Probes under way.
+    /// The number of probes in flight.
     #[must_use]
     pub fn in_flight(&self) -> usize {
         self.in_flight.len()
@@ -137,13 +136,13 @@ impl Session {
         self.pool.ports()
     }
 
-    /// Renews the ports whose time is over; whether there was one.
+    /// Renews expired ports; returns whether there were any.
     pub fn renew(&mut self, now: Nanos) -> bool {
         self.pool.renew(now, &mut self.rng)
     }
 
-    /// The probe that is due at `now`, if one is: it is under way from now on. `factor` stretches
-    /// the interval to the next. Turns that were missed are not made up for.
+    /// Returns the probe that is due at `now`, if any; it is in flight from now on. `factor` multiplies the interval to
+    /// the next. Missed turns are skipped.
     pub fn next(&mut self, now: Nanos, factor: u32) -> Option<Due> {
         if now < self.next_due {
             return None;
@@ -155,11 +154,11 @@ impl Session {
         self.next_due = self.next_due + Nanos(interval.saturating_mul(skipped + 1));
         let sequence = Sequence(self.next_sequence);
         self.next_sequence += 1;
-        let card = self.deck.deal(&mut self.rng);
+        let target = self.shuffle.next(&mut self.rng);
         let due = Due {
             sequence,
-            dst: self.other(card.other),
-            port: self.pool.port(card.port),
+            dst: self.other(target.other),
+            port: self.pool.port(target.port),
             late,
             skipped: skipped.unsigned_abs(),
         };
@@ -176,7 +175,7 @@ impl Session {
         Some(due)
     }
 
-    /// One of the NICs but this one, by its number among those.
+    /// Returns one of the other NICs, by its number among them.
     const fn other(&self, other: u16) -> NicIndex {
         NicIndex(if other >= self.nic.0 {
             other + 1
@@ -185,13 +184,13 @@ impl Session {
         })
     }
 
-    /// The probe was not sent: it is no longer under way.
+    /// Removes a probe that was not sent.
     pub fn refused(&mut self, sequence: Sequence) -> Option<InFlight> {
         let at = self.find(sequence)?;
         self.in_flight.remove(at)
     }
 
-    /// The probe has left (2). What it is, where it came before that was known.
+    /// Records when a probe left (2). Returns the probe if it had already arrived.
     pub fn left(&mut self, sequence: Sequence, nic_sent: Nanos) -> Option<InFlight> {
         let at = self.find(sequence)?;
         let probe = self.in_flight.get_mut(at)?;
@@ -200,46 +199,47 @@ impl Session {
         self.in_flight.remove(at)
     }
 
-    /// The probe has come, `since` after it was sent: a timeout is exactly the longest time that is
-    /// still in time.
+    /// Records the arrival of a probe, `since` after it was sent. A probe that takes exactly the timeout is in time.
     pub fn arrived(
         &mut self,
         (sequence, dst): (Sequence, NicIndex),
         arrival: Arrival,
         since: impl FnOnce(&InFlight) -> Nanos,
-    ) -> Met {
+    ) -> Matched {
         let Some(at) = self.find(sequence) else {
             return match self.timed_out.iter().position(|late| *late == sequence) {
                 Some(at) => {
                     self.timed_out.remove(at);
-                    Met::Late
+                    Matched::Late
                 }
-                None if sequence.0 < self.next_sequence => Met::Again,
-                None => Met::Stranger,
+                None if sequence.0 < self.next_sequence => Matched::Duplicate,
+                None => Matched::Unknown,
             };
         };
         let Some(probe) = self.in_flight.get_mut(at) else {
-            return Met::Stranger;
+            return Matched::Unknown;
         };
         if probe.dst != dst {
-            return Met::Stranger;
+            return Matched::Unknown;
         }
         if probe.arrival.is_some() {
-            return Met::Again;
+            return Matched::Duplicate;
         }
         if since(probe) > self.timeout {
-            // It stays until its timeout is noticed.
-            return Met::Late;
+            // It stays until `expired` returns it.
+            return Matched::Late;
         }
         probe.arrival = Some(arrival);
         if probe.nic_sent.is_none() {
-            return Met::Waits;
+            return Matched::Waits;
         }
-        self.in_flight.remove(at).map_or(Met::Stranger, Met::Done)
+        self.in_flight
+            .remove(at)
+            .map_or(Matched::Unknown, Matched::Done)
     }
 
-    /// The oldest probe, if it was sent longer ago than the timeout. One with an arrival came in
-    /// time, and nobody will say when it left.
+    /// Returns the oldest probe if it was sent longer ago than the timeout. One with an arrival came in time, but its
+    /// departure timestamp never arrived.
     pub fn expired(&mut self, now: Nanos) -> Option<InFlight> {
         if now < self.expiry()? {
             return None;
@@ -299,8 +299,8 @@ mod tests {
         }
     }
 
-    /// Sends the probe of time 0, which comes at `at`.
-    fn comes(at: i64) -> Met {
+    /// Sends the probe of time 0, which arrives at `at`.
+    fn comes(at: i64) -> Matched {
         let mut session = session(0, 2, 1);
         let due = session.next(Nanos(0), 1).unwrap();
         session.left(due.sequence, Nanos(1));
@@ -311,12 +311,12 @@ mod tests {
 
     #[test]
     fn the_timeout_itself_is_in_time_and_the_next_instant_is_not() {
-        assert!(matches!(comes(500), Met::Done(_)));
-        assert_eq!(comes(501), Met::Late);
+        assert!(matches!(comes(500), Matched::Done(_)));
+        assert_eq!(comes(501), Matched::Late);
     }
 
     #[test]
-    fn a_probe_expires_right_after_its_timeout() {
+    fn a_probe_expires_immediately_after_its_timeout() {
         let mut session = session(0, 2, 1);
         let due = session.next(Nanos(0), 1).unwrap();
         assert_eq!(session.expired(Nanos(500)), None);
@@ -325,18 +325,24 @@ mod tests {
         let met = |session: &mut Session, sequence| {
             session.arrived((sequence, due.dst), arrival(600), |_| Nanos(600))
         };
-        assert_eq!(met(&mut session, due.sequence), Met::Late);
-        assert_eq!(met(&mut session, due.sequence), Met::Again);
-        assert_eq!(met(&mut session, Sequence(1)), Met::Stranger);
+        assert_eq!(met(&mut session, due.sequence), Matched::Late);
+        assert_eq!(met(&mut session, due.sequence), Matched::Duplicate);
+        assert_eq!(met(&mut session, Sequence(1)), Matched::Unknown);
     }
 
     #[test]
-    fn an_arrival_waits_for_the_stamp_of_its_departure() {
+    fn an_arrival_waits_for_its_departure_timestamp() {
         let mut session = session(0, 2, 1);
         let due = session.next(Nanos(0), 1).unwrap();
         let to = (due.sequence, due.dst);
-        assert_eq!(session.arrived(to, arrival(9), |_| Nanos(9)), Met::Waits);
-        assert_eq!(session.arrived(to, arrival(9), |_| Nanos(9)), Met::Again);
+        assert_eq!(
+            session.arrived(to, arrival(9), |_| Nanos(9)),
+            Matched::Waits
+        );
+        assert_eq!(
+            session.arrived(to, arrival(9), |_| Nanos(9)),
+            Matched::Duplicate
+        );
         let done = session.left(due.sequence, Nanos(2)).unwrap();
         assert_eq!(done.nic_sent, Some(Nanos(2)));
         assert_eq!(done.arrival, Some(arrival(9)));
@@ -344,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn turns_that_were_missed_are_skipped_and_counted() {
+    fn missed_turns_are_skipped_and_counted() {
         let mut session = session(0, 2, 1);
         assert_eq!(session.next(Nanos(0), 1).unwrap().skipped, 0);
         assert_eq!(session.next(Nanos(99), 1), None);
@@ -359,7 +365,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_nic_is_its_own_target_and_every_other_is_one(nics in 2u16..12, seed: u64) {
+        fn a_nic_probes_every_other_nic_but_not_itself(nics in 2u16..12, seed: u64) {
             for nic in 0..nics {
                 let mut session = session(nic, nics, seed);
                 let mut met = vec![0u32; usize::from(nics)];

@@ -1,22 +1,23 @@
-//! The agent slows down before it is in the way of what the host is there for.
+//! Slows the agent down before it disturbs the workload of the host.
 
 use crate::types::Nanos;
 
-/// The interval never grows beyond this many times what it was.
+/// The maximum multiple of the interval.
 const FACTOR_MAX: u32 = 64;
-/// The interval is halved again when so many of it went by without a reason to slow down: after one look (a second) at
-/// the soonest, after ten at the latest.
+/// The interval is halved again after this many intervals without a reason to slow down: after at least one update (a
+/// second), after at most ten.
 const QUIET_INTERVALS: i64 = 100;
-const LOOK: i64 = 1_000_000_000;
-/// Later than this a processor that many programs share may be at any time, however short the interval is.
-const LEAST_BACKLOG: Nanos = Nanos(100_000_000);
+const UPDATE_NS: i64 = 1_000_000_000;
+/// The minimum bound on lateness: on a shared processor a probe may be this late at any time, however short the
+/// interval.
+const MIN_BACKLOG: Nanos = Nanos(100_000_000);
 
-/// What the interval is multiplied by.
+/// The multiple of the interval, adapted to the load.
 #[derive(Clone, Debug)]
 pub struct Throttle {
     cpu_bound: f64,
     backlog_bound: Nanos,
-    /// Looks without a reason, and after how many the interval is halved.
+    /// Updates without a reason, and the number of them after which the interval is halved.
     quiet: u32,
     quiet_bound: u32,
     factor: u32,
@@ -24,24 +25,23 @@ pub struct Throttle {
 }
 
 impl Throttle {
-    /// Slows down an agent that probes every `interval` when it takes more than `cpu_bound` of a core (1 is a whole
-    /// one), or is later with a probe than the next is due, and than 100 ms.
+    /// Slows down an agent that probes every `interval` if it uses more than `cpu_bound` of a core (1 is a whole one),
+    /// or if a probe is late by more than the interval and more than 100 ms.
     #[must_use]
     pub fn new(cpu_bound: f64, interval: Nanos) -> Self {
-        let looks = interval.0.saturating_mul(QUIET_INTERVALS) / LOOK;
+        let updates = interval.0.saturating_mul(QUIET_INTERVALS) / UPDATE_NS;
         Self {
             cpu_bound,
-            backlog_bound: interval.max(LEAST_BACKLOG),
+            backlog_bound: interval.max(MIN_BACKLOG),
             quiet: 0,
-            quiet_bound: looks.clamp(1, 10) as u32,
+            quiet_bound: updates.clamp(1, 10) as u32,
             factor: 1,
             doubled: 0,
         }
     }
 
-    /// Looks at what was used since the last look: the share of a core, and the longest that a
-    /// probe was late.
-    pub fn look(&mut self, cpu: f64, backlog: Nanos) {
+    /// Updates the factor from the use since the last update: the share of a core, and the maximum lateness of a probe.
+    pub fn update(&mut self, cpu: f64, backlog: Nanos) {
         if cpu > self.cpu_bound || backlog > self.backlog_bound {
             self.quiet = 0;
             if self.factor < FACTOR_MAX {
@@ -57,7 +57,7 @@ impl Throttle {
         }
     }
 
-    /// What the interval is multiplied by: 1, 2, 4, ... 64.
+    /// The multiple of the interval: 1, 2, 4, ... 64.
     #[must_use]
     pub const fn factor(&self) -> u32 {
         self.factor
@@ -77,40 +77,40 @@ mod tests {
     const INTERVAL: Nanos = Nanos(100_000_000);
 
     #[test]
-    fn a_turn_of_the_scheduler_is_no_reason_and_short_intervals_come_back_sooner() {
+    fn a_scheduling_delay_is_no_reason_and_short_intervals_recover_sooner() {
         let mut throttle = Throttle::new(0.05, Nanos(INTERVAL.0 / 20));
-        throttle.look(0.0, INTERVAL);
+        throttle.update(0.0, INTERVAL);
         assert_eq!(throttle.factor(), 1);
-        throttle.look(0.06, Nanos(0));
+        throttle.update(0.06, Nanos(0));
         assert_eq!(throttle.factor(), 2);
-        throttle.look(0.0, Nanos(0));
+        throttle.update(0.0, Nanos(0));
         assert_eq!(throttle.factor(), 1);
     }
 
     #[test]
-    fn it_doubles_beyond_the_bound_and_not_at_it() {
+    fn it_doubles_above_the_bound_and_not_at_it() {
         let mut throttle = Throttle::new(0.05, INTERVAL);
-        throttle.look(0.05, INTERVAL);
+        throttle.update(0.05, INTERVAL);
         assert_eq!(throttle.factor(), 1);
-        throttle.look(0.051, Nanos(0));
+        throttle.update(0.051, Nanos(0));
         assert_eq!(throttle.factor(), 2);
-        throttle.look(0.0, INTERVAL + Nanos(1));
+        throttle.update(0.0, INTERVAL + Nanos(1));
         assert_eq!((throttle.factor(), throttle.doubled()), (4, 2));
     }
 
     #[test]
-    fn it_has_an_end_and_comes_back() {
+    fn it_has_a_maximum_and_recovers() {
         let mut throttle = Throttle::new(0.05, INTERVAL);
         for _ in 0..100 {
-            throttle.look(1.0, Nanos(0));
+            throttle.update(1.0, Nanos(0));
         }
         assert_eq!((throttle.factor(), throttle.doubled()), (64, 6));
         for _ in 0..9 {
-            throttle.look(0.0, Nanos(0));
+            throttle.update(0.0, Nanos(0));
         }
         assert_eq!(throttle.factor(), 64);
         for _ in 0..51 {
-            throttle.look(0.0, Nanos(0));
+            throttle.update(0.0, Nanos(0));
         }
         assert_eq!(throttle.factor(), 1);
     }

@@ -1,24 +1,23 @@
 //! The path of every 5-tuple that probes use, a few traces at a time.
 //!
-//! A trace sends one packet of the probe's own 5-tuple for each TTL, all at once: ECMP must send them
-//! the way of the probes, and a path that changes meanwhile must not be mixed with what it was. The
-//! last hop is the destination, where the packet arrives by itself. Switches limit how often they
-//! answer, so traces are rationed twice: so many a second and NIC, and so many answers a second from
-//! any one address.
+//! A trace sends one packet with the probe's own 5-tuple for each TTL, all at once: ECMP must route them like the
+//! probes, and a path that changes meanwhile must not be mixed with the old one. The last hop is the destination, where
+//! the packet itself arrives. Switches limit how often they answer, so traces have two limits: traces per second and
+//! NIC, and answers per second from one address.
 //!
-//! A trace that does not reach its destination says nothing of the path: what was known stays, which is
-//! what the timeouts of a failure need (Hostmesh, section 3.3.2).
+//! A trace that does not reach its destination does not change the known path, which is needed to locate the timeouts
+//! during a failure (Hostmesh, section 3.3.2).
 
 use crate::answers::Answers;
 use crate::icmp::Answer;
-use crate::route::{Hop, News, Route};
+use crate::route::{Hop, Route, RowReason};
 use crate::types::{DatagramKind, Nanos, NicIndex};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-/// Hops of the longest path there may be.
+/// The maximum number of hops that can be configured.
 pub const TTL_LIMIT: u8 = 31;
-/// Numbers of traces: as many as the IPv4 identification has room for.
+/// The number of distinct trace numbers: as many as fit into the IPv4 identification.
 const IDS: u16 = 1 << (16 - crate::icmp::TTL_BITS);
 
 /// A 5-tuple: protocol and destination port are the same for all.
@@ -32,65 +31,65 @@ pub struct Tuple {
     pub port: u16,
 }
 
-/// How often paths are traced.
+/// The limits of traces.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Time between two traces of one NIC; `None` for no traces.
     pub interval: Option<Nanos>,
-    /// Answers a second from one address.
+    /// Answers per second from one address.
     pub answers_per_second: f64,
-    /// Hops of the longest path that is looked for, at most [`TTL_LIMIT`].
+    /// Maximum number of hops, at most [`TTL_LIMIT`].
     pub ttl_max: u8,
-    /// How long answers are waited for.
+    /// Timeout of answers.
     pub timeout: Nanos,
-    /// A path that stays is written again after this time.
+    /// An unchanged path is written again after this time.
     pub refresh: Nanos,
 }
 
-/// Packets of a trace that go out now.
+/// The packets of a trace that has just begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Begun {
+pub struct Started {
     /// Of what.
     pub tuple: Tuple,
     /// Its number.
     pub id: u16,
-    /// TTLs 1 to this.
+    /// The maximum TTL; the trace uses 1 to this.
     pub ttl_max: u8,
 }
 
-/// What became of a trace.
+/// The result of a trace.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Ended {
+pub struct Finished {
     /// Of what.
     pub tuple: Tuple,
     /// When.
     pub at: Nanos,
-    /// The path, where the destination was reached, and whether that is worth writing.
-    pub path: Option<(Vec<Hop>, Option<News>)>,
+    /// The path, if the destination was reached, and why it gets a row, if it does.
+    pub path: Option<(Vec<Hop>, Option<RowReason>)>,
 }
 
-/// What an answer was.
+/// How an answer matches the traces in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Heard {
-    /// A hop of a trace that is under way.
+pub enum Reply {
+    /// A hop of a trace in flight.
     Hop,
     /// The trace cannot go on from there.
     Unreachable,
-    /// Nobody asked.
-    Strange,
+    /// It matches no trace.
+    Unmatched,
 }
 
 #[derive(Clone, Debug)]
 struct Running {
-    begun: Begun,
+    begun: Started,
     at: Nanos,
     /// From TTL 1.
     hops: Vec<Hop>,
-    /// The least TTL that reached the destination, when, and where that is.
+    /// The minimum TTL that reached the destination, its round trip, and the address.
     reached: Option<(u8, Nanos, IpAddr)>,
 }
 
-/// Traces, and what they found.
+/// Traces and their results.
 #[derive(Clone, Debug)]
 pub struct Tracer {
     limits: Limits,
@@ -104,7 +103,7 @@ pub struct Tracer {
 }
 
 impl Tracer {
-    /// Traces of `nics` NICs begin at `now`, one NIC after the other.
+    /// Creates a tracer for `nics` NICs; traces begin at `now`, one NIC after the other.
     #[must_use]
     pub fn new(limits: Limits, nics: u16, now: Nanos) -> Self {
         let interval = limits.interval.unwrap_or_default();
@@ -123,7 +122,7 @@ impl Tracer {
         }
     }
 
-    /// The 5-tuples of a NIC are these from now on; what was known of others is forgotten.
+    /// Sets the 5-tuples of a NIC; the paths of others are forgotten.
     pub fn follow(&mut self, src: NicIndex, nics: u16, ports: &[u16]) {
         if self.limits.interval.is_none() {
             return;
@@ -142,13 +141,13 @@ impl Tracer {
         }
     }
 
-    /// What is known of the path of a 5-tuple.
+    /// Returns the known path of a 5-tuple.
     #[must_use]
     pub fn route(&self, tuple: Tuple) -> Option<&Route> {
         self.routes.get(&tuple)
     }
 
-    /// 5-tuples, and how many of them have a path.
+    /// The number of 5-tuples, and of those with a known path.
     #[must_use]
     pub fn known(&self) -> (usize, usize) {
         let known = self
@@ -158,19 +157,19 @@ impl Tracer {
         (self.routes.len(), known.count())
     }
 
-    /// Traces that were put off because a hop would have had to answer too often.
+    /// The number of traces deferred because a hop would have had to answer too often.
     #[must_use]
     pub const fn deferred(&self) -> u64 {
         self.deferred
     }
 
-    /// Traces under way.
+    /// The number of traces in flight.
     #[must_use]
-    pub fn under_way(&self) -> usize {
+    pub fn in_flight(&self) -> usize {
         self.running.len()
     }
 
-    /// When something is to be done next.
+    /// When the tracer has to act next.
     #[must_use]
     pub fn next_due(&self) -> Option<Nanos> {
         self.limits.interval?;
@@ -178,19 +177,19 @@ impl Tracer {
         begins.into_iter().chain(self.next_end()).min()
     }
 
-    /// When the next trace that is under way gives up.
+    /// When the next trace in flight times out.
     #[must_use]
     pub fn next_end(&self) -> Option<Nanos> {
         let ends = self.running.iter().map(|running| running.at);
         ends.min().map(|at| at + self.limits.timeout + Nanos(1))
     }
 
-    /// The trace that is due at `now`, if one is: of the 5-tuple that was asked for least recently.
-    pub fn begin(&mut self, now: Nanos) -> Option<Begun> {
+    /// Begins the trace that is due at `now`, if any: of the least recently traced 5-tuple.
+    pub fn begin(&mut self, now: Nanos) -> Option<Started> {
         let interval = self.limits.interval?;
         let tuple = (0..self.due.len()).find_map(|nic| {
             let due = self.due.get_mut(nic).filter(|due| **due <= now)?;
-            // Turns that were missed are not made up for.
+            // Missed turns are skipped.
             let next = *due + interval;
             *due = if next > now { next } else { now + interval };
             self.choose(NicIndex(nic as u16), now)
@@ -202,12 +201,12 @@ impl Tracer {
             _ if route.missed => self.limits.ttl_max,
             known => known as u8,
         };
-        let begun = Begun {
+        let begun = Started {
             tuple,
             id: self.next_id,
             ttl_max,
         };
-        // 0 with TTL 0 would be the identification of a probe.
+        // Number 0 with TTL 0 would be the identification of a probe.
         self.next_id = (self.next_id + 1) % IDS;
         self.running.push(Running {
             begun,
@@ -218,7 +217,7 @@ impl Tracer {
         Some(begun)
     }
 
-    /// Of the 5-tuples whose hops may answer, the one that was asked for least recently.
+    /// Returns the least recently traced 5-tuple whose hops may answer.
     fn choose(&mut self, nic: NicIndex, now: Nanos) -> Option<Tuple> {
         let first = Tuple {
             src: nic,
@@ -251,31 +250,32 @@ impl Tracer {
         chosen
     }
 
-    /// A router answered a packet of a trace of `tuple`.
-    pub fn answered(&mut self, tuple: Tuple, answer: &Answer, at: Nanos) -> Heard {
+    /// Handles an answer of a router to a packet of a trace of `tuple`.
+    pub fn answered(&mut self, tuple: Tuple, answer: &Answer, at: Nanos) -> Reply {
         let Some(DatagramKind::Trace { id, ttl }) = answer.kind else {
-            return Heard::Strange;
+            return Reply::Unmatched;
         };
         let Some(running) = self.running(tuple, id) else {
-            return Heard::Strange;
+            return Reply::Unmatched;
         };
         let since = at - running.at;
         let Some(hop) = usize::from(ttl)
             .checked_sub(1)
             .and_then(|at| running.hops.get_mut(at))
         else {
-            return Heard::Strange;
+            return Reply::Unmatched;
         };
         if !answer.exceeded {
-            return Heard::Unreachable;
+            return Reply::Unreachable;
         }
         hop.address = Some(answer.from);
         hop.round_trip = Some(since);
         self.answers.given(answer.from, at);
-        Heard::Hop
+        Reply::Hop
     }
 
-    /// A packet of a trace reached the destination, `address`; whether anybody waits for it.
+    /// Handles a packet of a trace that reached the destination, `address`; returns whether it matches a trace in
+    /// flight.
     pub fn arrived(
         &mut self,
         tuple: Tuple,
@@ -298,8 +298,8 @@ impl Tracer {
             .find(|running| running.begun.id == id && running.begun.tuple == tuple)
     }
 
-    /// The next trace that has all its answers, or has waited long enough.
-    pub fn ended(&mut self, now: Nanos) -> Option<Ended> {
+    /// Returns the next trace that has all answers or timed out.
+    pub fn ended(&mut self, now: Nanos) -> Option<Finished> {
         let timeout = self.limits.timeout;
         let at = self
             .running
@@ -316,10 +316,10 @@ impl Tracer {
                 route.missed = true;
                 None
             }
-            // The port is no longer used.
+            // The port is no longer in use.
             (_, None) => None,
         };
-        Some(Ended {
+        Some(Finished {
             tuple,
             at: now,
             path,
@@ -340,7 +340,7 @@ impl Tracer {
 }
 
 impl Running {
-    /// The destination was reached, and every hop before it answered.
+    /// Whether the destination was reached, and every hop before it answered.
     fn is_whole(&self) -> bool {
         self.reached.is_some_and(|(last, ..)| {
             let before = usize::from(last).saturating_sub(1);
@@ -349,7 +349,7 @@ impl Running {
         })
     }
 
-    /// The hops up to the destination, if it was reached.
+    /// Returns the hops up to the destination, if it was reached.
     fn path(&self) -> Option<Vec<Hop>> {
         let (last, at, address) = self.reached?;
         let before = usize::from(last).saturating_sub(1);
@@ -404,16 +404,16 @@ mod tests {
         }
     }
 
-    /// A trace at `now` over routers that answer from these addresses; what became of it.
-    fn trace(tracer: &mut Tracer, now: i64, routers: &[IpAddr], reaches: bool) -> (u8, Ended) {
+    /// Runs a trace at `now` over routers that answer from these addresses; returns its result.
+    fn trace(tracer: &mut Tracer, now: i64, routers: &[IpAddr], reaches: bool) -> (u8, Finished) {
         let begun = tracer.begin(Nanos(now)).unwrap();
         assert_eq!(begun.tuple, TUPLE);
         for ttl in 1..=begun.ttl_max {
             match routers.get(usize::from(ttl) - 1) {
                 Some(router) => {
-                    let heard =
+                    let reply =
                         tracer.answered(TUPLE, &answer(*router, begun.id, ttl), Nanos(now + 5));
-                    assert_eq!(heard, Heard::Hop);
+                    assert_eq!(reply, Reply::Hop);
                 }
                 None if reaches => {
                     assert!(tracer.arrived(TUPLE, (begun.id, ttl), DESTINATION, Nanos(now + 9)));
@@ -432,7 +432,7 @@ mod tests {
             _ => {
                 return (
                     begun.ttl_max,
-                    Ended {
+                    Finished {
                         tuple: TUPLE,
                         at: Nanos(now),
                         path: None,
@@ -443,7 +443,7 @@ mod tests {
         (begun.ttl_max, ended)
     }
 
-    fn news(ended: &Ended) -> Option<News> {
+    fn news(ended: &Finished) -> Option<RowReason> {
         ended.path.as_ref().and_then(|(_, news)| *news)
     }
 
@@ -464,12 +464,12 @@ mod tests {
         assert_eq!(addresses, [hop(1), hop(2), DESTINATION]);
         let times: Vec<_> = hops.iter().map(|hop| hop.round_trip.unwrap().0).collect();
         assert_eq!(times, [3, 4, 9]);
-        assert_eq!(news, Some(News::First));
+        assert_eq!(news, Some(RowReason::First));
         assert_eq!(tracer.known(), (1, 1));
     }
 
     #[test]
-    fn a_trace_that_fails_leaves_what_is_known_and_looks_further_next_time() {
+    fn a_failed_trace_keeps_the_known_path_and_the_next_one_uses_more_hops() {
         let mut tracer = tracer(100.0);
         let known = [hop(1), hop(2)];
         trace(&mut tracer, 0, &known, true);
@@ -478,10 +478,10 @@ mod tests {
         assert_eq!(
             (ttl_max, ended.path),
             (3, None),
-            "what is known bounds what is asked"
+            "the known path limits the TTL"
         );
         assert_eq!(tracer.route(TUPLE).unwrap().hops(), before);
-        // Now over one hop more.
+        // Now with one more hop.
         let begun = tracer.begin(Nanos(2_000)).unwrap();
         assert_eq!(begun.ttl_max, 8);
         for ttl in 1..=3 {
@@ -489,15 +489,15 @@ mod tests {
         }
         assert!(tracer.arrived(TUPLE, (begun.id, 4), DESTINATION, Nanos(2_002)));
         let ended = tracer.ended(Nanos(2_002)).unwrap();
-        assert_eq!(news(&ended), Some(News::Changed));
+        assert_eq!(news(&ended), Some(RowReason::Changed));
     }
 
     #[test]
-    fn answers_nobody_asked_for_are_strange() {
+    fn unexpected_answers_match_no_trace() {
         let mut tracer = tracer(100.0);
         let begun = tracer.begin(Nanos(0)).unwrap();
         let strange = |tracer: &mut Tracer, tuple, answer| {
-            assert_eq!(tracer.answered(tuple, &answer, Nanos(1)), Heard::Strange);
+            assert_eq!(tracer.answered(tuple, &answer, Nanos(1)), Reply::Unmatched);
         };
         strange(&mut tracer, TUPLE, answer(hop(1), begun.id + 1, 1));
         strange(&mut tracer, TUPLE, answer(hop(1), begun.id, 0));
@@ -511,7 +511,7 @@ mod tests {
     }
 
     #[test]
-    fn no_address_is_asked_more_often_than_it_may_be() {
+    fn no_address_exceeds_its_rate_of_answers() {
         let mut tracer = tracer(2.0);
         tracer.limits.interval = Some(Nanos(50_000_000));
         let mut asked = 0;
@@ -524,13 +524,13 @@ mod tests {
                 tracer.ended(now).unwrap();
             }
         }
-        // Ten seconds, two a second, and the two that may come at once.
+        // Ten seconds at two per second, and a burst of two.
         assert!((20..=22).contains(&asked), "{asked}");
         assert!(tracer.deferred() > 100);
     }
 
     #[test]
-    fn every_tuple_has_its_turn() {
+    fn every_tuple_is_traced() {
         let limits = Limits {
             interval: Some(Nanos(10)),
             ..tracer(1e6).limits

@@ -1,4 +1,4 @@
-//! Names and numbers that the whole agent uses.
+//! Types that the whole agent uses.
 
 use crate::icmp::Answer;
 use crate::payload::Payload;
@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use std::ops::{Add, Sub};
 use std::time::Duration;
 
-/// An instant of the agent's clock in nanoseconds since 1970, or the time between two.
+/// An instant of the agent's clock in nanoseconds since 1970, or the difference of two.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Nanos(pub i64);
 
@@ -38,7 +38,7 @@ impl Sub for Nanos {
     }
 }
 
-/// Which NIC of the host, from 0.
+/// Number of a NIC of the host, from 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NicIndex(pub u16);
 
@@ -63,116 +63,116 @@ pub struct Nic {
     pub address: IpAddr,
 }
 
-/// What stamps (2) and (3).
+/// The clock that stamps (2) and (3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clock {
-    /// As it stands in the rows: `kernel software`, `nic hardware`, `cpu`, `simulated`.
+    /// The name in the rows: `kernel software`, `nic hardware`, `cpu`, `simulated`.
     pub source: &'static str,
     /// Bound on the error of the difference of two stamps.
     pub error: Nanos,
-    /// Each NIC has a clock of its own; else one clock stamps for all.
+    /// Each NIC has its own clock; otherwise one clock stamps for all.
     pub own: bool,
 }
 
-/// What probes and traces are for.
+/// The kind of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DatagramKind {
-    /// It is measured.
+    /// A probe, which is measured.
     Probe,
-    /// It asks the hop at which its TTL ends for its address.
+    /// A packet of a trace: the hop at which its TTL expires answers with its address.
     Trace {
         /// Number of the trace.
         id: u16,
-        /// The TTL that it left with.
+        /// The initial TTL.
         ttl: u8,
     },
 }
 
-/// A datagram to be sent now.
+/// A datagram to send now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outgoing {
-    /// By which NIC.
+    /// The sending NIC.
     pub src: NicIndex,
-    /// To which.
+    /// The receiving NIC.
     pub dst: NicIndex,
     /// UDP source port.
     pub port: u16,
     /// Number of the probe; of a trace, 0.
     pub sequence: Sequence,
-    /// What for.
+    /// A probe or a packet of a trace.
     pub kind: DatagramKind,
     /// When the agent sends it (1).
     pub sent: Nanos,
-    /// Number of the agent, against datagrams of others.
+    /// Number of the agent, which distinguishes it from other agents.
     pub agent: u64,
 }
 
-/// What a backend saw happen.
+/// An event of a backend.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     /// A datagram left (2).
     Sent {
-        /// What it carries.
+        /// Its payload.
         payload: Payload,
         /// When, on the clock of the sending NIC.
         nic_sent: Nanos,
     },
-    /// A datagram that was to leave did not.
+    /// A datagram did not leave.
     Refused {
-        /// Which.
+        /// The datagram.
         outgoing: Outgoing,
-        /// Why not.
+        /// The reason.
         why: Refusal,
     },
-    /// A datagram came in.
+    /// A datagram arrived.
     Arrived {
-        /// By which NIC.
+        /// The receiving NIC.
         nic: NicIndex,
-        /// What it carries.
+        /// Its payload.
         payload: Payload,
-        /// Every byte is as it was sent.
+        /// Whether all bytes are unchanged.
         intact: bool,
         /// When, on the clock of the receiving NIC (3).
         nic_received: Option<Nanos>,
-        /// When the agent had it in hand (4).
+        /// When the agent received it (4).
         received: Nanos,
     },
-    /// Something came in on the agent's port that is no datagram of any agent.
+    /// A packet that is not from an agent arrived on the agent's port.
     Stranger,
-    /// A datagram came in so damaged that nobody can say whose it was.
+    /// A datagram arrived that is too damaged to identify.
     Unreadable,
     /// A router answered.
     Answered {
-        /// What it said.
+        /// The answer.
         answer: Answer,
-        /// When it was heard.
+        /// When it arrived.
         at: Nanos,
     },
-    /// The interface of a NIC is not there any more, or cannot be probed.
+    /// The interface of a NIC disappeared or cannot be probed.
     Gone {
-        /// Which.
+        /// The NIC.
         nic: NicIndex,
     },
-    /// There is an interface of its name again, or it is another than it was.
+    /// The interface returned, or another one of the same name replaced it.
     Back {
-        /// Which.
+        /// The NIC.
         nic: NicIndex,
-        /// The address that it is probed at from now on.
+        /// The new address of the NIC.
         address: IpAddr,
     },
-    /// The clock of the agent was set: it is so much further than it would have been.
+    /// The clock of the agent was set.
     Stepped {
-        /// By how much.
+        /// How far it moved forward.
         by: Nanos,
     },
 }
 
-/// What became of the interface of a NIC.
+/// A change of a NIC's interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Presence {
-    /// It is not there any more.
+    /// It disappeared.
     Gone,
-    /// It is there again, or another of its name is.
+    /// It returned, or another one of the same name did.
     Back,
 }
 
@@ -183,11 +183,11 @@ pub enum Refusal {
     Full,
     /// The NIC is down or gone.
     Down,
-    /// There is no route out of this NIC, or its next hop does not say where it is.
+    /// There is no route out of this NIC, or its next hop does not answer.
     Unreachable,
-    /// The queue pair of the NIC failed, and with it what was under way in it; it begins anew.
+    /// The queue pair of the NIC failed and was reset; its datagrams in flight are lost.
     QueuePair,
-    /// Anything else that the kernel refuses for.
+    /// Any other error of the kernel.
     Other,
 }
 
@@ -196,8 +196,8 @@ impl fmt::Display for Refusal {
         f.write_str(match self {
             Self::Full => "the queue of the NIC was full",
             Self::Down => "the NIC was down",
-            Self::Unreachable => "no next hop answers",
-            Self::QueuePair => "its queue pair failed and began anew",
+            Self::Unreachable => "its next hop does not answer",
+            Self::QueuePair => "its queue pair failed and was reset",
             Self::Other => "the kernel refused",
         })
     }

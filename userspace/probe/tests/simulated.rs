@@ -1,4 +1,4 @@
-//! The agent on a simulated host: minutes in a moment, and the truth is known.
+//! The agent on a simulated host: minutes pass at once, and the correct results are known.
 #![expect(clippy::unwrap_used, reason = "it is a test")]
 
 use rocescope_fabric::{Clocks, Fabric, Fault, Place, Rails};
@@ -49,7 +49,7 @@ impl Run {
         assert!(self.agent.counters().is_balanced());
     }
 
-    /// Everything that is under way comes to its end.
+    /// Runs until nothing is in flight.
     fn end(&mut self) {
         self.agent.stop();
         self.until(1_000_000);
@@ -59,7 +59,7 @@ impl Run {
 }
 
 #[test]
-fn a_quarter_of_an_hour_of_a_quiet_fabric_loses_nothing() {
+fn a_quarter_of_an_hour_of_a_healthy_fabric_loses_nothing() {
     let mut run = Run::begin(fabric(), Run::settings());
     run.until(900);
     run.end();
@@ -77,7 +77,7 @@ fn a_quarter_of_an_hour_of_a_quiet_fabric_loses_nothing() {
     );
     for row in &run.probes {
         let network = row.network_latency_ns.unwrap();
-        // Four links and a queue; the host takes at least as long as it must.
+        // Four links and a queue; the host takes at least its minimum time.
         assert!((3_600..60_000).contains(&network), "{network}");
         assert!(row.processing_delay_ns.unwrap() >= 3_000);
         assert_eq!(row.clock_error_ns, 0);
@@ -85,7 +85,7 @@ fn a_quarter_of_an_hour_of_a_quiet_fabric_loses_nothing() {
 }
 
 #[test]
-fn every_path_is_the_route() {
+fn every_path_matches_the_route() {
     let mut run = Run::begin(fabric(), Run::settings());
     run.until(120);
     assert_eq!(run.agent.paths(), (8 * 7 * 8, 8 * 7 * 8));
@@ -107,9 +107,9 @@ fn every_path_is_the_route() {
     }
 }
 
-/// The clock of each NIC is off by up to 2 s and drifts by up to 20 parts in a million.
+/// The clock of each NIC is wrong by up to 2 s and drifts by up to 20 parts per million.
 #[test]
-fn latency_is_right_within_the_error_that_is_stated() {
+fn latency_is_right_within_the_stated_error() {
     let clocks = Clocks {
         offset_ns: 2_000_000_000,
         drift_ppb: 20_000,
@@ -131,7 +131,7 @@ fn latency_is_right_within_the_error_that_is_stated() {
             .simulated
             .tuple(index(&row.src_nic), index(&row.dst_nic), 0);
         let (left, came) = (row.nic_send_ns.unwrap(), row.nic_receive_ns.unwrap());
-        // What a clock reads by what it is ahead: its drift over that is far below a nanosecond.
+        // The drift of a clock over its own lead is far below a nanosecond.
         let at = |nic, reads: i64| reads - clocks.ahead_ns(nic, row.time_ns);
         let truth = at(tuple.dst, came) - at(tuple.src, left);
         let Some(latency) = row.network_latency_ns else {
@@ -140,7 +140,7 @@ fn latency_is_right_within_the_error_that_is_stated() {
         known += 1;
         let wrong = (latency - truth).abs();
         assert!(wrong <= row.clock_error_ns + 8, "{wrong}: {row:?}");
-        // After a minute, rates are known.
+        // After a minute the drift rates are known.
         if row.time_ns > BEGIN.0 + 60 * SECOND {
             widest = widest.max(row.clock_error_ns);
         }
@@ -158,7 +158,7 @@ fn latency_is_right_within_the_error_that_is_stated() {
 }
 
 #[test]
-fn what_breaks_is_seen_where_it_is_and_paths_are_kept() {
+fn faults_show_where_they_are_and_paths_are_kept() {
     let mut run = Run::begin(fabric(), Run::settings());
     run.until(120);
     let known = run.agent.paths();
@@ -194,7 +194,7 @@ fn what_breaks_is_seen_where_it_is_and_paths_are_kept() {
 }
 
 #[test]
-fn changed_bytes_are_corrupt_probes() {
+fn corrupted_packets_are_corrupt_probes() {
     let mut run = Run::begin(fabric(), Run::settings());
     let nic = run.simulated.fabric().topology.nic(1, 5);
     run.simulated.fabric().faults.push(Fault {
@@ -207,7 +207,7 @@ fn changed_bytes_are_corrupt_probes() {
     run.end();
     let counters = run.agent.counters();
     assert_eq!(counters.received + counters.corrupt, counters.probes);
-    // A quarter of all probes touch the NIC.
+    // A quarter of all probes use the NIC.
     let share = counters.corrupt as f64 / counters.probes as f64;
     assert!((share - 0.25 * 0.3).abs() < 0.02, "{share}");
     let name = run.simulated.nics()[5].name.clone();
@@ -232,7 +232,7 @@ fn the_same_seed_gives_the_same_rows() {
 fn a_slowed_agent_sends_half_as_often() {
     let mut run = Run::begin(fabric(), Run::settings());
     run.until(10);
-    run.agent.look(0.5);
+    run.agent.update_throttle(0.5);
     run.until(20);
     let before = |row: &&ProbeRow| row.time_ns < BEGIN.0 + 10 * SECOND;
     let first = run.probes.iter().filter(before).count();
@@ -252,7 +252,7 @@ fn ports_are_renewed_and_their_paths_traced() {
     let mut ports: Vec<u16> = run.probes.iter().map(|row| row.udp_src_port).collect();
     ports.sort_unstable();
     ports.dedup();
-    // Eight NICs, eight ports, ten times; some come twice.
+    // Eight NICs, eight ports, ten times; some repeat.
     assert!(ports.len() > 550, "{}", ports.len());
     let (tuples, known) = run.agent.paths();
     assert_eq!(tuples, 8 * 7 * 8);
@@ -260,25 +260,25 @@ fn ports_are_renewed_and_their_paths_traced() {
 }
 
 #[test]
-fn a_clock_that_is_set_loses_no_probe_and_makes_no_latency() {
+fn a_clock_step_loses_no_probe_and_gives_no_latency() {
     let mut run = Run::begin(fabric(), Run::settings());
     run.until(5);
-    // Three probes are under way, then the clock is set back by an hour.
+    // Three probes are in flight, then the clock is set back by an hour.
     let mut sent = Vec::new();
     while sent.len() < 3 {
         let due = run.agent.next_due().unwrap();
         sent.extend(run.agent.next_packet(due));
     }
     let by = Nanos(-3_600 * SECOND);
-    run.agent.happened(&Event::Stepped { by });
+    run.agent.handle(&Event::Stepped { by });
     for outgoing in &sent {
         let payload = outgoing.into();
         let at = outgoing.sent + by + Nanos(1_000);
-        run.agent.happened(&Event::Sent {
+        run.agent.handle(&Event::Sent {
             payload,
             nic_sent: at,
         });
-        run.agent.happened(&Event::Arrived {
+        run.agent.handle(&Event::Arrived {
             nic: outgoing.dst,
             payload,
             intact: true,

@@ -2,7 +2,7 @@
 
 use super::{Source, aeth, flow_rows, opcode_rows};
 use rocescope_engine::Outcome;
-use rocescope_engine::live::LiveReport;
+use rocescope_engine::live::{LiveReport, VerdictReason};
 use rocescope_engine::recorder::RecorderSummary;
 use rocescope_model::json::{self, Object, Row, Rows};
 use rocescope_model::{Column, FlowRow, OpcodeRow, Time};
@@ -221,7 +221,7 @@ impl<'a> LiveDocument<'a> {
                 .iter()
                 .map(|(name, mode)| InterfaceDocument { name, mode })
                 .collect(),
-            verdict: verdict.map(|verdict| verdict.name()),
+            verdict: verdict.map(VerdictReason::name),
             verdict_reason: verdict.map(|verdict| verdict.reason.as_str()),
             clock_source: live.clock_source,
             boundary_slack_ns: live.boundary_slack_ns,

@@ -35,7 +35,7 @@ fn refused(output: &Output) -> String {
 }
 
 #[test]
-fn a_dataset_is_read_and_the_link_named_with_its_time_and_the_flows_over_it() {
+fn the_faulty_link_is_named_with_its_time_and_the_flows_over_it() {
     let folder = tempfile::tempdir().unwrap();
     let (fabric, flow) = dataset(&folder.path().join("d"));
     std::fs::write(folder.path().join("fabric.toml"), fabric.topology.to_toml()).unwrap();
@@ -45,7 +45,7 @@ fn a_dataset_is_read_and_the_link_named_with_its_time_and_the_flows_over_it() {
     ));
     let first = printed.lines().next().unwrap();
     assert!(
-        first.starts_with("loss  r1>s0: ") && first.contains("probes lost"),
+        first.starts_with("loss  r1>s0: ") && first.contains("probes were lost"),
         "{printed}"
     );
     assert!(
@@ -57,13 +57,13 @@ fn a_dataset_is_read_and_the_link_named_with_its_time_and_the_flows_over_it() {
         "{printed}"
     );
     assert!(printed.contains("5-tuples that suffer most: "), "{printed}");
-    assert!(printed.contains("first with "), "{printed}");
+    assert!(printed.contains("most votes ("), "{printed}");
     assert!(printed.contains("windows   6 of 20.0 s"), "{printed}");
     assert!(
         printed.contains("48 of 48 learnt links crossed"),
         "{printed}"
     );
-    // Without the file the link is known by its addresses.
+    // Without the file the link is named by its addresses.
     let printed = text(&diagnose(folder.path(), &["d"]));
     assert!(printed.starts_with("loss  10.0.0."), "{printed}");
 
@@ -81,7 +81,7 @@ fn a_dataset_is_read_and_the_link_named_with_its_time_and_the_flows_over_it() {
 }
 
 #[test]
-fn what_is_written_is_what_was_found_and_only_once() {
+fn verdicts_are_written_once() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("d");
     simulated::analyse(&dataset(&root).0, folder.path(), "d");
@@ -110,7 +110,7 @@ fn what_is_written_is_what_was_found_and_only_once() {
 }
 
 #[test]
-fn windows_can_be_scaled_and_bad_input_gets_one_line() {
+fn windows_can_be_scaled_and_bad_input_gives_one_line() {
     let folder = tempfile::tempdir().unwrap();
     dataset(&folder.path().join("d"));
     let printed = text(&diagnose(folder.path(), &["d", "--scale", "2"]));
@@ -118,7 +118,7 @@ fn windows_can_be_scaled_and_bad_input_gets_one_line() {
     std::fs::create_dir(folder.path().join("folder")).unwrap();
     let error = refused(&diagnose(folder.path(), &["folder"]));
     assert!(error.contains("folder contains no dataset"), "{error}");
-    // A writer has been there, and had nothing to write.
+    // A writer left no rows.
     std::fs::create_dir_all(folder.path().join("empty/.open")).unwrap();
     let error = refused(&diagnose(folder.path(), &["empty"]));
     assert!(
@@ -135,7 +135,7 @@ fn windows_can_be_scaled_and_bad_input_gets_one_line() {
     );
     let error = refused(&diagnose(folder.path(), &["d", "--window", "2h"]));
     assert!(
-        error.contains("a window is from 1 us to 17 minutes long"),
+        error.contains("the window must be 1 us to 17 minutes long"),
         "{error}"
     );
 }

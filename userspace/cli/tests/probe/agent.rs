@@ -1,4 +1,4 @@
-//! The binary, probing in the host.
+//! The binary, which probes in the host.
 
 use crate::background;
 use crate::rails::Rails;
@@ -11,24 +11,24 @@ use tempfile::TempDir;
 
 pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_rocescope");
 
-/// An agent at work.
+/// A running agent.
 pub(crate) struct Agent {
     child: Child,
     stderr: BufReader<ChildStderr>,
     out: TempDir,
 }
 
-/// What an agent leaves.
+/// The output of an agent.
 pub(crate) struct Done {
     pub(crate) summary: Value,
     pub(crate) probes: Vec<ProbeRow>,
     pub(crate) paths: Vec<PathRow>,
-    /// What it said after its first line.
+    /// What it printed after its first line.
     pub(crate) said: String,
 }
 
 impl Agent {
-    /// Returns when the first line says that it probes.
+    /// Starts an agent; returns when its first line reports that it probes.
     pub(crate) fn begin(rails: &Rails, arguments: &[&str]) -> Self {
         let mut command = rails.command("h", BINARY);
         Self::spawn(command.args(["probe", "--all"]).args(arguments))
@@ -54,7 +54,7 @@ impl Agent {
         assert!(sent.unwrap().success());
     }
 
-    /// Ends it without a chance to do anything about it; the probes that it had written.
+    /// Kills it; returns the probes that it had written.
     pub(crate) fn kill(mut self) -> Vec<ProbeRow> {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
@@ -62,7 +62,7 @@ impl Agent {
         scan(self.out.path()).unwrap().rows().unwrap()
     }
 
-    /// Waits for the end, which must be a good one. The identity holds, and every probe has a row.
+    /// Waits for a successful end. Checks the invariant of the counters, and that every probe has a row.
     pub(crate) fn end(mut self) -> Done {
         let mut summary = String::new();
         let mut stdout = self.child.stdout.take().unwrap();

@@ -1,4 +1,4 @@
-//! A network that is cut between the agent and its collector, and both killed meanwhile.
+//! A network failure between the agent and its collector, during which both are killed.
 
 use crate::agent::{Agent, BINARY, Done};
 use crate::background;
@@ -13,13 +13,13 @@ use std::process::Child;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// How long the network is cut, in seconds: 60 in the full measure. No variable of the program: it would warn of it.
+/// The duration of the cut, in seconds: 60 in the full test. It has no prefix of the program, which would warn of it.
 const CUT: &str = "CUT_SECONDS";
 const SCALED: u64 = 6;
-/// Rows that are handed over together are no further apart here: a second, and the timeout of a probe.
+/// The maximum distance of rows that are written together: a second, and the timeout of a probe.
 const HAND_OVER_NS: i64 = 2_000_000_000;
 
-/// What makes a probe one of its own.
+/// Identifies a probe.
 type Key = (String, i64, u64);
 
 fn keys<'a>(rows: impl IntoIterator<Item = &'a ProbeRow>) -> Vec<Key> {
@@ -37,7 +37,7 @@ fn collector(rails: &Rails, directory: &Path, address: &str) -> Child {
         .args([Path::new("--key"), &at("collector.key")])
         .args([Path::new("--client-ca"), &at("ca.pem")]);
     let (child, mut lines) = background::begin(&mut command, "collecting at ");
-    // Whoever writes into a pipe that nobody reads stops.
+    // A process blocks if its pipe is not read.
     std::thread::spawn(move || lines.read_to_end(&mut Vec::new()));
     child
 }
@@ -56,7 +56,7 @@ fn agent(rails: &Rails, directory: &Path, address: &str) -> Agent {
     Agent::spawn(&mut command)
 }
 
-/// Waits until all that is in the spool is acknowledged.
+/// Waits until the spool is acknowledged and empty.
 fn acknowledged(directory: &Path) {
     let end = Instant::now() + Duration::from_secs(90);
     let waits = || {
@@ -65,13 +65,13 @@ fn acknowledged(directory: &Path) {
         names.any(|name| name.to_string_lossy().ends_with(".arrows"))
     };
     while waits() {
-        assert!(Instant::now() < end, "rows are never acknowledged");
+        assert!(Instant::now() < end, "rows were not acknowledged");
         sleep(Duration::from_millis(5));
     }
 }
 
 #[test]
-fn a_cut_network_and_kills_on_both_sides_lose_and_double_nothing() {
+fn a_network_cut_and_kills_on_both_sides_lose_and_duplicate_nothing() {
     let Some(mut rails) = Rails::new(0, false) else {
         return;
     };
@@ -91,7 +91,7 @@ fn a_cut_network_and_kills_on_both_sides_lose_and_double_nothing() {
     let killed = agent(&rails, directory, &address);
     sleep(Duration::from_secs(4));
     acknowledged(directory);
-    // Packets vanish, either way, and nobody is told.
+    // Packets are lost in both directions, without an ICMP error.
     let cut = [
         format!("from {address} blackhole"),
         format!("to {address} blackhole"),
@@ -125,11 +125,11 @@ fn a_cut_network_and_kills_on_both_sides_lose_and_double_nothing() {
     let found = scan(&directory.join("collected")).unwrap();
     let stored = keys(&found.rows::<ProbeRow>().unwrap());
     let once: BTreeSet<Key> = stored.iter().cloned().collect();
-    assert_eq!(stored.len(), once.len(), "rows came twice");
+    assert_eq!(stored.len(), once.len(), "duplicate rows");
     let (before, after) = (keys(&before), keys(&probes));
     let made: BTreeSet<Key> = before.iter().chain(&after).cloned().collect();
-    assert_eq!(once.difference(&made).next(), None, "rows of nobody");
-    // The killed agent may not have handed over the last of what it had made.
+    assert_eq!(once.difference(&made).next(), None, "unknown rows");
+    // The killed agent may not have written its last rows.
     let last = before.iter().map(|(_, at, _)| *at).max().unwrap_or(0);
     let unspooled = made.difference(&once);
     let lost: Vec<&Key> = unspooled
@@ -137,8 +137,8 @@ fn a_cut_network_and_kills_on_both_sides_lose_and_double_nothing() {
         .collect();
     assert_eq!(lost, Vec::<&Key>::new(), "rows were lost");
     println!(
-        "cut for {seconds} s: {} rows made, {} stored once, {} not handed over by the killed agent; \
-         all acknowledged {:.1} s after the cut",
+        "cut for {seconds} s: {} rows produced, {} stored once, {} not written by the killed agent; \
+        all acknowledged {:.1} s after the cut",
         made.len(),
         once.len(),
         made.len() - once.len(),

@@ -1,4 +1,4 @@
-//! Signals, refusals, privileges.
+//! Signals, invalid arguments, privileges.
 
 use crate::agent::{Agent, BINARY};
 use crate::rails::Rails;
@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
-/// The rails are no RDMA devices.
+/// The error for rails, which are not RDMA devices.
 const NO_VERBS: &str = if cfg!(feature = "verbs") {
     "RDMA device"
 } else {
@@ -14,7 +14,7 @@ const NO_VERBS: &str = if cfg!(feature = "verbs") {
 };
 
 #[test]
-fn a_signal_ends_it_when_all_that_is_under_way_is_decided() {
+fn a_signal_ends_it_after_the_probes_in_flight() {
     let Some(rails) = Rails::new(0, false) else {
         return;
     };
@@ -24,7 +24,7 @@ fn a_signal_ends_it_when_all_that_is_under_way_is_decided() {
         agent.signal(signal);
         let done = agent.end();
         assert!(done.count("received") > 20, "{}", done.summary);
-        // A line a window.
+        // One line per window.
         let lines = done
             .said
             .lines()
@@ -34,7 +34,7 @@ fn a_signal_ends_it_when_all_that_is_under_way_is_decided() {
 }
 
 #[test]
-fn one_capability_is_enough_and_none_stays() {
+fn one_capability_suffices_and_is_dropped() {
     let Some(rails) = Rails::new(0, false) else {
         return;
     };
@@ -75,7 +75,7 @@ fn one_capability_is_enough_and_none_stays() {
 }
 
 #[test]
-fn what_cannot_be_probed_is_refused_in_one_line() {
+fn invalid_arguments_are_refused_in_one_line() {
     let Some(rails) = Rails::new(0, false) else {
         return;
     };
@@ -94,8 +94,8 @@ fn what_cannot_be_probed_is_refused_in_one_line() {
         (&["-i", "rail0", "nix0"][..], "nix0: no such interface"),
         (&["-i", "rail0"], "it takes two NICs at least"),
         (&["-i", "rail0", "rail0"], "rail0 is given twice"),
-        (&["-i", "rail0", "lo"], "lo: no Ethernet interface"),
-        (&["-i", "rail0", "bare"], "bare: it has no address"),
+        (&["-i", "rail0", "lo"], "lo: not an Ethernet interface"),
+        (&["-i", "rail0", "bare"], "bare: no address"),
         (&["-i", "rail0", "rail1", "--interval", "0s"], "--interval"),
         (
             &["-i", "rail0", "rail1", "--source-ports", "0"],
@@ -118,9 +118,9 @@ fn what_cannot_be_probed_is_refused_in_one_line() {
     }
 }
 
-/// Two agents of one host do not take each other's probes for theirs.
+/// Two agents on one host do not count each other's probes.
 #[test]
-fn a_second_agent_is_a_stranger() {
+fn probes_of_a_second_agent_count_as_foreign() {
     let Some(rails) = Rails::new(0, false) else {
         return;
     };
@@ -136,7 +136,7 @@ fn a_second_agent_is_a_stranger() {
     assert_eq!(second["received"], second["probes"]);
     let first = first.end();
     assert_eq!(first.count("received"), first.count("probes"));
-    // Each probe of the second, and the packets of its traces that arrived.
+    // All probes of the second agent, and the packets of its traces that arrived.
     let strangers = first.count("datagrams_of_others");
     assert!(
         strangers >= second["received"].as_u64().unwrap(),

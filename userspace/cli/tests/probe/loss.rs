@@ -1,4 +1,4 @@
-//! Loss, a link that is down, a route that is gone: in the direction where they are.
+//! Loss, a link that is down, a missing route: each in its direction.
 
 use crate::agent::Agent;
 use crate::rails::Rails;
@@ -10,7 +10,7 @@ fn is_between(row: &ProbeRow, src: &str, dst: &str) -> bool {
 }
 
 #[test]
-fn what_one_direction_loses_times_out_there_and_nowhere_else() {
+fn loss_in_one_direction_times_out_only_there() {
     let Some(rails) = Rails::new(0, false) else {
         return;
     };
@@ -30,13 +30,13 @@ fn what_one_direction_loses_times_out_there_and_nowhere_else() {
         };
         assert_eq!(&*row.outcome, outcome, "{row:?}");
     }
-    // It left all the same.
+    // The probes left the host.
     assert!(done.outcome("timeout").all(|row| row.nic_send_ns.is_some()));
     assert_eq!(done.count("received_after_their_timeout"), 0);
 }
 
 #[test]
-fn a_nic_that_is_down_sends_nothing_and_what_goes_there_is_lost() {
+fn a_nic_that_is_down_sends_nothing_and_probes_to_it_are_lost() {
     let Some(rails) = Rails::new(0, false) else {
         return;
     };
@@ -44,7 +44,7 @@ fn a_nic_that_is_down_sends_nothing_and_what_goes_there_is_lost() {
     rails.ip("h", "link set rail2 down");
     let done = agent.end();
     let (mut unsent, mut timeouts) = (0, 0);
-    // A probe may have been under way.
+    // A probe may have been in flight.
     for row in done.probes.iter().skip(15) {
         let outcome = match (&*row.src_nic, &*row.dst_nic) {
             ("rail2", _) => {
@@ -62,7 +62,7 @@ fn a_nic_that_is_down_sends_nothing_and_what_goes_there_is_lost() {
     assert!(unsent > 5 && timeouts > 5, "{}", done.summary);
 }
 
-/// The kernel takes what is bound to a NIC for a neighbour's where it has no route, and names none.
+/// Without a route, the kernel treats the destination as a neighbour on the NIC and reports no route.
 fn without_a_route_a_nic_sends_nothing(is_v6: bool) {
     let Some(rails) = Rails::new(0, is_v6) else {
         return;
@@ -73,7 +73,7 @@ fn without_a_route_a_nic_sends_nothing(is_v6: bool) {
     std::thread::sleep(Duration::from_secs(2));
     rails.ip("h", &format!("route add {route}"));
     let done = agent.end();
-    // 20 turns of `rail2`, all but those before it was noticed.
+    // 20 turns of `rail2`, except those before the agent noticed.
     let unsent = done.outcome("unsent").count();
     assert!((15..=22).contains(&unsent), "{}", done.summary);
     assert!(done.outcome("unsent").all(|row| &*row.src_nic == "rail2"));

@@ -1,17 +1,17 @@
-//! The agent on a host of its own: NICs that are joined by routers, all of them network namespaces.
+//! The agent on its own host: NICs connected by routers, all of them network namespaces.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
-//! | `rails` | a host with three NICs and the routers between them, gone with the test |
-//! | `agent` | the binary, probing in the host |
-//! | `background` | the binary, started and talked to; `tests/live` has it too |
-//! | `wire` | what goes over the wire, as tshark and the capture read it |
-//! | `loss` | loss, a link that is down, a route that is gone: in the direction where they are |
-//! | `replaced` | NICs that go and come |
-//! | `paths` | traces find what the routers say they do |
+//! | `rails` | a host with three NICs and the routers between them, removed with the test |
+//! | `agent` | the binary, which probes in the host |
+//! | `background` | starts the binary and reads its output; also in `tests/live` |
+//! | `wire` | the packets on the wire, as tshark and the capture read them |
+//! | `loss` | loss, a link that is down, a missing route: each in its direction |
+//! | `replaced` | NICs that disappear and return |
+//! | `paths` | traces find the routes of the routers |
 //! | `silence` | the kernel of the host answers no probe |
-//! | `cut` | a network that is cut between the agent and its collector |
-//! | `lifecycle` | signals, refusals, privileges |
+//! | `cut` | a network failure between the agent and its collector |
+//! | `lifecycle` | signals, invalid arguments, privileges |
 #![expect(clippy::unwrap_used, clippy::panic, reason = "it is a test")]
 
 mod agent;

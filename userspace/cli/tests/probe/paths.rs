@@ -1,4 +1,4 @@
-//! Traces find what the routers say they do.
+//! Traces find the routes of the routers.
 
 use crate::agent::{Agent, Done};
 use crate::rails::{Rails, pairs};
@@ -32,13 +32,13 @@ fn paths(done: &Done) -> BTreeMap<Tuple, Vec<String>> {
                 .map_or_else(|| "*".into(), |address| address.to_string()),
         );
         assert_eq!(path.len(), usize::from(row.hop));
-        // A hop that did not answer the last trace is the one that was known.
+        // A hop that did not answer the last trace keeps its known address.
         assert!(row.round_trip_ns.is_none_or(|time| time > 0), "{row:?}");
     }
     paths
 }
 
-fn every_path_is_the_one_the_router_chooses(is_v6: bool) {
+fn every_path_matches_the_routers(is_v6: bool) {
     let Some(rails) = Rails::new(2, is_v6) else {
         return;
     };
@@ -46,7 +46,7 @@ fn every_path_is_the_one_the_router_chooses(is_v6: bool) {
     let done = Agent::begin(&rails, &arguments).end();
     let paths = paths(&done);
     assert_eq!(paths.len(), 3 * 2 * 4, "{}", done.summary);
-    // Routers of IPv6 first have to find each other, which may take a second.
+    // IPv6 routers first have to discover each other, which may take a second.
     assert!(is_v6 || done.count("traces_incomplete") == 0);
     assert_eq!(done.count("path_changes"), 0);
     let mut spines = BTreeSet::new();
@@ -71,9 +71,9 @@ fn every_path_is_the_one_the_router_chooses(is_v6: bool) {
     }
     assert!(
         spines.len() > 3,
-        "both spines of a router at least: {spines:?}"
+        "at least both spines of a router: {spines:?}"
     );
-    // Every probe went a way that is known.
+    // Every probe took a known path.
     for row in &done.probes {
         let tuple = (row.src.to_string(), row.dst.to_string(), row.udp_src_port);
         assert!(paths.contains_key(&tuple));
@@ -81,18 +81,18 @@ fn every_path_is_the_one_the_router_chooses(is_v6: bool) {
 }
 
 #[test]
-fn over_ipv4_every_path_is_the_one_the_router_chooses() {
-    every_path_is_the_one_the_router_chooses(false);
+fn over_ipv4_every_path_matches_the_routers() {
+    every_path_matches_the_routers(false);
 }
 
-/// IPv6 routers answer from an address of their choice, which need not be that of the port.
+/// IPv6 routers answer from an address of their choice, not necessarily that of the ingress port.
 #[test]
 fn over_ipv6_every_path_has_its_hops() {
-    every_path_is_the_one_the_router_chooses(true);
+    every_path_matches_the_routers(true);
 }
 
 #[test]
-fn a_path_that_changes_is_written_again_with_its_time() {
+fn a_changed_path_is_written_again_with_its_time() {
     let Some(rails) = Rails::new(2, false) else {
         return;
     };
@@ -104,7 +104,7 @@ fn a_path_that_changes_is_written_again_with_its_time() {
         .duration_since(std::time::UNIX_EPOCH)
         .unwrap()
         .as_nanos() as i64;
-    // From rail 0 everything takes the second spine.
+    // From rail 0 all packets take the second spine.
     for nic in 1..3 {
         rails.ip(
             "r0",
@@ -132,7 +132,7 @@ fn a_path_that_changes_is_written_again_with_its_time() {
 }
 
 #[test]
-fn a_trace_that_is_stopped_leaves_the_path_that_was_known() {
+fn an_incomplete_trace_keeps_the_known_path() {
     let Some(rails) = Rails::new(2, false) else {
         return;
     };

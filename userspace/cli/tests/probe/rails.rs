@@ -1,14 +1,14 @@
-//! A host with three NICs and the routers between them, gone with the test.
+//! A host with three NICs and the routers between them, removed with the test.
 //!
-//! With no spines one router has a port for each NIC; with two, each NIC has a router of its own, and
-//! each of these reaches the others over both spines, by a hash of the 5-tuple.
+//! Without spines, one router has a port for each NIC. With two, each NIC has its own router, and each router reaches
+//! the others over both spines, by a hash of the 5-tuple.
 
 use std::net::Ipv6Addr;
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 pub(crate) const NICS: usize = 3;
-/// The net of the host that is attached.
+/// The network of the attached host.
 const ATTACHED: usize = 200;
 
 static COUNT: AtomicU32 = AtomicU32::new(0);
@@ -21,7 +21,7 @@ pub(crate) struct Rails {
 }
 
 impl Rails {
-    /// `None`, said in one line, where this user may not make namespaces.
+    /// Creates the namespaces; prints a line and returns `None` if this user may not create them.
     pub(crate) fn new(spines: usize, is_v6: bool) -> Option<Self> {
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let prefix = format!("rp{}-{count}", std::process::id());
@@ -33,7 +33,7 @@ impl Rails {
         };
         if !rails.add("h") {
             assert!(std::env::var_os("CI").is_none(), "no namespace");
-            eprintln!("skipped: network namespaces take root and iproute2");
+            eprintln!("skipped: network namespaces need root and iproute2");
             return None;
         }
         let routers = if spines == 0 { 1 } else { NICS };
@@ -55,7 +55,7 @@ impl Rails {
         }
         self.names.push(name);
         self.ip(node, "link set lo up");
-        // Addresses are there at once.
+        // Addresses are usable immediately.
         self.sysctl(node, "net.ipv6.conf.default.accept_dad=0");
         if node != "h" {
             for setting in [
@@ -91,7 +91,7 @@ impl Rails {
 
     pub(crate) fn of(&self, net: usize, last: u8) -> String {
         if self.is_v6 {
-            // As it is written: the first net is 0, which is left out.
+            // Parsed to get the canonical form: the first network is 0, which is omitted.
             let address: Ipv6Addr = format!("fd00:{net}::{last:x}").parse().unwrap();
             address.to_string()
         } else {
@@ -103,7 +103,7 @@ impl Rails {
         if self.is_v6 { "/64" } else { "/24" }
     }
 
-    /// Gives a port its address, and brings it up.
+    /// Assigns an address to a port and brings it up.
     fn number(&self, node: &str, port: &str, net: usize, last: u8) {
         let nodad = if self.is_v6 { " nodad" } else { "" };
         let address = format!("{}{}{nodad}", self.of(net, last), self.bits());
@@ -111,7 +111,7 @@ impl Rails {
         self.ip(node, &format!("link set {port} up"));
     }
 
-    /// A NIC, its port of the router, and its way out.
+    /// Creates a NIC, its port on the router, and its default route.
     pub(crate) fn plug(&self, nic: usize, last: u8) {
         let (router, port) = self.router(nic);
         self.pair(("h", &format!("rail{nic}")), (&router, &port));
@@ -123,7 +123,7 @@ impl Rails {
         self.ip("h", &route);
     }
 
-    /// One more host, joined to the router of the first NIC; its address.
+    /// Attaches another host to the router of the first NIC; returns its address.
     pub(crate) fn attach(&mut self, node: &str) -> String {
         assert!(self.add(node));
         let (router, _) = self.router(0);
@@ -170,7 +170,7 @@ impl Rails {
         format!("{}-{node}", self.prefix)
     }
 
-    /// `ip` on a node; it must succeed. What it prints.
+    /// Runs `ip` on a node, which must succeed; returns its output.
     pub(crate) fn ip(&self, node: &str, arguments: &str) -> String {
         let family = if self.is_v6 && !arguments.starts_with("link") {
             "-6"
@@ -189,7 +189,7 @@ impl Rails {
         succeed(&set.unwrap());
     }
 
-    /// A program on a node; `ip` becomes it.
+    /// Returns the command for a program on a node; `ip` executes it.
     pub(crate) fn command(&self, node: &str, program: &str) -> Command {
         let mut command = Command::new("ip");
         command.args(["netns", "exec", &self.namespace(node), program]);
@@ -209,7 +209,7 @@ pub(crate) fn pairs() -> impl Iterator<Item = (usize, usize)> {
 impl Drop for Rails {
     fn drop(&mut self) {
         for name in &self.names {
-            // Whether that works is no part of any test.
+            // The result does not matter for the tests.
             let _ = Command::new("ip").args(["netns", "del", name]).status();
         }
     }

@@ -1,4 +1,4 @@
-//! NICs that go and come while the agent runs.
+//! NICs that disappear and return while the agent runs.
 
 use crate::agent::{Agent, Done};
 use crate::rails::Rails;
@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::thread::sleep;
 use std::time::Duration;
 
-/// Outcomes of the probes from a NIC that begin between two instants after the first probe, in seconds.
+/// Outcomes of the matching probes that were due in a range of seconds after the first probe.
 fn outcomes(done: &Done, of: impl Fn(&ProbeRow) -> bool, from: f64, to: f64) -> BTreeSet<String> {
     let begun = done.probes[0].time_ns;
     let at = |row: &&ProbeRow| (row.time_ns - begun) as f64 / 1e9;
@@ -24,7 +24,7 @@ fn is_to(row: &ProbeRow) -> bool {
     &*row.dst_nic == "rail2"
 }
 
-/// The interface has another index and another MAC address, and no capability is left to open a socket.
+/// The interface returns with another index and MAC address, and the agent has no capability left to open a socket.
 fn comes_back(is_v6: bool, last: u8) {
     let Some(rails) = Rails::new(0, is_v6) else {
         return;
@@ -61,16 +61,16 @@ fn comes_back(is_v6: bool, last: u8) {
 }
 
 #[test]
-fn a_nic_that_is_made_again_goes_on() {
+fn a_nic_that_is_created_again_continues() {
     comes_back(false, 1);
 }
 
 #[test]
-fn a_nic_that_is_made_again_with_another_address_goes_on_with_that() {
+fn a_nic_that_is_created_again_with_another_address_continues_with_it() {
     comes_back(false, 7);
 }
 
 #[test]
-fn a_nic_of_ipv6_that_is_made_again_goes_on() {
+fn an_ipv6_nic_that_is_created_again_continues() {
     comes_back(true, 1);
 }

@@ -5,7 +5,7 @@ use crate::rails::{NICS, Rails};
 use crate::wire::{fields, record};
 use std::process::Command;
 
-/// A datagram to the port of the probes, from a router to a NIC.
+/// Sends a datagram to the port of the probes, from a router to a NIC.
 fn ask(rails: &Rails, address: &str) {
     let (router, _) = rails.router(0);
     let mut bash: Command = rails.command(&router, "bash");
@@ -15,11 +15,11 @@ fn ask(rails: &Rails, address: &str) {
     assert!(sent.unwrap().success());
 }
 
-fn nothing_says_that_a_port_cannot_be_reached(is_v6: bool) {
+fn the_host_sends_no_port_unreachable(is_v6: bool) {
     let Some(rails) = Rails::new(0, is_v6) else {
         return;
     };
-    // Else IPv4 drops every probe as martian, for its source is an address of the host.
+    // Otherwise IPv4 drops every probe as martian, because its source is an address of the host.
     for nic in 0..NICS {
         rails.sysctl("h", &format!("net.ipv4.conf.rail{nic}.accept_local=1"));
         rails.sysctl("h", &format!("net.ipv4.conf.rail{nic}.rp_filter=0"));
@@ -42,7 +42,7 @@ fn nothing_says_that_a_port_cannot_be_reached(is_v6: bool) {
     let to_us = |line: &Vec<String>| line[2].split(',').any(|port| port == "4791");
     let seen = fields(&file, &port);
     assert!(!seen.iter().any(to_us), "{seen:?}");
-    // Without the agent the same datagram is answered: what is looked for can be seen.
+    // Without the agent the same datagram is answered: the test would see an answer.
     ask(&rails, &rails.address(1));
     std::thread::sleep(std::time::Duration::from_millis(300));
     tcpdump.end();
@@ -55,11 +55,11 @@ fn nothing_says_that_a_port_cannot_be_reached(is_v6: bool) {
 }
 
 #[test]
-fn over_ipv4_nothing_says_that_a_port_cannot_be_reached() {
-    nothing_says_that_a_port_cannot_be_reached(false);
+fn over_ipv4_the_host_sends_no_port_unreachable() {
+    the_host_sends_no_port_unreachable(false);
 }
 
 #[test]
-fn over_ipv6_nothing_says_that_a_port_cannot_be_reached() {
-    nothing_says_that_a_port_cannot_be_reached(true);
+fn over_ipv6_the_host_sends_no_port_unreachable() {
+    the_host_sends_no_port_unreachable(true);
 }

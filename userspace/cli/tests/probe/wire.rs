@@ -1,4 +1,4 @@
-//! What goes over the wire, as tshark and the capture read it.
+//! The packets on the wire, as tshark and the capture read them.
 
 use crate::agent::{Agent, BINARY};
 use crate::rails::{Rails, succeed};
@@ -7,14 +7,14 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// Captures on a port of a router until it is killed.
+/// Captures on a port of a router until it ends.
 pub(crate) fn record(rails: &Rails, node: &str, port: &str, file: &Path, filter: &str) -> Tcpdump {
     let mut tcpdump = rails.command(node, "tcpdump");
     tcpdump
         .args(["-i", port, "-U", "--immediate-mode", "-Z", "root", "-w"])
         .arg(file);
     let mut child = tcpdump.arg(filter).stderr(Stdio::piped()).spawn().unwrap();
-    // It says so when it listens.
+    // It prints a line when it listens.
     let mut line = String::new();
     let mut stderr = BufReader::new(child.stderr.take().unwrap());
     while !line.contains("listening on") {
@@ -24,11 +24,11 @@ pub(crate) fn record(rails: &Rails, node: &str, port: &str, file: &Path, filter:
     Tcpdump(child)
 }
 
-/// A capture, which ends with the test at the latest.
+/// A capture, which ends at the latest with the test.
 pub(crate) struct Tcpdump(Child);
 
 impl Tcpdump {
-    /// Ends it: all that it saw is in its file.
+    /// Ends it; its file is complete.
     pub(crate) fn end(mut self) {
         let sent = Command::new("kill")
             .args(["-INT", &self.0.id().to_string()])
@@ -40,7 +40,7 @@ impl Tcpdump {
 
 impl Drop for Tcpdump {
     fn drop(&mut self) {
-        // Where it has ended, there is nothing left to end.
+        // It may have ended already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -60,7 +60,7 @@ pub(crate) fn fields(file: &Path, names: &[&str]) -> Vec<Vec<String>> {
     text.lines().map(line).collect()
 }
 
-fn probes_are_what_an_rdma_nic_would_send(is_v6: bool) {
+fn probes_match_those_of_an_rdma_nic(is_v6: bool) {
     let Some(rails) = Rails::new(0, is_v6) else {
         return;
     };
@@ -119,7 +119,7 @@ fn probes_are_what_an_rdma_nic_would_send(is_v6: bool) {
     icrc_is_right(&file);
 }
 
-/// As the capture reads it: another reader of the same bytes than the agent.
+/// Checks the ICRC with the capture, an independent parser of the same bytes.
 fn icrc_is_right(file: &Path) {
     let mut capture = Command::new(BINARY);
     capture
@@ -135,17 +135,17 @@ fn icrc_is_right(file: &Path) {
 }
 
 #[test]
-fn over_ipv4_probes_are_what_an_rdma_nic_would_send() {
-    probes_are_what_an_rdma_nic_would_send(false);
+fn over_ipv4_probes_match_those_of_an_rdma_nic() {
+    probes_match_those_of_an_rdma_nic(false);
 }
 
 #[test]
-fn over_ipv6_probes_are_what_an_rdma_nic_would_send() {
-    probes_are_what_an_rdma_nic_would_send(true);
+fn over_ipv6_probes_match_those_of_an_rdma_nic() {
+    probes_match_those_of_an_rdma_nic(true);
 }
 
 #[test]
-fn times_come_in_their_order_and_add_up() {
+fn times_are_in_order_and_add_up() {
     let Some(rails) = Rails::new(0, false) else {
         return;
     };
@@ -180,9 +180,9 @@ fn times_come_in_their_order_and_add_up() {
     }
 }
 
-/// A bridge hands frames on and stamps none that leave.
+/// A bridge forwards frames and does not stamp departures.
 #[test]
-fn where_a_driver_does_not_stamp_the_agent_does() {
+fn if_a_driver_does_not_stamp_the_agent_does() {
     let Some(rails) = Rails::new(0, false) else {
         return;
     };

@@ -1,4 +1,4 @@
-//! Datasets of a simulated fabric whose fault is known, for the tests of every command that shows probes.
+//! Datasets of a simulated fabric with a known fault, for the tests of every command that shows probes.
 
 use rocescope_fabric::mesh::{Mesh, Names};
 use rocescope_fabric::{Fabric, Fault, Kind, Place, Rails, Role};
@@ -8,12 +8,12 @@ use std::path::Path;
 use std::time::Instant;
 
 const WINDOW: i64 = 20_000_000_000;
-/// Forty seconds before an hour begins: the windows lie in two partitions.
+/// Forty seconds before an hour begins: the windows are in two partitions.
 const START: i64 = 1_795_201_160_000_000_000;
 
-/// Four hosts of four NICs, two spines, six windows; from the third on the link from rail switch 1 to spine 0 loses a fifth.
-/// A mirror saw two flows in a minute that began one window before: one over that link, as it is printed, and one that was
-/// never traced.
+/// Writes a dataset of four hosts of four NICs, two spines and six windows; from the third window on the link from rail
+/// switch 1 to spine 0 loses a fifth. A mirror saw two flows in a minute that began one window before: one over that
+/// link, which is returned as printed, and one that was never traced.
 pub(crate) fn dataset(root: &Path) -> (Fabric, String) {
     let mut fabric = Fabric::new(Rails::two_tiers(4, 4, 2).build().unwrap(), 3);
     let topology = fabric.topology;
@@ -75,7 +75,7 @@ pub(crate) fn dataset(root: &Path) -> (Fabric, String) {
     (fabric, printed)
 }
 
-/// Has `rocescope` analyse the dataset of this name in the folder, with the names of the fabric.
+/// Runs `rocescope` to analyse the dataset of this name in the folder, with the names of the fabric.
 pub(crate) fn analyse(fabric: &Fabric, folder: &Path, name: &str) {
     std::fs::write(folder.join("fabric.toml"), fabric.topology.to_toml()).unwrap();
     let output = std::process::Command::new(env!("CARGO_BIN_EXE_rocescope"))

@@ -1,4 +1,4 @@
-//! Faults at random places, and whether they are named: by our scan, and by the paper's rules alone.
+//! Faults at random places, and whether our scan finds them, compared with the paper's rules alone.
 
 use crate::{START, WINDOW, analyzer};
 use rocescope_diagnose::hostmesh::WindowDiagnosis;
@@ -8,12 +8,12 @@ use rocescope_fabric::{Fabric, Fault, Kind, LinkId, Nic, Place, Rails, Way};
 use rocescope_model::Time;
 use std::collections::BTreeSet;
 
-/// What happens.
+/// The faults of a run.
 struct Scenario {
     name: &'static str,
     /// Loss of links between switches.
     links: &'static [f64],
-    /// Whether they lose in both directions.
+    /// Whether they lose packets in both directions.
     both_ways: bool,
     /// NICs that are down.
     nics: usize,
@@ -43,15 +43,15 @@ const SCENARIOS: [Scenario; 9] = [
     one_way("nothing", &[], 0),
 ];
 
-/// Windows with the fault, unless all of it was named before by both.
+/// Windows with the fault, unless both methods find all of it earlier.
 const WINDOWS: i64 = 2;
 
-/// Places that were named: right ones and all.
+/// Reported places: correct ones and all.
 #[derive(Default, Clone, Copy)]
 struct Named {
     right: usize,
     all: usize,
-    /// Faults that were named.
+    /// Faults that were found.
     found: usize,
     faults: usize,
 }
@@ -76,11 +76,11 @@ fn percent(part: usize, whole: usize) -> String {
 pub(crate) fn run(seeds: u64) {
     println!("### Accuracy\n");
     println!(
-        "2,000 hosts with 8 NICs: 32 groups of 8 rail switches, 8 upper switches a rail, 16 spines; 3.2 million\n\
-         probes a window, 8 source ports a NIC; every fabric loses 1 probe in 100,000 at each switch besides;\n\
-         {seeds} seeds a line. A place is a NIC, or a link in one direction: what loses both ways is two, \"and back\" names\n\
-         two, and of several that tie each counts. Recall: of the places at fault, those named; precision: of the places\n\
-         named, those at fault. A run ends when both have named everything, or after two windows.\n"
+        "2,000 hosts with 8 NICs: 32 groups of 8 rail switches, 8 upper switches per rail, 16 spines; 3.2 million\n\
+        probes per window, 8 source ports per NIC; every fabric also loses 1 probe in 100,000 at each switch;\n\
+        {seeds} seeds per line. A place is a NIC, or a link in one direction: a link that loses in both directions is two places,\n\
+        \"and back\" names two, and of several that tie each counts. Recall: the share of faulty places that are reported;\n\
+        precision: the share of reported places that are faulty. A run ends when both methods report everything, or after two windows.\n"
     );
     println!(
         "| fault | rocescope, recall in the 1st window | within 2 windows | precision | paper's rules, recall in the 1st | within 2 | precision |"
@@ -128,7 +128,7 @@ pub(crate) fn run(seeds: u64) {
     }
 }
 
-/// What was named in a window.
+/// The places that were reported in a window.
 struct Seen {
     by_us: BTreeSet<String>,
     by_paper: BTreeSet<String>,
@@ -203,7 +203,7 @@ fn one(scenario: &Scenario, seed: u64) -> (BTreeSet<String>, Vec<Seen>) {
         Names::new(&fabric),
     );
     let mut analyzer = analyzer(&fabric);
-    // Paths were traced before anything failed.
+    // Paths are traced before the fault begins.
     mesh.paths(&healthy, START, |tuple, hops| {
         for row in names.path(&healthy, tuple, START, &hops) {
             analyzer.path(&row);
@@ -215,7 +215,7 @@ fn one(scenario: &Scenario, seed: u64) -> (BTreeSet<String>, Vec<Seen>) {
         let from = START + window * WINDOW;
         mesh.probes(&fabric, from, from + WINDOW, |probe| {
             let mut row = names.probe(&fabric, &mesh, &probe);
-            // Five switches on the way.
+            // Five switches on the path.
             if background.happens(5e-5) {
                 row.outcome = "timeout".into();
             }
@@ -242,12 +242,12 @@ fn one(scenario: &Scenario, seed: u64) -> (BTreeSet<String>, Vec<Seen>) {
     (truth, windows)
 }
 
-/// As the rows of probes call it.
+/// The name of a NIC in rows of `probes`.
 fn nic_name(topology: &rocescope_fabric::Topology, nic: Nic) -> String {
     format!("h{}/rail{}", topology.host_of(nic), topology.rail_of(nic))
 }
 
-/// Every link in one direction, NIC or other place that a verdict names.
+/// Returns every place that a verdict names: a link in one direction, a NIC or another place.
 fn named(found: &WindowDiagnosis) -> BTreeSet<String> {
     let mut all = BTreeSet::new();
     for verdict in &found.verdicts {

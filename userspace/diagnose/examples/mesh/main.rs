@@ -1,14 +1,11 @@
-//! How well and how fast a mesh of probes is analysed: `cargo xtask bench mesh [accuracy|quiet|speed] [SEEDS]`.
+//! Accuracy and speed of the analysis of a mesh: `cargo xtask bench mesh [accuracy|quiet|speed] [SEEDS]`.
 //!
 //! | module | what it measures |
 //! |---|---|
-//! | `accuracy` | precision and recall over a cluster of 2,000 hosts with 8 NICs in three tiers |
-//! | `quiet` | an hour of 512 hosts in which nothing is wrong |
+//! | `accuracy` | precision and recall in a cluster of 2,000 hosts with 8 NICs in three tiers |
+//! | `quiet` | an hour of 512 hosts without faults |
 //! | `speed` | time and memory for a window of 10,000 hosts with 8 NICs |
-#![expect(
-    clippy::unwrap_used,
-    reason = "a benchmark that cannot go on says where"
-)]
+#![expect(clippy::unwrap_used, reason = "a benchmark stops where it fails")]
 
 mod accuracy;
 mod quiet;
@@ -19,7 +16,7 @@ use rocescope_fabric::{Fabric, LinkId};
 
 /// Length of a window.
 const WINDOW: i64 = 20_000_000_000;
-/// A time that windows begin at.
+/// The start of a window.
 const START: i64 = 1_795_200_000_000_000_000;
 
 fn main() {
@@ -44,7 +41,7 @@ fn main() {
     }
 }
 
-/// An analyzer that knows which switch has which address.
+/// Creates an analyzer that knows the addresses of all switches.
 fn analyzer(fabric: &Fabric) -> Analyzer {
     let mut analyzer = Analyzer::new(Settings::default(), "bench").unwrap();
     let topology = &fabric.topology;

@@ -1,4 +1,4 @@
-//! An hour in which nothing is wrong, with the noise that a cluster has.
+//! An hour without faults, with the noise of a real cluster.
 
 use crate::{START, WINDOW, analyzer};
 use rocescope_fabric::mesh::{Mesh, Names};
@@ -8,11 +8,11 @@ use rocescope_model::Time;
 
 /// Hosts: eight groups.
 const HOSTS: u32 = 512;
-/// An hour of 20 s.
+/// An hour of windows of 20 s.
 const WINDOWS: i64 = 180;
-/// Probes that are lost, whatever their path: 1 in 100,000.
+/// The share of probes lost on any path: 1 in 100,000.
 const LOST: f64 = 1e-5;
-/// Probes that wait behind a burst, and its mean length.
+/// The share of probes that wait behind a burst, and its mean length.
 const BURSTS: f64 = 1e-3;
 const BURST_NS: i64 = 200_000;
 
@@ -39,7 +39,7 @@ pub(crate) fn run() {
     let (mut probes, mut drops, mut asymmetric) = (0, 0, 0.0);
     let mut verdicts = Vec::new();
     for from in (0..WINDOWS).map(|window| START + window * WINDOW) {
-        // Source ports are drawn anew: their paths are traced.
+        // Source ports are drawn again: their paths are traced.
         if (from - START) % mesh.renew_ns == 0 {
             mesh.paths(&fabric, from, |tuple, hops| {
                 for row in names.path(&fabric, tuple, from, &hops) {
@@ -68,7 +68,7 @@ pub(crate) fn run() {
     println!(
         "{WINDOWS} windows of {HOSTS} hosts with 8 NICs, three tiers: {probes} probes, {drops} lost at random, 1 in 1,000 behind a\n\
          burst of 200 us on average; clocks up to 3 ms apart that drift by up to 10 us a second, their offset known to 2 us;\n\
-         {:.1} % of 5-tuples have no way back over the same links. Verdicts: {}.",
+         {:.1} % of 5-tuples have no return path over the same links. Verdicts: {}.",
         asymmetric * 100.0,
         verdicts.len()
     );

@@ -1,4 +1,4 @@
-//! One window of 16 million probes, host after host, as agents send theirs.
+//! One window of 16 million probes, host by host, as agents send theirs.
 
 use crate::{START, WINDOW, analyzer};
 use rocescope_fabric::mesh::{Mesh, Names};
@@ -6,7 +6,7 @@ use rocescope_fabric::{Fabric, Fault, Kind, LinkId, Place, Rails, Way};
 use rocescope_model::Time;
 use std::time::{Duration, Instant};
 
-/// Rows that are made at a time, outside of what is measured.
+/// Rows that are generated at a time, outside the measured time.
 const BATCH: usize = 4_096;
 
 pub(crate) fn run() {
@@ -42,7 +42,7 @@ pub(crate) fn run() {
         "10,000 hosts with 8 NICs, three tiers. Learning {paths} paths once: {:.1} s.\n",
         tracing.as_secs_f64()
     );
-    println!("| window | probes | rows taken in | analysis | together | verdicts | resident |");
+    println!("| window | probes | adding rows | analysis | total | verdicts | resident |");
     println!("|---|---|---|---|---|---|---|");
     for window in 0..3 {
         let from = START + window * WINDOW;
@@ -80,13 +80,13 @@ pub(crate) fn run() {
         );
     }
     println!(
-        "\nRows are taken in by one thread, the analysis has two. Peak resident: {} MiB, of which {} MiB are the fabric's and the names of its switches.",
+        "\nOne thread adds the rows, the analysis has two. Peak resident: {} MiB, of which {} MiB are the fabric and the names of its switches.",
         resident("VmHWM") / 1024,
         empty / 1024
     );
 }
 
-/// One piece of work on a thread of its own, the other here.
+/// Runs one task on its own thread, the other here.
 fn at_once(one: &mut (dyn FnMut() + Send), other: &mut (dyn FnMut() + Send)) {
     std::thread::scope(|scope| {
         scope.spawn(one);
@@ -94,7 +94,7 @@ fn at_once(one: &mut (dyn FnMut() + Send), other: &mut (dyn FnMut() + Send)) {
     });
 }
 
-/// A figure of this process, in KiB; 0 where the system does not tell.
+/// A field of this process' status, in KiB; 0 if the system does not report it.
 fn resident(field: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find(|line| line.starts_with(field));

@@ -1,5 +1,6 @@
-//! Rows in, a diagnosis a window out.
+//! Rows in, one diagnosis per window out.
 
+use super::baseline::Baseline;
 use super::cores::{Both, in_turn};
 use super::diagnosis::WindowDiagnosis;
 use super::history::History;
@@ -8,7 +9,6 @@ use super::paper::Sticky;
 use super::record::{Fate, Record, Window};
 use super::settings::{Settings, SettingsError};
 use super::tuples::{Key, Tuples};
-use super::usual::Usual;
 use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -16,15 +16,15 @@ use core::net::IpAddr;
 use hashbrown::HashMap;
 use rocescope_model::{PathRow, ProbeRow, Text, Time};
 
-/// Takes rows of `probes` and `paths` in any order within the caller's lateness, and analyses windows as the
-/// watermark passes them.
+/// Accepts rows of `probes` and `paths` in any order within the caller's lateness, and analyses each window when the
+/// watermark passes it.
 #[derive(Debug)]
 pub struct Analyzer {
     pub(super) settings: Settings,
     observer: Text,
     pub(super) names: Names,
     pub(super) tuples: Tuples,
-    /// Hops of traces whose rows have not all come.
+    /// Hops of traces that are still incomplete.
     traces: HashMap<u32, Trace>,
     open: BTreeMap<i64, Window>,
     /// Windows before this are closed.
@@ -32,8 +32,8 @@ pub struct Analyzer {
     pub(super) late: u64,
     unreadable: u64,
     pub(super) sticky: Sticky,
-    pub(super) network: Usual,
-    pub(super) processing: Usual,
+    pub(super) network: Baseline,
+    pub(super) processing: Baseline,
     pub(super) history: History,
     /// The last window in which each host sent probes.
     pub(super) seen: Vec<i64>,
@@ -48,10 +48,10 @@ struct Trace {
 }
 
 impl Analyzer {
-    /// An analyzer whose rows carry this name.
+    /// Creates an analyzer; `observer` is the name in its rows.
     ///
     /// # Errors
-    /// No analysis can run with these settings.
+    /// The settings are invalid.
     pub fn new(settings: Settings, observer: impl Into<Text>) -> Result<Self, SettingsError> {
         settings.check()?;
         Ok(Self {
@@ -65,27 +65,27 @@ impl Analyzer {
             late: 0,
             unreadable: 0,
             sticky: Sticky::default(),
-            network: Usual::default(),
-            processing: Usual::default(),
+            network: Baseline::default(),
+            processing: Baseline::default(),
             history: History::default(),
             seen: Vec::new(),
             both: in_turn,
         })
     }
 
-    /// Has the independent parts of an analysis done by `both`: at the same time, where there are two cores.
+    /// Runs the independent parts of an analysis with `both`, for example on two cores.
     #[must_use]
     pub const fn with(mut self, both: Both) -> Self {
         self.both = both;
         self
     }
 
-    /// Says which node has an address, as the topology file does. To be called before rows come.
+    /// Assigns an address to a node, as the topology file does. Call it before the first row.
     pub fn know(&mut self, address: IpAddr, node: &str) {
         self.names.know(address, node);
     }
 
-    /// Takes a row of `probes`.
+    /// Adds a row of `probes`.
     pub fn probe(&mut self, row: &ProbeRow) {
         let Some(fate) = Fate::parse(&row.outcome) else {
             self.unreadable += 1;
@@ -117,7 +117,7 @@ impl Analyzer {
         open.clock_error_ns = open.clock_error_ns.max(row.clock_error_ns);
     }
 
-    /// Takes a row of `paths`; a path counts when all its rows have come.
+    /// Adds a row of `paths`; a path counts once all its rows have arrived.
     pub fn path(&mut self, row: &PathRow) {
         let hops = usize::from(row.hops);
         let hop = usize::from(row.hop);
@@ -151,28 +151,28 @@ impl Analyzer {
         }
     }
 
-    /// Rows that could not be used: an outcome or a hop that is none.
+    /// The number of unusable rows: unknown outcome or impossible hop.
     #[must_use]
     pub const fn unreadable(&self) -> u64 {
         self.unreadable
     }
 
-    /// Traces that ended before their destination, and so changed nothing.
+    /// The number of traces that ended before their destination; they changed nothing.
     #[must_use]
     pub const fn traces_cut_short(&self) -> u64 {
         self.tuples.cut_short
     }
 
-    /// Analyses every window that ends at the watermark or before; no row of those is taken after.
+    /// Analyses every window that ends at the watermark or before; later rows of these windows only count as late.
     ///
-    /// The watermark is the time by (1) behind which no more rows are expected: of a live mesh, the time that
-    /// every agent has reported, less the timeout of probes.
+    /// The watermark is the time, on the clock of (1), before which no more rows are expected: in a live mesh, the time
+    /// up to which every agent has reported, minus the timeout of probes.
     pub fn advance(&mut self, watermark: Time) -> Vec<WindowDiagnosis> {
         core::iter::from_fn(|| self.advance_one(watermark)).collect()
     }
 
-    /// The earliest of the windows that [`advance`](Self::advance) would analyse: what is asked of the analyzer
-    /// after it, it answers as of that window.
+    /// Analyses the earliest of the windows that [`advance`](Self::advance) would analyse. Until the next call, the
+    /// analyzer answers questions as of that window.
     pub fn advance_one(&mut self, watermark: Time) -> Option<WindowDiagnosis> {
         self.next = self
             .next
@@ -185,7 +185,7 @@ impl Analyzer {
         core::iter::from_fn(|| self.finish_one()).collect()
     }
 
-    /// The earliest of the windows that have rows.
+    /// Analyses the earliest window that has rows.
     pub fn finish_one(&mut self) -> Option<WindowDiagnosis> {
         let (earliest, _) = self.open.first_key_value()?;
         self.next = self.next.max(earliest + 1);
@@ -195,13 +195,13 @@ impl Analyzer {
     fn close(&mut self) -> Option<WindowDiagnosis> {
         let (number, _) = self.open.first_key_value()?;
         let number = Some(*number).filter(|number| *number < self.next)?;
-        // Before the analysis, not after: what is asked then may need any 5-tuple of the window.
+        // Before the analysis, not after: callers may then ask about any 5-tuple of the window.
         self.forget(number);
         let window = self.open.remove(&number)?;
         Some(self.analyse(number, &window))
     }
 
-    /// Drops 5-tuples that nobody has used for so long that no verdict can need them.
+    /// Forgets 5-tuples that have been unused for too long to matter for a verdict.
     fn forget(&mut self, window: i64) {
         let kept = self.settings.sticky_ns.div_euclid(self.settings.window_ns) + KEPT_WINDOWS;
         if let Some(numbers) = self.tuples.forget_before(window - kept) {
@@ -220,8 +220,8 @@ impl Analyzer {
     }
 }
 
-/// 5-tuples are kept for so many windows more than NICs stay anomalous: a pool of source ports is traced and
-/// probed again and again while it lasts.
+/// 5-tuples are kept this many windows longer than NICs stay anomalous: agents probe and trace the same pool of source
+/// ports repeatedly while it lasts.
 const KEPT_WINDOWS: i64 = 3;
 
 impl Trace {

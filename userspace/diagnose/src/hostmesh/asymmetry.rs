@@ -1,9 +1,9 @@
-//! The way there and the way back.
+//! Compares the two directions of a pair of NICs.
 //!
-//! ECMP hashes the 5-tuple, so the two ways of a pair of NICs differ in any healthy fabric: that is a figure
-//! ([`one_way_share`]), not a problem. A problem is a way that takes longer than the way back, by more than clocks
-//! and jitter explain ([`ways_back`]). A latency that stands since before the first window is never above its
-//! usual; the way back is what it can be held against.
+//! ECMP hashes the 5-tuple, so the two directions use different paths in any healthy fabric: that is a statistic
+//! ([`one_way_share`]), not a problem. The problem is a direction that takes longer than the reverse one, by more than
+//! clocks and jitter explain ([`ways_back`]). A latency that was high before the first window never exceeds its
+//! baseline; only the reverse direction reveals it.
 
 use super::by_key::ByKey;
 use super::cells::{Cell, Cells};
@@ -15,14 +15,14 @@ use alloc::vec::Vec;
 use core::hash::BuildHasher;
 use hashbrown::DefaultHashBuilder;
 
-/// By pair of NICs, the median latency of the way back; `None` where nothing is known of it.
+/// Returns the median latency of the reverse direction for each pair of NICs; `None` if it is unknown.
 pub(crate) fn ways_back(tuples: &Tuples, medians: &[Option<i32>]) -> Vec<Option<i32>> {
     let back = |pair: u32| medians.get(tuples.opposite(pair)? as usize).copied()?;
     (0..).take(medians.len()).map(back).collect()
 }
 
-/// Of the traced 5-tuples of a window, the share whose links between switches no 5-tuple crossed the
-/// other way on its way back. `None` without a pair that was traced both ways.
+/// Returns the share of traced 5-tuples of a window for which no 5-tuple of the reverse direction crosses the same
+/// links between switches. `None` without a pair that was traced in both directions.
 pub(crate) fn one_way_share(cells: &Cells, tuples: &Tuples, names: &Names) -> Option<f64> {
     let hasher = DefaultHashBuilder::default();
     let reversed: Vec<Option<u32>> = (0..)
@@ -52,8 +52,8 @@ pub(crate) fn one_way_share(cells: &Cells, tuples: &Tuples, names: &Names) -> Op
     ratio(one_way, all)
 }
 
-/// One number for the links of a way, if all are known. It does not depend on their order, which is the opposite
-/// one on the way back.
+/// Returns one hash for the links of a path, if all are known. It does not depend on their order, which is opposite in
+/// the reverse direction.
 fn sum(hasher: &DefaultHashBuilder, mut links: impl Iterator<Item = Option<u32>>) -> Option<u64> {
     links.try_fold(0_u64, |sum, link| {
         Some(sum.wrapping_add(hasher.hash_one(link?)))

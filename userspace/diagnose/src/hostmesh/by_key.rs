@@ -1,18 +1,18 @@
-//! Values of a window, those of a key side by side.
+//! The values of a window, grouped by key.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Values in the order of their keys, which are numbers from 0 on.
+/// Values in the order of their keys; keys are numbers from 0.
 #[derive(Debug, Default)]
 pub(crate) struct ByKey<T> {
-    /// Where the values of each key begin; and the end of the last.
+    /// Where the values of each key begin, and the end of the last.
     starts: Vec<usize>,
     values: Vec<T>,
 }
 
 impl<T: Copy + Default> ByKey<T> {
-    /// Groups values whose keys are below `keys`; those of a key stay in their order.
+    /// Groups values by key, in order of arrival; every key is below `keys`.
     pub(crate) fn group(keys: usize, values: impl Iterator<Item = (u32, T)> + Clone) -> Self {
         let mut starts = vec![0_usize; keys + 1];
         for (key, _) in values.clone() {
@@ -42,7 +42,7 @@ impl<T: Copy + Default> ByKey<T> {
         bounds.map_or(&[], |(from, to)| &self.values[from..to])
     }
 
-    /// The values of each key in turn.
+    /// Iterates over the values of each key.
     pub(crate) fn each_mut(&mut self) -> impl Iterator<Item = &mut [T]> {
         let mut rest = self.values.as_mut_slice();
         self.starts.windows(2).map(move |bounds| {
@@ -63,7 +63,7 @@ mod tests {
     use super::ByKey;
 
     #[test]
-    fn values_lie_with_their_keys_in_their_order() {
+    fn values_are_grouped_by_key_and_keep_their_order() {
         let values = [(2, 'c'), (0, 'a'), (2, 'd'), (0, 'b')];
         let mut grouped = ByKey::group(4, values.into_iter());
         assert_eq!(grouped.of(0), ['a', 'b']);

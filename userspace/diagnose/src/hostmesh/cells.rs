@@ -1,4 +1,4 @@
-//! The probes of a window, grouped by 5-tuple and path: what everything else counts over.
+//! The probes of a window, grouped by 5-tuple and path: the unit of all other counts.
 
 use super::by_key::ByKey;
 use super::record::{Fate, Record};
@@ -16,16 +16,16 @@ pub(crate) struct Cell {
     pub(crate) corrupt: u32,
     /// Timed out or corrupt.
     pub(crate) drops: u32,
-    /// Those drops that are switch problems by the paper's rules.
+    /// Drops that the paper's rules attribute to switches.
     pub(crate) switch_drops: u32,
     pub(crate) unsent: u32,
     /// Received, with a latency.
     pub(crate) timed: u32,
-    /// Of those, much later than usual.
+    /// Of those, late compared with the baseline.
     pub(crate) late: u32,
-    /// Received, where the latency of the way back is known too.
+    /// Received, and the latency of the reverse direction is known.
     pub(crate) compared: u32,
-    /// Of those, much later than the way back.
+    /// Of those, late compared with the reverse direction.
     pub(crate) slower: u32,
 }
 
@@ -52,7 +52,7 @@ impl Cells {
                 _ => {
                     let path = tuples.path_at(record.tuple, at_ns);
                     let same = |cell: &Cell| cell.tuple == record.tuple && cell.path == path;
-                    // The cells of one changed 5-tuple are few, but may lie apart.
+                    // The cells of one changed 5-tuple are few, but need not be adjacent.
                     let found = known.and_then(|from| {
                         let later = all.iter().skip(from as usize);
                         later.clone().position(same).map(|i| from as usize + i)
@@ -74,7 +74,7 @@ impl Cells {
         Self { all, of_record }
     }
 
-    /// Goes through the records with their cells.
+    /// Calls `each` for every record and its cell.
     pub(crate) fn update(&mut self, records: &[Record], mut each: impl FnMut(&mut Cell, &Record)) {
         for (cell, record) in self.of_record.iter().zip(records) {
             each(&mut self.all[*cell as usize], record);

@@ -1,10 +1,10 @@
-//! What a suspect looks like: the eight problems of Hostmesh, section 5, and ours.
+//! The class of a suspect: the eight problems of Hostmesh, section 5, and ours.
 
 use super::place::FaultLocation;
 use super::shape::Shape;
 use super::suspects::Symptom;
 
-/// What was found out about a suspect.
+/// What the analysis measured about a suspect.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Evidence {
     pub(crate) place: FaultLocation,
@@ -14,15 +14,15 @@ pub(crate) struct Evidence {
     pub(crate) corrupt: u64,
     pub(crate) unsent: u64,
     pub(crate) shape: Shape,
-    /// Episodes of the last windows and this one.
+    /// Episodes in this window and the last ones.
     pub(crate) episodes: u32,
     /// Whether probes over the place are late too.
     pub(crate) late_too: bool,
-    /// Of a NIC: whether the other direction is well.
-    pub(crate) other_way_well: bool,
-    /// Whether probes over the place are late against the way back too.
+    /// For one direction of a NIC: whether the other direction works.
+    pub(crate) other_direction_works: bool,
+    /// Whether probes over the place are also late compared with the reverse direction.
     pub(crate) is_one_way: bool,
-    /// Of a link: whether probes cross it the other way.
+    /// For a link: whether probes cross it in the other direction.
     pub(crate) is_crossed_back: bool,
 }
 
@@ -70,7 +70,7 @@ impl Class {
             FaultLocation::Pair { .. } | FaultLocation::PairAt { .. } if dead => Self::Acl,
             FaultLocation::Route { .. } if dead => Self::NoRoute,
             FaultLocation::ToNic(_) | FaultLocation::FromNic(_)
-                if dead && evidence.other_way_well =>
+                if dead && evidence.other_direction_works =>
             {
                 Self::NoRoute
             }
@@ -80,8 +80,8 @@ impl Class {
         }
     }
 
-    /// A cable is as long one way as the other: what is slow one way on a link, and not back, is a queue. What
-    /// is slow for a pair, a route or a 5-tuple alone, or on a link that nobody comes back over, is another way.
+    /// A cable is equally long in both directions, so a link that is slow in only one of them has a queue. If only a
+    /// pair, a route or a 5-tuple is slow, or a link without return traffic, the two directions take different paths.
     const fn of_latency(evidence: &Evidence) -> Self {
         let one_way = evidence.is_one_way;
         match evidence.place {
@@ -132,8 +132,8 @@ impl Class {
         })
     }
 
-    /// What it means, in words that follow "…: ". Where only counters of hosts or switches can tell, it does
-    /// not claim.
+    /// The meaning, as the last part of the sentence of a verdict. It names possible causes where only the counters of
+    /// hosts or switches can decide.
     pub(crate) const fn meaning(self, place: FaultLocation) -> &'static str {
         let nic = matches!(
             place,
@@ -141,75 +141,75 @@ impl Class {
         );
         match self {
             Self::LinkDown if nic => "the NIC, its link or its switch port is down",
-            Self::LinkDown => "nothing gets through",
-            Self::Flapping if nic => "the NIC, its link or its switch port goes down and up again",
-            Self::Flapping => "it goes down and up again",
-            Self::Loss => "some packets are lost, at random",
-            Self::Corruption => "packets arrive with changed bytes",
+            Self::LinkDown => "no packets get through",
+            Self::Flapping if nic => "the NIC, its link or its switch port repeatedly goes down",
+            Self::Flapping => "it repeatedly goes down",
+            Self::Loss => "random packet loss",
+            Self::Corruption => "packets arrive corrupted",
             Self::NoRoute => {
-                "all are lost this way and none the other: a route is missing, or an access list drops them"
+                "all packets in this direction are lost, the other direction works: a route is missing, or an access list drops them"
             }
             Self::Acl => {
-                "this pair is dead while both talk to others: an access list drops it, or one switch has no route"
+                "all packets of this pair are lost while both NICs reach others: an access list drops them, or one switch has no route"
             }
             Self::Blackhole => {
-                "this 5-tuple always vanishes while others over the same links do not"
+                "all packets of this 5-tuple are lost while others over the same links arrive"
             }
             Self::CongestionDrops => {
-                "drops while the queue is long: PFC may be off, or its headroom too small"
+                "packets are dropped while the queue is long: PFC may be off, or its headroom too small"
             }
             Self::Congestion => {
-                "packets wait in a queue: load is uneven, or something holds the queue up"
+                "packets wait in a queue: the load is uneven, or something blocks the queue"
             }
             Self::SlowReceiver => {
-                "packets to it wait and packets from it do not: load, or pause frames from the NIC (a PCIe link that runs below its speed or width would do that)"
+                "packets to it wait and packets from it do not: high load, or pause frames from the NIC (a PCIe link below its rated speed or width can cause them)"
             }
             Self::Asymmetric => {
-                "packets take longer this way than back, while others over the same links do not: the two ways are routed apart"
+                "packets take longer than in the other direction, while others over the same links do not: the two directions take different routes"
             }
             Self::SlowHost => {
-                "the host is slow to send or to take packets, the network is not: its CPU may be overloaded"
+                "the host is slow to send or receive packets, the network is not: its CPU may be overloaded"
             }
         }
     }
 
-    /// What an operator should do next.
+    /// The next step for an operator.
     pub(crate) const fn action(self) -> &'static str {
         match self {
             Self::LinkDown => {
-                "check carrier and optics at both ends (`ip link`, `ethtool -m`), then the switch's log"
+                "check the carrier and the optics at both ends (`ip link`, `ethtool -m`), then the switch log"
             }
             Self::Flapping => {
-                "count carrier changes (`ip -s -d link`, the switch's log); replace the cable or transceiver"
+                "count the carrier changes (`ip -s -d link`, the switch log); replace the cable or the transceiver"
             }
             Self::Loss => {
-                "read the error and discard counters at both ends; take the link out of ECMP if they do not explain it"
+                "check the error and discard counters at both ends; if they do not explain the loss, take the link out of ECMP"
             }
             Self::Corruption => {
-                "read FCS and symbol error counters; clean or replace fibre and optical module"
+                "check the FCS and symbol error counters; clean or replace the fibre and the optical module"
             }
             Self::NoRoute => {
                 "compare the routes to and from this address on the host (`ip route get`) and on its switches"
             }
             Self::Acl => {
-                "read the access lists of the switches on the way, with their hit counters"
+                "check the access lists of the switches on the path, and their hit counters"
             }
             Self::Blackhole => {
-                "send the same 5-tuple hop by hop; have the switch that eats it dump its forwarding entry"
+                "trace the same 5-tuple hop by hop; dump the forwarding entry of the switch that drops it"
             }
             Self::CongestionDrops => {
-                "read PFC settings, headroom and drop counters of this port, then its load"
+                "check the PFC settings, the headroom and the drop counters of this port, then its load"
             }
             Self::Congestion => {
-                "read the port's load and queue; spread flows (PXN, more QPs a connection) if ECMP is uneven"
+                "check the load and the queue of the port; if ECMP is uneven, spread the flows (PXN, more QPs per connection)"
             }
             Self::SlowReceiver => {
-                "read the NIC's tx pause counters, then speed and width of its PCIe link and its GPU's (`lspci -vv`: LnkSta)"
+                "check the NIC's tx pause counters, then the speed and width of its PCIe link and its GPU's (`lspci -vv`: LnkSta)"
             }
             Self::Asymmetric => {
-                "compare the routes of both ways, switch by switch (`ip route get` with the ports, or its ECMP and policy routes)"
+                "compare the routes of both directions, switch by switch (`ip route get` with the ports, or the switch's ECMP and policy routes)"
             }
-            Self::SlowHost => "look at CPU load, interrupts and frequency on the host",
+            Self::SlowHost => "check CPU load, interrupts and CPU frequency on the host",
         }
     }
 }

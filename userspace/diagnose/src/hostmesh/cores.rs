@@ -1,18 +1,18 @@
-//! Two pieces of work at once, for those who have two cores.
+//! Runs two tasks in parallel if the caller provides threads.
 
-/// Runs two pieces of work, one after the other or at the same time, and returns when both are done.
+/// Runs two tasks, one after the other or in parallel, and returns when both are done.
 ///
-/// There are no threads here (`no_std`): who has them passes this, for example with `std::thread::scope`.
-/// The results are the same either way.
+/// This crate has no threads (`no_std`), so the caller passes this function, for example with `std::thread::scope`. The
+/// results are the same either way.
 pub type Both = fn(&mut (dyn FnMut() + Send), &mut (dyn FnMut() + Send));
 
-/// One after the other.
+/// Runs one task after the other.
 pub(crate) fn in_turn(one: &mut (dyn FnMut() + Send), other: &mut (dyn FnMut() + Send)) {
     one();
     other();
 }
 
-/// What two pieces of work come to.
+/// Returns the results of two tasks.
 pub(crate) fn both<A: Default + Send, B: Default + Send>(
     run: Both,
     one: impl FnOnce() -> A + Send,

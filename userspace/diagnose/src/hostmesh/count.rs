@@ -1,6 +1,6 @@
-//! Probes and sufferers of a place, and how far beyond chance they are.
+//! Probes and anomalous probes of a place, and how far they exceed chance.
 
-/// Probes and sufferers of a place.
+/// Probes and anomalous probes of a place.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Count {
     pub(crate) probes: u64,
@@ -8,7 +8,7 @@ pub(crate) struct Count {
 }
 
 impl Count {
-    /// The logarithm of the likelihood ratio against an expected share; 0 where there is no excess.
+    /// Returns the logarithm of the likelihood ratio against an expected share; 0 without an excess.
     pub(crate) fn score(self, expected: f64) -> f64 {
         #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
         let (n, k) = (self.probes as f64, self.anomalous as f64);

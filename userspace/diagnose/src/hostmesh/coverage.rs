@@ -28,7 +28,7 @@ impl Analyzer {
         coverage
     }
 
-    /// The rows of `links` of a window.
+    /// Returns the rows of `links` of a window.
     #[must_use]
     pub fn link_rows(&self, diagnosis: &WindowDiagnosis) -> Vec<LinkRow> {
         let row = |(link, covered): (&Link, &Coverage)| LinkRow {

@@ -1,28 +1,28 @@
-//! What a window showed.
+//! The results of a window.
 
 use super::place::FaultLocation;
 use alloc::string::String;
 use alloc::vec::Vec;
 use rocescope_model::{SlaRow, VerdictRow};
 
-/// What a window showed.
+/// The results of a window.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WindowDiagnosis {
     /// Start of the window.
     pub start_ns: i64,
     /// Its row of `sla`.
     pub sla: SlaRow,
-    /// Its rows of `verdicts`, the likeliest first.
+    /// Its rows of `verdicts`, most likely first.
     pub verdicts: Vec<VerdictRow>,
     /// The place of each verdict.
     pub places: Vec<Where>,
-    /// NICs that are anomalous by the paper's rule in this window, as `host/nic`.
+    /// NICs that the paper's rule calls anomalous in this window, as `host/nic`.
     pub anomalous_nics: Vec<String>,
-    /// Every learnt link, by number; [`Analyzer::link_rows`](super::Analyzer::link_rows) makes rows of it.
+    /// Every known link, by number; [`Analyzer::link_rows`](super::Analyzer::link_rows) returns its rows.
     pub coverage: Vec<Coverage>,
 }
 
-/// The place of a verdict, for asking which flows cross it.
+/// The place of a verdict, to check which flows cross it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Where(pub(super) FaultLocation);
 

@@ -1,8 +1,7 @@
 //! Which captured flows cross a suspicious place.
 //!
-//! A captured packet says which NICs it runs between and by which 5-tuple, not which way. NICs and pairs are known
-//! from the addresses alone. Links and switches need a traced path of the very 5-tuple: ECMP sends another
-//! source port another way.
+//! A captured packet shows its two NICs and its 5-tuple, but not its path. Addresses alone decide about NICs and pairs.
+//! Links and switches need a traced path of exactly this 5-tuple: ECMP may send another source port over another path.
 
 use super::analyzer::Analyzer;
 use super::diagnosis::Where;
@@ -10,7 +9,7 @@ use super::place::{Crossing, FaultLocation};
 use super::tuples::Key;
 use core::net::IpAddr;
 
-/// What a captured packet tells of its way.
+/// The fields of a captured packet that determine its path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FlowKey {
     /// Source IP address.
@@ -22,7 +21,7 @@ pub struct FlowKey {
 }
 
 impl Analyzer {
-    /// Whether a flow crossed a place at a time; `None` where its path is not known.
+    /// Whether a flow crossed a place at a time; `None` if its path is unknown.
     #[must_use]
     pub fn crosses(
         &self,

@@ -1,4 +1,4 @@
-//! Since when a problem lasts, and how often it came and went.
+//! When a problem began, and how often it stopped and returned.
 
 use super::place::FaultLocation;
 use super::shape::Shape;
@@ -6,29 +6,29 @@ use super::suspects::Symptom;
 use alloc::vec::Vec;
 use hashbrown::HashMap;
 
-/// What is remembered of a place.
+/// The history of a place.
 #[derive(Debug, Clone)]
 struct Track {
     since_ns: i64,
-    /// End of the last window that it was suspected in.
+    /// The end of the last window in which it was a suspect.
     end_ns: i64,
     /// Start of a window and the shape of the drops in it.
     shapes: Vec<(i64, Shape)>,
 }
 
-/// All places that were suspected lately.
+/// All recent suspects.
 #[derive(Debug, Default)]
 pub(crate) struct History {
     tracks: HashMap<(Symptom, FaultLocation), Track>,
 }
 
-/// Windows over which episodes are counted: two minutes.
+/// The number of windows over which episodes are counted: two minutes.
 const WINDOWS: i64 = 6;
 
 impl History {
-    /// Notes a suspect of a window; returns since when it lasts, and its episodes of late.
+    /// Records a suspect of a window; returns when the problem began, and its recent episodes.
     ///
-    /// A problem that was away for one window and no more is the same problem: it flaps.
+    /// A problem that was absent for a single window is the same problem: it flaps.
     pub(crate) fn note(
         &mut self,
         symptom: Symptom,
@@ -67,13 +67,13 @@ impl History {
         (track.since_ns, episodes)
     }
 
-    /// Forgets what ended long before a time.
+    /// Forgets problems that ended long before a time.
     pub(crate) fn forget(&mut self, start_ns: i64, window_ns: i64) {
         let limit = start_ns.saturating_sub(WINDOWS * window_ns);
         self.tracks.retain(|_, track| track.end_ns > limit);
     }
 
-    /// NICs under suspicion for drops whose last window ended after a time.
+    /// Returns the NICs that were suspects for drops in a window that ended after a time.
     pub(crate) fn nics_since(&self, end_ns: i64) -> Vec<u32> {
         let mut nics: Vec<u32> = (self.tracks.iter())
             .filter(|((symptom, _), track)| *symptom == Symptom::Loss && track.end_ns > end_ns)
@@ -115,7 +115,7 @@ mod tests {
         assert_eq!(note(FaultLocation::Nic(1), 1, lasts), (5, 1));
         assert_eq!(note(FaultLocation::Nic(1), 3, begins), (5, 2));
         assert_eq!(note(FaultLocation::Nic(2), 3, begins), (65, 1));
-        // Long after it is a new problem.
+        // Much later it is a new problem.
         assert_eq!(note(FaultLocation::Nic(1), 30, begins), (605, 1));
     }
 }

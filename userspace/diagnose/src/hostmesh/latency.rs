@@ -1,5 +1,6 @@
-//! Late probes of a window, and the hosts that are slow.
+//! Late probes of a window, and slow hosts.
 
+use super::baseline::{Baseline, medians};
 use super::by_key::ByKey;
 use super::cells::Cells;
 use super::count::Count;
@@ -10,7 +11,6 @@ use super::record::Record;
 use super::settings::Settings;
 use super::suspects::Suspect;
 use super::tuples::Tuples;
-use super::usual::{Usual, medians};
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -25,7 +25,7 @@ pub(crate) fn network<'a>(
     })
 }
 
-/// Delays in hosts, by host.
+/// Host delays of a window by host.
 pub(crate) fn processing<'a>(
     records: &'a [Record],
     tuples: &'a Tuples,
@@ -60,10 +60,10 @@ impl Times {
     }
 }
 
-/// Counts in each cell the probes whose lateness can be judged, against the usual and against the median of the
-/// way back (by pair), and the late ones.
+/// Counts in each cell the probes that can be compared with the baseline and with the median of the reverse direction
+/// (by pair), and the late ones.
 pub(crate) fn mark(
-    usual: &Usual,
+    baseline: &Baseline,
     ways_back: &[Option<i32>],
     cells: &mut Cells,
     records: &[Record],
@@ -75,7 +75,7 @@ pub(crate) fn mark(
             return;
         };
         let pair = tuples.all[record.tuple as usize].pair;
-        if let Some(late) = usual.is_late(pair, ns, margin_ns) {
+        if let Some(late) = baseline.is_late(pair, ns, margin_ns) {
             cell.timed += 1;
             cell.late += u32::from(late);
         }
@@ -86,9 +86,9 @@ pub(crate) fn mark(
     });
 }
 
-/// Hosts with a large share of delays far above their own median, where other hosts have none.
+/// Returns the hosts with a large share of delays far above their own median, if other hosts have none.
 pub(crate) fn slow_hosts(
-    usual: &Usual,
+    baseline: &Baseline,
     values: impl Iterator<Item = (u32, i32)>,
     hosts: usize,
     settings: &Settings,
@@ -97,7 +97,7 @@ pub(crate) fn slow_hosts(
     let mut counts = vec![Count::default(); hosts];
     let mut total = Count::default();
     for (host, value) in values {
-        if let Some(late) = usual.is_late(host, value, margin_ns) {
+        if let Some(late) = baseline.is_late(host, value, margin_ns) {
             let count = &mut counts[host as usize];
             count.probes += 1;
             count.anomalous += u64::from(late);
@@ -114,12 +114,12 @@ pub(crate) fn slow_hosts(
         let score = count.score(others.share().max(0.02));
         #[expect(clippy::cast_precision_loss, reason = "hosts are far below 2^53")]
         let needed = libm::log(hosts as f64 / settings.chance);
-        let slow = count.share() >= settings.late_share && count.anomalous > settings.most_ignored;
-        if slow && count.probes >= settings.least_probes && score > needed {
+        let slow = count.share() >= settings.late_share && count.anomalous > settings.max_ignored;
+        if slow && count.probes >= settings.min_probes && score > needed {
             found.push(Suspect::new(FaultLocation::Host(host), count, score));
         }
     }
     found.sort_by(|a, b| b.score.total_cmp(&a.score));
-    found.truncate(settings.most_verdicts);
+    found.truncate(settings.max_verdicts);
     found
 }

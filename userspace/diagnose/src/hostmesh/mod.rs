@@ -1,37 +1,38 @@
 //! Hostmesh: which NIC, link or switch fails, from probes between the NICs of hosts and their paths.
 //!
-//! "Hostmesh: Monitor and Diagnose Networks in Rail-optimized RoCE Clusters" (Liu and others, `APNet` 2024),
-//! sections 3.4 and 4. What it prescribes is done to the letter (`paper`) and gives the table `sla`; what it
-//! leaves open, and where its rules mislead, is in `docs/hostmesh.md`.
+//! "Hostmesh: Monitor and Diagnose Networks in Rail-optimized RoCE Clusters" (Liu and others, `APNet` 2024), sections
+//! 3.4 and 4. `paper` implements its rules to the letter and fills the table `sla`; `docs/hostmesh.md` describes what
+//! the paper leaves open and where its rules mislead.
 //!
 //! | module | what it does |
 //! |---|---|
-//! | [`settings`] | lengths of time and thresholds |
-//! | [`analyzer`] | [`Analyzer`]: rows in, a [`WindowDiagnosis`] a window out |
-//! | `diagnosis` | what a window showed |
-//! | `window` | the analysis of one of them, step by step |
+//! | [`settings`] | durations and thresholds |
+//! | [`analyzer`] | [`Analyzer`]: rows in, one [`WindowDiagnosis`] per window out |
+//! | `diagnosis` | the results of a window |
+//! | `window` | the analysis of one window, step by step |
 //! | `record` | a probe in 16 bytes |
-//! | `names`, `tuples` | numbers for NICs, switches, links and 5-tuples; paths with their times |
+//! | `names`, `tuples` | numbers for NICs, switches, links and 5-tuples; paths and since when they hold |
 //! | `cells`, `by_key` | the probes of a window by 5-tuple and path; values by a key |
 //! | `paper` | anomalous NICs, sticky for a minute; Algorithm 1; 007's weights |
 //! | `place` | places that may be at fault, and which of them a probe crosses |
-//! | `count`, `tally`, `suspects` | the places that explain the drops, the likeliest first |
-//! | `untraced` | NICs and pairs that no trace has ever reached |
-//! | `usual`, `latency` | what is late |
-//! | `asymmetry` | the way there and the way back |
-//! | `shape`, `class` | what a suspect looks like in time, and which problem that is |
-//! | `history` | since when a problem lasts |
-//! | `look`, `naming`, `verdict` | what a suspect is called, what its probes tell, its row |
-//! | `sla`, `coverage` | the other rows |
+//! | `count`, `tally`, `suspects` | the places that explain the drops, most likely first |
+//! | `untraced` | faults of NICs and pairs that no trace has reached |
+//! | `baseline`, `latency` | baselines, and which probes and hosts exceed them |
+//! | `asymmetry` | latency compared with the reverse direction |
+//! | `shape`, `class` | how the drops of a suspect spread over time, and which problem that is |
+//! | `history` | when a problem began |
+//! | `evidence`, `naming`, `verdict` | the evidence about a suspect, the name of its place, its row |
+//! | `sla`, `coverage` | rows of `sla` and `links` |
 //! | [`flows`] | which captured flows cross a place |
-//! | [`problem`] | [`Problem`]: the verdicts of many windows as one |
-//! | `quantiles`, `cores` | quantiles and shares; two pieces of work at once |
+//! | [`problem`] | [`Problem`]: the verdicts of many windows about one fault |
+//! | `quantiles`, `cores` | quantiles and ratios; two tasks in parallel |
 //!
-//! A window is analysed when the caller's watermark passes its end; rows that come later are counted. Nothing
-//! is said of a window with few probes, and the row of `sla` says why.
+//! The analyzer closes a window when the caller's watermark passes its end, and counts the rows that arrive later. A
+//! window with few probes gets no verdict, and its row of `sla` states the reason.
 
 pub mod analyzer;
 mod asymmetry;
+mod baseline;
 mod by_key;
 mod cells;
 mod class;
@@ -39,10 +40,10 @@ mod cores;
 mod count;
 mod coverage;
 mod diagnosis;
+mod evidence;
 pub mod flows;
 mod history;
 mod latency;
-mod look;
 mod names;
 mod naming;
 mod paper;
@@ -57,7 +58,6 @@ mod suspects;
 mod tally;
 mod tuples;
 mod untraced;
-mod usual;
 mod verdict;
 mod window;
 

@@ -1,4 +1,4 @@
-//! Numbers for hosts, NICs, nodes and links: rows carry names and addresses, the analysis counts.
+//! Numbers for hosts, NICs, nodes and links: rows carry names and addresses, the analysis uses numbers.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -7,7 +7,7 @@ use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use hashbrown::HashMap;
 use rocescope_model::Text;
 
-/// What is known of a NIC.
+/// A NIC.
 #[derive(Debug, Clone)]
 pub(crate) struct Nic {
     pub(crate) address: IpAddr,
@@ -15,7 +15,7 @@ pub(crate) struct Nic {
     pub(crate) name: Text,
 }
 
-/// A way into an interface, in one direction.
+/// One direction of a link, which ends at an interface.
 #[derive(Debug, Clone)]
 pub(crate) struct Link {
     pub(crate) from: End,
@@ -23,7 +23,7 @@ pub(crate) struct Link {
     pub(crate) address: IpAddr,
 }
 
-/// What a link joins.
+/// An end of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum End {
     Nic(u32),
@@ -41,21 +41,21 @@ pub(crate) struct Names {
     nic_numbers: HashMap<IpAddr, u32>,
     pub(crate) switches: Vec<String>,
     switch_numbers: HashMap<String, u32>,
-    /// Which node has an address, by the topology file.
+    /// Addresses of nodes, from the topology file.
     nodes: HashMap<IpAddr, String>,
     pub(crate) links: Vec<Link>,
     link_numbers: HashMap<(End, IpAddr), u32>,
-    /// Links by their nodes, where addresses do not tell ports.
+    /// Links by their nodes, for addresses that do not identify a port.
     node_links: HashMap<(End, End), u32>,
 }
 
-/// Numbers are 32 bits wide; memory ends long before.
+/// Numbers are 32 bits wide; memory runs out long before.
 fn number(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
 }
 
 impl Names {
-    /// Says which node has an address.
+    /// Assigns an address to a node.
     pub(crate) fn know(&mut self, address: IpAddr, node: &str) {
         self.nodes.insert(address, node.into());
     }
@@ -88,7 +88,7 @@ impl Names {
         self.nic_numbers.get(&address).copied()
     }
 
-    /// The switch that has an address: a node of the topology file, else the address itself.
+    /// Returns the switch with an address: a node of the topology file, else the address itself.
     fn switch(&mut self, address: IpAddr) -> u32 {
         let name = self.nodes.get(&address).cloned();
         let name = name.unwrap_or_else(|| address.to_string());
@@ -101,12 +101,12 @@ impl Names {
         new
     }
 
-    /// The link from a hop to the address of the next one.
+    /// Returns the link from a hop to the address of the next one.
     ///
-    /// The interfaces of a switch have an address each, so the address that a link leads to is its name.
-    /// Only where the topology file knows the node before does that count too: an interface may then have
-    /// several neighbours. A Linux router answers IPv6 from the port towards the sender, whichever the packet
-    /// came in by: there the two nodes are the name, where the file knows both.
+    /// Each interface of a switch has its own address, so the address at the end of a link identifies the link. The
+    /// node before it counts too if the topology file contains it, since an interface may have several neighbours. A
+    /// Linux router answers over IPv6 from the port towards the sender, whichever port the packet arrived on: there the
+    /// two nodes identify the link, if the file contains both.
     pub(crate) fn link(&mut self, from: End, address: IpAddr) -> u32 {
         let named = match from {
             End::Switch(_) if !self.nodes.is_empty() => from,
@@ -133,8 +133,8 @@ impl Names {
         link
     }
 
-    /// The other direction of a link between switches: the one that leads to the other address of its subnet,
-    /// which is a /31 or /30 (a /127 or /126).
+    /// Returns the other direction of a link between switches: the link to the other address of its subnet, a /31 or
+    /// /30 (/127 or /126).
     pub(crate) fn reverse(&self, link: u32) -> Option<u32> {
         let Link {
             from,
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn ports_tell_links_apart_and_subnets_join_their_directions() {
+    fn ports_identify_links_and_subnets_join_their_directions() {
         let mut names = Names::default();
         let (up, down) = (at("10.0.0.9"), at("10.0.0.8"));
         let [up, down, other] = [up, down, at("10.0.0.2")].map(|to| names.link(End::Unknown, to));
@@ -218,7 +218,7 @@ mod tests {
             (Some(down), Some(up))
         );
         assert_eq!(names.reverse(other), None);
-        // Of a /30 the first and the last address are nobody's.
+        // The first and the last address of a /30 are unused.
         let [one, two] = ["10.1.0.5", "10.1.0.6"].map(|to| names.link(End::Unknown, at(to)));
         assert_eq!(names.reverse(one), Some(two));
     }

@@ -1,4 +1,4 @@
-//! The columns of `verdicts` that say where.
+//! The columns of `verdicts` that name the place.
 
 use super::names::Names;
 use super::place::FaultLocation;
@@ -8,7 +8,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use rocescope_model::{Text, VerdictRow};
 
-/// Puts the place of a suspect into a row.
+/// Writes the place of a suspect into a row.
 pub(super) fn name(row: &mut VerdictRow, suspect: &Suspect, names: &Names) {
     let nic = |nic: u32| Some(Text::from(names.nic_name(nic)));
     let address = |nic: u32| names.nics.get(nic as usize).map(|nic| nic.address);

@@ -1,5 +1,5 @@
-//! The paper's rules, to the letter: which NICs are anomalous and for how long, which drops are theirs,
-//! and the votes of Algorithm 1 for the rest.
+//! The paper's rules, to the letter: which NICs are anomalous and for how long, which drops they cause, and the votes
+//! of Algorithm 1 for the other drops.
 
 use super::cells::Cells;
 use super::names::Names;
@@ -10,16 +10,16 @@ use super::tuples::Tuples;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// NICs that are anomalous, and until when.
+/// Anomalous NICs, and until when they stay anomalous.
 #[derive(Debug, Default)]
 pub(crate) struct Sticky {
-    /// The first nanosecond, by NIC, at which it is anomalous no more.
+    /// By NIC, the first nanosecond at which it is no longer anomalous.
     until_ns: Vec<i64>,
 }
 
 impl Sticky {
-    /// Finds the NICs that are anomalous in the window that ends at `end_ns`: more than
-    /// [`Settings::nic_percent`] of the probes to each time out (Hostmesh, section 4). Integers decide.
+    /// Finds the NICs that are anomalous in the window that ends at `end_ns`: more than [`Settings::nic_percent`] of
+    /// the probes to each time out (Hostmesh, section 4). The comparison uses integers.
     pub(crate) fn judge(
         &mut self,
         cells: &Cells,
@@ -37,7 +37,7 @@ impl Sticky {
         self.until_ns.resize(nics, i64::MIN);
         let mut anomalous = Vec::new();
         for (nic, (sent, drops)) in (0_u32..).zip(to) {
-            if sent >= settings.least_probes && drops * 100 > sent * settings.nic_percent {
+            if sent >= settings.min_probes && drops * 100 > sent * settings.nic_percent {
                 self.until_ns[nic as usize] = end_ns.saturating_add(settings.sticky_ns);
                 anomalous.push(nic);
             }
@@ -45,7 +45,7 @@ impl Sticky {
         anomalous
     }
 
-    /// Whether a NIC is anomalous at a time, by this window or one before.
+    /// Whether a NIC is anomalous at a time, because of this window or an earlier one.
     pub(crate) fn holds(&self, nic: u32, at_ns: i64) -> bool {
         self.until_ns
             .get(nic as usize)
@@ -62,7 +62,7 @@ pub(crate) struct Causes {
     pub(crate) untraced: u64,
 }
 
-/// Gives every drop to NICs or to switches, and counts the latter in their cells.
+/// Attributes every drop to NICs or to switches, and counts the latter in their cells.
 pub(crate) fn attribute(
     sticky: &Sticky,
     cells: &mut Cells,
@@ -100,13 +100,13 @@ pub(crate) struct Votes {
 pub(crate) struct Vote {
     /// `abnormal_cnt` of Algorithm 1.
     pub(crate) count: u64,
-    /// Every path has one vote to share among its links: 007 (Arzani and others, NSDI 2018), section 5.1.
+    /// Every path shares one vote among its links: 007 (Arzani and others, NSDI 2018), section 5.1.
     pub(crate) weight: f64,
 }
 
 impl Votes {
-    /// Algorithm 1 over the drops that are switch problems, if there are more than
-    /// [`Settings::most_ignored`] of them.
+    /// Runs Algorithm 1 over the drops attributed to switches, if there are more than [`Settings::max_ignored`] of
+    /// them.
     pub(crate) fn cast(cells: &Cells, tuples: &Tuples, names: &Names, settings: &Settings) -> Self {
         let mut votes = Self {
             links: vec![Vote::default(); names.links.len()],
@@ -117,13 +117,13 @@ impl Votes {
             .clone()
             .map(|cell| u64::from(cell.switch_drops))
             .sum();
-        if drops <= settings.most_ignored {
+        if drops <= settings.max_ignored {
             return votes;
         }
         for cell in abnormal {
             let crossing = Crossing::of(cell, tuples);
             let count = u64::from(cell.switch_drops);
-            #[expect(clippy::cast_precision_loss, reason = "a path has some six links")]
+            #[expect(clippy::cast_precision_loss, reason = "a path has about six links")]
             let share = f64::from(cell.switch_drops) / crossing.links.len() as f64;
             for link in crossing.links {
                 votes.links[*link as usize].add(count, share);
@@ -135,21 +135,21 @@ impl Votes {
         votes
     }
 
-    /// The most votes of any link: all links that have them are named. 0 if nobody voted.
-    pub(crate) fn most(&self) -> u64 {
+    /// The maximum number of votes of a link: the paper names all links with that many. 0 without votes.
+    pub(crate) fn max_votes(&self) -> u64 {
         self.links.iter().map(|vote| vote.count).max().unwrap_or(0)
     }
 
-    /// The most weighted votes of any link.
-    pub(crate) fn most_weight(&self) -> f64 {
+    /// The maximum of the weighted votes of a link.
+    pub(crate) fn max_weight(&self) -> f64 {
         self.links
             .iter()
             .map(|vote| vote.weight)
             .fold(0.0, f64::max)
     }
 
-    /// The most votes of any switch.
-    pub(crate) fn most_of_switches(&self) -> u64 {
+    /// The maximum number of votes of a switch.
+    pub(crate) fn max_of_switches(&self) -> u64 {
         self.switches
             .iter()
             .map(|vote| vote.count)

@@ -21,9 +21,9 @@ pub(crate) enum FaultLocation {
     Switch(u32),
     /// The route of a switch to a NIC.
     Route { switch: u32, nic: u32 },
-    /// Two NICs, one way.
+    /// Two NICs, in one direction.
     Pair { src: u32, dst: u32 },
-    /// Two NICs, one way, at a switch.
+    /// Two NICs, in one direction, at a switch.
     PairAt { switch: u32, src: u32, dst: u32 },
     /// A 5-tuple.
     Tuple {
@@ -51,7 +51,7 @@ impl<'a> Crossing<'a> {
         }
     }
 
-    /// The links between switches: what is not part of a NIC's problem.
+    /// The links between switches; the others belong to NICs.
     pub(crate) fn inner<'b>(self, names: &'b Names) -> impl Iterator<Item = u32> + 'b
     where
         'a: 'b,
@@ -141,7 +141,7 @@ pub(crate) fn fine<'a>(
     .chain(at)
 }
 
-/// Which of several places is named when all have the same evidence.
+/// The order of preference among places with the same evidence.
 pub(crate) const fn rank(place: FaultLocation) -> u8 {
     match place {
         FaultLocation::Nic(_) | FaultLocation::ToNic(_) | FaultLocation::FromNic(_) => 0,

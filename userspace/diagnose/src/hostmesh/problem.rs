@@ -1,31 +1,31 @@
-//! Verdicts of many windows as problems: what, where, from when until when, on what evidence.
+//! Joins the verdicts of many windows to problems: class, place, start, end and evidence.
 
 use alloc::format;
 use alloc::string::String;
 use rocescope_model::VerdictRow;
 use serde::Serialize;
 
-/// A problem over one window or several.
+/// A problem that lasts one window or several.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Problem {
     /// The verdict of the last window, with its `since_ns`.
     #[serde(rename = "verdict")]
     pub last: VerdictRow,
-    /// End of that window, in nanoseconds since 1970.
+    /// The end of that window, in nanoseconds since 1970.
     pub until_ns: i64,
-    /// Windows that it was seen in.
+    /// The number of windows with this problem.
     pub windows: u64,
-    /// Probes of all of them that crossed the place.
+    /// The probes of these windows that crossed the place.
     pub probes: u64,
-    /// How many of those suffered.
+    /// The anomalous ones among them.
     pub anomalous: u64,
-    /// Highest score of a window.
+    /// The highest score of a window.
     #[serde(skip)]
     pub score: f64,
 }
 
 impl Problem {
-    /// As one window saw it.
+    /// A problem of one window.
     #[must_use]
     pub fn new(verdict: &VerdictRow) -> Self {
         Self {
@@ -38,8 +38,8 @@ impl Problem {
         }
     }
 
-    /// Whether a verdict of a later window is of this problem: it has the same beginning; what it is taken for may change as
-    /// it goes on.
+    /// Whether a verdict of a later window belongs to this problem: symptom, place and start are equal. The class may
+    /// change while the problem lasts.
     #[must_use]
     pub fn goes_on_in(&self, verdict: &VerdictRow) -> bool {
         let last = &self.last;
@@ -67,16 +67,17 @@ impl Problem {
     }
 }
 
-/// What speaks for a verdict beside its counts: how far from chance it is, with this score, and what the rules of the paper say.
+/// Returns the evidence for a verdict beside its counts: how strongly this score contradicts chance, and what the
+/// paper's rules conclude.
 #[must_use]
 pub fn evidence(verdict: &VerdictRow, score: f64) -> String {
     let paper: String = match &*verdict.paper {
-        "rnic" => "an anomalous NIC".into(),
-        "first" => format!("first with {} votes", verdict.votes),
-        "weighted" => format!("first by weighted votes ({:.1})", verdict.weighted_votes),
-        _ => "nothing of it".into(),
+        "rnic" => "anomalous NIC".into(),
+        "first" => format!("most votes ({})", verdict.votes),
+        "weighted" => format!("most weighted votes ({:.1})", verdict.weighted_votes),
+        _ => "no finding".into(),
     };
-    format!("e^{score:.0} times likelier than chance; the paper's rules say: {paper}")
+    format!("score {score:.0} (log-likelihood ratio against chance); Hostmesh rules: {paper}")
 }
 
 #[cfg(test)]
@@ -85,7 +86,7 @@ mod tests {
     use rocescope_model::VerdictRow;
 
     #[test]
-    fn verdicts_of_one_beginning_and_place_are_one_problem() {
+    fn verdicts_with_the_same_start_and_place_are_one_problem() {
         let verdict = |window: i64, since_ns, anomalous, score| VerdictRow {
             window_start_ns: window * 20,
             window_ns: 20,
@@ -105,6 +106,6 @@ mod tests {
         assert_eq!((problem.probes, problem.anomalous), (200, 30));
         assert_eq!((problem.score, problem.last.score), (30.0, 20.0));
         let text = evidence(&problem.last, problem.score);
-        assert!(text.starts_with("e^30 times likelier"), "{text}");
+        assert!(text.starts_with("score 30 (log-likelihood ratio"), "{text}");
     }
 }

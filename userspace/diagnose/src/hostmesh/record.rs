@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-/// What became of a probe.
+/// The fate of a probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
     Received,
@@ -12,7 +12,7 @@ pub(crate) enum Fate {
 }
 
 impl Fate {
-    /// The outcome of a row; `None` for a word that is not one.
+    /// Parses the outcome of a row; `None` if it is unknown.
     pub(crate) fn parse(outcome: &str) -> Option<Self> {
         Some(match outcome {
             "received" => Self::Received,
@@ -23,14 +23,14 @@ impl Fate {
         })
     }
 
-    /// A timeout in the paper's sense: sent, and not received whole.
+    /// Whether the paper counts it as a timeout: sent, and not received intact.
     pub(crate) const fn is_drop(self) -> bool {
         matches!(self, Self::Timeout | Self::Corrupt)
     }
 }
 
-/// One probe: its 5-tuple by number, microseconds since the window's start with the fate in the two upper
-/// bits, and what was measured. 16 million of them are 256 MB.
+/// One probe: the number of its 5-tuple, microseconds since the start of the window with the fate in the two upper
+/// bits, and the measured times. 16 million of them take 256 MB.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Record {
     pub(crate) tuple: u32,
@@ -57,7 +57,7 @@ impl Record {
             Fate::Corrupt => 2,
             Fate::Unsent => 3,
         };
-        // Two seconds are longer than any timeout; what is more stays there.
+        // Two seconds are longer than any timeout; longer times saturate.
         let short = |ns: i64| i32::try_from(ns.clamp(-SATURATED, SATURATED)).unwrap_or(NONE);
         Self {
             tuple,
@@ -76,7 +76,7 @@ impl Record {
         }
     }
 
-    /// Since the start of the window, to the microsecond.
+    /// The time since the start of the window, to the microsecond.
     pub(crate) fn offset_ns(self) -> i64 {
         i64::from(self.at & (u32::MAX >> 2)) * 1_000
     }
@@ -99,7 +99,7 @@ pub(crate) struct Window {
     pub(crate) clock_error_ns: i64,
 }
 
-/// The smallest value that a share of all does not exceed; exact. Reorders the values.
+/// Returns the smallest value that at least this share of all values does not exceed; exact. Reorders the values.
 pub(crate) fn quantile(values: &mut [i32], share: f64) -> Option<i32> {
     let last = values.len().checked_sub(1)?;
     #[expect(
@@ -119,7 +119,7 @@ mod tests {
     use std::vec::Vec;
 
     #[test]
-    fn a_record_holds_what_was_put_in() {
+    fn a_record_returns_its_values() {
         assert_eq!(size_of::<Record>(), 16);
         for fate in [Fate::Received, Fate::Timeout, Fate::Corrupt, Fate::Unsent] {
             let record = Record::new(7, 19_999_999_999, fate, Some(-3), None);

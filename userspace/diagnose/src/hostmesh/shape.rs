@@ -1,4 +1,4 @@
-//! How drops lie in time: all at once, in episodes, or scattered.
+//! How drops spread over time: contiguous, in episodes, or scattered.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -6,26 +6,26 @@ use alloc::vec::Vec;
 /// The drops of a place in one window, by time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Shape {
-    /// Times that everything was lost for a while, with something received between.
+    /// Periods of total loss, separated by received probes.
     pub(crate) episodes: u32,
-    /// Whether everything is lost at the beginning of the window, and at its end.
+    /// Whether all probes are lost at the start of the window, and at its end.
     pub(crate) begins_dead: bool,
     pub(crate) ends_dead: bool,
-    /// Whether the place was either dead or alive most of the time, not in between.
+    /// Whether the place lost either everything or nothing most of the time.
     pub(crate) is_clear: bool,
 }
 
-/// A place is looked at in so many slices of a window: half seconds.
-const MOST_SLICES: usize = 40;
-const LEAST_SLICES: usize = 4;
-/// Probes a slice that can tell dead from grey.
+/// The maximum number of slices of a window: half seconds.
+const MAX_SLICES: usize = 40;
+const MIN_SLICES: usize = 4;
+/// Probes per slice that distinguish total loss from partial loss.
 const PROBES: usize = 6;
-const LEAST_PROBES: u32 = 3;
+const MIN_PROBES: u32 = 3;
 
 impl Shape {
-    /// The shape of probes: when each was sent, from 0 to below `window_ns`, and whether it was lost.
+    /// Returns the shape of probes: when each was sent, from 0 to below `window_ns`, and whether it was lost.
     pub(crate) fn of(probes: &[(i64, bool)], window_ns: i64) -> Self {
-        let slices = (probes.len() / PROBES).clamp(LEAST_SLICES, MOST_SLICES);
+        let slices = (probes.len() / PROBES).clamp(MIN_SLICES, MAX_SLICES);
         let mut counts = vec![(0_u32, 0_u32); slices];
         for (at_ns, lost) in probes {
             let length = window_ns / i64::try_from(slices).unwrap_or(1);
@@ -35,8 +35,8 @@ impl Shape {
             counts[slice].0 += 1;
             counts[slice].1 += u32::from(*lost);
         }
-        counts.retain(|(sent, _)| *sent >= LEAST_PROBES);
-        // `None` is in between.
+        counts.retain(|(sent, _)| *sent >= MIN_PROBES);
+        // `None` is partial loss.
         let states: Vec<Option<bool>> = counts
             .iter()
             .map(|(sent, lost)| match lost {
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn dead_grey_and_flapping_look_different() {
+    fn total_loss_partial_loss_and_flapping_have_different_shapes() {
         let dead = shape(|_| true);
         assert_eq!(
             (dead.episodes, dead.begins_dead, dead.ends_dead),

@@ -8,7 +8,7 @@ use super::record::Window;
 use rocescope_model::{SlaRow, Time};
 
 impl Analyzer {
-    /// The row without what the paper's rules say.
+    /// Returns the row without the results of the paper's rules.
     pub(super) fn totals(&mut self, number: i64, cells: &Cells, window: &Window) -> SlaRow {
         self.seen.resize(self.names.hosts.len(), i64::MIN);
         for cell in &cells.all {
@@ -43,7 +43,7 @@ impl Analyzer {
         }
     }
 
-    /// Puts quantiles into the row.
+    /// Writes quantiles into the row.
     pub(super) fn quantiles(sla: &mut SlaRow, network: Quantiles, processing: Quantiles) {
         let [p50, p90, p99, p999] = network;
         sla.network_p50_ns = p50;
@@ -57,7 +57,7 @@ impl Analyzer {
         sla.processing_p999_ns = p999;
     }
 
-    /// Puts the drops by their causes into the row.
+    /// Writes the drops by cause into the row.
     pub(super) fn drops(sla: &mut SlaRow, causes: Causes, anomalous: &[u32]) {
         let Causes {
             rnic,

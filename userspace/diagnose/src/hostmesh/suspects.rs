@@ -1,18 +1,17 @@
-//! The places that explain what was seen: a scan over every place, the likeliest first.
+//! The places that explain the anomalous probes: a scan over all places, most likely first.
 //!
-//! The paper's rules name the link with the most votes. That finds one fault at a time, and a fault of a
-//! link that carries a tenth of the probes to a NIC passes for one of the NIC. So verdicts rest on a second
-//! look at the same counts: of the `n` probes that crossed a place `k` suffered, where the share `q` was to
-//! be expected. The place explains that with
+//! The paper's rules name the link with the most votes. That finds one fault at a time, and blames a NIC for a fault of
+//! a link that carries a tenth of the probes to it. So verdicts rest on another evaluation of the same counts: of the
+//! `n` probes that crossed a place `k` are anomalous, and the expected share is `q`. The place explains them with
 //!
 //! ```text
 //! score = k ln(k / n q) + (n - k) ln((n - k) / n (1 - q))
 //! ```
 //!
-//! the logarithm of the likelihood ratio of "its own rate" against "as everywhere" (the scan statistic of
-//! Kulldorff, 1997, for binomial counts). It is also Chernoff's bound: by chance a place gets a score of `s` with a
-//! probability of at most `exp(-s)`, so with `m` places to choose from a verdict needs a score of
-//! `ln(m / chance)`. The best place is named, its probes are taken out, and the rest is scanned again.
+//! the logarithm of the likelihood ratio of "its own rate" against "the same rate everywhere" (the scan statistic of
+//! Kulldorff, 1997, for binomial counts). It is also Chernoff's bound: a healthy place reaches a score of `s` with a
+//! probability of at most `exp(-s)`, so with `m` places a verdict needs a score of `ln(m / chance)`. The scan reports
+//! the best place, removes its probes, and repeats with the rest.
 
 use super::cells::{Cell, Cells};
 use super::count::Count;
@@ -23,31 +22,31 @@ use super::tally::{Evidence, Tally};
 use super::tuples::Tuples;
 use alloc::vec::Vec;
 
-/// What is counted.
+/// What makes a probe anomalous.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Symptom {
     /// Drops.
     Loss,
-    /// Network latency above the usual.
+    /// Network latency above the baseline.
     Latency,
-    /// Network latency above that of the way back.
+    /// Network latency above that of the reverse direction.
     Asymmetry,
-    /// Delay in the host above the usual.
+    /// Delay in the host above the baseline.
     Delay,
 }
 
-/// A place that explains a share of what was seen.
+/// A place that explains a share of the anomalous probes.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Suspect {
     pub(crate) place: FaultLocation,
-    /// Places that the same probes crossed: the evidence cannot part them.
+    /// Places that the same probes crossed: the evidence cannot separate them.
     pub(crate) also: Vec<FaultLocation>,
     pub(crate) probes: u64,
     pub(crate) anomalous: u64,
     pub(crate) score: f64,
 }
 
-/// The cells that are left to explain, and the counts of all places over them.
+/// The cells that no suspect explains yet, and the counts of all places over them.
 #[derive(Debug)]
 pub(crate) struct Scan<'a> {
     cells: Vec<&'a Cell>,
@@ -66,7 +65,7 @@ impl<'a> Scan<'a> {
         settings: &'a Settings,
         symptom: Symptom,
     ) -> Self {
-        // What was lost nobody knows where votes for nothing; `untraced` looks at it.
+        // Drops without a path vote for nothing; `untraced` handles them.
         let votes = |cell: &&Cell| cell.path.is_some() || symptom != Symptom::Loss;
         let cells: Vec<&Cell> = cells.all.iter().filter(votes).collect();
         let mut tally = Tally::new(tuples, names);
@@ -90,7 +89,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Takes out the probes that cross a place.
+    /// Removes the probes that cross a place.
     pub(crate) fn without(&mut self, place: FaultLocation) {
         let Self {
             cells,
@@ -111,7 +110,7 @@ impl<'a> Scan<'a> {
         });
     }
 
-    /// The count of a NIC that is tested alone.
+    /// Returns the suspect for a NIC on its own.
     pub(crate) fn of_nic(&self, nic: u32) -> Option<Suspect> {
         let places = [
             FaultLocation::Nic(nic),
@@ -130,10 +129,10 @@ impl<'a> Scan<'a> {
         best
     }
 
-    /// The places that explain what is left, the likeliest first.
-    pub(crate) fn run(&mut self, most: usize) -> Vec<Suspect> {
+    /// Returns the places that explain the remaining cells, most likely first.
+    pub(crate) fn run(&mut self, max: usize) -> Vec<Suspect> {
         let mut found = Vec::new();
-        while found.len() < most {
+        while found.len() < max {
             let Some(suspect) = self.best() else { break };
             self.without(suspect.place);
             found.push(suspect);
@@ -143,12 +142,12 @@ impl<'a> Scan<'a> {
 
     fn best(&self) -> Option<Suspect> {
         let mut best: Option<Suspect> = None;
-        for (place, count) in self.tally.above(self.settings.most_ignored) {
+        for (place, count) in self.tally.above(self.settings.max_ignored) {
             let Some(score) = self.significant(count) else {
                 continue;
             };
             match &mut best {
-                // Within the rounding of sums of logarithms.
+                // Equal within the rounding of sums of logarithms.
                 Some(best) if score < best.score + 1e-9 * (1.0 + best.score) => {
                     let tied = (count.probes, count.anomalous) == (best.probes, best.anomalous);
                     if tied
@@ -166,16 +165,16 @@ impl<'a> Scan<'a> {
         best
     }
 
-    /// The score, if it is beyond chance.
+    /// The score, if chance cannot explain it.
     fn significant(&self, count: Count) -> Option<f64> {
-        let enough = count.anomalous > self.settings.most_ignored
-            && count.probes >= self.settings.least_probes.min(count.anomalous);
+        let enough = count.anomalous > self.settings.max_ignored
+            && count.probes >= self.settings.min_probes.min(count.anomalous);
         if !enough {
             return None;
         }
         let expected = match self.symptom {
             Symptom::Loss => self.settings.background,
-            // A fabric that is slow as a whole has no place that is.
+            // In a fabric that is slow as a whole no single place is slow.
             Symptom::Latency | Symptom::Asymmetry | Symptom::Delay => {
                 if count.share() < self.settings.late_share {
                     return None;
@@ -195,7 +194,7 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// Late probes that no place answers for; lateness is measured so that 1 % usually are.
+/// The share of late probes that no place causes; the margin is set so that normally 1 % are late.
 const USUALLY_LATE: f64 = 0.02;
 
 impl Suspect {
@@ -221,8 +220,8 @@ impl Symptom {
         }
     }
 
-    /// Whether a 5-tuple with these probes is reason to look at finer places. A drop is; of probes one in a
-    /// hundred is late anyway.
+    /// Whether a 5-tuple with these probes is a reason to examine finer places. Any drop is; but one probe in a hundred
+    /// is late anyway.
     fn is_telling(self, path: Count, settings: &Settings) -> bool {
         match self {
             Self::Loss => path.anomalous > 0,
@@ -232,7 +231,7 @@ impl Symptom {
         }
     }
 
-    /// What a cell says of it.
+    /// The counts of a cell for this symptom.
     pub(crate) fn evidence(self, cell: &Cell) -> Evidence {
         let (probes, anomalous, unsent) = match self {
             Self::Loss => (cell.sent, cell.drops, u64::from(cell.unsent)),

@@ -1,4 +1,4 @@
-//! Counts of all places: how many probes crossed each, and how many of them suffered.
+//! Counts of all places: how many probes crossed each, and how many of them are anomalous.
 
 use super::cells::Cell;
 use super::count::Count;
@@ -9,8 +9,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 use hashbrown::HashMap;
 
-/// What a cell says of the places on its path, and of the NIC that sends: what was not sent says nothing of a
-/// path.
+/// The counts of a cell for the places on its path, and for the sending NIC: probes that were not sent count for the
+/// NIC alone.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Evidence {
     pub(crate) path: Count,
@@ -29,15 +29,15 @@ pub(crate) struct Tally<'a> {
     switches: Vec<Count>,
     /// Links with their other directions.
     cables: Vec<(u32, u32)>,
-    /// Finer places, only those that were asked for.
+    /// Finer places, only the requested ones.
     fine: HashMap<FaultLocation, Count>,
-    /// NICs that a finer place leads to: every one has a destination, and most cells none of these.
+    /// Destination NICs of the finer places; most cells have another destination.
     fine_to: Vec<bool>,
     pub(crate) total: Count,
 }
 
 impl<'a> Tally<'a> {
-    /// Nothing is counted yet.
+    /// An empty tally.
     pub(crate) fn new(tuples: &'a Tuples, names: &'a Names) -> Self {
         let nics = vec![Count::default(); names.nics.len()];
         Self {
@@ -55,7 +55,7 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// Asks for the finer places that a cell crosses.
+    /// Requests counts for the finer places that a cell crosses.
     pub(crate) fn refine(&mut self, cell: &Cell) {
         let crossing = Crossing::of(cell, self.tuples);
         self.fine_to[crossing.key.dst as usize] = true;
@@ -64,8 +64,8 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// Adds a cell to the places that it crosses, or takes it away; of the finer ones see
-    /// [`change_fine`](Self::change_fine).
+    /// Adds a cell to the places that it crosses, or removes it; [`change_fine`](Self::change_fine) does so for the
+    /// finer places.
     pub(crate) fn change(
         &mut self,
         cell: &Cell,
@@ -88,7 +88,7 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// The same for the finer places, once all were asked for.
+    /// The same for the finer places, once all are requested.
     pub(crate) fn change_fine(
         &mut self,
         cell: &Cell,
@@ -126,7 +126,7 @@ impl<'a> Tally<'a> {
         .unwrap_or_default()
     }
 
-    /// How many places there are to choose from.
+    /// The number of candidate places.
     pub(crate) fn places(&self) -> usize {
         self.nics.len() * 3
             + self.links.len()
@@ -135,8 +135,8 @@ impl<'a> Tally<'a> {
             + self.fine.len()
     }
 
-    /// All places where more than so many suffered, those first that are named when the evidence is the same.
-    pub(crate) fn above(&self, least: u64) -> impl Iterator<Item = (FaultLocation, Count)> {
+    /// Returns all places with more than `threshold` anomalous probes, the preferred ones first.
+    pub(crate) fn above(&self, threshold: u64) -> impl Iterator<Item = (FaultLocation, Count)> {
         let numbered = |place: fn(u32) -> FaultLocation| (0_u32..).map(place);
         numbered(FaultLocation::Nic)
             .zip(&self.nics)
@@ -149,21 +149,22 @@ impl<'a> Tally<'a> {
                 let place = FaultLocation::Cable(*one, *other);
                 (place, self.get(place))
             }))
-            .chain(self.sorted_fine(least))
-            .filter(move |(_, count)| count.anomalous > least)
+            .chain(self.sorted_fine(threshold))
+            .filter(move |(_, count)| count.anomalous > threshold)
     }
 
-    /// In an order that does not depend on hashes.
-    fn sorted_fine(&self, least: u64) -> Vec<(FaultLocation, Count)> {
+    /// The finer ones, in an order that does not depend on hashes.
+    fn sorted_fine(&self, threshold: u64) -> Vec<(FaultLocation, Count)> {
         let fine = self.fine.iter().map(|(place, count)| (*place, *count));
-        let mut fine: Vec<(FaultLocation, Count)> =
-            fine.filter(|(_, count)| count.anomalous > least).collect();
+        let mut fine: Vec<(FaultLocation, Count)> = fine
+            .filter(|(_, count)| count.anomalous > threshold)
+            .collect();
         fine.sort_unstable_by_key(|(place, _)| (rank(*place), *place));
         fine
     }
 }
 
-/// Links between switches, each with its other direction, where that was crossed too.
+/// Returns the links between switches that were crossed in both directions, as pairs.
 fn cables(names: &Names) -> Vec<(u32, u32)> {
     let links = (0_u32..)
         .zip(&names.links)

@@ -1,4 +1,4 @@
-//! 5-tuples and the paths that they took.
+//! 5-tuples and their paths.
 
 use super::names::{End, Names};
 use alloc::vec::Vec;
@@ -6,7 +6,7 @@ use core::hash::BuildHasher;
 use core::net::IpAddr;
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 
-/// What a 5-tuple is.
+/// The fields of a 5-tuple.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
     pub(crate) src: u32,
@@ -19,15 +19,15 @@ pub(crate) struct Key {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Tuple {
     pub(crate) key: Key,
-    /// Number of the ordered pair of NICs.
+    /// The number of the ordered pair of NICs.
     pub(crate) pair: u32,
-    /// Its latest path; those before are in [`Tuples::earlier`].
+    /// Its latest path; [`Tuples::earlier`] holds those before.
     path: Option<Version>,
-    /// The last window that it was probed or traced in.
+    /// The last window with a probe or trace of it.
     used: i64,
 }
 
-/// A path from some time on: links `start..start + length` of the arena.
+/// A path and since when it holds: links `start..start + length` of the arena.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Version {
     from_ns: i64,
@@ -50,11 +50,11 @@ pub(crate) struct Tuples {
     pub(crate) cut_short: u64,
 }
 
-/// Earlier paths that are kept of a 5-tuple.
-const MOST_EARLIER: usize = 64;
+/// The maximum number of earlier paths that are kept per 5-tuple.
+const MAX_EARLIER: usize = 64;
 
 impl Tuples {
-    /// The number of a 5-tuple, used in a window.
+    /// Returns the number of a 5-tuple and marks it as used in a window.
     pub(crate) fn number(&mut self, key: Key, window: i64) -> u32 {
         let hash = self.hasher.hash_one(key);
         let all = &self.all;
@@ -85,7 +85,7 @@ impl Tuples {
         new
     }
 
-    /// The pair of the same NICs the other way.
+    /// The pair of the same NICs in the other direction.
     pub(crate) fn opposite(&self, pair: u32) -> Option<u32> {
         let (src, dst) = *self.pairs.get(pair as usize)?;
         self.pair_numbers.get(&(dst, src)).copied()
@@ -97,10 +97,9 @@ impl Tuples {
         self.index.find(hash, same).copied()
     }
 
-    /// Takes the hops of a trace as the path of a 5-tuple from some time on.
+    /// Sets the path of a 5-tuple from some time on to the hops of a trace.
     ///
-    /// A trace that does not reach its destination says nothing of the way there: what was known stays
-    /// (Hostmesh, section 3.3.2).
+    /// A trace that does not reach its destination changes nothing: the known path stays (Hostmesh, section 3.3.2).
     pub(crate) fn trace(
         &mut self,
         number: u32,
@@ -139,7 +138,7 @@ impl Tuples {
             }
             let earlier = self.earlier.entry(number).or_default();
             earlier.push(known);
-            if earlier.len() > MOST_EARLIER {
+            if earlier.len() > MAX_EARLIER {
                 earlier.remove(0);
             }
         }
@@ -160,7 +159,7 @@ impl Tuples {
             .unwrap_or(&[])
     }
 
-    /// The path of a 5-tuple at a time; the first known one for the time before it.
+    /// Returns the path of a 5-tuple at a time; the first known one for earlier times.
     pub(crate) fn path_at(&self, number: u32, at_ns: i64) -> Option<Version> {
         let latest = self.all.get(number as usize)?.path?;
         if latest.from_ns <= at_ns || !self.has_changed(number) {
@@ -176,8 +175,8 @@ impl Tuples {
         !self.earlier.is_empty() && self.earlier.contains_key(&number)
     }
 
-    /// Forgets 5-tuples that were last used before a window, if that is worth it. Returns the new numbers
-    /// (`u32::MAX` for the forgotten) when numbers have changed.
+    /// Forgets 5-tuples that were last used before a window, if there are enough of them. Returns the new numbers
+    /// (`u32::MAX` for the forgotten ones) if numbers have changed.
     pub(crate) fn forget_before(&mut self, window: i64) -> Option<Vec<u32>> {
         let stale = self.all.iter().filter(|tuple| tuple.used < window).count();
         if stale * 2 <= self.all.len() || stale < 1_000 {

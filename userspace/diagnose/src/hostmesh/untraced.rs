@@ -1,10 +1,10 @@
-//! NICs and pairs that no trace has ever reached.
+//! Faults of NICs and pairs that no trace has reached.
 //!
-//! A 5-tuple without a path votes for no link, and most such drops are explained by a link that others name. But a
-//! NIC that was dead before its agent began has no path at all, and it is just what an operator wants to
-//! know before a job starts (Hostmesh, section 5, cause 2). So a NIC is named, in the direction
-//! that fits best, when nearly all of its probes are lost and the better part of those have no path; and a pair
-//! when it has no path at all and nothing got through.
+//! A 5-tuple without a path votes for no link, and a link that other 5-tuples name explains most of its drops. But a
+//! NIC that was down before its agent started has no path at all, and operators want to know about it before a job
+//! starts (Hostmesh, section 5, cause 2). So this module reports a NIC, in the direction that fits best, if nearly all
+//! of its probes are lost and most of those have no path; and a pair if it has no path at all and all its probes are
+//! lost.
 
 use super::cells::{Cell, Cells};
 use super::count::Count;
@@ -16,7 +16,7 @@ use super::tuples::{Key, Tuples};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-/// Share of probes that a NIC loses to be named without a path.
+/// The share of probes that a NIC must lose to be reported without a path.
 const NEARLY_ALL: f64 = 0.8;
 
 /// All probes of a place, and those without a path.
@@ -26,7 +26,7 @@ struct Traced {
     untraced: Count,
 }
 
-/// The NICs, and then the pairs, beside the places that were found already.
+/// Returns the NICs, then the pairs, beside the places that were found already.
 pub(crate) fn unreached(
     cells: &Cells,
     tuples: &Tuples,
@@ -81,12 +81,12 @@ pub(crate) fn unreached(
             _ => all.share() >= NEARLY_ALL && untraced.anomalous * 2 > all.anomalous,
         };
         let score = all.score(settings.background);
-        if dead && all.anomalous > settings.most_ignored && score > needed {
+        if dead && all.anomalous > settings.max_ignored && score > needed {
             suspects.push(Suspect::new(place, all, score));
         }
     }
     suspects.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.place.cmp(&b.place)));
-    // Each NIC once, in its best direction, and no pair of a NIC that is named.
+    // Each NIC once, in its best direction, and no pair of a reported NIC.
     let mut named: Vec<Suspect> = Vec::new();
     for suspect in suspects {
         let again = named

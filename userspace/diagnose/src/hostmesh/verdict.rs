@@ -16,12 +16,12 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use rocescope_model::{Text, Time, VerdictRow};
 
-/// Everything that a suspect is judged by.
+/// Everything that the verdict on a suspect rests on.
 #[derive(Debug)]
-pub(super) struct Bench<'a> {
+pub(super) struct Judge<'a> {
     pub(super) analyzer: &'a Analyzer,
     pub(super) cells: &'a Cells,
-    /// The positions of the records of each cell.
+    /// The positions of each cell's records.
     pub(super) of_cell: ByKey<u32>,
     pub(super) records: &'a [Record],
     pub(super) votes: &'a Votes,
@@ -31,8 +31,8 @@ pub(super) struct Bench<'a> {
     pub(super) history: History,
 }
 
-impl Bench<'_> {
-    /// The rows of all suspects and their places; and the history with them in it.
+impl Judge<'_> {
+    /// Returns the rows and places of all suspects, and the history with the suspects added.
     pub(super) fn verdicts(
         mut self,
         suspects: [(Symptom, &Vec<Suspect>); 4],
@@ -49,24 +49,24 @@ impl Bench<'_> {
 
     fn verdict(&mut self, symptom: Symptom, suspect: &Suspect) -> VerdictRow {
         let window_ns = self.analyzer.settings.window_ns;
-        let look = self.look(symptom, suspect.place);
-        let first_ns = look.first_ns.unwrap_or(self.start_ns);
+        let found = self.gather(symptom, suspect.place);
+        let first_ns = found.first_ns.unwrap_or(self.start_ns);
         let span = (self.start_ns, self.start_ns + window_ns);
         let (since_ns, episodes) =
             self.history
-                .note(symptom, suspect.place, span, first_ns, look.shape);
+                .note(symptom, suspect.place, span, first_ns, found.shape);
         let evidence = Evidence {
             place: suspect.place,
             symptom,
             probes: suspect.probes,
             anomalous: suspect.anomalous,
-            corrupt: look.corrupt,
-            unsent: look.unsent,
-            shape: look.shape,
+            corrupt: found.corrupt,
+            unsent: found.unsent,
+            shape: found.shape,
             episodes,
-            late_too: self.is_late_too(suspect.place, &look),
-            other_way_well: self.other_way_well(suspect.place),
-            is_one_way: look.slower.share() >= self.analyzer.settings.late_share,
+            late_too: self.is_late_too(suspect.place, &found),
+            other_direction_works: self.other_direction_works(suspect.place),
+            is_one_way: found.slower.share() >= self.analyzer.settings.late_share,
             is_crossed_back: self.is_crossed_back(suspect.place),
         };
         let class = Class::of(&evidence);
@@ -84,7 +84,7 @@ impl Bench<'_> {
             anomalous_ratio: super::quantiles::ratio(suspect.anomalous, suspect.probes)
                 .unwrap_or(0.0),
             score: suspect.score,
-            worst_tuples: Some(look.tuples)
+            worst_tuples: Some(found.tuples)
                 .filter(|tuples| !tuples.is_empty())
                 .map(Text::from),
             action: class.action().into(),
@@ -96,11 +96,11 @@ impl Bench<'_> {
         row
     }
 
-    /// What the paper's rules say of the place.
+    /// Fills in what the paper's rules conclude about the place.
     fn votes(&self, row: &mut VerdictRow, suspect: &Suspect) {
-        let (most, heaviest) = (self.votes.most(), self.votes.most_weight());
-        let (vote, most) = match suspect.place {
-            FaultLocation::Link(link) => (self.votes.links.get(link as usize), most),
+        let (max, heaviest) = (self.votes.max_votes(), self.votes.max_weight());
+        let (vote, max) = match suspect.place {
+            FaultLocation::Link(link) => (self.votes.links.get(link as usize), max),
             FaultLocation::Cable(one, other) => {
                 let vote = |link: u32| self.votes.links.get(link as usize);
                 let more = if vote(one).map(|v| v.count) >= vote(other).map(|v| v.count) {
@@ -108,13 +108,13 @@ impl Bench<'_> {
                 } else {
                     other
                 };
-                (vote(more), most)
+                (vote(more), max)
             }
             FaultLocation::Switch(switch) => (
                 self.votes.switches.get(switch as usize),
-                self.votes.most_of_switches(),
+                self.votes.max_of_switches(),
             ),
-            _ => (None, most),
+            _ => (None, max),
         };
         let vote = vote.copied().unwrap_or_default();
         row.votes = vote.count;
@@ -122,7 +122,7 @@ impl Bench<'_> {
         let end_ns = self.start_ns + self.analyzer.settings.window_ns;
         row.paper = if self.analyzer.is_sticky(suspect.place, end_ns - 1) {
             "rnic".into()
-        } else if vote.count > 0 && vote.count == most {
+        } else if vote.count > 0 && vote.count == max {
             "first".into()
         } else if vote.weight > 0.0 && vote.weight >= heaviest * (1.0 - 1e-9) {
             "weighted".into()
@@ -133,14 +133,14 @@ impl Bench<'_> {
 }
 
 fn sentence(row: &VerdictRow, evidence: &Evidence, class: Class) -> String {
-    let suffer = match evidence.symptom {
-        Symptom::Loss if class == Class::Corruption => "probes lost or changed",
-        Symptom::Loss => "probes lost",
-        Symptom::Latency => "probes late in the network",
-        Symptom::Asymmetry => "probes later than those back",
-        Symptom::Delay => "probes late in the host",
+    let symptom = match evidence.symptom {
+        Symptom::Loss if class == Class::Corruption => "were lost or corrupted",
+        Symptom::Loss => "were lost",
+        Symptom::Latency => "were late in the network",
+        Symptom::Asymmetry => "took longer than probes in the other direction",
+        Symptom::Delay => "were late in the host",
     };
-    let way = match row.direction.as_deref() {
+    let direction = match row.direction.as_deref() {
         Some("to") => " to it",
         Some("from") => " from it",
         Some(_) => " to and from it",
@@ -153,7 +153,7 @@ fn sentence(row: &VerdictRow, evidence: &Evidence, class: Class) -> String {
     let (anomalous, probes) = (row.anomalous, row.probes);
     let meaning = class.meaning(evidence.place);
     format!(
-        "{}: {anomalous} of {probes} {suffer}{way}{unsent}: {meaning}",
+        "{}: {anomalous} of {probes} probes{direction} {symptom}{unsent}: {meaning}",
         row.place
     )
 }

@@ -1,4 +1,4 @@
-//! The analysis of a window whose rows are all there.
+//! The analysis of a complete window.
 
 use super::analyzer::Analyzer;
 use super::asymmetry::{one_way_share, ways_back};
@@ -12,7 +12,7 @@ use super::place::FaultLocation;
 use super::record::{Record, Window};
 use super::suspects::{Scan, Suspect, Symptom};
 use super::untraced::unreached;
-use super::verdict::Bench;
+use super::verdict::Judge;
 use alloc::format;
 use alloc::vec::Vec;
 use rocescope_model::Text;
@@ -27,7 +27,7 @@ struct Found {
 }
 
 impl Found {
-    /// The records of each cell, where a suspect needs them.
+    /// Returns the records of each cell if a suspect needs them.
     fn cells(&self, cells: &Cells) -> ByKey<u32> {
         match self.loss.is_empty() {
             true => ByKey::default(),
@@ -52,24 +52,24 @@ impl Analyzer {
         let votes = Votes::cast(&cells, &self.tuples, &self.names, &self.settings);
 
         let mut unjudged = Vec::new();
-        let enough = u64::try_from(records.len()).unwrap_or(u64::MAX) >= self.settings.least_window;
+        let enough = u64::try_from(records.len()).unwrap_or(u64::MAX) >= self.settings.min_window;
         if !enough {
-            let least = self.settings.least_window;
-            unjudged.push(format!("only {} probes, {least} are needed", records.len()));
+            let min = self.settings.min_window;
+            unjudged.push(format!("only {} of {min} required probes", records.len()));
         }
         let (network, processing) = self.times(records);
         Self::quantiles(&mut sla, network.quantiles, processing.quantiles);
-        let least_ns = self.settings.least_late_ns.max(2 * window.clock_error_ns);
-        let margin = self.network.margin_ns(least_ns);
+        let min_ns = self.settings.min_late_ns.max(2 * window.clock_error_ns);
+        let margin = self.network.margin_ns(min_ns);
         if let Some(margin) = margin {
             let ways_back = ways_back(&self.tuples, &network.medians);
-            let (usual, tuples) = (&self.network, &self.tuples);
-            latency::mark(usual, &ways_back, &mut cells, records, tuples, margin);
+            let (baseline, tuples) = (&self.network, &self.tuples);
+            latency::mark(baseline, &ways_back, &mut cells, records, tuples, margin);
         }
         let mut found = Found::default();
         if enough {
             if margin.is_none() {
-                unjudged.push("latency: no window to compare with yet".into());
+                unjudged.push("latency: no earlier window to compare with".into());
             }
             (found.loss, (found.late, found.one_way, found.slow)) = both(
                 self.both,
@@ -81,7 +81,7 @@ impl Analyzer {
         sla.asymmetric_ratio = one_way_share(&cells, &self.tuples, &self.names);
 
         let history = core::mem::take(&mut self.history);
-        let (verdicts, places, history) = Bench {
+        let (verdicts, places, history) = Judge {
             analyzer: &*self,
             history,
             cells: &cells,
@@ -101,9 +101,9 @@ impl Analyzer {
         self.history.forget(start_ns, self.settings.window_ns);
         Self::drops(&mut sla, causes, &anomalous);
         sla.verdicts = u64::try_from(verdicts.len()).unwrap_or(u64::MAX);
-        if verdicts.is_empty() && causes.untraced > self.settings.most_ignored {
+        if verdicts.is_empty() && causes.untraced > self.settings.max_ignored {
             unjudged.push(format!(
-                "{} drops lie on paths that no trace has reached",
+                "{} drops are on paths that no trace has reached",
                 causes.untraced
             ));
         }
@@ -121,7 +121,7 @@ impl Analyzer {
         }
     }
 
-    /// Latencies of the network by pair of NICs, and delays in hosts by host.
+    /// Returns the network latencies by pair of NICs, and the host delays by host.
     fn times(&self, records: &[Record]) -> (Times, Times) {
         let Self { names, tuples, .. } = self;
         both(
@@ -136,20 +136,20 @@ impl Analyzer {
         )
     }
 
-    /// What this window adds to what is usual.
+    /// Adds this window to the baselines.
     fn learn(&mut self, network: Times, processing: Times, found: &Found) {
         let quiet = found.late.is_empty();
         let still = found.slow.is_empty();
-        let (usual_network, usual_processing) = (&mut self.network, &mut self.processing);
+        let (network_baseline, processing_baseline) = (&mut self.network, &mut self.processing);
         both(
             self.both,
-            || usual_network.learn(network.by_key, &network.medians, quiet),
-            || usual_processing.learn(processing.by_key, &processing.medians, still),
+            || network_baseline.learn(network.by_key, &network.medians, quiet),
+            || processing_baseline.learn(processing.by_key, &processing.medians, still),
         );
     }
 
-    /// The places that are late against their usual; of the rest, those that are late against their way back;
-    /// and the hosts that are slow.
+    /// Returns the places that are late compared with their baseline; of the rest, those that are late compared with
+    /// the reverse direction; and the slow hosts.
     fn slow(
         &self,
         cells: &Cells,
@@ -166,22 +166,22 @@ impl Analyzer {
         let (mut late, mut one_way, mut slow) = (Vec::new(), Vec::new(), Vec::new());
         if is_judged {
             let scan = |symptom| Scan::new(cells, tuples, names, settings, symptom);
-            late = scan(Symptom::Latency).run(settings.most_verdicts);
+            late = scan(Symptom::Latency).run(settings.max_verdicts);
             let mut rest = scan(Symptom::Asymmetry);
             for suspect in &late {
                 rest.without(suspect.place);
             }
-            one_way = rest.run(settings.most_verdicts);
+            one_way = rest.run(settings.max_verdicts);
         }
-        if let Some(margin) = processing.margin_ns(settings.least_late_ns) {
+        if let Some(margin) = processing.margin_ns(settings.min_late_ns) {
             let values = latency::processing(records, tuples, names);
             slow = latency::slow_hosts(processing, values, names.hosts.len(), settings, margin);
         }
         (late, one_way, slow)
     }
 
-    /// The places that explain the drops. Probes of a NIC that was at fault within the last minute say nothing
-    /// of links and switches, as by the paper's rule, whatever becomes of the NIC.
+    /// Returns the places that explain the drops. As in the paper's rule, probes of a NIC that was at fault within the
+    /// last minute do not count for links and switches, whether or not the NIC recovered.
     fn lossy(&self, cells: &Cells, end_ns: i64) -> Vec<Suspect> {
         let settings = &self.settings;
         let mut scan = Scan::new(cells, &self.tuples, &self.names, settings, Symptom::Loss);
@@ -191,16 +191,16 @@ impl Analyzer {
         for nic in lately {
             scan.without(FaultLocation::Nic(nic));
         }
-        let most = settings.most_verdicts.saturating_sub(found.len());
-        found.extend(scan.run(most));
+        let max = settings.max_verdicts.saturating_sub(found.len());
+        found.extend(scan.run(max));
         let unreached = unreached(cells, &self.tuples, &self.names, settings, &found);
         found.extend(unreached);
         found.sort_by(|a, b| b.score.total_cmp(&a.score));
-        found.truncate(settings.most_verdicts);
+        found.truncate(settings.max_verdicts);
         found
     }
 
-    /// Whether a place is a NIC that is anomalous by the paper's rule at a time.
+    /// Whether a place is a NIC that the paper's rule calls anomalous at this time.
     pub(super) fn is_sticky(&self, place: FaultLocation, at_ns: i64) -> bool {
         match place {
             FaultLocation::Nic(nic) | FaultLocation::ToNic(nic) | FaultLocation::FromNic(nic) => {

@@ -1,12 +1,12 @@
-//! What a cell of the matrix says, and how grave that is.
+//! The metric that a cell of the matrix shows, and its severity.
 
 use crate::hostmesh::Settings;
 use rocescope_model::{PairRow, Value};
 
-/// A figure of a pair of NICs.
+/// A metric of a pair of NICs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Figure {
-    /// Share of the probes that was lost or came changed.
+    /// Share of the probes that were lost or arrived corrupted.
     Drops,
     /// Median one-way latency of the network.
     NetworkP50,
@@ -18,15 +18,15 @@ pub enum Figure {
     ProcessingP99,
 }
 
-/// How grave a figure is.
+/// How serious a value is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Severity {
-    /// As it should be, or nothing is known.
+    /// Normal, or unknown.
     #[default]
     Fine,
-    /// Worth a look.
+    /// Unusual.
     Notice,
-    /// Somebody must look.
+    /// Needs attention.
     Bad,
 }
 
@@ -41,7 +41,7 @@ impl Severity {
         }
     }
 
-    /// The character before a figure where there may be no colours.
+    /// The character before a value where colours may be missing.
     #[must_use]
     pub const fn mark(self) -> &'static str {
         match self {
@@ -52,11 +52,11 @@ impl Severity {
     }
 }
 
-/// Late is what takes more than so many times what half of the pairs take, and bad what takes so many times that.
+/// A latency of more than this multiple of the median of all pairs has this severity.
 const LATE: [(i64, Severity); 2] = [(10, Severity::Bad), (2, Severity::Notice)];
 
 impl Figure {
-    /// Every figure, in the order in which an operator asks.
+    /// Every metric, in the order in which an operator needs them.
     pub const ALL: [Self; 5] = [
         Self::Drops,
         Self::NetworkP50,
@@ -77,13 +77,13 @@ impl Figure {
         }
     }
 
-    /// The figure that this column of `pairs` is.
+    /// Returns the metric in this column of `pairs`.
     #[must_use]
     pub fn of_column(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|figure| figure.column() == name)
     }
 
-    /// Nanoseconds of a pair, where it is a time.
+    /// The nanoseconds of a pair, if the metric is a time.
     pub(super) const fn nanoseconds(self, pair: &PairRow) -> Option<i64> {
         match self {
             Self::Drops => None,
@@ -94,7 +94,7 @@ impl Figure {
         }
     }
 
-    /// The figure of a pair: a ratio or nanoseconds; null where it has none.
+    /// The value of a pair: a ratio or nanoseconds; null if it is unknown.
     #[must_use]
     pub fn value(self, pair: &PairRow) -> Value<'static> {
         match self {
@@ -103,31 +103,31 @@ impl Figure {
         }
     }
 
-    /// How grave it is. Drops are bad where the pair alone would make a NIC anomalous: more than 10 % of at least 10
-    /// probes (Hostmesh, section 4). Times are compared with `usual_ns`, the median of all pairs: more than twice of it
-    /// is worth a look, more than ten times is bad, where it is also 20 µs more and beyond twice the clocks' error.
+    /// Returns the severity. Drops are bad if the pair alone would make a NIC anomalous: more than 10 % of at least 10
+    /// probes (Hostmesh, section 4). Times are compared with `baseline_ns`, the median of all pairs: more than twice
+    /// is a notice, more than ten times is bad, if the excess is also above 20 µs and twice the clocks' error.
     #[must_use]
-    pub fn severity(self, pair: &PairRow, usual_ns: Option<i64>) -> Severity {
+    pub fn severity(self, pair: &PairRow, baseline_ns: Option<i64>) -> Severity {
         let settings = Settings::default();
         let Some(ns) = self.nanoseconds(pair) else {
             let drops = pair.timeouts.saturating_add(pair.corrupt);
             let many = drops.saturating_mul(100) > pair.probes.saturating_mul(settings.nic_percent);
             return match (self, drops) {
-                (Self::Drops, 1..) if many && pair.probes >= settings.least_probes => Severity::Bad,
+                (Self::Drops, 1..) if many && pair.probes >= settings.min_probes => Severity::Bad,
                 (Self::Drops, 1..) => Severity::Notice,
                 _ => Severity::Fine,
             };
         };
-        let usual_ns = usual_ns.unwrap_or(ns);
-        let least_ns = settings
-            .least_late_ns
+        let baseline_ns = baseline_ns.unwrap_or(ns);
+        let min_ns = settings
+            .min_late_ns
             .max(pair.clock_error_ns.saturating_mul(2));
-        if ns.saturating_sub(usual_ns) <= least_ns {
+        if ns.saturating_sub(baseline_ns) <= min_ns {
             return Severity::Fine;
         }
         let late = LATE
             .into_iter()
-            .find(|(times, _)| ns > usual_ns.saturating_mul(*times));
+            .find(|(times, _)| ns > baseline_ns.saturating_mul(*times));
         late.map_or(Severity::Fine, |(_, severity)| severity)
     }
 }
@@ -138,7 +138,7 @@ mod tests {
     use rocescope_model::{PairRow, Row, Value};
 
     #[test]
-    fn figures_are_columns() {
+    fn every_metric_is_a_column() {
         for figure in Figure::ALL {
             assert!(PairRow::TABLE.position(figure.column()).is_some());
             assert_eq!(Figure::of_column(figure.column()), Some(figure));
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn exactly_a_tenth_is_worth_a_look_and_one_more_is_bad() {
+    fn exactly_a_tenth_is_a_notice_and_one_more_is_bad() {
         let severity = |probes, timeouts, corrupt| {
             let pair = PairRow {
                 probes,
@@ -160,11 +160,11 @@ mod tests {
         assert_eq!(severity(20, 0, 0), Severity::Fine);
         assert_eq!(severity(20, 2, 0), Severity::Notice);
         assert_eq!(severity(20, 2, 1), Severity::Bad);
-        assert_eq!(severity(9, 9, 0), Severity::Notice, "too few to say more");
+        assert_eq!(severity(9, 9, 0), Severity::Notice, "too few to be bad");
     }
 
     #[test]
-    fn late_is_late_beside_other_pairs_and_beyond_the_error_of_clocks() {
+    fn late_means_late_compared_with_other_pairs_and_beyond_the_error_of_clocks() {
         let pair = |network_p99_ns, clock_error_ns| PairRow {
             network_p99_ns,
             clock_error_ns,

@@ -1,8 +1,8 @@
-//! Which pair stands where.
+//! The pairs of NICs as rows and columns.
 //!
-//! NICs probe those of their own host, so a square of all NICs would be nearly empty. A row is a probing NIC, a column the
-//! name of a NIC that is probed, the same for all hosts: where hosts are alike a column is a rail, and a rail that fails is a
-//! column that stands out.
+//! NICs probe those of their own host, so a square of all NICs would be nearly empty. A row is a probing NIC, a column
+//! the name of a probed NIC, the same for all hosts: if hosts are alike, a column is a rail, and a rail that fails is a
+//! column that differs from the others.
 
 use super::figure::{Figure, Severity};
 use super::order::natural;
@@ -16,16 +16,17 @@ use rocescope_model::{PairRow, Text};
 pub struct Matrix {
     /// The probing NICs: host and name, sorted by both.
     pub rows: Vec<(Text, Text)>,
-    /// Names of the NICs that are probed, sorted.
+    /// Names of the probed NICs, sorted.
     pub columns: Vec<Text>,
-    /// Pairs by row and column: where names differ from host to host most cells hold none.
+    /// Pairs by row and column: if names differ from host to host, most cells are empty.
     cells: HashMap<(usize, usize), usize>,
-    /// The median of each figure over the pairs; null where it is no time.
+    /// The median of each metric over the pairs; none for ratios.
     usual_ns: [Option<i64>; Figure::ALL.len()],
 }
 
 impl Matrix {
-    /// The matrix of some of these pairs, by number. Where a pair is there twice, as of two spans, the first is taken.
+    /// Creates the matrix of some of these pairs, by number. Of a pair that occurs more than once, as with two spans,
+    /// it uses the first.
     #[must_use]
     pub fn of(pairs: &[PairRow], shown: impl IntoIterator<Item = usize>) -> Self {
         let shown = shown.into_iter();
@@ -51,7 +52,7 @@ impl Matrix {
         matrix
     }
 
-    /// The pair in a cell; none on the diagonal, and where a host has no NIC of that name.
+    /// The pair in a cell; none on the diagonal, and if the host has no NIC of that name.
     #[must_use]
     pub fn at(&self, row: usize, column: usize) -> Option<usize> {
         self.cells.get(&(row, column)).copied()
@@ -67,21 +68,22 @@ impl Matrix {
         Some((row.ok()?, column.ok()?))
     }
 
-    /// How grave a figure of a pair is beside those of the others.
+    /// The severity of a metric of a pair, compared with the other pairs.
     #[must_use]
     pub fn severity(&self, figure: Figure, pair: &PairRow) -> Severity {
         figure.severity(pair, self.usual_ns[figure as usize])
     }
 
-    /// The cell so many rows further down (up, where negative) that holds a pair, or the last one before the edge.
+    /// Returns the next cell with a pair at least `by` rows down (up if negative), or else the last one before the
+    /// edge.
     #[must_use]
     pub fn down(&self, (row, column): (usize, usize), by: i64) -> (usize, usize) {
         let holds = |row| self.at(row, column).is_some();
         (step(self.rows.len(), row, by, holds), column)
     }
 
-    /// The cell so many columns further to the right (left, where negative) that holds a pair, or the last one before the
-    /// edge.
+    /// Returns the next cell with a pair at least `by` columns to the right (left if negative), or else the last one
+    /// before the edge.
     #[must_use]
     pub fn right(&self, (row, column): (usize, usize), by: i64) -> (usize, usize) {
         let holds = |column| self.at(row, column).is_some();
@@ -106,7 +108,7 @@ fn median(pairs: &[(usize, &PairRow)], figure: Figure) -> Option<i64> {
     Some(*values.select_nth_unstable(middle).1)
 }
 
-/// From place `from` of `count` to the first at least `by` away that `holds`, or else to the farthest that does.
+/// Steps from index `from` of `count` to the first at least `by` away that `holds`, or else to the farthest that does.
 fn step(count: usize, from: usize, by: i64, holds: impl Fn(usize) -> bool) -> usize {
     let far = usize::try_from(by.unsigned_abs()).unwrap_or(usize::MAX);
     let mut best = from;
@@ -184,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_go_over_cells_that_hold_nothing_and_end_at_the_edge() {
+    fn steps_skip_empty_cells_and_end_at_the_edge() {
         let pairs = pairs();
         let matrix = Matrix::of(&pairs, 0..pairs.len());
         assert_eq!(matrix.right((0, 2), -1), (0, 2));
@@ -196,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pair_is_late_beside_the_median_of_all() {
+    fn a_pair_is_late_compared_with_the_median_of_all() {
         let pairs = pairs();
         let matrix = Matrix::of(&pairs, 0..pairs.len());
         let bad = |pair: &&PairRow| matrix.severity(Figure::NetworkP50, pair) == Severity::Bad;

@@ -1,13 +1,13 @@
-//! The mesh as it is looked at: probes by pair of NICs, and the pairs as a matrix.
+//! The mesh for display: probes by pair of NICs, and the pairs as a matrix.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
-//! | [`pairs`] | [`Pairs`]: rows of `probes` and `paths` in, a [`PairRow`](rocescope_model::PairRow) a pair out, in bounded memory |
-//! | [`matrix`] | [`Matrix`]: which pair stands where, and the way from cell to cell |
-//! | [`figure`] | [`Figure`]: what a cell says, and how grave that is |
-//! | `order` | names with numbers, in the order of the numbers |
+//! | [`pairs`] | [`Pairs`]: rows of `probes` and `paths` in, one [`PairRow`](rocescope_model::PairRow) per pair out, in bounded memory |
+//! | [`matrix`] | [`Matrix`]: which pair is in which cell, and how to move between cells |
+//! | [`figure`] | [`Figure`]: the metric that a cell shows, and its severity |
+//! | `order` | natural order of names with numbers |
 //!
-//! Whoever draws a matrix asks here, so that a terminal and a report show the same.
+//! The terminal view and the report both use this module, so that they show the same.
 
 pub mod figure;
 pub mod matrix;

@@ -1,4 +1,4 @@
-//! Names with numbers, in the order of the numbers: `h2` before `h10`.
+//! Natural order of names with numbers: `h2` before `h10`.
 
 use core::cmp::Ordering;
 
@@ -11,7 +11,7 @@ pub(super) fn natural(a: &str, b: &str) -> Ordering {
         let order = if digits(a_part) && digits(b_part) {
             let number = |part: &'_ str| part.trim_start_matches('0').len();
             let (a_digits, b_digits) = (number(a_part), number(b_part));
-            // Longer numbers are larger; those of one length compare as text.
+            // Longer numbers are larger; numbers of equal length compare as text.
             let tails = (
                 &a_part[a_part.len() - a_digits..],
                 &b_part[b_part.len() - b_digits..],
@@ -25,11 +25,11 @@ pub(super) fn natural(a: &str, b: &str) -> Ordering {
         }
         (a_rest, b_rest) = (&a_rest[a_part.len()..], &b_rest[b_part.len()..]);
     }
-    // Equal as numbers: `a1` and `a01` are two names all the same.
+    // Equal as numbers, but `a1` and `a01` are different names.
     a_rest.len().cmp(&b_rest.len()).then_with(|| a.cmp(b))
 }
 
-/// The digits that the text begins with, or what stands before its first digit.
+/// The leading digits, or the text before the first digit.
 fn part(text: &str) -> &str {
     let digits = text.starts_with(|first: char| first.is_ascii_digit());
     let end = text.find(|character: char| character.is_ascii_digit() != digits);
@@ -42,7 +42,7 @@ mod tests {
     use core::cmp::Ordering;
 
     #[test]
-    fn numbers_in_names_are_numbers() {
+    fn numbers_in_names_compare_as_numbers() {
         let sorted = [
             "", "eth0", "eth2", "eth10", "eth10np1", "h", "h01", "h1", "h2a", "h10",
         ];

@@ -10,14 +10,14 @@ use hashbrown::HashMap;
 use rocescope_model::{PairRow, PathRow, ProbeRow, Text, Time};
 use rocescope_sketches::Quantiles;
 
-/// Pairs that are followed: 8,192 hosts of 8 NICs have seven times as many, so a larger mesh is looked at in parts.
-/// Each takes 1.5 kB at most beside its paths.
-pub const MOST_PAIRS: usize = 65_536;
-/// 5-tuples of a pair that are counted, and whose paths are kept: eight pools of an agent's source ports.
-pub const MOST_TUPLES: usize = 64;
+/// The maximum number of pairs: 8,192 hosts of 8 NICs have seven times as many, so a larger mesh needs several views.
+/// Each takes at most 1.5 kB beside its paths.
+pub const MAX_PAIRS: usize = 65_536;
+/// The maximum number of 5-tuples per pair that are counted and whose paths are kept: eight pools of an agent's source
+/// ports.
+pub const MAX_TUPLES: usize = 64;
 
-/// Takes rows of `probes`, and then rows of `paths`, and keeps sums and quantiles a pair. NICs are told apart by their
-/// addresses.
+/// Accepts rows of `probes`, then rows of `paths`, and keeps sums and quantiles per pair. Addresses identify NICs.
 #[derive(Debug, Default)]
 pub struct Pairs {
     pairs: Vec<Pair>,
@@ -35,7 +35,7 @@ struct Pair {
     processing: Quantiles,
     /// Source ports that were probed, sorted.
     ports: Vec<u16>,
-    /// When the probe was due that the offset of clocks is from.
+    /// When the probe that the clock offset comes from was due.
     offset_at_ns: i64,
 }
 
@@ -49,12 +49,12 @@ struct Trace {
 }
 
 impl Pairs {
-    /// Takes a probe.
+    /// Adds a probe.
     pub fn probe(&mut self, probe: &ProbeRow) {
         let key = (probe.src, probe.dst);
         let number = match self.numbers.get(&key) {
             Some(number) => *number,
-            None if self.pairs.len() == MOST_PAIRS => {
+            None if self.pairs.len() == MAX_PAIRS => {
                 self.unfollowed += 1;
                 return;
             }
@@ -69,7 +69,7 @@ impl Pairs {
         }
     }
 
-    /// Takes a hop of a path; only those of 5-tuples that have been probed count.
+    /// Adds a hop of a path; only those of probed 5-tuples count.
     pub fn path(&mut self, hop: &PathRow) {
         let Some(&number) = self.numbers.get(&(hop.src, hop.dst)) else {
             return;
@@ -96,31 +96,31 @@ impl Pairs {
         }
         trace.hops[at - 1] = hop.address;
         trace.left = trace.left.saturating_sub(1);
-        // A trace that does not get there says nothing of the way there (Hostmesh, section 3.3.2).
+        // A trace that does not reach its destination does not show the path (Hostmesh, section 3.3.2).
         if trace.left == 0 && trace.hops.last() == Some(&Some(hop.dst)) {
             trace.whole = Some(trace.hops.clone());
         }
     }
 
-    /// Probes of pairs beyond [`MOST_PAIRS`]: they are in no row.
+    /// The number of probes of pairs beyond [`MAX_PAIRS`]; no row includes them.
     #[must_use]
     pub const fn unfollowed(&self) -> u64 {
         self.unfollowed
     }
 
-    /// Rows that could not be used: an outcome or a hop that is none.
+    /// The number of unusable rows: unknown outcome or impossible hop.
     #[must_use]
     pub const fn unreadable(&self) -> u64 {
         self.unreadable
     }
 
-    /// Whether no probe came.
+    /// Whether there are no probes.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.pairs.is_empty()
     }
 
-    /// A row a pair, sorted by host and NICs, as of this span.
+    /// Returns one row per pair, sorted by host and NICs, for this span.
     #[must_use]
     pub fn rows(&self, start_ns: i64, window_ns: i64) -> Vec<PairRow> {
         let pairs = self.pairs.iter().enumerate();
@@ -142,7 +142,7 @@ impl Pairs {
         rows
     }
 
-    /// The paths of a pair, that of most 5-tuples first.
+    /// The paths of a pair, the one of most 5-tuples first.
     fn paths(&self, number: usize, ports: &[u16]) -> String {
         let mut paths: BTreeMap<&[Option<IpAddr>], usize> = BTreeMap::new();
         for port in ports {
@@ -176,7 +176,7 @@ impl Pair {
         }
     }
 
-    /// Whether the outcome is one.
+    /// Counts a probe; returns whether its outcome is known.
     fn count(&mut self, probe: &ProbeRow) -> bool {
         let row = &mut self.row;
         match &*probe.outcome {
@@ -198,7 +198,7 @@ impl Pair {
         add(&mut self.network, probe.network_latency_ns);
         add(&mut self.processing, probe.processing_delay_ns);
         if let Err(at) = self.ports.binary_search(&probe.udp_src_port)
-            && self.ports.len() < MOST_TUPLES
+            && self.ports.len() < MAX_TUPLES
         {
             self.ports.insert(at, probe.udp_src_port);
         }

@@ -1,10 +1,10 @@
-//! The way there and the way back: a figure where ECMP parts them, a verdict where one takes longer.
+//! The two directions of a pair: a statistic if ECMP separates their paths, a verdict if one takes longer.
 
 use crate::faults::{small, way};
 use crate::run::{Run, lines};
 use rocescope_fabric::{Kind, Nic, Place, Rails, Way};
 
-/// Rail switch 0 sends what goes to a NIC over spine 1 alone, where it takes so much longer.
+/// Rail switch 0 sends all packets for a NIC over spine 1, with this extra delay.
 fn detour(run: &mut Run, to: Nic, delay_ns: i64) -> Way {
     let detour = way(run, 0, 1, true);
     run.fault(Kind::Detour { to, delay_ns }, Place::Way(detour), 0);
@@ -12,7 +12,7 @@ fn detour(run: &mut Run, to: Nic, delay_ns: i64) -> Way {
 }
 
 #[test]
-fn a_way_that_is_longer_than_the_way_back_is_named_though_it_was_always_so() {
+fn a_direction_that_is_slower_than_the_other_is_named_although_it_always_was() {
     for seed in 0..5 {
         let mut run = Run::new(Rails::two_tiers(4, 4, 2), seed);
         let topology = run.fabric.topology;
@@ -25,8 +25,8 @@ fn a_way_that_is_longer_than_the_way_back_is_named_though_it_was_always_so() {
             let verdict = &found.verdicts[0];
             assert_eq!((&*verdict.symptom, verdict.problem), ("asymmetry", None));
             assert!(verdict.anomalous_ratio > 0.9, "{verdict:?}");
-            assert!(verdict.sentence.contains("later than those back"));
-            // The 5-tuples that an operator has to look for are those of the pair, and go over the detour.
+            assert!(verdict.sentence.contains("in the other direction"));
+            // The 5-tuples that an operator has to examine are those of the pair, and cross the detour.
             let from = topology.nic(1, 0);
             let pool: Vec<u16> = (0..8)
                 .map(|slot| run.mesh.port(from, slot, found.start_ns))
@@ -50,7 +50,7 @@ fn a_way_that_is_longer_than_the_way_back_is_named_though_it_was_always_so() {
 }
 
 #[test]
-fn a_detour_that_begins_is_told_from_congestion() {
+fn a_new_detour_is_not_congestion() {
     let mut run = small(3);
     let to = run.fabric.topology.nic(2, 1);
     detour(&mut run, to, 80_000);
@@ -60,7 +60,7 @@ fn a_detour_that_begins_is_told_from_congestion() {
 }
 
 #[test]
-fn what_the_clocks_may_explain_is_not_said() {
+fn a_difference_within_the_error_of_the_clocks_gives_no_verdict() {
     for (clock_error_ns, verdicts) in [(0, 1), (40_000, 0)] {
         let mut run = Run::new(Rails::two_tiers(4, 4, 2), 7);
         run.mesh.clock_error_ns = clock_error_ns;
@@ -72,11 +72,11 @@ fn what_the_clocks_may_explain_is_not_said() {
 }
 
 #[test]
-fn ecmp_parts_the_two_ways_of_a_healthy_fabric_and_that_is_a_figure() {
-    // One spine: there is one way, and it is the way back.
+fn ecmp_separates_the_directions_of_a_healthy_fabric_and_that_is_a_statistic() {
+    // One spine: one path, the same in both directions.
     let narrow = Run::new(Rails::two_tiers(4, 4, 1), 1).window();
     assert_eq!(narrow.sla.asymmetric_ratio, Some(0.0));
-    // 4 * 8 * 4 ways, 8 source ports.
+    // 4 * 8 * 4 paths, 8 source ports.
     let mut wide = Run::new(Rails::three_tiers(8, 4, 4, 4, 8), 1);
     for _ in 0..6 {
         let found = wide.window();

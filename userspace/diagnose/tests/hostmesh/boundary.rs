@@ -1,4 +1,4 @@
-//! The 10 % and the minute, to the probe and to the nanosecond.
+//! The limits of 10 % and of one minute, exact to the probe and the nanosecond.
 
 use rocescope_diagnose::hostmesh::{Analyzer, Settings, WindowDiagnosis};
 use rocescope_model::{ProbeRow, Time};
@@ -27,7 +27,7 @@ fn row(src: u8, dst: u8, time_ns: i64, received: bool) -> ProbeRow {
     }
 }
 
-/// 200 probes to NIC 0 of which so many are lost, and 200 from it that arrive.
+/// 200 probes to NIC 0 of which `lost` are lost, and 200 from it that arrive.
 fn window(lost: i64, number: i64) -> Vec<ProbeRow> {
     let start = number * WINDOW;
     let both = (0..200).flat_map(move |i| {
@@ -52,7 +52,7 @@ fn analyzer() -> Analyzer {
 }
 
 #[test]
-fn ten_percent_is_healthy_and_one_probe_more_is_not() {
+fn ten_percent_is_healthy_and_one_more_probe_is_not() {
     let healthy = analyse(&mut analyzer(), window(20, 0), 0);
     assert_eq!(healthy.anomalous_nics, [""; 0]);
     assert_eq!((healthy.sla.rnic_drops, healthy.sla.switch_drops), (0, 20));
@@ -67,10 +67,10 @@ fn ten_percent_is_healthy_and_one_probe_more_is_not() {
 }
 
 #[test]
-fn an_anomalous_nic_stays_so_for_exactly_the_next_minute() {
+fn a_nic_stays_anomalous_for_exactly_one_minute() {
     let mut analyzer = analyzer();
     analyse(&mut analyzer, window(21, 0), 0);
-    // One drop a window from NIC 0 from then on: the minute after the window ends at 80 s.
+    // From then on one drop per window from NIC 0: the minute after the window ends at 80 s.
     for (number, rnic) in [(1, 1), (2, 1), (3, 1), (4, 0)] {
         let mut rows = window(0, number);
         rows.push(row(0, 1, number * WINDOW + 7 * SECOND, false));
@@ -93,7 +93,7 @@ fn a_minute_that_ends_within_a_window_ends_there() {
     let mut analyzer = Analyzer::new(settings, "diagnose").unwrap();
     analyse(&mut analyzer, window(21, 0), 0);
     let mut rows = window(0, 3);
-    // The window before ended at 20 s.
+    // The previous window ended at 20 s.
     rows.push(row(2, 0, 70 * SECOND - 1_000, false));
     rows.push(row(2, 0, 70 * SECOND, false));
     let found = analyse(&mut analyzer, rows, 3);
@@ -101,7 +101,7 @@ fn a_minute_that_ends_within_a_window_ends_there() {
 }
 
 #[test]
-fn rows_that_come_late_are_counted_and_change_nothing() {
+fn late_rows_are_counted_and_change_nothing() {
     let mut analyzer = analyzer();
     analyse(&mut analyzer, window(0, 0), 0);
     analyzer.probe(&row(1, 0, WINDOW - 1, false));
@@ -113,14 +113,14 @@ fn rows_that_come_late_are_counted_and_change_nothing() {
     );
     assert_eq!(analyzer.unreadable(), 0);
     analyzer.probe(&ProbeRow {
-        outcome: "eaten".into(),
+        outcome: "unknown".into(),
         ..row(1, 0, 3 * WINDOW, true)
     });
     assert_eq!(analyzer.unreadable(), 1);
 }
 
 #[test]
-fn settings_that_no_analysis_can_run_with_are_refused() {
+fn invalid_settings_are_refused() {
     for settings in [
         Settings {
             window_ns: 0,

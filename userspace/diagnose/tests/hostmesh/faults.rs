@@ -1,9 +1,9 @@
-//! Each class of faults: what, and where.
+//! Every class of fault: its class and its place.
 
 use crate::run::{Run, WINDOW, lines};
 use rocescope_fabric::{FiveTuple, Kind, LinkId, Nic, Place, ROCE_PORT, Rails, Role, Way};
 
-/// 4 hosts, 4 rails, 2 spines: the fabric that is built of namespaces too.
+/// 4 hosts, 4 rails, 2 spines: the same fabric as the testbed.
 pub(crate) fn small(seed: u64) -> Run {
     let mut run = Run::new(Rails::two_tiers(4, 4, 2), seed);
     for _ in 0..2 {
@@ -21,7 +21,7 @@ pub(crate) fn way(run: &Run, rail: u32, spine: u32, up: bool) -> Way {
     Way { link, up }
 }
 
-/// The rail switch of a NIC drops what comes from another.
+/// The rail switch of a NIC drops packets from another.
 fn refuse(run: &mut Run, src: Nic, dst: Nic) {
     let leaf = run.fabric.topology.ends(LinkId(dst.0)).1;
     let acl = Kind::Acl {
@@ -32,7 +32,7 @@ fn refuse(run: &mut Run, src: Nic, dst: Nic) {
 }
 
 #[test]
-fn a_nic_that_is_down_is_named_with_both_its_directions() {
+fn a_nic_that_is_down_is_named_with_both_directions() {
     for seed in 0..5 {
         let mut run = small(seed);
         let nic = run.fabric.topology.nic(1, 2);
@@ -50,7 +50,7 @@ fn a_nic_that_is_down_is_named_with_both_its_directions() {
 }
 
 #[test]
-fn a_switch_link_that_is_down_is_named_where_nobody_routes_around_it() {
+fn a_switch_link_that_is_down_is_named_if_no_route_avoids_it() {
     for seed in 0..5 {
         let mut run = small(seed);
         let down = way(&run, 3, 1, false);
@@ -61,7 +61,7 @@ fn a_switch_link_that_is_down_is_named_where_nobody_routes_around_it() {
 }
 
 #[test]
-fn grey_links_are_named_one_way() {
+fn lossy_links_are_named_in_one_direction() {
     for seed in 0..5 {
         for probability in [0.05, 0.2, 0.5] {
             let mut run = small(seed);
@@ -73,7 +73,7 @@ fn grey_links_are_named_one_way() {
 }
 
 #[test]
-fn flapping_is_told_from_down() {
+fn flapping_is_not_link_down() {
     for seed in 0..5 {
         let mut run = small(seed);
         let nic = run.fabric.topology.nic(0, 0);
@@ -85,7 +85,7 @@ fn flapping_is_told_from_down() {
             0,
         );
         assert_eq!(lines(&run.window()), ["flapping nic h0/rail0"]);
-        // Slower than a window: known in the second.
+        // Slower than a window: recognised in the second one.
         let mut run = small(seed);
         let slow = Kind::Flapping { period_ns: WINDOW };
         run.fault(slow, Place::Nic(nic), WINDOW / 4);
@@ -95,7 +95,7 @@ fn flapping_is_told_from_down() {
 }
 
 #[test]
-fn corruption_is_told_from_loss() {
+fn corruption_is_not_loss() {
     for seed in 0..5 {
         let mut run = small(seed);
         let bad = way(&run, 2, 1, false);
@@ -105,7 +105,7 @@ fn corruption_is_told_from_loss() {
 }
 
 #[test]
-fn a_missing_route_is_dead_one_way_alone() {
+fn a_missing_route_loses_one_direction_only() {
     for seed in 0..5 {
         let mut run = small(seed);
         let nic = run.fabric.topology.nic(2, 1);
@@ -130,7 +130,7 @@ fn a_missing_route_is_dead_one_way_alone() {
 }
 
 #[test]
-fn an_access_list_shows_as_a_dead_pair() {
+fn an_access_list_loses_one_pair() {
     for seed in 0..5 {
         let mut run = small(seed);
         let topology = run.fabric.topology;
@@ -161,7 +161,7 @@ fn a_blackhole_of_one_tuple_is_named_by_its_port() {
 }
 
 #[test]
-fn congestion_is_seen_in_latency_and_drops_with_it_are_problem_five() {
+fn congestion_shows_in_latency_and_with_drops_it_is_problem_five() {
     for seed in 0..5 {
         let mut run = small(seed);
         let hot = way(&run, 0, 1, true);
@@ -202,7 +202,7 @@ fn congestion_is_seen_in_latency_and_drops_with_it_are_problem_five() {
 }
 
 #[test]
-fn a_slow_host_is_told_from_a_slow_network() {
+fn a_slow_host_is_not_a_slow_network() {
     for seed in 0..5 {
         let mut run = small(seed);
         let host = run.fabric.topology.node(Role::Host(2));
@@ -221,7 +221,7 @@ fn a_slow_host_is_told_from_a_slow_network() {
 }
 
 #[test]
-fn a_switch_that_loses_everything_is_named_itself() {
+fn a_switch_that_loses_everything_is_named() {
     let mut run = small(9);
     let spine = run.fabric.topology.node(Role::Spine(1));
     run.fault(Kind::Loss { probability: 0.2 }, Place::Node(spine), 0);
@@ -229,7 +229,7 @@ fn a_switch_that_loses_everything_is_named_itself() {
 }
 
 #[test]
-fn a_nic_and_a_link_at_once_are_both_named() {
+fn a_nic_and_a_link_that_fail_together_are_both_named() {
     for seed in 0..5 {
         let mut run = small(seed);
         let nic = run.fabric.topology.nic(1, 1);
@@ -245,7 +245,7 @@ fn a_nic_and_a_link_at_once_are_both_named() {
 }
 
 #[test]
-fn what_was_dead_before_the_first_trace_is_named_all_the_same() {
+fn a_fault_before_the_first_trace_is_named() {
     let rails = Rails::two_tiers(4, 4, 2);
     for seed in 0..5 {
         let mut run = Run::new(rails, seed);
@@ -260,20 +260,20 @@ fn what_was_dead_before_the_first_trace_is_named_all_the_same() {
         refuse(&mut run, src, dst);
         assert_eq!(lines(&run.window()), ["acl pair h0/rail3 to h0/rail1"]);
 
-        // Half of what goes into rail 0 has no path: nothing is made up for it.
+        // Half of the 5-tuples into rail 0 have no path: no verdict guesses one.
         let mut run = Run::new(rails, seed);
         let down = way(&run, 0, 1, false);
         run.fault(Kind::LinkDown, Place::Link(down.link), 0);
         let found = run.window();
         assert_eq!(lines(&found), [""; 0]);
         assert!(found.sla.timeouts > 300);
-        // By the paper's rule the NICs of the rail are anomalous, and the drops are theirs.
+        // By the paper's rule the NICs of the rail are anomalous and cause the drops.
         assert_eq!(found.anomalous_nics.len(), 4);
     }
 }
 
 #[test]
-fn rails_of_ipv6_are_diagnosed_alike() {
+fn ipv6_rails_are_diagnosed_like_ipv4_rails() {
     let mut rails = Rails::two_tiers(4, 4, 2);
     rails.ipv6 = true;
     let mut run = Run::new(rails, 3);

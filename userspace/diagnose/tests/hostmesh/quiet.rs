@@ -1,11 +1,11 @@
-//! Where nothing is wrong, nothing is said.
+//! A healthy fabric gives no verdicts.
 
 use crate::run::{Run, lines};
 use rocescope_diagnose::hostmesh::Settings;
 use rocescope_fabric::{Clocks, Kind, Place, Rails, Role};
 
 #[test]
-fn an_hour_of_quiet_gives_no_verdict() {
+fn an_hour_without_faults_gives_no_verdict() {
     let mut run = Run::new(Rails::two_tiers(4, 4, 2), 1);
     run.fabric.clocks = Clocks {
         offset_ns: 3_000_000,
@@ -25,7 +25,7 @@ fn an_hour_of_quiet_gives_no_verdict() {
 }
 
 #[test]
-fn the_background_that_is_borne_gives_no_verdict() {
+fn the_accepted_background_loss_gives_no_verdict() {
     let mut run = Run::new(Rails::two_tiers(8, 4, 2), 2);
     let everywhere: Vec<u32> = (0..run.fabric.topology.nodes()).collect();
     for node in everywhere {
@@ -42,9 +42,9 @@ fn the_background_that_is_borne_gives_no_verdict() {
 }
 
 #[test]
-fn few_probes_say_nothing_and_the_window_says_so() {
+fn a_window_with_few_probes_gives_no_verdict_and_the_reason() {
     let settings = Settings {
-        least_window: 10_000,
+        min_window: 10_000,
         ..Settings::default()
     };
     let mut run = Run::with(Rails::two_tiers(4, 4, 2), 1, settings);
@@ -56,13 +56,13 @@ fn few_probes_say_nothing_and_the_window_says_so() {
         found
             .sla
             .unjudged
-            .contains("only 3200 probes, 10000 are needed")
+            .contains("only 3200 of 10000 required probes")
     );
     assert!(found.sla.timeouts > 100);
 }
 
 #[test]
-fn a_fabric_that_is_slow_as_a_whole_has_no_slow_place() {
+fn a_uniformly_slow_fabric_has_no_slow_place() {
     let mut run = Run::new(Rails::two_tiers(4, 4, 2), 4);
     for _ in 0..3 {
         run.window();

@@ -7,7 +7,7 @@ use rocescope_model::{Time, VerdictRow};
 
 /// Length of a window.
 pub(crate) const WINDOW: i64 = 20_000_000_000;
-/// A time that windows and pools of ports begin at.
+/// The start of a window and of a pool of ports.
 pub(crate) const START: i64 = 1_795_200_000_000_000_000;
 
 pub(crate) struct Run {
@@ -44,7 +44,7 @@ impl Run {
         }
     }
 
-    /// A fault from some windows after now on, that stays.
+    /// Adds a permanent fault that begins `after_ns` from now.
     pub(crate) fn fault(&mut self, kind: Kind, place: Place, after_ns: i64) {
         self.fabric.faults.push(Fault {
             kind,
@@ -54,7 +54,7 @@ impl Run {
         });
     }
 
-    /// Runs a window: its traces are made when it begins.
+    /// Runs a window; its traces run at its start.
     pub(crate) fn window(&mut self) -> WindowDiagnosis {
         let Self {
             fabric,
@@ -78,7 +78,7 @@ impl Run {
     }
 }
 
-/// The verdicts in one line each.
+/// Formats each verdict as one line.
 pub(crate) fn lines(found: &WindowDiagnosis) -> Vec<String> {
     found.verdicts.iter().map(line).collect()
 }

@@ -1,4 +1,4 @@
-//! SLA figures against a count by hand, paths that change, and flows over a place.
+//! SLA metrics compared with counts by hand, paths that change, and flows over a place.
 
 use crate::run::{Run, START, WINDOW, lines};
 use rocescope_diagnose::hostmesh::flows::FlowKey;
@@ -67,7 +67,7 @@ fn coverage_and_votes_are_counted_by_hand() {
     let [verdict] = &found.verdicts[..] else {
         panic!("{:?}", lines(&found));
     };
-    // With one spine a switch's links in line carry the same probes: all are named.
+    // With one spine, consecutive links of a switch carry the same probes: all are named.
     assert_eq!(&*verdict.place, "r0>s0 or s0>r1");
     assert_eq!(
         (&*verdict.paper, verdict.votes),
@@ -76,7 +76,7 @@ fn coverage_and_votes_are_counted_by_hand() {
 }
 
 #[test]
-fn flows_are_matched_by_their_addresses_or_by_their_paths() {
+fn flows_are_matched_by_address_or_by_path() {
     let mut run = Run::new(Rails::two_tiers(4, 4, 2), 5);
     run.window();
     let topology = run.fabric.topology;

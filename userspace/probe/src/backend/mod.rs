@@ -1,11 +1,11 @@
-//! How packets get out and in.
+//! Sending and receiving packets.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
-//! | [`raw`] | whole Ethernet frames by packet sockets, stamped by the kernel |
+//! | [`raw`] | Ethernet frames over packet sockets, stamped by the kernel or the NIC |
 //! | [`simulated`] | a host of a simulated fabric |
-//! | `verbs` | UD queue pairs of RDMA devices (feature `verbs`; it has run on no hardware yet) |
-//! | `system_clock` | the agent's clock where time is real, and when it is set |
+//! | `verbs` | UD queue pairs of RDMA devices (feature `verbs`; not yet tested on hardware) |
+//! | `system_clock` | the agent's clock in real time, and the detection of clock steps |
 
 pub mod raw;
 pub mod simulated;
@@ -16,23 +16,23 @@ pub mod verbs;
 use crate::types::{Clock, Event, Nanos, Nic, Outgoing, Refusal};
 use std::io;
 
-/// Why a backend cannot be had, or used any longer.
+/// Why a backend is unavailable or has failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// There is no such NIC, or it cannot be probed.
+    /// The NIC does not exist or cannot be probed.
     #[error("{nic}: {why}")]
     Nic {
         /// Its name.
         nic: String,
-        /// What is the matter.
+        /// The reason.
         why: String,
     },
-    /// The kernel refuses.
+    /// The kernel refused an operation.
     #[error("{what}: {source}")]
     Io {
-        /// What was tried.
+        /// The operation.
         what: &'static str,
-        /// What the kernel said.
+        /// The error of the kernel.
         source: io::Error,
     },
 }
@@ -43,12 +43,12 @@ impl Error {
     }
 }
 
-/// What became of waiting.
+/// The result of waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waited {
-    /// All that happened before this instant is among the events.
+    /// The events include everything that happened before this instant.
     pub seen: Nanos,
-    /// A signal came.
+    /// A signal interrupted the wait.
     pub woken: bool,
 }
 
@@ -63,20 +63,19 @@ pub trait Backend {
     /// The agent's clock, now.
     fn now(&self) -> Nanos;
 
-    /// Sends a datagram. That it left, and when, is told by [`wait`](Self::wait).
+    /// Sends a datagram. [`wait`](Self::wait) reports when it left.
     ///
     /// # Errors
-    /// Why it was not sent; that is an outcome and no failure of the backend.
+    /// Why it was not sent; that is an outcome, not a failure of the backend.
     fn send(&mut self, outgoing: &Outgoing) -> Result<(), Refusal>;
 
-    /// Waits until `until`, or until something happened; what did is appended to `events`, departures
-    /// before arrivals.
+    /// Waits until `until` or until something happens, and appends it to `events`, departures before arrivals.
     ///
     /// # Errors
-    /// The backend can no longer be used.
+    /// The backend is no longer usable.
     fn wait(&mut self, until: Nanos, events: &mut Vec<Event>) -> Result<Waited, Error>;
 
-    /// Frames that found no room before anybody could look at them, so far.
+    /// The number of frames dropped because a receive buffer was full.
     fn dropped(&mut self) -> u64 {
         0
     }

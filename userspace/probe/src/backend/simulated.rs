@@ -1,4 +1,4 @@
-//! A host of a simulated fabric. Time passes only while somebody waits.
+//! A host of a simulated fabric. Time passes only in [`Backend::wait`].
 
 use super::{Backend, Error, Waited};
 use crate::icmp::Answer;
@@ -17,13 +17,13 @@ pub struct Simulated {
     nics: Vec<Nic>,
     draws: Draws,
     now: Nanos,
-    /// What will happen, by when; the number keeps apart what happens at once.
+    /// Future events by time; the number distinguishes simultaneous events.
     ahead: BTreeMap<(Nanos, u64), Event>,
     count: u64,
 }
 
 impl Simulated {
-    /// The NICs of `host`, from `now` on. Equal seeds see equal fates.
+    /// Creates the backend for the NICs of `host`, from `now` on. Equal seeds give equal results.
     #[must_use]
     pub fn new(fabric: Fabric, host: u32, now: Nanos, seed: u64) -> Self {
         let nic = |index| {
@@ -44,7 +44,7 @@ impl Simulated {
         }
     }
 
-    /// The fabric: what breaks may be changed while time stands still.
+    /// The fabric; its faults may be changed between two waits.
     pub fn fabric(&mut self) -> &mut Fabric {
         &mut self.fabric
     }

@@ -1,12 +1,12 @@
-//! The clock of the system, which stamps frames too, and when somebody sets it.
+//! The system clock, which also stamps frames, and the detection of clock steps.
 
 use crate::types::Nanos;
 use rustix::time::{ClockId, clock_gettime};
 
-/// Less than this is the time between two looks at two clocks.
+/// The minimum step; reading two clocks takes less time than this.
 const STEP: i64 = 1_000_000;
 
-/// Now.
+/// Returns the current time.
 pub(super) fn now() -> Nanos {
     nanos(ClockId::Realtime)
 }
@@ -16,7 +16,7 @@ fn nanos(clock: ClockId) -> Nanos {
     Nanos(time.tv_sec * 1_000_000_000 + time.tv_nsec)
 }
 
-/// How far the system clock is ahead of the one that nobody can set.
+/// The lead of the system clock over the monotonic clock, which cannot be set.
 #[derive(Debug)]
 pub(super) struct SystemClock {
     ahead: Nanos,
@@ -27,12 +27,12 @@ impl SystemClock {
         Self { ahead: ahead() }
     }
 
-    /// Whether it was set since [`step`](Self::step) last said so.
+    /// Whether it was set since the last [`step`](Self::step).
     pub(super) fn is_set(&self) -> bool {
         (ahead() - self.ahead).0.abs() > STEP
     }
 
-    /// By how much it was set, where it was.
+    /// Returns by how much it was set, if it was.
     pub(super) fn step(&mut self) -> Option<Nanos> {
         let now = ahead();
         let by = now - self.ahead;
@@ -44,12 +44,12 @@ impl SystemClock {
     }
 }
 
-/// The least of three looks: one that was interrupted between the two clocks would look like a step.
+/// The best of three readings: one that was interrupted between the two clocks would look like a step.
 fn ahead() -> Nanos {
-    let look = || {
+    let read = || {
         let real = nanos(ClockId::Realtime);
         real - nanos(ClockId::Monotonic)
     };
-    let (a, b, c) = (look(), look(), look());
+    let (a, b, c) = (read(), read(), read());
     a.max(b).max(c)
 }

@@ -1,4 +1,4 @@
-//! The calls of libibverbs for devices and completions, over the double.
+//! The libibverbs calls for devices and completions, on the test double.
 
 use crate::double::{Cq, Double, KILOHERTZ, NAMES, NICS, Stamps, fail, gid, leak, with};
 use crate::queue_pairs::{post_recv, post_send};
@@ -6,7 +6,7 @@ use rdma_mummy_sys as ib;
 use std::collections::VecDeque;
 use std::ffi::{c_char, c_int, c_void};
 
-/// Which device a context is of.
+/// Returns the device of a context.
 pub(crate) fn device_of(double: &Double, context: *mut ib::ibv_context) -> usize {
     let mut contexts = double.contexts.iter();
     contexts.position(|its| *its == context.addr()).unwrap()
@@ -24,7 +24,7 @@ unsafe extern "C" fn ibv_get_device_list(count: *mut c_int) -> *mut *mut ib::ibv
             }
         })
     };
-    // SAFETY: the caller gives a number to write.
+    // SAFETY: the caller passes a number to write.
     unsafe { *count = NAMES.len() as c_int };
     leak::<[*mut ib::ibv_device; 3]>(|list| {
         list[0] = device(NAMES[0]);
@@ -38,13 +38,13 @@ const unsafe extern "C" fn ibv_free_device_list(_: *mut *mut ib::ibv_device) {}
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn ibv_get_device_name(device: *mut ib::ibv_device) -> *const c_char {
-    // SAFETY: a device of the list.
+    // SAFETY: it is a device of the list.
     unsafe { (*device).name.as_ptr() }
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn ibv_open_device(device: *mut ib::ibv_device) -> *mut ib::ibv_context {
-    // SAFETY: a device of the list.
+    // SAFETY: it is a device of the list.
     let number = unsafe { (*device).name[5] } as u8 - b'0';
     let number = usize::from(number);
     if with(|double| double.closed == Some(number)) {
@@ -60,7 +60,7 @@ unsafe extern "C" fn ibv_open_device(device: *mut ib::ibv_device) -> *mut ib::ib
         verbs.context.ops.post_send = Some(post_send);
         verbs.context.ops.post_recv = Some(post_recv);
     });
-    // SAFETY: it was just made.
+    // SAFETY: it was just created.
     let context = unsafe { &raw mut (*verbs).context };
     with(|double| double.contexts[number] = context.addr());
     context
@@ -71,7 +71,7 @@ const unsafe extern "C" fn ibv_close_device(_: *mut ib::ibv_context) -> c_int {
     0
 }
 
-/// Of each port: the NIC's address in version 1, as RoCEv2 on another interface, and as what is looked for.
+/// For each port: the NIC's address as RoCEv1, as RoCEv2 on another interface, and as the wanted entry.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn _ibv_query_gid_table(
     context: *mut ib::ibv_context,
@@ -88,7 +88,7 @@ unsafe extern "C" fn _ibv_query_gid_table(
             .enumerate()
         {
             if its == device && count < most {
-                // SAFETY: the caller has room for so many.
+                // SAFETY: the caller has room for this number.
                 unsafe {
                     *entries.add(count) = ib::ibv_gid_entry {
                         gid: ib::ibv_gid { raw: gid(nic) },
@@ -111,12 +111,12 @@ unsafe extern "C" fn query_device_ex(
     attributes: *mut ib::ibv_device_attr_ex,
     _: usize,
 ) -> c_int {
-    // SAFETY: the caller gives attributes to fill.
+    // SAFETY: the caller passes attributes to fill.
     unsafe { (*attributes).hca_core_clock = KILOHERTZ };
     0
 }
 
-/// Only where a device is asked in the old way.
+/// Only for the old form of the query.
 #[unsafe(no_mangle)]
 const unsafe extern "C" fn ibv_query_device(
     _: *mut ib::ibv_context,
@@ -139,7 +139,7 @@ unsafe extern "C" fn ibv_create_comp_channel(
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn ibv_destroy_comp_channel(channel: *mut ib::ibv_comp_channel) -> c_int {
-    // SAFETY: a channel that was made above.
+    // SAFETY: a channel that was created above.
     unsafe { libc::close((*channel).fd) }
 }
 
@@ -159,7 +159,7 @@ fn cq(
     });
     let cq = Cq {
         wall_clock,
-        // SAFETY: a channel that was made above.
+        // SAFETY: a channel that was created above.
         event: unsafe { (*channel).fd },
         armed: false,
         waiting: VecDeque::new(),
@@ -174,7 +174,7 @@ unsafe extern "C" fn create_cq_ex(
     attributes: *mut ib::ibv_cq_init_attr_ex,
 ) -> *mut ib::ibv_cq_ex {
     use ib::ibv_create_cq_wc_flags as Flags;
-    // SAFETY: the caller gives attributes.
+    // SAFETY: the caller passes attributes.
     let attributes = unsafe { &*attributes };
     let wall = u64::from(Flags::IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK.0);
     let ticks = u64::from(Flags::IBV_WC_EX_WITH_COMPLETION_TIMESTAMP.0);
@@ -215,7 +215,7 @@ unsafe extern "C" fn ibv_get_cq_event(
     _: *mut *mut c_void,
 ) -> c_int {
     let mut count = 0u64;
-    // SAFETY: a channel that was made above, and eight bytes; the caller gives a pointer to fill.
+    // SAFETY: a channel that was created above, and eight bytes; the caller passes a pointer to fill.
     unsafe {
         assert_eq!(libc::read((*channel).fd, (&raw mut count).cast(), 8), 8);
         let fd = (*channel).fd;
@@ -241,7 +241,7 @@ unsafe extern "C" fn poll_cq(cq: *mut ib::ibv_cq, most: c_int, found: *mut ib::i
         let waiting = &mut double.cqs.get_mut(&cq.addr()).unwrap().waiting;
         let count = waiting.len().min(most as usize);
         for (at, completion) in waiting.drain(..count).enumerate() {
-            // SAFETY: the caller has room for so many.
+            // SAFETY: the caller has room for this number.
             let to = unsafe { &mut *found.add(at) };
             (to.wr_id, to.status) = (completion.number, completion.status);
         }
@@ -250,7 +250,7 @@ unsafe extern "C" fn poll_cq(cq: *mut ib::ibv_cq, most: c_int, found: *mut ib::i
 }
 
 unsafe extern "C" fn start_poll(cq: *mut ib::ibv_cq_ex, _: *mut ib::ibv_poll_cq_attr) -> c_int {
-    // SAFETY: as the caller's.
+    // SAFETY: the same as for the caller.
     unsafe { next_poll(cq) }
 }
 
@@ -261,7 +261,7 @@ unsafe extern "C" fn next_poll(cq: *mut ib::ibv_cq_ex) -> c_int {
         let Some(completion) = &of.reading else {
             return libc::ENOENT;
         };
-        // SAFETY: a queue that was made above.
+        // SAFETY: a queue that was created above.
         unsafe {
             (*cq).wr_id = completion.number;
             (*cq).status = completion.status;
@@ -274,7 +274,7 @@ unsafe extern "C" fn end_poll(cq: *mut ib::ibv_cq_ex) {
     with(|double| double.cqs.get_mut(&cq.addr()).unwrap().reading = None);
 }
 
-/// Nanoseconds or ticks, as the queue was made.
+/// Nanoseconds or ticks, depending on the queue.
 unsafe extern "C" fn read_stamp(cq: *mut ib::ibv_cq_ex) -> u64 {
     with(|double| {
         let of = &double.cqs[&cq.addr()];

@@ -1,10 +1,10 @@
-//! A double of libibverbs: the calls that the backend makes, over RDMA devices that are numbers.
+//! A test double of libibverbs: the calls of the backend, on simulated RDMA devices.
 //!
-//! The linker takes these functions in the place of `rdma-mummy-sys`'s, which would load the library. They do what the
-//! manual pages of rdma-core say of UD, and refuse what these do not allow: a queue pair goes through its states in order
-//! and with the attributes that each asks for, one in error flushes what is posted, an event comes once for each time it was
-//! asked for, a datagram without a receive or with another queue key is dropped, a route header comes before what was received.
-//! Each test has a double of its own, for each has a thread of its own.
+//! The linker uses these functions instead of those of `rdma-mummy-sys`, which would load the library. They follow the
+//! manual pages of rdma-core for UD, and refuse what these do not allow: a queue pair passes through its states in
+//! order with the attributes that each requires, one in error flushes posted requests, each requested event arrives
+//! once, a datagram without a receive or with another queue key is dropped, a route header precedes each received
+//! datagram. Each test has its own double, since each has its own thread.
 
 use ib::ibv_qp_state::{IBV_QPS_RTR, IBV_QPS_RTS};
 use rdma_mummy_sys as ib;
@@ -16,11 +16,11 @@ use std::ptr::null_mut;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 pub(crate) const GRH: usize = 40;
-/// Of a device with ticks: ConnectX-5.
+/// The clock frequency of a device with ticks: ConnectX-5.
 pub(crate) const KILOHERTZ: u64 = 78_125;
-/// From one device to another.
+/// The latency from one device to another.
 pub(crate) const LATENCY: i64 = 5_000;
-/// Device, port, index of the interface.
+/// Device, port and interface index.
 pub(crate) const NICS: [(usize, u32, u32); 3] = [(0, 1, 11), (0, 2, 12), (1, 1, 13)];
 pub(crate) const NAMES: [&CStr; 2] = [c"mlx5_0", c"mlx5_1"];
 
@@ -32,12 +32,12 @@ pub(crate) fn gid(nic: usize) -> [u8; 16] {
     address(nic).to_ipv6_mapped().octets()
 }
 
-/// What a device stamps completions with.
+/// The timestamps of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stamps {
     WallClock,
     Ticks,
-    /// It says `EOPNOTSUPP`.
+    /// It returns `EOPNOTSUPP`.
     Unsupported,
 }
 
@@ -69,25 +69,25 @@ pub(crate) struct Ah {
     pub(crate) flow_label: u32,
 }
 
-/// The world of one test. What is `pub(crate)` is what tests look at and turn.
+/// The state of one test. Tests read and change the `pub(crate)` fields.
 pub(crate) struct Double {
-    /// What listing the devices fails with.
+    /// The error of the device list.
     pub(crate) no_list: Option<libc::c_int>,
     /// A device that does not open.
     pub(crate) closed: Option<usize>,
     pub(crate) stamps: [Stamps; 2],
-    /// How far the clock of each device is ahead.
+    /// The lead of each device's clock.
     pub(crate) ahead: [i64; 2],
-    /// Datagrams that the fabric loses from now on.
+    /// The number of datagrams that the fabric loses from now on.
     pub(crate) lose: u32,
-    /// Sends that leave, of which the device does not say so.
+    /// The number of sends that leave without a completion.
     pub(crate) lose_completions: u32,
-    /// Sends that fail, and with them their queue pair.
+    /// The number of sends that fail, and with them their queue pair.
     pub(crate) fail: u32,
-    /// A NIC to which no next hop answers.
+    /// A NIC whose next hop does not answer.
     pub(crate) deaf: Option<usize>,
     pub(crate) handles_asked: u32,
-    /// UDP source port and payload of everything that left.
+    /// UDP source port and payload of every departed datagram.
     pub(crate) wire: Vec<(u16, Vec<u8>)>,
     pub(crate) contexts: [usize; 2],
     pub(crate) cqs: BTreeMap<usize, Cq>,
@@ -136,13 +136,13 @@ impl Double {
             nanos,
         });
         if std::mem::take(&mut cq.armed) {
-            // SAFETY: eight bytes, which an event counter takes at once.
+            // SAFETY: eight bytes, which an event counter accepts at once.
             let written = unsafe { libc::write(cq.event, (&raw const ONE).cast(), 8) };
             assert_eq!(written, 8);
         }
     }
 
-    /// A queue pair fails: what is posted is flushed.
+    /// Fails a queue pair: its posted requests are flushed.
     pub(crate) fn fail(&mut self, qp: usize, number: u64) {
         use ib::ibv_wc_status::{IBV_WC_LOC_QP_OP_ERR, IBV_WC_WR_FLUSH_ERR};
         let failed = self.qps.get_mut(&qp).unwrap();
@@ -155,7 +155,7 @@ impl Double {
         }
     }
 
-    /// A datagram reaches the port with this GID.
+    /// Delivers a datagram to the port with this GID.
     pub(crate) fn arrive(&mut self, gid: [u8; 16], number: u32, key: u32, bytes: &[u8], at: i64) {
         let mut qps = self.qps.values_mut();
         let found = qps.find(|qp| qp.number == number && self::gid(qp.nic) == gid);
@@ -168,12 +168,12 @@ impl Double {
         let Some((number, place)) = qp.receives.pop_front() else {
             return;
         };
-        // Of IPv4 the first half of the header is what it was.
+        // With IPv4 the first half of the header stays unchanged.
         let mut written = vec![0x45; GRH / 2];
         written.extend_from_slice(bytes);
         assert!(GRH / 2 + written.len() <= place.length as usize);
         let to = std::ptr::with_exposed_provenance_mut::<u8>(place.addr as usize + GRH / 2);
-        // SAFETY: the backend has said that so many bytes are there for the device to write.
+        // SAFETY: the backend has posted this number of bytes for the device to write.
         unsafe { to.copy_from_nonoverlapping(written.as_ptr(), written.len()) };
         let (cq, nic) = (qp.cq, qp.nic);
         let at = at + self.ahead[NICS[nic].0];
@@ -189,16 +189,16 @@ impl Double {
 
 static ONE: u64 = 1;
 
-/// A structure of the library, zeroed but for what is said; it stays for ever.
+/// Leaks a structure of the library, zeroed except for the fields that `fill` sets.
 pub(crate) fn leak<T>(fill: impl FnOnce(&mut T)) -> *mut T {
-    // SAFETY: structures of numbers, pointers and optional functions, for which all zero is a value.
+    // SAFETY: structures of numbers, pointers and optional functions, for which all zeros is valid.
     let mut made = Box::new(unsafe { std::mem::zeroed::<T>() });
     fill(&mut made);
     Box::into_raw(made)
 }
 
 pub(crate) fn fail<T>(errno: libc::c_int) -> *mut T {
-    // SAFETY: the location is that of this thread.
+    // SAFETY: the location belongs to this thread.
     unsafe { *libc::__errno_location() = errno };
     null_mut()
 }

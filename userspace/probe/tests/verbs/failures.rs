@@ -1,4 +1,4 @@
-//! Losses, queue pairs in error, devices that are not there.
+//! Losses, queue pairs in error, missing devices.
 
 use crate::double::{self, Stamps, gid, with};
 use crate::{PATIENT, Run, nics};
@@ -8,7 +8,7 @@ use rocescope_probe::types::Refusal;
 use rocescope_probe::{Backend, Event, Nanos};
 
 #[test]
-fn what_the_fabric_loses_times_out() {
+fn lost_probes_time_out() {
     let mut run = Run::begin(Nanos::SECOND);
     run.run(200);
     with(|double| double.lose = 5);
@@ -18,9 +18,9 @@ fn what_the_fabric_loses_times_out() {
     assert_eq!(run.outcome("received").len(), run.rows.len() - 5);
 }
 
-/// That it left was never said: it came all the same, and has no latency.
+/// No completion reports the departure: the probe is received, without a latency.
 #[test]
-fn a_lost_completion_is_no_lost_probe() {
+fn a_lost_completion_is_not_a_lost_probe() {
     let mut run = Run::begin(Nanos::SECOND);
     with(|double| double.lose_completions = 3);
     run.run(200);
@@ -37,8 +37,8 @@ fn a_lost_completion_is_no_lost_probe() {
     );
 }
 
-/// What failed did not leave and is no loss of the network; what is sent after that arrives.
-fn a_queue_pair_in_error_begins_anew(stamps: Stamps) {
+/// A failed send did not leave and is not a network loss; later sends arrive.
+fn a_queue_pair_in_error_is_reset(stamps: Stamps) {
     with(|double| double.stamps = [stamps; 2]);
     let mut run = Run::begin(PATIENT);
     run.run(100);
@@ -49,7 +49,7 @@ fn a_queue_pair_in_error_begins_anew(stamps: Stamps) {
     run.run(300);
     run.end();
     assert_eq!(run.agent.last_refusal().unwrap().1, Refusal::QueuePair);
-    // A probe to it may come while it fails.
+    // A probe to it may arrive while it fails.
     let unsent = run.outcome("unsent").len();
     assert!((1..=2).contains(&unsent), "{unsent}");
     assert_eq!(run.outcome("received").len() + unsent, run.rows.len());
@@ -63,18 +63,18 @@ fn a_queue_pair_in_error_begins_anew(stamps: Stamps) {
 }
 
 #[test]
-fn a_stamped_queue_pair_in_error_begins_anew() {
-    a_queue_pair_in_error_begins_anew(Stamps::WallClock);
+fn a_stamped_queue_pair_in_error_is_reset_and_continues() {
+    a_queue_pair_in_error_is_reset(Stamps::WallClock);
 }
 
 #[test]
-fn a_plain_queue_pair_in_error_begins_anew() {
-    a_queue_pair_in_error_begins_anew(Stamps::Unsupported);
+fn a_plain_queue_pair_in_error_is_reset_and_continues() {
+    a_queue_pair_in_error_is_reset(Stamps::Unsupported);
 }
 
-/// The kernel waits for it each time, and nobody probes meanwhile.
+/// The kernel blocks the agent for each attempt.
 #[test]
-fn a_next_hop_that_does_not_answer_is_not_asked_again_at_once() {
+fn a_silent_next_hop_is_not_asked_again_immediately() {
     with(|double| double.deaf = Some(2));
     let mut run = Run::begin(PATIENT);
     run.run(300);
@@ -84,13 +84,13 @@ fn a_next_hop_that_does_not_answer_is_not_asked_again_at_once() {
     assert!(unsent.iter().all(|row| &*row.dst_nic == "rail2"));
     assert_eq!(run.agent.last_refusal().unwrap().1, Refusal::Unreachable);
     assert_eq!(run.outcome("received").len() + unsent.len(), run.rows.len());
-    // Two NICs ask once each; of the others there is a handle a port and pair.
+    // Two NICs ask once each; the others have one handle per port and pair.
     assert!(with(|double| double.handles_asked) <= 2 + 4 * 8);
 }
 
-/// A datagram of somebody else, with the key: whatever lies behind it in the slot is no probe.
+/// A foreign datagram with our queue key: old bytes after it in the slot are not a probe.
 #[test]
-fn a_stranger_is_not_taken_for_the_probe_that_was_there_before() {
+fn a_foreign_datagram_is_not_read_as_the_previous_probe_of_its_slot() {
     let mut run = Run::begin(PATIENT);
     run.run(500);
     run.end();
@@ -113,7 +113,7 @@ fn a_stranger_is_not_taken_for_the_probe_that_was_there_before() {
 }
 
 #[test]
-fn what_is_not_there_is_said_in_one_line() {
+fn missing_devices_are_reported_in_one_line() {
     let said = || Verbs::open(&nics()).unwrap_err().to_string();
     with(|double| double.no_list = Some(libc::EOPNOTSUPP));
     assert!(

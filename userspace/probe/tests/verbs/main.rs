@@ -1,11 +1,11 @@
-//! The verbs backend and the agent, against a double of libibverbs: three NICs, two of them ports of one device.
+//! The verbs backend and the agent on a test double of libibverbs: three NICs, two of them ports of one device.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
-//! | `double` | devices that are numbers, and what of them can be made to fail |
-//! | `calls` | the functions of libibverbs for devices and completions |
-//! | `queue_pairs` | those for queue pairs, sends and receives |
-//! | `failures` | losses, queue pairs in error, devices that are not there |
+//! | `double` | simulated devices and their failures |
+//! | `calls` | the libibverbs functions for devices and completions |
+//! | `queue_pairs` | the functions for queue pairs, sends and receives |
+//! | `failures` | losses, queue pairs in error, missing devices |
 #![expect(clippy::unwrap_used, reason = "it is a test")]
 
 mod calls;
@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 
 const MILLISECOND: i64 = 1_000_000;
 
-/// The NICs of the double, with the indices of their interfaces.
+/// Returns the NICs of the double with their interface indices.
 fn nics() -> Vec<(Nic, u32)> {
     let nic = |(at, (_, _, interface))| {
         let nic = Nic {
@@ -40,7 +40,7 @@ struct Run {
 }
 
 impl Run {
-    /// Probes every 5 ms, which time out after `timeout`.
+    /// Starts an agent that probes every 5 ms with this timeout.
     fn begin(timeout: Nanos) -> Self {
         let verbs = Verbs::open(&nics()).unwrap();
         let settings = Settings {
@@ -67,7 +67,7 @@ impl Run {
         self.rows.append(self.agent.rows().0);
     }
 
-    /// Until all that is under way has come to its end: every probe has a row then.
+    /// Runs until nothing is in flight; every probe then has a row.
     fn end(&mut self) {
         self.agent.stop();
         while self.agent.next_due().is_some() {
@@ -84,12 +84,12 @@ impl Run {
     }
 }
 
-/// Long enough for a machine that is busy with other things.
-const PATIENT: Nanos = Nanos(10 * Nanos::SECOND.0);
+/// A timeout that is long enough for a busy machine.
+const LONG_TIMEOUT: Nanos = Nanos(10 * Nanos::SECOND.0);
 
 /// Half a second in which nothing fails.
 fn run() -> Run {
-    let mut run = Run::begin(PATIENT);
+    let mut run = Run::begin(LONG_TIMEOUT);
     run.run(500);
     run.end();
     assert!(run.rows.len() > 50, "{}", run.rows.len());
@@ -97,7 +97,7 @@ fn run() -> Run {
     run
 }
 
-fn clocks_of_devices_are_told_apart(stamps: [Stamps; 2]) {
+fn clocks_of_devices_are_distinguished(stamps: [Stamps; 2]) {
     const AHEAD: i64 = 2_000 * MILLISECOND;
     with(|double| (double.stamps, double.ahead) = (stamps, [0, AHEAD]));
     let run = run();
@@ -120,18 +120,18 @@ fn clocks_of_devices_are_told_apart(stamps: [Stamps; 2]) {
 }
 
 #[test]
-fn by_wall_clocks_one_way_latency_is_right_within_its_error() {
-    clocks_of_devices_are_told_apart([Stamps::WallClock; 2]);
+fn with_wall_clocks_one_way_latency_is_right_within_its_error() {
+    clocks_of_devices_are_distinguished([Stamps::WallClock; 2]);
 }
 
 #[test]
-fn by_ticks_one_way_latency_is_right_within_its_error() {
-    clocks_of_devices_are_told_apart([Stamps::Ticks, Stamps::WallClock]);
+fn with_ticks_one_way_latency_is_right_within_its_error() {
+    clocks_of_devices_are_distinguished([Stamps::Ticks, Stamps::WallClock]);
 }
 
-/// The stamps of one device mean nothing beside the processor's.
+/// Timestamps of a device are not comparable with those of the processor.
 #[test]
-fn where_one_device_does_not_stamp_the_processor_does_for_all() {
+fn if_one_device_does_not_stamp_the_processor_stamps_for_all() {
     with(|double| {
         double.stamps = [Stamps::WallClock, Stamps::Unsupported];
         double.ahead = [7 * Nanos::SECOND.0; 2];
@@ -144,11 +144,11 @@ fn where_one_device_does_not_stamp_the_processor_does_for_all() {
         assert!(row.time_ns < left && left <= came, "{row:?}");
         assert_eq!(row.nic_receive_ns, row.app_receive_ns);
     }
-    // The queues with stamps are closed again.
+    // The queues with timestamps are closed again.
     assert_eq!(with(|double| double.cqs.len()), NICS.len());
 }
 
-/// The flow label of the handle is what gives the port, and its payload says which it should be.
+/// The flow label of the handle determines the port; the payload contains the expected one.
 #[test]
 fn every_probe_leaves_with_the_source_port_of_its_row() {
     let run = run();
@@ -169,10 +169,10 @@ fn every_probe_leaves_with_the_source_port_of_its_row() {
     }
 }
 
-/// Packets of a trace have no TTL here: none goes out, and each is counted.
+/// Packets of a trace have no TTL here: none is sent, and each is counted.
 #[test]
 fn traces_are_refused() {
-    let mut run = Run::begin(PATIENT);
+    let mut run = Run::begin(LONG_TIMEOUT);
     let settings = Settings {
         traces_per_second: 100.0,
         ..Settings::new("h0", 7)

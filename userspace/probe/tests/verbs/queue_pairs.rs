@@ -1,4 +1,4 @@
-//! The calls of libibverbs for queue pairs and what they send and receive, over the double.
+//! The libibverbs calls for queue pairs, sends and receives, on the test double.
 
 use crate::calls::device_of;
 use crate::double::{Ah, GRH, LATENCY, NICS, Qp, fail, gid, leak, now, with};
@@ -14,7 +14,7 @@ unsafe extern "C" fn ibv_alloc_pd(context: *mut ib::ibv_context) -> *mut ib::ibv
     leak(|pd: &mut ib::ibv_pd| pd.context = context)
 }
 
-/// Its key is not 0, so that one who leaves it away is noticed.
+/// Its key is not 0, so that the test detects a request without it.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn ibv_reg_mr(
     pd: *mut ib::ibv_pd,
@@ -30,7 +30,7 @@ unsafe extern "C" fn ibv_create_qp(
     pd: *mut ib::ibv_pd,
     attributes: *mut ib::ibv_qp_init_attr,
 ) -> *mut ib::ibv_qp {
-    // SAFETY: the caller gives attributes and an open domain.
+    // SAFETY: the caller passes attributes and an open domain.
     let (attributes, context) = unsafe { (&*attributes, (*pd).context) };
     assert_eq!(attributes.qp_type, ib::ibv_qp_type::IBV_QPT_UD);
     with(|double| {
@@ -49,7 +49,7 @@ unsafe extern "C" fn ibv_create_qp(
     })
 }
 
-/// The states of a UD queue pair, as the manual page of `ibv_modify_qp` has them.
+/// Implements the states of a UD queue pair as in the manual page of `ibv_modify_qp`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn ibv_modify_qp(
     qp: *mut ib::ibv_qp,
@@ -57,7 +57,7 @@ unsafe extern "C" fn ibv_modify_qp(
     mask: c_int,
 ) -> c_int {
     use ib::ibv_qp_attr_mask as Mask;
-    // SAFETY: the caller gives a queue pair and attributes.
+    // SAFETY: the caller passes a queue pair and attributes.
     let (attributes, context) = unsafe { (&*attributes, (*qp).context) };
     let needed = |state: State| match state {
         IBV_QPS_INIT => Mask::IBV_QP_PKEY_INDEX | Mask::IBV_QP_PORT | Mask::IBV_QP_QKEY,
@@ -103,7 +103,7 @@ unsafe extern "C" fn ibv_create_ah(
     pd: *mut ib::ibv_pd,
     attributes: *mut ib::ibv_ah_attr,
 ) -> *mut ib::ibv_ah {
-    // SAFETY: the caller gives attributes; of the union every variant is 16 bytes.
+    // SAFETY: the caller passes attributes; every variant of the union is 16 bytes.
     let (attributes, to) = unsafe { (&*attributes, (*attributes).grh.dgid.raw) };
     assert_eq!((attributes.is_global, attributes.grh.sgid_index), (1, 2));
     with(|double| {
@@ -132,7 +132,7 @@ pub(crate) unsafe extern "C" fn post_recv(
     request: *mut ib::ibv_recv_wr,
     _: *mut *mut ib::ibv_recv_wr,
 ) -> c_int {
-    // SAFETY: the caller gives a request of one part.
+    // SAFETY: the caller passes a request of one part.
     let (request, part) = unsafe { (&*request, *(*request).sg_list) };
     with(|double| {
         let of = double.qps.get_mut(&qp.addr()).unwrap();
@@ -150,10 +150,10 @@ pub(crate) unsafe extern "C" fn post_send(
     request: *mut ib::ibv_send_wr,
     _: *mut *mut ib::ibv_send_wr,
 ) -> c_int {
-    // SAFETY: the caller gives a request of one part, to a queue pair of UD.
+    // SAFETY: the caller passes a request of one part for a UD queue pair.
     let (request, part, to) = unsafe { (&*request, *(*request).sg_list, (*request).wr.ud) };
     let from = std::ptr::with_exposed_provenance::<u8>(part.addr as usize);
-    // SAFETY: the backend has said that so many bytes are there for the device to read.
+    // SAFETY: the backend has posted this number of bytes for the device to read.
     let bytes = unsafe { std::slice::from_raw_parts(from, part.length as usize) }.to_vec();
     with(|double| {
         let of = &double.qps[&qp.addr()];

@@ -156,7 +156,7 @@ fn analyzer(arguments: &HostmeshArguments) -> Result<Analyzer> {
     let settings = Settings {
         window_ns: nanos(arguments.window)?,
         sticky_ns: nanos(arguments.sticky)?,
-        most_ignored: arguments.most_ignored,
+        max_ignored: arguments.most_ignored,
         ..Settings::default()
     };
     let settings = settings.scaled(arguments.scale.into());

@@ -155,7 +155,7 @@ fn probe(
             return Ok(());
         }
         if is_due {
-            agent.look(cost.share());
+            agent.update_throttle(cost.share());
             cost.shrink()?;
             for (nic, presence) in agent.presences() {
                 say!("{}", presence_of(nic, presence));

@@ -1,7 +1,7 @@
-//! Whether routes or interfaces have changed, as the kernel tells whoever listens.
+//! Notifications of the kernel about changed routes and interfaces.
 //!
-//! Next hops are looked up again now and then anyway. A route that is gone would be noticed seconds late
-//! by that alone, and probes that cannot arrive would pass for lost ones.
+//! The agent also resolves next hops periodically. That alone would notice a removed route seconds late, and probes
+//! that cannot arrive would count as lost.
 
 use super::super::Error;
 use netlink_sys::Socket as Netlink;
@@ -22,13 +22,13 @@ pub(super) const INTERFACES: &[libc::c_uint] = &[
     libc::RTNLGRP_IPV4_IFADDR,
     libc::RTNLGRP_IPV6_IFADDR,
 ];
-/// Messages taken at one time; more are told of at once again.
+/// The maximum number of messages read at a time; the socket stays ready while there are more.
 const BURST: usize = 64;
 
 pub(super) struct Changes(Netlink);
 
 impl Changes {
-    /// Listens to these groups.
+    /// Subscribes to these groups.
     pub(super) fn open(groups: &[libc::c_uint]) -> Result<Self, Error> {
         let open = || {
             let mut netlink = Netlink::new(NETLINK_ROUTE)?;
@@ -47,13 +47,14 @@ impl Changes {
         self.0.as_fd()
     }
 
-    /// Takes what was said; whether something has changed. What, is not read: it will be looked up.
+    /// Reads the notifications; returns whether there were any. Their content is not parsed: the caller looks up the
+    /// state.
     pub(super) fn take(&self) -> bool {
         let mut some = false;
         for _ in 0..BURST {
             match self.0.recv(&mut &mut [0_u8; 1][..], libc::MSG_DONTWAIT) {
                 Ok(_) => some = true,
-                // More was said than found room.
+                // Notifications were dropped because the buffer was full.
                 Err(error) if error.raw_os_error() == Some(libc::ENOBUFS) => some = true,
                 Err(_) => break,
             }

@@ -1,16 +1,15 @@
 //! Keeps the kernel from answering probes.
 //!
-//! To the kernel a probe is a UDP datagram to a port. Where it lets it through (its source is an
-//! address of this host, which IPv4 refuses as martian unless `accept_local` is set) and nobody holds the
-//! port, it would answer with *port unreachable*, which switches would carry back. So the port is held,
-//! and a filter drops whatever comes.
+//! To the kernel a probe is a UDP datagram to a port. If it accepts the datagram (its source is an address of this
+//! host, which IPv4 refuses as martian unless `accept_local` is set) and the port is closed, it would answer with *port
+//! unreachable*, which switches would carry back. So the agent binds the port, and a filter drops all datagrams.
 
 use super::super::Error;
 use rocescope_host::packet::{DROP_ALL, attach_filter};
 use std::io::ErrorKind;
 use std::net::{Ipv4Addr, Ipv6Addr, UdpSocket};
 
-/// Sockets that hold the port.
+/// Sockets bound to the port.
 #[derive(Debug)]
 pub(super) struct Guard {
     _sockets: Vec<UdpSocket>,
@@ -19,7 +18,7 @@ pub(super) struct Guard {
 
 impl Guard {
     pub(super) fn open(port: u16) -> Result<Self, Error> {
-        // One for both families where the host has IPv6 (and does not part them), else for one.
+        // One for both families if the host has IPv6 (and does not separate them), else one for each.
         let v6 = UdpSocket::bind((Ipv6Addr::UNSPECIFIED, port));
         let v4 = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, port));
         let mut guard = Self {
@@ -33,7 +32,7 @@ impl Guard {
                     attach_filter(&socket, &DROP_ALL).map_err(Error::at("a filter"))?;
                     guard._sockets.push(socket);
                 }
-                // The first of them takes IPv4 too.
+                // The first socket covers IPv4 too.
                 Err(error) if error.kind() == ErrorKind::AddrInUse => {
                     guard.is_taken |= !(is_v4 && has_v6);
                 }
@@ -45,7 +44,7 @@ impl Guard {
         Ok(guard)
     }
 
-    /// Somebody else holds the port.
+    /// Whether another process is bound to the port.
     pub(super) const fn is_taken(&self) -> bool {
         self.is_taken
     }

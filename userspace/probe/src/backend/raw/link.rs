@@ -15,12 +15,12 @@ pub struct Link {
     address: IpAddr,
 }
 
-/// The interfaces of this host, whatever they are.
+/// Lists all interfaces of this host.
 pub(super) fn interfaces() -> Result<Vec<Listed>, Error> {
     listing::list().map_err(Error::at("the interfaces"))
 }
 
-/// Every Ethernet interface that is up and has an address.
+/// Returns every Ethernet interface that is up and has an address.
 ///
 /// # Errors
 /// They cannot be listed.
@@ -31,7 +31,7 @@ pub fn all() -> Result<Vec<Link>, Error> {
         .collect())
 }
 
-/// The interface with this name.
+/// Returns the interface with this name.
 ///
 /// # Errors
 /// There is none, or it cannot be probed.
@@ -49,21 +49,19 @@ pub fn find(name: &str) -> Result<Link, Error> {
 }
 
 impl Link {
-    /// `before` is the address that it had: it keeps it for as long as it can.
+    /// `before` is its previous address, which it keeps while the interface has it.
     fn new(interface: &Listed, before: Option<IpAddr>) -> Result<Self, &'static str> {
         let mac = interface.mac.filter(|_| !interface.is_loopback());
-        let mac = mac.ok_or("no Ethernet interface")?;
+        let mac = mac.ok_or("not an Ethernet interface")?;
         let is_routed = |address: &IpAddr| match address {
             IpAddr::V4(v4) => !v4.is_link_local(),
             IpAddr::V6(v6) => !v6.is_unicast_link_local(),
         };
         let mut addresses = interface.addresses.clone();
         addresses.retain(is_routed);
-        // IPv4 where there is any, else IPv6.
+        // IPv4 if it has any, else IPv6.
         addresses.sort_by_key(|address| (Some(*address) != before, is_v6(*address)));
-        let address = *addresses
-            .first()
-            .ok_or("it has no address (`ip address add`)")?;
+        let address = *addresses.first().ok_or("no address (`ip address add`)")?;
         Ok(Self {
             mac,
             address,
@@ -71,20 +69,20 @@ impl Link {
         })
     }
 
-    /// The interface of this name among these, if it can be probed at an address of the same family.
+    /// Returns the interface of the same name if it has an address of the same family.
     pub(super) fn among(&self, interfaces: &[Listed]) -> Option<Self> {
         let mut named = interfaces.iter().filter(|one| one.name == self.name());
         let now = Self::new(named.next()?, Some(self.address)).ok()?;
         (is_v6(now.address) == is_v6(self.address)).then_some(now)
     }
 
-    /// Another interface, or one that is to be told from this by what stands in frames.
+    /// Whether it is another interface, or its frames have other addresses.
     pub(super) fn differs(&self, other: &Self) -> bool {
         let key = |link: &Self| (link.index(), link.mac, link.address);
         key(self) != key(other)
     }
 
-    /// What the agent knows of it.
+    /// The NIC as the agent sees it.
     #[must_use]
     pub fn nic(&self) -> Nic {
         Nic {
@@ -122,13 +120,13 @@ impl Link {
         self.interface.index
     }
 
-    /// No card is behind it.
+    /// Whether it is not a hardware device.
     #[must_use]
     pub fn is_virtual(&self) -> bool {
         !self.sys("device").exists()
     }
 
-    /// An RDMA device is behind it, which takes RoCEv2 for itself: UDP 4791 never reaches the kernel.
+    /// Whether it is an RDMA device, which consumes RoCEv2 itself: UDP 4791 never reaches the kernel.
     #[must_use]
     pub fn is_rdma(&self) -> bool {
         self.sys("device/infiniband").exists()

@@ -1,16 +1,16 @@
-//! Whole Ethernet frames by packet sockets, stamped by the kernel.
+//! Ethernet frames over packet sockets, stamped by the kernel or the NIC.
 //!
-//! Between two addresses of one host the kernel would never use the wire, so frames are built whole: to
-//! the MAC address of the next hop that the routing table names for the destination *out of this NIC*.
-//! The driver stamps a frame as it hands it to the card (2), the network stack as it takes one from it
-//! (3), both with the system clock; or the card does both. Packet sockets see frames before any check of source addresses.
+//! Between two addresses of one host the kernel would never use the wire, so this backend builds complete frames, to
+//! the MAC address of the next hop that the routing table names for the destination *out of this NIC*. The driver
+//! stamps a frame when it passes it to the NIC (2), the network stack when it receives one (3), both with the system
+//! clock; or the NIC stamps both. Packet sockets receive frames before any check of source addresses.
 //!
 //! | module | what it does |
 //! |---|---|
 //! | `link` | the NICs |
-//! | `sender` | sending: all that `pnet` is for |
+//! | `sender` | sends frames with `pnet` |
 //! | `socket` | a packet socket that filters and stamps |
-//! | `stamping` | who stamps |
+//! | `stamping` | which clock stamps |
 //! | `next_hop` | the routing table and the neighbours, over netlink |
 //! | `changes` | whether routes or interfaces have changed |
 //! | `guard` | keeps the kernel from answering probes |
@@ -42,25 +42,25 @@ use stamping::Stamping;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-/// The next hops of all NICs are looked up again within this time.
+/// The next hops of all NICs are resolved again within this time.
 const REFRESH: Nanos = Nanos(10_000_000_000);
-/// When routes have changed, those of one NIC so soon, and of each other NIC as long after it: all of four in 0.2 s,
-/// and where routes never rest the agent spends less than a hundredth of a core on them.
+/// After a change of routes, the delay to the first NIC and between two NICs: four take 0.2 s, and routes that change
+/// constantly cost less than a hundredth of a core.
 const SOON: Nanos = Nanos(50_000_000);
-/// ... and within this while a neighbour has not said where it is.
+/// The same while a neighbour has not answered.
 const RETRY: Nanos = Nanos::SECOND;
-/// How often the first look asks whether neighbours have answered, and how often in all: the kernel asks
-/// a neighbour three times, once a second.
+/// At the start: the interval of checks whether neighbours have answered, and their maximum number. The kernel asks a
+/// neighbour three times, once a second.
 const FIRST_ANSWER: Duration = Duration::from_millis(20);
-const FIRST_LOOKS: usize = 160;
-/// A NIC, open.
+const FIRST_ATTEMPTS: usize = 160;
+/// An open NIC.
 struct Port {
     link: Link,
-    /// Its interface is not there: it can neither send nor be resolved.
+    /// Its interface is missing: it can neither send nor be resolved.
     is_gone: bool,
     socket: Socket,
     sender: Sender,
-    /// To each NIC: where frames go first.
+    /// The MAC address of the next hop to each NIC.
     hops: Vec<Option<[u8; 6]>>,
 }
 
@@ -72,33 +72,33 @@ pub struct Raw {
     stamping: Stamping,
     clock: Clock,
     system_clock: SystemClock,
-    /// What left, where the agent stamps it.
+    /// Departures that the agent stamps itself.
     departed: Vec<Event>,
     next_hops: NextHops,
     routes: Changes,
     interfaces: Changes,
-    look: Look,
+    refresh: Refresh,
     guard: Guard,
-    /// Tells which sockets have something; the number of a socket is that of its NIC.
+    /// The sockets that are ready; the number of a socket is that of its NIC.
     epoll: OwnedFd,
     ready: Vec<epoll::Event>,
     frame: Vec<u8>,
 }
 
-/// Looking up next hops again, one NIC after another.
-struct Look {
-    /// Whose are next.
+/// The state of repeated resolution of next hops, one NIC after another.
+struct Refresh {
+    /// The next NIC.
     nic: usize,
     due: Nanos,
-    /// NICs whose routes may have changed since they were looked at.
+    /// NICs whose routes may have changed since they were last resolved.
     stale: usize,
-    /// NICs to look at until one round has found no neighbour that is still asked.
+    /// NICs left to resolve until a round finds no neighbour without an answer.
     asked: usize,
     /// Interfaces may have changed.
     interfaces: bool,
 }
 
-/// What the epoll set calls the sockets that tell of changes; NICs are numbered from 0.
+/// The numbers of the sockets that report changes in the epoll set; NICs are numbered from 0.
 const ROUTES: u64 = u64::MAX;
 const INTERFACES: u64 = u64::MAX - 1;
 
@@ -111,7 +111,7 @@ impl std::fmt::Debug for Raw {
 }
 
 impl Raw {
-    /// Opens packet sockets on these NICs, which takes `CAP_NET_RAW`; after that, nothing does.
+    /// Opens packet sockets on these NICs. This needs `CAP_NET_RAW`; no later call does.
     ///
     /// # Errors
     /// The kernel refuses.
@@ -146,7 +146,7 @@ impl Raw {
             departed: Vec::new(),
             routes: Changes::open(changes::ROUTES)?,
             interfaces: Changes::open(changes::INTERFACES)?,
-            look: Look {
+            refresh: Refresh {
                 nic: 0,
                 due: now,
                 stale: 0,
@@ -160,23 +160,23 @@ impl Raw {
             frame: Vec::new(),
         };
         let sockets = (0..).zip(raw.ports.iter().map(|port| port.socket.fd()));
-        let told = [(ROUTES, raw.routes.fd()), (INTERFACES, raw.interfaces.fd())];
-        for (number, fd) in sockets.chain(told) {
+        let changes = [(ROUTES, raw.routes.fd()), (INTERFACES, raw.interfaces.fd())];
+        for (number, fd) in sockets.chain(changes) {
             let number = epoll::EventData::new_u64(number);
             epoll::add(&raw.epoll, fd, number, epoll::EventFlags::IN)
                 .map_err(|error| Error::at("epoll")(error.into()))?;
         }
-        raw.first_look()?;
+        raw.resolve_all()?;
         Ok(raw)
     }
 
-    /// Another process takes datagrams of the port: probes reach it too.
+    /// Whether another process is bound to the port: it receives the probes too.
     #[must_use]
     pub const fn port_is_taken(&self) -> bool {
         self.guard.is_taken()
     }
 
-    /// NICs without a next hop to another, and the first such other.
+    /// NICs without a next hop to another NIC, and the first such NIC.
     pub fn unreachable(&self) -> impl Iterator<Item = (&Nic, &Nic)> {
         self.ports
             .iter()
@@ -189,11 +189,11 @@ impl Raw {
             })
     }
 
-    /// Looks up all next hops, and gives neighbours time to say where they are.
-    fn first_look(&mut self) -> Result<(), Error> {
-        for _ in 0..FIRST_LOOKS {
+    /// Resolves all next hops and waits for neighbours to answer.
+    fn resolve_all(&mut self) -> Result<(), Error> {
+        for _ in 0..FIRST_ATTEMPTS {
             for nic in 0..self.ports.len() {
-                self.look_at(nic)?;
+                self.resolve(nic)?;
             }
             if self.unreachable().next().is_none() {
                 return Ok(());
@@ -203,8 +203,8 @@ impl Raw {
         Ok(())
     }
 
-    /// Whether all neighbours have said where they are.
-    fn look_at(&mut self, src: usize) -> Result<bool, Error> {
+    /// Resolves the next hops of a NIC; returns whether all neighbours have answered.
+    fn resolve(&mut self, src: usize) -> Result<bool, Error> {
         let mut is_known = true;
         let Some(port) = self.ports.get_mut(src).filter(|port| !port.is_gone) else {
             return Ok(is_known);
@@ -215,7 +215,7 @@ impl Raw {
             }
             match self.next_hops.resolve(&port.link, src, nic.address)? {
                 Resolved::At(mac) => *hop = Some(mac),
-                // It was there before: only sending there will tell.
+                // Keep the old address: only sending shows whether it still works.
                 Resolved::Asked => is_known = false,
                 Resolved::NoRoute => *hop = None,
             }
@@ -223,41 +223,41 @@ impl Raw {
         Ok(is_known)
     }
 
-    /// Looks at the next NIC, where its turn has come.
-    fn look_again(&mut self, now: Nanos, events: &mut Vec<Event>) -> Result<(), Error> {
-        let told = |number| self.ready.iter().any(|ready| ready.data.u64() == number);
-        let interfaces = told(INTERFACES) && self.interfaces.take();
-        self.look.interfaces |= interfaces;
-        if interfaces || (told(ROUTES) && self.routes.take()) {
-            self.look.stale = self.ports.len();
-            self.look.due = self.look.due.min(now + SOON);
+    /// Resolves the next NIC if it is due.
+    fn resolve_next(&mut self, now: Nanos, events: &mut Vec<Event>) -> Result<(), Error> {
+        let is_ready = |number| self.ready.iter().any(|ready| ready.data.u64() == number);
+        let interfaces = is_ready(INTERFACES) && self.interfaces.take();
+        self.refresh.interfaces |= interfaces;
+        if interfaces || (is_ready(ROUTES) && self.routes.take()) {
+            self.refresh.stale = self.ports.len();
+            self.refresh.due = self.refresh.due.min(now + SOON);
         }
-        if now < self.look.due {
+        if now < self.refresh.due {
             return Ok(());
         }
-        if std::mem::take(&mut self.look.interfaces) {
-            self.look_at_interfaces(events);
+        if std::mem::take(&mut self.refresh.interfaces) {
+            self.check_interfaces(events);
         }
-        let is_known = self.look_at(self.look.nic)?;
+        let is_known = self.resolve(self.refresh.nic)?;
         let count = self.ports.len().max(1);
-        self.look.nic = (self.look.nic + 1) % count;
-        self.look.stale = self.look.stale.saturating_sub(1);
-        self.look.asked = match is_known {
-            true => self.look.asked.saturating_sub(1),
+        self.refresh.nic = (self.refresh.nic + 1) % count;
+        self.refresh.stale = self.refresh.stale.saturating_sub(1);
+        self.refresh.asked = match is_known {
+            true => self.refresh.asked.saturating_sub(1),
             false => count,
         };
-        let pause = match (self.look.stale, self.look.asked) {
+        let pause = match (self.refresh.stale, self.refresh.asked) {
             (0, 0) => Nanos(REFRESH.0 / count as i64),
             (0, _) => Nanos(RETRY.0 / count as i64),
             _ => SOON,
         };
-        self.look.due = now + pause;
+        self.refresh.due = now + pause;
         Ok(())
     }
 
-    /// Looks which interfaces have gone, come, or changed.
-    fn look_at_interfaces(&mut self, events: &mut Vec<Event>) {
-        // Where they cannot be listed now, the next change tells.
+    /// Reports interfaces that disappeared, returned or changed.
+    fn check_interfaces(&mut self, events: &mut Vec<Event>) {
+        // If the list is unavailable now, the next change triggers another attempt.
         let Ok(interfaces) = link::interfaces() else {
             return;
         };
@@ -266,7 +266,7 @@ impl Raw {
             let number = NicIndex(index as u16);
             match port.link.among(&interfaces) {
                 Some(now) if port.is_gone || now.differs(&port.link) => {
-                    // Where it goes again meanwhile, the kernel will say so.
+                    // If it disappears again meanwhile, the kernel reports that.
                     if self.next_hops.replace(index, &now).is_ok() && port.replace(now).is_ok() {
                         port.is_gone = false;
                         nic.address = port.link.address();
@@ -286,7 +286,7 @@ impl Raw {
         }
     }
 
-    /// Waits until a socket has something to say, at most for `timeout`; whether a signal came.
+    /// Waits until a socket is ready, at most for `timeout`; returns whether a signal interrupted it.
     fn poll(&mut self, timeout: Nanos) -> Result<bool, Error> {
         let timeout = Timespec {
             tv_sec: timeout.0.max(0) / 1_000_000_000,
@@ -300,7 +300,7 @@ impl Raw {
         }
     }
 
-    /// Takes what the sockets have: all departures first.
+    /// Reads the sockets: all departures first.
     fn take(&mut self, events: &mut Vec<Event>) {
         let (udp_dst_port, stamping) = (self.udp_dst_port, self.stamping);
         events.append(&mut self.departed);
@@ -319,7 +319,7 @@ impl Raw {
                 }
             }
         }
-        // An error that was no departure is taken off the socket like a frame.
+        // An error that is not a departure is read from the socket like a frame.
         let some = self.ready.iter().map(|ready| (ready.flags, ready.data));
         for (_, nic) in some.filter(|(flags, _)| !flags.is_empty()) {
             let nic = nic.u64();
@@ -334,8 +334,8 @@ impl Raw {
 }
 
 impl Port {
-    /// Sends and receives by another interface. The socket is the one that there was: to open another would
-    /// take a privilege that was given up.
+    /// Sends and receives over another interface. It keeps the socket: a new one would need the privilege that the
+    /// process has dropped.
     fn replace(&mut self, link: Link) -> Result<(), Error> {
         self.sender = Sender::new(&link, &self.socket)?;
         self.link = link;
@@ -421,17 +421,17 @@ impl Backend for Raw {
     fn wait(&mut self, until: Nanos, events: &mut Vec<Event>) -> Result<Waited, Error> {
         let mut woken = false;
         self.ready.clear();
-        // A clock that was set makes nonsense of the time to wait.
+        // After a clock step the time to wait is meaningless.
         if !self.system_clock.is_set() {
-            woken = self.poll(until.min(self.look.due) - system_clock::now())?;
+            woken = self.poll(until.min(self.refresh.due) - system_clock::now())?;
         }
         let seen = system_clock::now();
         if let Some(by) = self.system_clock.step() {
-            self.look.due = self.look.due + by;
+            self.refresh.due = self.refresh.due + by;
             events.push(Event::Stepped { by });
         }
         self.take(events);
-        self.look_again(seen, events)?;
+        self.resolve_next(seen, events)?;
         Ok(Waited { seen, woken })
     }
 }

@@ -1,10 +1,9 @@
-//! Where a frame goes first: the routing table and the neighbours, over netlink.
+//! Resolves next hops with the routing table and the neighbour table, over netlink.
 //!
-//! The kernel is asked for the route to the destination *out of one NIC*, so that the table of its own
-//! addresses, which would keep the frame in the host, is passed over; rules and tables of the host hold.
-//! Where none of them has a route, IPv4 takes the destination for a neighbour on that NIC and says so as if it
-//! were one. The answer then names no table, which is how it is known from a route.
-//! A neighbour that the kernel does not know is made known by sending it an empty datagram.
+//! The query asks for the route to the destination *out of one NIC*, so that the kernel skips its table of local
+//! addresses, which would keep the frame inside the host; the rules and tables of the host apply. Without any route,
+//! IPv4 treats the destination as a neighbour on that NIC and answers as if a route said so. That answer names no
+//! table, which distinguishes it from a route. An empty datagram makes the kernel resolve an unknown neighbour.
 
 use super::super::Error;
 use super::link::Link;
@@ -24,24 +23,24 @@ use rocescope_host::packet::set_option;
 use std::io;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, SocketAddrV6, UdpSocket};
 
-/// The port "discard": nobody is there, and whoever is does nothing.
+/// The port "discard": usually closed, and a service on it ignores the datagram.
 const DISCARD: u16 = 9;
 const UDP: u8 = 17;
 
-/// What is known of a next hop.
+/// The state of a next hop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Resolved {
     /// Its MAC address.
     At([u8; 6]),
-    /// It has been asked.
+    /// It was asked and has not answered.
     Asked,
-    /// The routing table has no way out of this NIC.
+    /// The routing table has no route out of this NIC.
     NoRoute,
 }
 
 pub(super) struct NextHops {
     netlink: Netlink,
-    /// Of each NIC, a socket that sends out of it.
+    /// For each NIC, a socket that sends out of it.
     nudges: Vec<UdpSocket>,
     buffer: Vec<u8>,
 }
@@ -59,12 +58,12 @@ impl NextHops {
             nudges: links
                 .map(nudge)
                 .collect::<io::Result<_>>()
-                .map_err(Error::at("a socket to wake neighbours"))?,
+                .map_err(Error::at("a socket to ask neighbours"))?,
             buffer: Vec::new(),
         })
     }
 
-    /// The NIC of this index is another interface now.
+    /// Replaces the interface of the NIC of this index.
     pub(super) fn replace(&mut self, nic: usize, link: &Link) -> io::Result<()> {
         let socket = nudge(link)?;
         if let Some(old) = self.nudges.get_mut(nic) {
@@ -73,14 +72,14 @@ impl NextHops {
         Ok(())
     }
 
-    /// The next hop from a link, the NIC of this index, to an address.
+    /// Resolves the next hop from a link, which is the NIC of this index, to an address.
     pub(super) fn resolve(
         &mut self,
         link: &Link,
         nic: usize,
         dst: IpAddr,
     ) -> Result<Resolved, Error> {
-        // IPv6 passes the table of own addresses over only where it is free to choose the source.
+        // IPv6 skips the table of local addresses only if it may choose the source.
         let mut hop = self.route(link, dst, Some(link.address()))?;
         if hop.is_none() {
             hop = self.route(link, dst, None)?;
@@ -94,13 +93,13 @@ impl NextHops {
                 IpAddr::V4(v4) => SocketAddr::new(v4.into(), DISCARD),
                 IpAddr::V6(v6) => SocketAddrV6::new(v6, DISCARD, 0, scope(v6, link)).into(),
             };
-            // Whether it could be sent shows when the neighbour is looked up again.
+            // The next lookup of the neighbour shows whether this was sent.
             let _ = socket.send_to(&[], to);
         }
         Ok(mac.map_or(Resolved::Asked, Resolved::At))
     }
 
-    /// The gateway of the route out of the link, or the destination where it is next.
+    /// Returns the gateway of the route out of the link, or the destination if it is a neighbour.
     fn route(
         &mut self,
         link: &Link,
@@ -147,7 +146,7 @@ impl NextHops {
         Ok(Some(gateway.unwrap_or(dst)))
     }
 
-    /// The MAC address of a neighbour, and whether the kernel is sure of it.
+    /// Returns the MAC address of a neighbour, and whether the kernel has confirmed it.
     fn neighbour(&mut self, link: &Link, hop: IpAddr) -> Result<(Option<[u8; 6]>, bool), Error> {
         let mut message = NeighbourMessage::default();
         message.header.family = family(hop);
@@ -175,7 +174,7 @@ impl NextHops {
         Ok((mac, state != NeighbourState::Stale))
     }
 
-    /// Asks the kernel; `None` where it has no answer.
+    /// Asks the kernel; `None` if it has no answer.
     fn ask(&mut self, message: RouteNetlinkMessage) -> Result<Option<RouteNetlinkMessage>, Error> {
         let mut packet = NetlinkMessage::from(message);
         packet.header.flags = NLM_F_REQUEST;
@@ -204,7 +203,7 @@ impl NextHops {
     }
 }
 
-/// A socket that sends out of the link alone. Once bound to an interface it stays there.
+/// Creates a socket that sends out of this link only. A socket cannot be bound to another interface later.
 fn nudge(link: &Link) -> io::Result<UdpSocket> {
     let socket = UdpSocket::bind((link.address(), 0))?;
     socket.set_nonblocking(true)?;
@@ -234,7 +233,7 @@ const fn route_address(address: IpAddr) -> RouteAddress {
     }
 }
 
-/// Link-local addresses mean nothing without their link.
+/// Link-local addresses are meaningless without their link.
 const fn scope(address: Ipv6Addr, link: &Link) -> u32 {
     if address.is_unicast_link_local() {
         link.index()

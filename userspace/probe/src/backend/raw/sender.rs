@@ -1,6 +1,6 @@
-//! Frames out of a NIC: all that `pnet` is for.
+//! Sends frames out of a NIC, with `pnet`.
 //!
-//! `pnet` reads frames without their times, so [`Socket`] receives; both use one descriptor.
+//! `pnet` reads frames without timestamps, so [`Socket`] receives; both use one descriptor.
 
 use super::super::Error;
 use super::link::Link;
@@ -15,11 +15,11 @@ use std::time::Duration;
 pub(super) struct Sender(Box<dyn DataLinkSender>);
 
 impl Sender {
-    /// Binds the socket to the NIC and sends by it.
+    /// Binds the socket to the NIC and sends through it.
     pub(super) fn new(link: &Link, socket: &Socket) -> Result<Self, Error> {
         let shared = socket.fd().as_fd().try_clone_to_owned();
         let config = Config {
-            // It is not asked to read, nor to build.
+            // `pnet` does not read or build frames here.
             read_buffer_size: 0,
             write_buffer_size: 0,
             write_timeout: Some(Duration::ZERO),
@@ -28,7 +28,7 @@ impl Sender {
             socket_fd: Some(shared.map_err(Error::at("a packet socket"))?.into_raw_fd()),
             ..Config::default()
         };
-        // `pnet` binds by the index alone.
+        // `pnet` binds by the index only.
         let interface = NetworkInterface {
             name: link.name().into(),
             description: String::new(),

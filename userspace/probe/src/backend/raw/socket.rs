@@ -1,8 +1,8 @@
-//! A packet socket that filters in the kernel and says when frames left and came.
+//! A packet socket that filters in the kernel and timestamps departures and arrivals.
 //!
-//! `SO_TIMESTAMPING`: the driver stamps a frame when it hands it to the card, or the card when it leaves, and a copy comes back on
-//! the error queue, which is how a departure (2) is matched without counting; the stack stamps a frame
-//! when it comes, or the card has (3).
+//! `SO_TIMESTAMPING`: the driver stamps a frame when it passes it to the NIC, or the NIC when the frame leaves. A copy
+//! returns on the error queue, which matches a departure (2) without counting. The stack stamps an arriving frame, or
+//! the NIC does (3).
 
 use super::super::Error;
 use super::stamping::{Stamping, Stamps};
@@ -10,15 +10,15 @@ use crate::types::Nanos;
 use rocescope_host::packet::{self, attach_filter, set_option};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
-/// The longest answer of a router that says anything of a probe.
+/// The maximum length of a router's answer that quotes a probe.
 const FRAME_MAX: usize = 576;
-/// Frames taken at one time, so that one NIC cannot keep the others waiting.
+/// The maximum number of frames read at a time, so that one NIC cannot delay the others.
 const BURST: usize = 64;
 
 #[repr(C, align(8))]
 struct Control([u8; 256]);
 
-/// A frame that came.
+/// A received frame.
 #[derive(Debug)]
 pub(super) struct Received<'a> {
     pub(super) frame: &'a [u8],
@@ -32,7 +32,7 @@ pub(super) struct Socket {
 }
 
 impl Socket {
-    /// A socket that is bound to no interface yet.
+    /// Opens a socket that is not yet bound to an interface.
     pub(super) fn open(udp_dst_port: u16, stamping: Stamping) -> Result<Self, Error> {
         let socket = packet::Socket::open().map_err(Error::at("a packet socket"))?;
         attach_filter(&socket, &filter(udp_dst_port)).map_err(Error::at("a filter"))?;
@@ -53,8 +53,8 @@ impl Socket {
         self.socket.as_fd()
     }
 
-    /// Hands over a frame that has left, with its times, if there is one; whether there was. More are
-    /// told of at once again.
+    /// Passes one departed frame and its times to `take`, if there is one; returns whether there was. The socket stays
+    /// ready while there are more.
     pub(super) fn departure(&mut self, take: impl FnOnce(&[u8], Stamps)) -> bool {
         let mut buffer = [0; FRAME_MAX];
         let Some((bytes, stamps)) = self.receive(&mut buffer, libc::MSG_ERRQUEUE) else {
@@ -64,8 +64,8 @@ impl Socket {
         true
     }
 
-    /// Hands over the frames that have come. Also takes an error off the socket, such as that the
-    /// interface went down, of which sending will tell.
+    /// Passes the received frames to `take`. Also clears an error of the socket, such as an interface that went down;
+    /// sending reports that.
     pub(super) fn arrivals(&mut self, mut take: impl FnMut(&Received<'_>)) {
         let mut buffer = [0; FRAME_MAX];
         for _ in 0..BURST {
@@ -83,13 +83,13 @@ impl Socket {
             iov_base: buffer.as_mut_ptr().cast(),
             iov_len: buffer.len(),
         };
-        // SAFETY: a structure of numbers and pointers, for which all zero is a value.
+        // SAFETY: a structure of numbers and pointers, for which all zeros is valid.
         let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
         message.msg_iov = &raw mut part;
         message.msg_iovlen = 1;
         message.msg_control = control.0.as_mut_ptr().cast();
         message.msg_controllen = control.0.len();
-        // SAFETY: all that the message points to lives until the call is over, and has the size it says.
+        // SAFETY: everything that the message points to outlives the call and has the stated size.
         let got = unsafe {
             libc::recvmsg(
                 self.fd().as_raw_fd(),
@@ -101,7 +101,7 @@ impl Socket {
         Some((bytes, stamps(&message)))
     }
 
-    /// Frames that found no room, so far, as far as the kernel tells.
+    /// The number of frames dropped because the buffer was full, as far as the kernel reports it.
     pub(super) fn dropped(&mut self) -> u64 {
         if let Ok(dropped) = self.socket.dropped() {
             self.dropped = dropped;
@@ -114,11 +114,11 @@ impl Socket {
 fn stamps(message: &libc::msghdr) -> Stamps {
     // SAFETY: the message was filled by `recvmsg`, and its control buffer still lives.
     let mut next = unsafe { libc::CMSG_FIRSTHDR(message) };
-    // SAFETY: a header that these macros give lies in the control buffer.
+    // SAFETY: a header that these macros return is inside the control buffer.
     while let Some(header) = unsafe { next.as_ref() } {
         if (header.cmsg_level, header.cmsg_type) == (libc::SOL_SOCKET, libc::SO_TIMESTAMPING) {
-            // SAFETY: with this level and type the data are three `timespec`: by software, one that is not used
-            // any more, by hardware; they need not be aligned.
+            // SAFETY: with this level and type the data are three `timespec`: software, deprecated, hardware; they need
+            // not be aligned.
             let [software, _, hardware] = unsafe {
                 libc::CMSG_DATA(next)
                     .cast::<[libc::timespec; 3]>()
@@ -135,13 +135,13 @@ fn stamps(message: &libc::msghdr) -> Stamps {
     Stamps::default()
 }
 
-/// A stamp that was not taken is 0.
+/// A missing stamp is 0.
 fn nanos(time: libc::timespec) -> Option<Nanos> {
     let nanos = Nanos(time.tv_sec * 1_000_000_000 + time.tv_nsec);
     (nanos.0 != 0).then_some(nanos)
 }
 
-/// Lets through datagrams to the port, and what routers say of time exceeded and unreachable.
+/// Accepts datagrams to the port, and the ICMP messages time exceeded and unreachable.
 fn filter(udp_dst_port: u16) -> [libc::sock_filter; 22] {
     const LOAD_HALF: u32 = libc::BPF_LD | libc::BPF_H | libc::BPF_ABS;
     const LOAD_BYTE: u32 = libc::BPF_LD | libc::BPF_B | libc::BPF_ABS;
@@ -154,12 +154,12 @@ fn filter(udp_dst_port: u16) -> [libc::sock_filter; 22] {
         jf,
         k,
     };
-    // Jumps count instructions from the next one; 20 takes the frame, 21 drops it.
+    // Jumps count instructions from the next one; 20 accepts the frame, 21 drops it.
     let to = |here: u8, there: u8| there - here - 1;
     [
         /*  0 */ op(LOAD_HALF, 12, (0, 0)),
         /*  1 */ op(EQUAL, 0x0800, (0, to(1, 12))),
-        // IPv4: no fragment but the first, which has the ports.
+        // IPv4: only the first fragment, which has the ports.
         /*  2 */
         op(LOAD_HALF, 20, (0, 0)),
         /*  3 */ op(ANY, 0x1fff, (to(3, 21), 0)),
@@ -180,7 +180,7 @@ fn filter(udp_dst_port: u16) -> [libc::sock_filter; 22] {
         /* 16 */ op(EQUAL, port, (to(16, 20), to(16, 21))),
         /* 17 */ op(EQUAL, 58, (0, to(17, 21))),
         /* 18 */ op(LOAD_BYTE, 54, (0, 0)),
-        // Types 3 and 1: exceeded in ICMPv6 and unreachable in ICMP, and the other way round.
+        // Types 3 and 1: exceeded in ICMPv6 and unreachable in ICMP, and vice versa.
         /* 19 */
         op(ANY, 0xfc, (to(19, 21), 0)),
         /* 20 */ op(libc::BPF_RET | libc::BPF_K, u32::MAX, (0, 0)),
@@ -194,14 +194,14 @@ mod tests {
 
     /// A message as the kernel fills it: another header first, then the times.
     #[test]
-    fn software_and_hardware_stamps_are_told_apart() {
+    fn software_and_hardware_stamps_are_distinguished() {
         let mut control = Control([0; 256]);
-        // SAFETY: a structure of numbers and pointers, for which all zero is a value.
+        // SAFETY: a structure of numbers and pointers, for which all zeros is valid.
         let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
         message.msg_control = control.0.as_mut_ptr().cast();
         let time = |tv_sec, tv_nsec| libc::timespec { tv_sec, tv_nsec };
         let times = [time(3, 4), time(0, 0), time(1, 2)];
-        // SAFETY: the lengths below are those of what is written, and the buffer has room for both headers.
+        // SAFETY: the lengths below match the written values, and the buffer has room for both headers.
         unsafe {
             message.msg_controllen = (libc::CMSG_SPACE(4) + libc::CMSG_SPACE(48)) as usize;
             let first = libc::CMSG_FIRSTHDR(&raw const message);

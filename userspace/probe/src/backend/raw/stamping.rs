@@ -1,48 +1,48 @@
-//! Who stamps the frames of a NIC: the card, its driver, or only the agent.
+//! Which clock stamps the frames of a NIC: the NIC, its driver, or only the agent.
 //!
-//! The card does where somebody has switched that on for every frame (`hwstamp_ctl -i NIC -t 1 -r 1`; what
-//! synchronises clocks by PTP does so only for its own frames). The agent looks and switches nothing: it would change the NIC for
-//! all programs, and takes a capability that probing does not.
+//! The NIC does if hardware timestamps are enabled for every frame (`hwstamp_ctl -i NIC -t 1 -r 1`; PTP daemons enable
+//! them only for their own frames). The agent only reads this setting: a change would affect all programs, and needs a
+//! capability that probing does not.
 
 use super::link::Link;
 use crate::types::{Clock, Nanos};
 
-/// The stamps of a virtual interface are taken where the frame passes from one end to the other.
+/// A virtual interface stamps a frame when it passes from one end to the other.
 const VIRTUAL_ERROR: Nanos = Nanos(1_000);
-/// A card waits up to so long with an interrupt, to raise one for several frames.
+/// The maximum delay of an interrupt that a NIC raises for several frames.
 const INTERRUPT_ERROR: Nanos = Nanos(64_000);
-/// Cards count in steps of up to 16 ns each way, and lie by the length of their own pipelines, some tens.
+/// NIC clocks have steps of up to 16 ns in each direction, and the pipeline of the NIC adds some tens of nanoseconds.
 const CARD_ERROR: Nanos = Nanos(100);
-/// Between the agent's look at the clock and the driver other programs may have their turn: a tick of the scheduler.
+/// Other programs may run between the agent's reading of the clock and the driver: a tick of the scheduler.
 const AGENT_ERROR: Nanos = Nanos(4_000_000);
 
-/// When a frame came or left.
+/// The time at which a frame arrived or left.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Stamps {
     /// By the system clock.
     pub(super) software: Option<Nanos>,
-    /// By the clock of the card.
+    /// By the clock of the NIC.
     pub(super) hardware: Option<Nanos>,
 }
 
-/// Who stamps, the best first.
+/// Which clock stamps, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Stamping {
-    /// The card, both ways, with a clock of its own.
+    /// The NIC, in both directions, with its own clock.
     Card,
-    /// The driver what leaves, the network stack what comes, with the system clock.
+    /// The driver stamps departures, the network stack arrivals, with the system clock.
     Kernel,
-    /// The network stack what comes; the driver does not stamp what leaves, so the agent does.
+    /// The network stack stamps arrivals; the driver does not stamp departures, so the agent does.
     Agent,
 }
 
 impl Stamping {
-    /// The best that all have: stamps of a card mean nothing beside those of another clock.
+    /// Returns the best that all NICs support: timestamps of different clocks are not comparable.
     pub(super) fn of_all(links: &[Link]) -> Self {
         links.iter().map(Self::of).max().unwrap_or(Self::Kernel)
     }
 
-    /// A driver that cannot be asked stamps nothing.
+    /// A driver without this query is assumed to stamp nothing.
     fn of(link: &Link) -> Self {
         let interface = link.interface();
         if interface.stamps_in_hardware().unwrap_or(false) {
@@ -54,7 +54,7 @@ impl Stamping {
         }
     }
 
-    /// What to ask of the kernel (`SO_TIMESTAMPING`). What answers routers give is timed by the system clock in any case.
+    /// The flags for `SO_TIMESTAMPING`. The system clock times the answers of routers in any case.
     pub(super) const fn flags(self) -> libc::c_uint {
         let arrivals = libc::SOF_TIMESTAMPING_RX_SOFTWARE | libc::SOF_TIMESTAMPING_SOFTWARE;
         arrivals
@@ -69,7 +69,7 @@ impl Stamping {
             }
     }
 
-    /// The stamp that is (2) or (3).
+    /// Returns the timestamp to use as (2) or (3).
     pub(super) const fn choose(self, stamps: Stamps) -> Option<Nanos> {
         match self {
             Self::Card => stamps.hardware,
@@ -77,7 +77,7 @@ impl Stamping {
         }
     }
 
-    /// As rows state it.
+    /// The clock as stated in the rows.
     pub(super) fn clock(self, links: &[Link]) -> Clock {
         let (source, error) = match self {
             Self::Card => ("nic hardware", CARD_ERROR),

@@ -1,4 +1,4 @@
-//! One NIC: its queue pair, and the memory that it sends from and receives into.
+//! One NIC: its queue pair and its memory for sends and receives.
 
 use super::super::Error;
 use super::super::system_clock::now;
@@ -13,24 +13,24 @@ use std::io;
 use std::mem::zeroed;
 use std::ptr::{NonNull, null_mut};
 
-/// Datagrams that may be under way each way: a NIC sends ten a second, and all others to it.
+/// The maximum number of datagrams in flight in each direction: a NIC sends ten per second, and all others send to it.
 const DEPTH: usize = 64;
-/// Completions that must find room.
+/// The required size of the completion queue.
 pub(super) const COMPLETIONS: u32 = 2 * DEPTH as u32;
-/// Before a received datagram the device writes its global route header; of IPv4 only the last 20 bytes.
+/// The device writes the global route header before a received datagram; with IPv4 only its last 20 bytes.
 const ROUTE_BYTES: usize = 40;
 const SLOT: usize = 128;
-/// Numbers of sends are those of their slots, of receives these on top.
+/// The number of a send is its slot; receives are numbered from this value.
 const RECEIVES: usize = DEPTH;
 
-/// Where a datagram is sent: a queue pair behind a GID.
+/// The destination of a datagram: a queue pair and its GID.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Target {
     pub(super) gid: Gid,
     pub(super) queue_pair: u32,
 }
 
-/// A queue pair and all it needs. What is open stays open until the process ends.
+/// A queue pair and its resources, which stay open until the process ends.
 #[derive(Debug)]
 pub(super) struct Device {
     gid: Gid,
@@ -38,10 +38,10 @@ pub(super) struct Device {
     qp: NonNull<ib::ibv_qp>,
     port: u8,
     handles: Handles,
-    /// Slots of the sends, then of the receives; the device knows where they lie.
+    /// Slots of the sends, then of the receives; the device holds their addresses.
     memory: Box<[[u8; SLOT]]>,
     key: u32,
-    /// What each slot is sending, and when it was posted.
+    /// The datagram in each send slot, and when it was posted.
     sends: [Option<(Outgoing, Nanos)>; DEPTH],
 }
 
@@ -49,7 +49,7 @@ pub(super) fn last(what: &'static str) -> Error {
     Error::at(what)(io::Error::last_os_error())
 }
 
-/// A call that answers 0, or an `errno`.
+/// Checks the result of a call that returns 0 or an `errno`.
 pub(super) fn check(what: &'static str, answer: libc::c_int) -> Result<(), Error> {
     match answer {
         0 => Ok(()),
@@ -61,7 +61,7 @@ impl Device {
     /// Opens a queue pair that may send and receive.
     pub(super) fn open(port: &Port, queue: Queue) -> Result<Self, Error> {
         let mut memory = vec![[0; SLOT]; 2 * DEPTH].into_boxed_slice();
-        // SAFETY: every call gets what the calls before it made, all of which stay open.
+        // SAFETY: every call gets the objects of earlier calls, all of which stay open.
         let (pd, qp, region) = unsafe {
             let pd = ib::ibv_alloc_pd(port.context.as_ptr());
             let pd = NonNull::new(pd).ok_or_else(|| last("a protection domain"))?;
@@ -101,7 +101,7 @@ impl Device {
         Ok(device)
     }
 
-    /// Through the states of a queue pair, to where it may send and receive.
+    /// Moves the queue pair through its states until it can send and receive.
     fn connect(&mut self) -> Result<(), Error> {
         use ib::ibv_qp_attr_mask as Mask;
         use ib::ibv_qp_state::{IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS};
@@ -109,7 +109,7 @@ impl Device {
             IBV_QPS_INIT,
             Mask::IBV_QP_PKEY_INDEX | Mask::IBV_QP_PORT | Mask::IBV_QP_QKEY,
         )?;
-        // Before it receives: what comes finds a slot.
+        // Before it can receive, so that every datagram finds a slot.
         for slot in 0..DEPTH {
             self.receive(slot)?;
         }
@@ -123,12 +123,12 @@ impl Device {
         mask: ib::ibv_qp_attr_mask,
     ) -> Result<(), Error> {
         let mask = mask | ib::ibv_qp_attr_mask::IBV_QP_STATE;
-        // SAFETY: a structure of numbers, for which all zero is a value: the first key of the partition table too.
+        // SAFETY: a structure of numbers, for which all zeros is valid, including the first key of the partition table.
         let mut attributes: ib::ibv_qp_attr = unsafe { zeroed() };
         attributes.qp_state = state;
         attributes.port_num = self.port;
         attributes.qkey = QUEUE_KEY;
-        // SAFETY: the queue pair is open, and the call reads the fields that the mask names.
+        // SAFETY: the queue pair is open, and the call reads only the fields in the mask.
         let answer = unsafe {
             ib::ibv_modify_qp(self.qp.as_ptr(), &raw mut attributes, mask.0 as libc::c_int)
         };
@@ -139,7 +139,7 @@ impl Device {
         &self.queue
     }
 
-    /// Where the others reach it.
+    /// The destination under which other NICs reach it.
     pub(super) fn target(&self) -> Target {
         Target {
             gid: self.gid,
@@ -148,7 +148,7 @@ impl Device {
         }
     }
 
-    /// A slot, for the device.
+    /// Describes a slot to the device.
     fn place(memory: &mut [u8], key: u32) -> ib::ibv_sge {
         ib::ibv_sge {
             addr: memory.as_mut_ptr().expose_provenance() as u64,
@@ -157,15 +157,15 @@ impl Device {
         }
     }
 
-    /// Gives a slot to the device for the next datagram.
+    /// Posts a receive slot for the next datagram.
     fn receive(&mut self, slot: usize) -> Result<(), Error> {
         let Some(memory) = self.memory.get_mut(RECEIVES + slot) else {
             return Ok(());
         };
-        // What was there before would be read behind a datagram that is shorter.
+        // Otherwise old content would follow a shorter datagram.
         memory.fill(0);
         let mut place = Self::place(memory, self.key);
-        // SAFETY: a structure of numbers and pointers, for which all zero is a value.
+        // SAFETY: a structure of numbers and pointers, for which all zeros is valid.
         let mut request: ib::ibv_recv_wr = unsafe { zeroed() };
         request.wr_id = (RECEIVES + slot) as u64;
         request.sg_list = &raw mut place;
@@ -189,7 +189,7 @@ impl Device {
         let (memory, _) = memory.split_at_mut(LEN);
         memory.copy_from_slice(&Payload::from(outgoing).write());
         let mut place = Self::place(memory, self.key);
-        // SAFETY: a structure of numbers and pointers, for which all zero is a value.
+        // SAFETY: a structure of numbers and pointers, for which all zeros is valid.
         let mut request: ib::ibv_send_wr = unsafe { zeroed() };
         request.wr_id = slot as u64;
         request.sg_list = &raw mut place;
@@ -212,7 +212,7 @@ impl Device {
         }
     }
 
-    /// Hands over what the device has completed; its channel is readable.
+    /// Returns the completions of the device; its channel must be readable.
     pub(super) fn take(
         &mut self,
         nic: NicIndex,
@@ -231,7 +231,7 @@ impl Device {
                     arrivals.push(self.arrived(number, nic, &completion, now));
                     self.receive(slot)?;
                 }
-                // The queue pair is begun anew, and with it the slot is posted again.
+                // The queue pair is reset, which also posts the slot again.
                 Some(_) => {}
             }
         }
@@ -260,7 +260,7 @@ impl Device {
             Some(payload) => Event::Arrived {
                 nic,
                 payload,
-                // A device drops what has a wrong ICRC.
+                // A device drops datagrams with a wrong ICRC.
                 intact: true,
                 nic_received: Some(completion.stamp.unwrap_or(now)),
                 received: now,
@@ -269,8 +269,8 @@ impl Device {
         }
     }
 
-    /// A queue pair that has failed once sends and receives nothing more: it begins anew. What was under way in it did
-    /// not leave, or nobody will say so.
+    /// Resets a failed queue pair, which no longer sends or receives. Its datagrams in flight did not leave, or no
+    /// completion will report it.
     fn restart(&mut self, departures: &mut Vec<Event>) -> Result<(), Error> {
         self.enter(
             ib::ibv_qp_state::IBV_QPS_RESET,

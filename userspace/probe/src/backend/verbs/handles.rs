@@ -1,4 +1,4 @@
-//! Address handles: the ways to a GID, one a source port.
+//! Address handles: one for each GID and source port.
 
 use super::port::{Gid, Port};
 use super::stamp::flow_label;
@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 use std::ptr::NonNull;
 
 const HOP_LIMIT: u8 = 64;
-/// A handle holds the MAC address of its next hop, which may change: it is made anew after this time.
+/// A handle holds the MAC address of its next hop, which may change: it is created again after this time.
 const REFRESH: Nanos = Nanos(60_000_000_000);
-/// The kernel waits up to a second for a next hop that does not answer, and nobody probes meanwhile: so it is not
-/// asked again within this time.
-const PATIENCE: Nanos = Nanos(10_000_000_000);
-/// Handles kept; then all are made anew. Those of 8 NICs and 8 ports are 56, and a port is renewed every 75 s.
-const MOST: usize = 1_024;
+/// The kernel blocks the agent for up to a second if a next hop does not answer, so it is not asked again within this
+/// time.
+const RETRY: Nanos = Nanos(10_000_000_000);
+/// The maximum number of handles; then all are created again. 8 NICs and 8 ports need 56; a port is renewed every 75 s.
+const MAX_HANDLES: usize = 1_024;
 
 /// The handles of a NIC.
 #[derive(Debug)]
@@ -22,12 +22,12 @@ pub(super) struct Handles {
     pd: NonNull<ib::ibv_pd>,
     port: Port,
     made: BTreeMap<(Gid, u16), (NonNull<ib::ibv_ah>, Nanos)>,
-    /// Whose next hop did not answer, and when.
+    /// GIDs whose next hop did not answer, and when.
     unanswered: BTreeMap<Gid, Nanos>,
 }
 
 impl Handles {
-    /// None yet; the protection domain is open for as long as they are.
+    /// Creates an empty set; the protection domain must outlive it.
     pub(super) const fn new(pd: NonNull<ib::ibv_pd>, port: Port) -> Self {
         Self {
             pd,
@@ -37,7 +37,7 @@ impl Handles {
         }
     }
 
-    /// The way to a GID from a source port; `None` where its next hop has never answered.
+    /// Returns the handle for a GID and a source port; `None` if its next hop has never answered.
     pub(super) fn get(&mut self, gid: Gid, port: u16, now: Nanos) -> Option<NonNull<ib::ibv_ah>> {
         let old = self.made.get(&(gid, port)).copied();
         let is_recent = |then: Nanos, time: Nanos| (now - then).0.abs() < time.0;
@@ -47,9 +47,9 @@ impl Handles {
         {
             return Some(handle);
         }
-        // One that was made before: only sending will tell.
+        // Fall back to the old handle: only sending shows whether it works.
         let old = old.map(|(handle, _)| handle);
-        if asked.is_some_and(|then| is_recent(*then, PATIENCE)) {
+        if asked.is_some_and(|then| is_recent(*then, RETRY)) {
             return old;
         }
         let Some(handle) = self.make(gid, port) else {
@@ -57,7 +57,7 @@ impl Handles {
             return old;
         };
         self.unanswered.remove(&gid);
-        if self.made.len() >= MOST {
+        if self.made.len() >= MAX_HANDLES {
             for (handle, _) in std::mem::take(&mut self.made).into_values() {
                 destroy(handle);
             }
@@ -69,7 +69,7 @@ impl Handles {
     }
 
     fn make(&self, gid: Gid, port: u16) -> Option<NonNull<ib::ibv_ah>> {
-        // SAFETY: a structure of numbers, for which all zero is a value.
+        // SAFETY: a structure of numbers, for which all zeros is valid.
         let mut attributes: ib::ibv_ah_attr = unsafe { std::mem::zeroed() };
         attributes.is_global = 1;
         attributes.port_num = self.port.number;
@@ -83,6 +83,6 @@ impl Handles {
 }
 
 fn destroy(handle: NonNull<ib::ibv_ah>) {
-    // SAFETY: it is open and in no list any more; drivers copy it into a request when that is posted.
+    // SAFETY: it is open and in no list any more; drivers copy it into a request when posting.
     unsafe { ib::ibv_destroy_ah(handle.as_ptr()) };
 }

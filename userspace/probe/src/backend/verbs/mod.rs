@@ -1,20 +1,20 @@
 //! UD queue pairs of RDMA devices, as Hostmesh's own agent has them (its section 4).
 //!
-//! **It has run on no hardware yet**: there was no RDMA device where it was written. The tests run it against a
-//! double of libibverbs, which does what its manual pages say.
+//! **Not yet tested on hardware**: no RDMA device was available. The tests run it against a test double of libibverbs
+//! that follows its manual pages.
 //!
-//! All queue pairs are in one process, so each knows the number and the GID of every other at once. A device
-//! stamps the completion of a send, which for UD comes when the datagram has left (2), and that of
-//! a receive (3). The source port is chosen by the flow label. Paths cannot be traced by a queue pair, for it has
-//! no TTL a datagram of which the driver tells the answers: a trace is [`Refusal::Other`] here.
+//! All queue pairs are in one process, so each knows the number and the GID of every other. A device stamps the
+//! completion of a send, which for UD means that the datagram has left (2), and that of a receive (3). The flow label
+//! selects the source port. A queue pair cannot trace paths, since it has no TTL per datagram and the driver does not
+//! report ICMP answers: a trace is [`Refusal::Other`] here.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
 //! | `port` | the device behind a NIC, and its GID |
 //! | `device` | one NIC: its queue pair, sends, receives |
-//! | `handles` | ways to the other NICs |
+//! | `handles` | address handles of the other NICs |
 //! | `queue` | completions |
-//! | `stamp` | times of completions |
+//! | `stamp` | timestamps of completions |
 
 mod device;
 mod handles;
@@ -42,11 +42,11 @@ pub struct Verbs {
 }
 
 impl Verbs {
-    /// Opens a queue pair on the RDMA device of each NIC, which comes with the index of its interface. It takes the right
-    /// to open `/dev/infiniband/uverbs*`, and no capability.
+    /// Opens a queue pair on the RDMA device of each NIC; each NIC comes with its interface index. This needs
+    /// permission to open `/dev/infiniband/uverbs*`, but no capability.
     ///
     /// # Errors
-    /// libibverbs does not load, a NIC has no RDMA device, or the device refuses.
+    /// libibverbs does not load, a NIC has no RDMA device, or the device reports an error.
     pub fn open(nics: &[(Nic, u32)]) -> Result<Self, Error> {
         let ports = port::ports(nics)?;
         let queues = queues(&ports)?;
@@ -69,7 +69,8 @@ impl Verbs {
         })
     }
 
-    /// Waits until a device has completed something, at most for `timeout`: which have, and whether a signal came.
+    /// Waits for completions, at most for `timeout`; returns which devices have some, and whether a signal interrupted
+    /// it.
     fn poll(&self, timeout: Nanos) -> Result<(Vec<bool>, bool), Error> {
         let timeout = Timespec {
             tv_sec: timeout.0.max(0) / 1_000_000_000,
@@ -88,7 +89,7 @@ impl Verbs {
         Ok((ready.collect(), woken))
     }
 
-    /// Takes what is ready: all departures first.
+    /// Reads all ready completions: departures first.
     fn take(&mut self, ready: &[bool], events: &mut Vec<Event>) -> Result<(), Error> {
         let mut arrivals = Vec::new();
         for (nic, (device, is_ready)) in self.devices.iter_mut().zip(ready).enumerate() {
@@ -101,7 +102,8 @@ impl Verbs {
     }
 }
 
-/// A queue a port: with stamps of the devices if all have them, for those of one clock mean nothing beside another's.
+/// Creates one queue per port, with timestamps of the devices only if all support them: timestamps of different clocks
+/// are not comparable.
 fn queues(ports: &[Port]) -> Result<Vec<Queue>, Error> {
     let stamped = ports
         .iter()
@@ -143,7 +145,7 @@ impl Backend for Verbs {
     fn wait(&mut self, until: Nanos, events: &mut Vec<Event>) -> Result<Waited, Error> {
         let mut woken = false;
         let mut ready = Vec::new();
-        // A clock that was set makes nonsense of the time to wait.
+        // After a clock step the time to wait is meaningless.
         if !self.system_clock.is_set() {
             (ready, woken) = self.poll(until - now())?;
         }

@@ -1,7 +1,7 @@
-//! Which port of which RDMA device is behind a NIC.
+//! Finds the RDMA device and port of a NIC.
 //!
-//! A device lists the GIDs of its ports, each with the interface that it belongs to. So nobody has to know how
-//! devices are named, and the second port of a card or a VLAN is found like any other.
+//! A device lists the GIDs of its ports, each with its interface. So the names of devices do not matter, and the second
+//! port of a NIC or a VLAN is found like any other.
 
 use super::super::Error;
 use crate::types::Nic;
@@ -11,14 +11,14 @@ use std::io;
 use std::net::IpAddr;
 use std::ptr::NonNull;
 
-/// Of RoCEv2, in a table of GIDs (`IBV_GID_TYPE_ROCE_V2`).
+/// The type of RoCEv2 entries in a GID table (`IBV_GID_TYPE_ROCE_V2`).
 const ROCE_V2: u32 = 2;
-/// GIDs of a device that are looked at: two ports have 256 each.
+/// The maximum number of GIDs that are read per device: two ports have 256 each.
 const GIDS: usize = 512;
 
 pub(super) type Gid = [u8; 16];
 
-/// A port of a device, and the GID by which the NIC's address is spoken to.
+/// A port of a device, and the GID of the NIC's address.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Port {
     pub(super) context: NonNull<ib::ibv_context>,
@@ -27,7 +27,7 @@ pub(super) struct Port {
     pub(super) gid_index: u8,
 }
 
-/// The port behind each NIC, which comes with the index of its interface. Devices that are behind none stay closed.
+/// Returns the port of each NIC; each NIC comes with its interface index. Other devices are closed again.
 pub(super) fn ports(nics: &[(Nic, u32)]) -> Result<Vec<Port>, Error> {
     let mut refused = String::new();
     let devices = devices(&mut refused)?;
@@ -54,7 +54,7 @@ pub(super) fn ports(nics: &[(Nic, u32)]) -> Result<Vec<Port>, Error> {
     let ports = ports.collect::<Result<Vec<Port>, Error>>()?;
     for (context, _) in devices {
         if ports.iter().all(|port| port.context != context) {
-            // SAFETY: it is open, and nothing was made of it. Nobody waits for what closing answers.
+            // SAFETY: it is open, and nothing uses it. The result of closing does not matter.
             unsafe { ib::ibv_close_device(context.as_ptr()) };
         }
     }
@@ -69,18 +69,18 @@ fn gid(address: IpAddr) -> Gid {
 }
 
 fn is_of(entry: &ib::ibv_gid_entry, gid: &Gid, interface: u32) -> bool {
-    // SAFETY: both variants of the union are 16 bytes, for which every value is one.
+    // SAFETY: both variants of the union are 16 bytes, and every value is valid.
     let raw = unsafe { entry.gid.raw };
     entry.gid_type == ROCE_V2 && entry.ndev_ifindex == interface && raw == *gid
 }
 
 type Device = (NonNull<ib::ibv_context>, Vec<ib::ibv_gid_entry>);
 
-/// Every device that opens, and its GIDs; of the others, why they do not goes to `refused`.
+/// Returns every device that opens, and its GIDs; appends the errors of the others to `refused`.
 fn devices(refused: &mut String) -> Result<Vec<Device>, Error> {
     let mut count = 0;
     let mut devices = Vec::new();
-    // SAFETY: the list holds `count` devices, each of which is valid until the list is freed; an open device stays valid.
+    // SAFETY: the list holds `count` devices, valid until the list is freed; an open device stays valid.
     unsafe {
         let list = ib::ibv_get_device_list(&raw mut count);
         if list.is_null() {
@@ -113,9 +113,9 @@ fn devices(refused: &mut String) -> Result<Vec<Device>, Error> {
 }
 
 fn gids(context: NonNull<ib::ibv_context>) -> io::Result<Vec<ib::ibv_gid_entry>> {
-    // SAFETY: a structure of numbers, for which all zero is a value.
+    // SAFETY: a structure of numbers, for which all zeros is valid.
     let mut entries = vec![unsafe { std::mem::zeroed::<ib::ibv_gid_entry>() }; GIDS];
-    // SAFETY: the device is open, and the call fills as many entries as it is told there are.
+    // SAFETY: the device is open, and the call fills no more than the given number of entries.
     let found = unsafe { ib::ibv_query_gid_table(context.as_ptr(), entries.as_mut_ptr(), GIDS, 0) };
     let Ok(found) = usize::try_from(found) else {
         return Err(io::Error::from_raw_os_error(found.unsigned_abs() as i32));
@@ -124,10 +124,10 @@ fn gids(context: NonNull<ib::ibv_context>) -> io::Result<Vec<ib::ibv_gid_entry>>
     Ok(entries)
 }
 
-/// Why there is no list of devices.
+/// Explains why there is no list of devices.
 fn none(error: io::Error) -> Error {
     let what = match error.raw_os_error() {
-        // The answer of `rdma-mummy-sys` where the library does not load.
+        // The error of `rdma-mummy-sys` if the library does not load.
         Some(libc::EOPNOTSUPP) => "RDMA devices: libibverbs.so.1 (of rdma-core) does not load",
         Some(libc::ENOSYS) => "RDMA devices: the kernel has none (`modprobe ib_uverbs`)",
         _ => "RDMA devices",

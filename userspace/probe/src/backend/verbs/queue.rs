@@ -1,4 +1,4 @@
-//! Where a device says what it has done, and when.
+//! The completion queue of a device.
 
 use super::super::Error;
 use super::device::{check, last};
@@ -10,31 +10,31 @@ use std::mem::zeroed;
 use std::os::fd::BorrowedFd;
 use std::ptr::{NonNull, null_mut};
 
-/// Completions taken by one call.
+/// The maximum number of completions per call.
 const BURST: usize = 16;
 
-/// What became of a request.
+/// The result of a request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Completion {
-    /// That it was posted with.
+    /// The number that it was posted with.
     pub(super) number: u64,
-    /// Else it failed, or the queue pair has.
+    /// Otherwise the request or the queue pair failed.
     pub(super) is_good: bool,
     /// When, by the device.
     pub(super) stamp: Option<Nanos>,
 }
 
-/// A completion queue, and the channel that says when something is in it.
+/// A completion queue and its event channel.
 #[derive(Debug)]
 pub(super) struct Queue {
-    /// With stamps, an `ibv_cq_ex`.
+    /// An `ibv_cq_ex` if it has timestamps.
     cq: NonNull<ib::ibv_cq>,
     channel: NonNull<ib::ibv_comp_channel>,
     stamping: Stamping,
 }
 
 impl Queue {
-    /// A queue with the best stamps that the device has; `None` where its driver has none.
+    /// Creates a queue with the best timestamps of the device; `None` if its driver has none.
     pub(super) fn stamped(
         context: NonNull<ib::ibv_context>,
         depth: u32,
@@ -68,19 +68,19 @@ impl Queue {
                     stamping,
                 }));
             }
-            // A driver without these stamps says so; the next are tried.
+            // The driver does not support these timestamps; try the next.
             if io::Error::last_os_error().raw_os_error() != Some(libc::EOPNOTSUPP) {
                 return Err(last("a completion queue"));
             }
         }
-        // SAFETY: nothing was made of it.
+        // SAFETY: nothing uses it.
         check("a completion channel", unsafe {
             ib::ibv_destroy_comp_channel(channel.as_ptr())
         })?;
         Ok(None)
     }
 
-    /// A queue without stamps.
+    /// Creates a queue without timestamps.
     pub(super) fn plain(context: NonNull<ib::ibv_context>, depth: u32) -> Result<Self, Error> {
         let channel = channel(context)?;
         // SAFETY: context and channel are open.
@@ -95,7 +95,7 @@ impl Queue {
         })
     }
 
-    /// Closes a queue that nothing was made of.
+    /// Closes an unused queue.
     pub(super) fn close(self) -> Result<(), Error> {
         // SAFETY: both are open, and this was their only owner.
         unsafe {
@@ -119,14 +119,14 @@ impl Queue {
         unsafe { BorrowedFd::borrow_raw(self.channel.as_ref().fd) }
     }
 
-    /// Asks to be told of the next completion.
+    /// Requests an event for the next completion.
     pub(super) fn arm(&self) -> Result<(), Error> {
         // SAFETY: the queue is open.
         let answer = unsafe { ib::ibv_req_notify_cq(self.cq.as_ptr(), 0) };
         check("a completion event", answer)
     }
 
-    /// All that has completed. The channel must be readable, or this waits until it is.
+    /// Returns all completions. Blocks until the channel is readable.
     pub(super) fn take(&mut self) -> Result<Vec<Completion>, Error> {
         let (mut queue, mut context) = (null_mut(), null_mut());
         // SAFETY: channel and queue are open.
@@ -137,7 +137,7 @@ impl Queue {
             }
             ib::ibv_ack_cq_events(queue, 1);
         }
-        // Before looking: what completes after the look is told of.
+        // Before polling: later completions then cause an event.
         self.arm()?;
         let mut completions = Vec::new();
         match self.stamping {
@@ -148,10 +148,10 @@ impl Queue {
     }
 
     fn poll(&mut self, completions: &mut Vec<Completion>) -> Result<(), Error> {
-        // SAFETY: structures of numbers, for which all zero is a value.
+        // SAFETY: structures of numbers, for which all zeros is valid.
         let mut found: [ib::ibv_wc; BURST] = unsafe { zeroed() };
         loop {
-            // SAFETY: the queue is open, and the call fills as many as it is told there are.
+            // SAFETY: the queue is open, and the call fills no more than the given number.
             let count =
                 unsafe { ib::ibv_poll_cq(self.cq.as_ptr(), BURST as i32, found.as_mut_ptr()) };
             let count = usize::try_from(count).map_err(|_| last("a completion"))?;
@@ -168,7 +168,7 @@ impl Queue {
 
     fn poll_stamped(&mut self, completions: &mut Vec<Completion>) -> Result<(), Error> {
         let cq: NonNull<ib::ibv_cq_ex> = self.cq.cast();
-        // SAFETY: the queue is open and was made with stamps; a completion is read between start and end of polling.
+        // SAFETY: the queue is open and has timestamps; a completion is read between start and end of polling.
         let answer = unsafe {
             let mut attributes: ib::ibv_poll_cq_attr = zeroed();
             let mut answer = ib::ibv_start_poll(cq.as_ptr(), &raw mut attributes);
@@ -194,11 +194,11 @@ impl Queue {
         }
     }
 
-    /// The time of the completion that is being read.
+    /// The timestamp of the completion that is being read.
     fn stamp(&self) -> Option<Nanos> {
         let cq = self.cq.cast::<ib::ibv_cq_ex>().as_ptr();
         match self.stamping {
-            // SAFETY: the queue was made with this stamp, and a completion is being read.
+            // SAFETY: the queue has this kind of timestamp, and a completion is being read.
             Stamping::WallClock => unsafe {
                 Some(Nanos(ib::ibv_wc_read_completion_wallclock_ns(cq) as i64))
             },
@@ -217,9 +217,9 @@ fn channel(context: NonNull<ib::ibv_context>) -> Result<NonNull<ib::ibv_comp_cha
     NonNull::new(channel).ok_or_else(|| last("a completion channel"))
 }
 
-/// How fast the device's clock ticks; `None` where it does not say.
+/// The frequency of the device's clock; `None` if it is unknown.
 fn kilohertz(context: NonNull<ib::ibv_context>) -> Option<u64> {
-    // SAFETY: a structure of numbers, for which all zero is a value; the device is open, and the call fills it.
+    // SAFETY: a structure of numbers, for which all zeros is valid; the device is open, and the call fills it.
     let attributes = unsafe {
         let mut attributes: ib::ibv_device_attr_ex = zeroed();
         let got = ib::ibv_query_device_ex(context.as_ptr(), null_mut(), &raw mut attributes);

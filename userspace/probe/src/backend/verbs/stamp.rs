@@ -1,23 +1,23 @@
-//! Times of completions.
+//! Timestamps of completions.
 
 use crate::types::Nanos;
 
-/// What a completion queue stamps with.
+/// The clock that stamps completions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stamping {
     /// The device, in nanoseconds since 1970.
     WallClock,
     /// The device, in ticks of its clock.
     Ticks {
-        /// Of that clock.
+        /// The frequency of that clock.
         kilohertz: u64,
     },
-    /// Nobody (the driver says `EOPNOTSUPP`): the processor, when it has posted a send and when it takes a receive.
+    /// No timestamps (`EOPNOTSUPP`): the processor stamps when it has posted a send and when it reads a receive.
     Processor,
 }
 
 impl Stamping {
-    /// As it stands in the rows.
+    /// The name in the rows.
     pub(super) const fn source(self) -> &'static str {
         match self {
             Self::WallClock | Self::Ticks { .. } => "nic hardware",
@@ -25,7 +25,7 @@ impl Stamping {
         }
     }
 
-    /// Bound on the error of the difference of two stamps: one tick each; of the processor, the time that a
+    /// Bound on the error of the difference of two timestamps: one tick each; for the processor, the time that a
     /// completion may wait for an interrupt.
     pub(super) fn error(self) -> Nanos {
         match self {
@@ -36,14 +36,14 @@ impl Stamping {
     }
 }
 
-/// Ticks as nanoseconds.
+/// Converts ticks to nanoseconds.
 pub(super) fn nanos(ticks: u64, kilohertz: u64) -> Nanos {
     let nanos = u128::from(ticks) * 1_000_000 / u128::from(kilohertz.max(1));
     Nanos(i64::try_from(nanos).unwrap_or(i64::MAX))
 }
 
-/// A flow label that gives a source port: [`source_port`](crate::ports::source_port) of it is `port`. It is never 0,
-/// for which a driver would draw a port of its own.
+/// Returns a flow label whose [`source_port`](crate::ports::source_port) is `port`. It is never 0, which would make a
+/// driver choose a port itself.
 pub(super) const fn flow_label(port: u16) -> u32 {
     1 << 14 | (port as u32 & 0x3fff) ^ 1
 }

@@ -1,4 +1,4 @@
-//! What the probes over a suspicious place tell beside their number.
+//! Evidence from the probes over a suspicious place, beside their number.
 
 use super::analyzer::Analyzer;
 use super::count::Count;
@@ -7,33 +7,34 @@ use super::record::Fate;
 use super::shape::Shape;
 use super::suspects::Symptom;
 use super::tuples::Key;
-use super::verdict::Bench;
+use super::verdict::Judge;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// What the probes over a place tell beside their number.
+/// Evidence from the probes over a place, beside their number.
 #[derive(Debug, Default)]
-pub(super) struct Look {
+pub(super) struct PlaceEvidence {
     pub(super) corrupt: u64,
     pub(super) unsent: u64,
     pub(super) first_ns: Option<i64>,
     pub(super) shape: Shape,
     late: Count,
-    /// Against the way back.
+    /// Late compared with the reverse direction.
     pub(super) slower: Count,
-    /// 5-tuples that suffer most.
+    /// The most affected 5-tuples.
     pub(super) tuples: String,
 }
 
-/// 5-tuples that a row names of many.
-const MOST_TUPLES: usize = 8;
+/// The maximum number of 5-tuples that a row names.
+const MAX_TUPLES: usize = 8;
 
-impl Bench<'_> {
-    pub(super) fn look(&self, symptom: Symptom, place: FaultLocation) -> Look {
+impl Judge<'_> {
+    /// Gathers the evidence about a place.
+    pub(super) fn gather(&self, symptom: Symptom, place: FaultLocation) -> PlaceEvidence {
         let (names, tuples) = (&self.analyzer.names, &self.analyzer.tuples);
-        let mut look = Look::default();
-        let mut suffering: Vec<(u64, Key)> = Vec::new();
+        let mut found = PlaceEvidence::default();
+        let mut affected: Vec<(u64, Key)> = Vec::new();
         let mut probes: Vec<(i64, bool)> = Vec::new();
         let sends = matches!(place, FaultLocation::Nic(_) | FaultLocation::FromNic(_));
         for (number, cell) in (0..).zip(&self.cells.all) {
@@ -41,13 +42,13 @@ impl Bench<'_> {
             if !crossing.meets(place, names) {
                 continue;
             }
-            look.corrupt += u64::from(cell.corrupt);
-            look.unsent += u64::from(cell.unsent);
-            look.late.add(cell.timed.into(), cell.late.into());
-            look.slower.add(cell.compared.into(), cell.slower.into());
-            let suffer = symptom.evidence(cell).path.anomalous;
-            if suffer > 0 && symptom != Symptom::Delay {
-                suffering.push((suffer, crossing.key));
+            found.corrupt += u64::from(cell.corrupt);
+            found.unsent += u64::from(cell.unsent);
+            found.late.add(cell.timed.into(), cell.late.into());
+            found.slower.add(cell.compared.into(), cell.slower.into());
+            let anomalous = symptom.evidence(cell).path.anomalous;
+            if anomalous > 0 && symptom != Symptom::Delay {
+                affected.push((anomalous, crossing.key));
             }
             if symptom != Symptom::Loss {
                 continue;
@@ -64,24 +65,24 @@ impl Bench<'_> {
         }
         let lost = probes.iter().filter(|(_, lost)| *lost);
         let first_ns = lost.map(|(offset_ns, _)| *offset_ns).min();
-        look.first_ns = first_ns.map(|offset_ns| self.start_ns + offset_ns);
-        look.shape = Shape::of(&probes, self.analyzer.settings.window_ns);
-        look.tuples = self.most(suffering);
-        look
+        found.first_ns = first_ns.map(|offset_ns| self.start_ns + offset_ns);
+        found.shape = Shape::of(&probes, self.analyzer.settings.window_ns);
+        found.tuples = self.worst_tuples(affected);
+        found
     }
 
-    /// The 5-tuples that suffer most, as a row names them.
-    fn most(&self, mut suffering: Vec<(u64, Key)>) -> String {
-        suffering.sort_by_key(|(suffer, key)| {
+    /// Formats the most affected 5-tuples for a row.
+    fn worst_tuples(&self, mut affected: Vec<(u64, Key)>) -> String {
+        affected.sort_by_key(|(anomalous, key)| {
             (
-                core::cmp::Reverse(*suffer),
+                core::cmp::Reverse(*anomalous),
                 key.src,
                 key.dst,
                 key.udp_src_port,
             )
         });
         let nics = &self.analyzer.names.nics;
-        let named = suffering.iter().take(MOST_TUPLES).filter_map(|(_, key)| {
+        let named = affected.iter().take(MAX_TUPLES).filter_map(|(_, key)| {
             let (src, dst) = (nics.get(key.src as usize)?, nics.get(key.dst as usize)?);
             Some(format!(
                 "{}>{}:{}",
@@ -91,7 +92,7 @@ impl Bench<'_> {
         named.collect::<Vec<_>>().join(" ")
     }
 
-    /// Of a link, whether probes of the window cross it the other way.
+    /// Whether probes of the window cross a link in the other direction; false for other places.
     pub(super) fn is_crossed_back(&self, place: FaultLocation) -> bool {
         let FaultLocation::Link(link) = place else {
             return false;
@@ -104,14 +105,14 @@ impl Bench<'_> {
         cells.any(|cell| Crossing::of(cell, tuples).links.contains(&back))
     }
 
-    /// Whether what gets over the place is late, or the place is suspected for that.
-    pub(super) fn is_late_too(&self, place: FaultLocation, look: &Look) -> bool {
-        look.late.share() >= self.analyzer.settings.late_share
+    /// Whether the probes that cross the place are late, or the place is a suspect for late probes.
+    pub(super) fn is_late_too(&self, place: FaultLocation, found: &PlaceEvidence) -> bool {
+        found.late.share() >= self.analyzer.settings.late_share
             || self.late.iter().any(|late| late.place == place)
     }
 
-    /// Of one direction of a NIC: whether the other loses no more than a NIC may.
-    pub(super) fn other_way_well(&self, place: FaultLocation) -> bool {
+    /// For one direction of a NIC: whether the other loses no more than a healthy NIC.
+    pub(super) fn other_direction_works(&self, place: FaultLocation) -> bool {
         let other = match place {
             FaultLocation::ToNic(nic) => FaultLocation::FromNic(nic),
             FaultLocation::FromNic(nic) => FaultLocation::ToNic(nic),
