@@ -1,22 +1,22 @@
-//! How the cells of a column add up when several rows become one.
+//! How the cells of a column are merged when several rows become one.
 //!
-//! Rows become one in two ways. Over time: windows that follow each other. Over observers: one window as several capture
-//! points saw it, or several connections of one time. Each column has a [`Rule`] for both, beside its unit in the `table!`
-//! macro, and a table does not compile without them. [`Row::merge`](crate::Row::merge) follows the rules.
+//! Rows are merged in two ways. Over time: consecutive windows. Over observers: one window as seen by several
+//! observers, or several connections of the same time. Each column has a [`Rule`] for both, next to its unit in the
+//! `table!` macro, and a table does not compile without them. [`Row::merge`](crate::Row::merge) applies the rules.
 //!
-//! Null means "not measured". It adds nothing to what was measured, with two exceptions: [`Rule::Whole`], where a sum
-//! without one of its parts would be mistaken for the sum, and [`Rule::Same`].
+//! Null means "not measured". It adds nothing to measured values, with two exceptions: [`Rule::Whole`], because a
+//! partial sum would be mistaken for the complete one, and [`Rule::Same`].
 
 use crate::{Cell, Unit, Value};
 use core::fmt;
 use serde::{Serialize, Serializer};
 
-/// Which rows become one.
+/// Which rows are merged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Over {
-    /// Rows of the same thing that follow each other.
+    /// Consecutive rows of the same object.
     Time,
-    /// Rows of the same time: of several capture points, or of several connections.
+    /// Rows of the same time: of several observers, or of several connections.
     Observers,
 }
 
@@ -30,7 +30,7 @@ pub struct Aggregate {
 }
 
 impl Aggregate {
-    /// The rule for these rows.
+    /// Returns the rule for these rows.
     #[must_use]
     pub const fn over(self, over: Over) -> Rule {
         match over {
@@ -40,7 +40,7 @@ impl Aggregate {
     }
 }
 
-/// The rule alone where both are the same, else that over time, a slash, and that over observers.
+/// Writes one rule if both are the same, otherwise the rule over time, a slash, and the rule over observers.
 impl fmt::Display for Aggregate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.time.fmt(f)?;
@@ -51,14 +51,14 @@ impl fmt::Display for Aggregate {
     }
 }
 
-/// How cells become one.
+/// How cells are merged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
-    /// What all rows have in common; where they differ null or empty text, and the first of other types.
+    /// The common value of all rows; if they differ, null, empty text, or the first value of other types.
     Same,
     /// The sum.
     Sum,
-    /// The sum; null if any part is null.
+    /// The sum; null if any cell is null.
     Whole,
     /// The smallest.
     Min,
@@ -66,61 +66,61 @@ pub enum Rule {
     Max,
     /// The first that is not empty.
     First,
-    /// That of the last row that has one.
+    /// The value of the last row that has one.
     Last,
-    /// Whether it is true of any row.
+    /// Whether any row is true.
     Any,
     /// From the start of the first row, `window_start_ns`, to the end of the last.
     Span,
-    /// The sum of the columns `of` divided by the sum of the columns `among`; null without either.
+    /// The sum of the columns `of` divided by the sum of the columns `among`; null if either is unknown.
     Ratio {
         /// Names of the columns of the dividend.
         of: &'static [&'static str],
         /// Names of the columns of the divisor.
         among: &'static [&'static str],
     },
-    /// This column a second of `window_ns`, in the unit of the rate.
+    /// This column divided by `window_ns`, in the unit of the rate.
     Rate(&'static str),
-    /// A sketch or histogram. The owner of the sketches merges it; a merged row is without.
+    /// A sketch or histogram. The owner of the sketches merges it; a merged row does not contain it.
     Sketch,
-    /// Means nothing for several rows: null, 0, false or empty.
+    /// Undefined for several rows: null, 0, false or empty.
     None,
 }
 
 impl Rule {
-    /// Every word of a rule with its meaning, for documentation.
+    /// Every name of a rule with its meaning, for documentation.
     pub const WORDS: [(&'static str, &'static str); 13] = [
         ("sum", "the sum; null adds nothing"),
-        ("whole sum", "the sum; null if a row has null"),
+        ("whole sum", "the sum; null if the cell of any row is null"),
         ("min", "the smallest"),
         ("max", "the largest"),
         ("first", "the first that is not empty"),
-        ("last", "that of the last row that has one"),
+        ("last", "the value of the last row that has one"),
         ("any", "true if any is"),
         (
             "same",
-            "what all rows have in common; else null, empty text, or the first",
+            "the common value of all rows; otherwise null, empty text, or the first",
         ),
         (
             "span",
             "from the start of the first row to the end of the last",
         ),
-        ("a / (b + c)", "computed again from the merged columns"),
+        ("a / (b + c)", "recomputed from the merged columns"),
         (
             "a per second",
-            "computed again from the merged column and `window_ns`",
+            "recomputed from the merged column and `window_ns`",
         ),
         (
             "sketch",
-            "`rocescope merge` merges those of `windows`; elsewhere left out",
+            "`rocescope merge` merges the sketches of `windows`; other merges omit them",
         ),
         (
             "none",
-            "means nothing for several rows: null, 0, false or empty",
+            "undefined for several rows: null, 0, false or empty",
         ),
     ];
 
-    /// Whether the merged cell counts what the cells counted.
+    /// Whether the merged cell is the sum of the cells.
     #[must_use]
     pub const fn is_sum(self) -> bool {
         matches!(self, Self::Sum | Self::Whole)
@@ -157,7 +157,7 @@ impl Serialize for Rule {
     }
 }
 
-/// A column, or the sum of several in parentheses.
+/// Writes a column, or the sum of several in parentheses.
 fn columns(f: &mut fmt::Formatter<'_>, names: &[&str]) -> fmt::Result {
     let (open, close) = if names.len() > 1 {
         ("(", ")")
@@ -172,7 +172,7 @@ fn columns(f: &mut fmt::Formatter<'_>, names: &[&str]) -> fmt::Result {
     f.write_str(close)
 }
 
-/// The sum of the numbers in these cells; `None` where one is null.
+/// Returns the sum of the numbers in these cells; `None` if one is null.
 fn sum(cells: &[Value<'_>]) -> Option<f64> {
     let numbers = cells.iter().map(|cell| match cell {
         Value::I64(number) => Some(*number as f64),
@@ -182,19 +182,19 @@ fn sum(cells: &[Value<'_>]) -> Option<f64> {
     numbers.sum()
 }
 
-/// A cell that was computed; null where it could not be, 0 in a column without null.
+/// Returns a computed cell; without a number null, or 0 in a column that is not nullable.
 pub(crate) fn computed<C: Cell>(number: Option<f64>) -> C {
     let value = number.map_or(Value::Null, Value::F64);
     C::read(value).unwrap_or_else(C::empty)
 }
 
-/// The ratio of two sums; `None` where one is unknown or there is nothing to divide by.
+/// Returns the ratio of two sums; `None` if one is unknown or the divisor is 0.
 pub(crate) fn ratio(of: &[Value<'_>], among: &[Value<'_>]) -> Option<f64> {
     let (of, among) = (sum(of)?, sum(among)?);
     (among > 0.0).then(|| of / among)
 }
 
-/// `count` in so many nanoseconds as a rate of this unit.
+/// Returns the rate of `count` in `ns` nanoseconds, in this unit.
 pub(crate) fn rate(count: Value<'_>, unit: Unit, ns: i64) -> Option<f64> {
     let (count, ns) = (sum(&[count])?, ns.max(1) as f64);
     Some(match unit {

@@ -1,9 +1,8 @@
-//! The Rust types that may stand in a row, and how each becomes a [`Value`] and comes back from
-//! one.
+//! The Rust types that a row can contain, and their conversion to a [`Value`] and back.
 //!
-//! The type of a field decides the type of its column and whether it may be null. Counts are `u64`
-//! in rows, because they cannot be negative, and `int64` in files, because Spark reads `u64` as a
-//! decimal: the one conversion is here, and stops at `i64::MAX`.
+//! The type of a field determines the type of its column and whether it may be null. Counts are `u64` in rows, because
+//! they cannot be negative, and `int64` in files, because Spark reads `u64` as a decimal. The only conversion is here,
+//! and saturates at `i64::MAX`.
 
 use crate::{Rule, Text, Time, Type, Value};
 use alloc::borrow::Cow;
@@ -12,25 +11,24 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::net::{IpAddr, Ipv4Addr};
 
-/// A Rust type that may be a field of a row.
+/// A Rust type that can be a field of a row.
 pub trait Cell: Clone + PartialEq {
     /// Type of its column.
     const TYPE: Type;
     /// Whether its column may hold null.
     const NULLABLE: bool = false;
 
-    /// Zero, empty or null: what a row's `Default` holds.
+    /// Returns the value in a row's `Default`: zero, empty or null.
     fn empty() -> Self;
 
-    /// The value, borrowed.
+    /// Returns the borrowed value.
     fn value(&self) -> Value<'_>;
 
-    /// The cell that [`Cell::value`] came from; `None` when the value is of another type or out of
-    /// range.
+    /// Returns the cell of this value; `None` if the value has another type or is out of range.
     fn read(value: Value<'_>) -> Option<Self>;
 
-    /// Takes in the cell of a row that follows. Nothing changes by a rule that has no meaning for the
-    /// type, or that works on other columns.
+    /// Merges the cell of the next row into this one. A rule that is undefined for the type, or that uses other
+    /// columns, changes nothing.
     fn merge(&mut self, other: &Self, rule: Rule) {
         match rule {
             Rule::Last => self.clone_from(other),
@@ -163,7 +161,7 @@ impl Cell for Text {
     }
 }
 
-/// An address; its cell is text.
+/// An address, stored as text.
 impl Cell for IpAddr {
     const TYPE: Type = Type::Text;
 
@@ -263,7 +261,7 @@ impl<C: Cell> Cell for Option<C> {
         }
     }
 
-    /// Null adds nothing, except where the rule needs all.
+    /// Null adds nothing, unless the rule requires all cells.
     fn merge(&mut self, other: &Self, rule: Rule) {
         match (&mut *self, other) {
             (_, _) if matches!(rule, Rule::None | Rule::Sketch) => *self = None,

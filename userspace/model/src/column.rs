@@ -1,4 +1,4 @@
-//! What the registry says of a table and of each of its columns.
+//! The description of a table and of its columns.
 
 use crate::Aggregate;
 use serde::{Serialize, Serializer};
@@ -8,21 +8,20 @@ use serde::{Serialize, Serializer};
 pub struct Table {
     /// Name of the table and of its directory.
     pub name: &'static str,
-    /// What one row is.
+    /// What one row describes.
     pub help: &'static str,
-    /// The columns, in the order in which files hold them.
+    /// The columns, in file order.
     pub columns: &'static [Column],
 }
 
 impl Table {
-    /// Position of the column of this name.
+    /// Returns the position of the column with this name.
     #[must_use]
     pub fn position(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.name == name)
     }
 
-    /// Position of the column whose time decides the partition of a row: the first of type
-    /// [`Type::Time`].
+    /// Returns the position of the column that determines the partition of a row: the first of type [`Type::Time`].
     #[must_use]
     pub fn partition_column(&self) -> Option<usize> {
         self.columns
@@ -34,28 +33,28 @@ impl Table {
 /// One column of a [`Table`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Column {
-    /// Name in files and JSON. Ends in the suffix of its unit, if that has one.
+    /// Name in files and JSON. Ends with the suffix of the unit, if the unit has one.
     pub name: &'static str,
     /// Type of the cells.
     #[serde(rename = "type")]
     pub kind: Type,
-    /// What the numbers count.
+    /// Unit of the numbers.
     pub unit: Unit,
     /// Whether a cell may be null.
     pub nullable: bool,
-    /// How cells add up when several rows become one.
+    /// How cells are merged when several rows become one.
     pub aggregate: Aggregate,
     /// Heading in text output.
     #[serde(skip)]
     pub title: &'static str,
-    /// Whether text output shows the column unless told otherwise.
+    /// Whether text output shows the column by default.
     #[serde(skip)]
     pub shown: bool,
-    /// What a cell says, in one or two sentences.
+    /// Meaning of a cell, in one or two sentences.
     pub help: &'static str,
 }
 
-/// Type of a column: the ones that DuckDB, polars, pandas and Spark read at their default settings.
+/// Type of a column. DuckDB, polars, pandas and Spark read all of them with default settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Type {
     /// Signed 64-bit integer. There is no unsigned type: Spark reads `u64` as a decimal.
@@ -66,16 +65,16 @@ pub enum Type {
     Bool,
     /// UTF-8. Addresses and names.
     Text,
-    /// Instant, UTC, stored in microseconds: Spark refuses nanosecond timestamps.
+    /// Instant in UTC, stored in microseconds: Spark rejects nanosecond timestamps.
     Time,
-    /// Bytes of a sketch.
+    /// Serialized sketch.
     Bytes,
     /// List of signed 64-bit integers.
     ListI64,
 }
 
 impl Type {
-    /// Name of the type in documentation, in Arrow's words.
+    /// Returns the Arrow name of the type, for documentation.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -89,7 +88,7 @@ impl Type {
         }
     }
 
-    /// Whether text output aligns such cells to the right.
+    /// Whether text output aligns these cells to the right.
     #[must_use]
     pub const fn is_number(self) -> bool {
         matches!(self, Self::I64 | Self::F64)
@@ -102,7 +101,7 @@ impl Serialize for Type {
     }
 }
 
-/// What the numbers of a column count. All but [`Unit::None`] are part of the column's name.
+/// Unit of the numbers of a column. Every unit except [`Unit::None`] is part of the column's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     /// A name, an identifier, a state, or a number whose unit depends on the row.
@@ -115,7 +114,7 @@ pub enum Unit {
     Frames,
     /// InfiniBand messages.
     Messages,
-    /// Flows, one way.
+    /// Unidirectional flows.
     Flows,
     /// Rows of the `events` table.
     Events,
@@ -123,11 +122,11 @@ pub enum Unit {
     Nanoseconds,
     /// An instant in nanoseconds since 1970-01-01 00:00 UTC.
     UnixNanoseconds,
-    /// Bits a second.
+    /// Bits per second.
     BitsPerSecond,
-    /// Packets a second.
+    /// Packets per second.
     PacketsPerSecond,
-    /// A share: 1 is all.
+    /// Ratio: 1 is 100 %.
     Ratio,
 }
 
@@ -148,7 +147,7 @@ impl Unit {
         Self::Ratio,
     ];
 
-    /// The last word of every column's name of this unit, the word alone or after an underscore.
+    /// Returns the last word of the name of every column with this unit.
     #[must_use]
     pub const fn suffix(self) -> Option<&'static str> {
         match self {
@@ -166,7 +165,7 @@ impl Unit {
         }
     }
 
-    /// The unit in words, for documentation; empty for [`Unit::None`].
+    /// Returns the name of the unit for documentation; empty for [`Unit::None`].
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -203,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn names_end_in_their_unit_and_units_in_names_are_true() {
+    fn names_end_in_their_unit() {
         for table in TABLES.iter().chain(DERIVED_TABLES) {
             for column in table.columns {
                 let named = Unit::ALL
@@ -221,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn every_instant_that_people_query_has_its_nanoseconds_beside_it() {
+    fn every_timestamp_has_a_column_in_nanoseconds() {
         for table in TABLES {
             let times: Vec<usize> = (0..table.columns.len())
                 .filter(|&i| table.columns[i].kind == Type::Time)
@@ -239,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn every_column_is_named_once_and_explained() {
+    fn every_column_has_a_unique_name_and_a_help_text() {
         for table in TABLES {
             for (i, column) in table.columns.iter().enumerate() {
                 assert_eq!(table.position(column.name), Some(i), "{}", column.name);

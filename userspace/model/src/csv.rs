@@ -1,5 +1,5 @@
-//! Rows as CSV: RFC 4180, but for lines that end as they do here. Null is empty, instants are RFC
-//! 3339, numbers stand in full, sketches and lists are left out.
+//! Rows as CSV: RFC 4180, except that lines end in LF. Null is empty, instants are RFC 3339, numbers are written in
+//! full, sketches and lists are omitted.
 
 use crate::{Cells, Column, Table, Type, Value};
 use alloc::borrow::ToOwned;
@@ -7,13 +7,13 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// The line of column names.
+/// Formats the line of column names.
 #[must_use]
 pub fn heading(table: &Table) -> String {
     line(columns(table).map(|(_, column)| column.name.to_owned()))
 }
 
-/// A line a row.
+/// Formats one line for each row.
 #[must_use]
 pub fn rows(cells: &dyn Cells) -> String {
     let table = cells.table();
@@ -64,12 +64,12 @@ mod tests {
         assert_eq!(quoted("a,b"), "\"a,b\"");
         assert_eq!(quoted("a\"b\n"), "\"a\"\"b\n\"");
         let events = vec![EventRow {
-            detail: "says \"no\", twice".to_owned().into(),
+            detail: "a \"quoted\", word".to_owned().into(),
             count: 2,
             ..EventRow::default()
         }];
         let text = rows(&events);
-        assert!(text.ends_with(",2,\"says \"\"no\"\", twice\"\n"), "{text}");
+        assert!(text.ends_with(",2,\"a \"\"quoted\"\", word\"\n"), "{text}");
     }
 
     #[test]

@@ -1,19 +1,18 @@
-//! The metadata keys that a segment carries in its Parquet footer.
+//! The metadata keys in the Parquet footer of a segment.
 //!
-//! The store writes the first three by itself; the others come from whoever knows them. All values
-//! are text.
+//! The store writes the first three; its caller provides the others. All values are text.
 
 /// Version of the layout: [`FORMAT_VERSION`](crate::FORMAT_VERSION).
 pub const FORMAT: &str = "rocescope.format_version";
 /// Name of the table.
 pub const TABLE: &str = "rocescope.table";
-/// Name of the capture point.
+/// Name of the observer.
 pub const OBSERVER: &str = "rocescope.observer";
-/// Interface, file or `-` that the frames came from.
+/// Source of the frames: an interface, a file or `-`.
 pub const SOURCE: &str = "rocescope.source";
-/// How they were captured.
+/// Capture mode.
 pub const MODE: &str = "rocescope.mode";
-/// Clock of the times.
+/// Clock of the timestamps.
 pub const CLOCK_SOURCE: &str = "rocescope.clock_source";
 /// Length of the windows.
 pub const WINDOW_NS: &str = "rocescope.window_ns";
@@ -27,35 +26,35 @@ pub const LINEAR_COUNTING_BITS: &str = "rocescope.linear_counting.bits";
 pub const COUNT_MIN_DEPTH: &str = "rocescope.count_min.depth";
 /// Counters in a row of a Count-Min sketch.
 pub const COUNT_MIN_WIDTH: &str = "rocescope.count_min.width";
-/// Whether Count-Min sketches were updated conservatively.
+/// Whether Count-Min sketches use conservative update.
 pub const COUNT_MIN_CONSERVATIVE: &str = "rocescope.count_min.conservative";
 
-/// Every key with what its value says, in the order of the documentation.
+/// Every key with the meaning of its value, in the order of the documentation.
 pub const KEYS: &[(&str, &str)] = &[
-    (FORMAT, "Version of this format, a whole number."),
+    (FORMAT, "Version of this format, an integer."),
     (TABLE, "Name of the table."),
     (
         OBSERVER,
-        "Name of the capture point, as in the column `observer`.",
+        "Name of the observer, as in the column `observer`.",
     ),
     (
         SOURCE,
-        "Interface, file name, `-` for standard input, or the datasets merged.",
+        "Source of the frames: interface, file name, `-` for standard input, or the merged datasets.",
     ),
     (
         MODE,
-        "`xdp native`, `xdp generic`, `af_packet`, `file`, `stdin`, or `merge` of other datasets.",
+        "Capture mode: `xdp native`, `xdp generic`, `af_packet`, `file`, `stdin`, or `merge` of other datasets.",
     ),
     (
         CLOCK_SOURCE,
-        "Clock that stamped the frames; `file` for the times in a capture file.",
+        "Clock that stamped the frames; `file` for the timestamps of a capture file.",
     ),
     (WINDOW_NS, "Length of the windows in nanoseconds."),
     (
         ELEPHANT_BPS,
-        "Frame bits a second from which a flow is an elephant.",
+        "Elephant threshold: frame rate in bit/s from which a flow is an elephant.",
     ),
-    (FLOW_HASH_SEED, "Seed of `flow_hash`, a whole number."),
+    (FLOW_HASH_SEED, "Seed of `flow_hash`, an integer."),
     (LINEAR_COUNTING_BITS, "Bits of the Linear Counting bitmap."),
     (COUNT_MIN_DEPTH, "Rows of the Count-Min sketches."),
     (
@@ -64,6 +63,6 @@ pub const KEYS: &[(&str, &str)] = &[
     ),
     (
         COUNT_MIN_CONSERVATIVE,
-        "`true` where only the smallest counters of a key were raised.",
+        "`true` if the sketches use conservative update: an update raises only the smallest counters of its key.",
     ),
 ];

@@ -1,14 +1,13 @@
-//! Cells as people read them: with prefixes and units, or plain.
+//! Cells as text: with prefixes and units, or plain.
 
 use crate::{Cells, EventRow, Row, Unit, Value};
 use alloc::format;
 use alloc::string::{String, ToString};
 
-/// A cell with about three digits and its unit: `1.50 MiB`, `12.3 Gbit/s`, `2.40 ms`, `1.20 M`,
-/// `3.1 %`.
+/// Formats a cell with about three digits and its unit: `1.50 MiB`, `12.3 Gbit/s`, `2.40 ms`, `1.20 M`, `3.1 %`.
 ///
-/// Bytes step by 1,024, everything else by 1,000. Values without a unit, and instants, stay as
-/// [`plain`] has them.
+/// Bytes use steps of 1,024, everything else steps of 1,000. Values without a unit and instants are formatted by
+/// [`plain`].
 ///
 /// ```
 /// use rocescope_model::{Unit, Value, human};
@@ -44,7 +43,7 @@ pub fn readable(value: &Value<'_>, unit: Unit) -> String {
     }
 }
 
-/// Whether rates are shown in bits or bytes a second.
+/// Whether rates are shown in bits or bytes per second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Rates {
     /// bit/s, in steps of 1,000.
@@ -55,7 +54,7 @@ pub enum Rates {
 }
 
 impl Rates {
-    /// The other one.
+    /// Returns the other unit.
     #[must_use]
     pub const fn other(self) -> Self {
         match self {
@@ -65,17 +64,17 @@ impl Rates {
     }
 }
 
-/// A rate given in bits a second.
+/// Formats a rate given in bits per second.
 #[must_use]
 pub fn rate(bps: f64, rates: Rates) -> String {
     match rates {
         Rates::Bits => readable(&Value::F64(bps), Unit::BitsPerSecond),
-        // A rate is seldom a whole number of bytes, and `1.75 MiB/s` says enough.
+        // A rate is rarely a whole number of bytes, and `1.75 MiB/s` is precise enough.
         Rates::Bytes => readable(&Value::F64(bps / 8.0), Unit::Bytes) + "/s",
     }
 }
 
-/// What a cell counts: what its column does, and of an event what its kind says.
+/// Returns the unit of a cell: that of its column; of an event's values, that of the event's kind.
 #[must_use]
 pub fn unit(cells: &dyn Cells, row: usize, column: usize) -> Unit {
     let table = cells.table();
@@ -92,8 +91,8 @@ pub fn unit(cells: &dyn Cells, row: usize, column: usize) -> Unit {
     }
 }
 
-/// A cell as text without prefixes: integers in full, floats with three decimals, instants to the
-/// millisecond, `-` for null, the length of sketches.
+/// Formats a cell without prefixes: integers in full, floats with three decimals, instants in milliseconds, null as
+/// `-`, sketches as their length.
 #[must_use]
 pub fn plain(value: &Value<'_>) -> String {
     match value {
@@ -109,7 +108,7 @@ pub fn plain(value: &Value<'_>) -> String {
     }
 }
 
-/// A number in groups of three digits: `1,234,567`.
+/// Formats a number in groups of three digits: `1,234,567`.
 #[must_use]
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
@@ -128,7 +127,7 @@ fn scaled(number: f64, step: f64, units: &[&str]) -> String {
     let mut units = units.iter().peekable();
     let mut whole = number % 1.0 == 0.0;
     let mut unit = units.next();
-    // 999.5 and more would round to a fourth digit.
+    // From 999.5 on, the number would round to four digits.
     while number.abs() >= step - 0.5 && units.peek().is_some() {
         number /= step;
         whole = false;
@@ -171,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kind_of_an_event_says_what_its_value_counts() {
+    fn the_kind_of_an_event_determines_the_unit_of_its_value() {
         let value = EventRow::TABLE.position("value").unwrap();
         let rows: Vec<EventRow> = ["jitter", "rnr_nak", "cnp_burst", "nak"]
             .into_iter()
@@ -190,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn digits_come_in_threes() {
+    fn digits_are_grouped_by_three() {
         assert_eq!(grouped(0), "0");
         assert_eq!(grouped(999), "999");
         assert_eq!(grouped(1_000), "1,000");
@@ -198,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_come_in_bits_or_bytes() {
+    fn rates_are_shown_in_bits_or_bytes() {
         assert_eq!(rate(16.2e6, Rates::Bits), "16.2 Mbit/s");
         assert_eq!(rate(8.0 * 1024.0 * 1536.0, Rates::Bytes), "1.50 MiB/s");
     }

@@ -1,27 +1,26 @@
-//! Every table of the dataset and its columns, once.
+//! The registry of the dataset: the single definition of every table and its columns.
 //!
-//! A table is written down in one place (a file in [`tables`]) with the `table!` macro. From that
-//! one definition come the typed row that the pipeline fills, the [`Table`] that the store turns
-//! into an Arrow schema, the JSON keys, the columns of text output and the pages of documentation.
-//! A column added there appears everywhere.
+//! The `table!` macro defines each table in one file of [`tables`]. That definition generates the typed row that the
+//! pipeline fills, the [`Table`] that the store turns into an Arrow schema, the JSON keys, the columns of text output
+//! and the pages of documentation. A column added there appears everywhere.
 //!
-//! What this crate is not: it does no I/O, holds no state, knows no Parquet.
+//! This crate does no I/O, holds no state, and does not depend on Parquet.
 //!
 //! | module | what it holds |
 //! |---|---|
 //! | [`mod@column`] | [`Table`], [`Column`], their [`Type`] and [`Unit`] |
-//! | [`aggregate`] | how a column adds up over time and over observers |
-//! | [`value`] | [`Value`]: any cell of any row, borrowed |
-//! | [`cell`] | [`Cell`]: the Rust types that may stand in a row, and how each becomes a `Value` and back |
-//! | [`row`] | [`Row`] and [`Cells`]: rows one at a time by type, or many behind one object |
-//! | [`tables`] | the rows: one file a table, and [`WindowRows`], what a finished window hands on |
-//! | [`text`], [`time`] | the two small types of cells that `core` does not have |
+//! | [`aggregate`] | how a column is merged over time and over observers |
+//! | [`value`] | [`Value`]: a borrowed cell of any row |
+//! | [`cell`] | [`Cell`]: the Rust types of cells, and their conversion to `Value` and back |
+//! | [`row`] | [`Row`] and [`Cells`]: one typed row, or many rows behind one trait object |
+//! | [`tables`] | the rows, one file for each table, and [`WindowRows`], the rows of a finished window |
+//! | [`text`], [`time`] | two small cell types that `core` does not have |
 //! | [`json`] | the one JSON writer: any structure, and rows as objects |
 //! | [`render`], [`human`] | rows as an aligned text table, with or without human units |
 //! | [`csv`] | rows as CSV |
 //! | [`filter`] | the filter language over the columns |
 //! | [`footer`] | the metadata keys of a segment |
-//! | [`mod@nearest`] | what was probably meant by a word that nothing is called |
+//! | [`mod@nearest`] | suggestions for misspelt names |
 //! | [`schema`], [`markdown`] | the registry as text and JSON, and the page `docs/formats.md` |
 #![no_std]
 
@@ -62,6 +61,5 @@ pub use value::Value;
 
 /// Version of the dataset's layout and tables, in the footer of every segment.
 ///
-/// Rises when a reader of the old version would misread a new file; see [`markdown::page`] for the
-/// rule.
+/// Increases when a reader of the old version would misread a new file; see [`markdown::page`] for the rule.
 pub const FORMAT_VERSION: u32 = 1;

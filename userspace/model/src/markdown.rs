@@ -1,4 +1,4 @@
-//! The page `docs/formats.md`, generated whole: prose here, tables from the registry.
+//! Generates the page `docs/formats.md`: prose from here, tables from the registry.
 
 mod sketches;
 
@@ -6,7 +6,7 @@ use crate::{Column, FORMAT_VERSION, Rule, TABLES, Table, Type, Unit, footer};
 use alloc::string::String;
 use core::fmt::Write;
 
-/// The complete page. Continuous integration fails when the file in `docs/` differs from it.
+/// Returns the complete page. Continuous integration fails if the file in `docs/` differs.
 #[must_use]
 pub fn page() -> String {
     let mut page = String::new();
@@ -30,7 +30,7 @@ fn write_page(page: &mut String) -> core::fmt::Result {
         }
     }
     page.push_str(AGGREGATES);
-    writeln!(page, "| adds up | the merged cell |\n|---|---|")?;
+    writeln!(page, "| aggregation | merged cell |\n|---|---|")?;
     for (word, meaning) in Rule::WORDS {
         writeln!(page, "| {word} | {meaning} |")?;
     }
@@ -50,7 +50,7 @@ fn write_table(page: &mut String, table: &Table) -> core::fmt::Result {
     writeln!(page, "\n## `{}`\n\n{}\n", table.name, table.help)?;
     writeln!(
         page,
-        "| column | type | unit | null | adds up | what it says |"
+        "| column | type | unit | null | aggregation | meaning |"
     )?;
     writeln!(page, "|---|---|---|---|---|---|")?;
     for column in table.columns {
@@ -76,8 +76,8 @@ const LAYOUT: &str = "\
 
 <!-- Generated from the registry in userspace/model. Change it there, then run `cargo xtask docs`. -->
 
-rocescope writes what it measures as a Hive-partitioned Parquet dataset: one directory a table,
-below it one a day and one an hour, UTC.
+rocescope writes its measurements as a Hive-partitioned Parquet dataset: one directory for each table,
+with one directory for each day and hour (UTC).
 
     <root>/
       flows/
@@ -85,55 +85,54 @@ below it one a day and one an hour, UTC.
           hour=02/
             rail3-20261121T024300Z-0000.parquet     a sealed segment
       .open/
-        rail3.lock                                  one living writer an observer
+        rail3.lock                                  lock of the observer's writer
         flows/
           rail3-20261121T024400Z-0000.arrows.tmp    a segment being written
 
-- `date` and `hour` are those of the row's own time (`window_start`, or `time` for events). DuckDB
-  takes `hour` as text (`'02'`), polars, pandas and Spark as a number.
-- A segment's name is the observer, the time of its first row in UTC, and a number that tells apart
-  segments of the same time. In the name, characters of the observer other than letters, digits,
-  `.`, `_` and `-` become `_`; the column `observer` has it as it is.
-- Several observers may write into one root; an observer is written by one process at a time.
-- When a capture ends it writes a segment without rows for every table it had nothing for, so that
-  a query over any table finds a schema.
-- Whatever is not a whole segment lies below `.open`, where no reader looks: the directory of a
-  table can be read while it is being written.
+- `date` and `hour` come from the row's own time (`window_start`, or `time` for events). DuckDB reads
+  `hour` as text (`'02'`); polars, pandas and Spark read it as a number.
+- The name of a segment is the observer, the time of its first row in UTC, and a number that
+  distinguishes segments of the same time. Characters of the observer other than letters, digits,
+  `.`, `_` and `-` become `_` in the name; the column `observer` has the original name.
+- Several observers may write into one root; one process at a time may write for an observer.
+- When a capture ends, it writes a segment without rows for every table that got no rows, so that a
+  query over any table finds a schema.
+- Everything that is not a complete segment is in `.open`, which readers ignore: a table can be read
+  while it is being written.
 
 ## Sealing and repair
 
-A Parquet file is readable only once its footer is written, at its end. So while a segment is open,
-each finished window is appended to a journal, an Arrow IPC stream, and handed to the kernel at
-once. A segment is sealed after 60 s or 64 MiB, when its hour ends, and when the capture ends: the
-journal is read back and written as `.parquet.tmp` beside it, which is synced, renamed to its place
-in the table, and the directories synced. Only then is the journal removed. A file whose name ends
-in `.parquet` is therefore whole.
+A Parquet file is readable only after its footer is written, at its end. While a segment is open, the
+writer appends each finished window to a journal, an Arrow IPC stream, and passes it to the kernel
+immediately. It seals the segment after 60 s or 64 MiB, when the hour ends, and when the capture ends:
+it reads the journal, writes `.parquet.tmp` next to it, syncs that file, renames it into the table,
+and syncs the directories. Only then does it remove the journal. A file whose name ends in `.parquet`
+is therefore always complete.
 
-The journal of a collector has three columns more, `.sender`, `.epoch` and `.sequence`: the number that
-the agent gave each batch, in one piece with its rows. Segments are sealed without them; the highest
-numbers go to `.open/<table>/<observer>.marks` before the journal is removed, so that a batch that is
-sent again is known whatever was killed.
+The journal of a collector has three more columns, `.sender`, `.epoch` and `.sequence`: the number that
+the agent gave each batch, written together with its rows. Segments do not contain them; the collector
+writes the highest numbers to `.open/<table>/<observer>.marks` before it removes the journal, so that it
+recognises a retransmitted batch after any crash.
 
-After `kill -9` the journals are still there. `rocescope repair DIR`, or the next capture of the same
-observer into the same root, seals the whole windows in them; a window cut in the middle is dropped.
-What the kernel had not yet written to disk is lost with the machine's power; sealed segments are
-not. Rows of `windows` are written after all other rows of the same window: a window that is in
-`windows` is whole in every table, one that a kill cut off may be missing there and present in
-others.
+After `kill -9` the journals remain. `rocescope repair DIR`, or the next capture of the same observer
+into the same root, seals the complete windows in them and drops a truncated one. A power failure loses
+the rows that the kernel had not yet written to disk, but no sealed segments. Rows of `windows` are
+written after all other rows of the same window: a window that is in `windows` is complete in every
+table; a window that a kill truncated may be missing there and present in other tables.
 
-When the disk is full, writing ends: what was appended before is sealed if there is room for it,
-and stays in its journal for `repair` if not.
+When the disk is full, writing ends: the rows appended before are sealed if there is enough space,
+otherwise they stay in the journal for `repair`.
 
-A file that is not whole Parquet all the same, because a disk or a copy failed, is named with the
-reason and passed over.
+Readers skip a file that is not complete Parquet nevertheless, because a disk or a copy failed, and
+report it with the reason.
 
 ";
 
 const TYPES: &str = "\
 ## Types
 
-Only types that DuckDB, polars, pandas and Spark read at their default settings. There is no
-unsigned integer (Spark reads 64-bit ones as decimals), no nanosecond timestamp (Spark refuses
+The dataset uses only types that DuckDB, polars, pandas and Spark read with default settings: no
+unsigned integers (Spark reads 64-bit ones as decimals), no nanosecond timestamps (Spark rejects
 them), no fixed-size binary and no extension type. Pages are compressed with LZ4 (`LZ4_RAW`), and
 everything but sketches is dictionary-encoded where that is smaller.
 
@@ -141,13 +140,13 @@ everything but sketches is dictionary-encoded where that is smaller.
 
 const STORED: [(Type, &str, &str); 7] = [
     (Type::I64, "INT64", "counts, identifiers, nanoseconds"),
-    (Type::F64, "DOUBLE", "rates, shares, estimates"),
+    (Type::F64, "DOUBLE", "rates, ratios, estimates"),
     (Type::Bool, "BOOLEAN", "true or false"),
     (Type::Text, "BYTE_ARRAY (STRING)", "addresses and names"),
     (
         Type::Time,
         "INT64 (TIMESTAMP, microseconds, adjusted to UTC)",
-        "instants, rounded down; an `int64` column of the same name and `_ns` beside it is exact",
+        "instants, rounded down; the `int64` column with the same name plus `_ns` is exact",
     ),
     (Type::Bytes, "BYTE_ARRAY", "sketches"),
     (Type::ListI64, "LIST of INT64", "rows of counters"),
@@ -157,23 +156,23 @@ const UNITS: &str = "
 ## Units
 
 The last word of a column's name is its unit. A column whose name ends in none of these words has no
-unit, or one that its description gives.
+unit, or its description states the unit.
 
 ";
 
 const AGGREGATES: &str = "
-## How columns add up
+## Aggregation
 
-When several rows become one, each column follows a rule. Where two rules are given, `a / b`, the first is
-for rows of the same thing that follow each other (windows, in `top` and `report`; of a connection the
-latest row holds), the second for rows of one time: of several capture points (`rocescope merge`), or of
-several connections. Null means \"not measured\".
+When several rows are merged into one, each column follows a rule. If two rules are given, `a / b`, the
+first applies to consecutive rows of the same object (windows, in `top` and `report`; the latest row of a
+connection), the second to rows of the same time: of several observers (`rocescope merge`), or of several
+connections. Null means \"not measured\".
 
 ";
 
 const FOOTER: &str = "\
-Every segment says in its Parquet key-value metadata what made it. All values are text; keys that do
-not apply are absent.
+The Parquet key-value metadata of every segment describes how it was made. All values are text; keys
+that do not apply are absent.
 
 ";
 
@@ -182,11 +181,11 @@ const VERSIONS_BEFORE: &str = "\
 
 This is version ";
 
-const VERSIONS_AFTER: &str = ". A new table, or a new column that may be null, does not change the
-version: readers pass over what they do not know, and take a column that a file lacks as null.
-Everything else does (a column renamed, removed, or of another type, unit or meaning; a new column
-that may not be null; other sketch bytes), and the version in the footer rises by one. rocescope
-reads all versions up to its own and refuses later ones by name.
+const VERSIONS_AFTER: &str = ". A new table or a new nullable column does not change the version: readers
+ignore unknown tables and columns, and read a missing column as null. Every other change (a column
+renamed, removed, or with another type, unit or meaning; a new column that is not nullable; other sketch
+bytes) increases the version in the footer by one. rocescope reads all versions up to its own and rejects
+later ones with an error that names the version.
 ";
 
 #[cfg(test)]

@@ -6,21 +6,19 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// What a text table shows.
+/// Options of a text table.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Options<'a> {
-    /// Columns by name, in this order; names that the table lacks are passed over. `None`: the
-    /// registry's choice.
+    /// Columns by name, in this order; names that the table does not have are ignored. `None`: the default columns of
+    /// the registry.
     pub columns: Option<&'a [&'a str]>,
-    /// Numbers with prefixes and units (`1.50 MiB`) instead of in full, with the unit in the
-    /// heading.
+    /// Whether to print numbers with prefixes and units (`1.50 MiB`) instead of in full with the unit in the heading.
     pub human: bool,
-    /// What human rates count.
+    /// Unit of rates in human output.
     pub rates: Rates,
 }
 
-/// A heading and one line a row, columns two spaces apart, numbers to the right, no trailing
-/// spaces.
+/// Formats a heading and one line for each row: columns two spaces apart, numbers right-aligned, no trailing spaces.
 ///
 /// ```
 /// use rocescope_model::{OpcodeRow, render};
@@ -53,8 +51,7 @@ pub fn table(cells: &dyn Cells, options: Options<'_>) -> String {
     align(&lines, &right)
 }
 
-/// Pads each column of `lines` to its widest cell; `right` says which columns are aligned to the
-/// right.
+/// Pads each column of `lines` to its widest cell; `right` selects the right-aligned columns.
 pub(crate) fn align(lines: &[Vec<String>], right: &[bool]) -> String {
     let width = |column: usize| {
         let widths = lines.iter().filter_map(|l| l.get(column));
@@ -80,7 +77,7 @@ pub(crate) fn align(lines: &[Vec<String>], right: &[bool]) -> String {
     out
 }
 
-/// The title, with the unit where the cells do not carry it and the title does not say it.
+/// Returns the title, with the unit if neither the cells nor the title contain it.
 fn heading(column: &Column, human: bool) -> String {
     let unit = match column.unit {
         Unit::Nanoseconds | Unit::BitsPerSecond | Unit::PacketsPerSecond if !human => {

@@ -1,45 +1,45 @@
-//! Rows: one at a time with their type ([`Row`]), or many behind one object ([`Cells`]).
+//! Rows: one typed row ([`Row`]), or many rows behind one trait object ([`Cells`]).
 
 use crate::{Over, Table, Value};
 use alloc::vec::Vec;
 use core::fmt;
 
-/// A typed row of one table. Written by the `table!` macro, never by hand.
+/// A typed row of one table. Implemented by the `table!` macro only.
 pub trait Row: Sized + Default + 'static {
-    /// The table that this is a row of.
+    /// The table of this row.
     const TABLE: &'static Table;
 
-    /// The cell of the column at this position; null beyond the last.
+    /// Returns the cell of the column at this position; null beyond the last.
     fn value(&self, column: usize) -> Value<'_>;
 
-    /// The row whose cells `cell` gives, asked for each position in turn.
+    /// Reads a row from the cells that `cell` returns for each position in order.
     ///
     /// # Errors
-    /// [`Mismatch`] names the first column whose value does not fit its field.
+    /// Returns a [`Mismatch`] for the first column whose value does not fit its field.
     fn read<'a>(cell: impl FnMut(usize) -> Value<'a>) -> Result<Self, Mismatch>;
 
-    /// Makes this row and one that follows it, in time or in the list of observers, into one row.
+    /// Merges the next row, in time or in the list of observers, into this one.
     fn merge(&mut self, other: &Self, over: Over);
 
-    /// Computes again the ratios and rates that follow from other columns.
+    /// Recomputes the ratios and rates that depend on other columns.
     fn recompute(&mut self);
 
-    /// A copy without sketches and histograms, which take most of the memory.
+    /// Returns a copy without sketches and histograms, which use most of the memory.
     #[must_use]
     fn without_sketches(&self) -> Self;
 }
 
-/// Rows of one table without their type: what stores and renderers take.
+/// Rows of one table without their Rust type, as stores and renderers read them.
 ///
-/// Slices and vectors of rows are such, and so are batches read back from a dataset.
+/// Slices and vectors of rows implement it, and so do batches read from a dataset.
 pub trait Cells {
-    /// The table that these are rows of.
+    /// Returns the table of these rows.
     fn table(&self) -> &'static Table;
 
-    /// Number of rows.
+    /// Returns the number of rows.
     fn rows(&self) -> usize;
 
-    /// The cell of a row and column; null beyond the last of either.
+    /// Returns the cell of a row and column; null beyond the last of either.
     fn value(&self, row: usize, column: usize) -> Value<'_>;
 }
 
@@ -84,7 +84,7 @@ impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "column {} of table {} holds a value of another type, out of range, or null",
+            "column {} of table {}: the value has another type, is out of range, or is null",
             self.column, self.table
         )
     }
@@ -92,25 +92,25 @@ impl fmt::Display for Mismatch {
 
 impl core::error::Error for Mismatch {}
 
-/// Defines a table: its row, its registry entry and the generic access to its cells.
+/// Defines a table: its row type, its registry entry and the generic access to its cells.
 ///
 /// ```text
 /// table! {
-///     /// What one row is.
+///     /// What one row describes.
 ///     PortRow = "ports" {
-///         /// What the cell says.
+///         /// Meaning of the cell.
 ///         received_bytes: u64, Bytes, [sum], show "Received";
 ///     }
 /// }
 /// ```
 ///
-/// A line is: name, type (see [`Cell`](crate::Cell); an `Option` makes the column nullable),
-/// [`Unit`](crate::Unit), how it adds up, `show` or `hide` in text output, heading. The documentation
-/// of the field is the help of the column.
+/// A line is: name, type (see [`Cell`](crate::Cell); an `Option` makes the column nullable), [`Unit`](crate::Unit),
+/// aggregation rule, `show` or `hide` in text output, heading. The documentation of the field is the help of the
+/// column.
 ///
-/// How it adds up is a [`Rule`](crate::Rule) in small letters, `[max]`, or two where rows that follow
-/// each other in time and rows of several observers differ: `[sum | whole]`. What follows from other
-/// columns names them: `[lost / lost + seen]`, or `[rate frame_bytes]`.
+/// The aggregation rule is a [`Rule`](crate::Rule) in lower case, `[max]`, or two if the rules over time and over
+/// observers differ: `[sum | whole]`. Rules that depend on other columns name them: `[lost / lost + seen]`, or `[rate
+/// frame_bytes]`.
 macro_rules! table {
     (
         $(#[doc = $help:literal])+
@@ -216,7 +216,7 @@ macro_rules! table {
     (@rule span) => { $crate::Rule::Span };
     (@rule sketch) => { $crate::Rule::Sketch };
     (@rule none) => { $crate::Rule::None };
-    // While both starts are still known.
+    // Before `window_start_ns` is merged.
     (@span [span] $self:ident $other:ident $field:ident) => {
         let end_ns = ($self.window_start_ns.saturating_add($self.$field))
             .max($other.window_start_ns.saturating_add($other.$field));

@@ -1,4 +1,4 @@
-//! The registry itself, as `rocescope schema` prints it.
+//! The registry as `rocescope schema` prints it.
 
 use crate::{FORMAT_VERSION, TABLES, Table, json, render};
 use alloc::format;
@@ -7,17 +7,17 @@ use alloc::vec;
 use alloc::vec::Vec;
 use serde::Serialize;
 
-/// Every table as aligned text: one line a column.
+/// Formats every table as aligned text, one line for each column.
 #[must_use]
 pub fn text() -> String {
     let tables: Vec<String> = TABLES.iter().map(|table| table_text(table)).collect();
     tables.join("\n")
 }
 
-/// One table as aligned text.
+/// Formats one table as aligned text.
 #[must_use]
 pub fn table_text(table: &Table) -> String {
-    let heading = ["column", "type", "unit", "null", "adds up", "what it says"];
+    let heading = ["column", "type", "unit", "null", "aggregation", "meaning"];
     let mut lines = vec![heading.map(String::from)];
     lines.extend(table.columns.iter().map(|column| {
         [
@@ -34,7 +34,7 @@ pub fn table_text(table: &Table) -> String {
     format!("{}: {}\n\n{body}", table.name, table.help)
 }
 
-/// Every table as one JSON object: `format_version`, and `tables` with their columns.
+/// Formats every table as one JSON object: `format_version`, and `tables` with their columns.
 #[must_use]
 pub fn json() -> String {
     #[derive(Serialize)]

@@ -1,12 +1,11 @@
-//! A string that is cheap to clone: rows of one window repeat their names thousands of times.
+//! A string that is cheap to clone: the rows of one window repeat the same names thousands of times.
 
 use alloc::string::String;
 use alloc::sync::Arc;
 use core::fmt;
 use core::ops::Deref;
 
-/// A name in a row: static, or shared between all rows that carry it. Cloning never copies the
-/// characters.
+/// A name in a row: static, or shared by all rows that contain it. Cloning never copies the characters.
 ///
 /// ```
 /// use rocescope_model::Text;
@@ -24,13 +23,13 @@ enum Repr {
 }
 
 impl Text {
-    /// A name known when the program is built.
+    /// Creates a `Text` from a static name.
     #[must_use]
     pub const fn from_static(name: &'static str) -> Self {
         Self(Repr::Static(name))
     }
 
-    /// The characters.
+    /// Returns the characters.
     #[must_use]
     pub fn as_str(&self) -> &str {
         match &self.0 {

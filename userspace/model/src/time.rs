@@ -1,12 +1,12 @@
-//! Instants, and the calendar that partitions and text output need.
+//! Instants, and the calendar for partitions and text output.
 //!
-//! Time is always passed in: nothing here reads a clock.
+//! Nothing here reads a clock: callers pass the time.
 
 use core::fmt;
 
 const NANOS_A_SECOND: i64 = 1_000_000_000;
 
-/// An instant: nanoseconds since 1970-01-01 00:00 UTC. Reaches from 1677 to 2262.
+/// An instant: nanoseconds since 1970-01-01 00:00 UTC. Covers 1677 to 2262.
 ///
 /// ```
 /// use rocescope_model::Time;
@@ -19,28 +19,27 @@ const NANOS_A_SECOND: i64 = 1_000_000_000;
 pub struct Time(pub i64);
 
 impl Time {
-    /// Microseconds since 1970, rounded down: what a file keeps.
+    /// Returns microseconds since 1970, rounded down, as files store them.
     #[must_use]
     pub const fn micros(self) -> i64 {
         self.0.div_euclid(1_000)
     }
 
-    /// The instant of so many microseconds since 1970; the ends of the range where nanoseconds do
-    /// not reach.
+    /// Returns the instant `micros` microseconds after 1970, clamped to the range of nanoseconds.
     #[must_use]
     pub const fn from_micros(micros: i64) -> Self {
         Self(micros.saturating_mul(1_000))
     }
 
-    /// Hours since 1970, rounded down: the number of its partition.
+    /// Returns hours since 1970, rounded down: the number of the partition.
     #[must_use]
     pub const fn hours(self) -> i64 {
         self.0.div_euclid(3_600 * NANOS_A_SECOND)
     }
 
-    /// Midnight of a Gregorian date; `None` beyond the range of nanoseconds.
+    /// Returns midnight of a Gregorian date; `None` outside the range of nanoseconds.
     ///
-    /// A day that its month does not have counts on into the next month.
+    /// A day beyond the end of its month is a day of the next month.
     #[must_use]
     pub const fn from_date(year: i64, month: i64, day: i64) -> Option<Self> {
         if year < 1677 || year > 2262 || month < 1 || month > 12 || day < 1 || day > 31 {
@@ -57,7 +56,7 @@ impl Time {
         }
     }
 
-    /// Date and time of day, UTC.
+    /// Returns the date and time of day in UTC.
     #[must_use]
     pub const fn civil(self) -> Civil {
         let seconds = self.0.div_euclid(NANOS_A_SECOND);
@@ -75,8 +74,7 @@ impl Time {
     }
 }
 
-/// RFC 3339 with nine decimals, UTC; with a precision (`{:.3}`) so many decimals, cut off, not
-/// rounded.
+/// Writes RFC 3339 in UTC with nine decimals, or as many as the precision (`{:.3}`); truncates, does not round.
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let c = self.civil();
@@ -94,7 +92,7 @@ impl fmt::Display for Time {
     }
 }
 
-/// An instant on the calendar, UTC.
+/// Calendar date and time of day in UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Civil {
     /// Year.
@@ -113,7 +111,7 @@ pub struct Civil {
     pub nanosecond: i64,
 }
 
-/// Gregorian date of a day counted from 1970-01-01.
+/// Returns the Gregorian date of a day number counted from 1970-01-01.
 ///
 /// `civil_from_days` of Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms" (2013): years
 /// begin in March, so that the leap day is the last of a year; an era is the 400 years after which
@@ -166,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn times_before_1970_and_the_ends_of_the_range_print() {
+    fn times_before_1970_and_the_ends_of_the_range_are_printed() {
         assert_eq!(Time(-1).to_string(), "1969-12-31T23:59:59.999999999Z");
         assert_eq!(Time(-1).micros(), -1);
         assert_eq!(Time(-1).hours(), -1);
@@ -175,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn precision_cuts() {
+    fn precision_truncates() {
         let time = Time(1_700_000_000_987_654_321);
         assert_eq!(format!("{time:.0}"), "2023-11-14T22:13:20Z");
         assert_eq!(format!("{time:.3}"), "2023-11-14T22:13:20.987Z");

@@ -1,23 +1,22 @@
-//! Any cell of any row, borrowed from it.
+//! A borrowed cell of any row.
 
 use crate::{Time, Type};
 use alloc::borrow::Cow;
 
-/// The content of one cell, without the type of its row: what stores, writers of JSON and text
-/// tables read.
+/// The content of one cell, independent of the type of its row. Stores and the writers of JSON and text tables read it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value<'a> {
-    /// No value: not measured, not applicable.
+    /// No value: not measured, or not applicable.
     Null,
     /// An integer.
     I64(i64),
-    /// A float. May be infinite or not a number; JSON writes both as null.
+    /// A float. May be infinite or NaN; JSON writes both as null.
     F64(f64),
     /// True or false.
     Bool(bool),
     /// A name or an address.
     Text(Cow<'a, str>),
-    /// An instant. Files keep its microseconds.
+    /// An instant. Files store it in microseconds.
     Time(Time),
     /// A sketch.
     Bytes(&'a [u8]),
@@ -26,7 +25,7 @@ pub enum Value<'a> {
 }
 
 impl Value<'_> {
-    /// Type of a column that holds this value; `None` for null, which fits every nullable column.
+    /// Returns the type of a column that holds this value; `None` for null, which every nullable column can hold.
     #[must_use]
     pub const fn kind(&self) -> Option<Type> {
         match self {

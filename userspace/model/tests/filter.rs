@@ -1,4 +1,4 @@
-//! The filter language, as a user writes it.
+//! Filters as a user writes them.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "it is a test")]
 
 use rocescope_model::filter::{Filter, RowFilter};
@@ -27,7 +27,7 @@ fn matches<R: Row>(filter: &str, row: R) -> bool {
 }
 
 #[test]
-fn flows_are_chosen() {
+fn filters_select_flows() {
     for (filter, expected) in [
         ("host 10.1.2.3", true),
         ("host 10.9.0.1", true),
@@ -65,7 +65,7 @@ fn flows_are_chosen() {
 }
 
 #[test]
-fn every_table_answers_for_its_own_columns() {
+fn every_table_filters_its_own_columns() {
     let opcode = OpcodeRow {
         opcode: "RC_RDMA_WRITE_MIDDLE".into(),
         ..OpcodeRow::default()
@@ -84,72 +84,72 @@ fn every_table_answers_for_its_own_columns() {
     let refused = RowFilter::new(&"opcode *SEND*".parse().unwrap(), FlowRow::TABLE);
     assert_eq!(
         refused.unwrap_err().to_string(),
-        "flows have no `opcode`\n  opcode *SEND*\n  ^^^^^^^^^^^^^"
+        "flows have no column `opcode`\n  opcode *SEND*\n  ^^^^^^^^^^^^^"
     );
 }
 
 #[test]
-fn errors_point_at_their_place() {
+fn errors_show_their_position() {
     for (filter, expected) in [
-        (
-            "",
-            "a term is missing here, such as `host 10.0.0.1`\n  \n  ^",
-        ),
-        ("host", "`host` wants an IP address\n  host\n  ^^^^"),
+        ("", "expected a term here, such as `host 10.0.0.1`\n  \n  ^"),
+        ("host", "`host` needs an IP address\n  host\n  ^^^^"),
         (
             "pakets > 3",
-            "nothing is called `pakets`; `packets` is near\n  pakets > 3\n  ^^^^^^",
+            "unknown column `pakets`; did you mean `packets`?\n  pakets > 3\n  ^^^^^^",
         ),
         (
             "hots 10.0.0.1",
-            "nothing is called `hots`; `host` is near\n  hots 10.0.0.1\n  ^^^^",
+            "unknown column `hots`; did you mean `host`?\n  hots 10.0.0.1\n  ^^^^",
         ),
         (
             "qp = 17",
-            "`qp` has its value right behind it, without a sign\n  qp = 17\n     ^",
+            "no operator after `qp`: write `qp VALUE`\n  qp = 17\n     ^",
         ),
         (
             "qp many",
-            "`qp` is a number, such as 17, 10k or 1M: `many` is none\n  qp many\n     ^^^^",
+            "invalid number `many` for `qp`: expected a number such as 17, 10k or 1M\n  qp many\n     ^^^^",
         ),
         (
             "qp 17 and (host 10.0.0.1",
-            "this parenthesis is not closed\n  qp 17 and (host 10.0.0.1\n            ^",
+            "unclosed parenthesis\n  qp 17 and (host 10.0.0.1\n            ^",
         ),
-        ("qp 17)", "no parenthesis is open here\n  qp 17)\n       ^"),
+        (
+            "qp 17)",
+            "unmatched closing parenthesis\n  qp 17)\n       ^",
+        ),
         (
             "qp 17 qp 18",
-            "`and` or `or` is missing before this\n  qp 17 qp 18\n        ^^",
+            "expected `and` or `or` before this\n  qp 17 qp 18\n        ^^",
         ),
         (
             "net 10.0.0.0/40",
-            "`40` is no length of a prefix: 0 to 32\n  net 10.0.0.0/40\n      ^^^^^^^^^^^",
+            "invalid prefix length `40`: expected 0 to 32\n  net 10.0.0.0/40\n      ^^^^^^^^^^^",
         ),
         (
             "host 10.0.0.0/8",
-            "a network is asked for by `net`\n  host 10.0.0.0/8\n       ^^^^^^^^^^",
+            "`host` needs an address: use `net` for a network\n  host 10.0.0.0/8\n       ^^^^^^^^^^",
         ),
         (
             "packets > many",
-            "`packets` is a number, such as 17, 10k or 1M: `many` is none\n  packets > many\n            ^^^^",
+            "invalid number `many` for `packets`: expected a number such as 17, 10k or 1M\n  packets > many\n            ^^^^",
         ),
         (
             "service > rc",
-            "`service` can be equal or not, and no more\n  service > rc\n            ^^",
+            "`service` supports only `=` and `!=`\n  service > rc\n            ^^",
         ),
         (
             "packets",
-            "`packets` wants a comparison, such as `packets = …`\n  packets\n  ^^^^^^^",
+            "`packets` needs a comparison, such as `packets = …`\n  packets\n  ^^^^^^^",
         ),
         (
             "qp 1 & qp 2",
-            "one `&` or `|` says nothing: `&&`, `||`, or the words `and`, `or`\n  qp 1 & qp 2\n       ^^^^^^",
+            "single `&` or `|`: use `&&`, `||`, `and` or `or`\n  qp 1 & qp 2\n       ^^^^^^",
         ),
-        ("src port 5", "`port` has no direction\n  src port 5\n  ^^^"),
         (
-            "and qp 1",
-            "a term is missing before this\n  and qp 1\n  ^^^",
+            "src port 5",
+            "`port` does not support `src` or `dst`\n  src port 5\n  ^^^",
         ),
+        ("and qp 1", "expected a term before this\n  and qp 1\n  ^^^"),
     ] {
         let error = filter.parse::<Filter>().unwrap_err();
         assert_eq!(error.to_string(), expected, "{filter}");
@@ -163,57 +163,57 @@ fn errors_point_at_their_place() {
     );
 }
 
-/// What no packet can hold is misspelt, and said where it stands.
+/// A value that no packet can have is an error with its position.
 #[test]
-fn what_cannot_match_is_an_error() {
+fn values_that_cannot_match_are_errors() {
     for (filter, expected) in [
         (
             "qp 17 and opcode RC_WRITE",
-            "no opcode is called `RC_WRITE`; `RC*WRITE*` is near\n  qp 17 and opcode RC_WRITE\n                   ^^^^^^^^",
+            "unknown opcode `RC_WRITE`; did you mean `RC*WRITE*`?\n  qp 17 and opcode RC_WRITE\n                   ^^^^^^^^",
         ),
         (
             "opcode rc_send_onli",
-            "no opcode is called `rc_send_onli`; `RC_SEND_ONLY` is near\n  opcode rc_send_onli\n         ^^^^^^^^^^^^",
+            "unknown opcode `rc_send_onli`; did you mean `RC_SEND_ONLY`?\n  opcode rc_send_onli\n         ^^^^^^^^^^^^",
         ),
         (
             "opcode write",
-            "no opcode is called `write`; `*write*` is near\n  opcode write\n         ^^^^^",
+            "unknown opcode `write`; did you mean `*write*`?\n  opcode write\n         ^^^^^",
         ),
         (
             "opcode = *PUT*",
-            "no opcode is called `*PUT*`; some are RC_SEND_ONLY, UD_SEND_ONLY and CNP\n  opcode = *PUT*\n           ^^^^^",
+            "unknown opcode `*PUT*`; examples are RC_SEND_ONLY, UD_SEND_ONLY and CNP\n  opcode = *PUT*\n           ^^^^^",
         ),
         (
             "service tcp",
-            "no service is called `tcp`; there are CNP, RC, RD, UC, UD, VENDOR, XRC\n  service tcp\n          ^^^",
+            "unknown service `tcp`; expected one of CNP, RC, RD, UC, UD, VENDOR, XRC\n  service tcp\n          ^^^",
         ),
         (
             "service 10.0.0.1",
-            "`10.0.0.1` is an address, and no service\n  service 10.0.0.1\n          ^^^^^^^^",
+            "`service` expects a name, not the address `10.0.0.1`\n  service 10.0.0.1\n          ^^^^^^^^",
         ),
         (
             "vlan 5000",
-            "`vlan` is a whole number from 0 to 4095: `5000` is not\n  vlan 5000\n       ^^^^",
+            "invalid `vlan` `5000`: expected an integer from 0 to 4095\n  vlan 5000\n       ^^^^",
         ),
         (
             "port 99999",
-            "`port` is a whole number from 0 to 65535: `99999` is not\n  port 99999\n       ^^^^^",
+            "invalid `port` `99999`: expected an integer from 0 to 65535\n  port 99999\n       ^^^^^",
         ),
         (
             "src qp -1",
-            "`qp` is a whole number from 0 to 16777215: `-1` is not\n  src qp -1\n         ^^",
+            "invalid `qp` `-1`: expected an integer from 0 to 16777215\n  src qp -1\n         ^^",
         ),
         (
             "dst_qpn = 0x1000000",
-            "`dst_qpn` is a whole number from 0 to 16777215: `0x1000000` is not\n  dst_qpn = 0x1000000\n            ^^^^^^^^^",
+            "invalid `dst_qpn` `0x1000000`: expected an integer from 0 to 16777215\n  dst_qpn = 0x1000000\n            ^^^^^^^^^",
         ),
         (
             "qp 17.5",
-            "`qp` is a whole number from 0 to 16777215: `17.5` is not\n  qp 17.5\n     ^^^^",
+            "invalid `qp` `17.5`: expected an integer from 0 to 16777215\n  qp 17.5\n     ^^^^",
         ),
         (
             "src = 10.0.0.300",
-            "`10.0.0.300` is no IP address\n  src = 10.0.0.300\n        ^^^^^^^^^^",
+            "`10.0.0.300` is not an IP address\n  src = 10.0.0.300\n        ^^^^^^^^^^",
         ),
     ] {
         let error = filter.parse::<Filter>().unwrap_err();
@@ -221,9 +221,9 @@ fn what_cannot_match_is_an_error() {
     }
 }
 
-/// The ends of every range, and names that are rare but right.
+/// The limits of every range, and rare but valid names.
 #[test]
-fn what_can_match_is_none() {
+fn values_that_can_match_are_accepted() {
     for filter in [
         "qp 0 or qp 0xffffff or vlan 0 or vlan 4095 or port 0 or port 65535 or vni = 0xffffff",
         "opcode OPCODE_0x15 or opcode *_0x* or opcode cnp or opcode *",
@@ -235,9 +235,9 @@ fn what_can_match_is_none() {
     }
 }
 
-/// A filter takes its columns from whichever table has one of that name.
+/// A filter uses a column by its name, from any table that has it.
 #[test]
-fn columns_of_one_name_are_of_one_type() {
+fn columns_with_one_name_have_one_type() {
     for table in TABLES {
         for column in table.columns {
             for other in TABLES.iter().flat_map(|table| table.columns) {
@@ -255,7 +255,7 @@ fn columns_of_one_name_are_of_one_type() {
 }
 
 #[test]
-fn the_examples_of_the_page_are_filters() {
+fn the_examples_of_the_page_are_valid_filters() {
     let page = include_str!("../../../docs/filter.md");
     let examples = page.split("```filter\n").nth(1).unwrap();
     let examples: Vec<&str> = examples.split("```").next().unwrap().lines().collect();

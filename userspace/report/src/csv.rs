@@ -9,32 +9,32 @@ use rocescope_model::{Cells, ConnectionRow, Row, Time, WindowRow, csv};
 pub enum Table {
     /// The top flows, summed over the windows.
     Flows,
-    /// The connections with most trouble, a row a direction.
+    /// The connections with the most problems, one row per direction.
     Connections,
     /// All opcodes, summed over the windows.
     Opcodes,
-    /// The most telling events.
+    /// The most important events.
     Events,
-    /// Windows, or as many neighbours together as `window_ns` says.
+    /// Windows, or several neighbours merged up to `window_ns`.
     Windows,
     /// The pairs of NICs of the mesh of probes.
     Pairs,
-    /// How well the mesh did: its windows, or as many neighbours together as `window_ns` says.
+    /// Service level of the mesh: windows, or several neighbours merged up to `window_ns`.
     Sla,
-    /// What fails in it: the last verdict of each problem.
+    /// The last verdict of each problem of the mesh.
     Verdicts,
-    /// Sums of its links.
+    /// Sums of the links of the mesh.
     Links,
 }
 
-/// The table with the columns of the registry; sketches and lists are left out, and times of sums
-/// are those of the whole.
+/// Formats the table with the columns of the registry, without sketches and lists; times of sums are those of the whole
+/// span.
 #[must_use]
 pub fn table(report: &Report, table: Table) -> String {
     match table {
         Table::Flows => rows(&report.flows.rows),
         Table::Opcodes => rows(&report.opcodes.rows),
-        Table::Events => rows(&report.events.telling(usize::MAX)),
+        Table::Events => rows(&report.events.important(usize::MAX)),
         Table::Connections => {
             let worst = report.connections.worst.iter();
             let directions = worst.flat_map(Connection::directions);
@@ -51,7 +51,7 @@ pub fn table(report: &Report, table: Table) -> String {
     }
 }
 
-/// Periods as windows of their length.
+/// Returns the periods as windows of their length.
 pub(crate) fn windows(report: &Report) -> Vec<WindowRow> {
     let length = report.series.period_ns();
     let periods = report.series.iter().map(|(start_ns, period)| WindowRow {

@@ -1,4 +1,4 @@
-//! The figures as one JSON object, keyed by the columns of the registry.
+//! The report as one JSON object, keyed by the columns of the registry.
 
 use crate::collect::{
     Connection, ConnectionFigures, EventFigures, FlowFigures, KindFigures, MeshFigures, Peak,
@@ -15,7 +15,7 @@ use rocescope_model::{
 use serde::{Serialize, Serializer};
 use std::collections::BTreeSet;
 
-/// Columns that say nothing of a sum.
+/// Columns without meaning for a sum.
 const OF_ROWS: [&str; 4] = ["observer", "window_start", "window_start_ns", "window_ns"];
 
 /// Columns that are the same in all rows of a span.
@@ -24,11 +24,11 @@ const OF_SPAN: [&str; 3] = ["window_start", "window_start_ns", "window_ns"];
 type Wanted = fn(&Column) -> bool;
 type List<'a, R> = Rows<'a, [R], Wanted>;
 
-/// The object, indented, with a newline at its end.
+/// Returns the object, indented, with a final newline.
 #[must_use]
 pub fn document(report: &Report) -> String {
     let windows = csv::windows(report);
-    let telling = report.events.telling(report.scope.top);
+    let telling = report.events.important(report.scope.top);
     let sla = report.mesh.as_ref().map(MeshFigures::sla);
     let sla = sla.unwrap_or_default();
     let opcodes: Wanted = |column| {

@@ -1,27 +1,26 @@
-//! A dataset as a document: rows in; text, markdown, JSON, CSV and one HTML page out.
+//! Reports of a dataset: reads rows; writes text, markdown, JSON, CSV and one HTML page.
 //!
 //! ```text
 //! rows -> collect (bounded sums) -> Report -> sections -> text, markdown, html
 //!                                         `-----------> json, csv
 //! ```
 //!
-//! A dataset may hold days, so [`Collector`] takes its rows as they are read and keeps sums alone.
-//! What it keeps is bounded, whatever comes: [`series::MOST_POINTS`] points of time,
-//! [`collect::FOLLOWED_FLOWS`] flows, the connections that live at one moment, and the asked for
-//! number of rows of every list. What was merged or left out is said in the document.
+//! A dataset may contain days, so [`Collector`] takes the rows as they are read and keeps only sums. Its memory is
+//! bounded: [`series::MAX_POINTS`] points in time, [`collect::FOLLOWED_FLOWS`] flows, the connections that are alive at
+//! one moment, and the requested number of rows of every list. The document states what was merged or omitted.
 //!
-//! What this crate is not: it reads no file, writes none, and knows no clock. Whatever comes from
-//! rows, names and paths is text, never markup: see [`html`].
+//! This crate reads and writes no files and reads no clock. Text from rows, names and paths is always escaped: see
+//! [`html`].
 //!
 //! | module | what it holds |
 //! |---|---|
 //! | [`mod@collect`] | [`Collector`]: rows in, a [`Report`] out |
-//! | [`report`] | [`Report`]: everything that documents are made from |
-//! | [`series`] | figures over time, down-sampled as they come |
-//! | [`sections`] | the document: sentences, facts, tables and charts in an operator's order |
-//! | [`chart`] | charts as SVG, one file a kind |
-//! | [`text`], [`markdown`], [`html`] | the sections, written out |
-//! | [`mod@json`], [`csv`] | the figures, for programs |
+//! | [`report`] | [`Report`]: the data of all documents |
+//! | [`series`] | values over time, down-sampled on the fly |
+//! | [`sections`] | the document: findings, facts, tables and charts in an operator's order |
+//! | [`chart`] | charts as SVG, one file for each kind |
+//! | [`text`], [`markdown`], [`html`] | the sections in each format |
+//! | [`mod@json`], [`csv`] | the values, for programs |
 
 pub mod chart;
 pub mod collect;

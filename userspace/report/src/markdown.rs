@@ -4,7 +4,7 @@ use crate::Report;
 use crate::sections::{self, Grid, Level};
 use crate::text::visible;
 
-/// The document.
+/// Returns the document.
 #[must_use]
 pub fn document(report: &Report) -> String {
     let mut out = format!("# rocescope report: {}\n", escape(&report.origin.dataset));
@@ -59,7 +59,7 @@ fn write_grid(out: &mut String, grid: &Grid) {
     }
 }
 
-/// Text that stays text: no markup of markdown or HTML, no new line, no new cell.
+/// Escapes markdown and HTML markup, line breaks and cell separators.
 fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let text = visible(text);
@@ -71,13 +71,13 @@ fn escape(text: &str) -> String {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
-            // Within a word an underscore is no markup.
+            // An underscore within a word is not markup.
             '_' if before.is_alphanumeric() && next.is_alphanumeric() => out.push(c),
             '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '#' | '!' | '@' => {
                 out.push('\\');
                 out.push(c);
             }
-            // GitHub makes links of bare addresses.
+            // GitHub turns bare URLs into links.
             ':' if next == '/' => out.push_str("&#58;"),
             c => out.push(c),
         }
@@ -91,7 +91,7 @@ mod tests {
     use super::escape;
 
     #[test]
-    fn names_stay_text() {
+    fn names_remain_text() {
         assert_eq!(escape("a|b\nc"), "a\\|b\u{fffd}c");
         assert_eq!(escape("<script>"), "&lt;script&gt;");
         assert_eq!(escape("[x](http://a)"), "\\[x\\](http&#58;//a)");

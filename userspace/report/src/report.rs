@@ -1,4 +1,4 @@
-//! Everything that documents are made from.
+//! The data of all documents.
 
 use crate::collect::{
     ConnectionFigures, EventFigures, FlowFigures, MeshFigures, OpcodeFigures, Origin, Scope, Totals,
@@ -6,16 +6,16 @@ use crate::collect::{
 use crate::series::{Join, Series};
 use rocescope_model::{Over, Row, WindowRow};
 
-/// A dataset, or the chosen part of it, summed up.
+/// A summary of a dataset, or of the selected part of it.
 #[derive(Debug)]
 pub struct Report {
-    /// Where the rows came from.
+    /// The source of the rows.
     pub origin: Origin,
-    /// What was asked for.
+    /// The request.
     pub scope: Scope,
-    /// Capture points that rows name, in the order of their names.
+    /// Observers in the rows, sorted by name.
     pub observers: Vec<String>,
-    /// What a reader must know before believing the figures, a sentence each.
+    /// Caveats for the reader, one sentence each.
     pub notes: Vec<String>,
     /// Sums over all windows.
     pub totals: Totals,
@@ -27,20 +27,20 @@ pub struct Report {
     pub flows: FlowFigures,
     /// Queue pairs.
     pub connections: ConnectionFigures,
-    /// What happened.
+    /// The events.
     pub events: EventFigures,
-    /// The mesh of probes; none where the dataset has no table of it.
+    /// The mesh of probes; `None` if the dataset has no table of it.
     pub mesh: Option<MeshFigures>,
 }
 
 impl Report {
-    /// Whether there is not one window of captured traffic.
+    /// Whether there is no window of captured traffic.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.totals.windows == 0
     }
 
-    /// First and last nanosecond of what was captured, or else of what was probed.
+    /// Returns start and end of the captured traffic, or else of the probes.
     #[must_use]
     pub fn span_ns(&self) -> Option<(i64, i64)> {
         let mesh = self.mesh.as_ref();
@@ -52,16 +52,16 @@ impl Report {
     }
 }
 
-/// One or several windows that follow each other.
+/// One or several consecutive windows.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Period {
     /// Their sums, by the rules of the columns.
     pub sums: WindowRow,
-    /// How many.
+    /// Number of windows.
     pub windows: u64,
-    /// Frame bits a second of the window with most.
+    /// Frame rate of the peak window, in bit/s.
     pub peak_bps: f64,
-    /// RoCE packets a second of the window with most.
+    /// Packet rate of the peak window, in packets per second.
     pub peak_pps: f64,
 }
 
@@ -79,8 +79,8 @@ impl Join for Period {
 }
 
 impl Period {
-    /// One window, as all of its capture points saw it together; none without rows. They add up as over
-    /// time: what one point measured deserves its sentence, though another did not measure it.
+    /// Merges one window of all observers; `None` without rows. Uses the rules over time: a value that one observer
+    /// measured is reported even if another did not measure it.
     pub(crate) fn of(rows: &[&WindowRow]) -> Option<Self> {
         let (first, others) = rows.split_first()?;
         let mut period = Self {

@@ -1,21 +1,20 @@
-//! Figures over time in a bounded number of points.
+//! Values over time in a bounded number of points.
 //!
-//! A point is a period of the same length everywhere: a window to begin with. When there are too
-//! many, neighbours join and the length doubles. Sums stay exact and peaks stay peaks, in whatever
-//! order the rows come.
+//! All points are periods of the same length, initially one window. If there are too many, neighbours are merged and
+//! the length doubles. Sums and peaks stay exact for any order of rows.
 
 use std::collections::BTreeMap;
 
-/// Points kept at most: more than a chart has pixels to tell apart.
-pub const MOST_POINTS: usize = 1_000;
+/// Maximum number of points: more than a chart can resolve in pixels.
+pub const MAX_POINTS: usize = 1_000;
 
-/// What two neighbouring periods have together.
+/// Values that can be merged with those of a neighbouring period.
 pub trait Join: Default {
-    /// Takes the other's figures in.
+    /// Merges the other's values into this one.
     fn join(&mut self, other: Self);
 }
 
-/// Periods of equal length; those without rows are not there.
+/// Periods of equal length, without empty ones.
 #[derive(Debug, Clone)]
 pub struct Series<P> {
     native_ns: i64,
@@ -24,7 +23,7 @@ pub struct Series<P> {
 }
 
 impl<P: Join> Series<P> {
-    /// No periods yet; the first will be `native_ns` long.
+    /// Creates an empty series; its first periods are `native_ns` long.
     #[must_use]
     pub const fn new(native_ns: i64) -> Self {
         let native_ns = if native_ns < 1 { 1 } else { native_ns };
@@ -35,16 +34,16 @@ impl<P: Join> Series<P> {
         }
     }
 
-    /// Adds figures of an instant, in nanoseconds since 1970.
+    /// Adds values of an instant, in nanoseconds since 1970.
     pub fn add(&mut self, time_ns: i64, figures: P) {
         let index = time_ns.div_euclid(self.period_ns);
         self.periods.entry(index).or_default().join(figures);
-        while self.periods.len() > MOST_POINTS {
+        while self.periods.len() > MAX_POINTS {
             self.halve();
         }
     }
 
-    /// Joins pairs of neighbours. Two apart never need more: indices shrink until they meet.
+    /// Merges pairs of neighbours and doubles the length of a period.
     fn halve(&mut self) {
         self.period_ns = self.period_ns.saturating_mul(2);
         let mut joined: BTreeMap<i64, P> = BTreeMap::new();
@@ -55,7 +54,7 @@ impl<P: Join> Series<P> {
         self.periods = joined;
     }
 
-    /// The same with periods of this length at least.
+    /// Returns the series with periods of at least this length.
     #[must_use]
     pub fn no_finer_than(mut self, period_ns: i64) -> Self {
         while self.period_ns < period_ns {
@@ -64,19 +63,19 @@ impl<P: Join> Series<P> {
         self
     }
 
-    /// Length of a period in nanoseconds.
+    /// Returns the length of a period in nanoseconds.
     #[must_use]
     pub const fn period_ns(&self) -> i64 {
         self.period_ns
     }
 
-    /// How many windows make a period: 1 unless there were too many.
+    /// Returns the number of windows per period: 1 unless there were too many.
     #[must_use]
     pub const fn joined(&self) -> i64 {
         self.period_ns / self.native_ns
     }
 
-    /// Start of each period, in nanoseconds since 1970, and its figures, in order.
+    /// Returns the start of each period, in nanoseconds since 1970, and its values, in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (i64, &P)> {
         let period_ns = self.period_ns;
         let periods = self.periods.iter();
@@ -86,7 +85,7 @@ impl<P: Join> Series<P> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Join, MOST_POINTS, Series};
+    use super::{Join, MAX_POINTS, Series};
 
     #[derive(Debug, Default, Clone, PartialEq)]
     struct Figures {
@@ -111,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn few_windows_stay_as_they_are() {
+    fn few_windows_are_not_merged() {
         let series = series([0, 10, 11, 40].into_iter());
         assert_eq!((series.period_ns(), series.joined()), (10, 1));
         let starts: Vec<i64> = series.iter().map(|(start, _)| start).collect();
@@ -130,7 +129,7 @@ mod tests {
         let forward = series(times.clone().map(|at| at * 10));
         let backward = series(times.rev().map(|at| at * 10));
         assert_eq!(forward.joined(), 16);
-        assert!(forward.iter().len() <= MOST_POINTS && forward.iter().len() > MOST_POINTS / 2);
+        assert!(forward.iter().len() <= MAX_POINTS && forward.iter().len() > MAX_POINTS / 2);
         assert!(forward.iter().eq(backward.iter()));
         let sum: u64 = forward.iter().map(|(_, figures)| figures.sum).sum();
         assert_eq!(sum, (0..10_000).map(|at| at * 10).sum::<u64>());
@@ -143,6 +142,6 @@ mod tests {
         for at in 0..2_000 {
             series.add(at * 1_000_000_000_000_000, Figures::default());
         }
-        assert!(series.iter().len() <= MOST_POINTS);
+        assert!(series.iter().len() <= MAX_POINTS);
     }
 }

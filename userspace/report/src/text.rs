@@ -1,16 +1,16 @@
-//! The document for terminals: aligned, in human units, no wider than asked.
+//! The document for terminals: aligned, in human units, with a maximum width.
 
 use crate::Report;
 use crate::sections::{self, Cell, Grid, Level, Section};
 
-/// Least width that sentences are wrapped to.
-const LEAST_WIDTH: usize = 40;
+/// Minimum width for wrapping.
+const MIN_WIDTH: usize = 40;
 
-/// The document, `width` characters wide or as wide as it comes; a table that does not fit leaves
-/// its last columns out and says so.
+/// Returns the document, at most `width` characters wide; a table that does not fit omits its last columns and names
+/// them.
 #[must_use]
 pub fn document(report: &Report, width: Option<usize>) -> String {
-    let width = width.map_or(usize::MAX, |width| width.max(LEAST_WIDTH));
+    let width = width.map_or(usize::MAX, |width| width.max(MIN_WIDTH));
     let mut out = String::new();
     for section in sections::all(report) {
         if !out.is_empty() {
@@ -74,12 +74,12 @@ fn write_grid(out: &mut String, grid: &Grid, width: usize) {
     let left = grid.heads.iter().skip(shown);
     let left: Vec<&str> = left.map(|head| head.title.as_str()).collect();
     if !left.is_empty() {
-        let text = format!("(a wider terminal shows {} too)", left.join(", "));
+        let text = format!("(a wider terminal also shows {})", left.join(", "));
         wrap(out, "  ", &text, width);
     }
 }
 
-/// How many columns, two apart, stand within `width`; two at least.
+/// Returns how many columns, two spaces apart, fit into `width`; at least two.
 fn fitting(widths: &[usize], width: usize) -> usize {
     let mut used = 0;
     let fits = widths.iter().take_while(|column| {
@@ -89,7 +89,7 @@ fn fitting(widths: &[usize], width: usize) -> usize {
     fits.count().max(2).min(widths.len())
 }
 
-/// Text behind `mark`, further lines below its beginning.
+/// Wraps text after `mark`; further lines are indented.
 fn wrap(out: &mut String, mark: &str, text: &str, width: usize) {
     let indent = mark.chars().count();
     let mut line = String::from(mark);
@@ -113,8 +113,7 @@ fn wrap(out: &mut String, mark: &str, text: &str, width: usize) {
     out.push('\n');
 }
 
-/// Text without characters that move the cursor, colour, or turn the direction: names come from
-/// files that others wrote.
+/// Replaces characters that move the cursor, change colours or text direction: names come from untrusted files.
 pub(crate) fn visible(text: &str) -> String {
     let is_safe = |c: char| {
         !c.is_control() && !matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
@@ -129,14 +128,14 @@ mod tests {
     use super::{fitting, visible, wrap};
 
     #[test]
-    fn sentences_are_wrapped_below_their_beginning() {
+    fn wrapped_lines_are_indented() {
         let mut out = String::new();
         wrap(&mut out, "  - ", "one two three four", 14);
         assert_eq!(out, "  - one two\n    three four\n");
     }
 
     #[test]
-    fn columns_that_do_not_fit_are_left_out_but_for_two() {
+    fn at_least_two_columns_are_shown() {
         assert_eq!(fitting(&[4, 4, 4], 16), 3);
         assert_eq!(fitting(&[4, 4, 4], 15), 2);
         assert_eq!(fitting(&[40, 40, 4], 15), 2);
@@ -144,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn names_do_not_steer_the_terminal() {
+    fn names_cannot_control_the_terminal() {
         assert_eq!(
             visible("a\u{1b}[2Jb\n\u{202e}"),
             "a\u{fffd}[2Jb\u{fffd}\u{fffd}"

@@ -1,33 +1,33 @@
-//! Figures in words.
+//! Formats values as text.
 
 use rocescope_model::{Time, Unit, Value, human};
 
-/// A count of a column with a prefix and unit.
+/// Formats a count with a prefix and unit.
 pub(crate) fn count(number: u64, unit: Unit) -> String {
     human::readable(&Value::I64(i64::try_from(number).unwrap_or(i64::MAX)), unit)
 }
 
-/// Bytes: `1.50 MiB`.
+/// Formats bytes: `1.50 MiB`.
 pub(crate) fn bytes(number: u64) -> String {
     count(number, Unit::Bytes)
 }
 
-/// Nanoseconds that something took: `2.40 ms`.
+/// Formats a duration: `2.40 ms`.
 pub(crate) fn nanos(number: u64) -> String {
     count(number, Unit::Nanoseconds)
 }
 
-/// Bits a second: `12.3 Gbit/s`.
+/// Formats bits per second: `12.3 Gbit/s`.
 pub(crate) fn bits(rate: f64) -> String {
     human::readable(&Value::F64(rate), Unit::BitsPerSecond)
 }
 
-/// Packets a second: `1.20 Mpps`.
+/// Formats packets per second: `1.20 Mpps`.
 pub(crate) fn packets(rate: f64) -> String {
     human::readable(&Value::F64(rate), Unit::PacketsPerSecond)
 }
 
-/// A share with the digits that it needs: `12 %`, `0.3 %`, `0.004 %`.
+/// Formats a ratio with the digits that it needs: `12 %`, `0.3 %`, `0.004 %`.
 pub(crate) fn percent(share: f64) -> String {
     let percent = share * 100.0;
     match percent {
@@ -41,7 +41,7 @@ pub(crate) fn percent(share: f64) -> String {
     }
 }
 
-/// One number as a share of another; 0 of nothing.
+/// Returns `part / whole`, or 0 if `whole` is 0.
 #[expect(
     clippy::cast_precision_loss,
     reason = "a share is shown with three digits"
@@ -54,7 +54,7 @@ pub(crate) fn share(part: u64, whole: u64) -> f64 {
     }
 }
 
-/// A length of time in its two largest units: `4 s`, `250 ms`, `2 h 13 min`, `3 d 4 h`.
+/// Formats a length of time in its two largest units: `4 s`, `250 ms`, `2 h 13 min`, `3 d 4 h`.
 pub(crate) fn length(nanoseconds: i64) -> String {
     let milliseconds = nanoseconds / 1_000_000;
     let seconds = milliseconds / 1_000;
@@ -75,7 +75,7 @@ pub(crate) fn length(nanoseconds: i64) -> String {
     }
 }
 
-/// An instant, to the second where that is exact, else to the millisecond.
+/// Formats an instant to the second if that is exact, otherwise to the millisecond.
 pub(crate) fn instant(time_ns: i64) -> String {
     let time = Time(time_ns);
     if time_ns % 1_000_000_000 == 0 {
@@ -85,16 +85,16 @@ pub(crate) fn instant(time_ns: i64) -> String {
     }
 }
 
-/// `1 window`, `2 windows`.
+/// Formats a count with its noun: `1 window`, `2 windows`.
 pub(crate) fn plural(number: u64, word: &str) -> String {
     let end = if number == 1 { "" } else { "s" };
     format!("{} {word}{end}", human::grouped(number))
 }
 
-/// Names in a row: `a, b and 3 more`.
-pub(crate) fn list(names: &[String], most: usize) -> String {
-    let shown = names.iter().take(most).cloned().collect::<Vec<_>>();
-    match names.len().saturating_sub(most) {
+/// Formats a list of names: `a, b and 3 more`.
+pub(crate) fn list(names: &[String], max: usize) -> String {
+    let shown = names.iter().take(max).cloned().collect::<Vec<_>>();
+    match names.len().saturating_sub(max) {
         0 => shown.join(", "),
         more => format!("{} and {more} more", shown.join(", ")),
     }

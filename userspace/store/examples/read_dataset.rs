@@ -12,8 +12,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let root = std::env::args_os().nth(1).map(PathBuf::from);
     let root = root.ok_or("usage: read_dataset DIR")?;
 
-    // Reads the footers only. Files that are damaged are listed, not hidden; rows that a running
-    // capture has not sealed yet are in `found.open`.
+    // Reads only the footers. Damaged files are listed; rows that a running capture has not sealed yet are in
+    // `found.open`.
     let found = rocescope_store::open(&root)?;
     for file in &found.unreadable {
         eprintln!("{}: {}", file.path.display(), file.reason);
@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Sums one column. The others are not read from disk: in `windows`, sketches are most of the bytes.
+/// Sums one column without reading the others from disk: in `windows`, sketches are most of the bytes.
 fn frames(found: &Scan) -> Result<i64, Box<dyn Error>> {
     let mut sum = 0;
     for segment in found.table("windows") {
@@ -43,7 +43,7 @@ fn frames(found: &Scan) -> Result<i64, Box<dyn Error>> {
             let frames = columns.iter().position(|column| column.name == "frames");
             let frames = frames.ok_or("no column frames")?;
             for row in 0..batch.rows() {
-                // A column that an older file lacks is null.
+                // A column that is missing in an older file is null.
                 if let Value::I64(frames) = batch.value(row, frames) {
                     sum += frames;
                 }

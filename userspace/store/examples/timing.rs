@@ -1,9 +1,9 @@
-//! What the store costs: a capture of some windows with large sketches, written, sealed and synced.
+//! Measures the store: writes, seals and syncs a capture of some windows with large sketches.
 //!
 //! `cargo run --release -p rocescope-store --example timing -- DIR [WINDOWS] [SKETCH_KIB] [FLOWS]`
 //!
-//! Prints milliseconds of five runs: the appends, the sealing at the end, both, and what is on disk. The sketches of a window hold `FLOWS` non-zero
-//! counters a row of them, as those of a window with so many flows would.
+//! Prints, for five runs, the milliseconds of the appends, of the sealing at the end, and of both, and the size on
+//! disk. The sketches of a window have `FLOWS` non-zero counters per row, like those of a window with `FLOWS` flows.
 
 use rocescope_model::{EventRow, FlowRow, OpcodeRow, Text, Time, WindowRow, WindowRows};
 use rocescope_store::{Error, Options, Writer};
@@ -113,7 +113,7 @@ fn rows(window: u32, sketch_bytes: usize, flows: u32) -> WindowRows {
     }
 }
 
-/// xorshift64: the same numbers every run.
+/// xorshift64: the same numbers in every run.
 struct Noise(u64);
 
 impl Noise {
@@ -124,7 +124,7 @@ impl Noise {
         self.0
     }
 
-    /// Zeros with so many big-endian counters at random places.
+    /// Returns zeros with `counters` big-endian counters at random positions.
     fn sketch(&mut self, bytes: usize, counters: u32) -> Vec<u8> {
         let mut sketch = vec![0; bytes];
         let slots = (bytes / 8).max(1) as u64;

@@ -1,4 +1,4 @@
-//! Arrow arrays back to the model's values.
+//! Decodes Arrow arrays into the model's values.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, TimestampMicrosecondType};
@@ -19,12 +19,12 @@ pub(crate) enum Decoded {
     Time(TimestampMicrosecondArray),
     Bytes(BinaryArray),
     ListI64(ListArray),
-    /// Not in the file, or not asked for.
+    /// Missing in the file, or not requested.
     Missing,
 }
 
 impl Decoded {
-    /// The array as what the registry says of the column; `None` when it is of another type.
+    /// Converts the array to the column's type in the registry; `None` if it has another type.
     pub(crate) fn new(column: &Column, array: &ArrayRef) -> Option<Self> {
         Some(match column.kind {
             Type::I64 => Self::I64(array.as_primitive_opt::<Int64Type>()?.clone()),
@@ -45,7 +45,7 @@ impl Decoded {
         })
     }
 
-    /// The value of a row; null beyond the last.
+    /// Returns the value of a row; null beyond the last.
     pub(crate) fn value(&self, row: usize) -> Value<'_> {
         let array: &dyn Array = match self {
             Self::I64(array) => array,

@@ -1,28 +1,28 @@
-//! Makes names survive a loss of power: a rename is on disk only when its directory is.
+//! Makes names survive a power failure: a rename is on disk only after its directory is synced.
 
 use crate::Error;
 use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
-/// Gives a synced file its final name and syncs every directory between it and `root`, included:
-/// any of them may be new.
+/// Renames a synced file to its final name and syncs every directory from it up to and including `root`: any of them
+/// may be new.
 pub(crate) fn publish(from: &Path, to: &Path, root: &Path) -> Result<(), Error> {
     rename(from, to)
-        // Somebody retained in between, and the directory was empty.
+        // A concurrent `retain` removed the empty directory.
         .or_else(|error| match error.kind() {
             io::ErrorKind::NotFound => rename(from, to),
             _ => Err(error),
         })
         .map_err(|source| {
-            // The first error is the one to tell.
+            // Report the first error.
             let _ = remove(from);
             Error::io("rename to", to, source)
         })?;
     sync_names(to, root)
 }
 
-/// Syncs every directory between a file and `root`, included.
+/// Syncs every directory from a file up to and including `root`.
 pub(crate) fn sync_names(path: &Path, root: &Path) -> Result<(), Error> {
     for directory in path.ancestors().skip(1) {
         sync_directory(directory)?;
@@ -46,7 +46,7 @@ fn sync_directory(path: &Path) -> Result<(), Error> {
         .map_err(|source| Error::io("sync directory", path, source))
 }
 
-/// Removes a file, if it is there.
+/// Removes a file if it exists.
 pub(crate) fn remove(path: &Path) -> Result<(), Error> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {

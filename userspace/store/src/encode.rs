@@ -1,4 +1,4 @@
-//! Rows of the model to Arrow arrays.
+//! Encodes rows of the model as Arrow arrays.
 
 use crate::schema;
 use arrow_array::builder::{
@@ -10,10 +10,10 @@ use arrow_schema::{ArrowError, SchemaRef};
 use rocescope_model::{Cells, Column, Type, Value};
 use std::sync::Arc;
 
-/// The rows at `picked` of `cells` as a batch of `schema`.
+/// Encodes the rows at `picked` of `cells` as a batch of `schema`.
 ///
 /// # Errors
-/// A value of another type than its column's, or null in a column that may not be.
+/// A value has another type than its column, or is null in a column that is not nullable.
 pub(crate) fn batch(
     cells: &dyn Cells,
     picked: &[usize],
@@ -29,10 +29,10 @@ fn arrays(cells: &dyn Cells, picked: &[usize]) -> Result<Vec<ArrayRef>, ArrowErr
         .collect()
 }
 
-/// As [`batch`], with the sender, epoch and sequence of each row behind its columns.
+/// Same as [`batch`], with the sender, epoch and sequence of each row after its columns.
 ///
 /// # Errors
-/// Those of [`batch`].
+/// Same as [`batch`].
 pub(crate) fn numbered_batch<'a>(
     cells: &dyn Cells,
     picked: &[usize],
@@ -54,7 +54,7 @@ pub(crate) fn numbered_batch<'a>(
     RecordBatch::try_new(Arc::clone(schema), arrays)
 }
 
-/// Builds one column: `$take` says which values the builder takes, and as what.
+/// Builds one column: `$take` matches and converts the values for the builder.
 macro_rules! build {
     ($builder:expr, $column:ident, $values:ident, $pattern:pat => $take:expr) => {{
         let mut builder = $builder;
@@ -105,5 +105,7 @@ fn array<'a>(
 fn misfit(column: &Column, value: &Value<'_>) -> ArrowError {
     let (name, kind) = (column.name, column.kind.name());
     let found = value.kind().map_or("null", Type::name);
-    ArrowError::InvalidArgumentError(format!("column {name} takes {kind}, not {found}"))
+    ArrowError::InvalidArgumentError(format!(
+        "column {name} has type {kind}, but the value is {found}"
+    ))
 }

@@ -1,4 +1,4 @@
-//! What can go wrong with a dataset.
+//! Errors of the store.
 
 use arrow_schema::ArrowError;
 use parquet::errors::ParquetError;
@@ -7,43 +7,43 @@ use std::error::Error as StdError;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// An error of the store. Every variant names the place.
+/// An error of the store. Every variant names the path.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The disk, or the quota on it, is full. Segments sealed before are whole and stay.
+    /// The disk, or a quota on it, is full. Segments sealed before are complete and remain.
     #[error("the disk is full: cannot {action} {}", path.display())]
     NoSpace {
-        /// What was tried.
+        /// The failed action.
         action: &'static str,
         /// The file or directory.
         path: PathBuf,
     },
-    /// The operating system refused.
+    /// An operating system call failed.
     #[error("cannot {action} {}: {cause}", path.display())]
     Io {
-        /// What was tried.
+        /// The failed action.
         action: &'static str,
         /// The file or directory.
         path: PathBuf,
-        /// Why not. Part of the text, so not a source too: a chain would say it twice.
+        /// The cause. Part of the message and therefore not a source: an error chain would print it twice.
         cause: io::Error,
     },
-    /// What should be the root of a dataset is a file, or not there.
+    /// The root of the dataset is missing or not a directory.
     #[error("{} is not a directory", root.display())]
     NoDirectory {
-        /// What should be the root.
+        /// The expected root.
         root: PathBuf,
     },
-    /// A directory in which nothing of a dataset lies.
-    #[error("{} holds no dataset: `--out` of `rocescope capture` or `rocescope probe` writes one", root.display())]
+    /// A directory without a dataset.
+    #[error("{} contains no dataset: write one with `rocescope capture --out` or `rocescope probe --out`", root.display())]
     NoDataset {
         /// The directory.
         root: PathBuf,
     },
-    /// A living process writes as this observer into this root.
+    /// Another running process writes for this observer into this root.
     #[error(
-        "observer {observer} is being written into {} by another process; choose another observer name",
+        "another process writes for observer {observer} into {}: choose another observer name",
         root.display()
     )]
     Busy {
@@ -52,27 +52,27 @@ pub enum Error {
         /// Root of the dataset.
         root: PathBuf,
     },
-    /// The content of a file, or of rows given, does not fit.
+    /// The content of a file, or of the given rows, is invalid.
     #[error("cannot {action} {}: {reason}", path.display())]
     Content {
-        /// What was tried.
+        /// The failed action.
         action: &'static str,
         /// The file.
         path: PathBuf,
-        /// What does not fit.
+        /// Why it is invalid.
         reason: String,
     },
     /// A segment of a later version of the format.
-    #[error("{} is of format version {found}, this program reads up to {known}", path.display())]
+    #[error("{} has format version {found}, but this program reads versions up to {known}: use a newer rocescope", path.display())]
     Version {
         /// The segment.
         path: PathBuf,
-        /// Its version.
+        /// Its format version.
         found: String,
-        /// The latest version known.
+        /// The latest supported version.
         known: u32,
     },
-    /// A cell of a segment does not fit the row asked for.
+    /// A cell of a segment does not fit the requested row.
     #[error("{}: {cause}", path.display())]
     Mismatch {
         /// The segment.
@@ -83,7 +83,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether the disk is full: nothing is wrong with the dataset, only there is no room for more.
+    /// Whether the disk is full: the dataset is valid, but there is no space for more rows.
     #[must_use]
     pub const fn is_no_space(&self) -> bool {
         matches!(self, Self::NoSpace { .. })
@@ -129,7 +129,7 @@ impl Error {
     }
 }
 
-/// The last error of a chain: the one that says what happened.
+/// Returns the last error of a chain: the root cause.
 fn innermost<'a>(error: &'a (dyn StdError + 'static)) -> &'a (dyn StdError + 'static) {
     error.source().map_or(error, innermost)
 }

@@ -1,8 +1,7 @@
-//! The open segment: an Arrow IPC stream that holds every window handed to the store so far.
+//! The open segment: an Arrow IPC stream with every window that the store received so far.
 //!
-//! Why not a Parquet file from the start: its footer comes last, so one that is being written
-//! cannot be read. Why not rows in memory: a `kill -9` would cost a minute of them, and their
-//! sketches alone are some 60 MiB.
+//! It is not a Parquet file, because the footer comes last: an unfinished file cannot be read. Rows are not kept in
+//! memory, because a `kill -9` would lose a minute of them, and their sketches alone are about 60 MiB.
 
 use crate::name::SegmentPaths;
 use crate::seal::{Sealed, seal};
@@ -15,23 +14,23 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Small writes gather up to this; larger ones go to the file as they come.
+/// Small writes are buffered up to this size; larger ones go directly to the file.
 const GATHER_BYTES: usize = 64 << 10;
 
-/// An open segment. Dropping it leaves the file, for a repair to seal.
+/// An open segment. If it is dropped, the file remains for a repair to seal.
 pub(crate) struct Journal {
     place: SegmentPaths,
     path: PathBuf,
     stream: StreamWriter<Tail>,
     rows: u64,
-    /// Length of the file up to the end of the last whole batch.
+    /// Length of the file up to the end of the last complete batch.
     whole: u64,
-    /// What of it is known to be on the disk; `None` when not even its name is.
+    /// Length that is synced to disk; `None` if even the name is not.
     synced: Option<u64>,
 }
 
 impl Journal {
-    /// A new journal; its place must be free.
+    /// Creates a journal; its path must not exist.
     pub(crate) fn create(place: SegmentPaths, schema: &Schema) -> Result<Self, Error> {
         let path = place.journal();
         let failed = |source| Error::io("create", &path, source);
@@ -50,7 +49,7 @@ impl Journal {
                 Ok((stream, whole))
             });
         let (stream, whole) = started.inspect_err(|_| {
-            // It holds nothing. If it stays, the next repair removes it.
+            // It is empty. If it remains, the next repair removes it.
             let _ = std::fs::remove_file(&path);
         })?;
         Ok(Self {
@@ -63,8 +62,8 @@ impl Journal {
         })
     }
 
-    /// Appends one batch and hands it to the kernel. On an error the file ends, as far as that can
-    /// still be done, where it ended before.
+    /// Appends one batch and passes it to the kernel. On an error, truncates the file to its previous length if
+    /// possible.
     pub(crate) fn append(&mut self, batch: &RecordBatch) -> Result<(), Error> {
         let written = self
             .stream
@@ -87,7 +86,7 @@ impl Journal {
         }
     }
 
-    /// Waits until what was appended is on the disk.
+    /// Syncs all appended batches to disk.
     pub(crate) fn sync(&mut self, root: &Path) -> Result<(), Error> {
         if self.synced == Some(self.whole) {
             return Ok(());
@@ -102,12 +101,12 @@ impl Journal {
         Ok(())
     }
 
-    /// Bytes and rows written so far.
+    /// Returns the bytes and rows written so far.
     pub(crate) fn position(&self) -> (u64, u64) {
         (self.whole, self.rows)
     }
 
-    /// Goes back to an earlier position. What cannot be cut off is torn, which sealing drops.
+    /// Truncates the journal to an earlier position. If that fails, sealing drops the torn rest.
     pub(crate) fn cut_to(&mut self, whole: u64, rows: u64) {
         let tail = self.stream.get_mut();
         tail.pending.clear();
@@ -120,14 +119,14 @@ impl Journal {
         &self.path
     }
 
-    /// Makes it a sealed segment, or nothing if it has no rows.
+    /// Seals the journal; removes it if it has no rows.
     pub(crate) fn seal(self) -> Result<Option<Sealed>, Error> {
         if self.rows == 0 {
             return durable::remove(&self.path).map(|()| None);
         }
         let sealed = seal(&self.place)?;
         if sealed.rows != self.rows {
-            let reason = format!("{} of {} rows came back", sealed.rows, self.rows);
+            let reason = format!("read back {} of {} rows", sealed.rows, self.rows);
             return Err(Error::content("seal", &self.path, &reason));
         }
         Ok(Some(sealed))
@@ -143,7 +142,7 @@ impl fmt::Debug for Journal {
     }
 }
 
-/// The end of the file: like a `BufWriter`, but one whose pending bytes can be thrown away.
+/// Buffers the end of the file, like a `BufWriter`, but can discard pending bytes.
 #[derive(Debug)]
 struct Tail {
     file: File,

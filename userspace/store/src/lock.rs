@@ -1,19 +1,18 @@
-//! One writer an observer and root: what makes names unique and leftovers recognisable.
+//! One writer per observer and root, which makes names unique and leftovers recognisable.
 //!
-//! The lock is the kernel's (`flock`), on an empty file that stays: it ends with the process that
-//! holds it, however that ends. A journal whose observer nobody has locked is a leftover.
+//! The lock is a kernel lock (`flock`) on an empty file that remains: it ends with the process that holds it, even
+//! after a kill. A journal whose observer is not locked is a leftover.
 
 use crate::Error;
 use crate::name::{Observer, lock_path};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::Path;
 
-/// Held as long as it lives.
+/// Holds the lock until it is dropped.
 #[derive(Debug)]
 pub(crate) struct ObserverLock(File);
 
-/// Closing the file is not enough: a process that is being started at this moment by another
-/// thread has it open too until it runs its own program.
+/// Closing the file is not enough: a child process that another thread just forked keeps it open until it calls exec.
 impl Drop for ObserverLock {
     fn drop(&mut self) {
         let _ = self.0.unlock();
@@ -21,7 +20,7 @@ impl Drop for ObserverLock {
 }
 
 impl ObserverLock {
-    /// The lock, or `None` when a living process holds it.
+    /// Acquires the lock; `None` if a running process holds it.
     pub(crate) fn acquire(root: &Path, observer: &Observer) -> Result<Option<Self>, Error> {
         let path = lock_path(root, observer);
         let failed = |source| Error::io("write", &path, source);

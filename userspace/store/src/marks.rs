@@ -1,8 +1,8 @@
-//! What of each sender is in a dataset: the highest number an epoch, a table.
+//! Which numbered rows of each sender are in a dataset: the highest number per epoch and table.
 //!
-//! Numbered rows carry their sender and number into the journal, in the same batch, so that a kill
-//! leaves both or neither. When a journal is sealed its numbers go to a file beside it, and only
-//! then does the journal go. Journal and file together always know exactly what is there.
+//! A journal contains the sender and number of its rows in the same batch, so that a kill leaves both or neither. When
+//! a journal is sealed, its numbers go to a file next to it before the journal is removed. Journal and file together
+//! always identify exactly the stored batches.
 
 use crate::name::SegmentPaths;
 use crate::{Error, durable};
@@ -12,27 +12,27 @@ use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::Path;
 
-/// Epochs kept a sender, those used last. A sender has fewer batches under way than this, so a batch
-/// that comes again is always of an epoch that is known.
+/// Number of recent epochs kept for each sender. A sender has fewer batches in flight, so the epoch of a retransmitted
+/// batch is always known.
 const EPOCHS: usize = 64;
-/// First line of the file: a later form would have another.
+/// First line of the file; a later format would have another.
 const HEADER: &str = "rocescope marks 1";
 
-/// Highest number by sender and epoch.
+/// The highest number by sender and epoch.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Marks {
-    /// Epoch and sequence, the epoch that was used last at the end.
+    /// Epoch and sequence, the most recently used epoch last.
     senders: HashMap<String, Vec<(i64, i64)>>,
 }
 
 impl Marks {
-    /// Whether a batch of this number, or one after it, is there.
+    /// Whether a batch with this number or a later one is stored.
     pub(crate) fn has(&self, sender: &str, epoch: i64, sequence: i64) -> bool {
         let epochs = self.senders.get(sender).into_iter().flatten();
         epochs.clone().any(|&(e, s)| e == epoch && sequence <= s)
     }
 
-    /// A batch of this number is there.
+    /// Records that a batch with this number is stored.
     pub(crate) fn note(&mut self, sender: &str, epoch: i64, sequence: i64) {
         if !self.senders.contains_key(sender) {
             self.senders.insert(sender.to_owned(), Vec::new());
@@ -52,7 +52,7 @@ impl Marks {
         self.senders.is_empty()
     }
 
-    /// Adds what was noted after this.
+    /// Adds later marks.
     pub(crate) fn join(&mut self, later: &Self) {
         for (sender, epochs) in &later.senders {
             for &(epoch, sequence) in epochs {
@@ -61,10 +61,10 @@ impl Marks {
         }
     }
 
-    /// The marks of the table and observer of a place; empty where there are none yet.
+    /// Loads the marks of the table and observer of `place`; empty if there are none yet.
     ///
     /// # Errors
-    /// The file cannot be read, or is damaged: to go on would double rows.
+    /// The file cannot be read, or is damaged: continuing would duplicate rows.
     pub(crate) fn load(place: &SegmentPaths) -> Result<Self, Error> {
         let path = place.marks();
         let text = match fs::read_to_string(&path) {
@@ -72,7 +72,7 @@ impl Marks {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
             Err(error) => return Err(Error::io("read", &path, error)),
         };
-        Self::parse(&text).ok_or_else(|| Error::content("read", &path, &"it is damaged"))
+        Self::parse(&text).ok_or_else(|| Error::content("read", &path, &"the file is damaged"))
     }
 
     fn parse(text: &str) -> Option<Self> {
@@ -93,7 +93,7 @@ impl Marks {
         Some(marks)
     }
 
-    /// Joins them with those of the place's file, durably.
+    /// Merges the marks into the file of `place`, durably.
     pub(crate) fn save(&self, place: &SegmentPaths) -> Result<(), Error> {
         if self.is_empty() {
             return Ok(());
@@ -128,17 +128,17 @@ mod tests {
     use rocescope_model::Time;
 
     #[test]
-    fn a_number_covers_those_before_it_in_its_epoch() {
+    fn a_number_covers_earlier_ones_of_its_epoch() {
         let mut marks = Marks::default();
         marks.note("h0", 7, 3);
         assert!(marks.has("h0", 7, 3) && marks.has("h0", 7, 1));
         assert!(!marks.has("h0", 7, 4) && !marks.has("h0", 6, 1) && !marks.has("h1", 7, 1));
         marks.note("h0", 7, 2);
-        assert!(marks.has("h0", 7, 3), "a mark never goes back");
+        assert!(marks.has("h0", 7, 3), "a mark never decreases");
     }
 
     #[test]
-    fn the_epochs_used_last_are_kept() {
+    fn recent_epochs_are_kept() {
         let mut marks = Marks::default();
         marks.note("h0", 0, 1);
         marks.note("h0", 1, 1);
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn they_come_back_from_their_file() {
+    fn marks_are_saved_and_loaded() {
         let root = tempfile::tempdir().unwrap();
         let place = SegmentPaths {
             root: root.path().to_owned(),

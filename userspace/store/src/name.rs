@@ -1,27 +1,27 @@
-//! Names of partitions, segments and the files behind them.
+//! Names of partitions, segments and their files.
 //!
-//! Everything that is not a whole segment lies below `<root>/.open`: not one reader looks there,
-//! while a stray file in a table's directory keeps polars, pandas and Spark from reading the table.
+//! Everything that is not a complete segment is in `<root>/.open`, which readers ignore. A stray file in a table's
+//! directory would prevent polars, pandas and Spark from reading the table.
 
 use rocescope_model::Time;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Directory of locks, journals and unfinished segments, below the root.
+/// Directory of locks, journals and unfinished segments, in the root.
 pub(crate) const OPEN: &str = ".open";
-/// End of the name of a sealed segment.
+/// Suffix of a sealed segment.
 const SEALED: &str = ".parquet";
-/// End of the name of a segment that is being sealed.
+/// Suffix of a segment that is being sealed.
 const UNFINISHED: &str = ".parquet.tmp";
-/// End of the name of a journal.
+/// Suffix of a journal.
 const JOURNAL: &str = ".arrows.tmp";
-/// Longest form of an observer's name in a file name: leaves room for the rest in 255 bytes.
+/// Maximum length of an observer's name in a file name: leaves room for the rest in 255 bytes.
 const OBSERVER_MAX: usize = 100;
 
-/// Name of an observer as it stands in file names.
+/// Name of an observer in file names.
 ///
-/// Two observers whose names differ only in characters that file names do not keep share lock and
-/// names; numbers keep their segments apart, so nothing is lost by it.
+/// Observers whose names differ only in replaced characters share lock and file names; numbers distinguish their
+/// segments, so no rows are lost.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Observer(String);
 
@@ -30,7 +30,7 @@ impl Observer {
         let keep = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
         let kept = name.chars().map(|c| if keep(c) { c } else { '_' });
         let mut kept: String = kept.take(OBSERVER_MAX).collect();
-        // Readers pass over names that begin with a dot or an underscore.
+        // Readers ignore names that start with a dot or an underscore.
         if kept.is_empty() || kept.starts_with(['.', '_']) {
             kept.insert(0, 'x');
         }
@@ -44,7 +44,7 @@ impl Observer {
 
 const HOUR_NS: i64 = 3_600_000_000_000;
 
-/// An hour of UTC: the directory of a row.
+/// An hour in UTC: the directory of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Partition(
     /// Hours since 1970.
@@ -56,7 +56,7 @@ impl Partition {
         Self(time.hours())
     }
 
-    /// The hour that [`path`](Self::path) names so.
+    /// Parses the name that [`path`](Self::path) returns.
     pub(crate) fn parse(path: &str) -> Option<Self> {
         let (date, hour) = path.strip_prefix("date=")?.split_once("/hour=")?;
         let mut parts = date.split('-').map(str::parse::<i64>);
@@ -67,17 +67,17 @@ impl Partition {
         Some(Self(day.0 + hour))
     }
 
-    /// Its first instant.
+    /// Returns the first instant of the hour.
     pub(crate) const fn start(self) -> Time {
         Time(self.0.saturating_mul(HOUR_NS))
     }
 
-    /// Its last nanosecond.
+    /// Returns the last nanosecond of the hour.
     pub(crate) const fn last_ns(self) -> i64 {
         self.start().0.saturating_add(HOUR_NS - 1)
     }
 
-    /// `date=YYYY-MM-DD/hour=HH`: sorts by time, as text too.
+    /// Returns `date=YYYY-MM-DD/hour=HH`, which sorts by time as text.
     pub(crate) fn path(self) -> PathBuf {
         let civil = self.start().civil();
         let (year, month, day, hour) = (civil.year, civil.month, civil.day, civil.hour);
@@ -89,7 +89,7 @@ impl Partition {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SegmentName {
     pub(crate) observer: Observer,
-    /// Time of the first row, to the second.
+    /// Time of the first row, in seconds.
     start: Time,
     seq: u32,
 }
@@ -105,7 +105,7 @@ impl SegmentName {
         }
     }
 
-    /// The name before one of our endings.
+    /// Parses a name without its suffix.
     fn parse(stem: &str) -> Option<Self> {
         let (rest, seq) = stem.rsplit_once('-')?;
         let (observer, start) = rest.rsplit_once('-')?;
@@ -118,13 +118,13 @@ impl SegmentName {
         ours.then_some(name)
     }
 
-    /// The segment that a sealed file is by its name; `None` when rocescope did not name it.
+    /// Parses the name of a sealed file; `None` if rocescope did not name it.
     pub(crate) fn of_sealed(file_name: &str) -> Option<Self> {
         Self::parse(file_name.strip_suffix(SEALED)?)
     }
 }
 
-/// Whether a file is a sealed segment by its name, whoever gave it.
+/// Whether a file name is that of a sealed segment, written by rocescope or not.
 pub(crate) fn is_sealed(file_name: &str) -> bool {
     file_name.ends_with(SEALED) && !file_name.starts_with(['.', '_'])
 }
@@ -148,7 +148,7 @@ fn parse_start(text: &str) -> Option<Time> {
     Some(Time(day.0.checked_add(seconds * 1_000_000_000)?))
 }
 
-/// Where the files of a segment are, in each of its states.
+/// The paths of a segment's files, for each of its states.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SegmentPaths {
     pub(crate) root: PathBuf,
@@ -171,7 +171,7 @@ impl SegmentPaths {
         self.open(JOURNAL)
     }
 
-    /// What of each sender its observer and table hold.
+    /// Returns the path of the marks of its observer and table.
     pub(crate) fn marks(&self) -> PathBuf {
         let file = format!("{}.marks", self.name.observer.as_str());
         self.root.join(OPEN).join(&self.table).join(file)
@@ -183,7 +183,7 @@ impl SegmentPaths {
     }
 }
 
-/// What a file below [`OPEN`] is, by its name.
+/// The kind of a file in [`OPEN`], by its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum OpenFile {
     /// A segment that was being sealed.
@@ -202,7 +202,7 @@ impl OpenFile {
     }
 }
 
-/// The lock file of an observer.
+/// Returns the path of the lock file of an observer.
 pub(crate) fn lock_path(root: &Path, observer: &Observer) -> PathBuf {
     root.join(OPEN).join(format!("{}.lock", observer.as_str()))
 }
@@ -216,7 +216,7 @@ mod tests {
     const START: Time = Time(1_795_228_209_987_654_321);
 
     #[test]
-    fn names_say_observer_start_and_number() {
+    fn names_contain_observer_start_and_number() {
         let place = SegmentPaths {
             root: "data".into(),
             table: "flows".into(),
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn other_files_are_not_ours() {
+    fn other_files_are_not_parsed() {
         assert_eq!(SegmentName::of_sealed("part-0.parquet"), None);
         assert!(is_sealed("part-0.parquet") && !is_sealed("_part-0.parquet"));
         for start in [
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn partitions_are_hours_of_utc() {
+    fn partitions_are_hours_in_utc() {
         let path = |time| Partition::of(time).path();
         let hour = Path::new("date=2026-11-21").join("hour=02");
         assert_eq!(path(START), hour);

@@ -1,8 +1,8 @@
-//! Rows on the way from one process to another: one table, one hour, one Arrow IPC stream.
+//! Encoded rows for another process: one table, one hour, one Arrow IPC stream.
 //!
-//! In a file a parcel is a plain Arrow IPC stream of one batch, which any Arrow library reads. On the
-//! wire Arrow Flight carries the three parts of it apart: [`Parcel::split`] finds them, nothing is
-//! decoded. What comes in from elsewhere may be anything; [`Parcel::open`] believes none of it.
+//! In a file, a parcel is a plain Arrow IPC stream of one batch, which any Arrow library reads. On the wire, Arrow
+//! Flight carries its three parts separately: [`Parcel::split`] finds them without decoding. Received bytes are
+//! untrusted; [`Parcel::open`] validates them.
 
 use crate::decode::Decoded;
 use crate::split::split;
@@ -19,7 +19,7 @@ use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
 use std::sync::Arc;
 
-/// What begins a message of an IPC stream.
+/// The first bytes of a message of an IPC stream.
 const CONTINUATION: [u8; 4] = [0xff; 4];
 /// A message without a header ends the stream.
 const END: [u8; 8] = [0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0];
@@ -27,19 +27,19 @@ const END: [u8; 8] = [0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0];
 /// The parts of an encoded batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parcel<'a> {
-    /// The message that says which table and columns: equal for parcels of one table and version.
+    /// The message with table and columns: equal for parcels of one table and version.
     pub schema: &'a [u8],
-    /// The message that says where in the body the columns lie.
+    /// The message with the positions of the columns in the body.
     pub header: &'a [u8],
     /// The columns.
     pub body: &'a [u8],
 }
 
-/// Bytes that are no rows of rocescope, and why.
+/// Bytes that are not valid rows of rocescope.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("these are no rows of rocescope: {reason}")]
+#[error("not valid rows of rocescope: {reason}")]
 pub struct Unfit {
-    /// What is wrong.
+    /// Why they are invalid.
     pub reason: String,
 }
 
@@ -54,18 +54,18 @@ impl Unfit {
     }
 }
 
-/// The rows as IPC streams of at most `most_rows` rows (1 at least), each of one hour, with how many rows
-/// each has. Order is kept within an hour, and hours come in order.
+/// Encodes the rows as IPC streams of one hour and at most `max_rows` rows each (at least 1). Returns the number of
+/// rows with each stream. Rows keep their order within an hour, and hours are in order.
 ///
 /// # Errors
-/// A value that does not fit its column.
-pub fn encode(cells: &dyn Cells, most_rows: usize) -> Result<Vec<(usize, Vec<u8>)>, Error> {
-    // The name of the table and nothing more: the message must be the same whoever wrote it, and when.
+/// A value does not fit its column.
+pub fn encode(cells: &dyn Cells, max_rows: usize) -> Result<Vec<(usize, Vec<u8>)>, Error> {
+    // Only the name of the table: the message must not depend on the writer or the time.
     let schema: SchemaRef = Arc::new(schema::arrow(cells.table(), &[]));
     let failed = |error| Error::content("encode", Path::new("rows"), &error);
     let mut streams = Vec::new();
     for part in split(cells) {
-        for rows in part.rows.chunks(most_rows.max(1)) {
+        for rows in part.rows.chunks(max_rows.max(1)) {
             let batch = encode::batch(cells, rows, &schema).map_err(failed)?;
             let mut bytes = Vec::new();
             let mut stream = StreamWriter::try_new(&mut bytes, &schema).map_err(failed)?;
@@ -79,16 +79,16 @@ pub fn encode(cells: &dyn Cells, most_rows: usize) -> Result<Vec<(usize, Vec<u8>
 }
 
 impl<'a> Parcel<'a> {
-    /// The parts of a stream that [`encode`] made.
+    /// Finds the parts of a stream from [`encode`].
     ///
     /// # Errors
-    /// It is cut, or something else.
+    /// The stream is truncated or invalid.
     pub fn split(stream: &'a [u8]) -> Result<Self, Unfit> {
         let (schema, rest) = header(stream)?;
         let (header, rest) = header(rest)?;
         let body = rest
             .strip_suffix(&END)
-            .ok_or_else(|| Unfit::new("the stream is cut"))?;
+            .ok_or_else(|| Unfit::new("the stream is truncated"))?;
         let parcel = Self {
             schema,
             header,
@@ -98,24 +98,25 @@ impl<'a> Parcel<'a> {
         Ok(parcel)
     }
 
-    /// The rows.
+    /// Decodes the rows.
     ///
     /// # Errors
-    /// It is no batch of a table that this program knows, or its columns are not that table's.
+    /// The batch belongs to an unknown table, or its columns do not match the table.
     pub fn open(&self) -> Result<Batch, Unfit> {
         self.check()?;
-        // The decoder checks what it reads, but not all of it.
+        // The decoder does not check everything that it reads.
         let batch = panic::catch_unwind(AssertUnwindSafe(|| self.decode()));
         self.fit(&batch.map_err(|_| Unfit::new("the batch is damaged"))??)
     }
 
-    /// What the decoder would believe: it allocates as many bytes as a message says.
+    /// Checks the lengths before decoding: the decoder allocates as many bytes as a message announces.
     fn check(&self) -> Result<(), Unfit> {
         for (header, body) in [(self.schema, 0), (self.header, self.body.len())] {
             let message = root_as_message(header).map_err(|error| Unfit::of(&error))?;
             if usize::try_from(message.bodyLength()) != Ok(body) {
-                let said = message.bodyLength();
-                let reason = format!("a body of {said} bytes is announced, {body} are there");
+                let announced = message.bodyLength();
+                let reason =
+                    format!("the message announces a body of {announced} bytes, but it has {body}");
                 return Err(Unfit::new(reason));
             }
         }
@@ -129,7 +130,7 @@ impl<'a> Parcel<'a> {
         let mut reader = StreamReader::try_new(stream, None).map_err(|error| Unfit::of(&error))?;
         match reader.next() {
             Some(batch) => batch.map_err(|error| Unfit::of(&error)),
-            None => Err(Unfit::new("there is no batch")),
+            None => Err(Unfit::new("the stream has no batch")),
         }
     }
 
@@ -138,7 +139,7 @@ impl<'a> Parcel<'a> {
         let name = schema.metadata().get(footer::TABLE).map(String::as_str);
         let table = name
             .and_then(find)
-            .ok_or_else(|| Unfit::new(format!("table {} is not known", name.unwrap_or("-"))))?;
+            .ok_or_else(|| Unfit::new(format!("unknown table {}", name.unwrap_or("-"))))?;
         let columns = table.columns.iter().map(|column| fit(column, batch));
         let columns = columns.collect::<Result<_, _>>()?;
         Ok(Batch::new(table, columns, batch.num_rows()))
@@ -148,24 +149,24 @@ impl<'a> Parcel<'a> {
 fn fit(column: &Column, batch: &RecordBatch) -> Result<Decoded, Unfit> {
     let name = column.name;
     let Some(array) = batch.column_by_name(name) else {
-        // Of a version before the column.
+        // Written by a version without this column.
         return match column.nullable {
             true => Ok(Decoded::Missing),
             false => Err(Unfit::new(format!("column {name} is missing"))),
         };
     };
     if !column.nullable && array.null_count() > 0 {
-        return Err(Unfit::new(format!("column {name} holds null")));
+        return Err(Unfit::new(format!("column {name} contains null")));
     }
     Decoded::new(column, array).ok_or_else(|| {
         let (found, kind) = (array.data_type(), column.kind.name());
-        Unfit::new(format!("column {name} is {found}, not {kind}"))
+        Unfit::new(format!("column {name} has type {found}, expected {kind}"))
     })
 }
 
-/// The header of the first message of a stream, and what follows it.
+/// Returns the header of the first message of a stream, and the rest.
 fn header(stream: &[u8]) -> Result<(&[u8], &[u8]), Unfit> {
-    let cut = || Unfit::new("the stream is cut");
+    let cut = || Unfit::new("the stream is truncated");
     let rest = stream.strip_prefix(&CONTINUATION);
     let (len, rest) = rest.ok_or_else(cut)?.split_at_checked(4).ok_or_else(cut)?;
     let len = <[u8; 4]>::try_from(len).map(u32::from_le_bytes);
@@ -173,9 +174,9 @@ fn header(stream: &[u8]) -> Result<(&[u8], &[u8]), Unfit> {
     rest.split_at_checked(len.ok_or_else(cut)?).ok_or_else(cut)
 }
 
-/// What stands before a header in a stream.
+/// Returns the prefix of a header in a stream.
 fn prefix(header: &[u8]) -> Result<[u8; 8], Unfit> {
-    let len = i32::try_from(header.len()).map_err(|_| Unfit::new("its header is too long"))?;
+    let len = i32::try_from(header.len()).map_err(|_| Unfit::new("the header is too long"))?;
     let mut bytes = [0xff; 8];
     bytes[4..].copy_from_slice(&len.to_le_bytes());
     Ok(bytes)
@@ -199,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_come_back() {
+    fn rows_are_decoded() {
         let streams = encode(&probes(), 4).unwrap();
         let sizes: Vec<usize> = streams.iter().map(|(rows, _)| *rows).collect();
         assert_eq!(sizes, [4, 4, 1]);
@@ -213,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn an_hour_a_stream() {
+    fn every_stream_has_one_hour() {
         let mut rows = probes();
         rows[0].time = Time(3_600_000_000_000);
         let streams = encode(&rows, 100).unwrap();
@@ -221,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_stream_is_refused_at_every_byte() {
+    fn a_stream_truncated_at_any_byte_is_rejected() {
         let stream = &encode(&probes(), 100).unwrap()[0].1;
         for len in 0..stream.len() {
             assert!(Parcel::split(&stream[..len]).is_err(), "{len}");
@@ -229,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn any_changed_byte_is_refused_or_read_without_harm() {
+    fn any_changed_byte_is_rejected_or_read_without_panic() {
         let stream = &encode(&probes(), 100).unwrap()[0].1;
         for at in 0..stream.len() {
             for flip in [0x01, 0x80, 0xff] {
@@ -242,14 +243,14 @@ mod tests {
     }
 
     #[test]
-    fn a_parcel_of_another_table_is_named_as_such() {
+    fn a_parcel_names_its_table() {
         let opcodes = encode(&vec![OpcodeRow::default()], 1).unwrap();
         let batch = Parcel::split(&opcodes[0].1).unwrap().open().unwrap();
         assert_eq!(batch.table().name, "opcodes");
     }
 
     #[test]
-    fn an_announced_body_is_not_believed() {
+    fn an_announced_length_is_checked() {
         let stream = &encode(&probes(), 100).unwrap()[0].1;
         let whole = Parcel::split(stream).unwrap();
         let cut = Parcel {

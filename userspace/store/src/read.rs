@@ -1,4 +1,4 @@
-//! Reads segments back: as values, or as typed rows.
+//! Reads segments, as values or as typed rows.
 
 use crate::decode::Decoded;
 use crate::{Error, Scan, Segment};
@@ -10,13 +10,13 @@ use std::fs::File;
 use std::ops::Range;
 use std::path::PathBuf;
 
-/// Rows in a batch that carries sketches, a megabyte a row; and in one that does not.
+/// Rows in a batch with sketches, which have a megabyte per row, and in one without.
 const SKETCH_ROWS: usize = 8;
 const PLAIN_ROWS: usize = 4096;
 
-/// Some rows of a segment. Columns that the file lacks, or that were not asked for, are null.
+/// Some rows of a segment. Columns that are missing in the file or were not requested are null.
 ///
-/// An instant has the nanoseconds of the column beside it, if that was read.
+/// An instant has the nanoseconds of the `_ns` column next to it, if that was read.
 #[derive(Debug)]
 pub struct Batch {
     table: &'static Table,
@@ -60,15 +60,15 @@ impl Batch {
         }
     }
 
-    /// The rows with their type.
+    /// Returns the rows as typed rows.
     ///
     /// # Errors
-    /// A value does not fit its field, or is null where the field cannot be.
+    /// A value does not fit its field, or is null in a field that is not nullable.
     pub fn typed<R: Row>(&self) -> Result<Vec<R>, rocescope_model::Mismatch> {
         (0..self.rows).map(|row| self.row(row)).collect()
     }
 
-    /// One row with its type.
+    /// Returns one row as a typed row.
     pub(crate) fn row<R: Row>(&self, row: usize) -> Result<R, rocescope_model::Mismatch> {
         R::read(|column| self.value(row, column))
     }
@@ -83,10 +83,10 @@ pub struct Batches {
 }
 
 impl Segment {
-    /// The rows, with the columns that `wanted` says yes to.
+    /// Reads the rows, with the columns that `wanted` selects.
     ///
-    /// Leave out the sketches (`|column| column.kind != Type::Bytes`) unless they are needed: they
-    /// are nearly all of the bytes.
+    /// Exclude the sketches (`|column| column.kind != Type::Bytes`) unless you need them: they are nearly all of the
+    /// bytes.
     ///
     /// # Errors
     /// The file cannot be opened, or its table is not in the registry.
@@ -94,19 +94,19 @@ impl Segment {
         self.batches_of(wanted, 0..usize::MAX)
     }
 
-    /// As [`batches`](Self::batches), of these rows alone, counted from 0; those before are skipped
-    /// without being decoded.
+    /// Same as [`batches`](Self::batches), for a range of rows, counted from 0; earlier rows are skipped without
+    /// decoding.
     ///
     /// # Errors
-    /// Those of [`batches`](Self::batches).
+    /// Same as [`batches`](Self::batches).
     pub fn batches_of(
         &self,
         wanted: impl Fn(&Column) -> bool,
         rows: Range<usize>,
     ) -> Result<Batches, Error> {
         let path = &self.path;
-        let table = find(&self.table)
-            .ok_or_else(|| Error::content("read", path, &"this table is not known"))?;
+        let table =
+            find(&self.table).ok_or_else(|| Error::content("read", path, &"unknown table"))?;
         let file = File::open(path).map_err(|source| Error::io("open", path, source))?;
         let failed = |error| Error::parquet("read", path, error);
         let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(failed)?;
@@ -152,7 +152,10 @@ impl Batches {
             };
             Decoded::new(column, array).ok_or_else(|| {
                 let (found, name) = (array.data_type(), column.name);
-                let reason = format!("column {name} is {found}, not {}", column.kind.name());
+                let reason = format!(
+                    "column {name} has type {found}, expected {}",
+                    column.kind.name()
+                );
                 Error::content("read", &self.path, &reason)
             })
         });
@@ -162,10 +165,10 @@ impl Batches {
 }
 
 impl Scan {
-    /// The rows of a table that were asked for, all in memory, every column read.
+    /// Reads all requested rows of a table into memory, with every column.
     ///
     /// # Errors
-    /// A segment does not read, or holds a value that does not fit the row.
+    /// A segment is unreadable, or contains a value that does not fit the row.
     pub fn rows<R: Row>(&self) -> Result<Vec<R>, Error> {
         let mut rows = Vec::new();
         let all = self.select::<R>().columns(|_| true);

@@ -1,4 +1,4 @@
-//! Seals what a killed writer left.
+//! Seals the journals of a killed writer.
 
 use crate::lock::ObserverLock;
 use crate::name::Observer;
@@ -9,19 +9,19 @@ use crate::{Error, Unreadable, durable};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Longest journal without a whole schema that a kill can leave; a longer one was damaged.
+/// Maximum length of a journal without a complete schema after a kill; a longer one is damaged.
 const SCHEMA_BYTES: u64 = 64 << 10;
 
-/// What a repair did.
+/// The result of a repair.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Repaired {
-    /// Segments sealed.
+    /// Sealed segments.
     pub segments: Vec<RepairedSegment>,
-    /// Leftovers removed: they held no whole window, or one that is in a sealed segment.
+    /// Removed leftovers: they had no complete window, or one that is in a sealed segment.
     pub removed: Vec<PathBuf>,
-    /// Observers that a living process is writing as; their open segments were left alone.
+    /// Observers with a running writer; their open segments were left unchanged.
     pub busy: Vec<String>,
-    /// Files that do not read, left where they are.
+    /// Unreadable files, left in place.
     pub unreadable: Vec<Unreadable>,
 }
 
@@ -30,25 +30,25 @@ pub struct Repaired {
 pub struct RepairedSegment {
     /// The sealed file.
     pub path: PathBuf,
-    /// Rows in it.
+    /// Number of rows.
     pub rows: u64,
-    /// Bytes of the window that was cut off and dropped.
+    /// Dropped bytes of the truncated window.
     pub torn_bytes: u64,
 }
 
-/// Seals the whole windows of every open segment under `root` that no living process is writing,
-/// and names the sealed segments that do not read.
+/// Seals the complete windows of every open segment under `root` without a running writer, and lists the unreadable
+/// sealed segments.
 ///
 /// # Errors
-/// The directories cannot be read or written, or the disk is full. What is sealed by then is sealed;
-/// repairing again goes on.
+/// The directories cannot be read or written, or the disk is full. Segments sealed before the error remain; another
+/// repair continues.
 pub fn repair(root: &Path) -> Result<Repaired, Error> {
     let leftovers = walk::leftovers(root)?.into_iter();
     let observers: BTreeSet<Observer> = leftovers.map(|l| l.place.name.observer).collect();
     let mut repaired = Repaired::default();
     for observer in observers {
         match ObserverLock::acquire(root, &observer)? {
-            // The list is older than the lock: look again.
+            // The list is older than the lock: read it again.
             Some(_lock) => repaired.join(repair_observer(root, &observer)?),
             None => repaired.busy.push(observer.as_str().into()),
         }
@@ -64,7 +64,7 @@ pub(crate) fn repair_observer(root: &Path, observer: &Observer) -> Result<Repair
         if leftover.place.name.observer != *observer {
             continue;
         }
-        match look(&leftover)? {
+        match state(&leftover)? {
             State::Whole => {
                 let sealed = seal(&leftover.place)?;
                 repaired.segments.push(RepairedSegment {
@@ -87,14 +87,14 @@ pub(crate) fn repair_observer(root: &Path, observer: &Observer) -> Result<Repair
     Ok(repaired)
 }
 
-/// Keeps the numbers of a journal that was sealed, before it goes.
+/// Saves the numbers of a sealed journal before it is removed.
 fn save_marks(leftover: &Leftover) -> Result<(), Error> {
     if !leftover.journal {
         return Ok(());
     }
     let mut batches = match Batches::open(&leftover.path) {
         Ok(batches) => batches,
-        // It ends before its schema does, so it holds nothing.
+        // The schema is truncated, so there are no rows.
         Err(Error::Content { .. }) => return Ok(()),
         Err(error) => return Err(error),
     };
@@ -103,16 +103,16 @@ fn save_marks(leftover: &Leftover) -> Result<(), Error> {
 }
 
 enum State {
-    /// It holds whole windows that are nowhere else.
+    /// Contains complete windows that are not stored elsewhere.
     Whole,
-    /// There is nothing in it, or nothing that is not elsewhere.
+    /// Empty, or everything in it is stored elsewhere.
     Done,
-    /// Something is in it that a kill cannot have left.
+    /// Contains damage that a kill cannot cause.
     Damaged(String),
 }
 
-fn look(leftover: &Leftover) -> Result<State, Error> {
-    // Killed between giving the segment its name and removing the journal.
+fn state(leftover: &Leftover) -> Result<State, Error> {
+    // Killed between renaming the segment and removing the journal.
     if !leftover.journal || read_footer(&leftover.place.sealed()).is_ok() {
         return Ok(State::Done);
     }
@@ -127,7 +127,7 @@ fn look(leftover: &Leftover) -> Result<State, Error> {
     Ok(match batches.next().transpose()? {
         Some(_) => State::Whole,
         None if batches.at_end() => State::Done,
-        None => State::Damaged("its first window is damaged".into()),
+        None => State::Damaged("the first window is damaged".into()),
     })
 }
 

@@ -6,32 +6,31 @@ use crate::{Error, durable};
 use rocescope_model::Time;
 use std::path::Path;
 
-/// What may stay. Without either limit, everything.
+/// What to keep. Without limits, everything.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Limits {
-    /// Segments whose hour ends at or before this instant go.
+    /// Delete segments whose hour ends at or before this instant.
     pub older_than: Option<Time>,
-    /// The oldest hours go, segment by segment, until all that remain have no more bytes than this.
+    /// Delete the oldest hours, segment by segment, until the rest has at most this many bytes.
     pub max_bytes: Option<u64>,
 }
 
-/// What was deleted.
+/// The result of a deletion.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Retained {
-    /// Segments deleted.
+    /// Deleted segments.
     pub deleted_segments: u64,
-    /// Their bytes.
+    /// Deleted bytes.
     pub deleted_bytes: u64,
-    /// Bytes of the segments that stay.
+    /// Bytes of the remaining segments.
     pub kept_bytes: u64,
 }
 
-/// Deletes sealed segments beyond the limits, oldest hour first whatever their table or observer,
-/// and the directories that this empties. Files that rocescope did not name, and open segments,
-/// stay.
+/// Deletes sealed segments beyond the limits, oldest hour first for all tables and observers, and directories that
+/// become empty. Files that rocescope did not name and open segments remain.
 ///
 /// # Errors
-/// The directories cannot be read or a file cannot be deleted.
+/// The directories cannot be read, or a file cannot be deleted.
 pub fn retain(root: &Path, limits: Limits) -> Result<Retained, Error> {
     let mut segments = walk::segments(root)?;
     segments.retain(|found| found.name.is_some());
@@ -50,7 +49,7 @@ pub fn retain(root: &Path, limits: Limits) -> Result<Retained, Error> {
             .max_bytes
             .is_some_and(|max| retained.kept_bytes > max);
         if !too_old && !too_many {
-            // Sorted by hour: nothing behind is older, and fewer bytes are no longer needed.
+            // Sorted by hour: no later segment is older, and enough bytes are deleted.
             break;
         }
         durable::remove(&found.path)?;
@@ -62,7 +61,7 @@ pub fn retain(root: &Path, limits: Limits) -> Result<Retained, Error> {
     Ok(retained)
 }
 
-/// The hour, day and table of a deleted segment, as far as they are empty now.
+/// Removes the directories of hour, day and table of a deleted segment if they are empty.
 fn remove_empty_directories(segment: &Path, root: &Path) {
     for directory in segment.ancestors().skip(1) {
         if directory == root || std::fs::remove_dir(directory).is_err() {

@@ -1,4 +1,4 @@
-//! What a dataset holds, and what in it does not read.
+//! The content of a dataset, and its unreadable files.
 
 use crate::error::Error;
 use crate::query::{Bounds, Query, Statistics};
@@ -11,34 +11,33 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The segments of a dataset at one moment, as far as a [`Query`] asked for them.
+/// The segments of a dataset at one moment that a [`Query`] selects.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Scan {
     /// Sealed segments, by table, hour and name.
     pub segments: Vec<Segment>,
-    /// Files named as segments that do not read, with the reason: torn, damaged, or of a later
-    /// format.
+    /// Unreadable files with the name of a segment, with the reason: truncated, damaged, or of a later format.
     pub unreadable: Vec<Unreadable>,
-    /// Open segments: of living writers, or left by killed ones.
+    /// Open segments, of running writers or left by killed ones.
     pub open: Vec<PathBuf>,
-    /// What was opened, and what was left out and why.
+    /// What was opened, and what was skipped and why.
     pub statistics: Statistics,
-    /// What was asked for.
+    /// The query.
     pub(crate) query: Query,
 }
 
-/// A sealed segment whose footer reads.
+/// A sealed segment with a readable footer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Segment {
-    /// Name of its table.
+    /// Name of the table.
     pub table: String,
     /// `date=YYYY-MM-DD/hour=HH`.
     pub partition: String,
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// Bytes of the file.
+    /// Size of the file in bytes.
     pub bytes: u64,
-    /// Rows in it.
+    /// Number of rows.
     pub rows: u64,
     /// Metadata pairs by key; see [`footer::KEYS`].
     pub footer: Vec<(String, String)>,
@@ -46,7 +45,7 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// The value of a footer key.
+    /// Returns the value of a footer key.
     #[must_use]
     pub fn footer(&self, key: &str) -> Option<&str> {
         let pair = self.footer.iter().find(|(found, _)| found == key);
@@ -54,32 +53,32 @@ impl Segment {
     }
 }
 
-/// A file that does not read.
+/// An unreadable file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unreadable {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// Why not.
+    /// Why it is unreadable.
     pub reason: String,
 }
 
 impl Scan {
-    /// The segments of a table.
+    /// Returns the segments of a table.
     pub fn table(&self, name: &str) -> impl Iterator<Item = &Segment> {
         self.segments.iter().filter(move |s| s.table == name)
     }
 
-    /// Rows of a table in all its segments.
+    /// Returns the number of rows of a table in all segments.
     #[must_use]
     pub fn row_count(&self, table: &str) -> u64 {
         self.table(table).map(|segment| segment.rows).sum()
     }
 }
 
-/// All of what must be a dataset: see [`Query::open`].
+/// Opens a whole dataset: see [`Query::open`].
 ///
 /// # Errors
-/// Those of [`Query::open`].
+/// Same as [`Query::open`].
 pub fn open(root: &Path) -> Result<Scan, Error> {
     Query::default().open(root)
 }
@@ -87,12 +86,12 @@ pub fn open(root: &Path) -> Result<Scan, Error> {
 /// Reads the footer of every sealed segment under `root`: see [`Query::scan`].
 ///
 /// # Errors
-/// Those of [`Query::scan`].
+/// Same as [`Query::scan`].
 pub fn scan(root: &Path) -> Result<Scan, Error> {
     Query::default().scan(root)
 }
 
-/// The segment in a file; none where the file is gone.
+/// Reads the segment in a file; `Err(None)` if the file no longer exists.
 pub(crate) fn read_segment(found: Found) -> Result<Segment, Option<Unreadable>> {
     let (metadata, footer) = read_footer(&found.path).map_err(|error| match error {
         Error::Io { cause, .. } if cause.kind() == io::ErrorKind::NotFound => None,
@@ -112,7 +111,7 @@ pub(crate) fn read_segment(found: Found) -> Result<Segment, Option<Unreadable>> 
     })
 }
 
-/// What Parquet keeps of a segment, and our pairs in it.
+/// The Parquet metadata of a segment, and the rocescope keys in it.
 type Footer = (Arc<ParquetMetaData>, Vec<(String, String)>);
 
 pub(crate) fn read_footer(path: &Path) -> Result<Footer, Error> {

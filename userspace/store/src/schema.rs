@@ -1,4 +1,4 @@
-//! The model's columns as an Arrow schema, and how Parquet stores them.
+//! Converts the model's columns to an Arrow schema, and configures Parquet.
 
 use arrow_schema::{DataType, Field, Schema, TimeUnit};
 use parquet::basic::Compression;
@@ -9,7 +9,7 @@ use rocescope_model::{Column, Table, Type, footer};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The schema of a table. The footer travels as its metadata, so that a journal carries it too.
+/// Returns the schema of a table, with the footer as its metadata, so that a journal contains it too.
 pub(crate) fn arrow(table: &Table, footer: &[(String, String)]) -> Schema {
     let fields: Vec<Field> = table.columns.iter().map(field).collect();
     let mut metadata: HashMap<String, String> = footer.iter().cloned().collect();
@@ -17,15 +17,14 @@ pub(crate) fn arrow(table: &Table, footer: &[(String, String)]) -> Schema {
     Schema::new_with_metadata(fields, metadata)
 }
 
-/// The columns behind a table's own in a journal of numbered rows. They end there: a segment is sealed
-/// without them.
+/// The columns after a table's own in a journal of numbered rows. Segments do not contain them.
 const NUMBER: [(&str, DataType); 3] = [
     (".sender", DataType::Utf8),
     (".epoch", DataType::Int64),
     (".sequence", DataType::Int64),
 ];
 
-/// The schema of a journal of numbered rows.
+/// Returns the schema of a journal of numbered rows.
 pub(crate) fn numbered(schema: &Schema) -> Schema {
     let own = schema.fields().iter().cloned();
     let number = NUMBER.map(|(name, kind)| Arc::new(Field::new(name, kind, false)));
@@ -33,7 +32,7 @@ pub(crate) fn numbered(schema: &Schema) -> Schema {
     Schema::new_with_metadata(fields, schema.metadata().clone())
 }
 
-/// The schema without the columns of a number; `None` where it has none.
+/// Returns the schema without the number columns; `None` if it has none.
 pub(crate) fn without_number(schema: &Schema) -> Option<Schema> {
     let fields = schema.fields();
     let own = fields.get(..fields.len().checked_sub(NUMBER.len())?)?;
@@ -46,10 +45,10 @@ fn field(column: &Column) -> Field {
     Field::new(column.name, data_type(column.kind), column.nullable)
 }
 
-/// The Arrow type of a column's type.
+/// Returns the Arrow type of a column's type.
 ///
-/// Text is plain here: it is the Parquet writer that dictionary-encodes it. An Arrow dictionary
-/// would come out as a categorical in polars and pandas.
+/// Text is plain here, because the Parquet writer dictionary-encodes it. polars and pandas would read an Arrow
+/// dictionary as a categorical.
 pub(crate) fn data_type(kind: Type) -> DataType {
     match kind {
         Type::I64 => DataType::Int64,
@@ -62,14 +61,13 @@ pub(crate) fn data_type(kind: Type) -> DataType {
     }
 }
 
-/// The element of a list column, under the name that Parquet's own specification gives it.
+/// Returns the element of a list column, with the name from the Parquet specification.
 pub(crate) fn list_element() -> Arc<Field> {
     Arc::new(Field::new("element", DataType::Int64, false))
 }
 
-/// How Parquet stores a schema: LZ4 and dictionaries, but neither dictionaries nor statistics for
-/// sketches, no two of which are equal. Snappy takes as long, and leaves a twentieth of the zeros
-/// that sketches are made of, where LZ4 leaves a 250th.
+/// Configures Parquet: LZ4 and dictionaries, but neither dictionaries nor statistics for sketches, which are all
+/// different. Snappy takes equally long but compresses the zeros of sketches 20-fold, LZ4 250-fold.
 pub(crate) fn parquet(schema: &Schema) -> WriterProperties {
     let mut pairs: Vec<KeyValue> = schema
         .metadata()

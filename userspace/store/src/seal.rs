@@ -1,8 +1,8 @@
-//! A journal becomes a sealed segment: the one path, for a living writer and for repair.
+//! Turns a journal into a sealed segment, for a running writer and for repair.
 //!
-//! Journals are read batch by batch, so that sealing holds one window in memory besides the encoded
-//! pages. Every step may be the last: the journal goes only when the segment has its final name on
-//! disk, and the segment's name follows from the journal's, so that doing it again ends the same.
+//! Journals are read batch by batch, so that sealing holds one window in memory besides the encoded pages. A crash may
+//! follow any step: the journal is removed only after the segment has its final name on disk, and the segment's name
+//! follows from the journal's, so that sealing can be repeated.
 
 use crate::marks::Marks;
 use crate::name::SegmentPaths;
@@ -21,20 +21,20 @@ use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A segment that was sealed.
+/// A sealed segment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Sealed {
     pub(crate) path: PathBuf,
     pub(crate) rows: u64,
     pub(crate) bytes: u64,
-    /// Bytes at the end of the journal that are no whole batch.
+    /// Bytes of an incomplete batch at the end of the journal.
     pub(crate) torn_bytes: u64,
 }
 
-/// Seals the journal at this place and removes it.
+/// Seals the journal of `place` and removes it.
 ///
 /// # Errors
-/// The journal stays, the unfinished segment goes if it can.
+/// On an error, the journal remains and the unfinished segment is removed if possible.
 pub(crate) fn seal(place: &SegmentPaths) -> Result<Sealed, Error> {
     let journal = place.journal();
     let mut batches = Batches::open(&journal)?;
@@ -61,7 +61,7 @@ fn seal_batches(
         made.map_err(|source| Error::io("create", directory, source))?;
     }
     let (rows, bytes) = write_segment(&unfinished, schema, batches).inspect_err(|_| {
-        // The first error is the one to tell.
+        // Report the first error.
         let _ = durable::remove(&unfinished);
     })?;
     durable::publish(&unfinished, &path, &place.root)?;
@@ -81,7 +81,7 @@ fn write_segment(
 ) -> Result<(u64, u64), Error> {
     let file = File::create(path).map_err(|source| Error::io("create", path, source))?;
     let failed = |error| Error::parquet("write", path, error);
-    // The Arrow schema in the footer would say nothing that Parquet's own does not.
+    // The Arrow schema in the footer would repeat the Parquet schema.
     let options = ArrowWriterOptions::new()
         .with_properties(schema::parquet(&schema))
         .with_skip_arrow_metadata(true);
@@ -94,29 +94,29 @@ fn write_segment(
     }
     writer.finish().map_err(failed)?;
     let failed = |source| Error::io("write", path, source);
-    // `into_inner` would flush too, but turns the reason of a failure into text.
+    // `into_inner` would flush too, but converts the cause of a failure into text.
     writer.sync().map_err(failed)?;
     writer.inner().sync_all().map_err(failed)?;
     let bytes = writer.inner().metadata().map_err(failed)?.len();
     Ok((rows, bytes))
 }
 
-/// The whole batches of a journal, without the numbers of their rows. Ends at the first that is not: everything behind it is torn. An
-/// error is one of reading, not of what was read.
+/// The complete batches of a journal, without the numbers of their rows. Ends at the first incomplete one: everything
+/// after it is torn. Its errors are read errors, not errors of the content.
 pub(crate) struct Batches {
     path: PathBuf,
     reader: StreamReader<BufReader<File>>,
     len: u64,
     whole: u64,
     schema: SchemaRef,
-    /// The rows have numbers, and these are those read so far.
+    /// The numbers read so far, if the rows have numbers.
     numbered: bool,
     marks: Marks,
 }
 
 impl Batches {
     /// # Errors
-    /// The file cannot be opened, or ends before its schema does ([`Error::Content`]).
+    /// The file cannot be opened, or its schema is truncated ([`Error::Content`]).
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
         let file = File::open(path).map_err(|source| Error::io("open", path, source))?;
         let metadata = file.metadata();
@@ -143,12 +143,12 @@ impl Batches {
         Arc::clone(&self.schema)
     }
 
-    /// The numbers of what was read so far.
+    /// Returns the numbers read so far.
     pub(crate) fn marks(&self) -> &Marks {
         &self.marks
     }
 
-    /// Takes the numbers off a batch; `None` when they are not what they should be.
+    /// Removes the numbers from a batch; `None` if they are invalid.
     fn strip(&mut self, batch: RecordBatch) -> Option<RecordBatch> {
         if !self.numbered {
             return Some(batch);
@@ -171,13 +171,13 @@ impl Batches {
         RecordBatch::try_new(Arc::clone(&self.schema), own.to_vec()).ok()
     }
 
-    /// Bytes behind the last whole batch read.
+    /// Returns the number of bytes after the last complete batch.
     pub(crate) fn torn_bytes(&self) -> u64 {
         self.len.saturating_sub(self.whole)
     }
 
-    /// Whether reading has come to the end of the file: what is torn is a window that was cut, not
-    /// a damaged one with others behind it.
+    /// Whether reading reached the end of the file: then the torn bytes are a truncated window, not a damaged one
+    /// followed by others.
     pub(crate) fn at_end(&mut self) -> bool {
         self.position() >= self.len
     }
@@ -192,8 +192,7 @@ impl Iterator for Batches {
     type Item = Result<RecordBatch, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        // The decoder checks what it reads, but not all of it: the wrong bit flipped by a disk makes
-        // it index out of bounds.
+        // The decoder does not check everything: a flipped bit can make it index out of bounds.
         let next = panic::catch_unwind(AssertUnwindSafe(|| self.reader.next()));
         match next.ok()?? {
             Ok(batch) => {

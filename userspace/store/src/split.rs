@@ -1,15 +1,15 @@
-//! Splits rows into batches: one partition each, and none too large to hold twice.
+//! Splits rows into batches of one partition and bounded size.
 
 use crate::name::Partition;
 use rocescope_model::{Cells, Time, Type, Value};
 
-/// Sketch bytes in a batch. Arrow counts the bytes of a column's batch in 31 bits; this also bounds
-/// the memory of sealing.
+/// Maximum sketch bytes in a batch. Arrow counts the bytes of a column in 31 bits; this also bounds the memory for
+/// sealing.
 const BATCH_BYTES: usize = 16 << 20;
-/// Rows in a batch.
+/// Maximum rows in a batch.
 pub(crate) const BATCH_ROWS: usize = 1 << 16;
 
-/// Rows that go into one batch.
+/// The rows of one batch.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Part {
     pub(crate) partition: Partition,
@@ -18,7 +18,7 @@ pub(crate) struct Part {
     pub(crate) rows: Vec<usize>,
 }
 
-/// The rows in parts, in order of their partitions, in their own order within one.
+/// Splits the rows into parts, in order of their partitions; rows keep their order within a partition.
 pub(crate) fn split(cells: &dyn Cells) -> Vec<Part> {
     let table = cells.table();
     let time = table.partition_column().unwrap_or(usize::MAX);
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn one_part_a_partition_in_order() {
+    fn one_part_per_partition_in_order() {
         let cells = vec![window(HOUR, 1), window(0, 1), window(HOUR + 1, 1)];
         assert_eq!(rows(split(&cells)), [vec![1], vec![0, 2]]);
     }
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn no_rows_no_parts() {
+    fn no_rows_make_no_parts() {
         assert_eq!(split(&Vec::<WindowRow>::new()), []);
     }
 }

@@ -1,24 +1,24 @@
-//! The figures of a writer.
+//! Totals of a writer.
 
 use crate::repair::Repaired;
 use crate::seal::Sealed;
 use std::path::PathBuf;
 
-/// What a writer has put on disk.
+/// What a writer has written.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// Sealed so far, a table, in the order of first use.
+    /// Sealed segments by table, in the order of first use.
     pub tables: Vec<TableSummary>,
-    /// Windows refused since the disk was full.
+    /// Windows rejected because the disk was full.
     pub refused_windows: u64,
-    /// Journals that could not be sealed; a repair will, once it can.
+    /// Journals that could not be sealed; a later repair can seal them.
     pub unsealed: Vec<PathBuf>,
-    /// What an earlier writer of the same observer had left and this one sealed when it began.
+    /// What this writer repaired at its start: leftovers of an earlier writer of the same observer.
     pub repaired: Repaired,
 }
 
 impl Summary {
-    /// The figures of one table; zeros for one without segments.
+    /// Returns the totals of one table; zeros for a table without segments.
     #[must_use]
     pub fn table(&self, name: &str) -> TableSummary {
         let found = self.tables.iter().find(|summary| summary.table == name);
@@ -40,15 +40,15 @@ impl Summary {
     }
 }
 
-/// What a writer has put on disk of one table.
+/// What a writer has written to one table.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TableSummary {
     /// Name of the table.
     pub table: &'static str,
     /// Sealed segments.
     pub segments: u64,
-    /// Rows in them.
+    /// Rows in these segments.
     pub rows: u64,
-    /// Their bytes as files.
+    /// Size of these segments in bytes.
     pub bytes: u64,
 }

@@ -1,7 +1,7 @@
-//! Seals several journals at a time.
+//! Seals several journals in parallel.
 //!
-//! Sealing is mostly waiting for the disk: a file and a rename, each a commit of the file system's
-//! log. Commits asked for at the same moment become one, so four tables wait about as long as one.
+//! Sealing mostly waits for the disk: for a file and a rename, each a commit of the file system's journal. The file
+//! system combines concurrent commits, so four tables take about as long as one.
 
 use crate::Error;
 use crate::journal::Journal;
@@ -9,7 +9,7 @@ use crate::seal::Sealed;
 use std::io;
 use std::thread::Builder;
 
-/// Seals every journal; the results are in their order.
+/// Seals every journal; returns the results in the same order.
 pub(crate) fn seal_together(journals: Vec<Journal>) -> Vec<Result<Option<Sealed>, Error>> {
     std::thread::scope(|scope| {
         let threads: Vec<_> = journals
@@ -24,7 +24,7 @@ pub(crate) fn seal_together(journals: Vec<Journal>) -> Vec<Result<Option<Sealed>
         let joined = threads.into_iter().map(|(path, thread)| {
             let failed = |source| Error::io("seal", &path, source);
             let sealed = thread.map_err(failed)?.join();
-            sealed.unwrap_or_else(|_| Err(failed(io::Error::other("its thread panicked"))))
+            sealed.unwrap_or_else(|_| Err(failed(io::Error::other("the sealing thread panicked"))))
         });
         joined.collect()
     })

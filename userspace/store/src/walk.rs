@@ -6,20 +6,20 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A sealed segment, by its place and name.
+/// The path and name of a sealed segment.
 #[derive(Debug, Clone)]
 pub(crate) struct Found {
     /// Name of the table's directory.
     pub(crate) table: String,
     /// `date=…/hour=…`: sorts by time.
     pub(crate) partition: String,
-    /// `None` when rocescope did not name it.
+    /// `None` if rocescope did not name it.
     pub(crate) name: Option<SegmentName>,
     pub(crate) path: PathBuf,
     pub(crate) bytes: u64,
 }
 
-/// Every sealed segment under `root`, by table, hour and name.
+/// Returns every sealed segment under `root`, by table, hour and name.
 pub(crate) fn segments(root: &Path) -> Result<Vec<Found>, Error> {
     let mut found = Vec::new();
     for table in directories(root, |name| !name.starts_with(['.', '_']))? {
@@ -43,13 +43,13 @@ pub(crate) fn segments(root: &Path) -> Result<Vec<Found>, Error> {
 #[derive(Debug, Clone)]
 pub(crate) struct Leftover {
     pub(crate) place: SegmentPaths,
-    /// Whether it is the journal.
+    /// Whether it is a journal.
     pub(crate) journal: bool,
     pub(crate) path: PathBuf,
     pub(crate) bytes: u64,
 }
 
-/// Every journal and unfinished segment under `root`: of living writers, or left by killed ones.
+/// Returns every journal and unfinished segment under `root`, of running writers or left by killed ones.
 pub(crate) fn leftovers(root: &Path) -> Result<Vec<Leftover>, Error> {
     let open = root.join(OPEN);
     let mut found = Vec::new();
@@ -97,8 +97,8 @@ fn files(path: &Path) -> Result<Vec<Entry>, Error> {
     Ok(entries)
 }
 
-/// The entries of a directory by name; names that are not UTF-8 are none of ours. Files that vanish
-/// meanwhile, because a writer seals or somebody retains, are passed over.
+/// Returns the entries of a directory by name, without names that are not UTF-8. Skips files that disappear meanwhile
+/// because of a concurrent seal or retain.
 fn entries(path: &Path) -> Result<Vec<Entry>, Error> {
     let failed = |source| Error::io("read directory", path, source);
     let mut entries = Vec::new();

@@ -1,7 +1,7 @@
-//! Rows in, segments out.
+//! Writes rows into segments.
 //!
-//! A [`Writer`] has at most one open segment a table, whatever span of time its rows cover: a
-//! capture file of many days costs four descriptors.
+//! A [`Writer`] has at most one open segment per table, for any time span of its rows: a capture file of many days
+//! needs four file descriptors.
 
 mod numbered;
 
@@ -23,23 +23,23 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How a dataset is written.
+/// Options of a writer.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Name of the capture point. One living writer an observer and root.
+    /// Name of the observer. Only one running writer per observer and root.
     pub observer: String,
-    /// Further footer pairs, keys from [`footer`]; format, table and observer are added.
+    /// Additional footer pairs with keys from [`footer`]; the writer adds format, table and observer.
     pub metadata: Vec<(String, String)>,
-    /// Tables of which at least an empty segment is written: those of a capture.
+    /// Tables that get at least an empty segment: those of a capture.
     pub tables: &'static [&'static Table],
-    /// A segment is sealed when its first rows are this old: 60 s.
+    /// Age of the first rows at which a segment is sealed: 60 s.
     pub max_age: Duration,
-    /// A segment is sealed when its journal has this many bytes: 64 MiB.
+    /// Size of the journal at which a segment is sealed: 64 MiB.
     pub max_bytes: u64,
 }
 
 impl Options {
-    /// The defaults, for this observer.
+    /// Returns the defaults for this observer.
     #[must_use]
     pub fn new(observer: impl Into<String>) -> Self {
         Self {
@@ -54,10 +54,9 @@ impl Options {
 
 /// Writes one observer's rows into a dataset.
 ///
-/// Every [`append`](Self::append) hands its rows to the kernel before it returns: a `kill -9` after
-/// it loses none of them, only their sealing, which [`repair`](crate::repair()) or the next
-/// writer of the observer makes up for. Dropping a writer seals what it can and tells nobody how
-/// that went; [`finish`](Self::finish) tells.
+/// Every [`append`](Self::append) passes its rows to the kernel before it returns: a later `kill -9` loses none of
+/// them, and [`repair`](crate::repair()) or the next writer of the observer seals them. Dropping a writer seals what it
+/// can without reporting errors; [`finish`](Self::finish) reports them.
 #[derive(Debug)]
 pub struct Writer {
     root: PathBuf,
@@ -68,18 +67,18 @@ pub struct Writer {
     summary: Summary,
     /// Time of the last row appended.
     last: Option<Time>,
-    /// Where the disk was found full. Nothing is written after that.
+    /// Path at which the disk was full. Nothing is written after that.
     full: Option<PathBuf>,
     _lock: ObserverLock,
 }
 
-/// A table that has had rows.
+/// A table that got rows.
 #[derive(Debug)]
 struct Open {
     table: &'static Table,
     schema: SchemaRef,
     segment: Option<OpenSegment>,
-    /// Its rows have numbers.
+    /// Whether its rows have numbers.
     numbered: bool,
     marks: Marks,
 }
@@ -90,16 +89,15 @@ struct OpenSegment {
     journal: Journal,
     partition: Partition,
     opened: Instant,
-    /// Bytes and rows before the append that is under way.
+    /// Bytes and rows before the current append.
     mark: (u64, u64),
 }
 
 impl Writer {
-    /// Makes the root if need be, locks the observer, seals what an earlier writer of it left.
+    /// Creates the root if necessary, locks the observer, and seals the leftovers of its earlier writer.
     ///
     /// # Errors
-    /// The root cannot be made or written, the observer is [`Error::Busy`], or leftovers cannot be
-    /// sealed.
+    /// The root cannot be created or written, the observer is [`Error::Busy`], or leftovers cannot be sealed.
     pub fn create(root: &Path, options: Options) -> Result<Self, Error> {
         std::fs::create_dir_all(root).map_err(|source| Error::io("create", root, source))?;
         let observer = Observer::new(&options.observer);
@@ -129,14 +127,14 @@ impl Writer {
         })
     }
 
-    /// Appends the rows of finished windows, all or none of them.
+    /// Appends the rows of finished windows, all of them or none.
     ///
-    /// `now` judges the age of segments; it need only advance.
+    /// `now` determines the age of segments; it must not go back.
     ///
     /// # Errors
-    /// With [`Error::NoSpace`] writing ends: what was appended before is sealed as far as the disk
-    /// lets it, and later rows are refused with the same error and counted in the [`Summary`]. Rows
-    /// of this call that belong into several segments of a table may then be there in part.
+    /// [`Error::NoSpace`] ends writing: rows appended before are sealed if the disk permits, and later rows are
+    /// rejected with the same error and counted in the [`Summary`]. If rows of this call belong to several segments of
+    /// a table, some of them may be stored.
     pub fn append(&mut self, rows: &WindowRows, now: Instant) -> Result<(), Error> {
         let appended = self.append_all(&rows.tables(), now);
         if self.full.is_some() {
@@ -145,24 +143,24 @@ impl Writer {
         appended
     }
 
-    /// Appends rows of any one table, all or none of them.
+    /// Appends rows of one table, all of them or none.
     ///
     /// # Errors
-    /// As [`append`](Self::append); and a value that does not fit its column.
+    /// Same as [`append`](Self::append); also if a value does not fit its column.
     pub fn append_cells(&mut self, cells: &dyn Cells, now: Instant) -> Result<(), Error> {
         self.append_all(&[cells], now)
     }
 
-    /// Seals the segments that are due by age: for a capture that is idle. Appending does it too.
+    /// Seals the segments that are due by age, for an idle capture. Appending does it too.
     ///
     /// # Errors
-    /// As [`append`](Self::append).
+    /// Same as [`append`](Self::append).
     pub fn rotate(&mut self, now: Instant) -> Result<(), Error> {
         let rotated = self.seal_where(|segment, options| segment.is_due(options, now));
         self.stop_if_full(rotated)
     }
 
-    /// What is sealed so far.
+    /// Returns what is sealed so far.
     #[must_use]
     pub const fn summary(&self) -> &Summary {
         &self.summary
@@ -171,8 +169,8 @@ impl Writer {
     /// Seals every open segment and writes an empty one for each of [`Options::tables`] that had no rows.
     ///
     /// # Errors
-    /// The first; the other segments are sealed all the same, and the journals of those that could
-    /// not be stay for [`repair`](crate::repair()). A disk found full by an append is no error here.
+    /// Returns the first error after it sealed all other segments; journals that could not be sealed remain for
+    /// [`repair`](crate::repair()). A full disk that an append already reported is not an error here.
     pub fn finish(mut self) -> Result<Summary, Error> {
         self.seal_where(|_, _| true)?;
         self.seal_empty_tables()?;
@@ -183,7 +181,7 @@ impl Writer {
         self.refuse_if_full()?;
         let parts: Vec<Vec<Part>> = tables.iter().map(|cells| split(*cells)).collect();
         let earliest = parts.iter().flatten().map(|part| part.partition).min();
-        // All tables come to the end of an hour at once, and wait for the disk together.
+        // The hour ends for all tables at the same time, and they wait for the disk together.
         let rotated = self.seal_where(|segment, options| {
             segment.is_due(options, now) || earliest.is_some_and(|hour| segment.partition < hour)
         });
@@ -260,7 +258,7 @@ impl Writer {
         segment.journal.append(batch)
     }
 
-    /// Position among the open ones of a table whose rows have numbers or have none.
+    /// Returns the position of the open table for rows with or without numbers.
     fn open(&mut self, table: &'static Table, numbered: bool) -> Result<usize, Error> {
         let mut open = self.tables.iter();
         if let Some(found) = open.position(|o| o.table == table && o.numbered == numbered) {
@@ -293,7 +291,7 @@ impl Writer {
         })
     }
 
-    /// Takes back what the append under way has written.
+    /// Removes the rows of the current append.
     fn undo(&mut self) {
         for segment in self.tables.iter_mut().filter_map(|o| o.segment.as_mut()) {
             let (whole, rows) = segment.mark;
@@ -304,13 +302,13 @@ impl Writer {
     fn stop_if_full(&mut self, result: Result<(), Error>) -> Result<(), Error> {
         if let Err(Error::NoSpace { path, .. }) = &result {
             self.full = Some(path.clone());
-            // A journal that finds no room to be sealed stays, for a repair once there is some.
+            // A journal that cannot be sealed remains for a later repair.
             let _ = self.seal_where(|_, _| true);
         }
         result
     }
 
-    /// Seals every open segment that is due; goes on after an error and returns the first.
+    /// Seals every open segment that is due; continues after an error and returns the first.
     fn seal_where(&mut self, due: impl Fn(&OpenSegment, &Options) -> bool) -> Result<(), Error> {
         let (mut tables, mut journals) = (Vec::new(), Vec::new());
         for open in &mut self.tables {
@@ -334,7 +332,7 @@ impl Writer {
         first
     }
 
-    /// A query over a table without any segment fails, where "no events" is the right answer.
+    /// Without any segment, a query over the table would fail instead of returning no rows.
     fn seal_empty_tables(&mut self) -> Result<(), Error> {
         let Some(last) = self.last else {
             return Ok(());
@@ -350,7 +348,7 @@ impl Writer {
         Ok(())
     }
 
-    /// The first place of this table and start that no segment has.
+    /// Returns the first unused paths for this table and start.
     fn free_place(&self, table: &Table, start: Time) -> SegmentPaths {
         let at = |seq| self.place(table, start, seq);
         let mut seq = 0;

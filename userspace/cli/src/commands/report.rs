@@ -150,7 +150,7 @@ fn origin(arguments: &ReportArguments, found: &Scan) -> Origin {
             only.is_none_or(|only| segment.footer(footer::OBSERVER) == Some(only))
         });
         let values: BTreeSet<&str> = segments.filter_map(|s| s.footer(key)).collect();
-        let values = values.into_iter().take(collect::MOST_NAMES);
+        let values = values.into_iter().take(collect::MAX_NAMES);
         values.map(String::from).collect()
     };
     let unreadable = found.unreadable.iter();
@@ -173,7 +173,7 @@ fn unknown(observer: &str, found: &Scan) -> Result<()> {
     if names.contains(observer) {
         return Ok(());
     }
-    let names: Vec<&str> = names.into_iter().take(collect::MOST_NAMES).collect();
+    let names: Vec<&str> = names.into_iter().take(collect::MAX_NAMES).collect();
     bail!(
         "no capture point is called {observer}; there are: {}",
         names.join(", ")

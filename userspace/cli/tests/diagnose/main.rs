@@ -117,7 +117,7 @@ fn windows_can_be_scaled_and_bad_input_gives_one_line() {
     assert!(printed.contains("windows   12 of 10.0 s"), "{printed}");
     std::fs::create_dir(folder.path().join("folder")).unwrap();
     let error = refused(&diagnose(folder.path(), &["folder"]));
-    assert!(error.contains("folder holds no dataset"), "{error}");
+    assert!(error.contains("folder contains no dataset"), "{error}");
     // A writer left no rows.
     std::fs::create_dir_all(folder.path().join("empty/.open")).unwrap();
     let error = refused(&diagnose(folder.path(), &["empty"]));

@@ -62,12 +62,12 @@ fn errors_point_at_the_place() {
     for (filter, message, marks) in [
         (
             "qp 17 and pakets > 3",
-            "`packets` is near",
+            "did you mean `packets`?",
             "\n            ^^^^^^",
         ),
         (
             "host 10.0.0.1 and frame_bps > 1G",
-            "packets have no `frame_bps`",
+            "packets have no column `frame_bps`",
             "\n                    ^^^^^^^^^^^^^^",
         ),
     ] {

@@ -29,7 +29,7 @@ fn two_time_ranges_make_the_whole() {
     assert_eq!(events(&before) + events(&behind), events(&whole));
     let text = bench.report(&["--from", "2030-01-01"]);
     assert!(
-        text.contains("There is no window in the time asked for."),
+        text.contains("There are no windows in the requested time."),
         "{text}"
     );
     let wrong = refused(&bench.run(&["report", "data", "--from", middle, "--to", "2026-01-01"]));
@@ -65,7 +65,7 @@ fn a_capture_point_is_chosen_by_name() {
     assert!(
         bench
             .report(&[])
-            .contains("Several capture points are summed")
+            .contains("Totals are sums over several observers")
     );
     let unknown = refused(&bench.run(&["report", "data", "--observer", "rail5"]));
     assert!(unknown.contains("no capture point is called rail5; there are: rail3, rail4"));
@@ -88,7 +88,7 @@ fn a_filter_chooses_rows_of_the_tables_that_have_its_columns() {
 
     let slow = bench.report(&["--filter", "rtt_p99_ns > 5us"]);
     assert!(
-        slow.contains("flows and events lack a column of it and are whole."),
+        slow.contains("flows and events lack a column of the filter and are not filtered."),
         "{slow}"
     );
     let wrong = refused(&bench.run(&["report", "data", "--filter", "opcode_number = 4"]));

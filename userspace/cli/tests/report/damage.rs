@@ -52,7 +52,7 @@ fn a_torn_segment_is_named_and_the_rest_is_reported() {
         bench.report(&["-o", "markdown"]),
         bench.html(&[]),
     ] {
-        assert!(document.contains("1 segment does not read"));
+        assert!(document.contains("1 segment is unreadable"));
     }
 }
 
@@ -78,7 +78,7 @@ fn a_directory_without_a_dataset_is_refused() {
         let folder = refused(&bench.run(&[command, &["folder"]].concat()));
         assert_eq!(
             folder,
-            "rocescope: folder holds no dataset: `--out` of `rocescope capture` or `rocescope probe` writes one\n",
+            "rocescope: folder contains no dataset: write one with `rocescope capture --out` or `rocescope probe --out`\n",
             "{command:?}"
         );
     }

@@ -21,9 +21,9 @@ fn every_form_has_the_mesh() {
         "Mesh\n",
         "SLA of the mesh\n",
         "Verdicts\n",
-        "Coverage of links\n",
+        "Link coverage\n",
         "! loss: r1>s0: ",
-        "48 of NICs of 4 hosts",
+        "48 pairs of NICs on 4 hosts",
         "From",
         "h3/rail3",
         "Crossed      48 of 48 links",
@@ -99,10 +99,10 @@ fn json_and_csv_equal_the_tables() {
 fn without_an_analysis_the_report_names_the_command_and_without_probes_there_is_no_mesh() {
     let text = bench(false).report(&[]);
     assert!(
-        text.contains("`rocescope diagnose hostmesh data --write` does"),
+        text.contains("run `rocescope diagnose hostmesh data --write`"),
         "{text}"
     );
-    assert!(!text.contains("SLA of the mesh") && !text.contains("Coverage of links"));
+    assert!(!text.contains("SLA of the mesh") && !text.contains("Link coverage"));
     let captured = Bench::with_dataset();
     assert!(captured.json(&[])["mesh"].is_null());
     assert!(!captured.report(&[]).contains("Mesh"));

@@ -128,7 +128,7 @@ fn flows_that_windows_do_not_list_widen_the_bounds() {
     assert!(
         bench
             .report(&[])
-            .contains("the sizes shown may exceed the truth by up to")
+            .contains("the sizes shown exceed the true ones by at most")
     );
 }
 

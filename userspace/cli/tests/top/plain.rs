@@ -218,7 +218,7 @@ fn a_filter_selects_rows_of_a_dataset() {
     let none = printed(&["--filter", "host 9.9.9.9", "-o", "csv"]);
     assert_eq!(none.lines().count(), 1, "{none}");
     let error = refused(&[&once[..], &["--filter", "opcode *SEND*"]].concat());
-    assert!(error.contains("flows have no `opcode`"), "{error}");
+    assert!(error.contains("flows have no column `opcode`"), "{error}");
 }
 
 /// A reader that has left gets no error, and the program does not panic.

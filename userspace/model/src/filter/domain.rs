@@ -1,8 +1,7 @@
-//! What a column can hold, where that is less than its type: the numbers of a header field, the
-//! names of the specification, addresses. A comparison with anything else would never hold, and
-//! is most likely misspelt.
+//! Checks values against columns that cannot hold every value of their type: header fields, names of the specification,
+//! addresses. A comparison with any other value would never match, and is most likely a typo.
 
-use super::literal::{Literal, fits};
+use super::literal::{Literal, matches};
 use crate::Column;
 use crate::nearest::nearest;
 use alloc::collections::BTreeSet;
@@ -11,10 +10,10 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use rocescope_wire::Opcode;
 
-/// Whether `column`, which the user calls `name`, can hold `literal`, which reads `text`.
+/// Checks that `column`, which the user wrote as `name`, can hold `literal`, which the user wrote as `text`.
 ///
 /// # Errors
-/// A sentence that says what it holds.
+/// Returns a sentence with the expected values.
 pub(super) fn check(
     name: &str,
     column: &Column,
@@ -24,27 +23,28 @@ pub(super) fn check(
     match (column.name, literal) {
         (_, Literal::Null) => Ok(()),
         ("src" | "dst", Literal::Pattern(pattern)) if !pattern.contains('*') => {
-            Err(format!("`{text}` is no IP address"))
+            Err(format!("`{text}` is not an IP address"))
         }
         ("opcode", Literal::Pattern(pattern)) => opcode(pattern),
-        ("opcode" | "service", Literal::Network(_)) => {
-            Err(format!("`{text}` is an address, and no {}", column.name))
-        }
+        ("opcode" | "service", Literal::Network(_)) => Err(format!(
+            "`{}` expects a name, not the address `{text}`",
+            column.name
+        )),
         ("service", Literal::Pattern(pattern)) => service(pattern),
         (field, literal) => match (bits(field), literal) {
             (None, _) => Ok(()),
             (Some(bits), Literal::Integer(number)) if (0..1 << bits).contains(number) => Ok(()),
             (Some(bits), _) => {
-                let most = (1u32 << bits) - 1;
+                let max = (1u32 << bits) - 1;
                 Err(format!(
-                    "`{name}` is a whole number from 0 to {most}: `{text}` is not"
+                    "invalid `{name}` `{text}`: expected an integer from 0 to {max}"
                 ))
             }
         },
     }
 }
 
-/// How wide the header field is that the column holds.
+/// Returns the width of the column's header field in bits.
 fn bits(column: &str) -> Option<u32> {
     match column {
         "vlan" | "inner_vlan" => Some(12),
@@ -60,30 +60,30 @@ fn opcodes() -> impl Iterator<Item = Opcode> {
 
 fn opcode(pattern: &str) -> Result<(), String> {
     let names: Vec<String> = opcodes().map(|opcode| opcode.to_string()).collect();
-    let fitting = |pattern: &str| names.iter().filter(|name| fits(name, pattern)).count();
-    if fitting(pattern) > 0 {
+    let matching = |pattern: &str| names.iter().filter(|name| matches(name, pattern)).count();
+    if matching(pattern) > 0 {
         return Ok(());
     }
-    // Of a name that lacks some of its words, these words with any others between them.
+    // For an incomplete name, suggest a pattern with its words and any others between them.
     let words = pattern.replace('_', "*");
     let wider = [format!("{words}*"), format!("*{words}*")];
-    let wider = wider.iter().find(|wider| fitting(wider) > 0);
+    let wider = wider.iter().find(|wider| matching(wider) > 0);
     let upper = pattern.to_ascii_uppercase();
     let near = nearest(&upper, names.iter().map(String::as_str));
     let hint = match near.or(wider.map(String::as_str)) {
-        Some(hint) => format!("`{hint}` is near"),
-        None => "some are RC_SEND_ONLY, UD_SEND_ONLY and CNP".into(),
+        Some(hint) => format!("did you mean `{hint}`?"),
+        None => "examples are RC_SEND_ONLY, UD_SEND_ONLY and CNP".into(),
     };
-    Err(format!("no opcode is called `{pattern}`; {hint}"))
+    Err(format!("unknown opcode `{pattern}`; {hint}"))
 }
 
 fn service(pattern: &str) -> Result<(), String> {
     let names: BTreeSet<&str> = opcodes().map(|opcode| opcode.transport().name()).collect();
-    if names.iter().any(|name| fits(name, pattern)) {
+    if names.iter().any(|name| matches(name, pattern)) {
         return Ok(());
     }
     let names = Vec::from_iter(names).join(", ");
     Err(format!(
-        "no service is called `{pattern}`; there are {names}"
+        "unknown service `{pattern}`; expected one of {names}"
     ))
 }

@@ -1,27 +1,27 @@
-//! Errors that point at their place.
+//! Errors with their position in the filter.
 
 use alloc::string::String;
 use core::fmt;
 
-/// Bytes of the filter's text, from the first to behind the last.
+/// A range of bytes in the filter's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TextSpan {
     /// The first byte.
     pub from: usize,
-    /// The byte behind the last.
+    /// One past the last byte.
     pub to: usize,
 }
 
-/// What is wrong with a filter, and where.
+/// An error in a filter, and its position.
 ///
-/// Printed, it is three lines: the sentence, the filter, and marks below the place.
+/// Prints as three lines: the message, the filter, and markers below the position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FilterError {
-    /// One sentence.
+    /// The message.
     pub message: String,
-    /// The filter.
+    /// Text of the filter.
     pub text: String,
-    /// Where it is wrong.
+    /// Position of the error.
     pub place: TextSpan,
 }
 

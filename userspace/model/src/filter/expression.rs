@@ -1,4 +1,4 @@
-//! The tree of a filter.
+//! The expression tree of a filter.
 
 use super::error::TextSpan;
 use super::literal::{Comparison, Literal};
@@ -11,34 +11,33 @@ use alloc::vec::Vec;
 pub struct Test {
     /// The column.
     pub column: &'static Column,
-    /// How it is compared.
+    /// The comparison operator.
     pub comparison: Comparison,
-    /// With what.
+    /// The value to compare with.
     pub literal: Literal,
 }
 
-/// A filter's meaning.
+/// A node of the expression tree.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Expression {
-    /// All hold.
+    /// True if all parts are true.
     And(Vec<Expression>),
-    /// One holds.
+    /// True if any part is true.
     Or(Vec<Expression>),
-    /// It does not hold.
+    /// True if the part is false.
     Not(Box<Expression>),
-    /// One of the tests holds, of those whose columns there are: `host` is two, of `src` and of
-    /// `dst`.
+    /// True if any test is true, among those whose columns exist: `host` has two, for `src` and `dst`.
     Term {
         /// The tests.
         tests: Vec<Test>,
-        /// Where the term stands.
+        /// Position of the term.
         place: TextSpan,
     },
 }
 
 impl Expression {
-    /// What the filter says, where `ask` knows some of the answers: `None` when it hangs on one
-    /// that is not known (Kleene's three values).
+    /// Evaluates the filter with three-valued logic (Kleene). `ask` returns `None` for a test with an unknown result;
+    /// so does this function if the result depends on one.
     pub fn holds(&self, ask: &mut impl FnMut(&Test) -> Option<bool>) -> Option<bool> {
         match self {
             Self::And(parts) => {
@@ -58,7 +57,7 @@ impl Expression {
         }
     }
 
-    /// Calls `each` with every term, in the order of the text.
+    /// Calls `each` with every term, in text order.
     pub fn terms<E>(
         &self,
         each: &mut impl FnMut(&[Test], TextSpan) -> Result<(), E>,

@@ -1,4 +1,4 @@
-//! What a column is compared with.
+//! The values that columns are compared with.
 
 use crate::{Column, Type, Unit, Value};
 use alloc::borrow::ToOwned;
@@ -7,7 +7,7 @@ use alloc::string::String;
 use core::cmp::Ordering;
 use core::net::IpAddr;
 
-/// How two values are compared.
+/// A comparison operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Comparison {
     /// `=`
@@ -25,7 +25,7 @@ pub enum Comparison {
 }
 
 impl Comparison {
-    /// Whether it holds between two values that stand in this order.
+    /// Whether the comparison is true for two values in this order.
     #[must_use]
     pub const fn holds(self, order: Ordering) -> bool {
         match self {
@@ -38,34 +38,34 @@ impl Comparison {
         }
     }
 
-    /// Whether it asks for more than equality.
+    /// Whether it is more than an equality test.
     #[must_use]
     pub const fn is_ordering(self) -> bool {
         !matches!(self, Self::Equal | Self::NotEqual)
     }
 }
 
-/// An address and how many of its leading bits count.
+/// An address and the length of its network prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Prefix {
     /// The address.
     pub address: IpAddr,
-    /// Leading bits that count: at most 32 or 128.
+    /// Prefix length in bits: at most 32 or 128.
     pub bits: u8,
 }
 
 impl Prefix {
-    /// All bits count.
+    /// Creates a prefix that contains only this address.
     #[must_use]
     pub const fn host(address: IpAddr) -> Self {
         let bits = if address.is_ipv4() { 32 } else { 128 };
         Self { address, bits }
     }
 
-    /// Reads `10.0.0.0/8`; without a slash all bits count.
+    /// Parses `10.0.0.0/8`; without a slash, the prefix contains only the address.
     ///
     /// # Errors
-    /// A sentence.
+    /// Returns a message.
     pub fn read(text: &str) -> Result<Self, String> {
         let (address, bits) = match text.split_once('/') {
             Some((address, bits)) => (address, Some(bits)),
@@ -73,19 +73,19 @@ impl Prefix {
         };
         let address = address
             .parse()
-            .map_err(|_| format!("`{address}` is no IP address"))?;
+            .map_err(|_| format!("`{address}` is not an IP address"))?;
         let all = Self::host(address);
         let Some(bits) = bits else { return Ok(all) };
         match bits.parse() {
             Ok(bits) if bits <= all.bits => Ok(Self { address, bits }),
             _ => Err(format!(
-                "`{bits}` is no length of a prefix: 0 to {}",
+                "invalid prefix length `{bits}`: expected 0 to {}",
                 all.bits
             )),
         }
     }
 
-    /// Whether `address` lies in it. Addresses of different families never do.
+    /// Whether the prefix contains `address`. A prefix never contains an address of the other family.
     #[must_use]
     pub fn contains(&self, address: IpAddr) -> bool {
         match (self.address, address) {
@@ -106,7 +106,7 @@ impl Prefix {
     }
 }
 
-/// What a column is compared with.
+/// A value that a column is compared with.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Literal {
     /// An integer, compared exactly with integers.
@@ -117,17 +117,17 @@ pub enum Literal {
     Truth(bool),
     /// An address or a network.
     Network(Prefix),
-    /// Text without regard to case; `*` stands for any characters.
+    /// Text, case-insensitive; `*` matches any characters.
     Pattern(String),
     /// No value.
     Null,
 }
 
 impl Literal {
-    /// Reads what `column`, which the user calls `name`, can be compared with.
+    /// Parses a value for `column`, which the user wrote as `name`.
     ///
     /// # Errors
-    /// A sentence.
+    /// Returns a message.
     pub fn read(name: &str, column: &Column, text: &str) -> Result<Self, String> {
         if column.nullable && text.eq_ignore_ascii_case("null") {
             return Ok(Self::Null);
@@ -135,25 +135,29 @@ impl Literal {
         match column.kind {
             Type::I64 | Type::F64 => number(text, column.unit).ok_or_else(|| {
                 let example = example(column.unit);
-                format!("`{name}` is a number, such as {example}: `{text}` is none")
+                format!("invalid number `{text}` for `{name}`: expected a number such as {example}")
             }),
             Type::Bool => match text {
                 "true" | "yes" => Ok(Self::Truth(true)),
                 "false" | "no" => Ok(Self::Truth(false)),
-                _ => Err(format!("`{name}` is `true` or `false`, not `{text}`")),
+                _ => Err(format!(
+                    "invalid value `{text}` for `{name}`: expected `true` or `false`"
+                )),
             },
             Type::Text => {
                 Ok(Prefix::read(text)
                     .map_or_else(|_| Self::Pattern(text.to_owned()), Self::Network))
             }
             Type::Time => Err(format!(
-                "`{name}` is not compared; `{name}_ns` holds it in nanoseconds"
+                "`{name}` cannot be compared; use `{name}_ns`, in nanoseconds"
             )),
-            Type::Bytes | Type::ListI64 => Err(format!("`{name}` holds more than one value")),
+            Type::Bytes | Type::ListI64 => Err(format!(
+                "`{name}` cannot be compared: it holds more than one value"
+            )),
         }
     }
 
-    /// Whether `value` and this compare so. Nothing compares with no value but `null` itself.
+    /// Whether the comparison of `value` with this literal is true. A null value equals only `null`.
     #[must_use]
     pub fn compare(&self, value: &Value<'_>, comparison: Comparison) -> bool {
         let equal = |equal: bool| match comparison {
@@ -178,12 +182,12 @@ impl Literal {
             (Value::Text(value), Self::Network(prefix)) => {
                 equal(value.parse().is_ok_and(|address| prefix.contains(address)))
             }
-            (Value::Text(value), Self::Pattern(pattern)) => equal(fits(value, pattern)),
+            (Value::Text(value), Self::Pattern(pattern)) => equal(matches(value, pattern)),
             _ => false,
         }
     }
 
-    /// As [`compare`](Self::compare), for an address that is not text.
+    /// Same as [`compare`](Self::compare), for an address that is not text.
     #[must_use]
     pub fn is_network_of(&self, address: IpAddr, comparison: Comparison) -> bool {
         match (self, comparison) {
@@ -194,7 +198,7 @@ impl Literal {
     }
 }
 
-/// What a number of this unit may look like.
+/// Returns example numbers of this unit.
 const fn example(unit: Unit) -> &'static str {
     match unit {
         Unit::Nanoseconds | Unit::UnixNanoseconds => "1500, 20us or 1ms",
@@ -204,7 +208,7 @@ const fn example(unit: Unit) -> &'static str {
     }
 }
 
-/// Reads a number with its suffix: decimal prefixes, and of times and shares their units.
+/// Parses a number with its suffix: a decimal prefix, or the unit of a time or ratio.
 fn number(text: &str, unit: Unit) -> Option<Literal> {
     if let Some(hexadecimal) = text.strip_prefix("0x") {
         return i64::from_str_radix(hexadecimal, 16)
@@ -214,7 +218,7 @@ fn number(text: &str, unit: Unit) -> Option<Literal> {
     let digits = text
         .find(|c: char| !(c.is_ascii_digit() || "+-._".contains(c)))
         .unwrap_or(text.len());
-    // 1e9 is a number, 1 and `e9` are not.
+    // `1e9` is one number, not 1 with the suffix `e9`.
     let exponent = text[digits..].strip_prefix(['e', 'E']).map(|rest| {
         let end = rest
             .find(|c: char| !(c.is_ascii_digit() || "+-".contains(c)))
@@ -240,7 +244,7 @@ fn number(text: &str, unit: Unit) -> Option<Literal> {
     };
     let number = number.replace('_', "");
     if let Ok(integer) = number.parse::<i64>() {
-        // Factors are whole but for a share's.
+        // All factors except that of a ratio are integers.
         if factor >= 1.0 {
             return integer.checked_mul(factor as i64).map(Literal::Integer);
         }
@@ -249,8 +253,8 @@ fn number(text: &str, unit: Unit) -> Option<Literal> {
     value.is_finite().then_some(Literal::Number(value))
 }
 
-/// Whether `text` fits `pattern`, in which `*` stands for any characters; case does not matter.
-pub(super) fn fits(text: &str, pattern: &str) -> bool {
+/// Whether `text` matches `pattern`, case-insensitively; `*` matches any characters.
+pub(super) fn matches(text: &str, pattern: &str) -> bool {
     let mut pieces = pattern.split('*');
     let first = pieces.next().unwrap_or("");
     let Some(mut rest) = without_prefix(text, first) else {
@@ -262,7 +266,7 @@ pub(super) fn fits(text: &str, pattern: &str) -> bool {
     }
     while let Some(piece) = pieces.next() {
         if pieces.peek().is_none() {
-            // The last one ends the text.
+            // The last piece must end the text.
             return rest
                 .len()
                 .checked_sub(piece.len())
@@ -273,7 +277,7 @@ pub(super) fn fits(text: &str, pattern: &str) -> bool {
             .char_indices()
             .find_map(|(at, _)| without_prefix(&rest[at..], piece));
         match found {
-            Some(behind) => rest = behind,
+            Some(after) => rest = after,
             None if piece.is_empty() => {}
             None => return false,
         }
@@ -292,7 +296,7 @@ fn without_prefix<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Literal, Prefix, fits, number};
+    use super::{Literal, Prefix, matches, number};
     use crate::Unit;
 
     #[test]
@@ -309,7 +313,7 @@ mod tests {
             ("ab", "ab*b", false),
             ("é", "*", true),
         ] {
-            assert_eq!(fits(text, pattern), expected, "{text} {pattern}");
+            assert_eq!(matches(text, pattern), expected, "{text} {pattern}");
         }
     }
 
@@ -338,15 +342,15 @@ mod tests {
 
     #[test]
     fn prefixes() {
-        let lies = |prefix: &str, address: &str| {
+        let contains = |prefix: &str, address: &str| {
             Prefix::read(prefix)
                 .unwrap()
                 .contains(address.parse().unwrap())
         };
-        assert!(lies("10.0.0.0/8", "10.9.9.9") && !lies("10.0.0.0/8", "11.0.0.0"));
-        assert!(lies("0.0.0.0/0", "11.0.0.0") && !lies("0.0.0.0/0", "::1"));
-        assert!(lies("::/0", "fd00::1") && lies("fd00::/8", "fdff::1"));
-        assert!(!lies("10.0.0.1", "10.0.0.2") && lies("10.0.0.1", "10.0.0.1"));
+        assert!(contains("10.0.0.0/8", "10.9.9.9") && !contains("10.0.0.0/8", "11.0.0.0"));
+        assert!(contains("0.0.0.0/0", "11.0.0.0") && !contains("0.0.0.0/0", "::1"));
+        assert!(contains("::/0", "fd00::1") && contains("fd00::/8", "fdff::1"));
+        assert!(!contains("10.0.0.1", "10.0.0.2") && contains("10.0.0.1", "10.0.0.1"));
         assert!(Prefix::read("10.0.0.0/33").is_err() && Prefix::read("ten/8").is_err());
     }
 }

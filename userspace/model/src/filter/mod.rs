@@ -1,4 +1,4 @@
-//! The filter language: which rows, flows or packets are wanted.
+//! The filter language, which selects rows, flows or packets.
 //!
 //! ```text
 //! host 10.0.0.1 and not service cnp
@@ -7,19 +7,19 @@
 //! rtt_p99_ns > 50us and lost_gaps > 0
 //! ```
 //!
-//! Every term is a comparison of a column of the registry; the words of the field (`host`, `net`,
-//! `qp`, `port`, `opcode`, `service`, `vlan`, `ecn`) are short for comparisons of one or several
-//! columns. So whatever a table holds can be asked for, and nothing that it does not hold.
+//! Every term compares a column of the registry; the keywords `host`, `net`, `qp`, `port`, `opcode`, `service`, `vlan`
+//! and `ecn` are shorthand for comparisons of one or several columns. So a filter can use everything that a table
+//! contains, and nothing else.
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | `token` | words, numbers and signs, each with its place |
-//! | `parse` | terms and their order of binding |
-//! | `literal` | what a column is compared with: numbers with units, addresses, patterns |
-//! | `domain` | what a column can hold, where that is less than its type |
-//! | `expression` | the tree, and what it says of a row of which not everything is known |
-//! | `rows` | a filter held against the rows of one table |
-//! | `error` | errors that point at their place |
+//! | `token` | words, numbers and operators, each with its position |
+//! | `parse` | terms and operator precedence |
+//! | `literal` | the values to compare with: numbers with units, addresses, patterns |
+//! | `domain` | the valid values of a column, if not every value of its type |
+//! | `expression` | the expression tree, and its evaluation for partly known rows |
+//! | `rows` | a filter for the rows of one table |
+//! | `error` | errors with their position |
 
 mod domain;
 mod error;
@@ -38,7 +38,7 @@ use alloc::string::String;
 use core::fmt;
 use core::str::FromStr;
 
-/// A filter as it was written, and what it means.
+/// A filter: its text and its expression tree.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Filter {
     text: String,
@@ -46,13 +46,13 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// What it means.
+    /// Returns the expression tree.
     #[must_use]
     pub const fn expression(&self) -> &Expression {
         &self.expression
     }
 
-    /// As it was written.
+    /// Returns the text of the filter.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
@@ -62,10 +62,10 @@ impl Filter {
 impl FromStr for Filter {
     type Err = FilterError;
 
-    /// Reads a filter.
+    /// Parses a filter.
     ///
     /// # Errors
-    /// [`FilterError`] says what is wrong and where.
+    /// Returns a [`FilterError`] with a message and its position.
     fn from_str(text: &str) -> Result<Self, FilterError> {
         Ok(Self {
             expression: parse::parse(text)?,

@@ -1,4 +1,4 @@
-//! Terms and their order of binding: `not` before `and` before `or`.
+//! Parses terms with precedence: `not` before `and` before `or`.
 
 use super::domain;
 use super::error::{FilterError, TextSpan};
@@ -12,7 +12,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Words that are short for comparisons, the columns they compare, and what follows them.
+/// Keywords that are shorthand for comparisons, the columns that they compare, and the value that follows.
 const WORDS: [(&str, &[&str], &str); 8] = [
     ("host", &["src", "dst"], "an IP address"),
     ("net", &["src", "dst"], "a network, such as 10.0.0.0/8"),
@@ -24,14 +24,14 @@ const WORDS: [(&str, &[&str], &str); 8] = [
         "an opcode, such as RC_SEND_ONLY or *WRITE*",
     ),
     ("service", &["service"], "a service: RC, UC, UD, XRC or CNP"),
-    ("vlan", &["vlan", "inner_vlan"], "a VLAN id"),
+    ("vlan", &["vlan", "inner_vlan"], "a VLAN ID"),
     ("ecn", &["ecn_ce_packets"], "`ce`"),
 ];
 
-/// Nested deeper than any filter that somebody reads; recursion stops here.
+/// Maximum nesting depth, which bounds the recursion; deeper than any readable filter.
 const DEPTH: usize = 64;
 
-/// Reads a filter.
+/// Parses a filter.
 pub(super) fn parse(text: &str) -> Result<Expression, FilterError> {
     let mut parser = Parser {
         text,
@@ -45,8 +45,8 @@ pub(super) fn parse(text: &str) -> Result<Expression, FilterError> {
         Some(Token {
             kind: TokenKind::Close,
             place,
-        }) => Err(parser.error("no parenthesis is open here", place)),
-        Some(token) => Err(parser.error("`and` or `or` is missing before this", token.place)),
+        }) => Err(parser.error("unmatched closing parenthesis", place)),
+        Some(token) => Err(parser.error("expected `and` or `or` before this", token.place)),
     }
 }
 
@@ -66,14 +66,14 @@ impl<'a> Parser<'a> {
         self.tokens.get(self.next).copied()
     }
 
-    /// Takes the next piece when it is of this kind.
+    /// Consumes the next token if it is of this kind.
     fn take(&mut self, kind: TokenKind<'_>) -> bool {
         let taken = self.peek().is_some_and(|token| token.kind == kind);
         self.next += usize::from(taken);
         taken
     }
 
-    /// The place behind the text.
+    /// Returns the position after the text.
     fn end(&self) -> TextSpan {
         let end = self.text.trim_end().len();
         TextSpan { from: end, to: end }
@@ -99,10 +99,7 @@ impl<'a> Parser<'a> {
 
     fn not(&mut self) -> Result<Expression, FilterError> {
         let Some(token) = self.peek() else {
-            return Err(self.error(
-                "a term is missing here, such as `host 10.0.0.1`",
-                self.end(),
-            ));
+            return Err(self.error("expected a term here, such as `host 10.0.0.1`", self.end()));
         };
         self.depth += 1;
         if self.depth > DEPTH {
@@ -117,7 +114,7 @@ impl<'a> Parser<'a> {
                 self.next += 1;
                 let inner = self.any()?;
                 if !self.take(TokenKind::Close) {
-                    return Err(self.error("this parenthesis is not closed", token.place));
+                    return Err(self.error("unclosed parenthesis", token.place));
                 }
                 inner
             }
@@ -125,13 +122,13 @@ impl<'a> Parser<'a> {
                 self.next += 1;
                 self.term(word, token.place)?
             }
-            _ => return Err(self.error("a term is missing before this", token.place)),
+            _ => return Err(self.error("expected a term before this", token.place)),
         };
         self.depth -= 1;
         Ok(expression)
     }
 
-    /// A comparison, or a word of the field and its value.
+    /// Parses a comparison, or a keyword and its value.
     fn term(&mut self, word: &str, place: TextSpan) -> Result<Expression, FilterError> {
         if let Some(Token {
             kind: TokenKind::Comparison(comparison),
@@ -140,7 +137,7 @@ impl<'a> Parser<'a> {
         {
             self.next += 1;
             if is_word(word) && !is_column(word) {
-                let message = format!("`{word}` has its value right behind it, without a sign");
+                let message = format!("no operator after `{word}`: write `{word} VALUE`");
                 return Err(self.error(message, sign));
             }
             let column = self.column(word, place)?;
@@ -174,7 +171,7 @@ impl<'a> Parser<'a> {
             .filter(|column| side.is_none_or(|side| column.starts_with(side)));
         let columns: Vec<&str> = columns.copied().collect();
         if columns.is_empty() || (side.is_some() && *word == "port") {
-            return Err(self.error(format!("`{word}` has no direction"), place));
+            return Err(self.error(format!("`{word}` does not support `src` or `dst`"), place));
         }
         let mut tests = Vec::new();
         for name in columns {
@@ -184,7 +181,7 @@ impl<'a> Parser<'a> {
         Ok(term(tests, place, value_place))
     }
 
-    /// The comparison that a word stands for.
+    /// Returns the comparison for a keyword.
     fn worded(
         &self,
         word: &str,
@@ -202,7 +199,7 @@ impl<'a> Parser<'a> {
         };
         match word {
             "host" if value.contains('/') => {
-                Err(self.error("a network is asked for by `net`", place))
+                Err(self.error("`host` needs an address: use `net` for a network", place))
             }
             "host" | "net" => network(Prefix::read(value)),
             "ecn" if value.eq_ignore_ascii_case("ce") => Ok(Test {
@@ -210,12 +207,15 @@ impl<'a> Parser<'a> {
                 comparison: Comparison::Above,
                 literal: Literal::Integer(0),
             }),
-            "ecn" => Err(self.error("`ecn ce` is all there is: packets marked on the way", place)),
+            "ecn" => Err(self.error(
+                "`ecn` supports only `ce`: packets with congestion experienced",
+                place,
+            )),
             _ => self.test(word, column, Comparison::Equal, value, place),
         }
     }
 
-    /// `name` is what the column was called by.
+    /// `name` is the name that the user wrote for the column.
     fn test(
         &self,
         name: &str,
@@ -229,7 +229,7 @@ impl<'a> Parser<'a> {
             .map_err(|message| self.error(message, place))?;
         if comparison.is_ordering() && !matches!(literal, Literal::Integer(_) | Literal::Number(_))
         {
-            let message = format!("`{}` can be equal or not, and no more", column.name);
+            let message = format!("`{}` supports only `=` and `!=`", column.name);
             return Err(self.error(message, place));
         }
         Ok(Test {
@@ -239,7 +239,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// The word or the quoted text that follows.
+    /// Parses the next word or quoted text.
     fn value(
         &mut self,
         of: &str,
@@ -254,12 +254,12 @@ impl<'a> Parser<'a> {
                 self.next += 1;
                 Ok((value, place))
             }
-            Some(token) => Err(self.error(format!("{what} is missing before this"), token.place)),
-            None => Err(self.error(format!("`{of}` wants {what}"), place)),
+            Some(token) => Err(self.error(format!("expected {what} before this"), token.place)),
+            None => Err(self.error(format!("`{of}` needs {what}"), place)),
         }
     }
 
-    /// The column of this name, of whichever table: names mean the same in all of them.
+    /// Returns the column with this name from any table: a name means the same in all tables.
     fn column(&self, name: &str, place: TextSpan) -> Result<&'static Column, FilterError> {
         columns()
             .find(|column| column.name == name)
@@ -268,7 +268,7 @@ impl<'a> Parser<'a> {
 
     fn unknown(&self, word: &str, place: TextSpan) -> FilterError {
         if is_column(word) {
-            let message = format!("`{word}` wants a comparison, such as `{word} = …`");
+            let message = format!("`{word}` needs a comparison, such as `{word} = …`");
             return self.error(message, place);
         }
         let known = WORDS
@@ -276,9 +276,9 @@ impl<'a> Parser<'a> {
             .map(|(name, _, _)| *name)
             .chain(columns().map(|column| column.name));
         let message = match nearest(word, known) {
-            Some(near) => format!("nothing is called `{word}`; `{near}` is near"),
+            Some(near) => format!("unknown column `{word}`; did you mean `{near}`?"),
             None => format!(
-                "nothing is called `{word}`; `rocescope schema` prints the columns of every table"
+                "unknown column `{word}`; `rocescope schema` prints the columns of every table"
             ),
         };
         self.error(message, place)
@@ -293,7 +293,7 @@ fn is_column(word: &str) -> bool {
     columns().any(|column| column.name == word)
 }
 
-/// The columns that can be compared.
+/// Returns all columns that can be compared.
 fn columns() -> impl Iterator<Item = &'static Column> {
     let tables = TABLES.iter().chain(DERIVED_TABLES);
     tables

@@ -1,4 +1,4 @@
-//! A filter held against the rows of one table.
+//! A filter for the rows of one table.
 
 use super::Filter;
 use super::error::FilterError;
@@ -16,10 +16,10 @@ pub struct RowFilter {
 }
 
 impl RowFilter {
-    /// Every term of `filter` has a column in `table`.
+    /// Creates a filter for the rows of `table`, which must have a column for every term.
     ///
     /// # Errors
-    /// [`FilterError`] points at the first term that has none.
+    /// Returns a [`FilterError`] at the first term without a column.
     pub fn new(filter: &Filter, table: &'static Table) -> Result<Self, FilterError> {
         let columns: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
         filter.expect_columns(&columns, table.name)?;
@@ -29,16 +29,16 @@ impl RowFilter {
         })
     }
 
-    /// The table whose rows it is for.
+    /// Returns the table whose rows it filters.
     #[must_use]
     pub const fn table(&self) -> &'static Table {
         self.table
     }
 
-    /// Whether a row is wanted. Of a term whose columns the table has in part, those count.
+    /// Whether a row matches. For a term with several columns, only those that the table has are tested.
     #[must_use]
     pub fn matches(&self, cells: &(impl Cells + ?Sized), row: usize) -> bool {
-        // A column that is not there holds nothing; each term has one that is.
+        // A missing column never matches; each term has at least one column in the table.
         let mut ask = |test: &Test| {
             let column = self.table.position(test.column.name);
             Some(column.is_some_and(|column| {
@@ -51,10 +51,10 @@ impl RowFilter {
 }
 
 impl Filter {
-    /// Every term compares a column of this list.
+    /// Checks that every term compares a column of this list.
     ///
     /// # Errors
-    /// [`FilterError`] points at the first that does not; `of` names what has these columns.
+    /// Returns a [`FilterError`] at the first term that does not; `of` names the object with these columns.
     pub fn expect_columns(&self, columns: &[&str], of: &str) -> Result<(), FilterError> {
         self.expression().terms(&mut |tests, place| {
             if tests.iter().any(|test| columns.contains(&test.column.name)) {
@@ -62,11 +62,11 @@ impl Filter {
             }
             let name = tests.first().map_or("", |test| test.column.name);
             let hint = match nearest(name, columns.iter().copied()) {
-                Some(near) => format!("; they have `{near}`"),
+                Some(near) => format!("; did you mean `{near}`?"),
                 None => alloc::string::String::new(),
             };
             Err(FilterError::new(
-                format!("{of} have no `{name}`{hint}"),
+                format!("{of} have no column `{name}`{hint}"),
                 self.text(),
                 place,
             ))

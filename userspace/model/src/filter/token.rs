@@ -1,17 +1,17 @@
-//! Words and signs.
+//! Tokens: words and operators.
 
 use super::error::{FilterError, TextSpan};
 use super::literal::Comparison;
 use alloc::vec::Vec;
 
-/// What a piece of the text is.
+/// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TokenKind<'a> {
     /// A word, a number, an address.
     Word(&'a str),
-    /// Text in double quotes, without them.
+    /// Text in double quotes, without the quotes.
     Quoted(&'a str),
-    /// A comparison.
+    /// A comparison operator.
     Comparison(Comparison),
     /// `(`
     Open,
@@ -25,14 +25,14 @@ pub(super) enum TokenKind<'a> {
     Not,
 }
 
-/// A piece of the text and its place.
+/// A token and its position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Token<'a> {
     pub kind: TokenKind<'a>,
     pub place: TextSpan,
 }
 
-/// Signs, the longer before those that they begin with.
+/// Operators; an operator precedes its prefixes.
 const SIGNS: [(&str, TokenKind<'static>); 12] = [
     ("&&", TokenKind::And),
     ("||", TokenKind::Or),
@@ -48,12 +48,12 @@ const SIGNS: [(&str, TokenKind<'static>); 12] = [
     (")", TokenKind::Close),
 ];
 
-/// What a word may not hold.
+/// Whether a character ends a word.
 fn ends_word(character: char) -> bool {
     character.is_whitespace() || "&|=!<>()\"".contains(character)
 }
 
-/// The pieces of `text`, in order.
+/// Splits `text` into tokens.
 pub(super) fn tokens(text: &str) -> Result<Vec<Token<'_>>, FilterError> {
     let mut tokens = Vec::new();
     let mut from = 0;
@@ -76,18 +76,18 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token<'_>>, FilterError> {
     Ok(tokens)
 }
 
-/// The first piece of `rest`, which begins with it, and its length.
+/// Returns the first token of `rest` and its length.
 fn token(rest: &str) -> Result<(TokenKind<'_>, usize), &'static str> {
     if let Some((sign, kind)) = SIGNS.iter().find(|(sign, _)| rest.starts_with(sign)) {
         return Ok((*kind, sign.len()));
     }
     if let Some(quoted) = rest.strip_prefix('"') {
-        let end = quoted.find('"').ok_or("a quotation mark is not closed")?;
+        let end = quoted.find('"').ok_or("unclosed quotation mark")?;
         return Ok((TokenKind::Quoted(&quoted[..end]), end + 2));
     }
     let end = rest.find(ends_word).unwrap_or(rest.len());
     if end == 0 {
-        return Err("one `&` or `|` says nothing: `&&`, `||`, or the words `and`, `or`");
+        return Err("single `&` or `|`: use `&&`, `||`, `and` or `or`");
     }
     let word = &rest[..end];
     let kind = match word {

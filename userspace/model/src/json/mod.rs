@@ -1,8 +1,7 @@
-//! JSON by serde: cells, rows as objects keyed by column name, and documents with both in them.
+//! JSON by serde: cells, rows as objects keyed by column name, and documents that contain both.
 //!
-//! Instants are RFC 3339 text with nine decimals, sketches are base64 text, floats that are
-//! infinite or not a number are null. Integers are written in full, beyond 2^53 too: read
-//! `flow_hash` with a parser that keeps 64 bits.
+//! Instants are RFC 3339 text with nine decimals, sketches are base64 text, infinite and NaN floats are null. Integers
+//! are written in full, even beyond 2^53: read `flow_hash` with a parser that keeps 64 bits.
 
 use crate::{Cells, Column, Time, Type, Value};
 use alloc::string::{String, ToString};
@@ -13,20 +12,20 @@ use serde::ser::Error;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-/// A document, one member a line, indented by two spaces a level.
+/// Formats a document with one member per line, indented by two spaces per level.
 #[must_use]
 pub fn pretty(document: &impl Serialize) -> String {
-    // Only keys that are no strings fail, and there are none.
+    // Only keys that are not strings can fail, and there are none.
     serde_json::to_string_pretty(document).unwrap_or_default()
 }
 
-/// A document on one line.
+/// Formats a document on one line.
 #[must_use]
 pub fn compact(document: &impl Serialize) -> String {
     serde_json::to_string(document).unwrap_or_default()
 }
 
-/// An object whose keys are known only when it is written, in the order of this list.
+/// An object with keys known only at run time, in the order of this list.
 #[derive(Clone, Debug)]
 pub struct Object<K, V>(pub Vec<(K, V)>);
 
@@ -42,7 +41,7 @@ impl<K: Serialize, V: Serialize> Serialize for Object<K, V> {
     }
 }
 
-/// Rows as an array of objects with the columns that `wanted` chooses.
+/// Rows as an array of objects with the columns that `wanted` selects.
 #[derive(Clone, Copy, Debug)]
 pub struct Rows<'a, C: ?Sized, W>(pub &'a C, pub W);
 
@@ -53,7 +52,7 @@ impl<C: Cells + ?Sized, W: Fn(&Column) -> bool> Serialize for Rows<'_, C, W> {
     }
 }
 
-/// One row as an object with the columns that `wanted` chooses.
+/// One row as an object with the columns that `wanted` selects.
 #[derive(Clone, Copy, Debug)]
 pub struct Row<'a, R, W>(pub &'a R, pub W);
 
@@ -75,7 +74,7 @@ impl<C: Cells + ?Sized, W: Fn(&Column) -> bool> Serialize for RowAt<'_, C, W> {
     }
 }
 
-/// Every column but the sketches, which are of use only to programs that read the dataset.
+/// Selects every column except the sketches, which are useful only to programs that read the dataset.
 #[must_use]
 pub fn no_sketch(column: &Column) -> bool {
     column.kind != Type::Bytes
@@ -107,10 +106,10 @@ impl Serialize for Value<'_> {
     }
 }
 
-/// A float of a document, or none, as a cell of that value is written.
+/// Serializes an optional float of a document in the same format as a cell.
 ///
 /// # Errors
-/// Those of the serializer.
+/// Returns the error of the serializer.
 pub fn float<N: Copy + Into<Option<f64>>, S: Serializer>(
     number: &N,
     serializer: S,

@@ -1,15 +1,15 @@
 //! The chapter on sketches: the key byte for byte, its hash with golden vectors, every format.
 //!
-//! The golden vectors are text here, for this crate knows neither keys nor hashes; a test of the
-//! pipeline holds them against both.
+//! The golden vectors are text, because this crate has neither keys nor hashes; a test of the pipeline checks them
+//! against both.
 
 /// The chapter.
 pub(super) const CHAPTER: &str = "
 ## Sketches
 
-Sketches of windows and observers can be merged as long as their parameters and hash seed, which are
-in the footer, are equal; a merge across different ones is refused (`rocescope merge` does it, window
-by window). All of them are keyed by `flow_hash`, the 64-bit hash of a flow's key.
+`rocescope merge` merges the sketches of windows and observers, window by window, if their parameters
+and hash seed, which are in the footer, are equal; it rejects different ones. The key of all sketches is
+`flow_hash`, the 64-bit hash of a flow's key.
 
 ### The key
 
@@ -19,18 +19,18 @@ by window). All of them are keyed by `flow_hash`, the 64-bit hash of a flow's ke
 |---|---|---|
 | 0–15 | 0, 1 | source address as sent; IPv4 as IPv4-mapped IPv6, `::ffff:a.b.c.d` |
 | 16–31 | 2, 3 | destination address, likewise |
-| 32–35 | 4 | VXLAN network identifier; 2^32 - 1 where there is none |
+| 32–35 | 4 | VXLAN network identifier; 2^32 - 1 if there is none |
 | 36–39 | 4 | destination queue pair |
 | 40–41 | 5 | UDP source port |
-| 42–43 | 5 | VLAN id of the outer tag; 65535 where there is none |
-| 44–45 | 5 | VLAN id of the inner tag; 65535 where there is none |
+| 42–43 | 5 | VLAN ID of the outer tag; 65535 if there is none |
+| 44–45 | 5 | VLAN ID of the inner tag; 65535 if there is none |
 | 46–47 | 5 | 0 |
 
-They are hashed as six 64-bit words: byte `8 i + j` of the key is bits `8 j` to `8 j + 7` of word `i`.
+The hash reads them as six 64-bit words: byte `8 i + j` of the key is bits `8 j` to `8 j + 7` of word `i`.
 
 ### The hash
 
-All arithmetic is modulo 2^64 unless said otherwise, `^` is exclusive or, `>>` shifts in zeros.
+All arithmetic is modulo 2^64 unless stated otherwise, `^` is exclusive or, `>>` shifts in zeros.
 
     K0 = 0x9e3779b97f4a7c15
     K1 = 0x6a09e667f3bcc908
@@ -49,7 +49,7 @@ All arithmetic is modulo 2^64 unless said otherwise, `^` is exclusive or, `>>` s
         s = s ^ (s >> 29);   s = s * K0
         return s ^ (s >> 32)
 
-`flow_hash` is that as a signed 64-bit number, which is the key of every sketch. Two golden vectors:
+`flow_hash` is the result as a signed 64-bit number, the key of every sketch. Two golden vectors:
 
 | | first | second |
 |---|---|---|
@@ -71,24 +71,24 @@ All arithmetic is modulo 2^64 unless said otherwise, `^` is exclusive or, `>>` s
 ### Linear Counting
 
 `linear_counting`: a bitmap of 32,768 bits, 4,096 bytes. Bit `p` is bit `p mod 8` of byte `p div 8`,
-the least significant being bit 0. A flow sets the bit `p = h div 2^49`, with the hash `h` taken as
-unsigned: its upper 15 bits. With `m` bits of which `z` are zero the estimate is `-m ln(z / m)`.
-Bitmaps of equal length and seed merge by bitwise or; Spark's `bitmap_or_agg` and `bitmap_count` take
-them as they are (both cut longer bitmaps off without a word, hence the limit). Beyond about 280,000
+the least significant being bit 0. A flow sets the bit `p = h div 2^49`, with the hash `h` as an
+unsigned number: its upper 15 bits. With `m` bits of which `z` are zero the estimate is `-m ln(z / m)`.
+Bitmaps of equal length and seed merge by bitwise or; Spark's `bitmap_or_agg` and `bitmap_count` read
+them directly (both silently truncate longer bitmaps, hence the limit). Beyond about 280,000
 flows a bitmap is full.
 
 ### HyperLogLog
 
-`hll_flows`: an `HllSketch` of Apache DataSketches of type HLL_8 with `lgK` 14, fed with `flow_hash` as
-a signed long. It is there where a window held more flows than the bitmap has bits. DataSketches
-libraries and Spark's `hll_sketch_estimate` and `hll_union_agg` take it as it is; in Spark,
-`hll_sketch_agg(flow_hash, 14)` over `flows` makes one that merges with it. 16,424 bytes, numbers
+`hll_flows`: an `HllSketch` of Apache DataSketches of type HLL_8 with `lgK` 14, updated with `flow_hash`
+as a signed long. It is present if the window had more flows than the bitmap has bits. DataSketches
+libraries and Spark's `hll_sketch_estimate` and `hll_union_agg` read it directly; in Spark,
+`hll_sketch_agg(flow_hash, 14)` over `flows` creates one that merges with it. 16,424 bytes, numbers
 little-endian:
 
 | bytes | field |
 |---|---|
 | 0–7 | 10, 1, 7, 14, 0, 16, 0, 10: words of this header, version, family, `lgK`, unused, order of arrival unknown, lowest value, mode |
-| 8–15 | 0.0: an estimate by order of arrival is not kept, so equal flows give equal bytes |
+| 8–15 | 0.0: no estimate by order of arrival is stored, so equal flows give equal bytes |
 | 16–23 | sum of `2^-r` over registers `r` below 32, a double |
 | 24–31 | the same over registers from 32 on |
 | 32–35 | registers that are 0 |
@@ -96,8 +96,8 @@ little-endian:
 | 40– | 16,384 registers, one byte each |
 
 With `(lo, hi)` the MurmurHash3 x64-128 of the key's eight little-endian bytes under the seed 9001, a
-flow raises register `lo mod 16384` to at least 1 + the leading zero bits of `hi`, 63 at most. Two
-sketches merge to the larger of each pair of registers.
+flow raises register `lo mod 16384` to at least 1 + the leading zero bits of `hi`, at most 63. Two
+sketches merge into the maximum of each pair of registers.
 
 ### Count-Min
 
@@ -113,17 +113,17 @@ sketches merge to the larger of each pair of registers.
 | hashA | i64 × depth | multiplier of each row |
 | table | i64 × depth × width | counters, row by row |
 
-The counter of a key in a row is found by, in wrapping 64-bit arithmetic with arithmetic shifts,
+The counter of a key in a row, in wrapping 64-bit arithmetic with arithmetic shifts:
 
     h = hashA * key;  h += h >> 32;  h &= 2^31 - 1;  counter = h % width
 
-The estimate of a key is its smallest counter. It is never below the truth. Tables of equal depth,
-width and multipliers merge by adding up their counters. Where the footer says that a table was updated
-conservatively its counters are no sums: merged, it still is an upper bound, but a looser one than a
-single table fed with everything, and the footer of the merged says so too.
+The estimate of a key is its smallest counter. It is never below the true count. Tables of equal depth,
+width and multipliers merge by addition of their counters. If the footer states conservative update, the
+counters are not sums: a merged table is still an upper bound, but a looser one than a single table with
+all updates, and its footer states conservative update as well.
 
 ### Quantiles
 
-No table holds a sketch of quantiles.
+No table contains a quantile sketch.
 
 ";

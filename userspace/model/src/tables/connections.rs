@@ -1,4 +1,4 @@
-//! `connections`: what each direction of each queue pair did.
+//! `connections`: one row for each direction of a queue pair's traffic.
 
 use crate::row::table;
 use crate::{Text, Time};
@@ -6,180 +6,178 @@ use alloc::vec::Vec;
 use core::net::IpAddr;
 
 table! {
-    /// One row a direction of a connection, with everything since its first packet. Written when
-    /// the connection is gone, at the end of the capture, and once a minute while it lives: of the
-    /// rows with the same `connection` and `role` the latest holds. Terms are those of
-    /// `docs/connections.md`; counts of NAKs and CNPs are of those that the direction carried.
+    /// One row for each direction of a connection, with totals since its first packet. A direction gets a row when the
+    /// connection ends, when the capture ends, and once a minute in between: of the rows with the same `connection` and
+    /// `role`, the latest is valid. `docs/connections.md` defines the terms. NAKs and CNPs count for the direction that
+    /// carried them.
     ConnectionRow = "connections" {
-        /// Name of the capture point.
+        /// Name of the capture box that wrote the row.
         observer: Text, None, [same], hide "Observer";
-        /// When the row was written, in event time.
+        /// Event time at which the row was written.
         time: Time, None, [last | max], hide "Time";
-        /// When the row was written, exact.
-        time_ns: i64, UnixNanoseconds, [last | max], hide "Time exact";
-        /// Number of the connection: the same for both directions and for all its rows.
+        /// `time` in full precision.
+        time_ns: i64, UnixNanoseconds, [last | max], hide "Exact time";
+        /// Number of the connection, the same in both directions and in all its rows.
         connection: i64, None, [same], hide "Connection";
-        /// `a_to_b` or `b_to_a`: `a` is the active side of CM, else the side that sent the first
-        /// request.
+        /// `a_to_b` or `b_to_a`. `a` is the active side in CM; without CM, the side that sent the first request.
         role: Text, None, [same], show "Role";
         /// `connecting`, `active`, `idle` or `gone`.
         state: Text, None, [last | same], show "State";
         /// Transport service: `RC`, `UC`, `UD`, `XRC`.
         service: Text, None, [first], show "Service";
-        /// How the two directions were found to belong together: `cm`, `ack` or `none`.
-        paired_by: Text, None, [last | same], show "Paired";
+        /// How the two directions were paired: by `cm`, by `ack`, or `none` if they are not paired.
+        paired_by: Text, None, [last | same], show "Paired by";
         /// Source IP address.
         src: IpAddr, None, [same], show "Source";
         /// Destination IP address.
         dst: IpAddr, None, [same], show "Destination";
-        /// Queue pair number at the source; null while the other direction is not known.
+        /// Queue pair number at the source; null until the other direction is known.
         src_qpn: Option<u32>, None, [last | same], show "QP from";
-        /// Queue pair number at the destination; null where the direction is known from its peer
-        /// alone.
+        /// Queue pair number at the destination; null if only the other direction sent packets.
         dst_qpn: Option<u32>, None, [last | same], show "QP to";
-        /// UDP source port of the first packet; null without packets.
+        /// UDP source port of the first packet; null if there was none.
         udp_src_port: Option<u16>, None, [last | same], hide "Port";
-        /// First request PSN: CM's, else the lowest of the first round trip; null where no request
-        /// was sent.
+        /// PSN of the first request: from CM, otherwise the lowest in the first round trip; null if there was no
+        /// request.
         start_psn: Option<u32>, None, [last | same], hide "First PSN";
-        /// VLAN id, the outer of two; null when untagged.
+        /// VLAN ID, the outer one if the frame has two tags; null for untagged frames.
         vlan: Option<u16>, None, [last | same], hide "VLAN";
-        /// Inner VLAN id; null unless tagged twice.
+        /// Inner VLAN ID; null unless the frame has two tags.
         inner_vlan: Option<u16>, None, [last | same], hide "Inner VLAN";
-        /// VXLAN network identifier; null when not encapsulated.
+        /// VXLAN network identifier; null for packets without VXLAN encapsulation.
         vni: Option<u32>, None, [last | same], hide "VNI";
-        /// Path MTU: CM's, else the payload of FIRST and MIDDLE packets; null before there is one.
+        /// Path MTU: from CM, otherwise the payload size of FIRST and MIDDLE packets; null until there is one.
         path_mtu_bytes: Option<u32>, Bytes, [last | same], hide "MTU";
         /// Time of the first packet.
-        first_ns: i64, UnixNanoseconds, [min], hide "First";
+        first_ns: i64, UnixNanoseconds, [min], hide "First packet";
         /// Time of the last packet.
-        last_ns: i64, UnixNanoseconds, [max], hide "Last";
-        /// Packets of every kind.
+        last_ns: i64, UnixNanoseconds, [max], hide "Last packet";
+        /// Packets of all opcodes.
         packets: u64, Packets, [last | sum], show "Packets";
         /// Bytes of the frames, from the Ethernet header to the ICRC.
         frame_bytes: u64, Bytes, [last | sum], hide "Frame bytes";
-        /// Payload bytes: without headers, padding and ICRC.
+        /// Payload bytes, without headers, padding and ICRC.
         payload_bytes: u64, Bytes, [last | sum], show "Payload";
-        /// Payload bytes of PSNs that had not passed before.
+        /// Payload bytes of PSNs seen for the first time.
         unique_payload_bytes: u64, Bytes, [last | sum], hide "Unique payload";
-        /// Packets with LAST or ONLY, READ responses among them.
+        /// Messages: packets whose opcode has LAST or ONLY, including READ responses.
         messages: u64, Messages, [last | sum], show "Messages";
-        /// `messages` without those that had passed before.
+        /// `messages` without repeated ones.
         unique_messages: u64, Messages, [last | sum], hide "Unique messages";
-        /// READ requests.
+        /// RDMA READ requests.
         read_packets: u64, Packets, [last | sum], hide "READs";
         /// Atomic requests.
         atomic_packets: u64, Packets, [last | sum], hide "Atomics";
-        /// Packets sent again, READ responses among them.
+        /// Packets that the sender retransmitted, including READ responses.
         retransmitted_packets: u64, Packets, [last | sum], show "Retransmitted";
-        /// Request packets that others overtook before the tap.
+        /// Request packets that later packets overtook upstream of the tap.
         out_of_order_packets: u64, Packets, [last | sum], show "Out of order";
-        /// Request packets that passed twice without being sent twice.
+        /// Request packets seen again although their sender transmitted them once.
         duplicate_packets: u64, Packets, [last | sum], show "Duplicate";
-        /// Request packets whose PSN had passed before: `duplicate_packets` and those retransmitted
-        /// that had not been lost before the tap.
+        /// Request packets whose PSN was seen before: `duplicate_packets`, and retransmissions of packets that were not
+        /// lost upstream of the tap.
         repeated_packets: u64, Packets, [last | sum], hide "Repeated";
-        /// Packets lost before the tap: what filled a gap when it was sent again, and what was left
-        /// out where all around it was sent again. READ responses count as well.
-        lost_before_tap_packets: u64, Packets, [last | sum], show "Lost before";
-        /// Packets that passed and did not arrive: requests that a NAK asked for, READ responses that
-        /// the requester asked for again.
-        lost_after_tap_packets: u64, Packets, [last | sum], show "Lost after";
-        /// Request packets sent again after so long a wait that they, or their answer, must have been
-        /// lost behind the tap.
+        /// Packets lost upstream of the tap: retransmitted packets that filled a gap, and packets missing within a
+        /// retransmitted range. READ responses count as well.
+        lost_before_tap_packets: u64, Packets, [last | sum], show "Lost upstream";
+        /// Packets lost downstream of the tap: requests seen at the tap that a NAK asked for, and READ responses seen
+        /// at the tap that the requester requested again.
+        lost_after_tap_packets: u64, Packets, [last | sum], show "Lost downstream";
+        /// Request packets retransmitted after a timeout: they or their acknowledgement were lost downstream of the
+        /// tap.
         unanswered_packets: u64, Packets, [last | sum], show "Unanswered";
-        /// Gaps of request PSNs that were never filled.
+        /// Gaps in the request PSNs that were never filled.
         lost_gaps: u64, None, [last | sum], show "Gaps";
-        /// PSNs in those gaps.
+        /// Number of PSNs in those gaps.
         lost_gap_packets: u64, Packets, [last | sum], hide "Gap packets";
-        /// Of the gaps, those the peer acknowledged: the mirror lost them.
+        /// Gaps that the peer acknowledged: mirror loss.
         lost_gaps_acknowledged: u64, None, [last | sum], hide "Gaps acknowledged";
-        /// Of the gaps, those a NAK asked for.
+        /// Gaps that a NAK asked for.
         lost_gaps_nak: u64, None, [last | sum], hide "Gaps NAKed";
-        /// Of the gaps, those nothing is known about.
+        /// Gaps that were neither acknowledged nor NAKed.
         lost_gaps_unanswered: u64, None, [last | sum], hide "Gaps unanswered";
-        /// Of the gaps, those during which the capture lost records.
+        /// Gaps during which the capture lost records: their cause is unknown.
         lost_gaps_unknown: u64, None, [last | sum], hide "Gaps unknown";
-        /// READ response packets that passed before.
+        /// READ response packets whose PSN was seen before.
         repeated_response_packets: u64, Packets, [last | sum], hide "Repeated responses";
         /// Gaps in the PSNs of READ responses that were never filled.
         lost_response_gaps: u64, None, [last | sum], hide "Response gaps";
-        /// Positive acknowledgements that the direction carried.
+        /// Positive acknowledgements that this direction carried.
         ack_packets: u64, Packets, [last | sum], hide "ACKs";
-        /// NAKs for a PSN out of sequence that it carried.
+        /// PSN sequence error NAKs that this direction carried.
         nak_psn_sequence: u64, None, [last | sum], show "NAK";
-        /// Receiver-not-ready NAKs that it carried.
+        /// Receiver-not-ready (RNR) NAKs that this direction carried.
         rnr_nak: u64, None, [last | sum], show "RNR";
-        /// NAKs that end the connection that it carried.
+        /// Fatal NAKs, which end the connection, that this direction carried.
         nak_fatal: u64, None, [last | sum], show "Fatal";
-        /// How often the sender went back for a NAK.
+        /// How often the sender went back to an earlier PSN after a NAK.
         nak_episodes: u64, None, [last | sum], hide "NAK episodes";
-        /// How often the sender went back for an RNR NAK.
+        /// How often the sender went back to an earlier PSN after an RNR NAK.
         rnr_episodes: u64, None, [last | sum], hide "RNR episodes";
-        /// How often the sender asked again for a response that had not come though a later one had.
+        /// How often the sender requested a missing response again after it received a later one.
         response_episodes: u64, None, [last | sum], hide "Response episodes";
-        /// How often the sender went back though nothing asked for it.
+        /// How often the sender went back to an earlier PSN without a NAK: its timer expired.
         timeouts: u64, None, [last | sum], show "Timeouts";
-        /// How often the request PSN passed from 2^24 - 1 to 0.
+        /// How often the request PSN wrapped from 2^24 - 1 to 0.
         psn_wraps: u64, None, [last | sum], hide "PSN wraps";
         /// Packets with ECN congestion experienced (CE).
         ecn_ce_packets: u64, Packets, [last | sum], show "ECN CE";
-        /// CNPs that the direction carried.
+        /// CNPs that this direction carried.
         cnp_sent_packets: u64, Packets, [last | sum], hide "CNP sent";
-        /// CNPs that asked this direction's sender to slow down.
+        /// CNPs addressed to the sender of this direction.
         cnp_received_packets: u64, Packets, [last | sum], show "CNP";
-        /// Least time between two CNPs carried.
-        cnp_interval_min_ns: Option<u64>, Nanoseconds, [last | min], hide "CNP interval least";
-        /// Median time between two CNPs carried.
-        cnp_interval_p50_ns: Option<u64>, Nanoseconds, [last | none], hide "CNP interval";
-        /// Mean frame rate in the millisecond before a CNP received.
+        /// Shortest time between two CNPs that this direction carried.
+        cnp_interval_min_ns: Option<u64>, Nanoseconds, [last | min], hide "CNP interval min";
+        /// Median time between two CNPs that this direction carried.
+        cnp_interval_p50_ns: Option<u64>, Nanoseconds, [last | none], hide "CNP interval p50";
+        /// Mean frame rate in the millisecond before a received CNP.
         before_cnp_bps: Option<f64>, BitsPerSecond, [last | none], hide "Rate before CNP";
-        /// Mean frame rate in the millisecond after a CNP received.
+        /// Mean frame rate in the millisecond after a received CNP.
         after_cnp_bps: Option<f64>, BitsPerSecond, [last | none], hide "Rate after CNP";
-        /// CNPs around which both rates were measured.
+        /// Number of received CNPs with a rate before and after.
         cnp_rate_samples: u64, None, [last | sum], hide "CNP rate samples";
-        /// Requests with a round trip: passed once, and an ACK named their PSN.
+        /// Number of round trips: requests seen once whose PSN an ACK named.
         rtt_samples: u64, None, [last | sum], hide "RTT samples";
-        /// Least time from a request to its ACK: the part of the round trip behind the tap.
-        rtt_min_ns: Option<u64>, Nanoseconds, [last | min], hide "RTT least";
-        /// Median round trip.
+        /// Shortest round trip: from a request to its ACK, measured at the tap, so only the part downstream of it.
+        rtt_min_ns: Option<u64>, Nanoseconds, [last | min], hide "RTT min";
+        /// Median round trip time.
         rtt_p50_ns: Option<u64>, Nanoseconds, [last | none], show "RTT p50";
-        /// 99th percentile.
+        /// 99th percentile of the round trips.
         rtt_p99_ns: Option<u64>, Nanoseconds, [last | none], show "RTT p99";
-        /// Largest round trip.
-        rtt_max_ns: Option<u64>, Nanoseconds, [last | max], hide "RTT most";
-        /// READs and atomics with a response time.
+        /// Longest round trip.
+        rtt_max_ns: Option<u64>, Nanoseconds, [last | max], hide "RTT max";
+        /// Number of response times of READs and atomics.
         response_samples: u64, None, [last | sum], hide "Response samples";
         /// Median time from a READ or atomic request to the first packet of its response.
         response_p50_ns: Option<u64>, Nanoseconds, [last | none], hide "Response p50";
-        /// 99th percentile.
+        /// 99th percentile of the response times.
         response_p99_ns: Option<u64>, Nanoseconds, [last | none], hide "Response p99";
-        /// NAKs with a reaction time.
+        /// Number of reaction times to NAKs.
         reaction_samples: u64, None, [last | sum], hide "Reaction samples";
-        /// Median time from a NAK to the first packet sent again for it.
+        /// Median reaction time: from a NAK to the first packet retransmitted for it.
         reaction_p50_ns: Option<u64>, Nanoseconds, [last | none], hide "Reaction p50";
-        /// 99th percentile.
+        /// 99th percentile of the reaction times.
         reaction_p99_ns: Option<u64>, Nanoseconds, [last | none], hide "Reaction p99";
-        /// Messages with a completion time.
+        /// Number of completion times of messages.
         completion_samples: u64, None, [last | sum], hide "Completion samples";
-        /// Median time from the first packet of a message to the answer that completes it.
+        /// Median completion time: from the first packet of a message to the response that completes it.
         completion_p50_ns: Option<u64>, Nanoseconds, [last | none], hide "Completion p50";
-        /// 99th percentile.
+        /// 99th percentile of the completion times.
         completion_p99_ns: Option<u64>, Nanoseconds, [last | none], hide "Completion p99";
-        /// How far any of these times may be off.
+        /// Error bound of all these times.
         clock_error_ns: u64, Nanoseconds, [last | max], hide "Clock error";
-        /// Round trips as a mergeable histogram: bits, then bucket and count in turn; see
+        /// Round trips as a mergeable histogram: number of bits, then pairs of bucket and count; see
         /// `docs/connections.md`.
         rtt_histogram: Vec<i64>, None, [last | sketch], hide "RTT histogram";
-        /// Messages by size: how many of 0 bytes, 1, 2-3, 4-7 and so on, a power of two each.
+        /// Number of messages by size: 0 bytes, 1, 2-3, 4-7 and so on, one bucket for each power of two.
         message_sizes: Vec<i64>, None, [last | sketch], hide "Message sizes";
-        /// SYN to ACK of the TCP connection that came before; null where none was seen.
+        /// Time from SYN to ACK of the TCP connection that preceded this one; null if none was seen.
         tcp_rtt_ns: Option<u64>, Nanoseconds, [last | none], hide "TCP RTT";
-        /// Other TCP handshakes it could have been.
+        /// Number of other TCP handshakes that could belong to this connection.
         tcp_candidates: Option<u32>, None, [last | none], hide "TCP candidates";
-        /// CM REQ to REP; null unless CM set the connection up.
+        /// Time from CM REQ to REP; null unless CM set up the connection.
         request_to_reply_ns: Option<u64>, Nanoseconds, [last | none], hide "REQ to REP";
-        /// CM REP to RTU.
+        /// Time from CM REP to RTU.
         reply_to_ready_ns: Option<u64>, Nanoseconds, [last | none], hide "REP to RTU";
     }
 }

@@ -1,54 +1,51 @@
-//! `events`: what happened at an instant and deserves a line.
+//! `events`: notable things that happened at one instant.
 
 use crate::row::table;
 use crate::{Text, Time, Unit};
 use core::net::IpAddr;
 
 table! {
-    /// One row an event: a NAK, a sudden change of a flow's rate, a burst of CNPs. `kind` says
+    /// One row for each event, such as a NAK, a sudden change of a flow's rate, or a burst of CNPs. `kind` determines
     /// which columns are filled and what `value` and `previous` measure.
     EventRow = "events" {
-        /// Name of the capture point.
+        /// Name of the capture box that wrote the row.
         observer: Text, None, [same], hide "Observer";
-        /// When it happened; for a change between windows, the start of the later one.
+        /// Time of the event; for a change between two windows, the start of the later one.
         time: Time, None, [min], show "Time";
-        /// When it happened, exact.
-        time_ns: i64, UnixNanoseconds, [min], hide "Time exact";
-        /// What happened: `nak`, `rnr_nak`, `jitter`, `elephant`, `elephant_end`, `cnp_burst`; of
-        /// connections `retransmission`, `rnr_episode`, `fatal_nak`, `retry_exhausted`, `loss`,
-        /// `connect`, `disconnect`, `reject`.
+        /// `time` in full precision.
+        time_ns: i64, UnixNanoseconds, [min], hide "Exact time";
+        /// Kind of event: `nak`, `rnr_nak`, `jitter`, `elephant`, `elephant_end`, `cnp_burst`; of connections
+        /// `retransmission`, `rnr_episode`, `fatal_nak`, `retry_exhausted`, `loss`, `connect`, `disconnect`, `reject`.
         kind: Text, None, [same], show "Event";
-        /// Source IP address of the flow; null where no flow is concerned.
+        /// Source IP address of the flow; null if the event concerns no flow.
         src: Option<IpAddr>, None, [same], show "Source";
-        /// Destination IP address of the flow; null where no flow is concerned.
+        /// Destination IP address of the flow; null if the event concerns no flow.
         dst: Option<IpAddr>, None, [same], show "Destination";
-        /// UDP source port of the flow; null where no flow is concerned.
+        /// UDP source port of the flow; null if the event concerns no flow.
         udp_src_port: Option<u16>, None, [same], hide "Port";
-        /// Destination queue pair number of the flow; null where no flow is concerned.
+        /// Destination queue pair number of the flow; null if the event concerns no flow.
         dst_qpn: Option<u32>, None, [same], show "QP";
-        /// VLAN id, the outer of two; null when untagged.
+        /// VLAN ID, the outer one if the frame has two tags; null for untagged frames.
         vlan: Option<u16>, None, [same], hide "VLAN";
-        /// Packet sequence number: of a NAK, the one it asks for.
+        /// Packet sequence number; of a NAK, the PSN that it asks for.
         psn: Option<u32>, None, [same], show "PSN";
         /// Syndrome of a `nak` or `rnr_nak`, such as `nak_psn_sequence_error`.
         syndrome: Option<Text>, None, [same], show "Syndrome";
-        /// `jitter`, `elephant` and `elephant_end`: the flow's frame bits a second in this window.
-        /// `rnr_nak` and `rnr_episode`: the timer asked for, in nanoseconds. `cnp_burst`: CNPs a
-        /// second. `retransmission`: nanoseconds from the NAK to the first packet sent again.
-        /// `connect`: nanoseconds from REQ to REP.
+        /// `jitter`, `elephant` and `elephant_end`: the flow's frame rate in this window, in bit/s. `rnr_nak` and
+        /// `rnr_episode`: the requested RNR timer, in ns. `cnp_burst`: CNPs per second. `retransmission`: time from the
+        /// NAK to the first retransmitted packet, in ns. `connect`: time from REQ to REP, in ns.
         value: Option<f64>, None, [none], show "Value";
-        /// `jitter`, `elephant` and `elephant_end`: the flow's frame bits a second in the window
-        /// before.
-        previous: Option<f64>, None, [none], show "Before";
-        /// How many packets or changes the row stands for; 1 unless it gathers several.
+        /// `jitter`, `elephant` and `elephant_end`: the flow's frame rate in the previous window, in bit/s.
+        previous: Option<f64>, None, [none], show "Previous";
+        /// Number of packets or changes that the row represents; 1 unless it combines several.
         count: u64, None, [sum], show "Count";
-        /// One sentence for people; not meant to be parsed.
+        /// Description in one sentence; its wording may change.
         detail: Text, None, [same], show "Detail";
     }
 }
 
 impl EventRow {
-    /// The kinds that there are, and what `value` and `previous` of each count.
+    /// Every kind, with the unit of its `value` and `previous`.
     pub const KINDS: [(&'static str, Unit); 14] = [
         ("nak", Unit::None),
         ("rnr_nak", Unit::Nanoseconds),
@@ -66,7 +63,7 @@ impl EventRow {
         ("reject", Unit::None),
     ];
 
-    /// What `value` and `previous` of an event of this kind count.
+    /// Returns the unit of `value` and `previous` of an event of this kind.
     #[must_use]
     pub fn unit(kind: &str) -> Unit {
         let mut kinds = Self::KINDS.into_iter();

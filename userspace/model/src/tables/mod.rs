@@ -1,4 +1,5 @@
-//! The tables: one file each, and what a window hands on: [`WindowRows`] of captured traffic, [`MeshRows`] of probes.
+//! The tables, one file each, and the rows of a finished window: [`WindowRows`] of captured traffic, [`MeshRows`] of
+//! probes.
 
 mod connections;
 mod events;
@@ -56,19 +57,19 @@ pub const PROBE_TABLES: &[&Table] = &[ProbeRow::TABLE, PathRow::TABLE];
 /// The tables that the analysis of probes writes.
 pub const DIAGNOSIS_TABLES: &[&Table] = &[SlaRow::TABLE, VerdictRow::TABLE, LinkRow::TABLE];
 
-/// Tables that are made of others when they are looked at; not in the dataset.
+/// Tables that are computed from others when they are read; the dataset does not store them.
 pub const DERIVED_TABLES: &[&Table] = &[PairRow::TABLE];
 
-/// The stored table of this name.
+/// Returns the stored table of this name.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Table> {
     TABLES.iter().find(|table| table.name == name).copied()
 }
 
-/// Everything that one finished window, or several in order, puts into the dataset.
+/// All rows that one finished window, or several in order, adds to the dataset.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct WindowRows {
-    /// Totals: one row a window.
+    /// Totals: one row for each window.
     pub windows: Vec<WindowRow>,
     /// Top flows of the windows.
     pub flows: Vec<FlowRow>,
@@ -76,13 +77,13 @@ pub struct WindowRows {
     pub opcodes: Vec<OpcodeRow>,
     /// Events of the windows.
     pub events: Vec<EventRow>,
-    /// Directions of connections that are gone or due.
+    /// Directions of connections that ended or whose periodic row is due.
     pub connections: Vec<ConnectionRow>,
 }
 
 impl WindowRows {
-    /// The rows by table. `windows` comes last: a store that writes in this order leaves a row
-    /// there only when all other rows of that window are written.
+    /// The rows by table. `windows` comes last: a store that writes in this order writes that row only after all other
+    /// rows of the window.
     #[must_use]
     pub fn tables(&self) -> [&dyn Cells; 5] {
         [
@@ -94,13 +95,13 @@ impl WindowRows {
         ]
     }
 
-    /// No rows at all.
+    /// Whether there are no rows.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.tables().iter().all(|cells| cells.rows() == 0)
     }
 
-    /// Drops the rows, keeps the memory.
+    /// Removes all rows and keeps the allocated memory.
     pub fn clear(&mut self) {
         self.windows.clear();
         self.flows.clear();
@@ -121,20 +122,20 @@ impl WindowRows {
     }
 }
 
-/// How the mesh of probes did in a window.
+/// The state of the mesh of probes in a window.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct MeshRows {
     /// Start of the window, in nanoseconds since 1970.
     pub start_ns: i64,
     /// Length of the window in nanoseconds.
     pub window_ns: i64,
-    /// Every pair of NICs that was probed.
+    /// All pairs of NICs that were probed.
     pub pairs: Vec<PairRow>,
-    /// Its row of `sla`; none where nobody has analysed the window.
+    /// The row of `sla`; empty if the window was not analysed.
     pub sla: Vec<SlaRow>,
-    /// Its verdicts.
+    /// The verdicts of the window.
     pub verdicts: Vec<VerdictRow>,
-    /// The learnt links.
+    /// The discovered links.
     pub links: Vec<LinkRow>,
 }
 

@@ -5,19 +5,19 @@ use crate::{Text, Time};
 use core::net::IpAddr;
 
 table! {
-    /// One row a hop of a path, as a traceroute on the probe's own 5-tuple found it. A path is written when it
-    /// is first known, when it changes, and again from time to time; it holds from `time` until the next path of
-    /// the same 5-tuple.
+    /// One row for each hop of a path, found by a traceroute with the 5-tuple of the probe. A path is written when it
+    /// is first known, when it changes, and periodically; it is valid from `time` until the next path of the same
+    /// 5-tuple.
     PathRow = "paths" {
         /// Name of the host, or of the agent on it.
         observer: Text, None, [same], show "Host";
-        /// From when on the path holds: when its traceroute ended.
+        /// Time from which the path is valid: the end of its traceroute.
         time: Time, None, [last], show "Time";
-        /// From when on the path holds, exact.
-        time_ns: i64, UnixNanoseconds, [last], hide "Time exact";
-        /// Name of the NIC that the path begins at.
+        /// `time` in full precision.
+        time_ns: i64, UnixNanoseconds, [last], hide "Exact time";
+        /// Name of the NIC at which the path starts.
         src_nic: Text, None, [same], show "From";
-        /// Name of the NIC that it leads to.
+        /// Name of the NIC at which the path ends.
         dst_nic: Text, None, [same], show "To";
         /// Source IP address.
         src: IpAddr, None, [same], hide "Source";
@@ -26,16 +26,16 @@ table! {
         /// UDP source port.
         udp_src_port: u16, None, [same], show "Port";
         /// UDP destination port.
-        udp_dst_port: u16, None, [same], hide "To port";
+        udp_dst_port: u16, None, [same], hide "Destination port";
         /// Why the row was written: `first`, `changed`, or `refresh`.
-        reason: Text, None, [last], show "Why";
-        /// Hops of the path, the destination among them.
+        reason: Text, None, [last], show "Reason";
+        /// Number of hops of the path, including the destination.
         hops: u16, None, [last], hide "Hops";
-        /// Number of this hop, from 1: the TTL that ended there.
+        /// Number of this hop, from 1: the TTL that expired there.
         hop: u16, None, [same], show "Hop";
-        /// Address that answered; null where nobody did. The last hop is the destination itself.
+        /// Address that answered; null if the hop did not answer. The last hop is the destination itself.
         address: Option<IpAddr>, None, [last], show "Address";
-        /// Time from the packet to its answer; null without one.
+        /// Time from the packet to its answer; null without an answer.
         round_trip_ns: Option<i64>, Nanoseconds, [none], hide "Round trip";
     }
 }

@@ -1,13 +1,13 @@
-//! Shares and sizes: a row an item, a bar a figure, what is uncertain of it paler.
+//! Shares and sizes: a row for each item, a bar for each value, its uncertain part paler.
 
 use super::drawing::{RIGHT, frame, number, shortened};
 use super::scale::{Linear, label, prefix};
 use maud::{Markup, html};
 use rocescope_model::{Unit, Value, human};
 
-/// Left edge of the bars: names of 44 characters stand before it.
+/// Left edge of the bars: leaves room for names of 44 characters.
 const LEFT: f64 = 300.0;
-/// Room behind the longest bar for its figure.
+/// Room after the longest bar for its value.
 const ROOM: f64 = 92.0;
 const TOP: f64 = 4.0;
 /// Height of a row besides its bars, of a bar, and of the axis.
@@ -18,20 +18,20 @@ const AXIS: f64 = 24.0;
 /// A row.
 #[derive(Debug)]
 pub struct Item {
-    /// Its name.
+    /// Name of the row.
     pub name: String,
-    /// What a tooltip says beside.
+    /// Additional text of the tooltip.
     pub words: String,
-    /// A figure each bar: at least, and at most.
+    /// Lower and upper bound of each bar.
     pub bounds: Vec<(f64, f64)>,
 }
 
 /// Rows of bars, of the same unit.
 #[derive(Debug)]
 pub struct Bars {
-    /// Unit of all figures.
+    /// Unit of all values.
     pub unit: Unit,
-    /// What each bar of a row is.
+    /// Name of each bar of a row.
     pub names: Vec<&'static str>,
     /// The rows.
     pub items: Vec<Item>,
@@ -50,7 +50,7 @@ impl Bars {
         let row = GAP + BAR * self.names.len().max(1) as f64;
         let bottom = TOP + row * self.items.len() as f64;
         let bounds = self.items.iter().flat_map(|item| &item.bounds);
-        let greatest = bounds.map(|(_, most)| *most).fold(0.0, f64::max);
+        let greatest = bounds.map(|(_, max)| *max).fold(0.0, f64::max);
         let (factor, unit) = prefix(self.unit, greatest);
         let axis = Linear::to(greatest / factor, 5.0);
         let end = RIGHT - ROOM;
@@ -70,8 +70,8 @@ impl Bars {
                     text.label x=(number(LEFT - 10.0)) y=(number(top + (row - GAP) / 2.0 + 4.0)) text-anchor="end" {
                         (shortened(&item.name, 44))
                     }
-                    @for (bar, (least, most)) in item.bounds.iter().enumerate() {
-                        (self.bar(bar, top + BAR * bar as f64, (x(*least), x(*most)), *most))
+                    @for (bar, (min, max)) in item.bounds.iter().enumerate() {
+                        (self.bar(bar, top + BAR * bar as f64, (x(*min), x(*max)), *max))
                     }
                 }
             }
@@ -79,16 +79,16 @@ impl Bars {
         frame("bars", title, bottom + AXIS, &content)
     }
 
-    fn bar(&self, number_of: usize, y: f64, (least, most): (f64, f64), value: f64) -> Markup {
+    fn bar(&self, number_of: usize, y: f64, (min, max): (f64, f64), value: f64) -> Markup {
         let class = format!("c{number_of}");
         let height = number(BAR - 2.0);
         let top = number(y + 1.0);
         html! {
-            rect.bar.(class) x=(number(LEFT)) y=(top) height=(height) width=(number((least - LEFT).max(0.8))) {}
-            @if most - least > 0.4 {
-                rect.doubt.(class) x=(number(least)) y=(top) height=(height) width=(number(most - least)) {}
+            rect.bar.(class) x=(number(LEFT)) y=(top) height=(height) width=(number((min - LEFT).max(0.8))) {}
+            @if max - min > 0.4 {
+                rect.doubt.(class) x=(number(min)) y=(top) height=(height) width=(number(max - min)) {}
             }
-            text.value x=(number(most + 6.0)) y=(number(y + BAR - 2.0)) {
+            text.value x=(number(max + 6.0)) y=(number(y + BAR - 2.0)) {
                 (human::readable(&Value::F64(value), self.unit))
             }
         }

@@ -1,4 +1,4 @@
-//! What all drawings share: edges, frame, and how numbers and names are written.
+//! Common parts of all drawings: edges, frame, and formats of numbers and names.
 
 use maud::{Markup, html};
 
@@ -9,7 +9,7 @@ pub(super) const LEFT: f64 = 58.0;
 /// Right edge of the plot.
 pub(super) const RIGHT: f64 = WIDTH - 14.0;
 
-/// The drawing, `height` units high; `kind` tells charts apart for tests and style.
+/// Draws the frame, `height` units high; `kind` identifies the chart for tests and style.
 pub(super) fn frame(kind: &str, title: &str, height: f64, content: &Markup) -> Markup {
     let view = format!("0 0 {} {}", number(WIDTH), number(height));
     html! {
@@ -17,19 +17,19 @@ pub(super) fn frame(kind: &str, title: &str, height: f64, content: &Markup) -> M
     }
 }
 
-/// A coordinate with one decimal, if it needs one.
+/// Formats a coordinate with one decimal if necessary.
 pub(super) fn number(value: f64) -> String {
     let text = format!("{value:.1}");
     text.strip_suffix(".0").map_or(text.clone(), String::from)
 }
 
-/// Text of at most `most` characters, the middle left out of longer ones.
-pub(super) fn shortened(text: &str, most: usize) -> String {
+/// Shortens text to `max` characters by omitting the middle.
+pub(super) fn shortened(text: &str, max: usize) -> String {
     let length = text.chars().count();
-    if length <= most {
+    if length <= max {
         return text.to_owned();
     }
-    let (head, tail) = (most - most / 2 - 1, most / 2);
+    let (head, tail) = (max - max / 2 - 1, max / 2);
     let start = text.chars().take(head);
     let end = text.chars().skip(length - tail);
     start.chain(std::iter::once('…')).chain(end).collect()

@@ -1,4 +1,4 @@
-//! A matrix whose cells are coloured by how grave they are, with the figure in each.
+//! A matrix with cells coloured by severity, and the value in each cell.
 
 use super::drawing::{WIDTH, frame, number, shortened};
 use maud::{Markup, html};
@@ -7,21 +7,21 @@ use rocescope_diagnose::mesh::Severity;
 const NAME: f64 = 200.0;
 const TOP: f64 = 24.0;
 const ROW: f64 = 24.0;
-/// Cells are no wider than this; many share what there is.
+/// Maximum width of a cell.
 const CELL: f64 = 92.0;
-/// Units of a character of a column's name.
+/// Width of a character of a column's name.
 const LETTER: f64 = 7.0;
-/// The narrowest cell with its figure in it; below it the tooltip has it alone.
+/// Minimum width of a cell that shows its value; narrower cells have it only in the tooltip.
 const FIGURE: f64 = 52.0;
 
 /// A cell.
 #[derive(Debug)]
 pub struct Cell {
-    /// The figure.
+    /// The value.
     pub text: String,
-    /// What a tooltip says.
+    /// Text of the tooltip.
     pub words: String,
-    /// How grave it is.
+    /// Its severity.
     pub severity: Severity,
 }
 
@@ -30,7 +30,7 @@ pub struct Cell {
 pub struct Heat {
     /// Names of the columns.
     pub columns: Vec<String>,
-    /// Name and cells of each row; none where there is nothing to say.
+    /// Name and cells of each row; `None` without a value.
     pub rows: Vec<(String, Vec<Option<Cell>>)>,
 }
 
@@ -38,7 +38,7 @@ impl Heat {
     pub(super) fn legend() -> Vec<(String, &'static str)> {
         let key = |severity: Severity| format!("heat {}", severity.name());
         vec![
-            (key(Severity::Notice), "worth a look"),
+            (key(Severity::Notice), "notice"),
             (key(Severity::Bad), "bad"),
         ]
     }
@@ -105,7 +105,7 @@ mod tests {
         assert_eq!(svg.matches("class=\"item\"").count(), 2);
         assert!(svg.contains("class=\"heat bad\"") && svg.contains(">50 %</text>"));
         assert!(svg.contains("<title>h0/a to 1.0 %</title>"));
-        // Many columns: the figures are in the tooltips.
+        // Many columns: the values are in the tooltips.
         heat.columns = vec!["rail".into(); 40];
         let svg = heat.svg("Drops").into_string();
         assert!(!svg.contains(">50 %</text>") && svg.contains("<title>h0/a to 50 %</title>"));

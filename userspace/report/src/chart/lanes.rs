@@ -1,4 +1,4 @@
-//! What happened when: a lane a kind, a mark a period, the more the larger.
+//! Events over time: a lane for each kind, a mark for each period, sized by count.
 
 use super::drawing::{LEFT, frame, number};
 use super::time::Span;
@@ -6,17 +6,17 @@ use crate::words::instant;
 use maud::{Markup, html};
 use rocescope_model::human::grouped;
 
-/// Lane names stand above their lane, so that long ones do not need a column.
+/// Lane names are above their lane, so that long ones do not need a column.
 const ROW: f64 = 38.0;
 const TOP: f64 = 4.0;
 const AXIS: f64 = 26.0;
 
-/// Happenings of one kind within a period.
+/// Events of one kind within a period.
 #[derive(Debug, Clone, Copy)]
 pub struct Mark {
     /// Start of the period, in nanoseconds since 1970.
     pub start_ns: i64,
-    /// How many.
+    /// Number of events.
     pub count: u64,
 }
 
@@ -27,7 +27,7 @@ pub struct Lane {
     pub name: String,
     /// Number of its colour.
     pub colour: usize,
-    /// Its marks in the order of time.
+    /// Its marks in time order.
     pub marks: Vec<Mark>,
 }
 
@@ -44,7 +44,7 @@ impl Lanes {
     pub(super) fn svg(&self, title: &str) -> Markup {
         let bottom = TOP + ROW * self.lanes.len() as f64;
         let marks = self.lanes.iter().flat_map(|lane| &lane.marks);
-        let most = marks.map(|mark| mark.count).max().unwrap_or(1).max(1);
+        let max = marks.map(|mark| mark.count).max().unwrap_or(1).max(1);
         let content = html! {
             (self.span.axis(TOP, bottom))
             @for (at, lane) in self.lanes.iter().enumerate() {
@@ -54,7 +54,7 @@ impl Lanes {
                 text.label x=(number(LEFT)) y=(number(y - 12.0)) { (lane.name) tspan.faint { "  " (grouped(total)) } }
                 @for mark in &lane.marks {
                     circle.mark.(format!("c{}", lane.colour)) cx=(number(self.span.x(mark.start_ns))) cy=(number(y))
-                        r=(number(radius(mark.count, most))) {
+                        r=(number(radius(mark.count, max))) {
                         title { (lane.name) ": " (grouped(mark.count)) "\n" (instant(mark.start_ns)) }
                     }
                 }
@@ -64,9 +64,9 @@ impl Lanes {
     }
 }
 
-/// Twice as many have twice the area; where all are few, all are small.
-fn radius(count: u64, most: u64) -> f64 {
-    2.5 + 5.5 * (count as f64 / most.max(20) as f64).sqrt()
+/// The area of a mark is proportional to its count.
+fn radius(count: u64, max: u64) -> f64 {
+    2.5 + 5.5 * (count as f64 / max.max(20) as f64).sqrt()
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Rates over time: a step a period, for a period has one figure; the first line filled.
+//! Rates over time: one step for each period; the first line is filled.
 
 use super::drawing::{LEFT, RIGHT, frame, number};
 use super::scale::{Linear, label, prefix};
@@ -12,14 +12,14 @@ const TOP: f64 = 22.0;
 const BOTTOM: f64 = 190.0;
 const HEIGHT: f64 = 214.0;
 
-/// A figure of a period.
+/// The value of a period.
 #[derive(Debug, Clone, Copy)]
 pub struct Step {
     /// Start of the period, in nanoseconds since 1970.
     pub start_ns: i64,
     /// Its end.
     pub end_ns: i64,
-    /// The figure.
+    /// The value.
     pub value: f64,
 }
 
@@ -30,7 +30,7 @@ pub struct Line {
     pub name: &'static str,
     /// Number of its colour.
     pub colour: usize,
-    /// Its figures in the order of time; where a period has none the line is broken.
+    /// Its values in time order; the line is broken at periods without a value.
     pub steps: Vec<Step>,
 }
 

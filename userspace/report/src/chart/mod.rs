@@ -1,18 +1,17 @@
-//! Charts as SVG, one file a kind.
+//! Charts as SVG, one file for each kind.
 //!
-//! A chart is a description: titles, names and figures. [`Chart::svg`] draws it, 960 units wide; the
-//! page scales it. Colours are classes (`c0`, `c1`, …) that the style sheet gives a value for light
-//! and for dark, so the drawing knows no colour. Every figure that is drawn stands in a `title` too:
-//! browsers show it on their own, the page's script does it faster.
+//! A chart is a description: titles, names and values. [`Chart::svg`] draws it 960 units wide; the page scales it.
+//! Colours are classes (`c0`, `c1`, …) for which the style sheet defines light and dark values. Every drawn value is
+//! also in a `title`: browsers show it as a tooltip, the script of the page shows it faster.
 //!
 //! | module | what it draws |
 //! |---|---|
 //! | [`lines`] | rates over time |
 //! | [`bars`] | shares and sizes, with bounds |
 //! | [`ranges`] | from the median to the 99th percentile, on a logarithmic axis |
-//! | [`lanes`] | what happened when |
-//! | [`heat`] | a matrix, coloured by how grave its cells are |
-//! | `drawing` | its edges, its frame and the numbers in it |
+//! | [`lanes`] | events over time |
+//! | [`heat`] | a matrix, coloured by severity |
+//! | `drawing` | common edges, frame and number format |
 //! | `scale` | round numbers for axes, and their units |
 //! | `time` | round instants for axes |
 

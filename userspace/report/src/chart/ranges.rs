@@ -1,11 +1,11 @@
-//! Spans of durations, from the median to the 99th percentile, on a logarithmic axis.
+//! Ranges of durations, from the median to the 99th percentile, on a logarithmic axis.
 
 use super::drawing::{RIGHT, frame, number, shortened};
 use crate::words::nanos;
 use maud::{Markup, html};
 
 const LEFT: f64 = 300.0;
-/// Room behind the last dot for its figure.
+/// Room after the last dot for its value.
 const ROOM: f64 = 70.0;
 const TOP: f64 = 6.0;
 const ROW: f64 = 20.0;
@@ -14,9 +14,9 @@ const AXIS: f64 = 24.0;
 /// A row.
 #[derive(Debug)]
 pub struct Range {
-    /// Its name.
+    /// Name of the row.
     pub name: String,
-    /// What a tooltip says beside.
+    /// Additional text of the tooltip.
     pub words: String,
     /// Median, in nanoseconds.
     pub p50_ns: u64,
@@ -24,7 +24,7 @@ pub struct Range {
     pub p99_ns: u64,
 }
 
-/// Rows of spans.
+/// Rows of ranges.
 #[derive(Debug)]
 pub struct Ranges {
     /// The rows.
@@ -33,13 +33,13 @@ pub struct Ranges {
 
 impl Ranges {
     pub(super) fn legend(&self) -> Vec<(String, &'static str)> {
-        vec![("c0".into(), "median"), ("c1".into(), "99th percentile")]
+        vec![("c0".into(), "p50"), ("c1".into(), "p99")]
     }
 
     pub(super) fn svg(&self, title: &str) -> Markup {
-        let least = self.rows.iter().map(|row| row.p50_ns).min().unwrap_or(1);
-        let most = self.rows.iter().map(|row| row.p99_ns).max().unwrap_or(1);
-        let (low, high) = decades(least, most);
+        let min = self.rows.iter().map(|row| row.p50_ns).min().unwrap_or(1);
+        let max = self.rows.iter().map(|row| row.p99_ns).max().unwrap_or(1);
+        let (low, high) = decades(min, max);
         let end = RIGHT - ROOM;
         let x = |ns: f64| {
             let share = (ns.max(1.0).log10() - low) / (high - low);
@@ -74,14 +74,14 @@ impl Ranges {
     }
 }
 
-/// Powers of ten around the figures, which do not stand at the very edge.
-fn decades(least: u64, most: u64) -> (f64, f64) {
-    let low = (least.max(1) as f64 * 0.8).log10().floor().max(0.0);
-    let high = (most.max(1) as f64).log10().ceil();
+/// Returns powers of ten around the values, with a margin at the edges.
+fn decades(min: u64, max: u64) -> (f64, f64) {
+    let low = (min.max(1) as f64 * 0.8).log10().floor().max(0.0);
+    let high = (max.max(1) as f64).log10().ceil();
     (low, high.max(low + 1.0))
 }
 
-/// 1, 2 and 5 times each power of ten; whether it is the power itself.
+/// Returns 1, 2 and 5 times each power of ten, and whether it is the power itself.
 fn ticks(low: f64, high: f64) -> Vec<(f64, bool)> {
     let mut ticks = Vec::new();
     let mut power = low;

@@ -5,14 +5,14 @@ use rocescope_model::Unit;
 /// An axis from 0 to a round number, with round numbers between.
 #[derive(Debug, PartialEq)]
 pub(super) struct Linear {
-    /// The end.
+    /// The upper end.
     pub(super) end: f64,
-    /// The numbers, 0 and the end among them.
+    /// The tick values, including 0 and the end.
     pub(super) ticks: Vec<f64>,
 }
 
 impl Linear {
-    /// About `count` steps of 1, 2 or 5 times a power of ten, up to `greatest` or just above.
+    /// Creates an axis with about `count` steps of 1, 2 or 5 times a power of ten, up to `greatest` or just above.
     pub(super) fn to(greatest: f64, count: f64) -> Self {
         let greatest = if greatest.is_finite() && greatest > 0.0 {
             greatest
@@ -35,7 +35,7 @@ impl Linear {
     }
 }
 
-/// What numbers up to `greatest` are divided by, and the unit of the result: `(1e6, "Mbit/s")`.
+/// Returns the divisor for numbers up to `greatest`, and the unit of the result: `(1e6, "Mbit/s")`.
 pub(super) fn prefix(unit: Unit, greatest: f64) -> (f64, &'static str) {
     let steps: &[(f64, &str)] = match unit {
         Unit::BitsPerSecond => &[
@@ -72,7 +72,7 @@ pub(super) fn prefix(unit: Unit, greatest: f64) -> (f64, &'static str) {
     fits.or(steps.first()).copied().unwrap_or((1.0, ""))
 }
 
-/// A number of an axis: no more decimals than it needs.
+/// Formats a number of an axis with as many decimals as it needs.
 pub(super) fn label(value: f64) -> String {
     let text = format!("{value:.3}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

@@ -1,4 +1,4 @@
-//! Round instants for axes. All are UTC.
+//! Round instants for axes, in UTC.
 
 use super::drawing::{LEFT, RIGHT, number};
 use maud::{Markup, html};
@@ -9,7 +9,7 @@ const MINUTE: i64 = 60 * SECOND;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
-/// Steps that clocks and calendars have.
+/// Steps of clocks and calendars.
 const STEPS: [i64; 25] = [
     SECOND,
     2 * SECOND,
@@ -38,17 +38,17 @@ const STEPS: [i64; 25] = [
     400 * DAY,
 ];
 
-/// A stretch of time along the horizontal axis.
+/// A time span on the horizontal axis.
 #[derive(Debug, Clone, Copy)]
 pub struct Span {
     /// First instant, in nanoseconds since 1970.
     pub start_ns: i64,
-    /// Behind the last.
+    /// One past the last instant.
     pub end_ns: i64,
 }
 
 impl Span {
-    /// Place of an instant between the plot's edges.
+    /// Returns the position of an instant between the plot's edges.
     pub(super) fn x(&self, time_ns: i64) -> f64 {
         let length = (i128::from(self.end_ns) - i128::from(self.start_ns)).max(1) as f64;
         let passed = (i128::from(time_ns) - i128::from(self.start_ns)) as f64;
@@ -56,7 +56,7 @@ impl Span {
     }
 
     fn step(&self) -> i64 {
-        // Eight labels of a date or time have room.
+        // There is room for eight labels.
         let rough = self.end_ns.saturating_sub(self.start_ns).max(1) / 8;
         let mut step = 1;
         while step < SECOND {
@@ -71,7 +71,7 @@ impl Span {
         step.unwrap_or(rough - rough.rem_euclid(DAY))
     }
 
-    /// Round instants with their labels.
+    /// Returns round instants with their labels.
     fn ticks(&self) -> Vec<(i64, String)> {
         let step = self.step();
         let first = self.start_ns.div_euclid(step).saturating_mul(step);
@@ -80,7 +80,7 @@ impl Span {
         inside.map(|at| (at, label(at, step))).collect()
     }
 
-    /// Marks and labels of the axis at the height `y`, with grid lines up to `top`.
+    /// Draws ticks and labels of the axis at height `y`, with grid lines up to `top`.
     pub(super) fn axis(&self, top: f64, y: f64) -> Markup {
         html! {
             @for (at, label) in self.ticks() {
@@ -94,7 +94,7 @@ impl Span {
     }
 }
 
-/// A tick: the time of day, or the date where a day begins.
+/// Formats a tick: the time of day, or the date at the start of a day.
 fn label(at: i64, step: i64) -> String {
     let civil = Time(at).civil();
     if at % DAY == 0 && step >= MINUTE {

@@ -1,10 +1,10 @@
-//! Takes rows, keeps sums.
+//! Collects rows and keeps sums.
 
 use super::connections::Connections;
 use super::events::Events;
 use super::flows::Flows;
 use super::mesh::Mesh;
-use super::{MOST_NAMES, OpcodeFigures, Origin, Scope, Totals};
+use super::{MAX_NAMES, OpcodeFigures, Origin, Scope, Totals};
 use crate::report::{Period, Report};
 use crate::series::Series;
 use rocescope_model::filter::{Filter, FilterError, RowFilter};
@@ -50,23 +50,23 @@ impl Filters {
         let left = match self.unfiltered.as_slice() {
             [] => String::new(),
             tables => format!(
-                " {} lack a column of it and are whole.",
+                " {} lack a column of the filter and are not filtered.",
                 tables.join(" and ")
             ),
         };
         format!(
-            "The filter `{filter}` chooses flows, connections and events; totals, rates and opcodes are those of all packets.{left}"
+            "The filter `{filter}` selects flows, connections and events; totals, rates and opcodes are those of all packets.{left}"
         )
     }
 }
 
-/// Takes rows, keeps sums.
+/// Collects rows and keeps sums.
 #[derive(Debug)]
 pub struct Collector {
     scope: Scope,
     filters: Filters,
     observers: BTreeSet<String>,
-    /// Capture points beyond [`MOST_NAMES`], as often as they came.
+    /// Rows of observers beyond [`MAX_NAMES`].
     unnamed_observers: u64,
     totals: Totals,
     series: Option<Series<Period>>,
@@ -78,10 +78,10 @@ pub struct Collector {
 }
 
 impl Collector {
-    /// Nothing collected yet.
+    /// Creates an empty collector.
     ///
     /// # Errors
-    /// No table has the columns of the filter.
+    /// Returns an error if no table has the columns of the filter.
     pub fn new(scope: Scope) -> Result<Self, FilterError> {
         let filters = scope
             .filter
@@ -102,9 +102,9 @@ impl Collector {
         })
     }
 
-    /// Takes the rows of all capture points for one window, each in the order of its file.
+    /// Adds the rows of all observers for one window, each in the order of its file.
     ///
-    /// Windows must come in the order of their starts, each once.
+    /// Windows must be added in the order of their starts, each once.
     pub fn window(&mut self, windows: &[WindowRow], flows: &[FlowRow], opcodes: &[OpcodeRow]) {
         let windows = windows
             .iter()
@@ -136,7 +136,7 @@ impl Collector {
         series.add(first.window_start_ns, period);
     }
 
-    /// Takes events, in any order; behind the windows, whose length their sums over time take.
+    /// Adds events, in any order; after the windows, whose length determines the periods.
     pub fn events(&mut self, rows: Vec<EventRow>) {
         let window_ns = match self.totals.window_ns.0 {
             0 => 1_000_000_000,
@@ -154,8 +154,7 @@ impl Collector {
         }
     }
 
-    /// Takes directions of connections, those of one capture point in the order in which they were
-    /// written.
+    /// Adds directions of connections, those of one observer in the order in which they were written.
     pub fn connections(&mut self, rows: Vec<ConnectionRow>) {
         for row in rows {
             if self.wants(&row.observer) {
@@ -166,7 +165,7 @@ impl Collector {
         }
     }
 
-    /// Takes probes, in any order.
+    /// Adds probes, in any order.
     pub fn probes(&mut self, rows: &[ProbeRow]) {
         for row in rows {
             if self.scope.covers(row.time_ns) && self.wants(&row.observer) {
@@ -175,21 +174,21 @@ impl Collector {
         }
     }
 
-    /// Takes windows of one analysis of the probes, whichever hosts are asked for: it is of all of them.
+    /// Adds windows of one probe analysis, which is always of all hosts.
     pub fn sla(&mut self, rows: &[SlaRow]) {
         let rows = rows.iter();
         let covered = rows.filter(|row| self.scope.covers(row.window_start_ns));
         covered.for_each(|row| self.mesh.sla(row));
     }
 
-    /// Takes its verdicts, in the order of their windows.
+    /// Adds its verdicts, in the order of their windows.
     pub fn verdicts(&mut self, rows: &[VerdictRow]) {
         let rows = rows.iter();
         let covered = rows.filter(|row| self.scope.covers(row.window_start_ns));
         covered.for_each(|row| self.mesh.verdict(row));
     }
 
-    /// Takes its links, in the order of their windows.
+    /// Adds its links, in the order of their windows.
     pub fn links(&mut self, rows: &[LinkRow]) {
         let rows = rows.iter();
         let covered = rows.filter(|row| self.scope.covers(row.window_start_ns));
@@ -205,7 +204,7 @@ impl Collector {
 
     fn name(&mut self, observer: &str) {
         if !self.observers.contains(observer) {
-            if self.observers.len() < MOST_NAMES {
+            if self.observers.len() < MAX_NAMES {
                 self.observers.insert(observer.into());
             } else {
                 self.unnamed_observers += 1;
@@ -213,7 +212,7 @@ impl Collector {
         }
     }
 
-    /// The report.
+    /// Returns the report.
     #[must_use]
     pub fn finish(self, origin: Origin) -> Report {
         let mut notes = Vec::new();
@@ -222,14 +221,14 @@ impl Collector {
         }
         if self.observers.len() > 1 {
             notes.push(
-                "Several capture points are summed: a packet that passed two of them counts twice. \
-                 Flows are those of one point each. `--observer NAME` chooses one."
+                "Totals are sums over several observers: a packet that two of them saw counts twice. \
+                 Each flow is listed per observer. `--observer NAME` selects one."
                     .into(),
             );
         }
         if self.unnamed_observers > 0 {
             notes.push(format!(
-                "There are more than {MOST_NAMES} capture points; all are counted, not all are named."
+                "There are more than {MAX_NAMES} observers; all are counted, but not all are named."
             ));
         }
         let ranged = self.scope.from.is_some() || self.scope.to.is_some();
@@ -238,7 +237,7 @@ impl Collector {
             .finish(&self.scope, self.filters.connections.as_ref());
         if ranged && connections.count > 0 {
             notes.push(
-                "Connections are those that lived in the time asked for; their figures count from \
+                "Connections are those that were alive in the requested time; their figures count from \
                  their first packet."
                     .into(),
             );

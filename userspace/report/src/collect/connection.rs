@@ -1,11 +1,11 @@
-//! The two directions of a connection, and what they say together.
+//! The two directions of a connection, and their common metrics.
 
 use super::scope::Scope;
 use rocescope_model::ConnectionRow;
 use rocescope_model::filter::RowFilter;
 use serde::Serialize;
 
-/// Twice the time within which a living direction writes a row.
+/// Twice the interval at which a live direction writes a row.
 const SILENCE_NS: i64 = 120_000_000_000;
 
 /// The two directions of a connection.
@@ -20,7 +20,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Those that are there.
+    /// Returns the known directions.
     pub fn directions(&self) -> impl Iterator<Item = &ConnectionRow> {
         self.a_to_b.iter().chain(&self.b_to_a)
     }
@@ -29,20 +29,20 @@ impl Connection {
         self.directions().map(of).sum()
     }
 
-    /// Packets sent again, as a share of all.
+    /// Returns the share of retransmitted packets.
     #[must_use]
     pub fn resent_share(&self) -> f64 {
         let resent = self.sum(|row| row.retransmitted_packets);
         crate::words::share(resent, self.sum(|row| row.packets))
     }
 
-    /// Largest 99th percentile of its round trips.
+    /// Returns the highest p99 of its round trips.
     #[must_use]
     pub fn rtt_p99_ns(&self) -> Option<u64> {
         self.directions().filter_map(|row| row.rtt_p99_ns).max()
     }
 
-    /// Its ends: `10.0.0.1 ↔ 10.0.0.2 QP 17/18`.
+    /// Returns its endpoints: `10.0.0.1 ↔ 10.0.0.2 QP 17/18`.
     #[must_use]
     pub fn name(&self) -> String {
         let Some(row) = self.directions().next() else {
@@ -53,8 +53,7 @@ impl Connection {
         format!("{} ↔ {} QP {from}/{to}", row.src, row.dst)
     }
 
-    /// What ended it, what it lost or had to send again, what it was asked to wait for: in this
-    /// order.
+    /// Returns its rank by fatal NAKs, then loss and retransmissions, then requests to wait.
     pub(super) fn trouble(&self) -> (u64, u64, u64, u64) {
         (
             self.sum(|row| row.nak_fatal),

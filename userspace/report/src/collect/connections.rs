@@ -1,9 +1,9 @@
-//! Queue pairs: those that live, sums of those that are over, and the worst.
+//! Connections: the live ones, sums of the ended ones, and the worst.
 //!
-//! Rows of a direction are cumulative and written once a minute while it lives, so the latest holds.
-//! A connection is kept until it is over: its rows say `gone`, or none came for
-//! two minutes. Then it is added up and forgotten, unless it is among the worst. So what is kept
-//! is bounded by what a capture follows at once, and not by how many there were in a week.
+//! Rows of a direction are cumulative and written once a minute, so the latest row is valid. A connection is kept until
+//! it ends: its rows have the state `gone`, or there is none for two minutes. Then it is added to the sums and removed,
+//! unless it is among the worst. Memory is therefore bounded by the connections that a capture follows at once, not by
+//! their number in a week.
 
 use super::connection::Connection;
 use super::scope::Scope;
@@ -12,44 +12,43 @@ use rocescope_model::filter::RowFilter;
 use rocescope_model::{ConnectionRow, Over, Row, Value};
 use std::collections::BTreeMap;
 
-/// Connections that live before the first look for those that are over.
+/// Number of connections at which the first search for ended ones starts.
 const FIRST_LOOK: usize = 4_096;
-/// From this share of its request packets on, what a connection resends is worth a sentence.
+/// Share of retransmitted packets from which a connection is named in a finding.
 pub(crate) const RESENT_SHARE: f64 = 0.01;
 
-/// Connections that a sentence names.
+/// Maximum number of connections that a finding names.
 const NAMED: usize = 3;
 
-/// Sums over the connections that are wanted.
+/// Sums over the selected connections.
 #[derive(Debug, Clone, Default)]
 pub struct ConnectionFigures {
-    /// Connections.
+    /// Number of connections.
     pub count: u64,
-    /// Of those, found by CM, by their ACKs, and not paired.
+    /// Number paired by CM, paired by ACKs, and not paired.
     pub paired: [u64; 3],
-    /// Connections that resent 1 % of their packets or more.
+    /// Connections that retransmitted 1 % of their packets or more.
     pub resending: u64,
-    /// Connections that resent, lost or were refused anything.
+    /// Connections with any retransmission, loss or NAK.
     pub troubled: u64,
-    /// Connections with round trips, and those whose 99th percentile is ten times the median.
+    /// Connections with round trips, and those whose p99 is at least ten times the median.
     pub timed: u64,
     /// See `timed`.
     pub uneven: u64,
-    /// All directions as one row.
+    /// All directions merged into one row.
     sums: Option<ConnectionRow>,
-    /// The few that resent the largest share, and the few with most fatal NAKs: to be named,
-    /// however short lists are.
+    /// The few with the largest share of retransmissions, and the few with the most fatal NAKs, to name in findings.
     pub resent: Vec<Connection>,
     /// See `resent`.
     pub ended: Vec<Connection>,
-    /// Those with most trouble, the worst first.
+    /// Those with the most problems, the worst first.
     pub worst: Vec<Connection>,
     /// Those with the longest round trips, the longest first.
     pub slowest: Vec<Connection>,
 }
 
 impl ConnectionFigures {
-    /// Sum of a column over all directions; 0 for one that is not summed.
+    /// Returns the sum of a column over all directions; 0 for a column that is not a sum.
     #[must_use]
     pub fn sum(&self, column: &str) -> u64 {
         let mut sums = self.sums();
@@ -57,7 +56,7 @@ impl ConnectionFigures {
             .map_or(0, |(_, sum)| sum)
     }
 
-    /// Every sum with the name of its column.
+    /// Returns every sum with the name of its column.
     pub fn sums(&self) -> impl Iterator<Item = (&'static str, u64)> {
         let columns = ConnectionRow::TABLE.columns.iter().enumerate();
         let summed = columns.filter(|(_, column)| column.aggregate.observers.is_sum());
@@ -99,7 +98,7 @@ impl ConnectionFigures {
     }
 }
 
-/// Connections of one capture point that may not be over.
+/// Connections of one observer that may be live.
 #[derive(Debug)]
 struct Living {
     connections: BTreeMap<i64, Connection>,
@@ -120,12 +119,12 @@ impl Default for Living {
 /// Connections so far.
 #[derive(Debug)]
 pub(super) struct Connections {
-    /// By capture point: numbers of connections are theirs.
+    /// By observer, because connection numbers are unique only within one.
     living: BTreeMap<String, Living>,
     ended: Ended,
 }
 
-/// What is known of connections that are over.
+/// Sums of ended connections.
 #[derive(Debug)]
 struct Ended {
     figures: ConnectionFigures,
@@ -143,7 +142,7 @@ impl Ended {
         self.figures.add(connection);
         let share = connection.resent_share();
         if share >= RESENT_SHARE {
-            // Parts of a million: ranks have to be whole numbers.
+            // Parts per million: ranks must be integers.
             self.resent
                 .offer((share * 1e6) as u64, || connection.clone());
         }
@@ -187,7 +186,7 @@ impl Connections {
         } else {
             &mut connection.a_to_b
         };
-        // Of rows in the time asked for the latest, else the first behind it.
+        // The latest row in the requested time, else the first one after it.
         let late = |row: &ConnectionRow| scope.to.is_some_and(|to| row.time_ns >= to.0);
         let later = place.as_ref().is_none_or(|known| {
             let in_time = !late(&row) && known.time_ns <= row.time_ns;
@@ -202,7 +201,7 @@ impl Connections {
                 .connections
                 .extract_if(.., |_, connection| connection.is_over(latest_ns));
             over.for_each(|(_, connection)| self.ended.add(&connection, scope, filter));
-            // So that looks cost as much as rows, and no more.
+            // Doubling keeps the cost of searches proportional to the number of rows.
             living.look_at = (living.connections.len() * 2).max(FIRST_LOOK);
         }
     }
@@ -285,7 +284,7 @@ mod tests {
             to: Some(Time(200)),
             ..Scope::default()
         };
-        // One before, one that goes on, one that is written only later, one behind.
+        // One before, one that continues, one that is written only later, one after.
         for (connection, time_ns, packets) in [
             (1, 50, 1),
             (60, 150, 10),

@@ -1,13 +1,13 @@
-//! Events: counts by kind, over time, and the most telling of each kind.
+//! Events: counts by kind, over time, and the most important of each kind.
 
 use super::top::Top;
 use crate::series::{Join, Series};
 use rocescope_model::EventRow;
 use std::collections::BTreeMap;
 
-/// Kinds that have a count of their own; what comes beyond is `other`.
+/// Maximum number of kinds with their own count; further kinds are `other`.
 const MOST_KINDS: usize = 32;
-/// Kinds from what ends a connection to what is normal. Those not named stand between.
+/// Kinds from most to least severe. Kinds not listed rank in the middle.
 const GRAVEST_FIRST: [&str; 14] = [
     "retry_exhausted",
     "fatal_nak",
@@ -24,7 +24,7 @@ const GRAVEST_FIRST: [&str; 14] = [
     "disconnect",
     "connect",
 ];
-/// Length of the first periods of the fine series: events know no window.
+/// Initial period length of the fine series, which does not depend on windows.
 const FINE_NS: i64 = 1_000_000;
 
 /// Counts by kind.
@@ -42,51 +42,51 @@ impl Join for EventCounts {
 /// One kind of event.
 #[derive(Debug, Clone, Default)]
 pub struct KindFigures {
-    /// Its name.
+    /// Name of the kind.
     pub kind: String,
-    /// Rows of it.
+    /// Number of rows.
     pub rows: u64,
-    /// Packets or changes that those stand for.
+    /// Packets or changes that the rows represent.
     pub count: u64,
     /// Time of the first, in nanoseconds since 1970.
     pub first_ns: i64,
     /// Time of the last.
     pub last_ns: i64,
-    /// Its most telling rows, the most telling first.
+    /// Its most important rows, in descending order.
     pub top: Vec<EventRow>,
 }
 
-/// What happened.
+/// The events of a report.
 #[derive(Debug)]
 pub struct EventFigures {
-    /// By kind, the gravest first.
+    /// By kind, the most severe first.
     pub kinds: Vec<KindFigures>,
     /// Packets or changes by kind, in periods of windows.
     pub series: Series<EventCounts>,
-    /// Rows by kind, in periods as short as the span allows.
+    /// Rows by kind, in the shortest periods that the span allows.
     pub fine: Series<EventCounts>,
 }
 
 impl EventFigures {
-    /// Rows in all.
+    /// Returns the total number of rows.
     #[must_use]
     pub fn rows(&self) -> u64 {
         self.kinds.iter().map(|kind| kind.rows).sum()
     }
 
-    /// Of a kind the packets or changes; 0 where there is none.
+    /// Returns the packets or changes of a kind; 0 if there are none.
     #[must_use]
     pub fn count(&self, kind: &str) -> u64 {
         let kind = self.kinds.iter().find(|found| found.kind == kind);
         kind.map_or(0, |found| found.count)
     }
 
-    /// At most `most` rows: the most telling of each kind, the gravest kinds first.
+    /// Returns at most `max` rows: the most important of each kind, the most severe kinds first.
     #[must_use]
-    pub fn telling(&self, most: usize) -> Vec<EventRow> {
+    pub fn important(&self, max: usize) -> Vec<EventRow> {
         let mut rounds = vec![0; self.kinds.len()];
-        let mut left = most;
-        // One of each kind in turn, until there is no room or nothing left.
+        let mut left = max;
+        // One of each kind in turn, until the list is full or nothing is left.
         while left > 0 {
             let before = left;
             for (kind, taken) in self.kinds.iter().zip(&mut rounds) {
@@ -115,27 +115,27 @@ struct EventKind {
 /// Events so far.
 #[derive(Debug)]
 pub(super) struct Events {
-    most: usize,
+    max: usize,
     kinds: BTreeMap<String, EventKind>,
     series: Option<Series<EventCounts>>,
     fine: Series<EventCounts>,
 }
 
 impl Events {
-    pub(super) const fn new(most: usize) -> Self {
+    pub(super) const fn new(max: usize) -> Self {
         Self {
-            most,
+            max,
             kinds: BTreeMap::new(),
             series: None,
             fine: Series::new(FINE_NS),
         }
     }
 
-    /// Takes an event; `window_ns` is the length of windows, as far as that is known.
+    /// Adds an event; `window_ns` is the length of windows, if known.
     pub(super) fn add(&mut self, row: EventRow, window_ns: i64) {
         let known = self.kinds.contains_key(&*row.kind) || self.kinds.len() < MOST_KINDS;
         let name = if known { &*row.kind } else { "other" };
-        let most = self.most;
+        let max = self.max;
         let kind = self.kinds.entry(name.into()).or_insert_with(|| EventKind {
             figures: KindFigures {
                 kind: name.into(),
@@ -143,7 +143,7 @@ impl Events {
                 last_ns: i64::MIN,
                 ..KindFigures::default()
             },
-            top: Top::new(most),
+            top: Top::new(max),
         });
         let figures = &mut kind.figures;
         figures.rows += 1;
@@ -174,12 +174,11 @@ impl Events {
 
 fn gravity(kind: &str) -> usize {
     let place = GRAVEST_FIRST.iter().position(|name| *name == kind);
-    // In the middle: neither hidden nor in front.
+    // In the middle: neither last nor first.
     place.unwrap_or(GRAVEST_FIRST.len() / 2)
 }
 
-/// How much a row tells beside others of its kind: of a change of rate the change, in bits a second,
-/// else what it stands for.
+/// Returns the importance of a row within its kind: for a change of rate the change in bit/s, otherwise its count.
 fn weight(row: &EventRow) -> u64 {
     match (row.value, row.previous) {
         (Some(now), Some(before)) => (now - before).abs() as u64,
@@ -210,14 +209,17 @@ mod tests {
         events.add(row("unheard_of", 1), 1);
         let figures = events.finish();
         assert_eq!((figures.rows(), figures.count("loss")), (11, 15));
-        let told: Vec<(String, u64)> = figures
-            .telling(4)
+        let listed: Vec<(String, u64)> = figures
+            .important(4)
             .iter()
             .map(|row| (row.kind.to_string(), row.count))
             .collect();
         let expected = [("loss", 5), ("loss", 4), ("unheard_of", 1), ("connect", 5)];
-        assert_eq!(told, expected.map(|(kind, count)| (kind.to_owned(), count)));
-        assert_eq!(figures.telling(99).len(), 11);
+        assert_eq!(
+            listed,
+            expected.map(|(kind, count)| (kind.to_owned(), count))
+        );
+        assert_eq!(figures.important(99).len(), 11);
     }
 
     #[test]

@@ -1,25 +1,25 @@
-//! Flows by key, with exact bounds of what the lists of windows do not show.
+//! Flows by key, with exact bounds for what the lists of windows omit.
 //!
-//! A flow that passes two capture points is two here, each with the sizes and the time of its point:
-//! their sum is the traffic of no link, and one point may have watched longer than the other.
+//! A flow that two observers saw is two flows here, each with the sizes and the time of its observer: their sum would
+//! be the traffic of no link, and one observer may have captured longer.
 //!
-//! A window lists its largest flows. A flow that it does not list may have had there as much as its
-//! last listed one, and no more than is left of the window's total; nothing, where the window lists
-//! all it saw. So the size of a flow over many windows lies between the sum of what is listed, less
-//! the listed errors, and the sum of what is listed and of what the other windows leave room for.
+//! A window lists its largest flows. A flow that it does not list is at most as large as the smallest listed one and as
+//! the unlisted rest of the window's total; it is 0 if the window lists all its flows. So the size of a flow over many
+//! windows is at least the sum of its listed sizes minus their errors, and at most the sum of its listed sizes plus
+//! these bounds of the other windows.
 //!
-//! The table holds [`FOLLOWED_FLOWS`] flows and, between two looks, as many again. Then the smaller
-//! half goes, and the most that any of those can have had is remembered: whoever enters later may
-//! have been among them, and starts with that much doubt.
+//! The table holds up to twice [`FOLLOWED_FLOWS`] flows. When it is full, the smaller half is removed, and the maximum
+//! possible size of a removed flow is kept: a flow that enters later may be one of them, and starts with that
+//! uncertainty.
 
-use super::room::{Room, is_whole, least_bytes, least_packets};
+use super::room::{Room, is_whole, min_bytes, min_packets};
 use super::totals::Totals;
 use rocescope_model::filter::RowFilter;
 use rocescope_model::{FlowRow, Over, Row, WindowRow};
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
 
-/// Flows that survive a look: 65,536 of about 350 bytes, 46 MB at the most.
+/// Flows that remain when the table is full: 65,536 of about 350 bytes, at most 46 MB.
 pub const FOLLOWED_FLOWS: usize = 65_536;
 
 type Key = (
@@ -28,7 +28,7 @@ type Key = (
     (Option<u16>, Option<u16>, Option<u32>),
 );
 
-/// The place of a capture point in the list of them, and a flow there.
+/// The index of an observer, and a flow that it saw.
 type KeyAt = (usize, Key);
 
 fn key(row: &FlowRow) -> Key {
@@ -39,62 +39,60 @@ fn key(row: &FlowRow) -> Key {
     )
 }
 
-/// A capture point, over all its windows.
+/// An observer, over all its windows.
 #[derive(Debug)]
 struct Point {
     name: String,
-    /// The room of all windows.
+    /// Bounds for unlisted flows, summed over all windows.
     room: Room,
-    /// What all flows had together.
+    /// Sum of all flows.
     all: Room,
     /// Length of the windows.
     covered_ns: i64,
 }
 
-/// A flow so far.
+/// The state of a flow.
 #[derive(Debug)]
 struct Tally {
-    /// Sums of its listed rows.
+    /// Sums of the listed rows of the flow.
     sums: FlowRow,
-    /// The room of windows that list it: it had none of that.
+    /// Bounds of the windows that list the flow, which do not apply to it.
     listed: Room,
-    /// What it may have had before it came into the table.
+    /// Maximum size before it entered the table.
     before: Room,
 }
 
-/// The table.
+/// The table of flows.
 #[derive(Debug, Default)]
 pub(super) struct Flows {
     flows: HashMap<KeyAt, Tally>,
-    /// Capture points by their numbers.
+    /// Observers by index.
     points: Vec<Point>,
-    /// The most that a flow that had to go can have had, by what is listed.
+    /// Maximum listed size of a removed flow.
     gone: Room,
     forgotten: bool,
-    /// Some window listed fewer flows than it saw.
+    /// Whether any window listed fewer flows than it saw.
     cut: bool,
 }
 
 /// The top flows.
 #[derive(Debug, Clone, Default)]
 pub struct FlowFigures {
-    /// The largest by what they had for certain. Sizes never fall short of the truth, and exceed it
-    /// by at most their `error_` columns; the window is the whole span, rates are over the windows of
-    /// the capture point.
+    /// The largest by lower bound. Sizes are never below the true value, and above it by at most their `error_`
+    /// columns; the window is the whole span, rates are over the windows of the observer.
     pub rows: Vec<FlowRow>,
-    /// Those with most ECN marks.
+    /// Those with the most ECN marks.
     pub marked: Vec<FlowRow>,
-    /// Different flows that were met, at whichever capture point.
+    /// Number of distinct flows, over all observers.
     pub distinct: u64,
-    /// Whether `distinct` is all, and not a lower bound.
+    /// Whether `distinct` is exact, not a lower bound.
     pub distinct_exact: bool,
-    /// Flows that reached the elephant threshold in a window.
+    /// Number of flows that reached the elephant threshold in a window.
     pub elephants: u64,
 }
 
 impl Flows {
-    /// Takes what the capture point `observer` lists for a window; of those rows the ones that
-    /// `filter` wants.
+    /// Adds the rows that `observer` lists for a window and that match `filter`.
     pub(super) fn window<'a>(
         &mut self,
         observer: &str,
@@ -116,7 +114,7 @@ impl Flows {
         }
     }
 
-    /// Adds a window to its capture point; the number of that.
+    /// Adds a window to its observer and returns the observer's index.
     fn point(&mut self, observer: &str, windows: &[&WindowRow], room: Room) -> usize {
         let met = self.points.iter().position(|point| point.name == observer);
         let number = met.unwrap_or(self.points.len());
@@ -155,12 +153,12 @@ impl Flows {
         tally.listed.add(room);
     }
 
-    /// Keeps the `keep` largest.
+    /// Keeps the `keep` largest flows.
     fn forget(&mut self, keep: usize) {
         let mut sizes: Vec<(u64, KeyAt)> = self
             .flows
             .iter()
-            .map(|(key, tally)| (least_bytes(&tally.sums), *key))
+            .map(|(key, tally)| (min_bytes(&tally.sums), *key))
             .collect();
         if sizes.len() <= keep {
             return;
@@ -173,7 +171,7 @@ impl Flows {
                     frame_bytes: tally.sums.frame_bytes,
                     packets: tally.sums.packets,
                 });
-                self.gone = self.gone.most(had);
+                self.gone = self.gone.larger(had);
             }
         }
         self.forgotten = true;
@@ -193,13 +191,13 @@ impl Flows {
             doubt.add(tally.before);
             let mut row = tally.sums.clone();
             let observed_bytes = row.frame_bytes.saturating_add(doubt.frame_bytes);
-            // No flow is larger than all together.
+            // No flow is larger than the sum of all.
             row.frame_bytes = observed_bytes.min(point.all.frame_bytes);
-            let least = least_bytes(&tally.sums);
+            let least = min_bytes(&tally.sums);
             row.error_frame_bytes = row.frame_bytes.saturating_sub(least);
             row.packets = row.packets.saturating_add(doubt.packets);
             row.packets = row.packets.min(point.all.packets);
-            row.error_packets = row.packets.saturating_sub(least_packets(&tally.sums));
+            row.error_packets = row.packets.saturating_sub(min_packets(&tally.sums));
             row.rank = u32::try_from(rank + 1).unwrap_or(u32::MAX);
             row.window_start = rocescope_model::Time(totals.start_ns);
             row.window_start_ns = totals.start_ns;
@@ -210,7 +208,7 @@ impl Flows {
             row
         };
         flows.sort_by(|(a_key, a), (b_key, b)| {
-            let by_size = least_bytes(&b.sums).cmp(&least_bytes(&a.sums));
+            let by_size = min_bytes(&b.sums).cmp(&min_bytes(&a.sums));
             by_size.then(a_key.cmp(b_key))
         });
         let ranked = || flows.iter().enumerate();
@@ -351,8 +349,8 @@ mod tests {
         );
     }
 
-    /// The second point watched a third of the time: neither is its flow's rate spread over the
-    /// time of the other, nor are the two added up.
+    /// The second observer captured for a third of the time: its flow's rate is not averaged over the time of the
+    /// other, and the two are not added.
     #[test]
     fn capture_points_have_flows_of_their_own() {
         let mut flows = Flows::default();

@@ -1,4 +1,4 @@
-//! The mesh of probes: pairs of NICs, how well it did over time, problems, links.
+//! The mesh of probes: pairs of NICs, service level over time, problems, links.
 
 use super::scope::Scope;
 use crate::series::{Join, Series};
@@ -8,20 +8,20 @@ use rocescope_model::{LinkRow, Over, PairRow, ProbeRow, Row, SlaRow, Time, Verdi
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-/// Problems that are told apart; what comes beyond is counted.
+/// Maximum number of separate problems; further ones are only counted.
 const MOST_PROBLEMS: usize = 1_000;
-/// Links that are told apart; those beyond are counted as often as they come.
+/// Maximum number of separate links; rows of further ones are only counted.
 const MOST_LINKS: usize = 65_536;
-/// Length of the periods of probes that nobody has analysed.
+/// Period length for probes without an analysis.
 const UNKNOWN_NS: i64 = 20_000_000_000;
 
-/// One or several windows of the analysis that follow each other.
+/// One or several consecutive windows of the analysis.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct MeshPeriod {
-    /// By the rules of the columns: counts are sums, ratios of drops those of the sums; hosts, `asymmetric_ratio` and
-    /// every quantile the largest of a window.
+    /// Merged by the rules of the columns: counts are sums, drop ratios are ratios of sums; hosts, `asymmetric_ratio`
+    /// and quantiles are maxima.
     pub sums: SlaRow,
-    /// How many windows.
+    /// Number of windows.
     pub windows: u64,
 }
 
@@ -36,35 +36,35 @@ impl Join for MeshPeriod {
     }
 }
 
-/// Everything that is known of the mesh.
+/// The mesh of probes in a report.
 #[derive(Debug)]
 pub struct MeshFigures {
-    /// The first probe or the first window.
+    /// Time of the first probe or the first window.
     pub start_ns: i64,
-    /// The last probe or the end of the last window.
+    /// Time of the last probe or the end of the last window.
     pub end_ns: i64,
     /// Pairs of NICs, sorted by name.
     pub pairs: Vec<PairRow>,
-    /// Probes of more pairs than are followed: in no pair.
+    /// Probes of pairs beyond the maximum number of pairs.
     pub unfollowed: u64,
-    /// Windows of the analysis over time; none where nobody has analysed the probes.
+    /// Windows of the analysis over time; empty if the probes are not analysed.
     pub series: Series<MeshPeriod>,
-    /// All of them together.
+    /// Sum of all windows.
     pub total: MeshPeriod,
     /// Problems in the order in which they were first seen.
     pub problems: Vec<Problem>,
-    /// Verdicts beyond those.
+    /// Number of verdicts of further problems.
     pub more_verdicts: u64,
-    /// Sums of every learnt link.
+    /// Sums of every discovered link.
     pub links: Vec<LinkRow>,
-    /// Rows of links beyond those.
+    /// Number of rows of further links.
     pub more_links: u64,
-    /// Links that probes crossed in the last window, and all that were learnt by then.
+    /// Links that probes crossed in the last window, and all discovered links.
     pub last_links: (u64, u64),
 }
 
 impl MeshFigures {
-    /// Windows, or as many neighbours together as `window_ns` says, as rows of `sla`.
+    /// Returns windows, or several neighbours merged up to `window_ns`, as rows of `sla`.
     #[must_use]
     pub fn sla(&self) -> Vec<SlaRow> {
         let window_ns = self.series.period_ns();
@@ -78,7 +78,7 @@ impl MeshFigures {
     }
 }
 
-/// Rows so far.
+/// The rows collected so far.
 #[derive(Debug)]
 pub(super) struct Mesh {
     pairs: Pairs,
@@ -165,7 +165,7 @@ impl Mesh {
             .or_insert_with(|| row.clone());
     }
 
-    /// The figures; none where there was no row of the mesh.
+    /// Returns the mesh; `None` without rows of it.
     pub(super) fn finish(self, scope: &Scope) -> Option<MeshFigures> {
         let (mut start_ns, mut end_ns) = self.span?;
         start_ns = scope.from.map_or(start_ns, |from| start_ns.max(from.0));

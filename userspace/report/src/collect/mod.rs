@@ -1,18 +1,18 @@
-//! Rows in, a [`Report`](crate::Report) out, in bounded memory.
+//! Collects rows into a [`Report`](crate::Report), in bounded memory.
 //!
-//! | module | what it keeps |
+//! | module | what it holds |
 //! |---|---|
-//! | `scope` | what is asked, and where the rows came from |
-//! | `collector` | rows to each of the others |
-//! | `totals` | sums over all windows, and the windows with most |
-//! | `flows` | flows by key, up to a bound, with what may be missing of each |
-//! | `room` | what a window's list leaves room for |
-//! | `opcodes` | one sum an opcode |
-//! | `connection` | the two directions of one |
-//! | `connections` | connections that live, sums of those that do not, the worst |
-//! | `events` | counts by kind, over time, and the most telling of each |
+//! | `scope` | the request, and the source of the rows |
+//! | `collector` | passes rows to the other modules |
+//! | `totals` | sums over all windows, and peak windows |
+//! | `flows` | flows by key, bounded, with the error of each |
+//! | `room` | bounds for flows that a window does not list |
+//! | `opcodes` | one sum for each opcode |
+//! | `connection` | the two directions of a connection |
+//! | `connections` | live connections, sums of ended ones, the worst |
+//! | `events` | counts by kind, over time, and the most important of each |
 //! | `mesh` | the mesh of probes: pairs of NICs, sums over time, problems, links |
-//! | `top` | the greatest so many of anything |
+//! | `top` | the items with the highest ranks |
 
 mod collector;
 mod connection;
@@ -34,5 +34,5 @@ pub use events::{EventCounts, EventFigures, KindFigures};
 pub use flows::{FOLLOWED_FLOWS, FlowFigures};
 pub use mesh::{MeshFigures, MeshPeriod};
 pub use opcodes::OpcodeFigures;
-pub use scope::{MOST_NAMES, Origin, Scope};
+pub use scope::{MAX_NAMES, Origin, Scope};
 pub use totals::{Peak, Totals};

@@ -1,4 +1,4 @@
-//! One sum an opcode.
+//! One sum for each opcode.
 
 use super::totals::Totals;
 use rocescope_model::{OpcodeRow, Over, Row, Time};
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, Default)]
 pub struct OpcodeFigures {
     by_number: BTreeMap<u8, OpcodeRow>,
-    /// One row an opcode, most frame bytes first.
+    /// One row for each opcode, most frame bytes first.
     pub rows: Vec<OpcodeRow>,
 }
 

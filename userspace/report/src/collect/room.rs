@@ -1,11 +1,11 @@
-//! What a list of the largest flows leaves room for.
+//! Bounds for flows that are not in the list of the largest.
 
 use rocescope_model::{FlowRow, WindowRow};
 
 /// Bytes of the shortest RoCEv2 frame, from the Ethernet header to the ICRC: 14 + 20 + 8 + 12 + 4.
 const LEAST_FRAME_BYTES: u64 = 58;
 
-/// The most that a flow can have had somewhere beside what is listed.
+/// Upper bound for a flow in addition to its listed sizes.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Room {
     pub(super) frame_bytes: u64,
@@ -25,15 +25,15 @@ impl Room {
         }
     }
 
-    pub(super) fn most(self, other: Self) -> Self {
+    pub(super) fn larger(self, other: Self) -> Self {
         Self {
             frame_bytes: self.frame_bytes.max(other.frame_bytes),
             packets: self.packets.max(other.packets),
         }
     }
 
-    /// What a window leaves for a flow that it does not list. It has several rows where captures
-    /// followed each other within it.
+    /// Returns the bound for a flow that a window does not list. The window has several rows if several captures ran
+    /// within it.
     pub(super) fn beside(windows: &[&WindowRow], listed: &[&FlowRow]) -> Self {
         if is_whole(windows, listed) {
             return Self::default();
@@ -47,8 +47,8 @@ impl Room {
         }
         let mut last = u64::MAX;
         for row in listed {
-            left.frame_bytes = left.frame_bytes.saturating_sub(least_bytes(row));
-            left.packets = left.packets.saturating_sub(least_packets(row));
+            left.frame_bytes = left.frame_bytes.saturating_sub(min_bytes(row));
+            left.packets = left.packets.saturating_sub(min_packets(row));
             last = last.min(row.frame_bytes);
         }
         if windows.len() == 1 {
@@ -59,16 +59,16 @@ impl Room {
     }
 }
 
-/// Whether all flows of a window are listed, and exact.
+/// Whether all flows of a window are listed with exact sizes.
 pub(super) fn is_whole(windows: &[&WindowRow], listed: &[&FlowRow]) -> bool {
     let flows: u64 = windows.iter().map(|row| row.flows).sum();
     windows.iter().all(|row| row.flows_exact) && listed.len() as u64 >= flows
 }
 
-pub(super) const fn least_bytes(row: &FlowRow) -> u64 {
+pub(super) const fn min_bytes(row: &FlowRow) -> u64 {
     row.frame_bytes.saturating_sub(row.error_frame_bytes)
 }
 
-pub(super) const fn least_packets(row: &FlowRow) -> u64 {
+pub(super) const fn min_packets(row: &FlowRow) -> u64 {
     row.packets.saturating_sub(row.error_packets)
 }

@@ -1,41 +1,41 @@
-//! What is asked of the rows, and where they came from.
+//! The request, and the source of the rows.
 
 use rocescope_model::Time;
 use rocescope_model::filter::Filter;
 use std::collections::BTreeSet;
 
-/// Different names kept of observers, sources and the like: a list to read, not to fill memory.
-pub const MOST_NAMES: usize = 32;
+/// Maximum number of names of observers, sources and the like.
+pub const MAX_NAMES: usize = 32;
 
-/// Where the rows came from.
+/// The source of the rows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Origin {
     /// Name of the dataset.
     pub dataset: String,
-    /// Interfaces and files that the frames came from.
+    /// Interfaces and files of the frames.
     pub sources: BTreeSet<String>,
-    /// How they were captured.
+    /// Capture modes.
     pub modes: BTreeSet<String>,
-    /// Clocks that stamped them.
+    /// Clocks of the timestamps.
     pub clocks: BTreeSet<String>,
-    /// Files that did not read, with the reason: their rows are missing.
+    /// Unreadable files, with the reason; their rows are missing.
     pub unreadable: Vec<(String, String)>,
-    /// Segments that are being written, or were left open by a killed capture: theirs too.
+    /// Segments being written or left open by a killed capture; their rows are missing.
     pub open_segments: usize,
 }
 
-/// What is asked of the rows.
+/// The request.
 #[derive(Debug, Clone)]
 pub struct Scope {
-    /// Rows of each list.
+    /// Maximum rows of each list.
     pub top: usize,
-    /// Windows and events from this time on.
+    /// Only windows and events from this time on.
     pub from: Option<Time>,
-    /// Windows and events before this time.
+    /// Only windows and events before this time.
     pub to: Option<Time>,
-    /// Rows of this capture point alone.
+    /// Only rows of this observer.
     pub observer: Option<String>,
-    /// Flows, connections and events for which this holds.
+    /// Only flows, connections and events that match.
     pub filter: Option<Filter>,
 }
 
@@ -52,7 +52,7 @@ impl Default for Scope {
 }
 
 impl Scope {
-    /// Whether an instant, in nanoseconds since 1970, lies in the time asked for.
+    /// Whether an instant, in nanoseconds since 1970, is in the requested time.
     #[must_use]
     pub fn covers(&self, time_ns: i64) -> bool {
         self.from.is_none_or(|from| from.0 <= time_ns) && self.to.is_none_or(|to| time_ns < to.0)

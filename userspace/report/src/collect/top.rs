@@ -1,41 +1,41 @@
-//! The greatest so many of anything.
+//! The items with the highest ranks.
 
 use std::collections::BTreeMap;
 
-/// Keeps the items with the greatest ranks. Of equal ranks the first to come stays.
+/// Keeps the items with the highest ranks. Of equal ranks, the first one stays.
 #[derive(Debug, Clone)]
 pub(super) struct Top<R, T> {
-    most: usize,
-    /// By rank, then by arrival, the latest first: the least is the first of all.
+    max: usize,
+    /// By rank, then by arrival, the latest first: the lowest is the first entry.
     items: BTreeMap<(R, std::cmp::Reverse<u64>), T>,
     arrivals: u64,
 }
 
 impl<R: Ord, T> Top<R, T> {
-    pub(super) const fn new(most: usize) -> Self {
+    pub(super) const fn new(max: usize) -> Self {
         Self {
-            most,
+            max,
             items: BTreeMap::new(),
             arrivals: 0,
         }
     }
 
-    /// Takes an item if it is among the greatest; makes it only then.
+    /// Adds an item if its rank is among the highest; creates it only then.
     pub(super) fn offer(&mut self, rank: R, item: impl FnOnce() -> T) {
-        let full = self.items.len() >= self.most;
-        let least = self.items.first_key_value();
-        if full && least.is_none_or(|((least, _), _)| rank <= *least) {
+        let full = self.items.len() >= self.max;
+        let min = self.items.first_key_value();
+        if full && min.is_none_or(|((min, _), _)| rank <= *min) {
             return;
         }
         self.arrivals += 1;
         self.items
             .insert((rank, std::cmp::Reverse(self.arrivals)), item());
-        if self.items.len() > self.most {
+        if self.items.len() > self.max {
             self.items.pop_first();
         }
     }
 
-    /// The greatest first.
+    /// Returns the items, highest rank first.
     pub(super) fn into_sorted(self) -> Vec<T> {
         self.items.into_values().rev().collect()
     }

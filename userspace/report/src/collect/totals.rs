@@ -1,12 +1,12 @@
-//! Sums over all windows, and the windows with most.
+//! Sums over all windows, and the peak windows.
 
 use crate::report::Period;
 use rocescope_model::{Over, Row, WindowRow};
 
-/// The greatest rate of one window, and when that began.
+/// The highest rate of a window, and the start of that window.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Peak {
-    /// Bits or packets a second.
+    /// Bits or packets per second.
     pub rate: f64,
     /// Start of the window, in nanoseconds since 1970.
     pub start_ns: i64,
@@ -17,24 +17,24 @@ pub struct Peak {
 pub struct Totals {
     /// The sums, by the rules of the columns.
     pub sums: WindowRow,
-    /// Windows, those of several capture points at one time once.
+    /// Number of windows; a window of several observers counts once.
     pub windows: u64,
     /// Start of the first window, in nanoseconds since 1970.
     pub start_ns: i64,
-    /// End of the last.
+    /// End of the last window.
     pub end_ns: i64,
-    /// Length of all windows together: time without frames has no windows.
+    /// Total length of the windows: time without frames has no windows.
     pub covered_ns: i64,
     /// Shortest and longest window.
     pub window_ns: (i64, i64),
-    /// The window with most frame bits a second.
+    /// The window with the highest frame rate.
     pub peak_bps: Peak,
-    /// The window with most RoCE packets a second.
+    /// The window with the highest packet rate.
     pub peak_pps: Peak,
 }
 
 impl Totals {
-    /// Takes a window, behind all that began earlier.
+    /// Adds a window, after all that started earlier.
     pub(super) fn window(&mut self, period: &Period) {
         let (start_ns, length) = (period.sums.window_start_ns, period.sums.window_ns);
         if self.windows == 0 {
@@ -59,25 +59,25 @@ impl Totals {
         }
     }
 
-    /// From the first window's start to the last one's end.
+    /// Returns the time from the start of the first window to the end of the last.
     #[must_use]
     pub const fn span_ns(&self) -> i64 {
         self.end_ns.saturating_sub(self.start_ns)
     }
 
-    /// Frame bits a second over the windows.
+    /// Returns the mean frame rate of the windows.
     #[must_use]
     pub fn mean_bps(&self) -> f64 {
         self.sums.frame_bytes as f64 * 8e9 / self.covered_ns.max(1) as f64
     }
 
-    /// RoCE packets a second over the windows.
+    /// Returns the mean packet rate of the windows.
     #[must_use]
     pub fn mean_pps(&self) -> f64 {
         self.sums.roce_packets as f64 * 1e9 / self.covered_ns.max(1) as f64
     }
 
-    /// Where frames went, with the names of their columns: the parts of the loss identity.
+    /// Returns the parts of the loss identity with the names of their columns.
     #[must_use]
     pub const fn parts(&self) -> [(&'static str, u64); 7] {
         let sums = &self.sums;
@@ -92,7 +92,7 @@ impl Totals {
         ]
     }
 
-    /// Frames seen less those accounted for: 0 where the loss identity holds.
+    /// Returns frames seen minus frames accounted for: 0 if the loss identity holds.
     #[must_use]
     pub fn unaccounted_frames(&self) -> i64 {
         let parts: u64 = self.parts().iter().map(|(_, count)| count).sum();
@@ -102,7 +102,7 @@ impl Totals {
             .wrapping_sub(parts.cast_signed())
     }
 
-    /// Whether all that reached the capture is in the dataset.
+    /// Whether the dataset accounts for all frames that reached the capture.
     #[must_use]
     pub fn complete(&self) -> bool {
         self.unaccounted_frames() == 0 && self.sums.lost_packets == 0

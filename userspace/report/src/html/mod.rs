@@ -1,9 +1,8 @@
-//! The document as one HTML page that opens from disk and asks nobody for anything.
+//! The document as one self-contained HTML page that opens from disk.
 //!
-//! Style, script and charts are within. The page forbids itself every request, and any style or
-//! script but these two, by their hashes: should a name ever get past the escaping (which the
-//! template does for every text), a browser would not run it. Without scripts all is there; the
-//! script adds quick tooltips and sorting.
+//! It contains style, script and charts. Its content security policy forbids every request, and allows only this style
+//! and script, by their hashes: if a name ever evaded the escaping (which the template does for every text), a browser
+//! would not run it. The page is complete without the script, which adds faster tooltips and sorting.
 
 use crate::Report;
 use crate::chart::Chart;
@@ -16,9 +15,9 @@ const SCRIPT: &str = include_str!("script.js");
 /// SHA-256 of [`STYLE`], base64.
 const STYLE_HASH: &str = "xKSRiWsPRbOXvBISz1NElZW/5xXoPKA0gA1ICtW4Gqs=";
 /// SHA-256 of [`SCRIPT`], base64.
-const SCRIPT_HASH: &str = "cooeIChC6qymTAE9afSlBETZtVTTK3RF/XPEOF7QxGs=";
+const SCRIPT_HASH: &str = "0x+ex0PIVZ8IIwyh8QvVAlarWIVPPCCWACmrgYyn8xo=";
 
-/// The page.
+/// Returns the page.
 #[must_use]
 pub fn document(report: &Report) -> String {
     let sections = sections::all(report);
@@ -56,7 +55,7 @@ pub fn document(report: &Report) -> String {
                 }
                 main { @for section in &sections { (draw(section)) } }
                 footer {
-                    p { "Times are UTC. Figures come from the tables that " code { "rocescope schema" } " explains." }
+                    p { "Times are UTC. " code { "rocescope schema" } " describes the columns." }
                 }
                 script { (PreEscaped(SCRIPT)) }
             }
@@ -65,7 +64,7 @@ pub fn document(report: &Report) -> String {
     page.into_string()
 }
 
-/// What everybody asks for first.
+/// Renders the key metrics.
 fn figures(report: &Report) -> Markup {
     html! {
         div.figures {
@@ -80,7 +79,7 @@ fn figures(report: &Report) -> Markup {
     }
 }
 
-/// What somebody should look at, from all sections.
+/// Renders the problems of all sections.
 fn summary(sections: &[Section]) -> Markup {
     let bad = sections.iter().flat_map(|section| {
         let findings = section.findings.iter();
@@ -90,9 +89,9 @@ fn summary(sections: &[Section]) -> Markup {
     let bad: Vec<_> = bad.collect();
     html! {
         div.summary {
-            h2 { "What to look at" }
+            h2 { "Problems" }
             @if bad.is_empty() {
-                ul.findings { li.good { "Nothing here asks for attention." } }
+                ul.findings { li.good { "No problems found." } }
             } @else {
                 ul.findings {
                     @for (section, finding) in bad {
@@ -127,7 +126,7 @@ fn draw(section: &Section) -> Markup {
     }
 }
 
-/// Text in which commands and names stand between backticks.
+/// Renders text with commands and names between backticks.
 fn prose(text: &str) -> Markup {
     let text = visible(text);
     let mut pieces = text.split('`');
@@ -135,7 +134,7 @@ fn prose(text: &str) -> Markup {
     while let Some(piece) = pieces.next() {
         let more = match pieces.next() {
             Some(behind) => html! { code { (piece) } (behind) },
-            // It was never closed.
+            // Unclosed backtick.
             None => html! { "`" (piece) },
         };
         markup.0.push_str(&more.0);
@@ -202,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_between_backticks_is_code() {
+    fn text_between_backticks_is_code() {
         for (text, markup) in [
             ("plain & <text>", "plain &amp; &lt;text&gt;"),
             ("a `b` c `<d>`", "a <code>b</code> c <code>&lt;d&gt;</code>"),
@@ -212,9 +211,9 @@ mod tests {
         }
     }
 
-    /// A browser refuses what does not hash to what the page says.
+    /// A browser rejects content that does not match the hash in the page.
     #[test]
-    fn the_policy_names_the_style_and_script_that_are_there() {
+    fn the_policy_has_the_hashes_of_style_and_script() {
         for (source, hash, name) in [
             (STYLE, STYLE_HASH, "STYLE_HASH"),
             (SCRIPT, SCRIPT_HASH, "SCRIPT_HASH"),

@@ -1,5 +1,5 @@
 "use strict";
-// Tooltips at once: the browser's own take a second. The words are those of the titles.
+// Show tooltips immediately: those of the browser take a second. Their text is that of the titles.
 const tip = document.body.appendChild(document.createElement("div"));
 tip.className = "tip";
 tip.hidden = true;
@@ -17,7 +17,7 @@ document.addEventListener("mousemove", (event) => {
   tip.style.left = Math.max(4, right ? event.clientX - 14 - tip.offsetWidth : event.clientX + 14) + "px";
   tip.style.top = (below ? event.clientY - 14 - tip.offsetHeight : event.clientY + 14) + "px";
 });
-// Columns sort by the number behind the text, the largest first; again, the other way round.
+// A click on a heading sorts by the numbers of the cells: descending first, then ascending.
 for (const table of document.querySelectorAll("table")) {
   const heads = [...table.tHead.rows[0].cells];
   const body = table.tBodies[0];

@@ -1,4 +1,4 @@
-//! Was it too much?
+//! Was there congestion?
 
 use super::flows::{columns, name};
 use super::grid::Grid;
@@ -11,9 +11,9 @@ use crate::words::{bits, percent, plural, share};
 use rocescope_model::Unit;
 use rocescope_model::human::grouped;
 
-/// From this share of marked packets on, congestion is more than a moment.
+/// Share of marked packets from which congestion is a problem.
 const MARKED_SHARE: f64 = 0.01;
-/// A change of rate by less than this share is none.
+/// Relative change of rate below which a rate counts as unchanged.
 const STEADY: f64 = 0.05;
 
 pub(super) fn section(report: &Report) -> Section {
@@ -42,12 +42,12 @@ pub(super) fn section(report: &Report) -> Section {
     let marked = &report.flows.marked;
     if !marked.is_empty() {
         let mut columns = columns(report, marked);
-        // What the table is about stands first.
+        // The subject of the table comes first.
         columns.retain(|name| !["rank", "ecn_ce_packets"].contains(name));
         columns.insert(0, "ecn_ce_packets");
         section
             .grids
-            .push(Grid::of("Flows with most marks", marked, &columns));
+            .push(Grid::of("Flows with the most ECN marks", marked, &columns));
     }
     let lines = [
         (
@@ -63,7 +63,7 @@ pub(super) fn section(report: &Report) -> Section {
         steps,
     });
     section.charts.push(Chart {
-        title: "Marks and notifications".into(),
+        title: "ECN marks and CNPs".into(),
         note: sampled(report),
         plot: Plot::Lines(Lines {
             unit: Unit::PacketsPerSecond,
@@ -80,18 +80,21 @@ fn findings(report: &Report) -> Vec<Finding> {
     let (marked, notified) = (sums.ecn_ce_packets, sums.cnp_packets);
     if marked + notified == 0 {
         return vec![Finding::good(
-            "No congestion: not one packet was marked, not one CNP was sent.",
+            "No congestion: no packet has an ECN mark, and no CNP was sent.",
         )];
     }
     let marked_share = share(marked, sums.roce_packets);
     let mut text = format!(
-        "{} carry the mark of congestion ({}), and {} asked senders to slow down",
+        "Congestion: {} with an ECN mark ({}) and {} to senders",
         plural(marked, "packet"),
         percent(marked_share),
         plural(notified, "CNP")
     );
     if let Some(first) = report.flows.marked.first() {
-        text.push_str(&format!("; most marks are on {}", name(report, first)));
+        text.push_str(&format!(
+            "; the flow with the most marks is {}",
+            name(report, first)
+        ));
     }
     let mut findings = vec![if marked_share >= MARKED_SHARE {
         Finding::bad(text + ".")
@@ -102,8 +105,7 @@ fn findings(report: &Report) -> Vec<Finding> {
     findings
 }
 
-/// What senders did about it, where it was measured: of the connection with most such measurements
-/// among those listed.
+/// Returns the reaction of the sender with the most measurements among the listed connections.
 fn slowed(report: &Report) -> Option<Finding> {
     let connections = &report.connections;
     let listed = connections.worst.iter().chain(&connections.slowest);

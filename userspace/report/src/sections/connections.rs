@@ -1,4 +1,4 @@
-//! Who is in trouble?
+//! Which connections have problems?
 
 use super::grid::{Grid, filled};
 use super::section::{Finding, Section};
@@ -55,11 +55,11 @@ pub(super) fn section(report: &Report) -> Section {
     columns.extend(LAST);
     let title = if (connections.worst.len() as u64) < connections.count {
         format!(
-            "The {} with most trouble, a row a direction",
+            "The {} connections with the most problems, one row per direction",
             connections.worst.len()
         )
     } else {
-        "Most trouble first, a row a direction".into()
+        "Connections, most problems first, one row per direction".into()
     };
     section.grids.push(Grid::of(title, &rows, &columns));
     section.charts.extend(chart(report));
@@ -74,14 +74,14 @@ fn facts(report: &Report) -> Vec<(String, String)> {
         (
             "Connections",
             format!(
-                "{}: {cm} paired by CM, {ack} by their ACKs, {none} not paired",
+                "{}: {cm} paired by CM, {ack} by ACKs, {none} not paired",
                 grouped(connections.count)
             ),
         ),
         (
             "Requests",
             format!(
-                "{} sent again, {} out of order, {} duplicate, {} timeouts",
+                "{} retransmitted, {} out of order, {} duplicate, {} timeouts",
                 sum("retransmitted_packets"),
                 sum("out_of_order_packets"),
                 sum("duplicate_packets"),
@@ -91,7 +91,7 @@ fn facts(report: &Report) -> Vec<(String, String)> {
         (
             "Lost",
             format!(
-                "{} before the tap, {} behind it, {} in {} gaps never filled",
+                "{} packets upstream of the tap, {} downstream of it, {} in {} gaps never filled",
                 sum("lost_before_tap_packets"),
                 sum("lost_after_tap_packets"),
                 sum("lost_gap_packets"),
@@ -99,9 +99,9 @@ fn facts(report: &Report) -> Vec<(String, String)> {
             ),
         ),
         (
-            "Answers",
+            "Responses",
             format!(
-                "{} NAKs for a PSN, {} RNR NAKs, {} fatal NAKs, {} CNPs",
+                "{} PSN sequence NAKs, {} RNR NAKs, {} fatal NAKs, {} CNPs",
                 sum("nak_psn_sequence"),
                 sum("rnr_nak"),
                 sum("nak_fatal"),
@@ -117,9 +117,9 @@ fn findings(report: &Report) -> Vec<Finding> {
     let connections = &report.connections;
     if connections.count == 0 {
         let text = if report.scope.filter.is_some() {
-            "No connection is known that the filter wants."
+            "No connection matches the filter."
         } else {
-            "No connection is known: `capture --connections` follows them."
+            "No connections: `capture --connections` follows them."
         };
         return vec![Finding::note(text)];
     }
@@ -137,7 +137,7 @@ fn findings(report: &Report) -> Vec<Finding> {
     let not_ready = connections.sum("rnr_nak");
     if not_ready > 0 {
         findings.push(Finding::bad(format!(
-            "Receivers were not ready {} times: they post too few receive requests.",
+            "Receivers were not ready {} times (RNR NAKs): they post too few receive requests.",
             grouped(not_ready)
         )));
     }
@@ -151,9 +151,9 @@ fn resent(report: &Report) -> Finding {
     let resent_share = percent(share(resent, connections.sum("packets")));
     let all = plural(connections.count, "connection");
     match (connections.resending, connections.troubled) {
-        (0, 0) => Finding::good(format!("None of {all} lost a packet or sent one again.")),
+        (0, 0) => Finding::good(format!("No loss and no retransmission on {all}.")),
         (0, troubled) => Finding::note(format!(
-            "{} of {all} lost packets or sent them again, none as much as {}; {resent_share} of all packets are repeats.",
+            "{} of {all} lost or retransmitted packets, each less than {}; {resent_share} of all packets are retransmissions.",
             grouped(troubled),
             percent(crate::collect::RESENT_SHARE),
         )),
@@ -168,7 +168,7 @@ fn resent(report: &Report) -> Finding {
                 more => format!(" and {} more", grouped(more)),
             };
             Finding::bad(format!(
-                "{} of {all} resent {} of their packets or more: {}{more}.",
+                "{} of {all} retransmitted {} of their packets or more: {}{more}.",
                 grouped(resending),
                 percent(crate::collect::RESENT_SHARE),
                 named.join(", ")
@@ -182,7 +182,7 @@ fn round_trips(report: &Report) -> Option<Finding> {
     let slowest = connections.slowest.first()?;
     let p99_ns = slowest.rtt_p99_ns()?;
     let mut text = format!(
-        "Round trips were measured on {}; the longest 99th percentile is {}, of {}",
+        "Round trips were measured on {}; the highest p99 is {}, on {}",
         plural(connections.timed, "connection"),
         nanos(p99_ns),
         slowest.name()
@@ -191,13 +191,13 @@ fn round_trips(report: &Report) -> Option<Finding> {
         return Some(Finding::note(text + "."));
     }
     text.push_str(&format!(
-        ". On {} it is ten times the median or more.",
+        ". On {} the p99 is at least ten times the median.",
         grouped(connections.uneven)
     ));
     Some(Finding::bad(text))
 }
 
-/// Round trips of the slowest connections.
+/// Chart of the round trips of the slowest connections.
 fn chart(report: &Report) -> Option<Chart> {
     let directions = report
         .connections
@@ -210,7 +210,7 @@ fn chart(report: &Report) -> Option<Chart> {
         Some(Range {
             name: format!("{} → {} QP {}", row.src, row.dst, qpn(row.dst_qpn)),
             words: format!(
-                "median {}, 99th percentile {} of {}",
+                "p50 {}, p99 {} of {}",
                 nanos(p50_ns),
                 nanos(p99_ns),
                 plural(row.rtt_samples, "sample")
@@ -223,7 +223,7 @@ fn chart(report: &Report) -> Option<Chart> {
     rows.sort_by_key(|row| std::cmp::Reverse(row.p99_ns));
     rows.truncate(report.scope.top);
     (!rows.is_empty()).then(|| Chart {
-        title: "Round trip behind the tap".into(),
+        title: "Round trip downstream of the tap".into(),
         note: (rows.len() > 1).then(|| "longest first".into()),
         plot: Plot::Ranges(Ranges { rows }),
     })

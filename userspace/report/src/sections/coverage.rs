@@ -8,7 +8,7 @@ use crate::words::{list, plural};
 use rocescope_model::LinkRow;
 use rocescope_model::human::grouped;
 
-/// Links that are named in a sentence.
+/// Maximum number of links that a sentence names.
 const NAMED: usize = 8;
 const COLUMNS: [&str; 7] = [
     "from", "to", "drops", "probes", "votes", "tuples", "address",
@@ -22,7 +22,7 @@ pub(super) fn section(report: &Report, mesh: &MeshFigures) -> Section {
     let (last_crossed, last_learnt) = mesh.last_links;
     let mut findings = vec![if uncrossed.is_empty() {
         Finding::good(format!(
-            "Probes crossed each of {} that traces have found.",
+            "Probes crossed every link: {} found by traces.",
             plural(all as u64, "link")
         ))
     } else {
@@ -35,7 +35,7 @@ pub(super) fn section(report: &Report, mesh: &MeshFigures) -> Section {
     if mesh.more_links > 0 {
         let rows = plural(mesh.more_links, "row");
         findings.push(Finding::bad(format!(
-            "{rows} are of further links, which are not counted here."
+            "{rows} of more links than the report follows are missing here."
         )));
     }
     let mut lossy: Vec<LinkRow> = mesh
@@ -51,7 +51,7 @@ pub(super) fn section(report: &Report, mesh: &MeshFigures) -> Section {
         true => Vec::new(),
         false => vec![Grid::of(
             format!(
-                "{} of {of} on whose paths probes were lost, most votes first",
+                "{} of {of} links on paths with lost probes, most votes first",
                 lossy.len()
             ),
             &lossy,
@@ -60,7 +60,7 @@ pub(super) fn section(report: &Report, mesh: &MeshFigures) -> Section {
     };
     Section {
         id: "coverage",
-        title: "Coverage of links",
+        title: "Link coverage",
         findings,
         facts: vec![
             (

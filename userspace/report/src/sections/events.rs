@@ -1,4 +1,4 @@
-//! What happened?
+//! Which events happened?
 
 use super::grid::{Cell, Grid, Head, filled};
 use super::periods::span;
@@ -9,9 +9,9 @@ use crate::chart::{Chart, Plot};
 use crate::words::{instant, length, plural};
 use rocescope_model::human::grouped;
 
-/// Kinds that end a connection, or nearly.
+/// Kinds that end a connection or are severe.
 const GRAVE: [&str; 4] = ["retry_exhausted", "fatal_nak", "reject", "loss"];
-/// Marks that a lane has room for side by side.
+/// Maximum number of marks side by side in a lane.
 const MARKS: i64 = 240;
 const ALWAYS: [&str; 4] = ["time", "kind", "src", "dst"];
 const SOMETIMES: [&str; 2] = ["dst_qpn", "psn"];
@@ -29,15 +29,18 @@ pub(super) fn section(report: &Report) -> Section {
         return section;
     }
     section.grids.push(kinds(report));
-    let rows = events.telling(report.scope.top);
+    let rows = events.important(report.scope.top);
     let mut columns = ALWAYS.to_vec();
     columns.extend(filled(&rows, &SOMETIMES));
     columns.extend(LAST);
     if !rows.is_empty() {
         let title = if (rows.len() as u64) < events.rows() {
-            format!("The {} most telling, gravest first", rows.len())
+            format!(
+                "The {} most important events, most severe first",
+                rows.len()
+            )
         } else {
-            "All, gravest first".into()
+            "All events, most severe first".into()
         };
         section.grids.push(Grid::of(title, &rows, &columns));
     }
@@ -48,7 +51,7 @@ pub(super) fn section(report: &Report) -> Section {
 fn findings(report: &Report) -> Vec<Finding> {
     let events = &report.events;
     if events.kinds.is_empty() {
-        return vec![Finding::good("Nothing happened that is worth an event.")];
+        return vec![Finding::good("No events.")];
     }
     let grave = events.kinds.iter();
     let grave = grave.filter(|kind| GRAVE.contains(&kind.kind.as_str()));
@@ -59,10 +62,10 @@ fn findings(report: &Report) -> Vec<Finding> {
     vec![if grave.is_empty() {
         let kinds = plural(events.kinds.len() as u64, "kind");
         Finding::note(format!(
-            "{all} of {kinds}; none tells of loss or of a connection that failed."
+            "{all} of {kinds}; none reports loss or a failed connection."
         ))
     } else {
-        Finding::bad(format!("{all}, among them: {}.", grave.join(", ")))
+        Finding::bad(format!("{all}, including: {}.", grave.join(", ")))
     }]
 }
 
@@ -85,8 +88,12 @@ fn kinds(report: &Report) -> Grid {
         title: "By kind".into(),
         heads: vec![
             head("Event", "", false),
-            head("Events", "Rows of the table.", true),
-            head("Count", "Packets or changes that they stand for.", true),
+            head("Events", "Rows of the table `events`.", true),
+            head(
+                "Count",
+                "Packets or changes that these rows represent.",
+                true,
+            ),
             head("First", "", false),
             head("Last", "", false),
         ],
@@ -96,16 +103,16 @@ fn kinds(report: &Report) -> Grid {
 
 fn chart(report: &Report) -> Chart {
     let mut span = span(report);
-    // Events of a dataset without windows, or at their very edge, have their place too.
+    // A dataset without windows can have events.
     let first = report.events.kinds.iter().map(|kind| kind.first_ns).min();
     let last = report.events.kinds.iter().map(|kind| kind.last_ns).max();
     if report.is_empty() {
         span.start_ns = first.unwrap_or(0);
         span.end_ns = last.unwrap_or(0).saturating_add(1);
     }
-    // Marks closer than this would hide each other.
-    let least_ns = span.end_ns.saturating_sub(span.start_ns) / MARKS;
-    let fine = report.events.fine.clone().no_finer_than(least_ns);
+    // Marks closer than this would overlap.
+    let min_ns = span.end_ns.saturating_sub(span.start_ns) / MARKS;
+    let fine = report.events.fine.clone().no_finer_than(min_ns);
     let lanes = report.events.kinds.iter().map(|kind| {
         let marks = fine.iter().filter_map(|(start_ns, counts)| {
             let count = *counts.0.get(&kind.kind)?;
@@ -121,7 +128,7 @@ fn chart(report: &Report) -> Chart {
     Chart {
         title: "When".into(),
         note: Some(format!(
-            "a mark stands for all events within {}",
+            "one mark for all events within {}",
             length(fine.period_ns())
         )),
         plot: Plot::Lanes(Lanes {

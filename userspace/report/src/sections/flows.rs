@@ -1,4 +1,4 @@
-//! By whom?
+//! Which flows carry the traffic?
 
 use super::grid::{Grid, filled};
 use super::section::{Finding, Section};
@@ -29,7 +29,7 @@ const SOMETIMES: [&str; 8] = [
     "udp_src_port",
 ];
 
-/// Columns of a table of flows, those that hold nothing left out; the capture point where there are several.
+/// Returns the columns of a table of flows, without empty ones; includes the observer if there are several.
 pub(super) fn columns(report: &Report, rows: &dyn Cells) -> Vec<&'static str> {
     let mut columns = ALWAYS.to_vec();
     if report.observers.len() > 1 {
@@ -40,7 +40,7 @@ pub(super) fn columns(report: &Report, rows: &dyn Cells) -> Vec<&'static str> {
     columns
 }
 
-/// A flow in one line.
+/// Returns the name of a flow in one line.
 pub(super) fn name(report: &Report, row: &FlowRow) -> String {
     let flow = format!("{} → {} QP {}", row.src, row.dst, row.dst_qpn);
     if report.observers.len() > 1 {
@@ -53,28 +53,28 @@ pub(super) fn name(report: &Report, row: &FlowRow) -> String {
 pub(super) fn section(report: &Report) -> Section {
     let flows = &report.flows;
     let title = if (flows.rows.len() as u64) < flows.distinct {
-        format!("The {} largest", flows.rows.len())
+        format!("The {} largest flows", flows.rows.len())
     } else {
         String::new()
     };
     let items = flows.rows.iter().map(|row| {
-        let most = row.frame_bytes as f64;
-        let least = row.frame_bytes.saturating_sub(row.error_frame_bytes);
+        let max = row.frame_bytes as f64;
+        let min = row.frame_bytes.saturating_sub(row.error_frame_bytes);
         let mut words = format!("{}, mean {}", bytes(row.frame_bytes), bits(row.frame_bps));
         if row.error_frame_bytes > 0 {
-            words.push_str(&format!(", at least {}", bytes(least)));
+            words.push_str(&format!(", at least {}", bytes(min)));
         }
         Item {
             name: name(report, row),
             words,
-            bounds: vec![(least as f64, most)],
+            bounds: vec![(min as f64, max)],
         }
     });
     let items: Vec<Item> = items.collect();
     let doubt = flows.rows.iter().any(|row| row.error_frame_bytes > 0);
     let charts = (!items.is_empty()).then(|| Chart {
         title: "Frame bytes of the top flows".into(),
-        note: doubt.then(|| "full: certain; pale: at most".into()),
+        note: doubt.then(|| "solid: lower bound; pale: upper bound".into()),
         plot: Plot::Bars(Bars {
             unit: Unit::Bytes,
             names: vec!["frame bytes"],
@@ -100,7 +100,7 @@ fn findings(report: &Report) -> Vec<Finding> {
     let all = report.totals.sums.frame_bytes;
     let mut findings = Vec::new();
     let Some(first) = flows.rows.first() else {
-        findings.push(Finding::note("No flow is listed."));
+        findings.push(Finding::note("No flows."));
         return findings;
     };
     let certain = |row: &FlowRow| row.frame_bytes.saturating_sub(row.error_frame_bytes);
@@ -112,7 +112,7 @@ fn findings(report: &Report) -> Vec<Finding> {
     );
     if flows.rows.len() > 1 {
         text.push_str(&format!(
-            "; the {} shown {}",
+            "; the {} flows shown carry {}",
             grouped(flows.rows.len() as u64),
             percent(share(shown, all))
         ));
@@ -127,7 +127,7 @@ fn findings(report: &Report) -> Vec<Finding> {
     let widest = flows.rows.iter().map(|row| row.error_frame_bytes).max();
     findings.push(match (flows.distinct_exact, widest.unwrap_or(0)) {
         (true, 0) => Finding::good(format!(
-            "All {} are known, and their sizes are exact.",
+            "All {} are known, with exact sizes.",
             plural(flows.distinct, "flow")
         )),
         (exact, widest) => {
@@ -135,13 +135,13 @@ fn findings(report: &Report) -> Vec<Finding> {
             let known = if exact {
                 format!("{flows} are known")
             } else {
-                format!("At least {flows} are known: windows list their largest only")
+                format!("At least {flows}: windows list only their largest")
             };
             let sizes = if widest == 0 {
                 "the sizes shown are exact".to_owned()
             } else {
                 format!(
-                    "the sizes shown may exceed the truth by up to {}",
+                    "the sizes shown exceed the true ones by at most {}",
                     bytes(widest)
                 )
             };

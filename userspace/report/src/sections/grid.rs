@@ -9,7 +9,7 @@ pub struct Grid {
     pub title: String,
     /// Its columns.
     pub heads: Vec<Head>,
-    /// Its rows, a cell a column.
+    /// Its rows, with one cell for each column.
     pub rows: Vec<Vec<Cell>>,
 }
 
@@ -18,7 +18,7 @@ pub struct Grid {
 pub struct Head {
     /// Its heading.
     pub title: String,
-    /// What it holds, in a sentence; may be empty.
+    /// Its meaning in one sentence; may be empty.
     pub help: String,
     /// Whether its cells are numbers.
     pub right: bool,
@@ -27,9 +27,9 @@ pub struct Head {
 /// A cell of a [`Grid`].
 #[derive(Debug, Clone)]
 pub struct Cell {
-    /// What it shows.
+    /// The text shown.
     pub text: String,
-    /// The number behind, to sort by.
+    /// The number, to sort by.
     pub number: Option<f64>,
 }
 
@@ -50,8 +50,8 @@ impl Cell {
 }
 
 impl Grid {
-    /// Rows of a table of the model with some of its columns, the first the most important: narrow
-    /// terminals drop the last.
+    /// Creates a table of model rows with some of their columns, the most important first: narrow terminals drop the
+    /// last.
     pub(super) fn of(title: impl Into<String>, cells: &dyn Cells, columns: &[&str]) -> Self {
         let table = cells.table();
         let places = columns.iter().filter_map(|name| table.position(name));
@@ -87,7 +87,7 @@ impl Grid {
     }
 }
 
-/// Columns of which any row has something.
+/// Returns the columns with a value other than null and 0 in any row.
 pub(super) fn filled<'a>(cells: &dyn Cells, columns: &[&'a str]) -> Vec<&'a str> {
     let has = |name: &&&str| {
         let column = cells.table().position(name);

@@ -1,4 +1,4 @@
-//! Is it all?
+//! Was everything captured?
 
 use super::grid::{Cell, Grid, Head};
 use super::periods::{rate, sampled, span, steps};
@@ -44,14 +44,14 @@ fn findings(report: &Report) -> Vec<Finding> {
     let missing = totals.unaccounted_frames();
     if totals.complete() {
         findings.push(Finding::good(format!(
-            "Complete: all {} frames are accounted for, and the capture lost no packet.",
+            "Complete: all {} frames are accounted for, and there is no capture loss.",
             grouped(sums.frames)
         )));
     }
     if sums.lost_packets > 0 {
         let seen = sums.lost_packets.saturating_add(sums.roce_packets);
         findings.push(Finding::bad(format!(
-            "Lost {}: of {} RoCE packets that the kernel counted, the records of {} found a full ring; all that follows lacks them.",
+            "Capture loss {}: of {} RoCE packets that the kernel counted, {} were lost because the ring was full; all figures below lack them.",
             percent(share(sums.lost_packets, seen)),
             grouped(seen),
             grouped(sums.lost_packets)
@@ -69,58 +69,62 @@ fn findings(report: &Report) -> Vec<Finding> {
             || report.scope.to.is_some();
         findings.push(if at_edges {
             Finding::note(format!(
-                "{text}: packets at the edges of the time stand in a window beside."
+                "{text}: packets at the edges of the time range are in a neighbouring window."
             ))
         } else {
-            Finding::bad(format!("{text}: windows are missing, or this is a defect."))
+            Finding::bad(format!(
+                "{text}: windows are missing, or this is a defect of rocescope."
+            ))
         });
     }
     findings.push(mirror(report));
     if sums.malformed_frames > 0 {
         findings.push(Finding::note(format!(
-            "{} of the frames are malformed: their headers contradict their length or each other.",
+            "{} of the frames are malformed: their headers contradict the frame length or each other.",
             percent(share(sums.malformed_frames, sums.frames))
         )));
     }
     if let Some(bad) = sums.icrc_bad_packets.filter(|bad| *bad > 0) {
         findings.push(Finding::bad(format!(
-            "{} have a wrong ICRC: something on the way damages them.",
+            "{} with a wrong ICRC: the fabric corrupts packets.",
             plural(bad, "packet")
         )));
     }
     findings
 }
 
-/// What is known of frames that the mirror port never showed.
+/// Returns what is known about mirror loss.
 fn mirror(report: &Report) -> Finding {
     let sums = &report.totals.sums;
     let connections = &report.connections;
     if let Some(lost) = sums.mirror_lost_packets {
         let share = percent(share(lost, lost.saturating_add(sums.roce_packets)));
         return if lost == 0 {
-            Finding::good("The mirror port showed every packet that an endpoint acknowledged.")
+            Finding::good(
+                "No mirror loss: the capture saw every packet that an endpoint acknowledged.",
+            )
         } else {
             Finding::bad(format!(
-                "The mirror port lost {share}: {} were acknowledged and never shown.",
+                "Mirror loss {share}: {} acknowledged by an endpoint, but not delivered by the mirror.",
                 plural(lost, "packet")
             ))
         };
     }
     match connections.sum("lost_gaps_acknowledged") {
-        _ if connections.count == 0 => Finding::note(
-            "Loss at the mirror port is not known: it takes connections (`capture --connections`).",
-        ),
+        _ if connections.count == 0 => {
+            Finding::note("Mirror loss is unknown: only `capture --connections` measures it.")
+        }
         0 => Finding::good(
-            "Nothing points to loss at the mirror port: no receiver acknowledged a packet that was not seen.",
+            "No sign of mirror loss: no receiver acknowledged a packet that the capture did not see.",
         ),
         gaps => Finding::bad(format!(
-            "The mirror port loses frames: in {} receivers acknowledged packets that were never seen.",
+            "Mirror loss: in {}, receivers acknowledged packets that the capture did not see.",
             plural(gaps, "gap")
         )),
     }
 }
 
-/// Every reason with its count.
+/// Returns the table of reasons with their counts.
 fn reasons(report: &Report) -> Grid {
     let sums = &report.totals.sums;
     let mut reasons = report.totals.parts().to_vec();
@@ -152,9 +156,9 @@ fn reasons(report: &Report) -> Grid {
         right,
     };
     Grid {
-        title: "Where frames went".into(),
+        title: "Frames by outcome".into(),
         heads: vec![
-            head("Reason", false),
+            head("Outcome", false),
             head("Count", true),
             head("Share", true),
             head("Meaning", false),
@@ -163,7 +167,7 @@ fn reasons(report: &Report) -> Grid {
     }
 }
 
-/// Loss and what was done about it, over time; none where there is none.
+/// Returns the chart of loss and recovery over time; `None` without any.
 fn chart(report: &Report) -> Option<Chart> {
     let events = |kind: &str| {
         steps(report, &report.events.series, |counts, seconds| {
@@ -171,8 +175,8 @@ fn chart(report: &Report) -> Option<Chart> {
         })
     };
     let lines = [
-        ("sent again", 0, events("retransmission")),
-        ("lost in the fabric", 1, events("loss")),
+        ("retransmitted", 0, events("retransmission")),
+        ("fabric loss", 1, events("loss")),
         ("NAK", 2, rate(report, |period| period.sums.nak_packets)),
         (
             "RNR NAK",
@@ -180,7 +184,7 @@ fn chart(report: &Report) -> Option<Chart> {
             rate(report, |period| period.sums.rnr_nak_packets),
         ),
         (
-            "lost by the capture",
+            "capture loss",
             4,
             rate(report, |period| period.sums.lost_packets),
         ),

@@ -11,11 +11,11 @@ use rocescope_diagnose::mesh::{Figure, Matrix, Severity};
 use rocescope_model::{PairRow, Row, Text, Unit, Value, human};
 use std::collections::BTreeSet;
 
-/// Rows of a matrix at most: those with most drops.
-const MOST_ROWS: usize = 64;
-/// Columns at most: the first by name.
-const MOST_COLUMNS: usize = 64;
-/// The figures that have a matrix.
+/// Maximum rows of a matrix: those with the most drops.
+const MAX_ROWS: usize = 64;
+/// Maximum columns: the first by name.
+const MAX_COLUMNS: usize = 64;
+/// The metrics that have a matrix.
 const FIGURES: [(Figure, &str); 3] = [
     (Figure::Drops, "Drops"),
     (Figure::NetworkP50, "Network latency, P50"),
@@ -28,14 +28,14 @@ pub(super) fn section(report: &Report, mesh: &MeshFigures) -> Section {
     let mut findings = findings(report, mesh, &matrix);
     if rows.len() < matrix.rows.len() {
         findings.push(Finding::note(format!(
-            "The matrix shows the {} of {} probing NICs with most drops.",
+            "The matrix shows the {} of {} probing NICs with the most drops.",
             rows.len(),
             human::grouped(matrix.rows.len() as u64)
         )));
     }
-    if matrix.columns.len() > MOST_COLUMNS {
+    if matrix.columns.len() > MAX_COLUMNS {
         findings.push(Finding::note(format!(
-            "The matrix shows the first {MOST_COLUMNS} of {} names of probed NICs.",
+            "The matrix shows the first {MAX_COLUMNS} of {} names of probed NICs.",
             human::grouped(matrix.columns.len() as u64)
         )));
     }
@@ -57,7 +57,7 @@ pub(super) fn section(report: &Report, mesh: &MeshFigures) -> Section {
     section
 }
 
-/// The rows that are shown, in their order.
+/// Returns the rows to show, in order.
 fn rows(mesh: &MeshFigures, matrix: &Matrix) -> Vec<usize> {
     let all = matrix.rows.len();
     let columns = matrix.columns.len();
@@ -66,17 +66,17 @@ fn rows(mesh: &MeshFigures, matrix: &Matrix) -> Vec<usize> {
         pairs.map(|pair| drops(&mesh.pairs[pair])).sum()
     };
     let mut rows: Vec<usize> = (0..all).collect();
-    if all > MOST_ROWS {
+    if all > MAX_ROWS {
         rows.sort_by_cached_key(|row| std::cmp::Reverse(lost(row)));
-        rows.truncate(MOST_ROWS);
+        rows.truncate(MAX_ROWS);
         rows.sort_unstable();
     }
     rows
 }
 
-/// The columns that are shown.
+/// Returns the columns to show.
 fn columns(matrix: &Matrix) -> impl ExactSizeIterator<Item = &Text> {
-    matrix.columns.iter().take(MOST_COLUMNS)
+    matrix.columns.iter().take(MAX_COLUMNS)
 }
 
 const fn drops(pair: &PairRow) -> u64 {
@@ -103,7 +103,7 @@ fn facts(mesh: &MeshFigures) -> Vec<(String, String)> {
         (
             "Pairs".into(),
             format!(
-                "{} of NICs of {}",
+                "{} pairs of NICs on {}",
                 human::grouped(mesh.pairs.len() as u64),
                 plural(hosts.len() as u64, "host")
             ),
@@ -120,7 +120,7 @@ fn facts(mesh: &MeshFigures) -> Vec<(String, String)> {
         ),
         (
             "Clocks".into(),
-            format!("latencies are right within {}", length(error)),
+            format!("error of latencies at most {}", length(error)),
         ),
     ]
 }
@@ -150,17 +150,17 @@ fn findings(report: &Report, mesh: &MeshFigures, matrix: &Matrix) -> Vec<Finding
         findings.push(Finding::note(format!("{pairs} dropped some probes.")));
     }
     if findings.is_empty() {
-        findings.push(Finding::good("Not one probe was dropped."));
+        findings.push(Finding::good("No probe was dropped."));
     }
     if mesh.unfollowed > 0 {
         let probes = plural(mesh.unfollowed, "probe");
         findings.push(Finding::bad(format!(
-            "{probes} of more pairs than are followed are missing below."
+            "{probes} of more pairs than the report follows are missing below."
         )));
     }
     if mesh.total.windows == 0 {
         findings.push(Finding::note(format!(
-            "Nobody has analysed the probes: `rocescope diagnose hostmesh {} --write` does.",
+            "The probes are not analysed yet: run `rocescope diagnose hostmesh {} --write`.",
             report.origin.dataset
         )));
     }
@@ -171,7 +171,7 @@ fn name(pair: &PairRow) -> String {
     format!("{}/{} to {}", pair.observer, pair.src_nic, pair.dst_nic)
 }
 
-/// What a figure of a pair reads.
+/// Formats a metric of a pair.
 fn shown(figure: Figure, pair: &PairRow) -> String {
     let unit = PairRow::TABLE.position(figure.column());
     let unit = unit.map(|at| PairRow::TABLE.columns[at].unit);
@@ -208,7 +208,7 @@ fn grid(mesh: &MeshFigures, matrix: &Matrix, rows: &[usize], figure: Figure, tit
             .collect()
     });
     Grid {
-        title: format!("{title}: from the NIC at the left to the one above"),
+        title: format!("{title}: from the NIC at the left to the NIC at the top"),
         heads: [head("From", false)].into_iter().chain(named).collect(),
         rows: rows.collect(),
     }
@@ -244,7 +244,7 @@ fn chart(
     });
     Chart {
         title: title.into(),
-        note: Some("from the NIC at the left to the one above".into()),
+        note: Some("from the NIC at the left to the NIC at the top".into()),
         plot: Plot::Heat(Heat {
             columns: columns(matrix).map(ToString::to_string).collect(),
             rows: rows.collect(),

@@ -1,24 +1,24 @@
-//! The document: sentences, facts, tables and charts in an operator's order, one file a section.
+//! The document: findings, facts, tables and charts in an operator's order, one file for each section.
 //!
-//! What a section says is decided here and nowhere else, so text, markdown and the page say the
-//! same. Figures that have a column are shown as the registry of the model tells.
+//! Only this module determines the content of a section, so text, markdown and HTML have the same content. Values of
+//! columns use titles and units of the model's registry.
 //!
 //! | module | its question |
 //! |---|---|
 //! | `overview` | what was captured, and when? |
-//! | `loss` | is it all? |
-//! | `rates` | how much? |
-//! | `opcodes` | of what? |
-//! | `flows` | by whom? |
-//! | `connections` | who is in trouble? |
-//! | `events` | what happened? |
-//! | `congestion` | was it too much? |
+//! | `loss` | was everything captured? |
+//! | `rates` | how much traffic? |
+//! | `opcodes` | which operations? |
+//! | `flows` | which flows carry it? |
+//! | `connections` | which connections have problems? |
+//! | `events` | which events happened? |
+//! | `congestion` | was there congestion? |
 //! | `mesh` | does every NIC reach every other? |
-//! | `sla` | how well did the mesh do over time? |
-//! | `verdicts` | what fails in it, and where? |
+//! | `sla` | what is its service level over time? |
+//! | `verdicts` | what fails, and where? |
 //! | `coverage` | which links did probes cross? |
 //!
-//! `section`, `grid` and `periods` are what they are made of.
+//! `section`, `grid` and `periods` contain their common parts.
 
 mod congestion;
 mod connections;
@@ -42,7 +42,7 @@ pub use grid::{Cell, Grid, Head};
 pub use overview::{Figure, headline};
 pub use section::{Finding, Level, Section};
 
-/// All sections that have something to say.
+/// Returns all sections with content.
 #[must_use]
 pub fn all(report: &Report) -> Vec<Section> {
     let mut sections = vec![overview::section(report)];
@@ -54,7 +54,7 @@ pub fn all(report: &Report) -> Vec<Section> {
             flows::section(report),
         ]);
     }
-    // Where there are probes alone, nobody has looked for connections and events.
+    // A dataset with only probes has no connections and events.
     let captured = !report.is_empty() || report.mesh.is_none();
     if captured || report.connections.count > 0 {
         sections.push(connections::section(report));

@@ -1,4 +1,4 @@
-//! Of what?
+//! Which operations make up the traffic?
 
 use super::grid::{Cell, Grid, Head};
 use super::section::{Finding, Section};
@@ -80,7 +80,7 @@ fn findings(report: &Report) -> Vec<Finding> {
         );
         if let Some(average) = sums.payload_bytes.checked_div(sums.messages) {
             let average = bytes(average);
-            text.push_str(&format!("; a message has {average} of payload on average"));
+            text.push_str(&format!("; the mean payload of a message is {average}"));
         }
         findings.push(Finding::note(text + "."));
     }

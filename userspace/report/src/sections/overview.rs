@@ -6,7 +6,7 @@ use crate::words::{bits, count, instant, length, list, nanos, packets, percent, 
 use rocescope_model::{PairRow, Unit, human};
 use std::collections::BTreeSet;
 
-/// Unreadable segments that are named.
+/// Maximum number of unreadable segments that are listed.
 const NAMED: usize = 5;
 
 pub(super) fn section(report: &Report) -> Section {
@@ -17,7 +17,7 @@ pub(super) fn section(report: &Report) -> Section {
             facts.push((name.to_owned(), text));
         }
     };
-    fact("Capture point", list(&report.observers, 8));
+    fact("Observer", list(&report.observers, 8));
     fact("Source", names(&origin.sources));
     fact("Mode", names(&origin.modes));
     fact("Clock", names(&origin.clocks));
@@ -31,7 +31,7 @@ pub(super) fn section(report: &Report) -> Section {
                 time.map_or(open.into(), |time| instant(time.0))
             };
             fact(
-                "Asked for",
+                "Requested",
                 format!("{} to {}", end(from, "the beginning"), end(to, "the end")),
             );
         }
@@ -56,7 +56,7 @@ pub(super) fn section(report: &Report) -> Section {
         if totals.covered_ns < totals.span_ns() {
             let covered = totals.covered_ns as f64 / totals.span_ns() as f64;
             windows.push_str(&format!(
-                ", {} of the time: the rest had no frames",
+                ", {} of the time: there were no frames in the rest",
                 percent(covered)
             ));
         }
@@ -64,7 +64,7 @@ pub(super) fn section(report: &Report) -> Section {
     }
     Section {
         id: "overview",
-        title: "What and when",
+        title: "Overview",
         findings: findings(report),
         facts,
         ..Section::default()
@@ -80,7 +80,7 @@ fn findings(report: &Report) -> Vec<Finding> {
     if report.is_empty() && report.mesh.is_none() {
         let chosen = report.scope.from.is_some() || report.scope.to.is_some();
         findings.push(Finding::note(if chosen {
-            "There is no window in the time asked for."
+            "There are no windows in the requested time."
         } else {
             "There are no windows in this dataset."
         }));
@@ -88,14 +88,14 @@ fn findings(report: &Report) -> Vec<Finding> {
     let unreadable = &report.origin.unreadable;
     if !unreadable.is_empty() {
         findings.push(Finding::bad(format!(
-            "{} not read: what is in there is missing below.",
+            "{} unreadable: their rows are missing below.",
             match unreadable.len() {
-                1 => "1 segment does".into(),
-                more => format!("{more} segments do"),
+                1 => "1 segment is".into(),
+                more => format!("{more} segments are"),
             }
         )));
         for (path, reason) in unreadable.iter().take(NAMED) {
-            // The reason begins with the path where it comes from the store.
+            // A reason from the store already contains the path.
             let text = if reason.contains(path.as_str()) {
                 reason.clone()
             } else {
@@ -105,14 +105,14 @@ fn findings(report: &Report) -> Vec<Finding> {
         }
         if unreadable.len() > NAMED {
             findings.push(Finding::bad(format!(
-                "{} more: `rocescope repair` names them all.",
+                "{} more: `rocescope repair` lists them all.",
                 unreadable.len() - NAMED
             )));
         }
     }
     if report.origin.open_segments > 0 {
         findings.push(Finding::note(format!(
-            "{} open and not read: a capture is writing, or was killed and waits for `rocescope repair`.",
+            "{} open and not included: a capture is writing, or was killed and needs `rocescope repair`.",
             match report.origin.open_segments {
                 1 => "1 segment is".into(),
                 more => format!("{more} segments are"),
@@ -123,20 +123,20 @@ fn findings(report: &Report) -> Vec<Finding> {
     findings
 }
 
-/// A figure for the head of a document.
+/// A key metric for the head of a document.
 #[derive(Debug)]
 pub struct Figure {
-    /// What it counts.
+    /// Name of the metric.
     pub name: &'static str,
-    /// The figure.
+    /// The formatted value.
     pub value: String,
-    /// What puts it into relation.
+    /// A value to compare with.
     pub beside: String,
     /// Whether it is good news.
     pub level: Level,
 }
 
-/// The figures that everybody asks for first.
+/// Returns the key metrics.
 #[must_use]
 pub fn headline(report: &Report) -> Vec<Figure> {
     let totals = &report.totals;
@@ -177,7 +177,7 @@ pub fn headline(report: &Report) -> Vec<Figure> {
                 sums.lost_packets + sums.roce_packets,
             )),
             if totals.complete() {
-                "every frame accounted for".into()
+                "all frames accounted for".into()
             } else {
                 "see Loss".into()
             },
@@ -196,10 +196,10 @@ pub fn headline(report: &Report) -> Vec<Figure> {
     if connections.count > 0 {
         let resent = connections.sum("retransmitted_packets");
         figures.push(figure(
-            "Sent again",
+            "Retransmitted",
             percent(share(resent, connections.sum("packets"))),
             format!(
-                "{} of {} troubled",
+                "{} of {} with problems",
                 human::grouped(connections.troubled),
                 plural(connections.count, "connection")
             ),
@@ -213,7 +213,7 @@ pub fn headline(report: &Report) -> Vec<Figure> {
     if let Some(slowest) = connections.slowest.first() {
         let p99_ns = slowest.rtt_p99_ns().unwrap_or(0);
         figures.push(figure(
-            "Longest RTT p99",
+            "Highest RTT p99",
             nanos(p99_ns),
             slowest.name(),
             Level::Note,

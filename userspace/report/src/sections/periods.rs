@@ -1,11 +1,11 @@
-//! Figures over time, a step a period.
+//! Values over time, one step for each period.
 
 use crate::Report;
 use crate::chart::lines::{Span, Step};
 use crate::report::Period;
 use crate::series::{Join, Series};
 
-/// The time that all charts show.
+/// Returns the time span of all charts.
 pub(super) const fn span(report: &Report) -> Span {
     Span {
         start_ns: report.totals.start_ns,
@@ -13,7 +13,7 @@ pub(super) const fn span(report: &Report) -> Span {
     }
 }
 
-/// A figure a period; periods at the ends are as long as the windows in them reach.
+/// Returns one value for each period; the first and last period end with their windows.
 pub(super) fn steps<P: Join>(
     report: &Report,
     series: &Series<P>,
@@ -33,18 +33,18 @@ pub(super) fn steps<P: Join>(
     periods.collect()
 }
 
-/// A count of windows as a rate, a figure a period.
+/// Returns a count of windows as a rate, one value for each period.
 pub(super) fn rate(report: &Report, count: impl Fn(&Period) -> u64) -> Vec<Step> {
     steps(report, &report.series, |period, seconds| {
         count(period) as f64 / seconds
     })
 }
 
-/// What down-sampling did, where it did anything.
+/// Describes the down-sampling, if there was any.
 pub(super) fn sampled(report: &Report) -> Option<String> {
     let joined = report.series.joined();
     (joined > 1).then(|| {
         let length = crate::words::length(report.series.period_ns());
-        format!("{joined} windows a point ({length})")
+        format!("{joined} windows per point ({length})")
     })
 }

@@ -1,4 +1,4 @@
-//! How much?
+//! How much traffic?
 
 use super::periods::{rate, sampled, span, steps};
 use super::section::{Finding, Section};
@@ -10,7 +10,7 @@ use crate::words::{bits, bytes, instant, packets, percent, share};
 use rocescope_model::Unit;
 use rocescope_model::human::grouped;
 
-/// A peak window this many times the mean is a burst.
+/// Ratio of peak window to mean from which traffic is bursty.
 const BURST: f64 = 3.0;
 
 pub(super) fn section(report: &Report) -> Section {
@@ -60,8 +60,8 @@ pub(super) fn section(report: &Report) -> Section {
     if totals.covered_ns < totals.span_ns() {
         let mean = sums.frame_bytes as f64 * 8e9 / totals.span_ns().max(1) as f64;
         facts.push((
-            "Over all time".to_owned(),
-            format!("mean {}: windows without frames count too", bits(mean)),
+            "Whole time span".to_owned(),
+            format!("mean {}, including time without frames", bits(mean)),
         ));
     }
     Section {
@@ -95,7 +95,7 @@ fn finding(report: &Report) -> Finding {
     let totals = &report.totals;
     let (mean, peak) = (totals.mean_bps(), totals.peak_bps.rate);
     if totals.sums.roce_packets == 0 {
-        Finding::note("Not one RoCEv2 packet was seen.")
+        Finding::note("No RoCEv2 packets.")
     } else if peak > BURST * mean {
         Finding::note(format!(
             "Bursty: the peak window is {:.1} times the mean.",
@@ -103,7 +103,7 @@ fn finding(report: &Report) -> Finding {
         ))
     } else {
         Finding::good(format!(
-            "Even: the peak window is {:.1} times the mean.",
+            "Steady: the peak window is {:.1} times the mean.",
             peak / mean
         ))
     }

@@ -1,4 +1,4 @@
-//! A section and its sentences.
+//! A section and its findings.
 
 use super::grid::Grid;
 use crate::chart::Chart;
@@ -11,30 +11,30 @@ pub struct Section {
     pub id: &'static str,
     /// Heading.
     pub title: &'static str,
-    /// What the figures say.
+    /// Conclusions from the figures.
     pub findings: Vec<Finding>,
-    /// Names and figures.
+    /// Names and values.
     pub facts: Vec<(String, String)>,
     /// Tables.
     pub grids: Vec<Grid>,
-    /// Charts, for documents that can hold them.
+    /// Charts, for documents with graphics.
     pub charts: Vec<Chart>,
 }
 
-/// Whether a sentence is good news.
+/// Severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// All is well.
+    /// No problem.
     Good,
     /// Worth knowing.
     Note,
-    /// Somebody should look.
+    /// A problem.
     Bad,
 }
 
 impl Level {
-    /// Its name.
+    /// Returns the name of the level.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -45,10 +45,10 @@ impl Level {
     }
 }
 
-/// A sentence of judgement.
+/// A conclusion in one sentence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// How it is meant.
+    /// Its severity.
     pub level: Level,
     /// The sentence.
     pub text: String,

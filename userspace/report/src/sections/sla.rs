@@ -1,4 +1,4 @@
-//! How well did the mesh do over time?
+//! The service level of the mesh over time.
 
 use super::grid::Grid;
 use super::section::{Finding, Section};
@@ -81,12 +81,12 @@ fn findings(mesh: &MeshFigures) -> Vec<Finding> {
     let total = &mesh.total.sums;
     let windows = plural(mesh.total.windows, "window");
     let mut findings = vec![Finding::note(format!(
-        "{windows} were analysed. Each latency below is that of the window where it was largest."
+        "Analysed: {windows}. Each latency below is the largest of all windows."
     ))];
     if total.silent_hosts > 0 {
         let hosts = plural(total.silent_hosts, "host");
         findings.push(Finding::bad(format!(
-            "{hosts} sent no probes in a window, though they did within the minute before."
+            "{hosts} sent no probes in a window, although they did in the minute before."
         )));
     }
     if !total.unjudged.is_empty() {
@@ -116,7 +116,7 @@ fn charts(mesh: &MeshFigures, rows: &[SlaRow]) -> Vec<Chart> {
     let joined = mesh.series.joined();
     let note = (joined > 1).then(|| {
         let length = length(mesh.series.period_ns());
-        format!("{joined} windows a point ({length}), the largest of each")
+        format!("{joined} windows per point ({length}), the largest of each")
     });
     let chart = |title: &str, unit, lines: [(&'static str, Vec<Step>); 2]| {
         let lines = lines.into_iter().enumerate();

@@ -9,8 +9,8 @@ use rocescope_diagnose::hostmesh::Problem;
 use rocescope_diagnose::hostmesh::problem::evidence;
 use rocescope_model::human::grouped;
 
-/// Problems that are told in sentences.
-const TOLD: usize = 5;
+/// Maximum number of problems in the findings.
+const LISTED: usize = 5;
 
 pub(super) fn section(report: &Report, mesh: &MeshFigures) -> Section {
     let mut problems: Vec<&Problem> = mesh.problems.iter().collect();
@@ -21,13 +21,11 @@ pub(super) fn section(report: &Report, mesh: &MeshFigures) -> Section {
         ..Section::default()
     };
     if problems.is_empty() {
-        section
-            .findings
-            .push(Finding::good("Nothing was found to fail."));
+        section.findings.push(Finding::good("No failures found."));
         return section;
     }
-    let told = problems.iter().take(TOLD);
-    section.findings.extend(told.map(|problem| {
+    let listed = problems.iter().take(LISTED);
+    section.findings.extend(listed.map(|problem| {
         let last = &problem.last;
         Finding::bad(format!(
             "{}: {}.",
@@ -35,8 +33,8 @@ pub(super) fn section(report: &Report, mesh: &MeshFigures) -> Section {
             last.sentence.trim_end_matches('.')
         ))
     }));
-    if problems.len() > TOLD {
-        let more = plural((problems.len() - TOLD) as u64, "problem");
+    if problems.len() > LISTED {
+        let more = plural((problems.len() - LISTED) as u64, "problem");
         section
             .findings
             .push(Finding::bad(format!("{more} more below.")));
@@ -44,7 +42,7 @@ pub(super) fn section(report: &Report, mesh: &MeshFigures) -> Section {
     if mesh.more_verdicts > 0 {
         let more = plural(mesh.more_verdicts, "verdict");
         section.findings.push(Finding::bad(format!(
-            "{more} of further problems are not listed: `rocescope diagnose hostmesh` has them all."
+            "{more} of more problems are not listed: `rocescope diagnose hostmesh` lists all of them."
         )));
     }
     problems.truncate(report.scope.top);
@@ -76,8 +74,8 @@ fn grid(problems: &[&Problem], all: usize) -> Grid {
         ]
     });
     let title = match problems.len() < all {
-        true => format!("The {} likeliest of {all}", problems.len()),
-        false => "The likeliest first".into(),
+        true => format!("The {} most likely of {all} problems", problems.len()),
+        false => "Problems, most likely first".into(),
     };
     Grid {
         title,
@@ -85,13 +83,13 @@ fn grid(problems: &[&Problem], all: usize) -> Grid {
             head("Since", "", false),
             head(
                 "Until",
-                "End of the last window that it was seen in.",
+                "End of the last window in which it was seen.",
                 false,
             ),
             head("Class", "", false),
             head("Place", "", false),
-            head("Probes", "Probes that suffered, in all windows.", true),
-            head("Share", "Of the probes that crossed the place.", true),
+            head("Probes", "Affected probes in all windows.", true),
+            head("Share", "Share of the probes that crossed the place.", true),
             head("What to do", "", false),
             head("Evidence", "", false),
         ],

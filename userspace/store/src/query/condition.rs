@@ -1,4 +1,4 @@
-//! What excludes an hour, a segment or a row.
+//! Conditions that exclude an hour, a segment or a row.
 
 use super::TimeRange;
 use crate::name::Partition;
@@ -9,21 +9,20 @@ use rocescope_model::{Cells, Table, Value, tables};
 
 const OBSERVER: &str = "observer";
 
-/// Position of the column with the exact time of a row: it stands beside the one that decides the
-/// partition.
+/// Returns the position of the column with the exact time of a row, next to the column that determines the partition.
 pub(crate) fn time_column(table: &Table) -> Option<usize> {
     table.partition_column().map(|column| column + 1)
 }
 
-/// Time and observers of the rows asked for.
+/// Time and observers of the requested rows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Condition {
     pub(crate) time: TimeRange,
-    /// Names; empty for all.
+    /// Names of observers; empty for all.
     pub(crate) observers: Vec<String>,
 }
 
-/// The least and the greatest value in a segment, by its footer; `None` where it does not tell.
+/// Minimum and maximum in a segment from its footer; `None` if the footer does not contain them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Bounds {
     pub(crate) time_ns: Option<(i64, i64)>,
@@ -70,8 +69,7 @@ fn bounds<T: Ord>(
 }
 
 impl Condition {
-    /// Whether the hour of this name may hold a row asked for. A name that is not an hour's may hold
-    /// anything.
+    /// Whether the hour with this name can contain a requested row. A directory with another name can contain any row.
     pub(crate) fn admits_hour(&self, partition: &str) -> bool {
         Partition::parse(partition).is_none_or(|hour| {
             let (first, last) = (hour.start().0, hour.last_ns());
@@ -96,14 +94,14 @@ impl Condition {
         self.observers.iter().any(within)
     }
 
-    /// The columns that [`rows`](Self::rows) needs.
+    /// Whether [`rows`](Self::rows) needs a column.
     pub(crate) fn needs(&self, table: &Table, column: &str) -> bool {
         let time = || time_column(table) == table.position(column);
         (self.time != TimeRange::default() && time())
             || (!self.observers.is_empty() && column == OBSERVER)
     }
 
-    /// Which rows of a batch are asked for.
+    /// Returns the requested rows of a batch.
     pub(crate) fn rows<'a>(&'a self, batch: &'a Batch) -> impl Iterator<Item = usize> + 'a {
         let table = batch.table();
         let time = time_column(table).filter(|_| self.time != TimeRange::default());

@@ -1,4 +1,4 @@
-//! Rows decoded by two threads, for tables of millions of rows.
+//! Decodes rows in two threads, for tables with millions of rows.
 
 use super::Rows;
 use crate::{Error, Segment};
@@ -6,18 +6,18 @@ use rocescope_model::Row;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 
-/// Threads that decode. Rows are taken from them in turn, so their number decides the order of rows:
-/// it is not that of the machine's cores.
+/// Number of decoding threads. Rows are taken from them in turn, so their number determines the order of rows and must
+/// not depend on the number of cores.
 const LANES: usize = 2;
-/// Batches that a thread may be ahead: some ten megabytes.
+/// Batches that a thread may decode ahead: about ten megabytes.
 const AHEAD: usize = 8;
 
 impl<R: Row + Send> Rows<'_, R> {
-    /// The rows, one at a time, in an order that depends on nothing but the segments: batches of
-    /// every other segment in turn.
+    /// Calls `take` for each row, in an order that depends only on the segments: batches of every other segment in
+    /// turn.
     ///
     /// # Errors
-    /// A segment does not read, or holds a value that does not fit the row.
+    /// A segment is unreadable, or contains a value that does not fit the row.
     pub fn for_each_in_lanes(&self, mut take: impl FnMut(&R)) -> Result<(), Error> {
         thread::scope(|scope| {
             let mut lanes = Vec::new();
@@ -46,7 +46,7 @@ impl<R: Row + Send> Rows<'_, R> {
         })
     }
 
-    /// Reads segments until their end, an error, or until the receiver is gone.
+    /// Reads segments until the end, an error, or until the receiver is dropped.
     fn decode(&self, segments: &[&Segment], sender: &SyncSender<Result<Vec<R>, Error>>) {
         for segment in segments {
             let batches = match self.open(segment, 0..usize::MAX) {

@@ -1,17 +1,16 @@
-//! Reading a dataset by time: what to open, and the rows in it, in bounded memory.
+//! Reads a dataset by time, in bounded memory.
 //!
-//! A [`Query`] names tables, a [`TimeRange`] and observers. It opens a [`Scan`]: directories of other
-//! tables and hours are not entered, and of the segments that are opened, those whose footer excludes
-//! every row asked for are left out. [`Statistics`] counts both. [`Scan::select`] then gives the
-//! [`Rows`] of one table, with exactly the rows asked for:
+//! A [`Query`] names tables, a [`TimeRange`] and observers. It opens a [`Scan`]: it does not enter directories of other
+//! tables and hours, and skips opened segments whose footer excludes every requested row. [`Statistics`] counts both.
+//! [`Scan::select`] then returns the [`Rows`] of one table, exactly the requested ones:
 //!
-//! | module | how rows come |
+//! | module | how rows are read |
 //! |---|---|
 //! | [`rows`] | batch by batch, hour by hour |
 //! | [`timeline`] | window by window, across segments and datasets |
-//! | [`spans`] | narrow spans of time, read many times |
+//! | [`spans`] | narrow time spans, read many times |
 //! | `lanes` | hour by hour, decoded by two threads |
-//! | [`range`], `condition`, [`statistics`] | the time asked for, what excludes a segment, what was excluded |
+//! | [`range`], `condition`, [`statistics`] | the requested time, what excludes a segment, what was excluded |
 
 mod condition;
 mod lanes;
@@ -42,31 +41,31 @@ pub struct Query {
 }
 
 impl Query {
-    /// These tables only.
+    /// Selects these tables.
     #[must_use]
     pub fn tables(mut self, tables: &[&'static Table]) -> Self {
         self.tables = Some(tables.iter().map(|table| table.name).collect());
         self
     }
 
-    /// Rows of this time only.
+    /// Selects rows of this time.
     #[must_use]
     pub const fn within(mut self, time: TimeRange) -> Self {
         self.condition.time = self.condition.time.narrowed(time);
         self
     }
 
-    /// Rows of these observers only; without names, of all.
+    /// Selects rows of these observers; without names, of all.
     #[must_use]
     pub fn observers<'a>(mut self, names: impl IntoIterator<Item = &'a str>) -> Self {
         self.condition.observers = names.into_iter().map(String::from).collect();
         self
     }
 
-    /// Opens what must be a dataset: a directory that a writer has been in, rows or not.
+    /// Opens a dataset: a directory that a writer has used, with or without rows.
     ///
     /// # Errors
-    /// [`Error::NoDirectory`] and [`Error::NoDataset`]; and those of [`scan`](Self::scan).
+    /// [`Error::NoDirectory`], [`Error::NoDataset`], and the errors of [`scan`](Self::scan).
     pub fn open(self, root: &Path) -> Result<Scan, Error> {
         if !root.is_dir() {
             let root = root.to_owned();
@@ -80,10 +79,10 @@ impl Query {
         Ok(found)
     }
 
-    /// Reads the footers of the sealed segments that may hold rows asked for.
+    /// Reads the footers of the sealed segments that can contain requested rows.
     ///
     /// # Errors
-    /// Only if directories cannot be read: a file that does not read is listed, not an error.
+    /// Directories cannot be read. An unreadable file is listed and is not an error.
     pub fn scan(self, root: &Path) -> Result<Scan, Error> {
         let mut statistics = Statistics::default();
         let mut segments = Vec::new();
@@ -107,7 +106,7 @@ impl Query {
                         statistics.bytes += segment.bytes;
                         segments.push(segment);
                     }
-                    // Deleted since the directory was read.
+                    // Deleted after the directory was read.
                     Err(None) => statistics.segments -= 1,
                     Err(Some(file)) => unreadable.push(file),
                 }

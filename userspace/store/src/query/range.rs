@@ -1,10 +1,10 @@
-//! The time asked for.
+//! A range of time.
 
 use crate::name::Partition;
 use rocescope_model::Time;
 use std::ops::Range;
 
-/// A half-open range of time; an end that is `None` is open.
+/// A half-open range of time; `None` is unbounded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TimeRange {
     /// The first instant in it.
@@ -14,7 +14,7 @@ pub struct TimeRange {
 }
 
 impl TimeRange {
-    /// From an instant on.
+    /// Creates a range that starts at an instant and does not end.
     #[must_use]
     pub const fn since(from: Time) -> Self {
         Self {
@@ -23,7 +23,7 @@ impl TimeRange {
         }
     }
 
-    /// The part that lies in both.
+    /// Returns the intersection.
     #[must_use]
     pub const fn narrowed(self, other: Self) -> Self {
         let from = match (self.from, other.from) {
@@ -39,27 +39,27 @@ impl TimeRange {
         Self { from, to }
     }
 
-    /// Ends later by this, if it ends.
+    /// Moves the end, if there is one, later by `by_ns`.
     #[must_use]
     pub fn extended(self, by_ns: i64) -> Self {
         let to = self.to.map(|to| Time(to.0.saturating_add(by_ns)));
         Self { to, ..self }
     }
 
-    /// Begins where the hour of its start begins.
+    /// Moves the start to the start of its hour.
     #[must_use]
     pub fn from_whole_hour(self) -> Self {
         let from = self.from.map(|from| Partition::of(from).start());
         Self { from, ..self }
     }
 
-    /// Whether an instant, in nanoseconds since 1970, lies in it.
+    /// Whether the range contains an instant, in nanoseconds since 1970.
     #[must_use]
     pub fn contains(&self, time_ns: i64) -> bool {
         self.overlaps(time_ns, time_ns)
     }
 
-    /// Whether an instant between these two, both included, may lie in it.
+    /// Whether the range contains any instant between these two, inclusive.
     pub(crate) fn overlaps(&self, first_ns: i64, last_ns: i64) -> bool {
         self.from.is_none_or(|from| from.0 <= last_ns) && self.to.is_none_or(|to| first_ns < to.0)
     }

@@ -1,4 +1,4 @@
-//! The rows of one table, batch by batch.
+//! Reads the rows of one table, batch by batch.
 
 use super::condition::Condition;
 use super::{TimeRange, Timeline};
@@ -10,10 +10,10 @@ use std::marker::PhantomData;
 use std::ops::Range;
 use std::slice;
 
-/// Rows of one table, not read yet: without sketches, unless they are asked for.
+/// A selection of rows of one table, not read yet; without sketches unless requested.
 #[derive(Debug, Clone)]
 pub struct Rows<'a, R> {
-    /// Each with the number of its dataset, in the order of their hours.
+    /// Segments with the number of their dataset, in the order of their hours.
     pub(super) segments: Vec<(usize, &'a Segment)>,
     pub(super) condition: Condition,
     columns: fn(&Column) -> bool,
@@ -21,7 +21,7 @@ pub struct Rows<'a, R> {
 }
 
 impl Scan {
-    /// The rows of a table that the query of this scan asks for.
+    /// Selects the rows of a table that the query of this scan requests.
     #[must_use]
     pub fn select<R: Row>(&self) -> Rows<'_, R> {
         Rows::of(slice::from_ref(self))
@@ -29,7 +29,7 @@ impl Scan {
 }
 
 impl<'a, R: Row> Rows<'a, R> {
-    /// The rows of a table in all of these datasets, which the same query opened.
+    /// Selects the rows of a table in all of these datasets, opened by the same query.
     #[must_use]
     pub fn of(datasets: &'a [Scan]) -> Self {
         let numbered = datasets.iter().enumerate();
@@ -48,7 +48,7 @@ impl<'a, R: Row> Rows<'a, R> {
         }
     }
 
-    /// Of these, those of this time.
+    /// Restricts the selection to this time.
     #[must_use]
     pub fn within(mut self, time: impl Into<TimeRange>) -> Self {
         self.condition.time = self.condition.time.narrowed(time.into());
@@ -59,7 +59,7 @@ impl<'a, R: Row> Rows<'a, R> {
         self
     }
 
-    /// Of these, those of these observers; without names, of all.
+    /// Restricts the selection to these observers; without names, to all.
     #[must_use]
     pub fn observers<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> Self {
         self.condition.observers = names.into_iter().map(String::from).collect();
@@ -69,7 +69,7 @@ impl<'a, R: Row> Rows<'a, R> {
         self
     }
 
-    /// Of these, those in segments whose footer names this writer.
+    /// Restricts the selection to segments whose footer names this writer.
     #[must_use]
     pub fn written_by(mut self, writer: Option<&str>) -> Self {
         let segments = &mut self.segments;
@@ -77,7 +77,7 @@ impl<'a, R: Row> Rows<'a, R> {
         self
     }
 
-    /// Of these, those of one hour, as [`hours`](Self::hours) names it.
+    /// Restricts the selection to one hour, named as by [`hours`](Self::hours).
     #[must_use]
     pub fn of_hour(mut self, hour: &str) -> Self {
         self.segments
@@ -85,15 +85,14 @@ impl<'a, R: Row> Rows<'a, R> {
         self
     }
 
-    /// With the columns that `wanted` chooses, and those that time and observers are known by. The
-    /// others are null.
+    /// Reads the columns that `wanted` selects and those of time and observer. The others are null.
     #[must_use]
     pub const fn columns(mut self, wanted: fn(&Column) -> bool) -> Self {
         self.columns = wanted;
         self
     }
 
-    /// The hours that have such rows, in order.
+    /// Returns the hours with such rows, in order.
     #[must_use]
     pub fn hours(&self) -> BTreeSet<&'a str> {
         let segments = self.segments.iter();
@@ -102,12 +101,12 @@ impl<'a, R: Row> Rows<'a, R> {
             .collect()
     }
 
-    /// The segments that will be read.
+    /// Returns the segments that will be read.
     pub fn segments(&self) -> impl Iterator<Item = &'a Segment> + '_ {
         self.segments.iter().map(|(_, segment)| *segment)
     }
 
-    /// The rows, a batch at a time: hour by hour, of an hour segment by segment.
+    /// Reads the rows in batches: hour by hour, and segment by segment within an hour.
     pub fn batches(self) -> impl Iterator<Item = Result<Vec<R>, Error>> + 'a
     where
         R: 'a,
@@ -122,10 +121,10 @@ impl<'a, R: Row> Rows<'a, R> {
         })
     }
 
-    /// The rows, one at a time, in the same order.
+    /// Calls `take` for each row, in the same order.
     ///
     /// # Errors
-    /// A segment does not read, or holds a value that does not fit the row.
+    /// A segment is unreadable, or contains a value that does not fit the row.
     pub fn for_each(self, mut take: impl FnMut(R)) -> Result<(), Error> {
         for batch in self.batches() {
             batch?.into_iter().for_each(&mut take);
@@ -133,10 +132,10 @@ impl<'a, R: Row> Rows<'a, R> {
         Ok(())
     }
 
-    /// Some columns of integers of the rows, in the same order, without the others.
+    /// Reads only some integer columns of the rows, in the same order.
     ///
     /// # Errors
-    /// A segment does not read.
+    /// A segment is unreadable.
     pub fn integers<const N: usize>(
         self,
         columns: [&str; N],
@@ -161,15 +160,15 @@ impl<'a, R: Row> Rows<'a, R> {
         Ok(())
     }
 
-    /// The rows window by window.
+    /// Reads the rows window by window.
     ///
     /// # Errors
-    /// A segment does not read.
+    /// A segment is unreadable.
     pub fn timeline(self) -> Result<Timeline<'a, R>, Error> {
         Timeline::new(self)
     }
 
-    /// Begins to read these rows of a segment.
+    /// Starts to read these rows of a segment.
     pub(super) fn open(
         &self,
         segment: &'a Segment,

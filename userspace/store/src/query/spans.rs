@@ -1,4 +1,4 @@
-//! Rows of narrow spans of time, read many times from the same segments.
+//! Reads rows of narrow time spans, many times from the same segments.
 
 use super::{Rows, time_column};
 use crate::{Error, Scan, Segment};
@@ -7,18 +7,18 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::path::PathBuf;
 
-/// Rows whose times are kept as one span: so many are read at least where one is wanted.
+/// Rows in a block, for which one time span is kept: at least this many rows are read for each requested one.
 const BLOCK: u32 = 1_024;
 
-/// Reads spans of a scan. It keeps, of each segment that it has read, between which times the rows of
-/// each block lie, so that the next span decodes the blocks in it and no others.
+/// Reads time spans of a scan. For each segment that it has read, it keeps the time span of each block of rows, so that
+/// the next read decodes only the blocks that overlap.
 #[derive(Debug)]
 pub struct SpanReader {
     found: Scan,
     blocks: HashMap<PathBuf, Vec<Block>>,
 }
 
-/// Rows of a segment that follow each other.
+/// Consecutive rows of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Block {
     first_ns: i64,
@@ -27,7 +27,7 @@ struct Block {
 }
 
 impl SpanReader {
-    /// Reads what this scan found.
+    /// Creates a reader of the segments of this scan.
     #[must_use]
     pub fn new(found: Scan) -> Self {
         Self {
@@ -36,10 +36,10 @@ impl SpanReader {
         }
     }
 
-    /// The rows of a table, without sketches, whose time lies in `span_ns`, segment by segment.
+    /// Reads the rows of a table, without sketches, with times in `span_ns`, segment by segment.
     ///
     /// # Errors
-    /// A segment does not read, or holds a value that does not fit the row.
+    /// A segment is unreadable, or contains a value that does not fit the row.
     pub fn rows<R: Row>(&mut self, span_ns: &Range<i64>) -> Result<Vec<R>, Error> {
         let mut found = Vec::new();
         let rows: Rows<'_, R> = self.found.select().within(span_ns.clone());
@@ -89,13 +89,13 @@ fn blocks_of<R: Row>(segment: &Segment) -> Result<Vec<Block>, Error> {
 }
 
 impl Block {
-    /// Whether the next row joins: all of one window do, and of other times so many.
+    /// Whether the block accepts the next row: all rows of one window, and other rows up to [`BLOCK`].
     const fn takes(&self, time: i64) -> bool {
         (self.first_ns == time && self.last_ns == time) || self.rows < BLOCK
     }
 }
 
-/// From the first row that may be in `span` to the last; not all between need be.
+/// Returns the range from the first to the last row that may be in `span`; some between may not be.
 fn within(blocks: &[Block], span: &Range<i64>) -> Option<Range<usize>> {
     let mut range: Option<Range<usize>> = None;
     let mut at = 0;

@@ -1,8 +1,7 @@
-//! Rows of one table from many segments, in the order of their windows.
+//! Reads rows of one table from many segments, in the order of their windows.
 //!
-//! A window's sketches are a megabyte, so an hour of a few boxes does not fit the memory: each
-//! segment, whose rows are in order, is read batch by batch once its time has come. When that is,
-//! its footer tells.
+//! The sketches of a window are a megabyte, so an hour of a few boxes does not fit into memory. Each segment has its
+//! rows in order, and is read batch by batch when the window in its footer is due.
 
 use super::rows::SegmentRows;
 use super::{Rows, time_column};
@@ -15,12 +14,12 @@ use std::collections::VecDeque;
 #[derive(Debug)]
 pub struct Timeline<'a, R> {
     selected: Rows<'a, R>,
-    /// Segments whose time has not come, the earliest last.
+    /// Segments that are not due yet, the earliest last.
     waiting: Vec<(i64, usize, &'a Segment)>,
     lanes: Vec<Lane<'a, R>>,
 }
 
-/// A segment that is being read.
+/// A segment being read.
 #[derive(Debug)]
 struct Lane<'a, R> {
     dataset: usize,
@@ -42,13 +41,13 @@ impl<'a, R: Row> Timeline<'a, R> {
                 None => timeline.read(dataset, segment)?,
             }
         }
-        // Datasets in the order in which they were named, where times are equal.
+        // For equal times, datasets in the order in which they were named.
         let waiting = &mut timeline.waiting;
         waiting.sort_by_key(|(first, dataset, _)| Reverse((*first, *dataset)));
         Ok(timeline)
     }
 
-    /// Start of the next window that may have rows.
+    /// Returns the start of the next window that may have rows.
     #[must_use]
     pub fn next_ns(&self) -> Option<i64> {
         let waiting = self.waiting.last().map(|(first, ..)| *first);
@@ -56,11 +55,11 @@ impl<'a, R: Row> Timeline<'a, R> {
         reading.chain(waiting).min()
     }
 
-    /// Takes all rows up to the window that starts at `start_ns`, with the number of the dataset of
-    /// each. Those of an earlier window, which has no row where `start_ns` came from, are dropped.
+    /// Takes the rows of the window that starts at `start_ns`, with the number of their dataset. Drops rows of earlier
+    /// windows, for which the source of `start_ns` has no row.
     ///
     /// # Errors
-    /// A segment does not read, or holds a value that does not fit the row.
+    /// A segment is unreadable, or contains a value that does not fit the row.
     pub fn take(&mut self, start_ns: i64) -> Result<Vec<(usize, R)>, Error> {
         while let Some((_, dataset, segment)) =
             self.waiting.pop_if(|(first, ..)| *first <= start_ns)
@@ -103,7 +102,7 @@ impl<R: Row> Lane<'_, R> {
         }
     }
 
-    /// Reads the next batch once the last is used up.
+    /// Reads the next batch when the last one is consumed.
     fn fill(&mut self) -> Result<(), Error> {
         while self.rows.is_empty()
             && let Some(batch) = self.batches.next()

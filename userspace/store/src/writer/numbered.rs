@@ -1,4 +1,4 @@
-//! Rows that may be sent again: each batch has a number, and no number is stored twice.
+//! Rows that a sender may retransmit: each batch has a number, and each number is stored only once.
 
 use super::{Open, Writer};
 use crate::name::Partition;
@@ -10,9 +10,9 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Rows of one table and one hour, with the number that their sender gave them.
+/// Rows of one table and one hour, with the number that the sender gave them.
 ///
-/// A sender counts up within an epoch, and sends in that order; after a gap it need not fill it.
+/// A sender increments the number within an epoch and sends in that order; it need not fill gaps.
 #[derive(Clone, Copy)]
 pub struct Numbered<'a> {
     sender: &'a str,
@@ -25,8 +25,8 @@ pub struct Numbered<'a> {
 
 impl<'a> Numbered<'a> {
     /// # Errors
-    /// What is wrong: no rows, rows of several hours or more than 65,536, or a sender's name that is empty,
-    /// longer than 255 bytes or has blanks in it.
+    /// Returns a message if there are no rows, rows of several hours or more than 65,536, or if the sender's name is
+    /// empty, longer than 255 bytes or contains blanks.
     pub fn new(
         sender: &'a str,
         epoch: i64,
@@ -34,14 +34,14 @@ impl<'a> Numbered<'a> {
         cells: &'a dyn Cells,
     ) -> Result<Self, &'static str> {
         if sender.is_empty() || sender.len() > 255 {
-            return Err("a sender's name has 1 to 255 bytes");
+            return Err("the sender's name must have 1 to 255 bytes");
         }
         if sender.contains(|c: char| c.is_whitespace() || c.is_control()) {
-            return Err("there is a blank in the sender's name");
+            return Err("the sender's name must not contain blanks");
         }
         let parts = split(cells);
         let [part] = parts.as_slice() else {
-            return Err("a batch holds rows of one hour, at least one and at most 65,536");
+            return Err("a batch must have 1 to 65,536 rows of one hour");
         };
         Ok(Self {
             sender,
@@ -66,14 +66,14 @@ impl std::fmt::Debug for Numbered<'_> {
 }
 
 impl Writer {
-    /// Appends the batches whose numbers are not there yet. Returns of each whether it was new.
+    /// Appends the batches whose numbers are not stored yet. Returns for each whether it was new.
     ///
-    /// Numbers are the table's own: a sender may count through several tables. A batch and its number
-    /// reach the kernel in one piece, so a kill at any moment leaves both or neither, and a batch that
-    /// is sent again after it is known. Call [`sync`](Self::sync) before telling the sender.
+    /// Each table has its own numbers; a sender may number several tables in one sequence. A batch and its number reach
+    /// the kernel in one write, so a kill leaves both or neither, and a retransmitted batch is recognised. Call
+    /// [`sync`](Self::sync) before you acknowledge to the sender.
     ///
     /// # Errors
-    /// As [`append`](Self::append). Some of the batches may be there: send all again.
+    /// Same as [`append`](Self::append). Some of the batches may be stored: retransmit all.
     pub fn append_numbered(
         &mut self,
         batches: &[Numbered<'_>],
@@ -96,10 +96,10 @@ impl Writer {
         Ok(new)
     }
 
-    /// Waits until everything appended would outlive a loss of power.
+    /// Syncs all appended rows, so that they survive a power failure.
     ///
     /// # Errors
-    /// The disk failed: what was appended since the last call may be lost.
+    /// The disk failed: rows appended since the last call may be lost.
     pub fn sync(&mut self) -> Result<(), Error> {
         let root = &self.root;
         let open = self.tables.iter_mut().filter_map(|o| o.segment.as_mut());
@@ -128,7 +128,7 @@ impl Writer {
     }
 }
 
-/// Batches that are written as one: a kill leaves all of them or none.
+/// Batches in one write: a kill leaves all of them or none.
 struct Group<'a> {
     table: &'static Table,
     partition: Partition,
@@ -137,8 +137,8 @@ struct Group<'a> {
     members: Vec<Numbered<'a>>,
 }
 
-/// As few groups as there may be. Two batches of a sender are never written in another order than they
-/// have: a number says that those before it are there.
+/// Builds as few groups as possible. Batches of one sender are always written in order: a stored number implies that
+/// all earlier ones are stored.
 fn groups<'a>(batches: impl Iterator<Item = Numbered<'a>>) -> Vec<Group<'a>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     let mut last: HashMap<(&str, &str), usize> = HashMap::new();
@@ -177,10 +177,10 @@ impl Group<'_> {
     }
 }
 
-/// The rows of a group's members, one after the other.
+/// The rows of a group's members in sequence.
 struct Joined<'a> {
     table: &'static Table,
-    /// Member and row in it.
+    /// Member and its row.
     rows: Vec<(&'a dyn Cells, usize)>,
 }
 
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn batches_of_an_hour_are_written_as_one() {
+    fn batches_of_one_hour_are_written_together() {
         let (one, two, paths) = (probes(0), probes(HOUR), vec![PathRow::default()]);
         let batch = |sender, sequence, cells| Numbered::new(sender, 1, sequence, cells).unwrap();
         let batches = [
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sender_whose_clock_goes_back_keeps_its_order() {
+    fn order_is_kept_if_the_clock_of_a_sender_goes_back() {
         let (early, late) = (probes(0), probes(HOUR));
         let cells = [&early, &late, &early];
         let batches = cells.iter().zip(1..);
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_one_batch_is_refused() {
+    fn invalid_batches_are_rejected() {
         let none: Vec<ProbeRow> = Vec::new();
         assert!(Numbered::new("h0", 1, 1, &none).is_err());
         let mut two = probes(0);

@@ -1,4 +1,4 @@
-//! Files that are not what their names say.
+//! Files whose content does not match their names.
 
 use crate::rows::{scratch, window};
 use rocescope_model::CAPTURE_TABLES;
@@ -15,7 +15,7 @@ fn dataset(root: &Path) {
 }
 
 #[test]
-fn a_segment_cut_anywhere_is_named_and_the_others_read() {
+fn a_segment_truncated_anywhere_is_listed_and_the_others_are_read() {
     let root = scratch();
     dataset(root.path());
     let path = scan(root.path()).unwrap().segments[1].path.clone();
@@ -36,9 +36,9 @@ fn a_segment_cut_anywhere_is_named_and_the_others_read() {
     }
 }
 
-/// The footer reads and the pages do not: an error that names the file, no panic.
+/// The footer is readable and the pages are not: an error that names the file, no panic.
 #[test]
-fn a_segment_with_damaged_pages_is_an_error_of_its_reader() {
+fn damaged_pages_are_an_error_of_the_reader() {
     let root = scratch();
     dataset(root.path());
     let found = scan(root.path()).unwrap();
@@ -62,7 +62,7 @@ fn a_segment_with_damaged_pages_is_an_error_of_its_reader() {
 }
 
 #[test]
-fn other_files_are_passed_over() {
+fn other_files_are_ignored() {
     let root = tempfile::tempdir().unwrap();
     dataset(root.path());
     let before = scan(root.path()).unwrap();
@@ -81,7 +81,7 @@ fn other_files_are_passed_over() {
 }
 
 #[test]
-fn a_segment_of_a_later_format_is_refused_by_name() {
+fn a_segment_of_a_later_format_is_rejected() {
     let root = tempfile::tempdir().unwrap();
     let mut options = Options::new("rail3");
     options.metadata = vec![(footer::FORMAT.into(), "2".into())];
@@ -92,13 +92,15 @@ fn a_segment_of_a_later_format_is_refused_by_name() {
     assert_eq!(found.segments.len(), 0);
     let reason = &found.unreadable[0].reason;
     assert!(
-        reason.ends_with("is of format version 2, this program reads up to 1"),
+        reason.ends_with(
+            "has format version 2, but this program reads versions up to 1: use a newer rocescope"
+        ),
         "{reason}"
     );
 }
 
 #[test]
-fn a_dataset_that_is_not_there_is_one_clear_error() {
+fn a_missing_dataset_is_one_clear_error() {
     let root = tempfile::tempdir().unwrap();
     let missing = root.path().join("missing");
     let error = scan(&missing).unwrap_err();

@@ -1,4 +1,4 @@
-//! A disk that is full: a small tmpfs, which takes root to mount.
+//! A full disk: a small tmpfs, which only root can mount.
 
 use crate::rows::{SECOND, files, read, together, window};
 use rocescope_model::{WindowRow, WindowRows};
@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-/// A tmpfs of so many KiB, unmounted when dropped.
+/// A small tmpfs, unmounted when dropped.
 struct SmallDisk {
     directory: tempfile::TempDir,
 }
 
 impl SmallDisk {
-    /// `None`, after a line that says why, where it cannot be mounted; a failure in CI.
+    /// Mounts a tmpfs of `kib` KiB. Without permission, prints the reason and returns `None`; fails in CI.
     fn mount(kib: u32) -> Option<Self> {
         let directory = tempfile::tempdir().unwrap();
         let mounted = Command::new("mount")
@@ -43,7 +43,7 @@ impl SmallDisk {
         assert!(grown.unwrap().success());
     }
 
-    /// Takes up all room.
+    /// Fills the disk.
     fn fill(&self) -> PathBuf {
         let path = self.directory.path().join("ballast");
         let mut ballast = std::fs::File::create(&path).unwrap();
@@ -74,7 +74,7 @@ fn large(n: i64) -> WindowRows {
     rows
 }
 
-/// Appends until the disk is full. Returns the windows that were taken, and the error.
+/// Appends until the disk is full. Returns the accepted windows, and the error.
 fn write_until_full(writer: &mut Writer) -> (Vec<WindowRows>, Error) {
     let mut taken = Vec::new();
     loop {
@@ -94,7 +94,7 @@ fn hidden(root: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn a_full_disk_ends_writing_and_what_was_taken_is_there() {
+fn a_full_disk_ends_writing_and_accepted_rows_are_stored() {
     let Some(disk) = SmallDisk::mount(4 << 10) else {
         return;
     };
@@ -126,9 +126,9 @@ fn a_full_disk_ends_writing_and_what_was_taken_is_there() {
     assert!(all == wanted, "rows differ");
 }
 
-/// No room even to seal: the journals stay, and are sealed once there is room.
+/// Not enough space even to seal: the journals remain, and are sealed once there is space.
 #[test]
-fn what_finds_no_room_to_be_sealed_is_repaired_later() {
+fn journals_that_cannot_be_sealed_are_repaired_later() {
     let Some(disk) = SmallDisk::mount(8 << 10) else {
         return;
     };

@@ -1,4 +1,4 @@
-//! `kill -9`: what is on disk at any moment can be sealed.
+//! `kill -9`: the files on disk can be sealed at any moment.
 
 use crate::rows::{SECOND, files, read, scratch, together, window};
 use rocescope_model::{FlowRow, WindowRows};
@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A root as a killed writer leaves it: journals, no lock held. Returns the journal of `flows` and
-/// where in it each window ends.
+/// Creates a root as a killed writer leaves it: journals without a lock. Returns the journal of `flows` and the
+/// position of the end of each window.
 fn leave_open(root: &Path, windows: &[WindowRows]) -> (PathBuf, Vec<u64>) {
     let mut writer = Writer::create(root, Options::new("rail3")).unwrap();
     let mut journal = PathBuf::new();
@@ -20,7 +20,7 @@ fn leave_open(root: &Path, windows: &[WindowRows]) -> (PathBuf, Vec<u64>) {
         journal = scan(root).unwrap().open[1].clone();
         ends.push(fs::metadata(&journal).unwrap().len());
     }
-    // As a kill would: copies of what is there, while the writer seals its own.
+    // Simulates a kill: copies the journals, because the writer seals its own.
     let copies: Vec<(PathBuf, Vec<u8>)> = scan(root)
         .unwrap()
         .open
@@ -48,7 +48,7 @@ fn remove(directory: &Path) {
 }
 
 #[test]
-fn a_journal_cut_at_every_byte_keeps_its_whole_windows() {
+fn a_journal_truncated_at_any_byte_keeps_its_complete_windows() {
     let root = scratch();
     let windows = [window(0), window(SECOND), window(2 * SECOND)];
     let (journal, ends) = leave_open(root.path(), &windows);
@@ -70,9 +70,9 @@ fn a_journal_cut_at_every_byte_keeps_its_whole_windows() {
     }
 }
 
-/// Arbitrary damage inside a journal costs rows, never a panic, and never invents some.
+/// Arbitrary damage in a journal loses rows; it never panics and never adds rows.
 #[test]
-fn a_journal_with_any_byte_changed_is_repaired_or_named() {
+fn a_journal_with_any_byte_changed_is_repaired_or_listed() {
     let root = scratch();
     let (journal, _) = leave_open(root.path(), &[window(0), window(SECOND)]);
     let whole = fs::read(&journal).unwrap();
@@ -110,7 +110,7 @@ fn the_next_writer_of_the_observer_repairs_and_another_does_not() {
 }
 
 #[test]
-fn a_living_writer_is_left_alone() {
+fn a_running_writer_is_not_repaired() {
     let root = tempfile::tempdir().unwrap();
     let mut writer = Writer::create(root.path(), Options::new("rail3")).unwrap();
     writer.append(&window(0), Instant::now()).unwrap();
@@ -125,7 +125,7 @@ fn a_living_writer_is_left_alone() {
     );
 }
 
-/// Killed after the segment had its name, before the journal was removed: rows must not double.
+/// Killed after the segment was renamed, before the journal was removed: rows must not be duplicated.
 #[test]
 fn a_journal_beside_its_sealed_segment_is_removed() {
     let root = tempfile::tempdir().unwrap();
@@ -142,9 +142,9 @@ fn a_journal_beside_its_sealed_segment_is_removed() {
     );
 }
 
-/// Killed while sealing: the unfinished segment goes, the journal is sealed.
+/// Killed while sealing: the unfinished segment is removed, the journal is sealed.
 #[test]
-fn an_unfinished_segment_is_made_again() {
+fn an_unfinished_segment_is_rewritten() {
     let root = tempfile::tempdir().unwrap();
     let (journal, _) = leave_open(root.path(), &[window(0)]);
     let name = journal
@@ -160,9 +160,9 @@ fn an_unfinished_segment_is_made_again() {
 
 const CHILD: &str = "ROCESCOPE_STORE_TEST_ROOT";
 
-/// Not a test: the process that the next one kills. Writes until it is, a segment every window.
+/// Not a test: the process that the next test kills. Writes until then, one segment for each window.
 #[test]
-#[ignore = "the victim of killed_at_any_moment"]
+#[ignore = "the victim of a_kill_at_any_moment_loses_no_written_window"]
 fn write_until_killed() {
     let Some(root) = std::env::var_os(CHILD) else {
         return;
@@ -181,7 +181,7 @@ fn write_until_killed() {
 }
 
 #[test]
-fn killed_at_any_moment_every_window_written_is_there() {
+fn a_kill_at_any_moment_loses_no_written_window() {
     use std::io::Read;
     let root = tempfile::tempdir().unwrap();
     let mut before = 0;
@@ -198,16 +198,16 @@ fn killed_at_any_moment_every_window_written_is_there() {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let mut told = Vec::new();
+        let mut output = Vec::new();
         let mut stdout = child.stdout.take().unwrap();
-        while !told.ends_with(b"writing\n") {
+        while !output.ends_with(b"writing\n") {
             let mut byte = [0];
             assert_eq!(
                 stdout.read(&mut byte).unwrap(),
                 1,
                 "the victim did not start"
             );
-            told.push(byte[0]);
+            output.push(byte[0]);
         }
         std::thread::sleep(Duration::from_micros(700 * round));
         child.kill().unwrap();
@@ -219,8 +219,11 @@ fn killed_at_any_moment_every_window_written_is_there() {
         assert_eq!((repaired.busy, repaired.unreadable), (vec![], vec![]));
         let after = scan(root.path()).unwrap();
         let windows = after.row_count("windows");
-        assert!(windows > before, "round {round}: the first window was told");
-        // A window in `windows` is whole in every other table; a kill cuts at most one a round.
+        assert!(
+            windows > before,
+            "round {round}: the first window was reported"
+        );
+        // A window in `windows` is complete in every other table; a kill truncates at most one per round.
         let behind = after.row_count("flows") / 2 - windows;
         assert!(behind <= round + 1, "round {round}: {behind} windows cut");
         before = windows;

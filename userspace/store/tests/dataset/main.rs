@@ -1,5 +1,4 @@
-//! The store from outside: rows in, files on disk, rows out, and everything that can go wrong
-//! between.
+//! Tests of the public interface: rows in, files on disk, rows out, and the possible errors between.
 
 #![expect(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! Numbered rows: once each, whatever is killed and however often they come.
+//! Numbered rows are stored exactly once, after any kill and any retransmission.
 
 use crate::rows::{SECOND, scratch};
 use rocescope_model::{PathRow, ProbeRow, Time};
@@ -54,7 +54,7 @@ fn a_number_is_stored_once_within_a_writer_and_across_writers() {
 }
 
 #[test]
-fn each_table_has_numbers_of_its_own() {
+fn each_table_has_its_own_numbers() {
     let root = scratch();
     let (rows, paths) = (probes(0, 1), vec![PathRow::default()]);
     let mut writer = Writer::create(root.path(), options()).unwrap();
@@ -77,7 +77,7 @@ fn plain_and_numbered_rows_of_a_table_do_not_mix() {
     assert_eq!(scan(root.path()).unwrap().row_count("probes"), 6);
 }
 
-/// The journal as a kill leaves it, with the file of marks as it was then.
+/// Creates the journal that a kill leaves, with the file of marks of that moment.
 fn leave_open(root: &Path, batches: &[(i64, i64, &Vec<ProbeRow>)]) -> PathBuf {
     let mut writer = Writer::create(root, options()).unwrap();
     for batch in batches {
@@ -99,13 +99,13 @@ fn marks(root: &Path) -> PathBuf {
 }
 
 #[test]
-fn cut_anywhere_and_sent_again_nothing_is_lost_or_doubled() {
+fn truncation_and_retransmission_lose_and_duplicate_nothing() {
     let root = scratch();
     let rows: Vec<Vec<ProbeRow>> = (0..3).map(|n| probes(n * SECOND, 2)).collect();
     let batches: Vec<_> = rows.iter().zip(1..).map(|(r, n)| (1, n, r)).collect();
     let journal = leave_open(root.path(), &batches);
     let whole = fs::read(&journal).unwrap();
-    // Not every byte, for each ends in some thirty syncs; odd, so that every remainder of 8 is met.
+    // Not every byte, because each takes about thirty syncs; an odd step covers every remainder of 8.
     for cut in (0..=whole.len()).rev().step_by(23) {
         let _ = fs::remove_dir_all(root.path().join("probes"));
         let _ = fs::remove_file(marks(root.path()));
@@ -118,7 +118,7 @@ fn cut_anywhere_and_sent_again_nothing_is_lost_or_doubled() {
     }
 }
 
-/// Killed after the segment had its name, before its numbers were kept.
+/// Killed after the segment was renamed, before its numbers were saved.
 #[test]
 fn the_numbers_of_a_journal_beside_its_segment_are_kept() {
     let root = scratch();
@@ -135,7 +135,7 @@ fn the_numbers_of_a_journal_beside_its_segment_are_kept() {
 }
 
 #[test]
-fn late_hours_between_live_ones_are_all_there() {
+fn late_hours_between_current_ones_are_stored() {
     let root = scratch();
     let mut writer = Writer::create(root.path(), options()).unwrap();
     for n in 0..6 {
@@ -146,7 +146,7 @@ fn late_hours_between_live_ones_are_all_there() {
     assert_eq!(scan(root.path()).unwrap().row_count("probes"), 6);
 }
 
-/// Damaged marks would double rows: the writer says so and does not start on that table.
+/// Damaged marks would duplicate rows: the writer reports them and does not start on that table.
 #[test]
 fn damaged_marks_are_an_error() {
     let root = scratch();

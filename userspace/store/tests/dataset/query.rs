@@ -1,4 +1,4 @@
-//! Queries read the rows asked for, and open no segment that cannot hold one.
+//! Queries read the requested rows, and open no segment that cannot contain one.
 
 use crate::rows::{HOUR, SECOND, START, window};
 use rocescope_model::{EventRow, FlowRow, OpcodeRow, Row, Time, WindowRow, WindowRows};
@@ -8,10 +8,10 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// First instant of the hour after that of [`START`].
+/// First instant of the hour after [`START`].
 const EDGE: i64 = START - START.rem_euclid(HOUR) + HOUR;
 
-/// Windows that start then, sealed one by one.
+/// Writes windows with these starts, each sealed separately.
 fn write(root: &Path, observer: &'static str, starts: &[i64]) {
     let options = Options {
         max_age: Duration::ZERO,
@@ -38,7 +38,7 @@ fn starts(found: &Scan) -> Vec<i64> {
     starts
 }
 
-/// Hours before and after are damaged: whoever opens one of their segments fails.
+/// Earlier and later hours are damaged: opening one of their segments fails.
 #[test]
 fn a_segment_of_another_hour_or_table_is_never_opened() {
     let root = tempfile::tempdir().unwrap();
@@ -96,7 +96,10 @@ fn ranges_at_the_edge_of_an_hour() {
     }
     let hour = Query::default().within(TimeRange::from(EDGE..EDGE + HOUR));
     let hour = hour.scan(root.path()).unwrap().statistics;
-    assert_eq!(hour.other_times, 0, "whole hours are pruned unopened");
+    assert_eq!(
+        hour.other_times, 0,
+        "whole hours are skipped without opening"
+    );
 }
 
 #[test]
@@ -192,7 +195,7 @@ fn spans_and_lanes_read_the_same_rows() {
 }
 
 #[test]
-fn no_dataset_is_told_from_one_without_rows_asked_for() {
+fn a_missing_dataset_differs_from_one_without_requested_rows() {
     let root = tempfile::tempdir().unwrap();
     let late = || Query::default().within(TimeRange::since(Time(EDGE)));
     let error = late().open(root.path()).unwrap_err();

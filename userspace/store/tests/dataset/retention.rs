@@ -1,4 +1,4 @@
-//! What is deleted, in which order, and what never is.
+//! What is deleted, in which order, and what is never deleted.
 
 use crate::rows::{HOUR, START, files, window};
 use rocescope_model::Time;
@@ -18,7 +18,7 @@ fn dataset(root: &Path) {
 }
 
 #[test]
-fn whole_hours_go_by_age() {
+fn whole_hours_are_deleted_by_age() {
     let root = tempfile::tempdir().unwrap();
     dataset(root.path());
     let bytes: u64 = scan(root.path())
@@ -46,7 +46,7 @@ fn whole_hours_go_by_age() {
 }
 
 #[test]
-fn the_oldest_go_until_the_rest_fits() {
+fn the_oldest_are_deleted_until_the_rest_fits() {
     let root = tempfile::tempdir().unwrap();
     dataset(root.path());
     let segments = scan(root.path()).unwrap().segments;
@@ -81,13 +81,13 @@ fn the_oldest_go_until_the_rest_fits() {
 }
 
 #[test]
-fn without_limits_and_without_our_names_everything_stays() {
+fn without_limits_everything_remains_and_foreign_files_always_do() {
     let root = tempfile::tempdir().unwrap();
     dataset(root.path());
     let foreign = root
         .path()
         .join("flows/date=2026-11-21/hour=02/part-0.parquet");
-    std::fs::write(&foreign, "somebody's").unwrap();
+    std::fs::write(&foreign, "a foreign file").unwrap();
     let before = files(root.path());
     let kept = retain(root.path(), Limits::default()).unwrap();
     assert_eq!(kept.deleted_segments, 0);

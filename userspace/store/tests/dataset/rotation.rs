@@ -1,4 +1,4 @@
-//! When a segment ends, and who may write beside whom.
+//! When a segment ends, and which writers may share a root.
 
 use crate::rows::{HOUR, SECOND, read, together, window};
 use rocescope_model::WindowRows;
@@ -15,7 +15,7 @@ fn write(root: &Path, options: Options, windows: &[WindowRows]) {
 }
 
 #[test]
-fn hours_are_partitions_whatever_the_span() {
+fn hours_are_partitions_for_any_span() {
     let root = tempfile::tempdir().unwrap();
     let windows: Vec<WindowRows> = (0..100).map(|n| window(n * HOUR)).collect();
     let before = open_files();
@@ -50,7 +50,7 @@ fn one_append_may_span_hours_out_of_order() {
 }
 
 #[test]
-fn age_is_judged_by_the_instants_passed_in() {
+fn age_depends_on_the_instants_passed_in() {
     let root = tempfile::tempdir().unwrap();
     let begin = Instant::now();
     let at = |seconds| begin + Duration::from_secs(seconds);

@@ -1,4 +1,4 @@
-//! What goes in comes out, of every table and type.
+//! Rows of every table and type are read as they were written.
 
 use crate::rows::{SECOND, files, read, together, window};
 use rocescope_model::json::{self, Rows};
@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Instant;
 
 #[test]
-fn every_table_comes_back_as_it_was() {
+fn every_table_is_read_as_written() {
     let root = tempfile::tempdir().unwrap();
     let windows = [window(0), window(SECOND), window(2 * SECOND)];
     let mut writer = Writer::create(root.path(), Options::new("rail3")).unwrap();
@@ -26,14 +26,14 @@ fn every_table_comes_back_as_it_was() {
     let segment = "rail3-20261121T023000Z-0000.parquet";
     let tables = ["events", "flows", "opcodes", "windows"];
     let mut expected = vec![Path::new(".open/rail3.lock").to_owned()];
-    // Nothing was written there: an empty segment of the time of the last rows.
+    // Without rows: an empty segment with the time of the last rows.
     expected.push(below("connections", "rail3-20261121T023002Z-0000.parquet"));
     expected.extend(tables.map(|table| below(table, segment)));
     assert_eq!(files(root.path()), expected);
 }
 
 #[test]
-fn the_footer_says_what_made_the_segment() {
+fn the_footer_describes_how_the_segment_was_made() {
     let root = tempfile::tempdir().unwrap();
     let mut options = Options::new("rack 7/rail3");
     options.metadata = vec![(footer::MODE.into(), "file".into())];
@@ -51,7 +51,7 @@ fn the_footer_says_what_made_the_segment() {
 }
 
 #[test]
-fn a_batch_read_without_sketches_shows_as_text_and_json() {
+fn a_batch_without_sketches_is_printed_as_text_and_json() {
     let root = tempfile::tempdir().unwrap();
     let mut writer = Writer::create(root.path(), Options::new("rail3")).unwrap();
     let rows = window(0);

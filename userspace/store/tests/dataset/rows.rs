@@ -1,14 +1,14 @@
-//! Rows to write: every column filled with something that is not its default.
+//! Test rows: every column has a value other than its default.
 
 use rocescope_model::{EventRow, FlowRow, OpcodeRow, Text, Time, WindowRow, WindowRows};
 use std::path::{Path, PathBuf};
 
 pub(crate) const SECOND: i64 = 1_000_000_000;
 pub(crate) const HOUR: i64 = 3_600 * SECOND;
-/// 2026-11-21 02:30:00 UTC and a few nanoseconds, which files must keep.
+/// 2026-11-21 02:30:00 UTC plus a few nanoseconds, which files must preserve.
 pub(crate) const START: i64 = 1_795_228_200 * SECOND + 123;
 
-/// The rows of one window that starts so many nanoseconds after [`START`].
+/// Returns the rows of one window that starts `offset` nanoseconds after [`START`].
 pub(crate) fn window(offset: i64) -> WindowRows {
     let observer: Text = String::from("rail3").into();
     let start = START + offset;
@@ -133,7 +133,7 @@ fn event(observer: &Text, start: i64) -> EventRow {
     }
 }
 
-/// Several windows' rows in one.
+/// Merges the rows of several windows.
 pub(crate) fn together(parts: impl IntoIterator<Item = WindowRows>) -> WindowRows {
     parts
         .into_iter()
@@ -146,13 +146,13 @@ pub(crate) fn together(parts: impl IntoIterator<Item = WindowRows>) -> WindowRow
         })
 }
 
-/// A directory for a test that seals thousands of times: in memory, where syncing is free.
+/// Returns a directory for a test that seals thousands of times: in memory, where syncing is cheap.
 pub(crate) fn scratch() -> tempfile::TempDir {
     let in_memory = tempfile::tempdir_in("/dev/shm");
     in_memory.or_else(|_| tempfile::tempdir()).unwrap()
 }
 
-/// Everything in the dataset, table by table.
+/// Reads the whole dataset, table by table.
 pub(crate) fn read(root: &Path) -> Result<WindowRows, rocescope_store::Error> {
     let scan = rocescope_store::scan(root)?;
     Ok(WindowRows {
@@ -164,7 +164,7 @@ pub(crate) fn read(root: &Path) -> Result<WindowRows, rocescope_store::Error> {
     })
 }
 
-/// Every file under `root`, by path below it, sorted.
+/// Returns the relative paths of all files under `root`, sorted.
 pub(crate) fn files(root: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut open = vec![root.to_owned()];
