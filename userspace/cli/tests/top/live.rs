@@ -29,7 +29,7 @@ fn an_interface_is_watched_until_the_user_leaves() {
     let screen = terminal.until("a window", |screen| {
         screen.contains(" frames = 0 RoCEv2 + ") && screen.contains("interface 0  socket 0")
     });
-    assert!(screen.contains("lost 0  ring 0"), "{screen}");
+    assert!(screen.contains("capture loss 0  ring 0"), "{screen}");
     // There is nothing to pause: what is shown is held.
     terminal.press(&["Space"]);
     terminal.wait("FROZEN -1");

@@ -80,7 +80,7 @@ fn without_an_analysis_the_command_that_makes_one_is_named() {
         40,
         &format!("$ROCESCOPE top {root} --ascii --theme none"),
     );
-    let screen = terminal.wait("no SLA: nobody has analysed this window");
+    let screen = terminal.wait("no SLA: this window is not analysed yet");
     assert!(
         screen.contains("3,200 probes") && screen.is_ascii(),
         "{screen}"
