@@ -1,4 +1,4 @@
-//! A finished window as rows of the dataset.
+//! Turns a finished window into rows of the dataset.
 
 use crate::fields::{address, opcode_name, vlan, vni};
 use crate::flow_estimate::{FlowEstimate, wants_hyper_log_log};
@@ -18,7 +18,7 @@ use rocescope_sketches::jitter::ChangeKind;
 use rocescope_wire::extension::{Acknowledgement, Syndrome, rnr_timer_us};
 use rocescope_wire::{FlowKey, Opcode, Transport};
 
-/// The opcodes that were seen, as rows that know neither window nor rates.
+/// The opcodes that were seen, as rows without window and rates.
 pub fn opcode_rows(opcodes: &[OpcodeTotals; 256]) -> impl Iterator<Item = OpcodeRow> {
     let seen = (0..=255).zip(opcodes);
     let seen = seen.filter(|(_, totals)| totals.packets > 0);
@@ -37,17 +37,16 @@ pub fn opcode_rows(opcodes: &[OpcodeTotals; 256]) -> impl Iterator<Item = Opcode
     })
 }
 
-/// One window on its way into rows.
+/// A window to turn into rows.
 pub(crate) struct Closing<'a> {
     pub(crate) settings: &'a Settings,
     pub(crate) start_ns: u64,
     pub(crate) window: &'a Window,
-    /// The window's flows, largest first, as many as are shown or followed.
+    /// The window's flows, largest first, as many as are stored or tracked.
     pub(crate) top: &'a [Bounded],
     pub(crate) changes: &'a [RateChange],
     pub(crate) sketches: &'a Sketches,
-    /// How many flows reached the elephant threshold.
-    /// What the mirror did meanwhile, where connections are followed.
+    /// The number of elephants. Mirror loss and duplicates in the window, if connections are tracked.
     pub(crate) mirror: Option<Mirror>,
     pub(crate) elephants: u64,
 }
@@ -157,8 +156,7 @@ impl Closing<'_> {
         }
     }
 
-    /// How many flows, by the sketches alone, and the HyperLogLog of a window with more flows than
-    /// the bitmap has bits.
+    /// The number of flows from the sketches, and the HyperLogLog if there are more flows than the bitmap has bits.
     fn flow_estimate(&self) -> (FlowEstimate, Option<HyperLogLog>) {
         let bitmap = self.sketches.flows.estimate();
         let hll = wants_hyper_log_log(&bitmap).then(|| {
@@ -194,7 +192,7 @@ impl Closing<'_> {
             error_frame_bytes,
         } = bounded;
         let (key, counts) = (&flow.key, &flow.counts);
-        // Datagrams and what is not followed are never sent again, as far as anybody can tell.
+        // For datagrams and flows that are not tracked, retransmissions are unknown.
         let transport = flow.opcode.transport();
         let is_followed = self.settings.connections.is_some()
             && matches!(transport, Transport::Rc | Transport::Uc | Transport::Xrc);
@@ -270,8 +268,7 @@ impl Closing<'_> {
     }
 }
 
-/// Whether the flow's rate reaches the elephant threshold; of a bounded one, the middle of its
-/// bounds counts.
+/// Whether the flow's rate reaches the elephant threshold; for a bounded flow, the middle of its bounds.
 pub(crate) fn is_elephant(settings: &Settings, bounded: &Bounded) -> bool {
     let bytes = bounded.flow.counts.frame_bytes - bounded.error_frame_bytes / 2;
     settings.bps(bytes) >= settings.elephant_bps
@@ -301,7 +298,7 @@ fn event_row(settings: &Settings, key: &FlowKey, time_ns: u64) -> EventRow {
     }
 }
 
-/// A rate as people read it.
+/// A rate, to read.
 fn rate(bps: f64) -> alloc::string::String {
     human::readable(&Value::F64(bps), Unit::BitsPerSecond)
 }

@@ -126,7 +126,7 @@ impl Way<'_> {
         let start = self.end.start_psn.filter(|_| truth.volume.packets > 0);
         let before = psns(&truth.lost, shows_before);
         let behind = psns(&truth.lost, shows_behind);
-        let found_behind = self.told("lost behind the tap: ");
+        let found_behind = self.told("lost downstream of the tap: ");
         // A gap that is never filled was lost as well; a service that sends nothing again fills none.
         let gone = row.lost_before_tap_packets + row.lost_gap_packets;
         let delays = (truth.rtt, truth.response_delay);
@@ -209,10 +209,10 @@ impl Way<'_> {
         }
         if is_reliable
             && row.lost_gaps == 0
-            && self.told("lost before") != before
+            && self.told("lost upstream") != before
             && !self.is_beyond_the_tap("lost before")
         {
-            let found = self.told("lost before");
+            let found = self.told("lost upstream");
             wrong.push(format!(
                 "{}: lost before {found:?}, not {before:?}",
                 self.name

@@ -1,4 +1,4 @@
-//! A connection as rows, and when they are written.
+//! Turns connections into rows when they are due.
 
 use super::direction::Direction;
 use super::state::{Connections, ROWS_AT_ONCE};
@@ -9,8 +9,7 @@ use rocescope_sketches::Quantiles;
 use rocescope_wire::{Psn, Transport};
 
 impl Connections {
-    /// Rows of what is gone, of what is due, and at the end of everything: some of them, and whether
-    /// there are more.
+    /// Adds some rows of removed and due connections, at the end of all; returns whether there are more.
     pub(super) fn report(&mut self, all: bool, rows: &mut Vec<ConnectionRow>) -> bool {
         rows.append(&mut self.retired);
         let first = match self.report_at.take() {
@@ -42,7 +41,7 @@ impl Connections {
         self.report_at.is_some()
     }
 
-    /// Makes room: a sixteenth of the directions, those that have been silent longest.
+    /// Makes room: removes the longest silent sixteenth of the directions.
     pub(super) fn evict_oldest(&mut self) {
         let numbers = self.directions.numbers();
         let mut times: Vec<u64> = numbers
@@ -68,7 +67,7 @@ impl Connections {
         }
     }
 
-    /// Writes the last rows of a direction and its peer, and forgets both.
+    /// Writes the last rows of a direction and its peer, and removes both.
     pub(super) fn retire(&mut self, at: u32) {
         let peer = self.directions.get(at).and_then(|direction| direction.peer);
         for at in core::iter::once(at).chain(peer) {
@@ -102,7 +101,7 @@ impl Connections {
         let row = |direction: &Direction, peer: Option<&Direction>, role: &'static str| {
             let mut row = self.row(direction, peer, newest_ns);
             row.role = Text::from_static(role);
-            // The key and the first time tell connections apart, and are known from the start.
+            // The key and the first time identify connections, and are known from the start.
             let id = a.key.hash() ^ a.first_ns.rotate_left(32);
             row.connection = id.cast_signed();
             row
@@ -137,7 +136,7 @@ impl Connections {
         let (rtt, completion) = (latencies.rtt.all(), latencies.completion.all());
         let (rtt, completion) = (rtt.as_ref(), completion.as_ref());
         let others = latencies.rare();
-        // With other times but no round trip it is one without buckets.
+        // With other times but no round trip it is a histogram without buckets.
         let empty = Quantiles::default();
         let is_timed = completion.is_some() || others.is_some();
         let histogram = rtt.or(is_timed.then_some(&empty));
@@ -283,7 +282,7 @@ fn is_a(one: &Direction, other: &Direction) -> bool {
 fn service(direction: &Direction, peer: Option<&Direction>) -> Transport {
     match (direction.transport, peer) {
         (Transport::Vendor, Some(peer)) => peer.transport,
-        // Whatever carries nothing but CNPs answers a connection.
+        // A direction with only CNPs belongs to the answering side.
         (Transport::Vendor, None) if direction.counts.cnps > 0 => Transport::Rc,
         (transport, _) => transport,
     }

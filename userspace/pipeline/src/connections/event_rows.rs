@@ -1,4 +1,4 @@
-//! What happened to a connection, as rows of `events`.
+//! Turns events of a connection into rows of `events`.
 
 use super::event::{Event, EventDetail, LossEvidence, LossLocation};
 use super::recovery::{Episode, Trigger};
@@ -102,30 +102,32 @@ pub(super) fn event_row(observer: &Text, event: &Event) -> EventRow {
 fn retransmission(episode: &Episode) -> String {
     let packets = episode.packets;
     match (episode.trigger, episode.reaction_ns) {
-        (Trigger::Timeout, _) => format!("{packets} packets sent again after a timeout"),
+        (Trigger::Timeout, _) => format!("{packets} packets retransmitted after a timeout"),
         (trigger, Some(ns)) => format!(
-            "{packets} packets sent again {} µs after a {}",
+            "{packets} packets retransmitted {} µs after a {}",
             ns / 1_000,
             trigger.name()
         ),
-        (trigger, None) => format!("{packets} packets sent again after a {}", trigger.name()),
+        (trigger, None) => format!("{packets} packets retransmitted after a {}", trigger.name()),
     }
 }
 
 const fn loss(location: LossLocation, evidence: LossEvidence) -> &'static str {
     match (location, evidence) {
         (LossLocation::Upstream, LossEvidence::Skipped) => {
-            "lost before the tap: left out where all around it was sent again"
+            "lost upstream of the tap: skipped while the packets around it were retransmitted"
         }
         (LossLocation::Upstream, _) => {
-            "lost before the tap: it left a gap and was sent again later"
+            "lost upstream of the tap: it left a gap and was retransmitted later"
         }
         (LossLocation::Downstream, LossEvidence::Response) => {
-            "response lost behind the tap: the requester asked for it again"
+            "response lost downstream of the tap: the requester asked for it again"
         }
         (LossLocation::Downstream, LossEvidence::Timeout) => {
-            "lost behind the tap, or its answer was: sent again unacknowledged after a long wait"
+            "lost downstream of the tap, or its answer was lost: retransmitted after a long wait"
         }
-        (LossLocation::Downstream, _) => "lost behind the tap: the receiver asked for it",
+        (LossLocation::Downstream, _) => {
+            "lost downstream of the tap: the receiver asked for it again"
+        }
     }
 }

@@ -22,8 +22,8 @@ impl View {
         match self.options.keys.action(key) {
             Some(action) => self.act(action),
             None => {
-                let mut help = self.options.keys.of(Action::Help);
-                let help = help.next().map_or_else(String::new, |key| key.to_string());
+                let help = self.options.keys.of(Action::Help).next();
+                let help = help.map_or_else(String::new, |key| key.to_string());
                 self.note(format!("{key} does nothing; {help} shows the keys"));
                 Effect::Nothing
             }
