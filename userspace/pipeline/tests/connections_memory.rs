@@ -166,7 +166,7 @@ fn sixteen_requests_at_a_time_stay_under_the_bound() {
 fn the_cap_holds_and_the_longest_silent_give_way() {
     const MAX: usize = 4_096;
     let mut bench = Bench::new(ConnectionSettings {
-        most_directions: MAX,
+        max_directions: MAX,
         waiting_runs: 512,
         ..ConnectionSettings::default()
     });

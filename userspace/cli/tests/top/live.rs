@@ -36,7 +36,7 @@ fn an_interface_is_watched_until_the_user_leaves() {
     terminal.press(&["Space"]);
     terminal.until("the latest window", |screen| !screen.contains("FROZEN"));
     terminal.press(&["3"]);
-    terminal.wait("no connection yet");
+    terminal.wait("no connections yet");
     terminal.press(&["q"]);
     terminal.wait("left-0");
     terminal.is_restored();

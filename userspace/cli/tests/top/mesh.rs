@@ -49,7 +49,7 @@ fn drive(width: u16, height: u16) {
     terminal.press(&["n", "p", "Down", "Up", ">"]);
     terminal.wait("Network P50");
     terminal.press(&["Enter"]);
-    let screen = terminal.wait("every field of the row");
+    let screen = terminal.wait("all fields of the row");
     assert!(
         screen.contains("verdict ") && screen.contains("because "),
         "{screen}"
@@ -57,7 +57,7 @@ fn drive(width: u16, height: u16) {
     terminal.press(&["Escape", "E"]);
     terminal.wait("19:01:00.000  +20 s");
     terminal.press(&["1"]);
-    terminal.wait("no packet was captured at this time");
+    terminal.wait("no packets were captured at this time");
     terminal.press(&["q"]);
     terminal.is_restored();
 }

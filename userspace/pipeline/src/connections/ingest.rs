@@ -94,7 +94,7 @@ impl Connections {
 
     /// Adds a direction for its first packet.
     pub(super) fn begin(&mut self, key: DirectionKey, now_ns: u64) -> u32 {
-        if self.directions.len() >= self.settings.most_directions {
+        if self.directions.len() >= self.settings.max_directions {
             self.evict_oldest();
         }
         let tcp = self

@@ -43,7 +43,7 @@
 //! is never filled is a *lost gap*.
 //!
 //! Memory: a direction is bounded by [`DIRECTION_BYTES`], its histograms, gaps and outstanding requests
-//! by [`MAX_HEAP_BYTES`]; directions by [`most_directions`](ConnectionSettings::most_directions).
+//! by [`MAX_HEAP_BYTES`]; directions by [`max_directions`](ConnectionSettings::max_directions).
 
 pub mod congestion;
 pub mod event;

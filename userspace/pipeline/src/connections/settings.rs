@@ -19,7 +19,7 @@ pub struct ConnectionSettings {
     pub report_ns: u64,
     /// Directions tracked at once: 262,144, that is 131,072 connections. With more, the longest silent ones are removed
     /// and their rows written.
-    pub most_directions: usize,
+    pub max_directions: usize,
     /// Runs that wait to be sorted before [`Pipeline::is_current`](crate::Pipeline::is_current) requests a turn: 8,192,
     /// 1 MiB, which a second-level cache holds.
     pub waiting_runs: usize,
@@ -40,7 +40,7 @@ impl Default for ConnectionSettings {
             idle_ns: 10_000_000_000,
             forget_ns: 60_000_000_000,
             report_ns: 60_000_000_000,
-            most_directions: 262_144,
+            max_directions: 262_144,
             waiting_runs: 8_192,
             clock_error_ns: 1_000,
             event_rows: 10_000,

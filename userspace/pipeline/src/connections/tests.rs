@@ -217,7 +217,7 @@ fn a_gap_during_capture_loss_is_unknown() {
 #[test]
 fn directions_are_bounded_and_the_oldest_are_evicted() {
     let settings = ConnectionSettings {
-        most_directions: 64,
+        max_directions: 64,
         ..ConnectionSettings::default()
     };
     let mut connections = Connections::new(settings, &Settings::default());
