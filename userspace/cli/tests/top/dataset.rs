@@ -7,7 +7,7 @@ use crate::terminal::Terminal;
 fn windows_are_stepped_through_and_played() {
     let line = format!("$ROCESCOPE top {} --speed 4", input::dataset());
     let terminal = Terminal::run(120, 40, &line);
-    // At rest, at the beginning.
+    // Paused, at the start.
     terminal.wait("00:00:00.000  +100 ms");
     terminal.wait("PAUSED");
     terminal.press(&["Left"]);
@@ -23,7 +23,7 @@ fn windows_are_stepped_through_and_played() {
     terminal.wait("00:00:03.000  +100 ms");
     terminal.press(&["H"]);
     terminal.wait("00:00:00.000  +100 ms");
-    // Played to the end, where it rests again.
+    // Plays to the end, and pauses again.
     terminal.press(&["Space"]);
     terminal.wait("×4");
     terminal.wait("00:00:03.000  +100 ms");
@@ -35,7 +35,7 @@ fn windows_are_stepped_through_and_played() {
 }
 
 #[test]
-fn a_time_is_gone_to_at_the_start() {
+fn a_session_can_start_at_a_time() {
     let line = format!(
         "$ROCESCOPE top {} --at 2026-01-01T00:00:02.15Z",
         input::dataset()

@@ -1,11 +1,11 @@
-//! Captures and datasets to look at.
+//! Captures and datasets to show.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 use tempfile::TempDir;
 
-/// The binary, run to its end; it must succeed.
+/// Runs the binary to its end; it must succeed.
 pub(crate) fn rocescope(arguments: &[&str]) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_rocescope"))
         .args(arguments)
@@ -36,7 +36,7 @@ pub(crate) fn capture() -> &'static str {
     file.to_str().unwrap()
 }
 
-/// The same as a dataset, in windows of 100 ms.
+/// The capture as a dataset, in windows of 100 ms.
 pub(crate) fn dataset() -> &'static str {
     static ROOT: OnceLock<PathBuf> = OnceLock::new();
     let root = ROOT.get_or_init(|| {

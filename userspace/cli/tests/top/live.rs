@@ -3,7 +3,7 @@
 use crate::terminal::Terminal;
 use std::process::Command;
 
-/// Whether this user may make a namespace; said in one line where not.
+/// Whether this user may create a namespace; prints a line if not.
 fn may() -> bool {
     let made = Command::new("unshare").args(["-n", "true"]).status();
     if made.is_ok_and(|status| status.success()) {
@@ -14,7 +14,7 @@ fn may() -> bool {
     false
 }
 
-/// Pings are no RoCE: frames without packets.
+/// Pings are not RoCE: frames without packets.
 #[test]
 fn an_interface_is_watched_until_the_user_leaves() {
     if !may() {
@@ -30,7 +30,7 @@ fn an_interface_is_watched_until_the_user_leaves() {
         screen.contains(" frames = 0 RoCEv2 + ") && screen.contains("interface 0  socket 0")
     });
     assert!(screen.contains("capture loss 0  ring 0"), "{screen}");
-    // There is nothing to pause: what is shown is held.
+    // A live source cannot be paused: the screen freezes.
     terminal.press(&["Space"]);
     terminal.wait("FROZEN -1");
     terminal.press(&["Space"]);
@@ -42,8 +42,7 @@ fn an_interface_is_watched_until_the_user_leaves() {
     terminal.is_restored();
 }
 
-/// The filter of the configuration file changes while the view runs, whatever takes the frames; with XDP
-/// that is in the kernel.
+/// The filter of the configuration file changes while the view runs; with XDP also in the kernel.
 #[test]
 fn the_configuration_is_read_again() {
     if !may() {
@@ -87,7 +86,7 @@ fn the_configuration_is_read_again() {
         assert!(terminal.screen().contains("192.168.2.20"));
         configured("[top]\nfilter = \"net 10.0.0.0/8\"\n");
         reload();
-        // Everything is filtered now, and no flow is left in a window.
+        // All frames are filtered now, and windows have no flows.
         terminal.until("no flow", |screen| {
             screen.contains(" = 0 RoCEv2 + ") && !screen.contains("192.168.2.20")
         });

@@ -1,4 +1,4 @@
-//! The mesh of probes of a dataset.
+//! The probe mesh of a dataset.
 
 use crate::input::rocescope;
 use crate::simulated;
@@ -6,7 +6,7 @@ use crate::terminal::Terminal;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A dataset of probes alone, analysed or not.
+/// A dataset with only probes, analysed or not.
 fn dataset(analysed: bool) -> (TempDir, String) {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("mesh");
@@ -23,7 +23,7 @@ fn drive(width: u16, height: u16) {
     let (folder, _) = dataset(true);
     let line = format!("cd {}; $ROCESCOPE top mesh", folder.path().display());
     let terminal = Terminal::run(width, height, &line);
-    // Probes alone: the mesh is what there is, at its first window.
+    // Only probes: shows the mesh at its first window.
     let screen = terminal.wait("18:59:20.000  +20 s");
     for text in [
         "mesh  dataset of 6 windows",
@@ -73,7 +73,7 @@ fn a_mesh_is_looked_at_at_120_by_40() {
 }
 
 #[test]
-fn without_an_analysis_the_command_that_makes_one_is_named() {
+fn without_an_analysis_the_screen_shows_the_command_for_one() {
     let (_folder, root) = dataset(false);
     let terminal = Terminal::run(
         120,

@@ -17,7 +17,7 @@ fn refused(arguments: &[&str]) -> String {
 }
 
 #[test]
-fn a_pipe_is_refused_with_a_way_out() {
+fn a_pipe_is_refused_with_an_alternative() {
     let error = refused(&["top", "-r", input::capture()]);
     assert_eq!(error.lines().count(), 1, "{error}");
     assert!(error.contains("standard output is no terminal") && error.contains("--once -o"));
@@ -152,13 +152,13 @@ fn flows_are_printed_in_the_order_asked_for() {
 }
 
 #[test]
-fn rates_are_printed_in_bytes_where_that_is_asked_for() {
+fn rates_are_printed_in_bytes_on_request() {
     let text = rocescope(&["top", "-r", input::capture(), "--once", "--bytes"]);
     assert!(text.contains("MiB/s") && !text.contains("bit/s"), "{text}");
 }
 
 #[test]
-fn what_an_event_measured_has_its_unit() {
+fn the_value_of_an_event_has_its_unit() {
     let line = ["top", "-r", input::capture(), "--once", "--table", "events"];
     let text = rocescope(&[&line[..], &["--windows", "9", "--top", "99"]].concat());
     for measured in ["  1.39 ms  ", "  28 pps  "] {
@@ -167,7 +167,7 @@ fn what_an_event_measured_has_its_unit() {
 }
 
 #[test]
-fn a_time_behind_the_last_window_is_an_error() {
+fn a_time_after_the_last_window_is_an_error() {
     for source in [&["-r", input::capture()][..], &[input::dataset()]] {
         let once = [&["top"], source, &["--once", "--at"]].concat();
         let error = refused(&[&once[..], &["2026-01-01T00:00:04Z"]].concat());
@@ -196,9 +196,9 @@ fn a_filter_keeps_packets_of_a_file() {
     assert!(flows.iter().all(|flow| flow["src"] == "10.10.0.11"));
 }
 
-/// Of a dataset the rows are chosen, and the sums stay those of all packets.
+/// In a dataset the filter selects rows; the sums remain those of all packets.
 #[test]
-fn a_filter_chooses_rows_of_a_dataset() {
+fn a_filter_selects_rows_of_a_dataset() {
     let once = ["top", input::dataset(), "--once"];
     let printed = |more: &[&str]| rocescope(&[&once, more].concat());
     let window = |more: &[&str]| -> Value {
@@ -215,15 +215,15 @@ fn a_filter_chooses_rows_of_a_dataset() {
         .collect();
     assert!(!expected.is_empty() && expected.len() < flows(&all).len());
     assert_eq!(flows(&some), expected);
-    let nobody = printed(&["--filter", "host 9.9.9.9", "-o", "csv"]);
-    assert_eq!(nobody.lines().count(), 1, "{nobody}");
+    let none = printed(&["--filter", "host 9.9.9.9", "-o", "csv"]);
+    assert_eq!(none.lines().count(), 1, "{none}");
     let error = refused(&[&once[..], &["--filter", "opcode *SEND*"]].concat());
     assert!(error.contains("flows have no `opcode`"), "{error}");
 }
 
-/// Somebody who has left hears no error, and there is no panic about that.
+/// Without a reader of standard error, the exit status still reports the error, without a panic.
 #[test]
-fn an_error_that_nobody_hears_is_an_error_still() {
+fn an_error_with_a_closed_standard_error_is_still_an_error() {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     let status = Command::new(env!("CARGO_BIN_EXE_rocescope"))
@@ -235,7 +235,7 @@ fn an_error_that_nobody_hears_is_an_error_still() {
 }
 
 #[test]
-fn a_broken_file_shows_what_was_whole_and_says_where_it_broke() {
+fn a_broken_file_shows_its_whole_windows_and_where_it_broke() {
     let whole = std::fs::read(input::capture()).unwrap();
     let broken = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(broken.path(), &whole[..whole.len() - 10]).unwrap();

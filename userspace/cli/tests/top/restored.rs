@@ -13,9 +13,9 @@ fn view() -> Terminal {
     terminal
 }
 
-/// A second signal comes before the first can have been seen, and changes nothing.
+/// A second signal arrives before the first is handled, and changes nothing.
 #[test]
-fn a_signal_ends_it_and_gives_the_terminal_back() {
+fn a_signal_ends_it_and_restores_the_terminal() {
     for signal in ["-INT", "-TERM", "-HUP", "-QUIT"] {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("pid");
@@ -27,7 +27,7 @@ fn a_signal_ends_it_and_gives_the_terminal_back() {
         let terminal = Terminal::run(80, 24, &line);
         terminal.wait("1 Flows");
         let pid = std::fs::read_to_string(&file).unwrap();
-        // From one process, for another may be long in coming on a busy machine.
+        // From one process, because another may start late on a busy machine.
         let both = [signal, pid.trim(), pid.trim()];
         let sent = Command::new("kill").args(both).status();
         assert!(sent.unwrap().success());
@@ -37,7 +37,7 @@ fn a_signal_ends_it_and_gives_the_terminal_back() {
 }
 
 #[test]
-fn it_sleeps_and_wakes() {
+fn it_suspends_and_resumes() {
     let terminal = view();
     for _ in 0..2 {
         terminal.press(&["C-z"]);
@@ -48,7 +48,7 @@ fn it_sleeps_and_wakes() {
         terminal.wait("ended");
         assert_eq!(terminal.taken(), (true, false));
     }
-    // By a signal from elsewhere as well.
+    // Also by a signal from another process.
     terminal.press(&["C-z"]);
     terminal.wait("Stopped");
     terminal.type_in("clear; view=$(jobs -p); (sleep 0.5; kill -TSTP $view) & fg %1");
@@ -63,7 +63,7 @@ fn it_sleeps_and_wakes() {
 }
 
 #[test]
-fn a_terminal_that_is_too_small_is_told_and_one_that_grows_is_filled() {
+fn a_small_terminal_shows_the_minimum_and_one_that_grows_is_filled() {
     let terminal = view();
     terminal.resize(79, 24);
     terminal.wait("79 x 24 is too small");
@@ -74,15 +74,15 @@ fn a_terminal_that_is_too_small_is_told_and_one_that_grows_is_filled() {
     terminal.is_restored();
 }
 
-/// A terminal that says neither how large it is nor where its cursor stands, as a serial line.
+/// A terminal that reports neither its size nor its cursor position, like a serial line.
 #[test]
-fn a_terminal_that_answers_nothing_is_drawn_on() {
+fn a_terminal_that_answers_no_query_works() {
     let line = format!(
         "exec {} top -r {} --speed max",
         env!("CARGO_BIN_EXE_rocescope"),
         input::capture()
     );
-    // A terminal of the kernel's, with nobody at its other end.
+    // A pseudoterminal without a program at its other end.
     let mut child = Command::new("script")
         .args(["-qec", &line, "/dev/null"])
         .env("TERM", "xterm")
@@ -104,7 +104,7 @@ fn a_terminal_that_answers_nothing_is_drawn_on() {
     assert!(child.wait().unwrap().success());
 }
 
-/// The window of a terminal is closed, or its connection breaks, and nobody sends a signal.
+/// The window of a terminal is closed, or its connection breaks, without a signal.
 #[test]
 fn a_terminal_that_goes_away_ends_it() {
     let ended = tempfile::NamedTempFile::new().unwrap();

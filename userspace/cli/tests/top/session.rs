@@ -20,7 +20,7 @@ fn sources(screen: &str) -> Vec<&str> {
 
 #[track_caller]
 fn drive(terminal: &Terminal) {
-    // The file is played to its end.
+    // The file plays to its end.
     terminal.wait("ended");
     // Measured once a second.
     let screen = terminal.wait("CPU ");
@@ -44,7 +44,7 @@ fn drive(terminal: &Terminal) {
         "{screen}"
     );
 
-    // Sorted by source from the list of all columns, then turned round.
+    // Sorts by source from the list of all columns, then reverses.
     terminal.press(&["s"]);
     terminal.wait("Sort flows by");
     terminal.press(&[
@@ -58,7 +58,7 @@ fn drive(terminal: &Terminal) {
     terminal.press(&[">"]);
     terminal.wait("Destination▲");
 
-    // A filter that is wrong points at its place; one that is right hides rows.
+    // An invalid filter shows the position of its error; a valid one hides rows.
     terminal.press(&["/"]);
     terminal.type_in("src host 10.10.0.11 and paket > 1");
     terminal.press(&["Enter"]);
@@ -77,7 +77,7 @@ fn drive(terminal: &Terminal) {
     terminal.press(&["Escape"]);
     terminal.until("all rows", |screen| !screen.contains("/src host"));
 
-    // Held, and a window back.
+    // Freezes, and goes a window back.
     terminal.press(&["f"]);
     terminal.wait("FROZEN");
     terminal.press(&["Left"]);
@@ -141,7 +141,7 @@ fn a_session_at_120_by_40() {
     terminal.is_restored();
 }
 
-/// The session as it is shown in the README: held at a window, all panes, sorted by rate.
+/// The session of the README: frozen at a window, all panes, sorted by rate.
 fn picture(terminal: &Terminal) {
     terminal.press(&["f"]);
     terminal.wait("FROZEN");

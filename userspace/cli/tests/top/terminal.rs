@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// How long anything may take on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The timeout for every step on a busy machine.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A tmux server of its own with one window.
 pub(crate) struct Terminal {
@@ -14,7 +14,7 @@ pub(crate) struct Terminal {
 }
 
 impl Terminal {
-    /// A shell that runs this line, with the binary as `$ROCESCOPE`.
+    /// Runs this line in a shell, with the binary as `$ROCESCOPE`.
     pub(crate) fn run(width: u16, height: u16, line: &str) -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -23,7 +23,7 @@ impl Terminal {
         };
         let (width, height) = (width.to_string(), height.to_string());
         let mut start = terminal.tmux(&["new-session", "-d", "-x", &width, "-y", &height]);
-        // What stands in front of the prompt is looked for.
+        // `wait` searches for the prompt.
         start.args(["-e", "PS1=ready$ ", "-e", "LC_ALL=C.UTF-8"]);
         start.args(["-e", concat!("ROCESCOPE=", env!("CARGO_BIN_EXE_rocescope"))]);
         let status = start.args(["bash", "--norc", "--noprofile", "-i"]).status();
@@ -36,7 +36,7 @@ impl Terminal {
 
     fn tmux(&self, arguments: &[&str]) -> Command {
         let mut tmux = Command::new("tmux");
-        // Nobody's own settings.
+        // Without the user's settings.
         tmux.args(["-L", &self.socket, "-f", "/dev/null", "-u"]);
         tmux.args(arguments)
             .env_remove("TMUX")
@@ -62,30 +62,30 @@ impl Terminal {
         self.ask(&["send-keys", "-l", text]);
     }
 
-    /// What is on the screen.
+    /// The text on the screen.
     pub(crate) fn screen(&self) -> String {
         self.ask(&["capture-pane", "-p"])
     }
 
-    /// The same with its escape codes.
+    /// The screen with its escape codes.
     pub(crate) fn painted(&self) -> String {
         self.ask(&["capture-pane", "-p", "-e"])
     }
 
-    /// Columns and lines.
+    /// Sets columns and lines.
     pub(crate) fn resize(&self, width: u16, height: u16) {
         let (width, height) = (width.to_string(), height.to_string());
         self.ask(&["resize-window", "-x", &width, "-y", &height]);
     }
 
-    /// Whether a program has taken the whole screen, and whether the cursor is seen.
+    /// Whether a program uses the alternate screen, and whether the cursor is visible.
     pub(crate) fn taken(&self) -> (bool, bool) {
         let flags = self.ask(&["display-message", "-p", "#{alternate_on} #{cursor_flag}"]);
         let flags: Vec<&str> = flags.split_whitespace().collect();
         (flags[0] == "1", flags[1] == "1")
     }
 
-    /// Waits until the screen is as wanted.
+    /// Waits for a condition on the screen.
     #[track_caller]
     pub(crate) fn until(&self, wanted: &str, is: impl Fn(&str) -> bool) -> String {
         let begun = Instant::now();
@@ -94,7 +94,7 @@ impl Terminal {
             if is(&screen) {
                 return screen;
             }
-            let patient = begun.elapsed() < PATIENCE;
+            let patient = begun.elapsed() < TIMEOUT;
             assert!(patient, "{wanted} did not come:\n{screen}");
             sleep(Duration::from_millis(20));
         }
@@ -106,12 +106,12 @@ impl Terminal {
         self.until(&format!("`{text}`"), |screen| screen.contains(text))
     }
 
-    /// The shell is back, and the terminal is as programs expect it: lines, echo, cursor.
+    /// Checks that the shell is back and the terminal is restored: lines, echo, cursor.
     #[track_caller]
     pub(crate) fn is_restored(&self) {
         let begun = Instant::now();
         while self.taken() != (false, true) || !self.screen().trim_end().ends_with("ready$") {
-            let patient = begun.elapsed() < PATIENCE;
+            let patient = begun.elapsed() < TIMEOUT;
             assert!(patient, "no shell:\n{}", self.screen());
             sleep(Duration::from_millis(20));
         }
