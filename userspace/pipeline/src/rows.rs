@@ -46,8 +46,9 @@ pub(crate) struct Closing<'a> {
     pub(crate) top: &'a [Bounded],
     pub(crate) changes: &'a [RateChange],
     pub(crate) sketches: &'a Sketches,
-    /// The number of elephants. Mirror loss and duplicates in the window, if connections are tracked.
+    /// Mirror loss and duplicates in the window, if connections are tracked.
     pub(crate) mirror: Option<Mirror>,
+    /// The number of elephants.
     pub(crate) elephants: u64,
 }
 
@@ -64,21 +65,16 @@ impl Closing<'_> {
         rows.windows.push(self.window_row());
         rows.opcodes.extend(self.opcode_rows());
         let top = self.top.iter().take(self.settings.flow_rows);
-        rows.flows.extend(
-            top.zip(1..)
-                .map(|(bounded, rank)| self.flow_row(bounded, rank)),
-        );
-        let mut events: Vec<EventRow> = self
-            .window
-            .flow_events
-            .iter()
-            .map(|((key, syndrome), event)| self.flow_event_row(key, *syndrome, event))
-            .chain(
-                self.changes
-                    .iter()
-                    .map(|change| change_row(self.settings, change)),
-            )
-            .collect();
+        let flows = top
+            .zip(1..)
+            .map(|(bounded, rank)| self.flow_row(bounded, rank));
+        rows.flows.extend(flows);
+        let events = self.window.flow_events.iter();
+        let events =
+            events.map(|((key, syndrome), event)| self.flow_event_row(key, *syndrome, event));
+        let changes = self.changes.iter();
+        let changes = changes.map(|change| change_row(self.settings, change));
+        let mut events: Vec<EventRow> = events.chain(changes).collect();
         events.sort_by_key(|event| event.time_ns);
         rows.events.append(&mut events);
     }
@@ -196,11 +192,9 @@ impl Closing<'_> {
         let transport = flow.opcode.transport();
         let is_followed = self.settings.connections.is_some()
             && matches!(transport, Transport::Rc | Transport::Uc | Transport::Xrc);
-        let impairment = if is_followed {
-            self.window.impaired_flows.of(key)
-        } else {
-            None
-        };
+        let impairment = is_followed
+            .then(|| self.window.impaired_flows.of(key))
+            .flatten();
         FlowRow {
             observer: self.settings.observer.clone(),
             window_start: self.start(),
@@ -237,24 +231,19 @@ impl Closing<'_> {
         let seconds = self.settings.window_ns as f64 / 1e9;
         let syndrome = syndrome.map(Syndrome);
         let (kind, value, detail) = match syndrome.map(Syndrome::meaning) {
-            None => (
-                "cnp_burst",
-                Some(event.count as f64 / seconds),
-                format!("{} CNPs in the window", event.count),
-            ),
+            None => {
+                let detail = format!("{} CNPs in the window", event.count);
+                ("cnp_burst", Some(event.count as f64 / seconds), detail)
+            }
             Some(Acknowledgement::RnrNak { timer }) => {
                 let timer_us = rnr_timer_us(timer);
-                (
-                    "rnr_nak",
-                    Some(f64::from(timer_us) * 1_000.0),
-                    format!("receiver not ready, asks to wait {timer_us} µs"),
-                )
+                let detail = format!("receiver not ready, asks to wait {timer_us} µs");
+                ("rnr_nak", Some(f64::from(timer_us) * 1_000.0), detail)
             }
-            Some(_) => (
-                "nak",
-                None,
-                format!("negative acknowledgement at PSN {}", event.psn),
-            ),
+            Some(_) => {
+                let detail = format!("negative acknowledgement at PSN {}", event.psn);
+                ("nak", None, detail)
+            }
         };
         EventRow {
             kind: Text::from_static(kind),
@@ -263,7 +252,7 @@ impl Closing<'_> {
             value,
             count: event.count,
             detail: detail.into(),
-            ..event_row(self.settings, key, event.time_ns)
+            ..event_row(&self.settings.observer, key, event.time_ns)
         }
     }
 }
@@ -282,10 +271,11 @@ fn unknown_opcode_packets(opcodes: &[OpcodeTotals; 256]) -> u64 {
         .sum()
 }
 
-fn event_row(settings: &Settings, key: &FlowKey, time_ns: u64) -> EventRow {
+/// An event of a flow, without kind and details.
+pub(crate) fn event_row(observer: &Text, key: &FlowKey, time_ns: u64) -> EventRow {
     let time = Time(time_ns.min(i64::MAX as u64) as i64);
     EventRow {
-        observer: settings.observer.clone(),
+        observer: observer.clone(),
         time,
         time_ns: time.0,
         src: Some(address(key.src)),
@@ -306,6 +296,7 @@ fn rate(bps: f64) -> alloc::string::String {
 /// A change of rate as a row; its time is the start of the window in which the change began.
 pub(crate) fn change_row(settings: &Settings, change: &RateChange) -> EventRow {
     let event = &change.event;
+    let time_ns = event.window.saturating_mul(settings.window_ns);
     let (from, to) = (event.from_bps as f64, event.to_bps as f64);
     let (kind, what) = match event.kind {
         ChangeKind::Jitter => ("jitter", "change"),
@@ -317,10 +308,6 @@ pub(crate) fn change_row(settings: &Settings, change: &RateChange) -> EventRow {
         value: Some(to),
         previous: Some(from),
         detail: format!("{what}: {} to {}", rate(from), rate(to)).into(),
-        ..event_row(
-            settings,
-            &change.key,
-            event.window.saturating_mul(settings.window_ns),
-        )
+        ..event_row(&settings.observer, &change.key, time_ns)
     }
 }

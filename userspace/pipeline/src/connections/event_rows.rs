@@ -2,27 +2,17 @@
 
 use super::event::{Event, EventDetail, LossEvidence, LossLocation};
 use super::recovery::{Episode, Trigger};
-use crate::fields::{address, vlan};
+use crate::rows;
 use alloc::format;
 use alloc::string::String;
-use rocescope_model::{EventRow, Text, Time};
+use rocescope_model::{EventRow, Text};
 use rocescope_wire::Psn;
 use rocescope_wire::extension::{Syndrome, rnr_timer_us};
 
 pub(super) fn event_row(observer: &Text, event: &Event) -> EventRow {
-    let flow = &event.key.flow;
-    let time = Time(event.time_ns.min(i64::MAX as u64) as i64);
     let row = EventRow {
-        observer: observer.clone(),
-        time,
-        time_ns: time.0,
-        src: Some(address(flow.src)),
-        dst: Some(address(flow.dst)),
         udp_src_port: Some(event.udp_src_port).filter(|port| *port != 0),
-        dst_qpn: Some(flow.dst_qpn),
-        vlan: vlan(flow.vlan),
-        count: 1,
-        ..EventRow::default()
+        ..rows::event_row(observer, &event.key.flow, event.time_ns)
     };
     let wire_psn = |extended: u64| Some(Psn::new(extended as u32).get());
     let named = |kind: &'static str, detail: String| EventRow {
