@@ -46,6 +46,6 @@ impl FlowEstimate {
 /// Whether a window stores a HyperLogLog beside its bitmap: if it had more flows than the bitmap has bits. That is long
 /// before the bitmap is full, so merged bitmaps of several windows or boxes do not fill up without a replacement.
 #[must_use]
-pub fn wants_hyper_log_log(bitmap: &Estimate) -> bool {
+pub fn needs_hyper_log_log(bitmap: &Estimate) -> bool {
     bitmap.flows > f64::from(LINEAR_COUNTING_BITS)
 }

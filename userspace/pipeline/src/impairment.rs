@@ -71,7 +71,7 @@ mod tests {
     use rocescope_wire::FlowKey;
 
     #[test]
-    fn flows_without_room_are_not_known() {
+    fn flows_beyond_the_bound_are_unknown() {
         let flow = |dst_qpn| FlowKey {
             dst_qpn,
             ..FlowKey::zeroed()

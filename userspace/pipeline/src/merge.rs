@@ -20,7 +20,7 @@ mod sketches;
 pub use parameters::{Differs, Parameters};
 pub use part::{MergeError, Part, Target};
 
-use crate::flow_estimate::{FlowEstimate, wants_hyper_log_log};
+use crate::flow_estimate::{FlowEstimate, needs_hyper_log_log};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use flows::Merged;
@@ -86,7 +86,7 @@ fn window(
         Some(bitmap) => bitmap.estimate(),
         None => return Err(MergeError::NoSketches),
     };
-    let hll = wants_hyper_log_log(&bitmap)
+    let hll = needs_hyper_log_log(&bitmap)
         .then(|| hyper_log_log(parts, seen, merged))
         .flatten();
     let estimate = FlowEstimate::new(&bitmap, hll.as_ref());

@@ -1,7 +1,7 @@
 //! Turns a finished window into rows of the dataset.
 
 use crate::fields::{address, opcode_name, vlan, vni};
-use crate::flow_estimate::{FlowEstimate, wants_hyper_log_log};
+use crate::flow_estimate::{FlowEstimate, needs_hyper_log_log};
 use crate::mirror::Mirror;
 use crate::overflow::{Bounded, Sketches};
 use crate::rate_change::RateChange;
@@ -155,7 +155,7 @@ impl Closing<'_> {
     /// The number of flows from the sketches, and the HyperLogLog if there are more flows than the bitmap has bits.
     fn flow_estimate(&self) -> (FlowEstimate, Option<HyperLogLog>) {
         let bitmap = self.sketches.flows.estimate();
-        let hll = wants_hyper_log_log(&bitmap).then(|| {
+        let hll = needs_hyper_log_log(&bitmap).then(|| {
             let mut hll = HyperLogLog::new();
             for flow in self.window.flows.flows() {
                 hll.add(flow.hash());
@@ -190,9 +190,9 @@ impl Closing<'_> {
         let (key, counts) = (&flow.key, &flow.counts);
         // For datagrams and flows that are not tracked, retransmissions are unknown.
         let transport = flow.opcode.transport();
-        let is_followed = self.settings.connections.is_some()
+        let is_tracked = self.settings.connections.is_some()
             && matches!(transport, Transport::Rc | Transport::Uc | Transport::Xrc);
-        let impairment = is_followed
+        let impairment = is_tracked
             .then(|| self.window.impaired_flows.of(key))
             .flatten();
         FlowRow {

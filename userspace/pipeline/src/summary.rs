@@ -41,15 +41,9 @@ impl Summary {
         let estimate = total.flow_bitmap.estimate();
         let (flows, flows_standard_error, top_flows) = match &total.overflow {
             None => {
-                let flows = total.flows.flows().len() as u64;
-                let top = total
-                    .flows
-                    .top(top)
-                    .into_iter()
-                    .copied()
-                    .map(Bounded::exact)
-                    .collect();
-                (flows, 0.0, top)
+                let top = total.flows.top(top).into_iter().copied();
+                let top = top.map(Bounded::exact).collect();
+                (total.flows.flows().len() as u64, 0.0, top)
             }
             Some(_) => (
                 estimate.rounded(),

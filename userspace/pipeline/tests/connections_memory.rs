@@ -163,7 +163,7 @@ fn sixteen_requests_at_a_time_stay_under_the_bound() {
 }
 
 #[test]
-fn the_cap_holds_and_the_longest_silent_give_way() {
+fn the_cap_holds_and_the_longest_silent_are_evicted() {
     const MAX: usize = 4_096;
     let mut bench = Bench::new(ConnectionSettings {
         max_directions: MAX,

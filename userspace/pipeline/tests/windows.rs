@@ -71,7 +71,7 @@ fn play(settings: Settings, runs: &[RunRecord]) -> (WindowRows, Summary) {
 
 /// Mirror loss is reported once, also if a late frame takes some of it back.
 #[test]
-fn gaps_of_mirrors_stand_in_the_window_in_which_they_showed() {
+fn mirror_gaps_count_in_the_window_in_which_they_showed() {
     let mut pipeline = Pipeline::new(settings()).unwrap();
     let mut counters = Counters::default();
     for (second, mirrored, lost) in [(0, 0, 0), (1, 10, 3), (2, 20, 2), (3, 30, 5), (4, 30, 5)] {
@@ -147,7 +147,7 @@ fn a_run_within_the_lateness_bound_finds_its_window_and_a_later_one_is_late() {
 }
 
 #[test]
-fn naks_and_cnps_become_one_event_a_flow_and_window() {
+fn naks_and_cnps_become_one_event_per_flow_and_window() {
     let nak = |time, syndrome| RunRecord {
         opcode: Opcode::RC_ACKNOWLEDGE.0,
         stream: Stream::Acknowledge as u8,
@@ -241,7 +241,7 @@ fn beyond_the_bound_totals_stay_exact_and_flows_are_bounded() {
 }
 
 #[test]
-fn settings_without_sense_are_refused() {
+fn invalid_settings_are_refused() {
     for wrong in [
         Settings {
             window_ns: 0,
@@ -263,7 +263,7 @@ fn settings_without_sense_are_refused() {
 proptest! {
     /// In any order of arrival, windows and summary add up to the input.
     #[test]
-    fn nothing_is_lost_and_nothing_counted_twice(
+    fn every_packet_is_counted_once(
         runs in proptest::collection::vec((0..30u32, 0..20_000u64, 1..50u16), 1..300),
         window_ms in 1..3_000u64,
         lateness_ms in 0..3_000u64,

@@ -106,11 +106,8 @@ impl Connections {
             row.connection = id.cast_signed();
             row
         };
-        let ambiguous = a
-            .setup
-            .as_ref()
-            .and_then(|setup| setup.tcp)
-            .is_some_and(|tcp| tcp.others > 0);
+        let tcp = a.setup.as_ref().and_then(|setup| setup.tcp);
+        let ambiguous = tcp.is_some_and(|tcp| tcp.others > 0);
         let there = row(a, b, "a_to_b");
         let back = b.map(|b| row(b, Some(a), "b_to_a"));
         self.retired.push(there);
@@ -143,10 +140,8 @@ impl Connections {
         let response = others.map(|others| &others.response);
         let reaction = others.map(|others| &others.reaction);
         let interval = direction.notifications.as_ref().map(|n| &n.interval);
-        let setup = direction
-            .setup
-            .as_ref()
-            .or(peer.and_then(|peer| peer.setup.as_ref()));
+        let setup = direction.setup.as_ref();
+        let setup = setup.or(peer.and_then(|peer| peer.setup.as_ref()));
         let (cm, tcp) = setup.map_or((None, None), |setup| (setup.cm, setup.tcp));
         let mtu = direction.mtu.max(peer.map_or(0, |peer| peer.mtu));
         let src_qpn = match peer {
@@ -296,15 +291,9 @@ fn quantile(of: Option<&Quantiles>, share: f64) -> Option<u64> {
     of.and_then(|quantiles| quantiles.quantile(share))
 }
 
-/// Without the empty sizes at the end.
+/// The counts without zeros at the end.
 fn sizes(counts: &[u32]) -> Vec<i64> {
-    let used = counts
-        .iter()
-        .rposition(|count| *count > 0)
-        .map_or(0, |at| at + 1);
-    counts
-        .iter()
-        .take(used)
-        .map(|count| i64::from(*count))
-        .collect()
+    let last = counts.iter().rposition(|count| *count > 0);
+    let used = counts.iter().take(last.map_or(0, |at| at + 1));
+    used.map(|count| i64::from(*count)).collect()
 }

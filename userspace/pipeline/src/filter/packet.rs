@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_be_said_is_said_and_all_else_passes() {
+    fn supported_tests_are_kept_and_all_others_pass() {
         for (text, expected) in [
             ("host 10.0.0.1", Some("host 10.0.0.1")),
             ("host 10.0.0.1 and not service cnp", Some("host 10.0.0.1")),
@@ -351,7 +351,7 @@ mod tests {
 
         /// The kernel's part passes all packets and events that the full filter selects.
         #[test]
-        fn nothing_that_is_wanted_is_turned_away(
+        fn no_selected_packet_is_dropped(
             text in text(),
             flows in proptest::collection::vec(flow(), 40),
             opcode in select(&[0x04u8, 0x0a, 0x64][..]),

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn conservative_tables_merge_and_say_so() {
+    fn conservative_tables_merge_and_are_marked() {
         let mut joined = parameters("64", "false");
         joined.join(&parameters("64", "true")).unwrap();
         let conservative = (footer::COUNT_MIN_CONSERVATIVE.into(), "true".into());

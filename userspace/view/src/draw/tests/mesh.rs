@@ -76,7 +76,7 @@ fn rig(width: u16, height: u16, mesh: MeshRows) -> Rig {
 }
 
 #[track_caller]
-fn hold_against(name: &str, rig: &mut Rig) {
+fn compare(name: &str, rig: &mut Rig) {
     let lines = rig.lines();
     let lines: Vec<&str> = lines.iter().map(|line| line.trim_end()).collect();
     let found = lines.join("\n") + "\n";
@@ -90,26 +90,26 @@ fn hold_against(name: &str, rig: &mut Rig) {
 }
 
 #[test]
-fn screens_are_what_was_looked_at() {
-    hold_against("mesh-80x24.txt", &mut rig(80, 24, mesh(4)));
-    hold_against("mesh-120x40.txt", &mut rig(120, 40, mesh(4)));
+fn screens_match_their_snapshots() {
+    compare("mesh-80x24.txt", &mut rig(80, 24, mesh(4)));
+    compare("mesh-120x40.txt", &mut rig(120, 40, mesh(4)));
     let mut eight = rig(80, 24, mesh(8));
     eight.press("> >");
-    hold_against("mesh-8-nics-p99-80x24.txt", &mut eight);
+    compare("mesh-8-nics-p99-80x24.txt", &mut eight);
     let mut detail = rig(120, 40, mesh(4));
     detail.press("enter");
-    hold_against("mesh-detail-120x40.txt", &mut detail);
+    compare("mesh-detail-120x40.txt", &mut detail);
 }
 
-/// The verdict is true of the fault, or the screens above mean nothing.
+/// The verdict matches the fault; otherwise the snapshots prove nothing.
 #[test]
 fn the_fault_is_on_the_screen() {
     let mut rig = rig(80, 24, mesh(4));
     rig.shows(&["loss: r1>s0: ", "Verdicts 1", "switch drops", "5 Mesh 48"]);
-    // The cursor begins on the worst pair.
-    let most = rig.view.mesh_shown().unwrap().pairs.iter();
-    let most = most.filter_map(|pair| pair.drop_ratio).fold(0.0, f64::max);
-    assert_eq!(rig.view.pair().unwrap().drop_ratio, Some(most));
+    // The cursor starts on the worst pair.
+    let worst = rig.view.mesh_shown().unwrap().pairs.iter();
+    let worst = worst.filter_map(|pair| pair.drop_ratio).fold(0.0, f64::max);
+    assert_eq!(rig.view.pair().unwrap().drop_ratio, Some(worst));
     assert_eq!(&*rig.view.pair().unwrap().src_nic, "rail1");
 }
 
