@@ -9,7 +9,7 @@
 use rocescope_capture::file::FrameReader;
 use rocescope_engine::session::Session;
 use rocescope_pipeline::Settings;
-use rocescope_pipeline::connections::{DIRECTION_BYTES, MOST_HEAP_BYTES};
+use rocescope_pipeline::connections::{DIRECTION_BYTES, MAX_HEAP_BYTES};
 use rocescope_record::Config;
 use rocescope_wire::{Bth, Opcode, Psn, Qpn};
 
@@ -250,7 +250,7 @@ const LOADS: [Load; 6] = [
 #[test]
 #[ignore = "measures speed: run in release mode, alone"]
 fn following_connections_keeps_seven_tenths_of_the_speed() {
-    println!("a direction: {DIRECTION_BYTES} bytes, and at most {MOST_HEAP_BYTES} beside");
+    println!("a direction: {DIRECTION_BYTES} bytes, and at most {MAX_HEAP_BYTES} beside");
     // `LOAD=4` measures only the fifth load, for profilers; `TIMES=1` measures once.
     let variable = |name: &str| {
         let value = std::env::var(name).ok();

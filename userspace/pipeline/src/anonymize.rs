@@ -1,4 +1,4 @@
-//! Other addresses in the place of those on the wire.
+//! Replaces the addresses on the wire.
 
 use crate::fields::address;
 use alloc::sync::Arc;
@@ -7,16 +7,16 @@ use core::net::IpAddr;
 use hashbrown::HashMap;
 use rocescope_record::{HandshakeRecord, MadRecord, RunRecord};
 
-/// Gives every address another one of the same family, always the same and no two alike.
+/// Maps every address to another of the same family: always the same one, and no two to one.
 pub trait AddressMap: Debug + Send + Sync {
-    /// What stands for `address`.
+    /// The replacement of `address`.
     fn map(&self, address: IpAddr) -> IpAddr;
 }
 
-/// Addresses remembered: beyond it all are forgotten, and worked out again.
-const MOST_KNOWN: usize = 1 << 16;
+/// Addresses cached; when the cache is full it is cleared.
+const MAX_CACHED: usize = 1 << 16;
 
-/// Replaces addresses before anything is counted by them.
+/// Replaces addresses before anything is counted.
 #[derive(Debug)]
 pub(crate) struct Anonymizer {
     map: Arc<dyn AddressMap>,
@@ -36,8 +36,7 @@ impl Anonymizer {
         run
     }
 
-    /// What a connection's datagrams say of its addresses in their own words goes nowhere: only those
-    /// of their headers become rows.
+    /// Replaces only the addresses in the headers of a CM datagram: addresses in its payload never become rows.
     pub(crate) fn mad(&mut self, mad: &MadRecord) -> MadRecord {
         let mut mad = *mad;
         self.replace(&mut mad.flow.src);
@@ -57,7 +56,7 @@ impl Anonymizer {
             *bytes = *known;
             return;
         }
-        if self.known.len() >= MOST_KNOWN {
+        if self.known.len() >= MAX_CACHED {
             self.known.clear();
         }
         let other = match self.map.map(address(*bytes)) {

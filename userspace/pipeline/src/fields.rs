@@ -1,4 +1,4 @@
-//! Fields of packets and flow keys as cells of a row.
+//! Converts fields of packets and flow keys to cells of a row.
 
 use alloc::string::ToString;
 use core::net::{IpAddr, Ipv6Addr};
@@ -7,25 +7,25 @@ use rocescope_wire::Opcode;
 use rocescope_wire::link::NO_VLAN;
 use rocescope_wire::tunnel::NO_VNI;
 
-/// The address in a flow key, IPv4 where it is mapped.
+/// The address in a flow key; IPv4 if it is mapped.
 #[must_use]
 pub fn address(bytes: [u8; 16]) -> IpAddr {
     Ipv6Addr::from(bytes).to_canonical()
 }
 
-/// The VLAN id, where there is one.
+/// The VLAN ID, if any.
 #[must_use]
 pub fn vlan(id: u16) -> Option<u16> {
     (id != NO_VLAN).then_some(id)
 }
 
-/// The VXLAN network identifier, where there is one.
+/// The VXLAN network identifier, if any.
 #[must_use]
 pub fn vni(id: u32) -> Option<u32> {
     (id != NO_VNI).then_some(id)
 }
 
-/// The name of an opcode, shared where it has one.
+/// The name of an opcode, without an allocation if it is known.
 #[must_use]
 pub(crate) fn opcode_name(opcode: Opcode) -> Text {
     opcode

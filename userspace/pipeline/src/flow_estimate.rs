@@ -1,4 +1,4 @@
-//! How many flows a window's sketches say there were, and which of them says it.
+//! Estimates the number of flows of a window from its sketches.
 
 use rocescope_sketches::HyperLogLog;
 use rocescope_sketches::linear_counting::{Estimate, ROW_BITS};
@@ -6,19 +6,19 @@ use rocescope_sketches::linear_counting::{Estimate, ROW_BITS};
 /// Bits of the Linear Counting bitmap in every row of `windows`.
 pub const LINEAR_COUNTING_BITS: u32 = ROW_BITS;
 
-/// How many flows a window's sketches say there were.
+/// An estimate of the number of flows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlowEstimate {
     /// Flows.
     pub flows: f64,
-    /// Standard error as a share of it.
+    /// Standard error relative to `flows`.
     pub stderr_ratio: f64,
-    /// The bitmap was full and nothing else was there: a lower bound at best.
+    /// The bitmap was full and there was no HyperLogLog: only a lower bound.
     pub saturated: bool,
 }
 
 impl FlowEstimate {
-    /// Of the bitmap until it is full, then of the HyperLogLog.
+    /// From the bitmap until it is full, then from the HyperLogLog.
     #[must_use]
     pub fn new(bitmap: &Estimate, hll: Option<&HyperLogLog>) -> Self {
         match hll {
@@ -35,18 +35,17 @@ impl FlowEstimate {
         }
     }
 
-    /// The nearest whole number of flows.
+    /// The estimate, rounded.
     #[must_use]
     pub fn rounded(&self) -> u64 {
-        // A cast from a float stops at the ends of its range.
+        // A cast from a float saturates.
         (self.flows + 0.5) as u64
     }
 }
 
-/// Whether a window hands on a HyperLogLog beside its bitmap: once it had more flows than the bitmap
-/// has bits. That is long before the bitmap is full, so that the bitmaps of several windows or boxes,
-/// laid over each other, do not fill up without anything to take over.
+/// Whether a window stores a HyperLogLog beside its bitmap: if it had more flows than the bitmap has bits. That is long
+/// before the bitmap is full, so merged bitmaps of several windows or boxes do not fill up without a replacement.
 #[must_use]
-pub fn wants_hyper_log_log(bitmap: &Estimate) -> bool {
+pub fn needs_hyper_log_log(bitmap: &Estimate) -> bool {
     bitmap.flows > f64::from(LINEAR_COUNTING_BITS)
 }

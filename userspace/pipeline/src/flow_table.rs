@@ -1,4 +1,4 @@
-//! Exact counts a flow, up to a bound.
+//! Exact counts per flow, up to a bound of flows.
 
 use crate::index::Index;
 use alloc::vec::Vec;
@@ -7,7 +7,7 @@ use rocescope_sketches::FlowHash;
 use rocescope_sketches::hash::hash_words;
 use rocescope_wire::{FlowKey, Opcode};
 
-/// The seed of every flow hash: part of the dataset's format, for sketches are merged across boxes.
+/// The seed of every flow hash: part of the dataset format, because sketches of several boxes are merged.
 pub const FLOW_HASH_SEED: u64 = 0;
 
 /// The one hash of a flow that every table and sketch shares.
@@ -17,7 +17,7 @@ pub fn flow_hash(key: &FlowKey) -> FlowHash {
     hash_words(&key.words(), FLOW_HASH_SEED)
 }
 
-/// What a flow adds up to.
+/// The counts of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowCounts {
     /// Packets.
@@ -66,11 +66,11 @@ impl FlowCounts {
 /// A flow and its counts.
 #[derive(Clone, Copy, Debug)]
 pub struct Flow {
-    /// Which one.
+    /// The key of the flow.
     pub key: FlowKey,
-    /// What it adds up to.
+    /// Its counts.
     pub counts: FlowCounts,
-    /// Opcode of its first packet, which tells the service.
+    /// Opcode of its first packet, which determines the service.
     pub opcode: Opcode,
 }
 
@@ -82,7 +82,7 @@ impl Flow {
     }
 }
 
-/// Flows by key; full at its bound, never beyond it.
+/// Flows by key, never more than the bound.
 #[derive(Debug)]
 pub struct FlowTable {
     index: Index,
@@ -90,14 +90,14 @@ pub struct FlowTable {
     bound: usize,
 }
 
-/// What the index knows of a flow: half of its hash.
+/// The tag of a flow in the index: half of its hash.
 #[inline]
 const fn tag(hash: FlowHash) -> u32 {
     (hash.0 >> 32) as u32
 }
 
 impl FlowTable {
-    /// An empty table that will hold `bound` flows at most. Memory grows with what it holds.
+    /// An empty table for at most `bound` flows. It grows with its content.
     #[must_use]
     pub fn new(bound: usize) -> Self {
         Self {
@@ -107,7 +107,7 @@ impl FlowTable {
         }
     }
 
-    /// Adds counts to a flow; `false` when the flow is new and the table full.
+    /// Adds counts to a flow; `false` if the flow is new and the table full.
     #[inline]
     pub fn add(
         &mut self,
@@ -143,7 +143,7 @@ impl FlowTable {
         true
     }
 
-    /// Reads the place of the index where a flow should lie.
+    /// Reads the slot of the index where a flow belongs.
     #[inline]
     pub(crate) fn touch(&self, hash: FlowHash) -> u32 {
         self.index.touch(tag(hash))
@@ -157,20 +157,19 @@ impl FlowTable {
         flow.map_or(0, |flow| u64::from(flow.key.dst_qpn) ^ flow.counts.last_ns)
     }
 
-    /// The flows, in the order in which they were first seen.
+    /// The flows in the order of their first packets.
     #[must_use]
     pub fn flows(&self) -> &[Flow] {
         &self.flows
     }
 
-    /// Forgets every flow; keeps the memory.
+    /// Removes every flow; keeps the memory.
     pub fn clear(&mut self) {
         self.index.clear();
         self.flows.clear();
     }
 
-    /// The `count` largest flows by frame bytes, largest first; equal ones in the order of their
-    /// keys.
+    /// The `count` largest flows by frame bytes, largest first; equal ones by key.
     #[must_use]
     pub fn top(&self, count: usize) -> Vec<&Flow> {
         let mut flows: Vec<&Flow> = self.flows.iter().collect();

@@ -6,14 +6,14 @@ use rocescope_wire::FlowKey;
 /// Retransmitted and reordered packets of one flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Impairment {
-    /// Requests and responses sent again.
+    /// Retransmitted requests and responses.
     pub(crate) retransmitted: u64,
-    /// Packets that others overtook before the tap.
+    /// Reordered packets.
     pub(crate) out_of_order: u64,
 }
 
 impl Impairment {
-    /// What has come about since `before`.
+    /// The difference since `before`.
     pub(crate) const fn since(self, before: Self) -> Self {
         Self {
             retransmitted: self.retransmitted.saturating_sub(before.retransmitted),
@@ -34,14 +34,14 @@ pub(crate) struct ImpairedRun {
 #[derive(Debug, Default)]
 pub(crate) struct ImpairedFlows {
     flows: BTreeMap<FlowKey, Impairment>,
-    /// There was no room for all: of a flow that is not here nothing is known.
+    /// The table was full: flows that are not in it are unknown.
     partial: bool,
 }
 
 impl ImpairedFlows {
-    /// Adds to a flow; there is room for `most`.
-    pub(crate) fn add(&mut self, flow: &FlowKey, impairment: Impairment, most: usize) {
-        if self.flows.len() >= most && !self.flows.contains_key(flow) {
+    /// Adds to a flow, in a table of at most `max` flows.
+    pub(crate) fn add(&mut self, flow: &FlowKey, impairment: Impairment, max: usize) {
+        if self.flows.len() >= max && !self.flows.contains_key(flow) {
             self.partial = true;
             return;
         }
@@ -50,7 +50,7 @@ impl ImpairedFlows {
         sum.out_of_order += impairment.out_of_order;
     }
 
-    /// What is known of a flow.
+    /// The impairment of a flow, if known.
     pub(crate) fn of(&self, flow: &FlowKey) -> Option<Impairment> {
         match self.flows.get(flow) {
             Some(impairment) => Some(*impairment),
@@ -71,7 +71,7 @@ mod tests {
     use rocescope_wire::FlowKey;
 
     #[test]
-    fn flows_without_room_are_not_known() {
+    fn flows_beyond_the_bound_are_unknown() {
         let flow = |dst_qpn| FlowKey {
             dst_qpn,
             ..FlowKey::zeroed()

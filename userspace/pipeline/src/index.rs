@@ -1,17 +1,16 @@
-//! Tags to numbers: open addressing, eight slots a cache line.
+//! Maps tags to numbers: open addressing, eight slots per cache line.
 //!
-//! A look at the slot where a tag should lie needs no branch that waits for memory, so that a group
-//! of them overlaps.
+//! Reading the slot where a tag belongs needs no branch that depends on memory, so a group of reads overlaps.
 
 use alloc::vec::Vec;
 
 /// A tag and its number.
 type Slot = (u32, u32);
 const FREE: u32 = u32::MAX;
-/// Slots at first: 8 KiB. There are always at least twice as many as numbers.
+/// Initial slots: 8 KiB. There are always at least twice as many slots as numbers.
 const FIRST: usize = 1_024;
 
-/// Numbers by tag; several may have the same tag. 16 to 32 bytes a number.
+/// Numbers by tag; several may have the same tag. 16 to 32 bytes per number.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
     slots: Vec<Slot>,
@@ -19,7 +18,7 @@ pub(crate) struct Index {
 }
 
 impl Index {
-    /// Forgets every number; keeps the memory.
+    /// Removes every number; keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.slots.fill((0, FREE));
         self.len = 0;
@@ -29,7 +28,7 @@ impl Index {
         self.slots.len().wrapping_sub(1)
     }
 
-    /// Reads the slot where `tag` should lie.
+    /// Reads the slot where `tag` belongs.
     #[inline]
     pub(crate) fn touch(&self, tag: u32) -> u32 {
         self.slots
@@ -37,7 +36,7 @@ impl Index {
             .map_or(0, |(_, number)| *number)
     }
 
-    /// The first number of this tag that is wanted.
+    /// The first number of this tag that the caller accepts.
     #[inline]
     pub(crate) fn find(&self, tag: u32, wanted: impl Fn(u32) -> bool) -> Option<u32> {
         let mut at = tag as usize & self.mask();
@@ -79,7 +78,7 @@ impl Index {
         }
     }
 
-    /// Removes a number; those behind it move up, so that no slot is ever spoilt.
+    /// Removes a number; those behind it move up, so that no tombstones are needed.
     pub(crate) fn remove(&mut self, tag: u32, number: u32) {
         let mask = self.mask();
         let mut at = tag as usize & mask;
@@ -98,7 +97,7 @@ impl Index {
                 return;
             };
             let is_free = number == FREE;
-            // It may move if its own slot does not lie between the hole and where it is.
+            // It may move unless its own slot is between the hole and its position.
             let distance = |from: usize, to: usize| to.wrapping_sub(from) & mask;
             if !is_free && distance(tag as usize & mask, next) < distance(at, next) {
                 continue;

@@ -1,31 +1,30 @@
-//! Run records in, rows of finished windows out.
+//! Turns run records into rows of finished windows.
 //!
-//! Everything here is a pure function of the records and times passed in: no clock, file, socket
-//! or thread can be reached (`no_std`), so a test runs an hour of traffic in milliseconds, and a
-//! capture file gives the same rows on every machine.
+//! Everything here is a pure function of records and times, without clock, files, sockets or threads (`no_std`): a test
+//! runs an hour of traffic in milliseconds, and a capture file gives the same rows on every machine.
 //!
 //! | module | what it does |
 //! |---|---|
 //! | [`settings`] | window length, bounds and thresholds |
-//! | [`windows`] | which window a run belongs to, and when a window is finished |
-//! | [`window`] | what one window adds up |
-//! | [`filter`] | which runs are wanted |
-//! | [`anonymize`] | other addresses in the place of those on the wire |
-//! | [`flow_table`] | exact counts a flow, up to a bound |
-//! | `index` | numbers of flows and of directions, by hash |
-//! | [`flow_estimate`] | how many flows the sketches say there were |
-//! | [`overflow`] | the sketches that take over beyond the bound |
+//! | [`windows`] | assigns runs to windows, and closes windows |
+//! | [`window`] | the counts of one window |
+//! | [`filter`] | selects runs |
+//! | [`anonymize`] | replaces addresses |
+//! | [`flow_table`] | exact counts per flow, up to a bound |
+//! | `index` | finds flows and directions by hash |
+//! | [`flow_estimate`] | estimates the number of flows from sketches |
+//! | [`overflow`] | sketches for flows beyond the bound |
 //! | [`fields`] | addresses, VLANs and opcodes as cells of a row |
-//! | [`rows`] | a finished window as rows of the dataset |
-//! | [`rate_change`] | elephants, and flows whose rate jumps between windows |
-//! | [`merge`] | the rows of several capture points as those of one |
+//! | [`rows`] | turns a finished window into rows of the dataset |
+//! | [`rate_change`] | elephants, and sudden changes of rate between windows |
+//! | [`merge`] | merges the rows of several capture points |
 //! | `impairment` | retransmitted and reordered packets of the flows of a window |
 //! | [`connections`] | queue pairs: loss, order, latency, congestion |
-//! | `mirror` | packets that a mirror port lost or duplicated |
+//! | `mirror` | mirror loss and mirror duplicates |
 //! | `total`, [`summary`] | the whole capture: sums, and the summary that is printed |
 //!
-//! The invariant: sums over all windows, and the summary, equal the counters of the capture, packet
-//! by packet and byte by byte, whatever the order of arrival.
+//! Invariant: the sums over all windows, and the summary, equal the packet and byte counters of the capture in any
+//! order of arrival.
 #![no_std]
 
 extern crate alloc;

@@ -1,17 +1,16 @@
-//! The rows of one window as several capture points saw it, as if one had seen it all.
+//! Merges the rows of one window from several capture points, as if one point had seen all packets.
 //!
-//! Each point is taken to have seen other packets: a packet that passed two mirrors counts twice.
-//! Columns add up by their own rules ([`Rule`](rocescope_model::Rule)); sketches are merged here, and the numbers that
-//! follow from them computed again. A flow that
-//! one point lists and another saw too little of to list may have had more than is listed: its error
-//! columns say how much, so that sizes still never fall short of the truth.
+//! The points are assumed to see different packets: a packet that passed two mirrors counts two times.
+//! Columns add up by their own rules ([`Rule`](rocescope_model::Rule)); sketches are merged here, and the numbers
+//! derived from them recomputed. A flow that one point lists may also have passed another that does not list it: its
+//! error columns include that, so sizes are still upper bounds.
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | `part` | the rows of one point, and why they cannot be merged |
-//! | [`parameters`] | what datasets must have in common |
-//! | `sketches` | the sketches of several rows as one |
-//! | `flows` | the flows of several points by key |
+//! | `part` | the rows of one point, and merge errors |
+//! | [`parameters`] | parameters that must be equal in all datasets |
+//! | `sketches` | merges sketches |
+//! | `flows` | merges flows by key |
 
 mod flows;
 pub mod parameters;
@@ -21,7 +20,7 @@ mod sketches;
 pub use parameters::{Differs, Parameters};
 pub use part::{MergeError, Part, Target};
 
-use crate::flow_estimate::{FlowEstimate, wants_hyper_log_log};
+use crate::flow_estimate::{FlowEstimate, needs_hyper_log_log};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use flows::Merged;
@@ -30,10 +29,10 @@ use rocescope_model::{OpcodeRow, Over, Row, WindowRow, WindowRows};
 use rocescope_sketches::{HyperLogLog, LinearCounting};
 use sketches::Sketches;
 
-/// Merges the rows of one window. Events are not among them: they need no merging.
+/// Merges the rows of one window, except events, which need no merging.
 ///
 /// # Errors
-/// [`MergeError`], of sketches alone.
+/// [`MergeError`] if the sketches do not merge.
 pub fn merge_window(parts: &[Part], target: &Target) -> Result<WindowRows, MergeError> {
     let mut rows = WindowRows::default();
     if let [part] = parts
@@ -87,7 +86,7 @@ fn window(
         Some(bitmap) => bitmap.estimate(),
         None => return Err(MergeError::NoSketches),
     };
-    let hll = wants_hyper_log_log(&bitmap)
+    let hll = needs_hyper_log_log(&bitmap)
         .then(|| hyper_log_log(parts, seen, merged))
         .flatten();
     let estimate = FlowEstimate::new(&bitmap, hll.as_ref());
@@ -99,7 +98,7 @@ fn window(
     };
     row.estimated_flows = estimate.flows;
     row.estimated_flows_stderr_ratio = estimate.stderr_ratio;
-    // An elephant of a point that does not list it is one of the whole, too.
+    // An elephant that its point does not list is also an elephant of the merged window.
     let unlisted = parts.iter().flat_map(|part| &part.windows);
     let unlisted = unlisted.map(|row| row.elephant_flows).max().unwrap_or(0);
     let listed = merged.rows.iter().filter(|row| row.elephant).count() as u64;
@@ -114,7 +113,7 @@ fn window(
     Ok(Some(row))
 }
 
-/// All flows, where every point either has a HyperLogLog or lists all of its flows.
+/// The number of flows, if every point has a HyperLogLog or lists all its flows.
 fn hyper_log_log(parts: &[Part], seen: &[Sketches], merged: &Merged) -> Option<HyperLogLog> {
     let mut all = HyperLogLog::new();
     for ((part, seen), complete) in parts.iter().zip(seen).zip(&merged.complete_parts) {

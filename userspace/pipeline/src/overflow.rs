@@ -1,4 +1,4 @@
-//! The sketches of a window, and what takes over beyond the bound of exact flows.
+//! The sketches of a window, and those that count flows beyond the bound of exact flows.
 
 use crate::flow_table::{Flow, FlowCounts};
 use alloc::collections::BTreeMap;
@@ -9,12 +9,12 @@ use rocescope_sketches::heavy_hitters::{Change, HeavyHitters, Interval};
 use rocescope_sketches::{CountMin, FlowHash, HyperLogLog, LinearCounting};
 use rocescope_wire::{FlowKey, Opcode};
 
-/// Rows and counters of the Count-Min tables, and their seed: 512 KiB each. Every box uses the
-/// same, for tables merge only then.
+/// Rows and counters of the Count-Min tables, and their seed: 512 KiB each. All boxes use the same values, because only
+/// equal tables merge.
 pub const COUNT_MIN_DEPTH: u32 = 4;
 /// Counters in a row.
 pub const COUNT_MIN_WIDTH: u32 = 16_384;
-/// Seed of the row hashes, as Spark takes it.
+/// Seed of the row hashes, as in Spark.
 pub const COUNT_MIN_SEED: i32 = 42;
 
 /// 524,288 bits, 64 KiB: within 1 % up to three million flows.
@@ -22,10 +22,10 @@ const FLOW_BITMAP_ROWS: NonZeroU16 = NonZeroU16::MIN.saturating_add(15);
 /// 4,096 tracked flows; the top 1,000 of a heavy-tailed mix need about seven times their number.
 const HEAVY_BUCKETS: NonZeroU32 = NonZeroU32::MIN.saturating_add(511);
 
-/// The mergeable sketches that a window hands on.
+/// The mergeable sketches of a window.
 #[derive(Clone, Debug)]
 pub struct Sketches {
-    /// Which flows.
+    /// The distinct flows.
     pub flows: LinearCounting,
     /// Packets of each.
     pub packets: CountMin,
@@ -34,10 +34,10 @@ pub struct Sketches {
 }
 
 impl Sketches {
-    /// Empty ones, of the shape that all boxes share.
+    /// Empty sketches, of the shape that all boxes share.
     ///
     /// # Errors
-    /// [`ShapeError`], were the constants of this module changed to something without a table.
+    /// [`ShapeError`] if the constants of this module are invalid.
     pub fn new() -> Result<Self, ShapeError> {
         let packets = CountMin::new(
             COUNT_MIN_DEPTH,
@@ -62,13 +62,13 @@ impl Sketches {
 
     /// Adds the flows of `other`, which has the same shape.
     pub fn merge(&mut self, other: &Self) {
-        // All are made by `default`, so none can differ.
+        // All shapes come from `default`, so they are equal.
         let _ = self.flows.merge(&other.flows);
         let _ = self.packets.merge(&other.packets);
         let _ = self.frame_bytes.merge(&other.frame_bytes);
     }
 
-    /// Forgets everything; keeps the memory.
+    /// Clears everything; keeps the memory.
     pub fn clear(&mut self) {
         self.flows.clear();
         self.packets.clear();
@@ -76,7 +76,7 @@ impl Sketches {
     }
 }
 
-/// The weights by which flows beyond the bound are followed; frame bytes rank.
+/// The weights of tracked flows beyond the bound; frame bytes decide the rank.
 const LANES: usize = 5;
 
 fn lanes(counts: &FlowCounts) -> [u64; LANES] {
@@ -89,14 +89,14 @@ fn lanes(counts: &FlowCounts) -> [u64; LANES] {
     ]
 }
 
-/// A flow that is only known between bounds.
+/// A flow with bounds for its counts.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounded {
-    /// Which one, with the largest counts that it can have.
+    /// The flow, with the upper bounds of its counts.
     pub flow: Flow,
-    /// How many packets fewer there may be.
+    /// The maximum error of its packets.
     pub error_packets: u64,
-    /// How many frame bytes fewer there may be.
+    /// The maximum error of its frame bytes.
     pub error_frame_bytes: u64,
 }
 
@@ -112,14 +112,14 @@ impl Bounded {
     }
 }
 
-/// Flows that found the table full.
+/// Flows that did not fit into the exact table.
 #[derive(Debug)]
 pub struct Overflow {
-    /// Everything, flow by flow, as the window hands it on.
+    /// The sketches of all flows.
     pub sketches: Sketches,
-    /// How many flows, to more digits than the one row of the window can tell.
+    /// The number of flows, more precisely than the bitmap of the window.
     pub flow_bitmap: LinearCounting,
-    /// The same without a limit, as the window hands it on.
+    /// The number of flows without a limit.
     pub hll: HyperLogLog,
     heavy: HeavyHitters<LANES>,
     /// Key and service of the tracked flows, by slot.
@@ -135,7 +135,7 @@ struct Tracked {
 }
 
 impl Overflow {
-    /// Nothing yet. `empty` gives the shape of the sketches.
+    /// Without flows; `empty` gives the shape of the sketches.
     #[must_use]
     pub fn new(empty: &Sketches) -> Self {
         let heavy = HeavyHitters::new(HEAVY_BUCKETS);
@@ -172,15 +172,15 @@ impl Overflow {
         }
     }
 
-    /// Adds the flows of a window to those of the capture. Every bound still holds.
+    /// Adds the flows of a window to those of the capture. All bounds remain valid.
     pub fn merge(&mut self, other: &Self) {
         self.sketches.merge(&other.sketches);
-        // Both are made by `new`, so neither can differ.
+        // Both come from `new`, so their shapes are equal.
         let _ = self.flow_bitmap.merge(&other.flow_bitmap);
         self.hll.merge(&other.hll);
         self.first_ns = self.first_ns.min(other.first_ns);
         self.last_ns = self.last_ns.max(other.last_ns);
-        // A merge moves flows between slots: their keys are found again by hash.
+        // A merge moves flows between slots: find their keys again by hash.
         let keys: BTreeMap<FlowHash, Tracked> = self.keys().chain(other.keys()).collect();
         let _ = self.heavy.merge(&other.heavy);
         self.tracked.fill(None);
@@ -206,8 +206,7 @@ impl Overflow {
         })
     }
 
-    /// The largest counts a flow can have here, and how many packets and frame bytes fewer there
-    /// may be, whether it is tracked or not.
+    /// The upper bounds of a flow's counts, and their maximum errors, whether it is tracked or not.
     #[must_use]
     pub fn bounds(&self, hash: FlowHash) -> (FlowCounts, u64, u64) {
         let weights = self.heavy.bounds(hash);

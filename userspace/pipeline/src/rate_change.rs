@@ -7,21 +7,21 @@ use rocescope_sketches::FlowHash;
 use rocescope_sketches::jitter::{Event, Jitter, Thresholds};
 use rocescope_wire::FlowKey;
 
-/// Flows followed from window to window: the heaviest, for an elephant needs its rate from before
-/// it was one. 80 bytes each, and as much again for the key.
+/// Flows tracked from window to window: the heaviest, because a change of an elephant needs its earlier rate. 80 bytes
+/// each, and as much for the key.
 pub(crate) const FOLLOWED: usize = 4_096;
-/// Windows without a packet after which a flow is forgotten.
+/// Windows without a packet after which a flow is dropped.
 const FORGET_AFTER: u64 = 60;
 
-/// Follows the rates of the heaviest flows.
+/// Tracks the rates of the heaviest flows.
 #[derive(Debug)]
 pub(crate) struct RateChanges {
     jitter: Jitter,
-    /// Keys of the followed flows, with the number of the last window that had them.
+    /// Keys of the tracked flows, with the number of the last window that had them.
     keys: BTreeMap<FlowHash, (FlowKey, u64)>,
 }
 
-/// An event of the jitter sketch with the flow's key.
+/// An event of the jitter sketch, with the key of the flow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RateChange {
     pub(crate) key: FlowKey,
@@ -36,13 +36,12 @@ impl RateChanges {
         }
     }
 
-    /// The thresholds are others from the next window on.
+    /// Sets the thresholds from the next window on.
     pub(crate) fn set_thresholds(&mut self, settings: &Settings) {
         self.jitter.set_thresholds(thresholds(settings));
     }
 
-    /// Takes the flows of a finished window, largest first, and calls `emit` with each change that
-    /// it completes.
+    /// Adds the flows of a finished window, largest first, and calls `emit` with each completed change.
     pub(crate) fn close_window<'a>(
         &mut self,
         number: u64,
@@ -71,7 +70,7 @@ impl RateChanges {
         }
     }
 
-    /// Completes the changes under way at the end of a capture.
+    /// Completes pending changes at the end of a capture.
     pub(crate) fn finish(&mut self, mut emit: impl FnMut(RateChange)) {
         let keys = &self.keys;
         self.jitter.finish(|event| {

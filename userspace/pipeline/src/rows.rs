@@ -1,7 +1,7 @@
-//! A finished window as rows of the dataset.
+//! Turns a finished window into rows of the dataset.
 
 use crate::fields::{address, opcode_name, vlan, vni};
-use crate::flow_estimate::{FlowEstimate, wants_hyper_log_log};
+use crate::flow_estimate::{FlowEstimate, needs_hyper_log_log};
 use crate::mirror::Mirror;
 use crate::overflow::{Bounded, Sketches};
 use crate::rate_change::RateChange;
@@ -18,7 +18,7 @@ use rocescope_sketches::jitter::ChangeKind;
 use rocescope_wire::extension::{Acknowledgement, Syndrome, rnr_timer_us};
 use rocescope_wire::{FlowKey, Opcode, Transport};
 
-/// The opcodes that were seen, as rows that know neither window nor rates.
+/// The opcodes that were seen, as rows without window and rates.
 pub fn opcode_rows(opcodes: &[OpcodeTotals; 256]) -> impl Iterator<Item = OpcodeRow> {
     let seen = (0..=255).zip(opcodes);
     let seen = seen.filter(|(_, totals)| totals.packets > 0);
@@ -37,18 +37,18 @@ pub fn opcode_rows(opcodes: &[OpcodeTotals; 256]) -> impl Iterator<Item = Opcode
     })
 }
 
-/// One window on its way into rows.
+/// A window to turn into rows.
 pub(crate) struct Closing<'a> {
     pub(crate) settings: &'a Settings,
     pub(crate) start_ns: u64,
     pub(crate) window: &'a Window,
-    /// The window's flows, largest first, as many as are shown or followed.
+    /// The window's flows, largest first, as many as are stored or tracked.
     pub(crate) top: &'a [Bounded],
     pub(crate) changes: &'a [RateChange],
     pub(crate) sketches: &'a Sketches,
-    /// How many flows reached the elephant threshold.
-    /// What the mirror did meanwhile, where connections are followed.
+    /// Mirror loss and duplicates in the window, if connections are tracked.
     pub(crate) mirror: Option<Mirror>,
+    /// The number of elephants.
     pub(crate) elephants: u64,
 }
 
@@ -65,21 +65,16 @@ impl Closing<'_> {
         rows.windows.push(self.window_row());
         rows.opcodes.extend(self.opcode_rows());
         let top = self.top.iter().take(self.settings.flow_rows);
-        rows.flows.extend(
-            top.zip(1..)
-                .map(|(bounded, rank)| self.flow_row(bounded, rank)),
-        );
-        let mut events: Vec<EventRow> = self
-            .window
-            .flow_events
-            .iter()
-            .map(|((key, syndrome), event)| self.flow_event_row(key, *syndrome, event))
-            .chain(
-                self.changes
-                    .iter()
-                    .map(|change| change_row(self.settings, change)),
-            )
-            .collect();
+        let flows = top
+            .zip(1..)
+            .map(|(bounded, rank)| self.flow_row(bounded, rank));
+        rows.flows.extend(flows);
+        let events = self.window.flow_events.iter();
+        let events =
+            events.map(|((key, syndrome), event)| self.flow_event_row(key, *syndrome, event));
+        let changes = self.changes.iter();
+        let changes = changes.map(|change| change_row(self.settings, change));
+        let mut events: Vec<EventRow> = events.chain(changes).collect();
         events.sort_by_key(|event| event.time_ns);
         rows.events.append(&mut events);
     }
@@ -157,11 +152,10 @@ impl Closing<'_> {
         }
     }
 
-    /// How many flows, by the sketches alone, and the HyperLogLog of a window with more flows than
-    /// the bitmap has bits.
+    /// The number of flows from the sketches, and the HyperLogLog if there are more flows than the bitmap has bits.
     fn flow_estimate(&self) -> (FlowEstimate, Option<HyperLogLog>) {
         let bitmap = self.sketches.flows.estimate();
-        let hll = wants_hyper_log_log(&bitmap).then(|| {
+        let hll = needs_hyper_log_log(&bitmap).then(|| {
             let mut hll = HyperLogLog::new();
             for flow in self.window.flows.flows() {
                 hll.add(flow.hash());
@@ -194,15 +188,13 @@ impl Closing<'_> {
             error_frame_bytes,
         } = bounded;
         let (key, counts) = (&flow.key, &flow.counts);
-        // Datagrams and what is not followed are never sent again, as far as anybody can tell.
+        // For datagrams and flows that are not tracked, retransmissions are unknown.
         let transport = flow.opcode.transport();
-        let is_followed = self.settings.connections.is_some()
+        let is_tracked = self.settings.connections.is_some()
             && matches!(transport, Transport::Rc | Transport::Uc | Transport::Xrc);
-        let impairment = if is_followed {
-            self.window.impaired_flows.of(key)
-        } else {
-            None
-        };
+        let impairment = is_tracked
+            .then(|| self.window.impaired_flows.of(key))
+            .flatten();
         FlowRow {
             observer: self.settings.observer.clone(),
             window_start: self.start(),
@@ -239,24 +231,19 @@ impl Closing<'_> {
         let seconds = self.settings.window_ns as f64 / 1e9;
         let syndrome = syndrome.map(Syndrome);
         let (kind, value, detail) = match syndrome.map(Syndrome::meaning) {
-            None => (
-                "cnp_burst",
-                Some(event.count as f64 / seconds),
-                format!("{} CNPs in the window", event.count),
-            ),
+            None => {
+                let detail = format!("{} CNPs in the window", event.count);
+                ("cnp_burst", Some(event.count as f64 / seconds), detail)
+            }
             Some(Acknowledgement::RnrNak { timer }) => {
                 let timer_us = rnr_timer_us(timer);
-                (
-                    "rnr_nak",
-                    Some(f64::from(timer_us) * 1_000.0),
-                    format!("receiver not ready, asks to wait {timer_us} µs"),
-                )
+                let detail = format!("receiver not ready, asks to wait {timer_us} µs");
+                ("rnr_nak", Some(f64::from(timer_us) * 1_000.0), detail)
             }
-            Some(_) => (
-                "nak",
-                None,
-                format!("negative acknowledgement at PSN {}", event.psn),
-            ),
+            Some(_) => {
+                let detail = format!("negative acknowledgement at PSN {}", event.psn);
+                ("nak", None, detail)
+            }
         };
         EventRow {
             kind: Text::from_static(kind),
@@ -265,13 +252,12 @@ impl Closing<'_> {
             value,
             count: event.count,
             detail: detail.into(),
-            ..event_row(self.settings, key, event.time_ns)
+            ..event_row(&self.settings.observer, key, event.time_ns)
         }
     }
 }
 
-/// Whether the flow's rate reaches the elephant threshold; of a bounded one, the middle of its
-/// bounds counts.
+/// Whether the flow's rate reaches the elephant threshold; for a bounded flow, the middle of its bounds.
 pub(crate) fn is_elephant(settings: &Settings, bounded: &Bounded) -> bool {
     let bytes = bounded.flow.counts.frame_bytes - bounded.error_frame_bytes / 2;
     settings.bps(bytes) >= settings.elephant_bps
@@ -285,10 +271,11 @@ fn unknown_opcode_packets(opcodes: &[OpcodeTotals; 256]) -> u64 {
         .sum()
 }
 
-fn event_row(settings: &Settings, key: &FlowKey, time_ns: u64) -> EventRow {
+/// An event of a flow, without kind and details.
+pub(crate) fn event_row(observer: &Text, key: &FlowKey, time_ns: u64) -> EventRow {
     let time = Time(time_ns.min(i64::MAX as u64) as i64);
     EventRow {
-        observer: settings.observer.clone(),
+        observer: observer.clone(),
         time,
         time_ns: time.0,
         src: Some(address(key.src)),
@@ -301,7 +288,7 @@ fn event_row(settings: &Settings, key: &FlowKey, time_ns: u64) -> EventRow {
     }
 }
 
-/// A rate as people read it.
+/// A rate, to read.
 fn rate(bps: f64) -> alloc::string::String {
     human::readable(&Value::F64(bps), Unit::BitsPerSecond)
 }
@@ -309,6 +296,7 @@ fn rate(bps: f64) -> alloc::string::String {
 /// A change of rate as a row; its time is the start of the window in which the change began.
 pub(crate) fn change_row(settings: &Settings, change: &RateChange) -> EventRow {
     let event = &change.event;
+    let time_ns = event.window.saturating_mul(settings.window_ns);
     let (from, to) = (event.from_bps as f64, event.to_bps as f64);
     let (kind, what) = match event.kind {
         ChangeKind::Jitter => ("jitter", "change"),
@@ -320,10 +308,6 @@ pub(crate) fn change_row(settings: &Settings, change: &RateChange) -> EventRow {
         value: Some(to),
         previous: Some(from),
         detail: format!("{what}: {} to {}", rate(from), rate(to)).into(),
-        ..event_row(
-            settings,
-            &change.key,
-            event.window.saturating_mul(settings.window_ns),
-        )
+        ..event_row(&settings.observer, &change.key, time_ns)
     }
 }

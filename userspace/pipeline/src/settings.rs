@@ -1,4 +1,4 @@
-//! What a user may choose.
+//! Settings of the pipeline.
 
 use crate::anonymize::AddressMap;
 use crate::connections::settings::ConnectionSettings;
@@ -13,45 +13,43 @@ pub struct Settings {
     pub observer: Text,
     /// Length of a window in nanoseconds.
     pub window_ns: u64,
-    /// How long a window stays open for packets that come out of order, in nanoseconds of event
-    /// time behind its end.
+    /// How long a window stays open after its end for out-of-order packets, in nanoseconds of event time.
     pub lateness_ns: u64,
-    /// Flows that are counted exactly, in a window and in the whole capture; beyond it sketches
-    /// take over. 112 bytes a flow.
+    /// Flows that are counted exactly, in a window and in the whole capture; sketches count the others. 112 bytes each.
     pub exact_flows: usize,
     /// Top flows of the summary.
     pub top: usize,
     /// Top flows of each window that become rows of `flows`.
     pub flow_rows: usize,
-    /// Frame bits a second from which a flow is an elephant.
+    /// Frame bits per second from which a flow is an elephant.
     pub elephant_bps: f64,
-    /// What change of an elephant between adjacent windows is an event.
+    /// The change of an elephant between adjacent windows that is an event.
     pub jitter: Jitter,
     /// Whether the bitmap and the Count-Min tables become part of the rows.
     pub sketches: bool,
-    /// Whether ICRCs are verified, so that their counts mean something.
+    /// Whether ICRCs are verified: their counts are known only then.
     pub verify_icrc: bool,
-    /// How many events of a window become rows; the others are only counted.
+    /// The maximum number of events of a window that become rows; the others are only counted.
     pub event_rows: usize,
-    /// How connections are followed; `None`: not at all.
+    /// Settings of connection tracking; `None` disables it.
     pub connections: Option<ConnectionSettings>,
-    /// Which packets are wanted; `None`: all.
+    /// The packets to count; `None`: all.
     pub filter: Option<RunFilter>,
-    /// What stands for each address, behind the filter; `None`: the address itself.
+    /// Replaces addresses, after the filter; `None` keeps them.
     pub addresses: Option<Arc<dyn AddressMap>>,
 }
 
-/// Thresholds of the change between adjacent windows; both must be passed where both are set.
+/// Thresholds of the change between adjacent windows; if both are set, both must be exceeded.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Jitter {
-    /// Share of the rate before.
+    /// Relative to the rate before.
     pub relative: Option<f64>,
-    /// Frame bits a second.
+    /// Frame bits per second.
     pub absolute_bps: Option<f64>,
 }
 
 impl Default for Settings {
-    /// Windows of a second. The elephant and jitter thresholds are a fifth of those of the Fudan
+    /// One-second windows. The elephant and jitter thresholds are a fifth of those of the Fudan
     /// paper's scenario 3 (5 and 2.5 Gbit/s on a 100 Gbit/s fabric).
     fn default() -> Self {
         Self {
@@ -76,16 +74,16 @@ impl Default for Settings {
     }
 }
 
-/// Why settings cannot be used.
+/// Why settings are invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SettingsError {
-    /// A window has no length, or more than a year.
+    /// The length of a window is 0 or more than a year.
     #[error("a window must last between 1 ns and 366 days")]
     Window,
-    /// The sketches have no shape.
-    #[error("the sketches have no shape")]
+    /// The shape of the sketches is invalid.
+    #[error("the shape of the sketches is invalid")]
     Sketches,
-    /// Nothing could be counted.
+    /// No flow could be counted.
     #[error("at least one flow must be counted exactly")]
     ExactFlows,
 }
@@ -102,7 +100,7 @@ impl Settings {
         Ok(())
     }
 
-    /// Bits a second of `bytes` in one window.
+    /// Bits per second of `bytes` in one window.
     #[must_use]
     pub fn bps(&self, bytes: u64) -> f64 {
         bytes as f64 * 8e9 / self.window_ns as f64

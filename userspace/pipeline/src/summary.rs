@@ -1,4 +1,4 @@
-//! The whole capture: what is printed at the end, and the JSON of `-o json`.
+//! The summary of a capture: printed at its end, and the JSON of `-o json`.
 
 use crate::flow_table::flow_hash;
 use crate::mirror::Mirror;
@@ -9,12 +9,12 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use rocescope_wire::FlowKey;
 
-/// What a capture adds up to.
+/// The summary of a capture.
 #[derive(Clone, Debug)]
 pub struct Summary {
     /// Totals by opcode, syndrome and class.
     pub totals: Totals,
-    /// Windows that held a frame.
+    /// Windows with frames.
     pub windows: u64,
     /// Rows of `events`.
     pub events: u64,
@@ -22,11 +22,11 @@ pub struct Summary {
     pub span_ns: Option<(u64, u64)>,
     /// Distinct flows: exact where [`exact`](Self::exact), else the Linear Counting estimate.
     pub flows: u64,
-    /// Standard error of `flows`; 0 where it is exact.
+    /// Standard error of `flows`; 0 if they are exact.
     pub flows_standard_error: f64,
     /// Whether flows and top flows are exact. Totals always are.
     pub exact: bool,
-    /// What the mirror did, where connections are followed.
+    /// Mirror loss and duplicates, if connections are tracked.
     pub mirror: Option<Mirror>,
     /// The largest flows by frame bytes, largest first.
     pub top_flows: Vec<TopFlow>,
@@ -41,15 +41,9 @@ impl Summary {
         let estimate = total.flow_bitmap.estimate();
         let (flows, flows_standard_error, top_flows) = match &total.overflow {
             None => {
-                let flows = total.flows.flows().len() as u64;
-                let top = total
-                    .flows
-                    .top(top)
-                    .into_iter()
-                    .copied()
-                    .map(Bounded::exact)
-                    .collect();
-                (flows, 0.0, top)
+                let top = total.flows.top(top).into_iter().copied();
+                let top = top.map(Bounded::exact).collect();
+                (total.flows.flows().len() as u64, 0.0, top)
             }
             Some(_) => (
                 estimate.rounded(),
@@ -79,8 +73,8 @@ fn bounded_top(total: &Total, count: usize) -> Vec<TopFlow> {
     for exact in candidates {
         let rest = overflow.map(|overflow| overflow.bounds(flow_hash(&exact.flow.key)));
         let mut bounded = exact;
-        if let Some((most, error_packets, error_frame_bytes)) = rest {
-            bounded.flow.counts.add(&most);
+        if let Some((max, error_packets, error_frame_bytes)) = rest {
+            bounded.flow.counts.add(&max);
             bounded.error_packets += error_packets;
             bounded.error_frame_bytes += error_frame_bytes;
         }
@@ -91,7 +85,7 @@ fn bounded_top(total: &Total, count: usize) -> Vec<TopFlow> {
     }
     let mut top: Vec<TopFlow> = flows.into_values().collect();
     top.sort_by(|a, b| {
-        // By the middle of the bounds: a wide one must not push out a certain one.
+        // By the middle of the bounds: a wide bound must not displace a certain count.
         let middle = |flow: &TopFlow| flow.flow.counts.frame_bytes - flow.error_frame_bytes / 2;
         middle(b)
             .cmp(&middle(a))

@@ -1,4 +1,4 @@
-//! What all windows of a capture add up to.
+//! The totals of all windows of a capture.
 
 use crate::flow_table::{Flow, FlowTable, flow_hash};
 use crate::overflow::{Overflow, Sketches};
@@ -21,7 +21,7 @@ pub(crate) struct Total {
 }
 
 impl Total {
-    /// Of no window yet; `exact_flows` flows are counted exactly.
+    /// An empty total; counts `exact_flows` flows exactly.
     pub(crate) fn new(exact_flows: usize) -> Self {
         Self {
             totals: Totals::default(),
@@ -34,7 +34,7 @@ impl Total {
         }
     }
 
-    /// Adds a window that is over.
+    /// Adds a finished window.
     pub(crate) fn add(
         &mut self,
         window: &Window,

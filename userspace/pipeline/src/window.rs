@@ -1,4 +1,4 @@
-//! What one window adds up.
+//! The counts of one window.
 
 use crate::flow_table::{FlowCounts, FlowTable, flow_hash};
 use crate::impairment::ImpairedFlows;
@@ -24,19 +24,19 @@ pub struct Totals {
     pub messages: u64,
     /// Packets with ECN congestion experienced.
     pub congestion_experienced: u64,
-    /// Packets behind the lateness bound, counted in a later window than their own.
+    /// Late packets, counted in a later window than their own.
     pub late_packets: u64,
-    /// RoCE packets that the filter turned away, counted nowhere else.
+    /// RoCE packets that the filter dropped, counted nowhere else.
     pub filtered_packets: u64,
     /// Packets whose ICRC is wrong.
     pub icrc_bad: u64,
     /// Packets whose ICRC could not be verified.
     pub icrc_unverifiable: u64,
-    /// What was counted frame by frame.
+    /// Frames by class.
     pub frames: FrameCounts,
 }
 
-/// Frames by class, as far as rows tell them apart.
+/// Frames by the classes that rows have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names are those of the counters")]
 pub struct FrameCounts {
@@ -81,8 +81,7 @@ impl FrameCounts {
         self.snapped += later.snapped - earlier.snapped;
         self.lost_packets += later.lost_packets - earlier.lost_packets;
         self.mirrored_frames += later.mirrored_frames - earlier.mirrored_frames;
-        // A frame that comes late takes one back that had been told as lost; the next loss is not
-        // told then.
+        // A late frame takes back one that was already reported as lost; the next loss is then not reported.
         self.mirror_lost += later.mirror_lost.saturating_sub(earlier.mirror_lost);
     }
 }
@@ -177,18 +176,18 @@ impl Totals {
     }
 }
 
-/// Something that happened to a flow, gathered over the window.
+/// An event of a flow, counted over the window.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FlowEvent {
-    /// When it first happened.
+    /// Time of the first.
     pub(crate) time_ns: u64,
     /// PSN of the first packet.
     pub(crate) psn: u32,
-    /// How often.
+    /// The number of times.
     pub(crate) count: u64,
 }
 
-/// Counts on their way to their flow.
+/// Counts that wait to be added to their flow.
 #[derive(Clone, Copy, Debug)]
 struct QueuedCounts {
     hash: FlowHash,
@@ -197,9 +196,9 @@ struct QueuedCounts {
     counts: FlowCounts,
 }
 
-/// Flows of a table that lies in the processor's cache: 512 KiB.
+/// Flows of a table that fits into the CPU cache: 512 KiB.
 const CACHED_FLOWS: usize = 4_096;
-/// How many are looked up together, so that their waits for memory overlap: 4 KiB.
+/// The number of lookups in a group, so that their cache misses overlap: 4 KiB.
 const GROUP: usize = 32;
 
 /// A window that is still open.
@@ -209,11 +208,11 @@ pub(crate) struct Window {
     pub(crate) flows: FlowTable,
     /// Flows beyond the bound of the table.
     pub(crate) overflow: Option<Box<Overflow>>,
-    /// What comes next into the table, once it is too large for the processor's cache.
+    /// Counts to add next, once the table is too large for the CPU cache.
     next: Vec<QueuedCounts>,
     /// NAKs and CNPs by flow and syndrome; a CNP has none.
     pub(crate) flow_events: BTreeMap<(FlowKey, Option<u8>), FlowEvent>,
-    /// Flows with retransmitted or reordered packets, where connections are followed.
+    /// Flows with retransmitted or reordered packets, if connections are tracked.
     pub(crate) impaired_flows: ImpairedFlows,
 }
 
@@ -252,7 +251,7 @@ impl Window {
         let syndrome = match run.stream() {
             Stream::Acknowledge => match run.syndrome().meaning() {
                 Acknowledgement::Nak(_) | Acknowledgement::RnrNak { .. } => Some(run.syndrome),
-                // A syndrome that was not captured, or that means nothing, is no refusal.
+                // A syndrome that was not captured or is unknown is not a NAK.
                 Acknowledgement::Ack { .. } | Acknowledgement::Reserved(_) => return,
             },
             Stream::Cnp => None,
@@ -276,7 +275,7 @@ impl Window {
         }
     }
 
-    /// All that is on its way to its flow arrives.
+    /// Adds all waiting counts to their flows.
     pub(crate) fn count_all(&mut self, empty: &Sketches) {
         let mut next = core::mem::take(&mut self.next);
         let touched = next.iter().map(|next| self.flows.touch_flow(next.hash));

@@ -1,4 +1,4 @@
-//! Which window a run belongs to, and when a window is finished.
+//! Assigns runs to windows, and closes windows.
 
 mod close;
 
@@ -17,28 +17,27 @@ use rocescope_model::WindowRows;
 use rocescope_record::{ControlPacket, Counters, RunRecord, Sink};
 use rocescope_wire::Packet;
 
-/// Runs in, rows of finished windows out.
+/// Turns runs into rows of finished windows.
 ///
-/// Time is what the frames say: [`turn`](Self::turn) moves it on, and closes every window whose end
-/// lies further back than the lateness bound. A run that comes too late for its own window is
-/// counted in the oldest one that is open, so that nothing is lost, and as late.
+/// Time is event time: [`turn`](Self::turn) advances it, and closes every window that ended before the lateness bound.
+/// A run that arrives too late for its own window is counted as late in the oldest open one, so nothing is lost.
 #[derive(Debug)]
 pub struct Pipeline {
     settings: Settings,
     anonymizer: Option<Anonymizer>,
-    /// Open windows by start, ascending: seldom more than two.
+    /// Open windows by start, ascending; rarely more than two.
     open: VecDeque<(u64, Window)>,
-    /// A closed window whose memory is used again.
+    /// A closed window whose memory is reused.
     spare: Option<Window>,
     /// Start of the first window that may still be opened.
     floor_ns: u64,
     /// The latest time seen.
     newest_ns: u64,
-    /// Start of the window in which the capture's clock stands.
+    /// Start of the window of the capture's clock.
     clock_ns: Option<u64>,
-    /// How long that window is, or 0 when a turn is wanted before its end.
+    /// Length of that window, or 0 to request a turn before its end.
     current_ns: u64,
-    /// What had been counted when that window began.
+    /// The counters when that window began.
     counted: FrameCounts,
     closed: ClosedWindows,
     connections: Option<Box<Connections>>,
@@ -70,10 +69,10 @@ impl Sink for Pipeline {
 }
 
 impl Pipeline {
-    /// A pipeline without windows yet.
+    /// A pipeline without windows.
     ///
     /// # Errors
-    /// [`SettingsError`] when the settings make no sense.
+    /// [`SettingsError`] if the settings are invalid.
     pub fn new(settings: Settings) -> Result<Self, SettingsError> {
         settings.check()?;
         let empty = Sketches::new().map_err(|_| SettingsError::Sketches)?;
@@ -94,14 +93,14 @@ impl Pipeline {
         })
     }
 
-    /// What it was made with.
+    /// The settings.
     #[must_use]
     pub const fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// Takes over what may change while a capture runs: thresholds, filter, numbers of top flows.
-    /// Windows that are open go by the new ones when they close.
+    /// Sets what may change during a capture: thresholds, filter, numbers of top flows. Open windows use the new
+    /// settings when they close.
     pub fn reconfigure(&mut self, settings: &Settings) {
         let own = &mut self.settings;
         own.elephant_bps = settings.elephant_bps;
@@ -112,8 +111,8 @@ impl Pipeline {
         self.closed.changes.set_thresholds(&self.settings);
     }
 
-    /// Whether `time_ns` lies in the window in which the clock stands: when it does not,
-    /// [`turn`](Self::turn) has to be called before the frame of that time is observed.
+    /// Whether `time_ns` is in the window of the clock. If not, call [`turn`](Self::turn) before that frame is
+    /// observed.
     #[must_use]
     #[inline(always)]
     pub fn is_current(&self, time_ns: u64) -> bool {
@@ -123,40 +122,39 @@ impl Pipeline {
         }
     }
 
-    /// Whether a turn is wanted before the window's end, for too many runs wait to be put in order.
+    /// Whether a turn is needed before the window's end, because too many runs wait to be sorted.
     #[must_use]
     pub const fn is_pressed(&self) -> bool {
         self.current_ns == 0
     }
 
-    /// Whether `time_ns` lies behind every window seen so far, so that a turn to it may close some.
-    /// Frames that come out of order turn the clock back and forth without closing any.
+    /// Whether `time_ns` is after every window so far, so that a turn to it may close some. Out-of-order frames turn
+    /// the clock back and forth without closing any.
     #[must_use]
     pub fn is_ahead(&self, time_ns: u64) -> bool {
         time_ns / self.settings.window_ns > self.newest_ns / self.settings.window_ns
     }
 
-    /// All runs that began before `time_ns` have been published, also those of the slice under way.
+    /// All runs that began before `time_ns` were published, also those of the current slice.
     pub fn complete_before(&mut self, time_ns: u64) {
         if let Some(connections) = &mut self.connections {
             connections.complete_before(time_ns);
         }
     }
 
-    /// Moves the clock to `time_ns`. What `counters` have counted since the last turn belongs to
-    /// the window the clock stood in. Closes the windows that are over; their rows wait in
-    /// [`rows`](Self::rows).
+    /// Moves the clock to `time_ns`. The counts of `counters` since the last turn belong to the window the clock was
+    /// in. Closes finished windows; their rows wait in [`rows`](Self::rows).
     ///
     /// Runs that began before `time_ns` must have been published, the open ones flushed.
     pub fn turn(&mut self, time_ns: u64, counters: &Counters) {
         let Ok(()) = self.turn_by_window(time_ns, counters, &mut |_| Ok::<(), Infallible>(()));
     }
 
-    /// As [`turn`](Self::turn), and `each` is called with the rows after every window that closes:
-    /// who writes and clears them there holds the sketches of one window at a time.
+    /// Like [`turn`](Self::turn), but calls `each` with the rows after every closed window: a caller that writes and
+    /// clears them there holds the sketches of only one window.
     ///
     /// # Errors
-    /// The first of `each`; windows behind it stay open.
+    /// The first error of `each`; later windows stay open.
     pub fn turn_by_window<E>(
         &mut self,
         time_ns: u64,
@@ -181,15 +179,15 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Closes all windows: the capture is over.
+    /// Closes all windows at the end of the capture.
     pub fn finish(&mut self, counters: &Counters) {
         let Ok(()) = self.finish_by_window(counters, &mut |_| Ok::<(), Infallible>(()));
     }
 
-    /// As [`finish`](Self::finish), window by window: see [`turn_by_window`](Self::turn_by_window).
+    /// Like [`finish`](Self::finish), window by window: see [`turn_by_window`](Self::turn_by_window).
     ///
     /// # Errors
-    /// The first of `each`.
+    /// The first error of `each`.
     pub fn finish_by_window<E>(
         &mut self,
         counters: &Counters,
@@ -236,19 +234,19 @@ impl Pipeline {
         for impaired in impaired.drain(..) {
             let at = self.window_at(impaired.time_ns);
             if let Some((_, window)) = self.open.get_mut(at) {
-                let most = self.settings.exact_flows;
+                let max = self.settings.exact_flows;
                 window
                     .impaired_flows
-                    .add(&impaired.flow, impaired.impairment, most);
+                    .add(&impaired.flow, impaired.impairment, max);
             }
         }
         if let Some(connections) = &mut self.connections {
-            // Its memory is used again.
+            // Its memory is reused.
             connections.impaired_runs = impaired;
         }
     }
 
-    /// Takes the rows of connections, and hands them to `each` where they are many.
+    /// Takes the rows of connections, and passes them to `each` if there are many.
     fn connection_rows<E>(
         &mut self,
         all: bool,
@@ -275,14 +273,14 @@ impl Pipeline {
         &mut self.closed.rows
     }
 
-    /// What happened to the state of connections, where they are followed.
+    /// Statistics of the connection state, if connections are tracked.
     #[must_use]
     pub fn connections(&self) -> Option<ConnectionSummary> {
         let connections = self.connections.as_ref();
         connections.map(|connections| connections.summary())
     }
 
-    /// What the mirror did so far, where connections are followed.
+    /// Mirror loss and duplicates so far, if connections are tracked.
     #[must_use]
     pub fn mirror(&self) -> Option<Mirror> {
         let summary = self.connections()?;
@@ -292,7 +290,7 @@ impl Pipeline {
         })
     }
 
-    /// The whole capture so far, as far as windows are closed.
+    /// The totals of all closed windows.
     #[must_use]
     pub fn summary(&self) -> Summary {
         Summary::new(&self.closed.total, self.mirror(), self.settings.top)

@@ -1,9 +1,9 @@
-//! What 100,000 queue pairs take: bytes a queue pair as the allocator counts them, under the bounds
-//! that the crate states; the cap holds, and a state that is full grows no more.
+//! Memory of 100,000 queue pairs: bytes per queue pair as the allocator counts them stay under the bounds that the
+//! crate states, and a full state does not grow.
 
 use rocescope_pipeline::Settings;
 use rocescope_pipeline::connections::{
-    ConnectionSettings, Connections, DIRECTION_BYTES, MOST_HEAP_BYTES,
+    ConnectionSettings, Connections, DIRECTION_BYTES, MAX_HEAP_BYTES,
 };
 use rocescope_record::RunRecord;
 use rocescope_wire::{FlowKey, Opcode};
@@ -123,7 +123,7 @@ fn bytes_of_a_queue_pair_are_bounded_and_stop_growing() {
     let each = held / QPS as usize;
     println!("{each} bytes a queue pair with one request at a time");
     assert_eq!(bench.connections.directions(), 2 * QPS as usize);
-    // Two directions, their places in the index, and what waits to be put in order (8 MiB).
+    // Two directions, their slots in the index, and the runs that wait to be sorted (8 MiB).
     assert!(
         (2 * DIRECTION_BYTES..2 * DIRECTION_BYTES + 400).contains(&each),
         "{each}"
@@ -134,7 +134,7 @@ fn bytes_of_a_queue_pair_are_bounded_and_stop_growing() {
         bench.turn();
     });
     println!("{} bytes more with histograms", more / QPS as usize);
-    // Histograms of round trips that are alike have few buckets.
+    // Histograms of similar round trips have few buckets.
     assert!(more / (QPS as usize) < 600, "{more}");
     let before = HELD.get();
     (20..30).for_each(|round| bench.round(0..QPS, round, 1));
@@ -158,35 +158,35 @@ fn sixteen_requests_at_a_time_stay_under_the_bound() {
     let each = held / FEW as usize;
     println!("{each} bytes a queue pair with sixteen requests at a time");
     assert_eq!(bench.connections.directions(), 2 * FEW as usize);
-    assert!(each < 2 * (DIRECTION_BYTES + MOST_HEAP_BYTES), "{each}");
+    assert!(each < 2 * (DIRECTION_BYTES + MAX_HEAP_BYTES), "{each}");
     assert!(each < 2 * DIRECTION_BYTES + 3_000, "{each}");
 }
 
 #[test]
-fn the_cap_holds_and_the_longest_silent_give_way() {
-    const MOST: usize = 4_096;
+fn the_cap_holds_and_the_longest_silent_are_evicted() {
+    const MAX: usize = 4_096;
     let mut bench = Bench::new(ConnectionSettings {
-        most_directions: MOST,
+        max_directions: MAX,
         waiting_runs: 512,
         ..ConnectionSettings::default()
     });
     let round = |bench: &mut Bench, round: u32| {
-        // A hundred that speak all the time, and ever new ones.
+        // A hundred that send all the time, and ever more new ones.
         bench.round(0..100, 2 * round, 1);
         let from = 1_000 + round * 500;
         (from..from + 500).for_each(|qp| bench.run(true, qp, 0x11, 0));
-        assert!(bench.connections.directions() <= MOST);
+        assert!(bench.connections.directions() <= MAX);
     };
     (0..40).for_each(|number| round(&mut bench, number));
     bench.turn();
     let before = HELD.get();
     (40..200).for_each(|number| round(&mut bench, number));
     bench.turn();
-    // Rows that wait and histograms of those that stay may differ by a little.
+    // Waiting rows and histograms may differ slightly.
     let more = HELD.get().wrapping_sub(before).cast_signed();
     assert!(more < 64 * 1024, "{more} more");
     assert!(bench.connections.summary().evicted > 0 && bench.rows > 0);
-    // Those that spoke all the time have all they sent.
+    // Those that sent all the time have counted everything.
     let (mut rows, mut events) = (Vec::new(), Vec::new());
     bench.connections.finish();
     while bench.connections.rows(true, &mut rows, &mut events) {}

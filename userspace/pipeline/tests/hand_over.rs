@@ -1,4 +1,4 @@
-//! More flows in a window than its bitmap can tell apart: a HyperLogLog takes over.
+//! With more flows in a window than its bitmap can distinguish, a HyperLogLog counts them.
 
 #![expect(
     clippy::unwrap_used,
@@ -18,7 +18,7 @@ use rocescope_wire::tunnel::NO_VNI;
 
 const RC_RDMA_WRITE_ONLY: u8 = 0x0a;
 
-/// One window with so many flows of one packet each.
+/// One window with `flows` flows of one packet each.
 fn window(flows: u32, exact_flows: usize) -> WindowRow {
     part(0..flows, exact_flows).windows.remove(0)
 }
@@ -110,7 +110,7 @@ fn boxes_merge_to_the_bytes_of_one() {
     assert_eq!(merged.roce_packets, 450_000);
 }
 
-/// A small box lists all of its flows: that is as good as a HyperLogLog of them.
+/// A small box lists all its flows: that is as good as a HyperLogLog.
 #[test]
 fn a_box_without_a_hyper_log_log_joins_by_its_list() {
     let mut small = part(300_000..300_005, 10);
@@ -123,7 +123,7 @@ fn a_box_without_a_hyper_log_log_joins_by_its_list() {
     let merged = merge_window(&parts, &target).unwrap().windows.remove(0);
     assert_eq!(merged.hll_flows, window(300_005, 131_072).hll_flows);
 
-    // One flow is missing from the list: now nobody knows which.
+    // One flow is missing from the list, and it is unknown which.
     small.flows.pop();
     let merged = merge_window(&[parts[0].clone(), small], &target).unwrap();
     assert_eq!(merged.windows[0].hll_flows, None);

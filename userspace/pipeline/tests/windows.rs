@@ -1,6 +1,6 @@
-//! The invariants of the pipeline, over runs made by hand and by chance.
+//! The invariants of the pipeline, over hand-made and random runs.
 
-#![expect(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![expect(clippy::unwrap_used, reason = "tests may panic")]
 
 use bytemuck::Zeroable;
 use proptest::prelude::*;
@@ -53,7 +53,7 @@ fn settings() -> Settings {
     }
 }
 
-/// The rows and the summary of `runs`, taken in their order, the clock at each run's time.
+/// The rows and the summary of `runs` in their order, with the clock at each run's time.
 fn play(settings: Settings, runs: &[RunRecord]) -> (WindowRows, Summary) {
     let mut pipeline = Pipeline::new(settings).unwrap();
     let mut counters = Counters::default();
@@ -69,9 +69,9 @@ fn play(settings: Settings, runs: &[RunRecord]) -> (WindowRows, Summary) {
     (std::mem::take(pipeline.rows()), pipeline.summary())
 }
 
-/// What mirrors left out is told once, also where a late frame takes some of it back meanwhile.
+/// Mirror loss is reported once, also if a late frame takes some of it back.
 #[test]
-fn gaps_of_mirrors_stand_in_the_window_in_which_they_showed() {
+fn mirror_gaps_count_in_the_window_in_which_they_showed() {
     let mut pipeline = Pipeline::new(settings()).unwrap();
     let mut counters = Counters::default();
     for (second, mirrored, lost) in [(0, 0, 0), (1, 10, 3), (2, 20, 2), (3, 30, 5), (4, 30, 5)] {
@@ -147,7 +147,7 @@ fn a_run_within_the_lateness_bound_finds_its_window_and_a_later_one_is_late() {
 }
 
 #[test]
-fn naks_and_cnps_become_one_event_a_flow_and_window() {
+fn naks_and_cnps_become_one_event_per_flow_and_window() {
     let nak = |time, syndrome| RunRecord {
         opcode: Opcode::RC_ACKNOWLEDGE.0,
         stream: Stream::Acknowledge as u8,
@@ -231,17 +231,17 @@ fn beyond_the_bound_totals_stay_exact_and_flows_are_bounded() {
     assert!(error < 0.02, "{} flows", summary.flows);
     for (rank, top) in summary.top_flows.iter().take(10).enumerate() {
         let true_packets = 1_009 - rank as u64;
-        let most = top.flow.counts.packets;
+        let max = top.flow.counts.packets;
         assert_eq!(top.flow.key.dst_qpn, 10_009 - rank as u32);
         assert!(
-            most >= true_packets && most - top.error_packets <= true_packets,
+            max >= true_packets && max - top.error_packets <= true_packets,
             "{top:?}"
         );
     }
 }
 
 #[test]
-fn settings_without_sense_are_refused() {
+fn invalid_settings_are_refused() {
     for wrong in [
         Settings {
             window_ns: 0,
@@ -261,9 +261,9 @@ fn settings_without_sense_are_refused() {
 }
 
 proptest! {
-    /// Whatever the order of arrival, windows and summary add up to what came in.
+    /// In any order of arrival, windows and summary add up to the input.
     #[test]
-    fn nothing_is_lost_and_nothing_counted_twice(
+    fn every_packet_is_counted_once(
         runs in proptest::collection::vec((0..30u32, 0..20_000u64, 1..50u16), 1..300),
         window_ms in 1..3_000u64,
         lateness_ms in 0..3_000u64,
@@ -287,7 +287,7 @@ proptest! {
         prop_assert_eq!(sum(|row| row.frame_bytes), 162 * packets);
         prop_assert_eq!(rows.opcodes.iter().map(|row| row.payload_bytes).sum::<u64>(), 100 * packets);
         prop_assert_eq!(summary.totals.all().packets, packets);
-        // One row a window, in order.
+        // One row for each window, in order.
         prop_assert!(rows.windows.windows(2).all(|two| two[0].window_start_ns < two[1].window_start_ns));
 
         let mut truth = BTreeMap::<u32, u64>::new();
@@ -296,10 +296,10 @@ proptest! {
         }
         for top in &summary.top_flows {
             let packets = truth[&top.flow.key.dst_qpn];
-            let most = top.flow.counts.packets;
-            prop_assert!(most >= packets && most - top.error_packets <= packets);
+            let max = top.flow.counts.packets;
+            prop_assert!(max >= packets && max - top.error_packets <= packets);
             if summary.exact {
-                prop_assert_eq!(most, packets);
+                prop_assert_eq!(max, packets);
             }
         }
         if summary.exact {

@@ -1,16 +1,16 @@
-//! What the keys ask of a source, and the pace at which it plays.
+//! Requests from the keys to a source, and the pace at which it plays.
 
 use crate::{Motion, Seek};
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The user had enough.
+/// The user has quit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("ended by the user")]
 pub struct Stopped;
 
-/// Asked for from one thread, done by another.
+/// Passes requests from the drawing thread to the thread of the source.
 #[derive(Clone, Debug)]
 pub struct Control(Arc<(Mutex<State>, Condvar)>);
 
@@ -18,32 +18,32 @@ pub struct Control(Arc<(Mutex<State>, Condvar)>);
 struct State {
     stopped: bool,
     paused: bool,
-    /// Whether a step to another window is taken at rest.
-    rests: bool,
-    /// Times as fast as recorded.
+    /// Whether a seek pauses the source.
+    pauses_on_seek: bool,
+    /// Multiple of the recorded speed.
     speed: f64,
     seeks: VecDeque<Seek>,
-    /// Rises with every change: what was waited for may be another time now.
+    /// Counts changes: after one, the due time must be computed again.
     changes: u64,
 }
 
 /// What to do next.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Next {
-    /// The window whose time has come.
+    /// Show the window: it is due.
     Go,
-    /// Another window.
+    /// Go to another window.
     Seek(Seek),
 }
 
 impl Control {
-    /// A source that plays at `speed` times the recorded pace. What begins at rest also rests after a step to another window.
+    /// A source that plays at `speed` times the recorded pace. If it starts paused, it also pauses after each seek.
     #[must_use]
     pub fn new(speed: f64, paused: bool) -> Self {
         let state = State {
             stopped: false,
             paused,
-            rests: paused,
+            pauses_on_seek: paused,
             speed,
             seeks: VecDeque::new(),
             changes: 0,
@@ -52,7 +52,7 @@ impl Control {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // A panic of the other thread leaves nothing half done here.
+        // The state is consistent even if the other thread panicked.
         self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -68,12 +68,12 @@ impl Control {
         }
     }
 
-    /// The source is to end.
+    /// Asks the source to end.
     pub fn stop(&self) {
         self.change(|state| state.stopped = true);
     }
 
-    /// Holds the source, or lets it go on.
+    /// Pauses or resumes the source.
     pub fn pause(&self, paused: bool) -> Motion {
         self.change(|state| state.paused = paused)
     }
@@ -86,15 +86,15 @@ impl Control {
     /// Asks for another window.
     pub fn seek(&self, seek: Seek) -> Motion {
         self.change(|state| {
-            state.paused |= state.rests;
+            state.paused |= state.pauses_on_seek;
             state.seeks.push_back(seek);
         })
     }
 
-    /// Waits until something is asked for.
+    /// Waits for a request.
     ///
     /// # Errors
-    /// The source is to end.
+    /// [`Stopped`] if the source has to end.
     pub fn wait(&self) -> Result<Next, Stopped> {
         let mut state = self.state();
         loop {
@@ -121,18 +121,18 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// Waits until the window of this time is due, or something else is asked for. `long` is told how long
-    /// that will take, where it is seconds.
+    /// Waits until the window of this time is due, or a request arrives. Calls `on_long_wait` once with the time left
+    /// if that is more than 5 s.
     ///
     /// # Errors
-    /// The source is to end.
+    /// [`Stopped`] if the source has to end.
     pub fn wait(
         &mut self,
         control: &Control,
         time_ns: i64,
-        mut long: impl FnMut(Duration),
+        mut on_long_wait: impl FnMut(Duration),
     ) -> Result<Next, Stopped> {
-        let mut told = false;
+        let mut reported = false;
         let mut state = control.state();
         loop {
             if state.stopped {
@@ -140,12 +140,12 @@ impl Pace {
             }
             let now = Instant::now();
             if let Some(seek) = state.seeks.pop_front() {
-                // What comes next has nothing to do with what came before.
+                // The next window has no relation to the last one.
                 self.last = None;
                 return Ok(Next::Seek(seek));
             }
             if state.changes != self.changes {
-                // From here on at the new speed.
+                // The new speed applies from now on.
                 self.changes = state.changes;
                 self.last = self.last.map(|(_, time_ns)| (now, time_ns));
             }
@@ -156,7 +156,7 @@ impl Pace {
             let due = match self.last {
                 Some((then, last_ns)) if state.speed.is_finite() => {
                     let ahead_ns = time_ns.saturating_sub(last_ns).max(0) as f64 / state.speed;
-                    // Longer than anybody waits, and no overflow.
+                    // 30 years at most, so that nothing overflows.
                     let ahead = Duration::from_nanos(ahead_ns.min(1e18) as u64);
                     then.checked_add(ahead).unwrap_or(then)
                 }
@@ -169,9 +169,9 @@ impl Pace {
                 self.last = Some((due, time_ns));
                 return Ok(Next::Go);
             };
-            if left > Duration::from_secs(5) && !told {
-                told = true;
-                long(left);
+            if left > Duration::from_secs(5) && !reported {
+                reported = true;
+                on_long_wait(left);
             }
             (state, _) =
                 (control.0.1.wait_timeout(state, left)).unwrap_or_else(PoisonError::into_inner);
@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn windows_come_at_their_time_and_at_once_when_asked_for() {
+    fn windows_come_when_due_and_at_once_on_request() {
         let control = Control::new(100.0, false);
         let mut pace = Pace::default();
         let begun = Instant::now();

@@ -1,23 +1,22 @@
-//! Which rows are shown: the filter language of `rocescope-model`, or a word.
+//! Selects the rows that are shown: by the filter language of `rocescope-model`, or by a word.
 
 use rocescope_model::filter::{FilterError, RowFilter};
 use rocescope_model::{Cells, Table, human};
 
-/// What was typed, read for one table.
+/// A filter as typed, parsed for one table.
 #[derive(Debug)]
 pub enum Matcher {
     /// The filter language.
     Rows(RowFilter),
-    /// A word that must occur, whatever its case, in one of these columns: those shown by default.
+    /// A word to find, ignoring case, in one of these columns: those shown by default.
     Word(String, Vec<usize>),
 }
 
 impl Matcher {
-    /// Reads what was typed. A single word that is no filter is looked for as it stands: `10.0.0.7`,
-    /// `write`.
+    /// Parses what was typed. A single word that is not a filter is searched for: `10.0.0.7`, `write`.
     ///
     /// # Errors
-    /// What is wrong, and where.
+    /// [`FilterError`]: what is wrong, and where.
     pub fn read(text: &str, table: &'static Table) -> Result<Self, FilterError> {
         let text = text.trim();
         match text
@@ -48,7 +47,7 @@ impl Matcher {
     }
 }
 
-/// No blank, and no sign of a comparison.
+/// Without blanks and operators.
 fn is_word(text: &str) -> bool {
     !text.contains(|c: char| c.is_whitespace() || "=<>!()&|".contains(c))
 }
@@ -59,7 +58,7 @@ mod tests {
     use rocescope_model::{OpcodeRow, Row};
 
     #[test]
-    fn filters_are_read_and_single_words_looked_for() {
+    fn filters_are_parsed_and_single_words_searched_for() {
         let row = |opcode: &'static str, packets| OpcodeRow {
             opcode: opcode.into(),
             packets,

@@ -1,23 +1,23 @@
-//! Cells and counts as the view shows them.
+//! Formats cells and counts.
 
 use crate::glyphs::Glyphs;
 use rocescope_model::human::{self, Rates};
 use rocescope_model::{Column, Type, Unit, Value};
 
-/// A cell of this unit, in words short enough for a table.
+/// Formats a cell of this unit, short enough for a table.
 #[must_use]
 pub fn cell(value: &Value<'_>, unit: Unit, rates: Rates) -> String {
     match (value, unit) {
         (Value::Null, _) => "-".into(),
         (Value::Time(time), _) => {
-            // The date stands in the header.
+            // The date is in the header.
             let text = format!("{time:.3}");
             text.get(11..23).map_or_else(|| text.clone(), str::to_owned)
         }
         (Value::F64(bps), Unit::BitsPerSecond) if bps.is_finite() => human::rate(*bps, rates),
         (value, unit) if is_count(unit) => {
             let text = human::readable(value, unit);
-            // So that digits stand below digits where only some carry a prefix.
+            // Aligns digits where only some numbers have a prefix.
             if text.ends_with(|last: char| last.is_ascii_digit()) {
                 text + "  "
             } else {
@@ -28,7 +28,7 @@ pub fn cell(value: &Value<'_>, unit: Unit, rates: Rates) -> String {
     }
 }
 
-/// Numbers that may carry a decimal prefix and no word.
+/// Numbers that may have a decimal prefix but no unit.
 const fn is_count(unit: Unit) -> bool {
     matches!(
         unit,
@@ -36,8 +36,7 @@ const fn is_count(unit: Unit) -> bool {
     )
 }
 
-/// How wide the cells of a column are at most, where its unit tells; nothing where they must be looked
-/// at.
+/// The maximum width of the cells of a column if its unit bounds it; `None` if the cells must be measured.
 #[must_use]
 pub const fn width(column: &Column) -> Option<usize> {
     match (column.kind, column.unit) {
@@ -55,7 +54,7 @@ pub const fn width(column: &Column) -> Option<usize> {
     }
 }
 
-/// A length of time in the unit that leaves it whole: `1 s`, `250 ms`.
+/// A duration in the largest unit that keeps it an integer: `1 s`, `250 ms`.
 #[must_use]
 pub fn length(ns: i64) -> String {
     let of = |size: i64, unit: &str| {
@@ -67,8 +66,7 @@ pub fn length(ns: i64) -> String {
         .unwrap_or_else(|| format!("{ns} ns"))
 }
 
-/// The text in so many cells: its end gives way to an ellipsis, in an address its middle, for both ends
-/// of that tell something.
+/// Shortens text to `width` cells: an ellipsis replaces its end, or the middle of an address, whose ends both matter.
 #[must_use]
 pub fn fit(text: &str, width: usize) -> String {
     let length = text.chars().count();
@@ -88,14 +86,14 @@ pub fn fit(text: &str, width: usize) -> String {
     head.chain(['…']).chain(tail).collect()
 }
 
-/// The levels of a sparkline, `width` of them, the last at the right; all in proportion to the largest.
+/// A sparkline of `width` cells, the last value at the right, scaled to the maximum.
 #[must_use]
 pub fn sparkline(values: &[f32], width: usize, glyphs: Glyphs) -> String {
     let values = &values[values.len().saturating_sub(width)..];
-    let most = values.iter().copied().fold(0.0_f32, f32::max);
+    let max = values.iter().copied().fold(0.0_f32, f32::max);
     let blank = width - values.len();
     let levels = values.iter().map(|value| {
-        let share = if most > 0.0 { value / most } else { *value };
+        let share = if max > 0.0 { value / max } else { *value };
         glyphs.spark(share)
     });
     " ".repeat(blank) + &levels.collect::<String>()
@@ -106,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_does_not_fit_says_so() {
+    fn what_does_not_fit_ends_in_an_ellipsis() {
         assert_eq!(fit("RC_SEND_ONLY", 6), "RC_SE…");
         assert_eq!(fit("fd00:1:2:3::4:5", 9), "fd00…:4:5");
         assert_eq!(fit("abc", 3), "abc");
@@ -121,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_stay_whole() {
+    fn lengths_stay_integers() {
         assert_eq!(length(1_000_000_000), "1 s");
         assert_eq!(length(1_500_000_000), "1500 ms");
         assert_eq!(length(7), "7 ns");

@@ -1,4 +1,4 @@
-//! Characters beyond ASCII, and what stands for them where a terminal has none.
+//! Characters beyond ASCII, and their ASCII replacements.
 
 /// Which characters may be drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -6,17 +6,17 @@ pub enum Glyphs {
     /// All of Unicode.
     #[default]
     Unicode,
-    /// ASCII alone.
+    /// ASCII only.
     Ascii,
 }
 
-/// Eighths of a cell, from the least to the whole.
+/// Eighths of a cell, from the smallest to the whole.
 const RISING: [&str; 8] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
 const RISING_ASCII: [&str; 8] = [".", ".", ":", "-", "=", "+", "*", "#"];
 const GROWING: [&str; 8] = ["▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"];
 
 impl Glyphs {
-    /// One step of a sparkline: `share` is 0 to 1, and more than nothing is never shown as nothing.
+    /// One step of a sparkline: `share` is 0 to 1; a share above 0 never looks like 0.
     #[must_use]
     pub fn spark(self, share: f32) -> &'static str {
         if share.is_nan() || share <= 0.0 {
@@ -30,7 +30,7 @@ impl Glyphs {
         steps[at.clamp(1, 8) - 1]
     }
 
-    /// Nothing, where something could have been.
+    /// Zero, as opposed to unknown.
     const fn floor(self) -> &'static str {
         match self {
             Self::Unicode => "·",
@@ -42,7 +42,7 @@ impl Glyphs {
     #[must_use]
     pub fn bar(self, share: f64, width: usize) -> String {
         let eighths = (share.clamp(0.0, 1.0) * width as f64 * 8.0).round() as usize;
-        // Little is not nothing.
+        // A small share must not look like 0.
         let eighths = eighths.max(usize::from(share > 0.0));
         match self {
             Self::Unicode => {
@@ -56,7 +56,7 @@ impl Glyphs {
         }
     }
 
-    /// What is drawn for `symbol`.
+    /// What to draw for `symbol`.
     #[must_use]
     pub fn drawn(self, symbol: &str) -> &str {
         if self == Self::Unicode || symbol.is_ascii() {
@@ -85,7 +85,7 @@ mod tests {
     use super::Glyphs;
 
     #[test]
-    fn sparks_tell_nothing_from_unknown_and_little_from_nothing() {
+    fn sparks_distinguish_zero_unknown_and_small() {
         let unicode = Glyphs::Unicode;
         assert_eq!(unicode.spark(0.0), "·");
         assert_eq!(unicode.spark(f32::NAN), " ");

@@ -1,56 +1,55 @@
-//! What only the source of the windows knows: its name, how it moves, what it lost, what it costs.
+//! What only the source of the windows knows: its name, mode, motion and losses, and what this process uses.
 
-/// What stands above the tables beside the sums of the window.
+/// What the header shows beside the sums of the window.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Header {
     /// Interfaces, file or dataset.
     pub source: String,
-    /// How frames were taken: `xdp native`, `af_packet`, `file`, `dataset` and so on.
+    /// How frames were captured: `xdp native`, `af_packet`, `file`, `dataset` and so on.
     pub mode: String,
     /// How time passes.
     pub motion: Motion,
-    /// What was lost beside what the windows tell.
+    /// Losses that the windows do not contain.
     pub losses: Losses,
-    /// What this process uses; nothing before it was measured.
+    /// What this process uses; `None` until it is measured.
     pub own: Option<Own>,
-    /// Why connections are not followed, where they are not.
+    /// Why connections are not tracked, if they are not.
     pub no_connections: Option<String>,
-    /// Why there is no mesh of probes, where there is none.
+    /// Why there is no probe mesh, if there is none.
     pub no_mesh: Option<String>,
 }
 
 /// How time passes.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Motion {
-    /// As it comes.
+    /// Live.
     #[default]
     Live,
-    /// So many times as fast as recorded; infinity where as fast as can be.
+    /// A multiple of the recorded speed; infinity for full speed.
     Speed(f64),
-    /// Held by the user.
+    /// Paused by the user.
     Paused,
-    /// The input is over.
+    /// The input has ended.
     Ended,
 }
 
-/// What was lost outside of the windows, since the beginning; nothing where it does not apply or is
-/// not known.
+/// Losses outside of the windows since the start; `None` if they do not apply or are unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Losses {
-    /// Whether the source is an interface, so that the two below mean something.
+    /// Whether the source is an interface: the next two apply only then.
     pub live: bool,
     /// Frames dropped by the interface.
     pub interface_frames: Option<u64>,
     /// Frames dropped between interface and program.
     pub socket_frames: Option<u64>,
-    /// Windows that came faster than they could be shown; they are in no table here.
+    /// Windows that arrived faster than the view could show them; no table contains them.
     pub windows_not_shown: u64,
 }
 
 /// What this process uses.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Own {
-    /// Processor time a second: 1 is one core.
+    /// CPU time per second: 1 is one core.
     pub cpu_ratio: f64,
     /// Resident memory in bytes.
     pub resident_bytes: u64,

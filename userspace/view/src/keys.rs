@@ -157,7 +157,7 @@ actions! {
     Connections = "connections", "3";
     /// Events.
     Events = "events", "4";
-    /// The mesh of probes, and its problems.
+    /// The probe mesh and its problems.
     Mesh = "mesh", "5 m";
     /// Show this pane alone, or all panes.
     Zoom = "zoom", "z";
@@ -248,7 +248,7 @@ impl Default for Keys {
         let mut keys = Self(Vec::new());
         for action in Action::ALL {
             for name in action.keys().split(' ') {
-                // A test holds that all of them are names of keys.
+                // A test checks that all of them are names of keys.
                 if let Ok(key) = name.parse() {
                     keys.0.push((key, *action));
                 }
@@ -281,7 +281,7 @@ impl Keys {
     /// [`bind`](Self::bind), from text: `quit=ctrl-q`.
     ///
     /// # Errors
-    /// [`KeyError`] where one of the two is not known.
+    /// [`KeyError`] if one of the two is unknown.
     pub fn bind_text(&mut self, binding: &str) -> Result<(), KeyError> {
         let (action, key) = parse_binding(binding)?;
         self.bind(action, key);
@@ -289,10 +289,10 @@ impl Keys {
     }
 }
 
-/// Reads `quit=ctrl-q`.
+/// Parses `quit=ctrl-q`.
 ///
 /// # Errors
-/// [`KeyError`] where one of the two is not known.
+/// [`KeyError`] if one of the two is unknown.
 pub fn parse_binding(binding: &str) -> Result<(Action, Key), KeyError> {
     let (action, key) = binding
         .split_once('=')

@@ -1,44 +1,44 @@
-//! What stands where. Drawing and the mouse ask the same functions, so a click hits what is seen.
+//! Positions on the screen. Drawing and the mouse use the same functions, so a click hits what is visible.
 
 use crate::pane::{Listing, Pane, Slot};
 use ratatui::layout::Rect;
 
-/// Columns and lines that the view takes at least.
-pub const LEAST: (u16, u16) = (80, 24);
-/// From this size on all panes are shown at once.
+/// The minimum number of columns and lines.
+pub const MIN_SIZE: (u16, u16) = (80, 24);
+/// The minimum size that shows all panes at once.
 const ALL_AT_ONCE: (u16, u16) = (110, 34);
 /// Lines of the header.
 pub const HEADER: u16 = 4;
-/// Blank cells between two columns; the mark of the order stands in one of them.
+/// Blank cells between two columns; the sort mark uses one of them.
 const GAP: usize = 2;
 /// The widest heading of a column whose cells are narrower.
 const HEADING: usize = 13;
-/// Columns whose cells are upper bounds where sketches took over.
+/// Columns whose cells may be upper bounds from sketches.
 pub(crate) const MAY_BE_BOUNDS: [&str; 3] = ["packets", "frame_bytes", "frame_bps"];
-/// Cells of a sparkline and of a bar, at least and at most.
+/// Minimum and maximum cells of a sparkline and of a bar.
 const SPARK: (usize, usize) = (8, 30);
 const SHARE: (usize, usize) = (15, 50);
-/// Cells of the text that takes what is left, at least.
+/// Minimum cells of the text that gets the remaining room.
 const DETAIL: usize = 16;
 
-/// The parts of the screen.
+/// The areas of the screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Areas {
     /// Source, rates, identity.
     pub header: Rect,
-    /// The panes that are shown, each with its title line; one alone has the tabs of all in it.
+    /// The panes shown, each with its title line; a single pane has the tabs of all in it.
     pub panes: Vec<(Pane, Rect)>,
-    /// Keys, or what is typed.
+    /// Keys, a note, or the filter as it is typed.
     pub footer: Rect,
 }
 
-/// Whether the view has room.
+/// Whether the screen is large enough.
 #[must_use]
 pub const fn is_enough(width: u16, height: u16) -> bool {
-    width >= LEAST.0 && height >= LEAST.1
+    width >= MIN_SIZE.0 && height >= MIN_SIZE.1
 }
 
-/// The parts of a screen of this size.
+/// The areas of a screen of this size.
 #[must_use]
 pub fn areas(width: u16, height: u16, focus: Pane, zoom: bool) -> Areas {
     let line = |y, lines| Rect::new(0, y, width, lines);
@@ -66,7 +66,7 @@ pub fn areas(width: u16, height: u16, focus: Pane, zoom: bool) -> Areas {
     }
 }
 
-/// The rows of a pane: below its title and its headings.
+/// The rows of a pane, below its title and headings.
 #[must_use]
 pub fn rows(pane: Rect) -> Rect {
     Rect {
@@ -79,7 +79,7 @@ pub fn rows(pane: Rect) -> Rect {
 /// A column on the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Placed {
-    /// What stands in it.
+    /// What it shows.
     pub slot: Slot,
     /// Cells from the left edge of the pane.
     pub x: u16,
@@ -89,8 +89,8 @@ pub struct Placed {
     pub right: bool,
 }
 
-/// The columns for which a pane of this width has room: those that matter most, in their order from left
-/// to right. The column that is sorted by is always among them.
+/// The columns that fit into this width, by priority, in their order from left to right. The sort column is always
+/// among them.
 #[must_use]
 pub fn columns(listing: &Listing, width: u16, estimated: bool) -> Vec<Placed> {
     let table = listing.pane.table();
@@ -101,36 +101,36 @@ pub fn columns(listing: &Listing, width: u16, estimated: bool) -> Vec<Placed> {
         .collect();
     let sorted = Slot::Column(listing.sort);
     match wanted.iter_mut().find(|(slot, _)| *slot == sorted) {
-        Some((_, matters)) => *matters = u8::MAX,
+        Some((_, priority)) => *priority = u8::MAX,
         None => {
             let last = wanted.len().saturating_sub(1);
             wanted.insert(last, (sorted, u8::MAX));
         }
     }
-    let least = |slot: Slot| match slot {
+    let min = |slot: Slot| match slot {
         Slot::Flags => 4,
         Slot::Spark => SPARK.0,
         Slot::Share => SHARE.0,
         Slot::Column(at) if table.columns[at].name == "detail" => DETAIL,
         Slot::Column(at) => {
             let title = table.columns[at].title.chars().count();
-            // A bound carries a mark.
+            // A bound has a mark.
             let mark = usize::from(estimated && MAY_BE_BOUNDS.contains(&table.columns[at].name));
             (listing.widths[at] + mark).max(title.min(HEADING))
         }
     };
     let room = usize::from(width);
-    let mut by_matter: Vec<usize> = (0..wanted.len()).collect();
-    by_matter.sort_by_key(|at| core::cmp::Reverse(wanted[*at].1));
+    let mut by_priority: Vec<usize> = (0..wanted.len()).collect();
+    by_priority.sort_by_key(|at| core::cmp::Reverse(wanted[*at].1));
     let mut kept = vec![0_usize; wanted.len()];
     // One cell at each edge.
     let mut used = 2;
-    for at in by_matter {
-        let takes = least(wanted[at].0);
-        // The first column has no gap; counting it too leaves room for the mark of the order.
-        let cells = takes + GAP;
+    for at in by_priority {
+        let needed = min(wanted[at].0);
+        // The first column has no gap; counting it too leaves room for the sort mark.
+        let cells = needed + GAP;
         if used + cells <= room + GAP {
-            kept[at] = takes;
+            kept[at] = needed;
             used += cells;
         } else if kept.iter().all(|cells| *cells == 0) {
             kept[at] = room.saturating_sub(2);
@@ -139,14 +139,14 @@ pub fn columns(listing: &Listing, width: u16, estimated: bool) -> Vec<Placed> {
     }
     let mut left = (room + GAP).saturating_sub(used);
     for (at, (slot, _)) in wanted.iter().enumerate() {
-        let most = match slot {
+        let max = match slot {
             _ if kept[at] == 0 => 0,
             Slot::Spark => SPARK.1,
             Slot::Share => SHARE.1,
             Slot::Column(at) if table.columns[*at].name == "detail" => room,
             _ => 0,
         };
-        let more = most.saturating_sub(kept[at]).min(left);
+        let more = max.saturating_sub(kept[at]).min(left);
         kept[at] += more;
         left -= more;
     }
@@ -172,7 +172,7 @@ pub fn columns(listing: &Listing, width: u16, estimated: bool) -> Vec<Placed> {
     placed
 }
 
-/// Columns that say nothing where all is exact.
+/// Columns that mean nothing if all sizes are exact.
 fn is_bound(listing: &Listing, slot: Slot) -> bool {
     matches!(slot, Slot::Column(at) if listing.pane.table().columns[at].name.starts_with("error_"))
 }

@@ -1,31 +1,30 @@
 //! The operator's view of finished windows on a terminal.
 //!
-//! [`View`] is a state machine without clock, file or thread: windows, keys and sizes go in, and what is
-//! to be done about them comes out as an [`Effect`]. [`draw()`] paints it into any ratatui frame. So a test
-//! presses keys and reads the screen in microseconds, and everything that is shown is a function of the
-//! rows. The modules that touch a real terminal, threads and the clock are [`screen`], [`player`] and what
-//! it is made of.
+//! [`View`] is a state machine without clock, files or threads: it takes windows, keys and sizes, and returns an
+//! [`Effect`]. [`draw()`] paints it into any ratatui frame. So a test presses keys and reads the screen in
+//! microseconds, and the screen is a function of the rows. Only [`screen`], [`player`], [`show`] and [`control`]
+//! use a real terminal, threads and the clock.
 //!
-//! Columns, headings, units and explanations come from the registry in `rocescope-model`: a column
-//! added there can be sorted by, shown and explained here without a change.
+//! Columns, headings, units and explanations come from the registry in `rocescope-model`: the view shows, sorts and
+//! explains a column that is added there without a change here.
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`view`] | [`View`]: what is shown, and what a key does to it |
-//! | [`keys`] | [`Keys`]: which key means which [`Action`], by name |
-//! | [`header`] | [`Header`]: what only the source of the windows knows |
+//! | [`view`] | [`View`]: what is shown, and what each key does |
+//! | [`keys`] | [`Keys`]: which key triggers which [`Action`], by name |
+//! | [`header`] | [`Header`]: what only the source of the windows knows: its name, mode, losses |
 //! | [`recent`] | the latest windows, and several of them merged into one |
-//! | [`series`] | rates of the latest windows, flow by flow, for sparklines |
+//! | [`series`] | rates of each flow in the latest windows, for sparklines |
 //! | [`pane`] | [`Pane`]: a table, its columns, order and selection |
 //! | [`filter`], [`sort`] | which rows are shown, and in which order |
 //! | [`theme`], [`glyphs`], [`format`](mod@format) | colours, characters, numbers |
-//! | [`layout`] | what stands where, for drawing and for the mouse |
-//! | [`mesh`] | the same within the mesh, and what is told of a pair and of the verdicts |
-//! | [`mod@draw`] | one file a part of the screen |
-//! | [`screen`] | the terminal: entered, restored, read |
-//! | [`player`] | windows of a source on their way to the thread that draws |
-//! | [`control`] | what the keys ask of a source, and the pace at which it plays |
-//! | [`show`] | the loop that draws |
+//! | [`layout`] | positions on the screen, for drawing and for the mouse |
+//! | [`mesh`] | layout of the mesh pane, and the text about verdicts and a pair |
+//! | [`mod@draw`] | draws the screen; one file for each part |
+//! | [`screen`] | enters, restores and reads the terminal |
+//! | [`player`] | sends the windows of a source to the drawing thread when they are due |
+//! | [`control`] | requests from the keys to a source, and its pace |
+//! | [`show`] | the drawing loop |
 
 pub mod control;
 pub mod draw;

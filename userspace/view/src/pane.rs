@@ -1,5 +1,4 @@
-//! A table on the screen: its columns, their order of importance, what it is sorted by and which row is
-//! chosen.
+//! A table on the screen: its columns with their priorities, its order and its selected row.
 
 use crate::filter::Matcher;
 use crate::format;
@@ -25,7 +24,7 @@ pub enum Pane {
     Mesh,
 }
 
-/// What stands in a column of the screen.
+/// What a column of the screen shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Slot {
     /// A column of the table, by position.
@@ -38,7 +37,7 @@ pub enum Slot {
     Share,
 }
 
-/// Columns from left to right, each with how much it matters when there is no room for all.
+/// Columns from left to right with their priorities when not all fit.
 type Columns = &'static [(&'static str, u8)];
 
 const FLAGS: &str = "(flags)";
@@ -101,7 +100,7 @@ const EVENTS: Columns = &[
     ("syndrome", 2),
     ("detail", 15),
 ];
-/// What the cells of the matrix may say, one at a time.
+/// The metrics of the matrix, one at a time.
 const MESH: Columns = &[
     ("drop_ratio", 5),
     ("network_p50_ns", 4),
@@ -166,7 +165,7 @@ impl Pane {
         }
     }
 
-    /// The column it is sorted by unless told otherwise, and whether the largest comes first.
+    /// The default column to sort by, and whether the largest comes first.
     const fn sorted_by(self) -> (&'static str, bool) {
         match self {
             Self::Flows => ("frame_bps", true),
@@ -177,21 +176,21 @@ impl Pane {
         }
     }
 
-    /// The slots from left to right with their importance.
+    /// The slots from left to right with their priorities.
     pub(crate) fn slots(self) -> impl Iterator<Item = (Slot, u8)> {
-        self.columns().iter().filter_map(move |(name, matters)| {
+        self.columns().iter().filter_map(move |(name, priority)| {
             let slot = match *name {
                 FLAGS => Slot::Flags,
                 SPARK => Slot::Spark,
                 SHARE => Slot::Share,
                 name => Slot::Column(self.table().position(name)?),
             };
-            Some((slot, *matters))
+            Some((slot, *priority))
         })
     }
 }
 
-/// A table as it is looked at.
+/// A table as it is shown.
 #[derive(Debug)]
 pub struct Listing {
     /// Which table.
@@ -200,14 +199,13 @@ pub struct Listing {
     pub sort: usize,
     /// Whether the largest comes first.
     pub descending: bool,
-    /// Rows that are shown, in order.
+    /// The rows shown, in order.
     pub order: Vec<u32>,
-    /// How wide the cells of each column of the table are.
+    /// Width of the cells of each column.
     pub widths: Vec<usize>,
-    /// Place of the chosen row in the order.
+    /// Position of the selected row in the order.
     pub cursor: usize,
-    /// The chosen row itself, so that it is found again when the order changes; nothing where the first
-    /// row is chosen, whichever that is.
+    /// Identity of the selected row, to find it when the order changes; `None` keeps the first row selected.
     pinned: Option<u64>,
 }
 
@@ -225,13 +223,13 @@ impl Listing {
         }
     }
 
-    /// Sorts by this column, from the end that it is sorted from.
+    /// Sorts by this column in its default direction.
     pub(crate) fn sort_by(&mut self, column: usize) {
         self.sort = column;
         self.descending = sort::is_descending(&self.pane.table().columns[column]);
     }
 
-    /// Chooses, sorts and measures the rows anew.
+    /// Filters, sorts and measures the rows.
     pub(crate) fn arrange(&mut self, cells: &dyn Cells, matcher: Option<&Matcher>) {
         let rows = (0..cells.rows())
             .filter(|row| matcher.is_none_or(|matcher| matcher.matches(cells, *row)));
@@ -248,7 +246,7 @@ impl Listing {
                 if !wanted && at != self.sort {
                     return 0;
                 }
-                // Further down than anybody looks: the widths of the first thousand do.
+                // The widths of the first thousand rows suffice: users rarely scroll further.
                 let rows = self.order.iter().take(1_000);
                 let width = |row: &u32| match cells.value(*row as usize, at) {
                     Value::Text(text) => text.chars().count(),
@@ -277,7 +275,7 @@ impl Listing {
         }
     }
 
-    /// Chooses the row at this place of the order.
+    /// Selects the row at this position of the order.
     pub(crate) fn choose(&mut self, place: usize, cells: &dyn Cells) {
         self.cursor = place.min(self.order.len().saturating_sub(1));
         self.pinned = match self.order.get(self.cursor) {
@@ -286,22 +284,22 @@ impl Listing {
         };
     }
 
-    /// Holds on to the chosen row, also the first.
+    /// Pins the selected row, also if it is the first.
     pub(crate) fn pin(&mut self, cells: &dyn Cells) {
         let row = self.order.get(self.cursor);
         self.pinned = row.map(|row| identity(self.pane, cells, *row as usize));
     }
 
-    /// The chosen row.
+    /// The selected row.
     #[must_use]
     pub fn chosen(&self) -> Option<usize> {
         self.order.get(self.cursor).map(|row| *row as usize)
     }
 
-    /// The first place that is on the screen, `height` rows high.
+    /// The first visible position on a screen of `height` rows.
     #[must_use]
     pub fn first(&self, height: usize) -> usize {
-        // The chosen row stays a few rows off the edge once the list is scrolled.
+        // The selected row stays a few rows from the edge when the list scrolls.
         let margin = (height / 4).min(3);
         let last = self.order.len().saturating_sub(height);
         (self.cursor + margin + 1).saturating_sub(height).min(last)
@@ -313,7 +311,7 @@ fn decimal_width(number: i64) -> usize {
     digits + usize::from(number < 0)
 }
 
-/// What stays the same of a row from window to window.
+/// A hash of the columns that identify a row from window to window.
 fn identity(pane: Pane, cells: &dyn Cells, row: usize) -> u64 {
     let columns: &[&str] = match pane {
         Pane::Flows => &["observer", "flow_hash"],
@@ -381,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn the_chosen_row_is_found_again_and_the_first_place_stays_the_first() {
+    fn the_selected_row_is_found_again_and_the_first_stays_the_first() {
         let mut rows = vec![flow(1, "10.0.0.1", 3.0), flow(2, "10.0.0.2", 2.0)];
         let mut listing = Listing::new(Pane::Flows);
         listing.arrange(&rows, None);

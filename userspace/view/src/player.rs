@@ -1,4 +1,4 @@
-//! Windows of a source on their way to the thread that draws, each when its time has come.
+//! Sends the windows of a source to the drawing thread, each when it is due.
 
 use crate::control::{Control, Next, Pace, Stopped};
 use crate::show::{Message, Process, Show, ShowError, Stage};
@@ -9,16 +9,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::thread::{Builder, JoinHandle};
 
-/// Messages between source and view: windows of a quarter of a second at 256 a second. A file waits when
-/// it is full; a live source counts the window as not shown and goes on, for nothing may hold it up.
+/// Messages between source and view: a quarter of a second at 256 windows per second. When it is full, a file waits;
+/// a live source counts the window as not shown and continues, because nothing may block it.
 const QUEUE: usize = 64;
 
-/// Plays the windows of a source on the screen. What it is given fails with [`Stopped`] once the user has left.
+/// Plays the windows of a source on the screen. Its methods fail with [`Stopped`] once the user has quit.
 #[derive(Debug)]
 pub struct Player {
-    /// Number of the window of the mesh that is shown.
+    /// Number of the mesh window that is shown.
     mesh: Option<usize>,
-    /// What is drawn on, until the drawing begins.
+    /// The stage, until the drawing thread takes it.
     stage: Option<Stage>,
     control: Control,
     live: bool,
@@ -28,12 +28,12 @@ pub struct Player {
     not_shown: Arc<AtomicU64>,
 }
 
-/// Lines for the user, from any thread.
+/// Sends lines to the user from any thread.
 #[derive(Clone, Debug)]
 pub struct Notes(SyncSender<Message>);
 
 impl Notes {
-    /// Shows a line. It does not wait for the screen, and gives the line back where that is gone.
+    /// Shows a line without waiting for the screen; returns the line if the screen is gone.
     pub fn send(&self, line: String) -> Result<(), String> {
         match self.0.try_send(Message::Note(line)) {
             Err(TrySendError::Disconnected(Message::Note(line))) => Err(line),
@@ -43,7 +43,7 @@ impl Notes {
 }
 
 impl Player {
-    /// Plays on `stage`, as `control` asks. Windows of a live source are shown as they come.
+    /// Plays on `stage`, as `control` requests. Windows of a live source are shown as they arrive.
     #[must_use]
     pub fn new(stage: Stage, control: Control, live: bool) -> Self {
         Self {
@@ -58,10 +58,10 @@ impl Player {
         }
     }
 
-    /// Starts the thread that draws, once. It ends the source by `process`.
+    /// Starts the drawing thread, once. It ends the source through `process`.
     ///
     /// # Errors
-    /// There is no thread.
+    /// The thread cannot start.
     pub fn begin(&mut self, process: Box<dyn Process>) -> Result<Option<Notes>, ShowError> {
         let Some(stage) = self.stage.take() else {
             return Ok(None);
@@ -82,7 +82,7 @@ impl Player {
         Ok(Some(Notes(sender)))
     }
 
-    /// Takes the rows of a window, when its time has come.
+    /// Shows the rows of a window when it is due.
     pub fn window(&mut self, rows: &mut WindowRows) -> Result<(), Stopped> {
         if self.live {
             let rows = Message::Window(Box::new(std::mem::take(rows)));
@@ -96,7 +96,7 @@ impl Player {
             };
         }
         if let Some(window) = rows.windows.first() {
-            // Nothing but the next window can be asked of what comes one by one.
+            // A source of consecutive windows can only go to the next.
             while let Next::Seek(seek) = self.due(window.window_start_ns)?
                 && seek != Seek::Windows(1)
             {}
@@ -109,29 +109,29 @@ impl Player {
         self.send(Message::Window(Box::new(rows)))
     }
 
-    /// These windows take the place of all before.
+    /// Replaces all windows by these.
     pub fn replace(&self, windows: Vec<WindowRows>) -> Result<(), Stopped> {
         self.send(Message::Replace(windows))
     }
 
-    /// Number of the window of the mesh that is shown.
+    /// Number of the mesh window that is shown.
     #[must_use]
     pub const fn mesh_number(&self) -> Option<usize> {
         self.mesh
     }
 
-    /// The mesh of probes from here on.
+    /// Shows this probe mesh from now on.
     pub fn mesh(&mut self, number: Option<usize>, rows: MeshRows) -> Result<(), Stopped> {
         self.mesh = number;
         self.send(Message::Mesh(Box::new(rows)))
     }
 
-    /// A line for the user.
+    /// Shows a line to the user.
     pub fn note(&self, note: String) -> Result<(), Stopped> {
         self.send(Message::Note(note))
     }
 
-    /// Waits until the window of this time is due, or another is asked for.
+    /// Waits until the window of this time is due, or another is requested.
     pub fn due(&mut self, time_ns: i64) -> Result<Next, Stopped> {
         let Self {
             pace,
@@ -141,26 +141,27 @@ impl Player {
         } = self;
         pace.wait(control, time_ns, |left| {
             let seconds = left.as_secs();
-            let note = format!("the next window is due in {seconds} s; a step on shows it at once");
+            let note =
+                format!("the next window is due in {seconds} s; a step forward shows it at once");
             if let Some(sender) = sender {
-                // Not worth waiting for.
+                // If the queue is full, the note is not worth waiting for.
                 let _ = sender.try_send(Message::Note(note));
             }
         })
     }
 
-    /// There is no window to come: waits for another to be asked for.
+    /// After the last window: pauses and waits for a request.
     pub fn rest(&mut self) -> Result<Next, Stopped> {
         self.send(Message::Motion(self.control.pause(true)))?;
         self.control.wait()
     }
 
-    /// The source is over, with `note` where it failed: waits for the user to leave.
+    /// The source has ended, with a `note` if it failed: waits for the user to quit.
     ///
     /// # Errors
     /// Drawing failed.
     pub fn finish(&mut self, note: Option<String>) -> Result<(), ShowError> {
-        // Where the user has left already no one reads it.
+        // If the user has quit already, no one reads it.
         let _ = note.map(|note| self.note(note));
         let _ = self.send(Message::Motion(Motion::Ended));
         self.sender = None;

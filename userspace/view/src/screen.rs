@@ -1,4 +1,4 @@
-//! The terminal: entered, restored, read, written. Everything else in this crate is pure.
+//! Enters, restores, reads and writes the terminal.
 
 use crate::keys::Key;
 use crate::layout;
@@ -22,7 +22,7 @@ use std::os::fd::AsFd;
 use std::sync::Once;
 use std::time::Duration;
 
-/// A terminal that shows the view; dropped, it is as it was.
+/// A terminal that shows the view; dropping it restores the terminal.
 #[derive(Debug)]
 pub struct Screen {
     terminal: Terminal<CrosstermBackend<Stdout>>,
@@ -30,20 +30,19 @@ pub struct Screen {
     entered: bool,
 }
 
-/// What came from the terminal.
+/// Input from the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Input {
     /// A key.
     Key(Key),
     /// The mouse.
     Mouse(Mouse),
-    /// So many columns and lines.
+    /// New numbers of columns and lines.
     Size(u16, u16),
 }
 
 impl Screen {
-    /// Takes the terminal over. It is given back when this is dropped, and before the message of a panic
-    /// is printed.
+    /// Takes over the terminal. Dropping this restores it, and so does a panic before its message.
     ///
     /// # Errors
     /// There is no terminal.
@@ -52,8 +51,8 @@ impl Screen {
         let backend = CrosstermBackend::new(io::stdout());
         let size = backend.size()?;
         let viewport = if size.width == 0 || size.height == 0 {
-            // A serial line does not know: what fits on every terminal is drawn.
-            let (width, height) = layout::LEAST;
+            // A serial line does not report its size: use the minimum.
+            let (width, height) = layout::MIN_SIZE;
             Viewport::Fixed(Rect::new(0, 0, width, height))
         } else {
             Viewport::Fullscreen
@@ -67,7 +66,7 @@ impl Screen {
         Ok(screen)
     }
 
-    /// Takes the terminal over again, all cells unknown.
+    /// Takes over the terminal again; the next draw paints all cells.
     ///
     /// # Errors
     /// The terminal is gone.
@@ -81,7 +80,7 @@ impl Screen {
         self.forget()
     }
 
-    /// Gives the terminal back, for a while or for good.
+    /// Restores the terminal; [`resume`](Self::resume) takes it over again.
     ///
     /// # Errors
     /// The terminal is gone.
@@ -93,7 +92,7 @@ impl Screen {
         Ok(())
     }
 
-    /// Paints the view: the cells that have changed.
+    /// Paints the cells that have changed.
     ///
     /// # Errors
     /// The terminal is gone.
@@ -102,12 +101,12 @@ impl Screen {
         Ok(())
     }
 
-    /// Paints all cells with the next [`draw`](Self::draw).
+    /// Makes the next [`draw`](Self::draw) paint all cells.
     ///
     /// # Errors
     /// The terminal is gone.
     pub fn forget(&mut self) -> io::Result<()> {
-        // `Terminal::clear` would ask where the cursor is, and wait for an answer that some never give.
+        // `Terminal::clear` would query the cursor position, and some terminals never answer.
         let (width, height) = self.size()?;
         self.terminal.resize(Rect::new(0, 0, width, height))
     }
@@ -119,7 +118,7 @@ impl Screen {
     pub fn size(&self) -> io::Result<(u16, u16)> {
         let size = self.terminal.size()?;
         Ok(match (size.width, size.height) {
-            (0, _) | (_, 0) => layout::LEAST,
+            (0, _) | (_, 0) => layout::MIN_SIZE,
             known => known,
         })
     }
@@ -127,13 +126,13 @@ impl Screen {
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        // There is nobody left to tell.
+        // No one is left to report an error to.
         let _ = self.leave();
     }
 }
 
 fn restore() -> io::Result<()> {
-    // Each of these even where another fails.
+    // Each step runs even if another fails.
     let screen = execute!(
         io::stdout(),
         DisableMouseCapture,
@@ -154,14 +153,14 @@ fn restore_before_panics() {
     });
 }
 
-/// Waits so long at most for the terminal to say something that means something here.
+/// Waits at most `timeout` for input; `None` for input that the view does not use.
 ///
 /// # Errors
 /// The terminal is gone.
-pub fn read(patience: Duration) -> io::Result<Option<Input>> {
+pub fn read(timeout: Duration) -> io::Result<Option<Input>> {
     await_input(Duration::ZERO)?;
     if !event::poll(Duration::ZERO)? {
-        await_input(patience)?;
+        await_input(timeout)?;
         if !event::poll(Duration::ZERO)? {
             return Ok(None);
         }
@@ -180,9 +179,8 @@ pub fn read(patience: Duration) -> io::Result<Option<Input>> {
     })
 }
 
-/// Waits until there is something to read. The library below reads for ever from a terminal that has gone, so that it is
-/// asked only of one that is there.
-fn await_input(patience: Duration) -> io::Result<()> {
+/// Waits for input. Crossterm would read forever from a terminal that is gone, so this checks for a hangup first.
+fn await_input(timeout: Duration) -> io::Result<()> {
     let (input, output) = (io::stdin(), io::stdout());
     let terminal = if input.is_terminal() {
         input.as_fd()
@@ -190,15 +188,18 @@ fn await_input(patience: Duration) -> io::Result<()> {
         output.as_fd()
     };
     let mut waited = [PollFd::from_borrowed_fd(terminal, PollFlags::IN)];
-    let patience = Timespec::try_from(patience).map_err(io::Error::other)?;
-    match poll(&mut waited, Some(&patience)) {
-        // A signal may mean another size.
+    let timeout = Timespec::try_from(timeout).map_err(io::Error::other)?;
+    match poll(&mut waited, Some(&timeout)) {
+        // A signal may mean a new size.
         Ok(_) | Err(Errno::INTR) => {}
         Err(error) => return Err(error.into()),
     }
     let gone = PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL;
     if waited[0].revents().intersects(gone) {
-        return Err(io::Error::new(ErrorKind::BrokenPipe, "it is gone"));
+        return Err(io::Error::new(
+            ErrorKind::BrokenPipe,
+            "the terminal is gone",
+        ));
     }
     Ok(())
 }

@@ -3,27 +3,26 @@
 use rocescope_model::FlowRow;
 use std::collections::HashMap;
 
-/// Windows that a series reaches back.
+/// The number of windows in a series.
 pub const REACH: usize = 60;
 
-/// Flows that have a series: 16 MiB. Beyond it those that were silent longest lose theirs.
-const MOST: usize = 65_536;
+/// Flows that have a series: 16 MiB. Above it, the flows that were silent longest lose theirs.
+const MAX_FLOWS: usize = 65_536;
 
 /// The rates of one flow.
 #[derive(Debug, Clone)]
 struct Ring {
     /// Number of the latest window with a rate.
     newest: u64,
-    /// The rate of window `n` at `n % REACH`; not a number where it is not known.
+    /// The rate of window `n` at `n % REACH`; NaN if unknown.
     rates: [f32; REACH],
 }
 
-/// Rates by flow. A flow without a row had no packets, or was not among the top flows: then nothing is
-/// known of it.
+/// Rates by flow. A flow without a row had no packets, or was not among the top flows: then its rate is unknown.
 #[derive(Debug)]
 pub struct Series {
     rings: HashMap<i64, Ring>,
-    /// Whether a window's rows hold all of its flows, by number as above.
+    /// Whether a window's rows include all its flows, indexed like `Ring::rates`.
     whole: [bool; REACH],
 }
 
@@ -37,7 +36,7 @@ impl Default for Series {
 }
 
 impl Series {
-    /// Adds the flows of window `number`; `whole` where these are all it had.
+    /// Adds the flows of window `number`; `whole` if these are all its flows.
     pub fn push(&mut self, number: u64, flows: &[FlowRow], whole: bool) {
         let reach = REACH as u64;
         self.whole[(number % reach) as usize] = whole;
@@ -61,7 +60,7 @@ impl Series {
             ring.newest = number;
         }
         let mut kept = reach;
-        while self.rings.len() > MOST || (kept == reach && number.is_multiple_of(16)) {
+        while self.rings.len() > MAX_FLOWS || (kept == reach && number.is_multiple_of(16)) {
             self.rings.retain(|_, ring| number - ring.newest < kept);
             if kept == 1 {
                 break;
@@ -70,13 +69,12 @@ impl Series {
         }
     }
 
-    /// Frame bits a second of a flow in the windows up to `last`, the earliest first; not a number where
-    /// it is not known.
+    /// Frame bits per second of a flow in the windows up to `last`, the earliest first; NaN if unknown.
     #[must_use]
     pub fn rates(&self, flow_hash: i64, last: u64, newest: u64) -> Vec<f32> {
         let reach = REACH as u64;
         let ring = self.rings.get(&flow_hash);
-        // Older windows have been written over.
+        // Older windows were overwritten.
         let first = (newest + 1).saturating_sub(reach);
         (first..=last)
             .map(|number| {
@@ -105,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn silence_is_nothing_where_all_flows_are_known_and_unknown_elsewhere() {
+    fn silence_is_zero_in_complete_windows_and_unknown_in_others() {
         let mut series = Series::default();
         series.push(0, &[flow(1, 8.0)], true);
         series.push(1, &[], true);
@@ -120,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_further_back_than_the_reach_is_forgotten() {
+    fn rates_older_than_the_reach_are_forgotten() {
         let mut series = Series::default();
         for number in 0..200 {
             let flows = if number < 3 || number == 199 {
@@ -137,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_a_bound() {
+    fn the_number_of_flows_is_bounded() {
         let mut series = Series::default();
         for number in 0..3 {
             let flows: Vec<FlowRow> = (0..40_000)
@@ -145,7 +143,7 @@ mod tests {
                 .collect();
             series.push(number as u64, &flows, true);
         }
-        assert!(series.rings.len() <= MOST);
+        assert!(series.rings.len() <= MAX_FLOWS);
         assert_eq!(series.rates(80_000, 2, 2).last(), Some(&1.0));
     }
 }

@@ -1,4 +1,4 @@
-//! The loop that draws: at most so many times a second, and at once after a key.
+//! The drawing loop: draws at most [`Stage::fps`] times a second, and at once after a key.
 
 use crate::control::Control;
 use crate::screen::{self, Input, Screen};
@@ -11,9 +11,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// How long signals may wait to be seen.
-const PATIENCE: Duration = Duration::from_millis(100);
-/// Messages taken before the screen is painted again, however many there are.
+/// How often the loop checks for signals.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
+/// The maximum number of messages between two paints of the screen.
 const BATCH: usize = 256;
 
 /// What is drawn, and how often.
@@ -21,7 +21,7 @@ const BATCH: usize = 256;
 pub struct Stage {
     /// The state that is drawn.
     pub view: View,
-    /// Times a second that the screen is painted, at most.
+    /// Maximum paints of the screen per second.
     pub fps: u8,
     /// Whether the mouse selects too.
     pub mouse: bool,
@@ -32,67 +32,67 @@ pub type ProcessError = Box<dyn std::error::Error + Send + Sync>;
 
 /// The process around the view, as the drawing thread uses it. An error ends the drawing.
 pub trait Process: Send {
-    /// The drawing thread has started, and the terminal is not entered yet.
+    /// Called when the drawing thread has started, before it enters the terminal.
     fn begin(&mut self) -> Result<(), ProcessError>;
 
     /// Whether something ended the source.
     fn is_ended(&self) -> bool;
 
-    /// Ends the source; from here on a signal ends the process at once.
+    /// Ends the source; from now on a signal ends the process at once.
     fn end(&self) -> Result<(), ProcessError>;
 
-    /// Whether a signal asked to stop since this was last called.
+    /// Whether a signal requested a stop since the last call.
     fn take_stop(&self) -> bool;
 
-    /// Whether the process was continued since this was last called.
+    /// Whether the process was continued since the last call.
     fn take_continue(&self) -> bool;
 
     /// Stops the process; returns when it is continued.
     fn suspend(&self) -> Result<(), ProcessError>;
 
-    /// What the process used since the last answer, about once a second.
+    /// What the process used since the last result, about once a second.
     fn usage(&mut self) -> Option<Own>;
 
-    /// Sets what was lost before the windows.
+    /// Sets the losses that the windows do not contain.
     fn losses(&self, losses: &mut Losses);
 }
 
 /// Why drawing ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum ShowError {
-    /// The terminal is gone, or not one.
-    #[error("the terminal")]
+    /// The terminal is gone, or is not a terminal.
+    #[error("cannot use the terminal")]
     Terminal(#[source] io::Error),
-    /// A thread does not start.
-    #[error("the view")]
+    /// A thread cannot start.
+    #[error("cannot start a thread of the view")]
     Thread(#[source] io::Error),
     /// The drawing thread panicked.
-    #[error("the view has panicked")]
+    #[error("the view panicked")]
     Panicked,
-    /// The process around the view.
+    /// The process around the view failed.
     #[error(transparent)]
     Process(#[from] ProcessError),
 }
 
-/// What the drawing thread is told.
+/// Messages to the drawing thread.
 pub(crate) enum Message {
     /// A window has finished.
     Window(Box<WindowRows>),
-    /// The source stands elsewhere.
+    /// The source moved: replaces all windows.
     Replace(Vec<WindowRows>),
-    /// The mesh of probes from here on.
+    /// The probe mesh from now on.
     Mesh(Box<MeshRows>),
-    /// Time passes in another way.
+    /// A new motion.
     Motion(Motion),
     /// A line for the user.
     Note(String),
-    /// A key, the mouse, another size.
+    /// A key, the mouse, a new size.
     Input(Input),
     /// The terminal is gone.
     Gone(io::Error),
 }
 
-/// Everything the drawing thread needs.
+/// The state of the drawing thread.
 pub(crate) struct Show {
     pub(crate) stage: Stage,
     pub(crate) receiver: Receiver<Message>,
@@ -107,23 +107,23 @@ struct EndsSource(Control, Box<dyn Process>);
 
 impl Drop for EndsSource {
     fn drop(&mut self) {
-        // A source that cannot be hastened ends all the same.
+        // If this fails, the source still ends, but later.
         let _ = self.1.end();
         self.0.stop();
     }
 }
 
-/// What to do with the terminal.
+/// What to do with the terminal after a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Turn {
-    On,
-    Paint,
-    Sleep,
+    Continue,
+    Repaint,
+    Suspend,
     Quit,
 }
 
 impl Show {
-    /// Draws until the user leaves, or a signal ends the program.
+    /// Draws until the user quits, or a signal ends the program.
     pub(crate) fn run(self) -> Result<(), ShowError> {
         let Self {
             mut stage,
@@ -145,16 +145,16 @@ impl Show {
         let mut gone = false;
         loop {
             let now = Instant::now();
-            let patience = if changed {
-                due.saturating_duration_since(now).min(PATIENCE)
+            let timeout = if changed {
+                due.saturating_duration_since(now).min(POLL_INTERVAL)
             } else {
-                PATIENCE
+                POLL_INTERVAL
             };
             let first = if gone {
-                std::thread::sleep(patience);
+                std::thread::sleep(timeout);
                 None
             } else {
-                match receiver.recv_timeout(patience) {
+                match receiver.recv_timeout(timeout) {
                     Ok(message) => Some(message),
                     Err(RecvTimeoutError::Timeout) => None,
                     Err(RecvTimeoutError::Disconnected) => {
@@ -163,14 +163,14 @@ impl Show {
                     }
                 }
             };
-            let mut turn = Turn::On;
+            let mut turn = Turn::Continue;
             for message in first.into_iter().chain(receiver.try_iter()).take(BATCH) {
                 changed = true;
                 if let Message::Input(_) = message {
                     due = Instant::now();
                 }
-                turn = take(&mut stage.view, message, &control)?;
-                if turn != Turn::On {
+                turn = handle(&mut stage.view, message, &control)?;
+                if turn != Turn::Continue {
                     break;
                 }
             }
@@ -178,18 +178,18 @@ impl Show {
                 turn = Turn::Quit;
             }
             if process.take_stop() {
-                turn = Turn::Sleep;
+                turn = Turn::Suspend;
             }
             let mut is_continued = process.take_continue();
             match turn {
                 Turn::Quit => break,
-                Turn::Sleep => {
+                Turn::Suspend => {
                     screen.leave().map_err(ShowError::Terminal)?;
                     process.suspend()?;
                     is_continued = true;
                 }
-                Turn::Paint => screen.forget().map_err(ShowError::Terminal)?,
-                Turn::On => {}
+                Turn::Repaint => screen.forget().map_err(ShowError::Terminal)?,
+                Turn::Continue => {}
             }
             if is_continued {
                 screen.resume().map_err(ShowError::Terminal)?;
@@ -209,7 +209,7 @@ impl Show {
                 (changed, due) = (false, Instant::now() + frame);
             }
         }
-        // The terminal first: what comes now may take a while, and can be interrupted.
+        // The terminal first: the rest may take a while, and can be interrupted.
         screen.leave().map_err(ShowError::Terminal)?;
         process.end()?;
         drop(receiver);
@@ -218,41 +218,24 @@ impl Show {
     }
 }
 
-fn take(view: &mut View, message: Message, control: &Control) -> Result<Turn, ShowError> {
-    let effect = match message {
-        Message::Window(rows) => {
-            view.window(*rows);
-            return Ok(Turn::On);
-        }
-        Message::Replace(windows) => {
-            view.replace(windows);
-            return Ok(Turn::On);
-        }
-        Message::Mesh(rows) => {
-            view.mesh(*rows);
-            return Ok(Turn::On);
-        }
-        Message::Motion(motion) => {
-            view.header().motion = motion;
-            return Ok(Turn::On);
-        }
-        Message::Note(note) => {
-            view.note(note);
-            return Ok(Turn::On);
-        }
+fn handle(view: &mut View, message: Message, control: &Control) -> Result<Turn, ShowError> {
+    let mut effect = Effect::Nothing;
+    match message {
+        Message::Window(rows) => view.window(*rows),
+        Message::Replace(windows) => view.replace(windows),
+        Message::Mesh(rows) => view.mesh(*rows),
+        Message::Motion(motion) => view.header().motion = motion,
+        Message::Note(note) => view.note(note),
         Message::Gone(error) => return Err(ShowError::Terminal(error)),
-        Message::Input(Input::Size(width, height)) => {
-            view.resize(width, height);
-            return Ok(Turn::On);
-        }
-        Message::Input(Input::Key(key)) => view.key(key),
-        Message::Input(Input::Mouse(mouse)) => view.mouse(mouse),
-    };
+        Message::Input(Input::Size(width, height)) => view.resize(width, height),
+        Message::Input(Input::Key(key)) => effect = view.key(key),
+        Message::Input(Input::Mouse(mouse)) => effect = view.mouse(mouse),
+    }
     let motion = match effect {
-        Effect::Nothing => return Ok(Turn::On),
+        Effect::Nothing => return Ok(Turn::Continue),
         Effect::Quit => return Ok(Turn::Quit),
-        Effect::Suspend => return Ok(Turn::Sleep),
-        Effect::Redraw => return Ok(Turn::Paint),
+        Effect::Suspend => return Ok(Turn::Suspend),
+        Effect::Redraw => return Ok(Turn::Repaint),
         Effect::Pause(paused) => control.pause(paused),
         Effect::Speed(speed) => control.speed(speed),
         Effect::Seek(seek) => control.seek(seek),
@@ -260,7 +243,7 @@ fn take(view: &mut View, message: Message, control: &Control) -> Result<Turn, Sh
     if view.header().motion != Motion::Ended {
         view.header().motion = motion;
     }
-    Ok(Turn::On)
+    Ok(Turn::Continue)
 }
 
 /// The thread that reads keys.
@@ -275,7 +258,7 @@ impl Reader {
         let end = Arc::clone(&ended);
         let read = move || {
             while !end.load(Ordering::Relaxed) {
-                let message = match screen::read(PATIENCE) {
+                let message = match screen::read(POLL_INTERVAL) {
                     Ok(None) => continue,
                     Ok(Some(input)) => Message::Input(input),
                     Err(error) => Message::Gone(error),
@@ -295,7 +278,7 @@ impl Reader {
 
     fn end(self) {
         self.ended.store(true, Ordering::Relaxed);
-        // It has nothing to say that matters now.
+        // Its result no longer matters.
         let _ = self.thread.join();
     }
 }

@@ -1,32 +1,32 @@
-//! Rows in the order of one of their columns.
+//! Sorts rows by a column.
 
 use core::cmp::Ordering;
 use core::net::IpAddr;
 use rocescope_model::{Cells, Column, Table, Type, Value};
 
-/// The position of the column that the user calls `name`.
+/// The position of the column `name`.
 ///
 /// # Errors
-/// A sentence with the names that there are.
+/// A message with the names of all columns.
 pub fn column(table: &Table, name: &str) -> Result<usize, String> {
     table.position(name).ok_or_else(|| {
         let names: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
         format!(
-            "{} has no column `{name}`; they are: {}",
+            "{} has no column `{name}`; expected one of {}",
             table.name,
             names.join(", ")
         )
     })
 }
 
-/// Whether rows are sorted from the largest: numbers and times are, names are not.
+/// Whether the largest comes first by default: for numbers and times, not for names.
 #[must_use]
 pub fn is_descending(column: &Column) -> bool {
     // The first rank is the largest.
     (column.kind.is_number() || column.kind == Type::Time) && column.name != "rank"
 }
 
-/// These rows in the order of a column; those that are equal stay as they stand.
+/// Sorts these rows by a column; a stable sort.
 #[must_use]
 pub fn order(
     cells: &dyn Cells,
@@ -66,7 +66,7 @@ impl SortKey {
         }
     }
 
-    /// What is not known comes last, whichever way round.
+    /// Unknown values come last in both directions.
     fn compare(&self, other: &Self, descending: bool) -> Ordering {
         let order = match (self, other) {
             (Self::Null, Self::Null) => return Ordering::Equal,

@@ -1,8 +1,8 @@
-//! Colours that mean something: each stands for one thing in every pane.
+//! Colours: each has one meaning in every pane.
 
 use ratatui::style::{Color, Modifier, Style};
 
-/// The colours of the terminal that is drawn on.
+/// The colours of the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Theme {
     /// Bright on dark.
@@ -10,7 +10,7 @@ pub enum Theme {
     Dark,
     /// Dark on bright.
     Light,
-    /// No colours at all: bold, faint and reversed text do the work.
+    /// No colours: bold, faint and reversed text instead.
     Plain,
 }
 
@@ -23,22 +23,22 @@ pub enum Tone {
     Faint,
     /// Headings.
     Heading,
-    /// The heading of the column that is sorted by, the pane that has the keys.
+    /// The heading of the sort column, the focused pane.
     Focus,
-    /// The row that is chosen.
+    /// The selected row.
     Chosen,
     /// Amounts over time: sparklines and bars.
     Amount,
     /// As it should be.
     Good,
-    /// Worth a look: congestion, estimates, a held screen.
+    /// Notable: congestion, estimates, a frozen screen.
     Notice,
     /// Lost, refused, broken.
     Bad,
 }
 
 impl Theme {
-    /// How a tone looks.
+    /// The style of a tone.
     #[must_use]
     pub const fn style(self, tone: Tone) -> Style {
         let style = Style::new();
@@ -54,7 +54,7 @@ impl Theme {
             }
             (Self::Plain, Tone::Focus | Tone::Notice) => return style.add_modifier(Modifier::BOLD),
             (Self::Plain, _) => return style,
-            // What stands on it keeps its own colours.
+            // Text on it keeps its own colours.
             (Self::Dark, Tone::Chosen) => return style.bg(Color::Indexed(239)),
             (Self::Light, Tone::Chosen) => return style.bg(Color::Indexed(252)),
             (Self::Dark, Tone::Faint) => Color::Indexed(245),

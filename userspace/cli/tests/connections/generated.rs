@@ -123,7 +123,7 @@ impl Way<'_> {
         let start = self.end.start_psn.filter(|_| truth.volume.packets > 0);
         let before = psns(&truth.lost, shows_upstream);
         let behind = psns(&truth.lost, shows_downstream);
-        let found_downstream = self.reported("lost behind the tap: ");
+        let found_downstream = self.reported("lost downstream of the tap: ");
         // A gap that is never filled was lost as well; a service that does not retransmit fills none.
         let gone = row.lost_before_tap_packets + row.lost_gap_packets;
         let delays = (truth.rtt, truth.response_delay);
@@ -206,10 +206,10 @@ impl Way<'_> {
         }
         if is_reliable
             && row.lost_gaps == 0
-            && self.reported("lost before") != before
-            && !self.is_beyond_the_tap("lost before")
+            && self.reported("lost upstream") != before
+            && !self.is_beyond_the_tap("lost upstream")
         {
-            let found = self.reported("lost before");
+            let found = self.reported("lost upstream");
             wrong.push(format!(
                 "{}: lost before {found:?}, not {before:?}",
                 self.name

@@ -36,7 +36,7 @@ pub(crate) fn capture() -> &'static str {
     file.to_str().unwrap()
 }
 
-/// The same as a dataset, in windows of 100 ms.
+/// The capture as a dataset, in windows of 100 ms.
 pub(crate) fn dataset() -> &'static str {
     static ROOT: OnceLock<PathBuf> = OnceLock::new();
     let root = ROOT.get_or_init(|| {

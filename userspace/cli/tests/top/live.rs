@@ -29,14 +29,14 @@ fn an_interface_is_watched_until_the_user_leaves() {
     let screen = terminal.until("a window", |screen| {
         screen.contains(" frames = 0 RoCEv2 + ") && screen.contains("interface 0  socket 0")
     });
-    assert!(screen.contains("lost 0  ring 0"), "{screen}");
+    assert!(screen.contains("capture loss 0  ring 0"), "{screen}");
     // A live view cannot pause: the view holds a window.
     terminal.press(&["Space"]);
     terminal.wait("FROZEN -1");
     terminal.press(&["Space"]);
     terminal.until("the latest window", |screen| !screen.contains("FROZEN"));
     terminal.press(&["3"]);
-    terminal.wait("no connection yet");
+    terminal.wait("no connections yet");
     terminal.press(&["q"]);
     terminal.wait("left-0");
     terminal.is_restored();

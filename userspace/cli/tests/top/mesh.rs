@@ -1,4 +1,4 @@
-//! The mesh of probes of a dataset.
+//! The probe mesh of a dataset.
 
 use crate::input::rocescope;
 use crate::simulated;
@@ -49,7 +49,7 @@ fn drive(width: u16, height: u16) {
     terminal.press(&["n", "p", "Down", "Up", ">"]);
     terminal.wait("Network P50");
     terminal.press(&["Enter"]);
-    let screen = terminal.wait("every field of the row");
+    let screen = terminal.wait("all fields of the row");
     assert!(
         screen.contains("verdict ") && screen.contains("because "),
         "{screen}"
@@ -57,7 +57,7 @@ fn drive(width: u16, height: u16) {
     terminal.press(&["Escape", "E"]);
     terminal.wait("19:01:00.000  +20 s");
     terminal.press(&["1"]);
-    terminal.wait("no packet was captured at this time");
+    terminal.wait("no packets were captured at this time");
     terminal.quit();
 }
 
@@ -79,7 +79,7 @@ fn without_an_analysis_its_command_is_named() {
         40,
         &format!("$ROCESCOPE top {root} --ascii --theme none"),
     );
-    let screen = terminal.wait("no SLA: nobody has analysed this window");
+    let screen = terminal.wait("no SLA: this window is not analysed yet");
     assert!(
         screen.contains("3,200 probes") && screen.is_ascii(),
         "{screen}"

@@ -29,7 +29,7 @@ fn drive(terminal: &Terminal) {
         "00:00:03.000  +1 s",
         "frames = ",
         " RoCEv2 + ",
-        "lost 0  ring 0",
+        "capture loss 0  ring 0",
         "exact",
         "1 Flows ",
     ] {
@@ -94,7 +94,7 @@ fn drive(terminal: &Terminal) {
     terminal.press(&["u"]);
     terminal.wait("iB/s");
     terminal.press(&["u", "Down", "Enter"]);
-    terminal.wait("every field of the row");
+    terminal.wait("all fields of the row");
     terminal.wait("Source IP address.");
     terminal.press(&["Escape", "?"]);
     terminal.wait("Next pane.");
@@ -170,7 +170,7 @@ fn no_color_means_none_and_without_utf8_all_is_ascii() {
     let terminal = Terminal::run(120, 40, &line);
     terminal.wait("ended");
     terminal.press(&["Enter"]);
-    terminal.wait("every field of the row");
+    terminal.wait("all fields of the row");
     assert!(terminal.screen().is_ascii(), "{}", terminal.screen());
     let painted = terminal.painted();
     // 30 to 48 and 90 to 107 are colours; 39 and 49 reset them.

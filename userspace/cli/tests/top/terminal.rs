@@ -67,12 +67,12 @@ impl Terminal {
         self.ask(&["capture-pane", "-p"])
     }
 
-    /// The same with its escape codes.
+    /// The screen with its escape codes.
     pub(crate) fn painted(&self) -> String {
         self.ask(&["capture-pane", "-p", "-e"])
     }
 
-    /// Columns and lines.
+    /// Sets columns and lines.
     pub(crate) fn resize(&self, width: u16, height: u16) {
         let (width, height) = (width.to_string(), height.to_string());
         self.ask(&["resize-window", "-x", &width, "-y", &height]);

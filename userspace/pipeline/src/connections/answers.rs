@@ -1,4 +1,4 @@
-//! What the other side answers: acknowledgements, NAKs, responses.
+//! The answers of the peer: acknowledgements, NAKs, responses.
 
 use super::context::Context;
 use super::direction::Direction;
@@ -13,7 +13,7 @@ use rocescope_record::RunRecord;
 use rocescope_wire::extension::{Acknowledgement, NakCode, rnr_timer_us};
 use rocescope_wire::{Operation, Psn};
 
-/// Retransmissions without an answer from which silence means that the sender gave up.
+/// Retransmissions without an answer after which silence means that the sender gave up.
 const TRIES: u32 = 2;
 
 impl Direction {
@@ -55,7 +55,7 @@ impl Direction {
         self.start_is_open = false;
     }
 
-    /// The requests that an ACK for `psn` answers: how long that took.
+    /// Completes the requests that an ACK for `psn` answers, and measures their latency.
     pub(crate) fn complete(&mut self, psn: ExtendedPsn, now_ns: u64) {
         let Self {
             outstanding,
@@ -73,7 +73,7 @@ impl Direction {
         });
     }
 
-    /// The peer has all up to `psn`.
+    /// The peer has received everything up to `psn`.
     fn progress(&mut self, psn: ExtendedPsn, now_ns: u64, context: &mut Context<'_>) {
         self.settle_timeout(Some((psn, now_ns)), context.emit);
         self.answered_ns = now_ns;
@@ -91,11 +91,11 @@ impl Direction {
         self.settle_gaps(context.overlaps_capture_loss);
     }
 
-    /// A NAK for a PSN out of sequence: the peer waits for it.
+    /// A PSN sequence error NAK: the peer waits for that PSN.
     fn nak_received(&mut self, run: &RunRecord, psn: ExtendedPsn, context: &mut Context<'_>) {
         self.progress(psn.saturating_sub(1), run.first_ns, context);
         if self.start_is_open && psn < self.requests.low() {
-            // What began the direction was lost upstream of the tap.
+            // The first packets of the direction were lost upstream of the tap.
             self.start = Some(psn);
             self.requests.begin_at(psn, run.first_ns);
         }
@@ -112,7 +112,7 @@ impl Direction {
             }
         }
         // During a retransmission a NAK may still answer the previous send sequence, or a reordered
-        // packet of it. It says something about this sequence only for packets that had time to arrive.
+        // packet of it. It concerns this sequence only for packets that had time to arrive.
         let is_retransmission =
             psn <= self.send_sequence.resent_until() && psn < self.send_sequence.next();
         let passed_ns = self.send_sequence.time_of(psn).unwrap_or(0);
@@ -137,7 +137,7 @@ impl Direction {
         self.ask(Trigger::Nak, psn, run.first_ns);
     }
 
-    /// The peer asks for `psn` once more.
+    /// The peer requests `psn` again.
     const fn ask(&mut self, trigger: Trigger, psn: ExtendedPsn, time_ns: u64) {
         self.naks = [
             Some(PendingNak {
@@ -180,13 +180,13 @@ impl Direction {
         self.ask(Trigger::Rnr, psn, run.first_ns);
     }
 
-    /// The PSN that continues the responses: behind the highest, or what was asked for again.
+    /// The next PSN of the responses: after the highest, or the one requested again.
     fn response_next(&self) -> ExtendedPsn {
         let retry = self.response_retry.as_ref();
         retry.map_or(self.responses.high() + 1, |retry| retry.next)
     }
 
-    /// PSNs between the last response and this run: their first, and how many.
+    /// PSNs between the last response and this run: the first, and their number.
     pub(crate) fn response_hole(&self, run: &RunRecord) -> Option<(Psn, u64)> {
         let (first, next) = (
             self.responses.extended(run.first_psn()),
@@ -195,8 +195,8 @@ impl Direction {
         (self.responses.is_started() && first > next).then(|| (Psn::new(next as u32), first - next))
     }
 
-    /// This direction carried READ responses or an atomic acknowledgement; `is_awaited` tells
-    /// whether a READ of the peer waits for what lies between the last one and this.
+    /// This direction carried READ responses or an atomic acknowledgement; `is_awaited`: a READ of the peer waits for
+    /// PSNs between the last one and this.
     pub(crate) fn response(
         &mut self,
         run: &RunRecord,
@@ -206,7 +206,7 @@ impl Direction {
         let first = self.responses.extended(run.first_psn());
         let last = first + u64::from(run.packets) - 1;
         let is_begun = begins(run);
-        // Between two whole responses lie the PSNs of other operations.
+        // The PSNs of other operations are between two complete responses.
         let hole_is_silent = is_begun && self.response_is_whole && !is_awaited;
         let mut filled = PsnRanges::default();
         let times = (run.first_ns, run.first_ns);
@@ -221,7 +221,7 @@ impl Direction {
         if let Some(retry) = &mut self.response_retry {
             let (from, to) = (retry.next, retry.until.min(first.saturating_sub(1)));
             if from <= to && !hole_is_silent {
-                // The lowest is what is asked for next.
+                // The lowest is requested next.
                 retry.skipped.get_or_insert((from, to));
                 self.counts.lost_before_tap += to - from + 1;
                 let detail = EventDetail::Loss {
@@ -278,7 +278,7 @@ impl Direction {
         }
     }
 
-    /// The peer asks again for the responses from `wire_psn` on, for `trigger`, after `waited_ns` without a
+    /// The peer requests the responses from `wire_psn` on again because of `trigger`, after `waited_ns` without a
     /// packet of this direction.
     pub(crate) fn response_asked_again(
         &mut self,
@@ -310,8 +310,7 @@ impl Direction {
         }
     }
 
-    /// The peer sent responses to requests of this direction; `missing` of those before them did not
-    /// pass.
+    /// The peer sent responses to requests of this direction; `missing` of those before them did not pass.
     pub(crate) fn response_came(
         &mut self,
         run: &RunRecord,
@@ -339,7 +338,7 @@ impl Direction {
             latencies,
             ..
         } = self;
-        // A response acknowledges all requests before its own as well (IBTA volume 1, 9.7.5.1.2).
+        // A response also acknowledges all requests before its own (IBTA volume 1, 9.7.5.1.2).
         outstanding.answered(psn, Some((first, missing)), |request| {
             latencies
                 .completion
@@ -349,8 +348,7 @@ impl Direction {
         self.start_is_open = false;
     }
 
-    /// Whether the sender gave up what it was sending: it went back for it again and again, and
-    /// then fell silent for twice as long as it had waited each time.
+    /// Whether the sender gave up: it retransmitted several times, then was silent for two times its earlier waits.
     pub(crate) fn check_retry_exhaustion(&mut self, now_ns: u64, context: &mut Context<'_>) {
         if self.retries_exhausted || self.closed || !self.requests.is_started() {
             return;

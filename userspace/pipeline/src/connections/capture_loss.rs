@@ -1,9 +1,9 @@
-//! Intervals in which the capture lost runs: a gap there shows no loss of the fabric.
+//! Intervals in which the capture lost runs: a gap there does not show fabric loss.
 
 use alloc::collections::VecDeque;
 
-/// Intervals remembered; gaps are settled long before this many have passed.
-const MOST: usize = 256;
+/// Intervals kept; gaps are closed long before this many have passed.
+const MAX_INTERVALS: usize = 256;
 
 /// When the capture lost runs.
 #[derive(Debug, Default)]
@@ -13,7 +13,7 @@ pub(crate) struct CaptureLoss {
 
 impl CaptureLoss {
     pub(crate) fn add(&mut self, from_ns: u64, to_ns: u64) {
-        if self.intervals.len() >= MOST {
+        if self.intervals.len() >= MAX_INTERVALS {
             self.intervals.pop_front();
         }
         self.intervals.push_back((from_ns, to_ns));

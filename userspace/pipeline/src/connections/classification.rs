@@ -1,7 +1,6 @@
-//! Classification of a run of requests, from what passed before it: in order, reordered, duplicate or
-//! retransmitted.
+//! Classifies a run of requests by the packets before it: in order, reordered, duplicate or retransmitted.
 //!
-//! [`classify`](Direction::classify) only decides; `retransmission` counts what follows from it.
+//! [`classify`](Direction::classify) only decides; `retransmission` counts.
 
 use super::context::Context;
 use super::direction::Direction;
@@ -10,10 +9,10 @@ use super::recovery::{Episode, Trigger};
 use super::skipped_ranges::SkippedRange;
 use rocescope_record::RunRecord;
 
-/// When more than these would be lost in a row, it was rather the first one that came late.
-const MOST_LOST: u64 = 3;
+/// If more than these would be lost in a row, the first one was more likely late.
+const MAX_LOST: u64 = 3;
 
-/// How a run of requests relates to what its sender sent before.
+/// How a run of requests relates to earlier packets of its sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Classification {
     /// It continues the send sequence, with new or with retransmitted PSNs.
@@ -23,9 +22,9 @@ pub(crate) enum Classification {
     /// It continues the send sequence before a supposed timeout or NAK recovery: the only run of that
     /// recovery was just late.
     RewindRefuted,
-    /// Packets sent after it passed the tap before it.
+    /// Packets sent after it passed the tap earlier.
     Reordered,
-    /// The network duplicated what passed just now.
+    /// The network duplicated a packet that just passed.
     Duplicate,
     /// Its sender went back to it.
     Retransmitted(Trigger),
@@ -45,7 +44,7 @@ impl Direction {
         let own = own.filter(|episode| episode.trigger == Trigger::Timeout);
         let after_timeout = own.is_some();
         // A duplicate of the last packet is followed by the same PSNs as a send sequence that begins
-        // there. But of a sequence that had begun earlier, more would have passed.
+        // there. But more packets of a sequence that began earlier would have passed.
         let may_be_copy = own.is_some_and(|episode| episode.before.is_some());
         if after_timeout
             && (first > next || first == next && may_be_copy)
@@ -57,7 +56,7 @@ impl Direction {
             episode.trigger == Trigger::Nak && episode.first + 1 == self.send_sequence.next()
         };
         let is_single = self.episode.as_deref().is_some_and(is_single);
-        if is_single && self.send_sequence.continues_previous(first) && first - next > MOST_LOST {
+        if is_single && self.send_sequence.continues_previous(first) && first - next > MAX_LOST {
             return Classification::RewindRefuted;
         }
         if !self.requests.is_started() || first == next || first > self.requests.high() {
@@ -86,7 +85,7 @@ impl Direction {
                 && self.send_sequence.is_single_run()
                 && (may_be_copy || self.fills_gap(first, last))
             {
-                // Another late one.
+                // Another late run.
                 Classification::Retransmitted(Trigger::Timeout)
             } else {
                 Classification::InOrder
@@ -132,14 +131,14 @@ impl Direction {
         }
     }
 
-    /// What fills a gap within this time may have been reordered.
+    /// Packets that fill a gap within this time may have been reordered.
     fn reorder_ns(&self, context: &Context<'_>) -> u64 {
         self.latencies
             .min_rtt_ns()
             .map_or(context.reorder_ns, |rtt| rtt.max(context.reorder_ns))
     }
 
-    /// Whether none of these has passed, and no NAK asked for them.
+    /// Whether none of these has passed, and no NAK named them.
     fn fills_gap(&self, first: ExtendedPsn, last: ExtendedPsn) -> bool {
         let gap = self.requests.gap_at(first);
         gap.is_some_and(|gap| last <= gap.last && gap.nak.is_none())
@@ -149,8 +148,7 @@ impl Direction {
     fn trigger(&self, first: ExtendedPsn, last: ExtendedPsn, is_answered: bool) -> Trigger {
         match self.naks.iter().flatten().find(|r| r.asks(last)) {
             Some(nak) => nak.trigger,
-            // The request arrived, for it or one behind it was answered just now: what it asked for
-            // did not.
+            // The request arrived, because it or a later one was just answered: its response did not.
             _ if is_answered && first < self.acked => Trigger::Response,
             _ => Trigger::Timeout,
         }

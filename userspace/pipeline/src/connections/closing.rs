@@ -1,4 +1,4 @@
-//! What is still open at a direction, when it is forgotten or silent for long.
+//! Closes the open state of a direction that is removed or idle.
 
 use super::event::EventDetail;
 use super::state::Connections;

@@ -87,8 +87,7 @@ impl Connections {
         });
     }
 
-    /// The direction with this key, as new: what an earlier queue pair of the same number left is
-    /// written and forgotten.
+    /// A new direction with this key: writes and removes the rest of an earlier queue pair with the same number.
     fn fresh(&mut self, key: DirectionKey, now_ns: u64) -> u32 {
         if let Some(at) = self.directions.find(&key) {
             let untouched = self

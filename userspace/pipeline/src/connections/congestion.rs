@@ -1,13 +1,13 @@
-//! What ECN and CNPs do to a direction: how often, how far apart, and how the sender reacts.
+//! ECN and CNPs of a direction: their number, intervals, and the reaction of the sender.
 
 use rocescope_sketches::Quantiles;
 
-/// Rates are compared over this long before and after a CNP: 1 ms, some periods of DCQCN's rate
+/// Time over which rates are compared before and after a CNP: 1 ms, some periods of DCQCN's rate
 /// decrease (Zhu et al., SIGCOMM 2015, 5.2: 50 µs), in pieces of a quarter.
 pub const COMPARED_NS: u64 = 1_000_000;
 const PIECES: u64 = 4;
 pub(super) const PIECE_NS: u64 = COMPARED_NS / PIECES;
-/// Pieces remembered: those before, that of the CNP, those after, and room for runs that reach on.
+/// Pieces kept: before, at and after the CNP, and room for longer runs.
 pub(super) const REMEMBERED: usize = 16;
 
 /// The newest piece of a rate.
@@ -15,7 +15,7 @@ pub(super) const REMEMBERED: usize = 16;
 pub(super) struct Piece {
     pub(super) number: u64,
     pub(super) bytes: u32,
-    /// Those before it are empty, as far as they are remembered.
+    /// All kept pieces before it are empty.
     pub(super) is_alone: bool,
 }
 
@@ -27,11 +27,11 @@ pub(crate) struct Rate {
     newest_bytes: u32,
     /// CNPs that were measured.
     pub(crate) samples: u32,
-    /// Pieces below are empty: who sends once in a while never touches the ring.
+    /// Pieces below are empty: directions that send rarely never touch the ring.
     oldest: u64,
-    /// When the CNP passed whose effect is being measured.
+    /// Time of the CNP whose effect is being measured.
     cnp_ns: u64,
-    /// Bytes a millisecond before and after, over all measured CNPs.
+    /// Bytes per millisecond before and after all measured CNPs.
     pub(crate) before_bytes: u64,
     pub(crate) after_bytes: u64,
     /// Bytes of each piece before the newest, a ring by number.
@@ -39,7 +39,7 @@ pub(crate) struct Rate {
 }
 
 impl Rate {
-    /// A run passed: its bytes spread evenly over its time.
+    /// A run passed: spreads its bytes evenly over its time.
     pub(crate) fn add_run(&mut self, first_ns: u64, last_ns: u64, bytes: u32) {
         let (first, last) = (first_ns / PIECE_NS, last_ns / PIECE_NS);
         self.settle(first);
@@ -48,7 +48,7 @@ impl Rate {
             return;
         }
         let span = (last_ns - first_ns).max(1);
-        // Only what can still be asked for.
+        // Only pieces that may still be needed.
         for piece in first.max(last.saturating_sub(REMEMBERED as u64 - 1))..=last {
             let from = first_ns.max(piece * PIECE_NS);
             let to = last_ns.min((piece + 1) * PIECE_NS);
@@ -69,7 +69,7 @@ impl Rate {
         })
     }
 
-    /// The newest piece became this, elsewhere.
+    /// Sets the newest piece, computed elsewhere.
     pub(super) const fn set_newest(&mut self, piece: Piece) {
         (self.newest, self.newest_bytes) = (piece.number, piece.bytes);
         if piece.is_alone {
@@ -77,7 +77,7 @@ impl Rate {
         }
     }
 
-    /// A CNP asked the sender to slow down. Of a burst only the first is measured.
+    /// A CNP passed. Only the first of a burst is measured.
     pub(crate) fn notified(&mut self, now_ns: u64) {
         self.settle(now_ns / PIECE_NS);
         if self.cnp_ns == 0 && self.newest != 0 {
@@ -85,7 +85,7 @@ impl Rate {
         }
     }
 
-    /// Counts the CNP under measurement when its time is over at piece `now`.
+    /// Counts the measured CNP if its time has ended at piece `now`.
     fn settle(&mut self, now: u64) {
         let at = self.cnp_ns / PIECE_NS;
         if self.cnp_ns == 0 || now <= at + PIECES {
@@ -137,7 +137,7 @@ impl Rate {
             self.newest_bytes = self.newest_bytes.saturating_add(bytes);
             return;
         }
-        // A run that began before the newest one did.
+        // A run that began before the newest one.
         (piece..self.oldest).for_each(|passed| self.set(passed, 0));
         self.oldest = self.oldest.min(piece);
         if let Some(sum) = self.bytes.get_mut(piece as usize % REMEMBERED) {
@@ -145,7 +145,7 @@ impl Rate {
         }
     }
 
-    /// Mean frame bits a second before and after the measured CNPs.
+    /// Mean frame bits per second before and after the measured CNPs.
     pub(crate) fn bps(&self) -> Option<(f64, f64)> {
         (self.samples > 0).then(|| {
             let bps =
@@ -154,7 +154,7 @@ impl Rate {
         })
     }
 
-    /// The capture is over.
+    /// Completes the measurement at the end of the capture.
     pub(crate) fn finish(&mut self, now_ns: u64) {
         self.settle(now_ns / PIECE_NS);
     }

@@ -1,4 +1,4 @@
-//! A connection as rows, and when they are written.
+//! Turns connections into rows when they are due.
 
 use super::direction::Direction;
 use super::state::{Connections, ROWS_AT_ONCE};
@@ -9,8 +9,7 @@ use rocescope_sketches::Quantiles;
 use rocescope_wire::{Psn, Transport};
 
 impl Connections {
-    /// Rows of what is gone, of what is due, and at the end of everything: some of them, and whether
-    /// there are more.
+    /// Adds some rows of removed and due connections, at the end of all; returns whether there are more.
     pub(super) fn report(&mut self, all: bool, rows: &mut Vec<ConnectionRow>) -> bool {
         rows.append(&mut self.retired);
         let first = match self.report_at.take() {
@@ -42,7 +41,7 @@ impl Connections {
         self.report_at.is_some()
     }
 
-    /// Makes room: a sixteenth of the directions, those that have been silent longest.
+    /// Makes room: removes the longest silent sixteenth of the directions.
     pub(super) fn evict_oldest(&mut self) {
         let numbers = self.directions.numbers();
         let mut times: Vec<u64> = numbers
@@ -68,7 +67,7 @@ impl Connections {
         }
     }
 
-    /// Writes the last rows of a direction and its peer, and forgets both.
+    /// Writes the last rows of a direction and its peer, and removes both.
     pub(super) fn retire(&mut self, at: u32) {
         let peer = self.directions.get(at).and_then(|direction| direction.peer);
         for at in core::iter::once(at).chain(peer) {
@@ -102,16 +101,13 @@ impl Connections {
         let row = |direction: &Direction, peer: Option<&Direction>, role: &'static str| {
             let mut row = self.row(direction, peer, newest_ns);
             row.role = Text::from_static(role);
-            // The key and the first time tell connections apart, and are known from the start.
+            // The key and the first time identify connections, and are known from the start.
             let id = a.key.hash() ^ a.first_ns.rotate_left(32);
             row.connection = id.cast_signed();
             row
         };
-        let ambiguous = a
-            .setup
-            .as_ref()
-            .and_then(|setup| setup.tcp)
-            .is_some_and(|tcp| tcp.others > 0);
+        let tcp = a.setup.as_ref().and_then(|setup| setup.tcp);
+        let ambiguous = tcp.is_some_and(|tcp| tcp.others > 0);
         let there = row(a, b, "a_to_b");
         let back = b.map(|b| row(b, Some(a), "b_to_a"));
         self.retired.push(there);
@@ -137,17 +133,15 @@ impl Connections {
         let (rtt, completion) = (latencies.rtt.all(), latencies.completion.all());
         let (rtt, completion) = (rtt.as_ref(), completion.as_ref());
         let others = latencies.rare();
-        // With other times but no round trip it is one without buckets.
+        // With other times but no round trip it is a histogram without buckets.
         let empty = Quantiles::default();
         let is_timed = completion.is_some() || others.is_some();
         let histogram = rtt.or(is_timed.then_some(&empty));
         let response = others.map(|others| &others.response);
         let reaction = others.map(|others| &others.reaction);
         let interval = direction.notifications.as_ref().map(|n| &n.interval);
-        let setup = direction
-            .setup
-            .as_ref()
-            .or(peer.and_then(|peer| peer.setup.as_ref()));
+        let setup = direction.setup.as_ref();
+        let setup = setup.or(peer.and_then(|peer| peer.setup.as_ref()));
         let (cm, tcp) = setup.map_or((None, None), |setup| (setup.cm, setup.tcp));
         let mtu = direction.mtu.max(peer.map_or(0, |peer| peer.mtu));
         let src_qpn = match peer {
@@ -283,7 +277,7 @@ fn is_a(one: &Direction, other: &Direction) -> bool {
 fn service(direction: &Direction, peer: Option<&Direction>) -> Transport {
     match (direction.transport, peer) {
         (Transport::Vendor, Some(peer)) => peer.transport,
-        // Whatever carries nothing but CNPs answers a connection.
+        // A direction with only CNPs belongs to the answering side.
         (Transport::Vendor, None) if direction.counts.cnps > 0 => Transport::Rc,
         (transport, _) => transport,
     }
@@ -297,15 +291,9 @@ fn quantile(of: Option<&Quantiles>, share: f64) -> Option<u64> {
     of.and_then(|quantiles| quantiles.quantile(share))
 }
 
-/// Without the empty sizes at the end.
+/// The counts without zeros at the end.
 fn sizes(counts: &[u32]) -> Vec<i64> {
-    let used = counts
-        .iter()
-        .rposition(|count| *count > 0)
-        .map_or(0, |at| at + 1);
-    counts
-        .iter()
-        .take(used)
-        .map(|count| i64::from(*count))
-        .collect()
+    let last = counts.iter().rposition(|count| *count > 0);
+    let used = counts.iter().take(last.map_or(0, |at| at + 1));
+    used.map(|count| i64::from(*count)).collect()
 }

@@ -1,4 +1,4 @@
-//! The state of one direction: what was sent that way, and what is still open.
+//! The state of one direction: counts, and what is still open.
 
 use super::congestion::{Notifications, Rate};
 use super::gap_fate::LostGaps;
@@ -20,7 +20,7 @@ use rocescope_wire::{Stream, Transport};
 /// How two directions were found to belong together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum PairedBy {
-    /// They were not.
+    /// Not paired.
     #[default]
     None,
     /// ACKs or responses one way carry the PSNs of requests the other way.
@@ -30,7 +30,7 @@ pub enum PairedBy {
 }
 
 impl PairedBy {
-    /// The name, as rows show it.
+    /// The name in rows.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -41,7 +41,7 @@ impl PairedBy {
     }
 }
 
-/// Everything that is counted, a direction; first what every packet counts.
+/// All counters of a direction; first those of every packet.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub(crate) struct Counts {
@@ -63,13 +63,13 @@ pub(crate) struct Counts {
     pub(crate) repeated: u64,
     pub(crate) lost_before_tap: u64,
     pub(crate) lost_after_tap: u64,
-    /// Sent again after a long wait: it or its answer was lost downstream of the tap.
+    /// Retransmitted after a long wait: it or its answer was lost downstream of the tap.
     pub(crate) unanswered: u64,
     pub(crate) repeated_responses: u64,
     pub(crate) lost_response_gaps: u64,
     pub(crate) lost_gaps: LostGaps,
     pub(crate) lost_gap_packets: u64,
-    /// Of those that the peer acknowledged, until they are added to the whole capture's.
+    /// Gap packets that the peer acknowledged, until they are added to the total of the capture.
     pub(crate) mirror_lost_packets: u64,
     pub(crate) nak_psn_sequence: u64,
     pub(crate) rnr_nak: u64,
@@ -84,9 +84,8 @@ pub(crate) struct Counts {
 
 /// One direction of a queue pair.
 ///
-/// Fields stand in the order of use: what every run reads or writes comes first, in few cache
-/// lines, which [`touch`](Self::touch) brings in ahead; what only retransmissions, READs and rows
-/// need comes last.
+/// Fields are in the order of use: those of every run come first, in few cache lines that [`touch`](Self::touch)
+/// prefetches; those of retransmissions, READs and rows come last.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Direction {
@@ -97,35 +96,35 @@ pub(crate) struct Direction {
     pub(crate) ports_differ: bool,
     pub(crate) transport: Transport,
     pub(crate) paired_by: PairedBy,
-    /// Answers that spoke for the pairing; with a few the pairing may still be undone.
+    /// Answers that confirmed the pairing; with few the pairing may still be undone.
     pub(crate) votes: u8,
 
     pub(crate) peer: Option<u32>,
     pub(crate) last_ns: u64,
     /// PSNs of requests, or of datagrams.
     pub(crate) requests: PsnTracker,
-    /// What its sender is sending, and what the peer makes of it.
+    /// The send sequence, and the responder of the peer.
     pub(crate) send_sequence: SendSequence,
     pub(crate) responder: Responder,
     pub(crate) last_request_ns: u64,
-    /// The peer has all up to here.
+    /// The peer has received everything up to here.
     pub(crate) acked: ExtendedPsn,
     pub(crate) outstanding: OutstandingRequests,
 
     /// Retransmissions of the oldest open request without an answer in between.
     pub(crate) tries: u32,
     pub(crate) try_interval_ns: u64,
-    /// The message that is being sent: when it began, how many bytes passed of it.
+    /// The current message: its start time, and the bytes that passed.
     pub(crate) message_ns: u64,
     pub(crate) message_first: ExtendedPsn,
     pub(crate) message_bytes: u64,
     pub(crate) sizes: MessageSizes,
-    /// First request PSN, and until when it may still fall: the first answer.
+    /// First request PSN; it may still decrease until the first answer.
     pub(crate) start: Option<ExtendedPsn>,
     pub(crate) start_is_open: bool,
-    /// DREQ has passed, or the connection was refused.
+    /// DREQ has passed, or the connection was rejected.
     pub(crate) closed: bool,
-    /// The retry exhaustion of what is open now has become an event.
+    /// The retry exhaustion of the open requests is already an event.
     pub(crate) retries_exhausted: bool,
     /// The length a READ or WRITE names in its RETH, bytes.
     pub(crate) response_is_whole: bool,
@@ -138,13 +137,13 @@ pub(crate) struct Direction {
     pub(crate) episode: Option<Box<Episode>>,
     pub(crate) pending_timeout: Option<PendingTimeout>,
     pub(crate) rnr: Option<RnrEpisode>,
-    /// A READ whose PSNs could not be counted, for the path MTU is not known yet.
+    /// A READ whose PSNs could not be counted because the path MTU is still unknown.
     pub(crate) open_read: Option<(ExtendedPsn, u32)>,
-    /// When the peer answered last.
+    /// Time of the peer's last answer.
     pub(crate) answered_ns: u64,
     /// The last two NAKs of the peer, which may not have reached the sender yet.
     pub(crate) naks: [Option<PendingNak>; 2],
-    /// PSNs that a retransmission skipped; they may still come late.
+    /// PSNs that a retransmission skipped; they may still arrive late.
     pub(crate) skipped: SkippedRanges,
     /// Responses that were requested again.
     pub(crate) response_retry: Option<Box<ResponseRetry>>,
@@ -153,9 +152,9 @@ pub(crate) struct Direction {
     pub(crate) first_ns: u64,
     pub(crate) first_request_ns: u64,
     pub(crate) notifications: Option<Box<Notifications>>,
-    /// What CM and TCP told when the connection was set up, with the direction of the active side.
+    /// What CM and TCP reported at setup, with the direction of the active side.
     pub(crate) setup: Option<Box<Setup>>,
-    /// When it was written last.
+    /// Time of the last rows.
     pub(crate) reported_ns: u64,
 }
 
@@ -209,7 +208,7 @@ impl Direction {
         }
     }
 
-    /// What every run adds, whatever its stream.
+    /// Adds the counts of a run of any stream.
     pub(crate) fn count_run(&mut self, run: &RunRecord) {
         let counts = &mut self.counts;
         if counts.packets == 0 {
@@ -238,7 +237,7 @@ impl Direction {
         self.sizes.add(bytes, messages);
     }
 
-    /// Reads a little of every cache line that the next run will need.
+    /// Reads a byte of every cache line that the next run will need.
     #[inline]
     pub(crate) fn touch(&self) -> u64 {
         u64::from(self.mtu)

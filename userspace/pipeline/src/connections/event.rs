@@ -1,4 +1,4 @@
-//! What happens to a connection at an instant and becomes a row of `events`.
+//! Events of a connection, which become rows of `events`.
 
 use super::key::DirectionKey;
 use super::recovery::{Episode, RnrEpisode};
@@ -10,26 +10,26 @@ use rocescope_wire::cm::RejectReason;
 pub enum LossLocation {
     /// It never passed here, and was retransmitted.
     Upstream,
-    /// It passed, and the responder still asked for it.
+    /// It passed, and the responder requested it again.
     Downstream,
 }
 
-/// How a lost packet is known.
+/// The evidence for a lost packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossEvidence {
-    /// The receiver asked for it.
+    /// The receiver requested it again.
     Nak,
     /// It left a gap, and was retransmitted later.
     Gap,
-    /// It was skipped where all around it was retransmitted.
+    /// It was skipped while the packets around it were retransmitted.
     Skipped,
-    /// A READ response that passed was asked for again.
+    /// A READ response that passed was requested again.
     Response,
-    /// It was retransmitted after so long a wait that it, or its answer, must have been lost.
+    /// It was retransmitted after a wait so long that it, or its answer, must have been lost.
     Timeout,
 }
 
-/// One happening, of the direction with this key.
+/// An event of the direction with this key.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Event {
     pub(crate) time_ns: u64,
@@ -40,7 +40,7 @@ pub(crate) struct Event {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum EventDetail {
-    /// A run of retransmissions is over.
+    /// A retransmission episode ended.
     Retransmission(Episode),
     /// A responder became ready.
     Rnr(RnrEpisode),
@@ -60,7 +60,7 @@ pub(crate) enum EventDetail {
         reply_ns: Option<u64>,
         ready_ns: Option<u64>,
     },
-    /// CM took it down.
+    /// CM closed it.
     Disconnect,
     /// CM refused it.
     Reject(RejectReason),

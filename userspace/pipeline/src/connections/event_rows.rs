@@ -1,28 +1,18 @@
-//! What happened to a connection, as rows of `events`.
+//! Turns events of a connection into rows of `events`.
 
 use super::event::{Event, EventDetail, LossEvidence, LossLocation};
 use super::recovery::{Episode, Trigger};
-use crate::fields::{address, vlan};
+use crate::rows;
 use alloc::format;
 use alloc::string::String;
-use rocescope_model::{EventRow, Text, Time};
+use rocescope_model::{EventRow, Text};
 use rocescope_wire::Psn;
 use rocescope_wire::extension::{Syndrome, rnr_timer_us};
 
 pub(super) fn event_row(observer: &Text, event: &Event) -> EventRow {
-    let flow = &event.key.flow;
-    let time = Time(event.time_ns.min(i64::MAX as u64) as i64);
     let row = EventRow {
-        observer: observer.clone(),
-        time,
-        time_ns: time.0,
-        src: Some(address(flow.src)),
-        dst: Some(address(flow.dst)),
         udp_src_port: Some(event.udp_src_port).filter(|port| *port != 0),
-        dst_qpn: Some(flow.dst_qpn),
-        vlan: vlan(flow.vlan),
-        count: 1,
-        ..EventRow::default()
+        ..rows::event_row(observer, &event.key.flow, event.time_ns)
     };
     let wire_psn = |extended: u64| Some(Psn::new(extended as u32).get());
     let named = |kind: &'static str, detail: String| EventRow {
@@ -102,30 +92,32 @@ pub(super) fn event_row(observer: &Text, event: &Event) -> EventRow {
 fn retransmission(episode: &Episode) -> String {
     let packets = episode.packets;
     match (episode.trigger, episode.reaction_ns) {
-        (Trigger::Timeout, _) => format!("{packets} packets sent again after a timeout"),
+        (Trigger::Timeout, _) => format!("{packets} packets retransmitted after a timeout"),
         (trigger, Some(ns)) => format!(
-            "{packets} packets sent again {} µs after a {}",
+            "{packets} packets retransmitted {} µs after a {}",
             ns / 1_000,
             trigger.name()
         ),
-        (trigger, None) => format!("{packets} packets sent again after a {}", trigger.name()),
+        (trigger, None) => format!("{packets} packets retransmitted after a {}", trigger.name()),
     }
 }
 
 const fn loss(location: LossLocation, evidence: LossEvidence) -> &'static str {
     match (location, evidence) {
         (LossLocation::Upstream, LossEvidence::Skipped) => {
-            "lost before the tap: left out where all around it was sent again"
+            "lost upstream of the tap: skipped while the packets around it were retransmitted"
         }
         (LossLocation::Upstream, _) => {
-            "lost before the tap: it left a gap and was sent again later"
+            "lost upstream of the tap: it left a gap and was retransmitted later"
         }
         (LossLocation::Downstream, LossEvidence::Response) => {
-            "response lost behind the tap: the requester asked for it again"
+            "response lost downstream of the tap: the requester asked for it again"
         }
         (LossLocation::Downstream, LossEvidence::Timeout) => {
-            "lost behind the tap, or its answer was: sent again unacknowledged after a long wait"
+            "lost downstream of the tap, or its answer was lost: retransmitted after a long wait"
         }
-        (LossLocation::Downstream, _) => "lost behind the tap: the receiver asked for it",
+        (LossLocation::Downstream, _) => {
+            "lost downstream of the tap: the receiver asked for it again"
+        }
     }
 }

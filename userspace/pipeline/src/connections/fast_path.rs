@@ -1,8 +1,8 @@
 //! The fast path: in-order requests and ACKs, counted without touching the direction itself.
 //!
-//! Each function first checks whether its run qualifies and then changes the state. When it returns
-//! `false` nothing has changed, and the run takes the full path through `ingest`. The result is what
-//! `requests` and `answers` do to a direction at which nothing is open.
+//! Each function first checks whether its run qualifies and then changes the state. If it returns `false`, nothing has
+//! changed, and the run uses the full path through `ingest`. The result equals that of `requests` and `answers` for a
+//! direction with nothing open.
 
 use super::fast_state::{FAR, FastState, UNKNOWN, state};
 use super::outstanding::{Answer, OutstandingRequest};
@@ -12,7 +12,7 @@ use rocescope_wire::extension::Acknowledgement;
 use rocescope_wire::{Operation, Psn, Stream};
 
 impl Directions {
-    /// Takes a run on the fast path if it qualifies, and returns whether it did.
+    /// Processes a run on the fast path if it qualifies; returns whether it did.
     #[inline]
     pub(crate) fn try_fast_path(&mut self, at: u32, run: &RunRecord) -> bool {
         let Self { fast, pieces, .. } = self;
@@ -44,7 +44,7 @@ struct Sums {
 }
 
 impl FastState {
-    /// The sums with this run added; `None` where the run does not qualify.
+    /// The sums with this run added; `None` if the run does not qualify.
     #[inline]
     fn sums(&self, run: &RunRecord) -> Option<Sums> {
         let is_regular = self.transport == run.opcode().transport()
@@ -149,8 +149,7 @@ impl FastState {
         }
     }
 
-    /// Another run passes at `now_ns`. While its time can still matter the last one joins the
-    /// send sequence; an older one need not.
+    /// Another run passes at `now_ns`. The last one joins the send sequence while its time is still relevant.
     #[inline]
     fn leave_run(&mut self, now_ns: u64, at: u32, pieces: &mut Pieces) {
         let since_ns = now_ns - self.last_request_ns;
@@ -214,7 +213,7 @@ impl FastState {
         }
     }
 
-    /// This direction carries positive acknowledgements: whether they qualify.
+    /// Whether the positive acknowledgements of this direction qualify.
     #[inline]
     pub(crate) fn acknowledges(&self, run: &RunRecord) -> bool {
         self.is(state::ACTIVE | state::CERTAIN)

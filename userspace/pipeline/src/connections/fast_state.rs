@@ -1,13 +1,12 @@
-//! What the fast path needs of a direction, in four cache lines.
+//! The part of a direction that the fast path needs, in four cache lines.
 //!
-//! Almost every run is the same: requests that continue where the last ones ended, or an ACK for what
-//! has passed. They need a twentieth of a [`Direction`]. While nothing is open at a direction (no gap,
-//! no retransmission, no NAK), its fast state is *active*: such runs change only this state, which
-//! holds sums to be added to the direction. Any other run first [flushes](FastState::flush) these sums
-//! into the direction, follows the full rules there, and [loads](FastState::load) the fast state again
-//! if nothing is open then.
+//! Almost every run is alike: requests that continue where the last ones ended, or an ACK for packets that have passed.
+//! They need a twentieth of a [`Direction`]. While nothing is open at a direction (no gap, no retransmission, no NAK),
+//! its fast state is *active*: such runs change only this state, which holds sums to be added to the direction. Any
+//! other run first [flushes](FastState::flush) these sums into the direction, follows the full rules there, and
+//! [loads](FastState::load) the fast state again if nothing is open then.
 //!
-//! Both paths give the same answers: where the fast path could not, it declines the run (`fast_path`).
+//! Both paths give the same results: if the fast path could not, it declines the run (`fast_path`).
 
 use super::congestion::Piece;
 use super::direction::{Direction, PairedBy};
@@ -18,22 +17,22 @@ use super::psn_tracker::ExtendedPsn;
 use super::send_sequence::SPACING_NS;
 use rocescope_wire::{Psn, Stream, Transport};
 
-/// From this many answers on, a pairing is certain.
+/// The number of answers that make a pairing certain.
 pub(crate) const CERTAIN: u8 = 4;
 /// No peer.
 const NONE: u32 = u32::MAX;
-/// Round trips and completions gathered before the direction is visited.
+/// Round trips and completions collected before the direction is visited.
 const GATHERED: usize = 4;
 /// A round trip that was not measured.
 pub(super) const UNKNOWN: u32 = u32::MAX;
-/// Messages begin less than this far back.
+/// The maximum distance to the start of a message.
 pub(super) const FAR: u32 = 1 << 31;
 
-/// What an active fast state holds.
+/// Flags of an active fast state.
 pub(super) mod state {
     /// Its packets are counted here.
     pub(crate) const ACTIVE: u16 = 1;
-    /// Its pairing is certain: its answers are its peer's.
+    /// Its pairing is certain.
     pub(crate) const CERTAIN: u16 = 2;
     /// Its requests are in order, and nothing of them is open.
     pub(crate) const REQUESTS: u16 = 4;
@@ -47,14 +46,14 @@ pub(super) mod state {
     pub(crate) const UNAMBIGUOUS: u16 = 64;
     /// The last run is not in the direction's send sequence yet.
     pub(crate) const RUN_PENDING: u16 = 128;
-    /// The piece of the rate came long after the one before.
+    /// The rate piece is long after the previous one.
     pub(crate) const RATE_ALONE: u16 = 256;
     /// The effect of a CNP is being measured: the rate is the direction's.
     pub(crate) const RATE_IN_DIRECTION: u16 = 512;
 }
 
-/// What in-order runs need of a direction. The first line finds it, the second counts, the others are
-/// for requests and who acknowledges them.
+/// The part of a direction that in-order runs need. The first line finds it, the second counts, the others are for
+/// requests and their acknowledgements.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct FastState {
@@ -64,12 +63,12 @@ pub(crate) struct FastState {
     pub(super) udp_src_port: u16,
 
     pub(super) last_ns: u64,
-    /// The PSN that continues the requests: behind the highest, in the send sequence, as the responder expects.
+    /// The next PSN of the requests: after the highest, in the send sequence, as the responder expects.
     pub(super) next: ExtendedPsn,
     pub(super) acked: ExtendedPsn,
     pub(super) answered_ns: u64,
     pub(super) frame_bytes: u32,
-    /// Of requests; all of it is new.
+    /// Payload of requests; all of it is new.
     pub(super) payload_bytes: u32,
     pub(super) acks: u32,
     pub(super) requests: u32,
@@ -98,9 +97,9 @@ pub(crate) struct FastState {
 
     pub(super) round_trips: [u32; GATHERED],
     pub(super) completions: [u32; GATHERED],
-    /// What passed longer ago tells nothing of what passes now: neither a copy nor still on its way.
+    /// Packets that passed longer ago are irrelevant: they are neither copies nor still in flight.
     pub(super) forget_ns: u32,
-    /// Where all runs were seen, and the last one that acknowledged: what tells their copies.
+    /// Where all runs were seen, and the last ACK: identifies mirror duplicates.
     pub(super) interface: u32,
     pub(super) ack_first_ns: u64,
     pub(super) ack_offset_ns: u32,
@@ -167,7 +166,7 @@ impl FastState {
         self.is(state::ACTIVE)
     }
 
-    /// The direction that answers, where there is one.
+    /// The direction that answers, if any.
     #[inline]
     pub(crate) const fn peer(&self) -> Option<u32> {
         if self.peer == NONE {
@@ -185,19 +184,19 @@ impl FastState {
         self.state = 0;
     }
 
-    /// Reads a little of the lines that count.
+    /// Reads a byte of the counting lines.
     #[inline]
     pub(crate) const fn touch(&self) -> u64 {
         self.ack_first_ns ^ self.last_ns ^ self.key.flow.dst_qpn as u64
     }
 
-    /// Reads a little of the lines of requests.
+    /// Reads a byte of the request lines.
     #[inline]
     pub(crate) const fn touch_requests(&self) -> u64 {
         self.last_ns ^ self.last_request_ns ^ self.forget_ns as u64
     }
 
-    /// Keeps here what in-order runs change, if nothing is open.
+    /// Loads the fields that in-order runs change, if nothing is open.
     pub(crate) fn load(&mut self, direction: &Direction, duplicate_ns: u64) {
         self.state = 0;
         let Some(peer) = direction.peer.filter(|_| direction.counts.packets > 0) else {
@@ -291,7 +290,7 @@ impl FastState {
         self.next - (self.next as u32).wrapping_sub(self.outstanding_last) as u64
     }
 
-    /// A round trip, or [`UNKNOWN`], and a completion time: gathered here first.
+    /// Collects a round trip, or [`UNKNOWN`], and a completion time.
     #[inline]
     pub(super) fn sample(&mut self, round_trip: u32, completion: u32) -> bool {
         let at = self.gathered as usize;
@@ -305,7 +304,7 @@ impl FastState {
         }
     }
 
-    /// What was gathered goes to its direction.
+    /// Moves the collected times to the direction.
     #[cold]
     pub(super) fn flush_samples(&mut self, direction: &mut Direction) {
         let pairs = self.round_trips.iter().zip(&self.completions);
@@ -392,8 +391,7 @@ impl FastState {
 }
 
 impl Direction {
-    /// Where nothing of the requests is open: how long ago a packet must have passed to tell nothing
-    /// of what passes now.
+    /// With no open requests: how long ago a packet must have passed to be irrelevant.
     fn forget_ns(&self, duplicate_ns: u64) -> Option<u32> {
         let next = self.requests.high() + 1;
         let has_begun = self.requests.is_started()

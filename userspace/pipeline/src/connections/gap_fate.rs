@@ -1,22 +1,22 @@
-//! The fate of gaps that were never filled: the one place where it is decided.
+//! Decides the fate of gaps that were never filled.
 
 use super::psn_tracker::{ExtendedPsn, Gap};
 
-/// What became of the packets of a gap that no later packet filled.
+/// The fate of the packets of a gap that no later packet filled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum GapFate {
-    /// The peer acknowledged them: they took another path than past the tap, or the mirror lost them.
+    /// The peer acknowledged them: they took a path without the tap, or the mirror lost them.
     Acknowledged,
-    /// A NAK asked for them, and they were never retransmitted.
+    /// A NAK named them, and they were never retransmitted.
     NakWithoutRetransmission,
-    /// Neither acknowledged nor asked for.
+    /// Neither acknowledged nor named by a NAK.
     Unanswered,
     /// The capture lost runs at that time: nothing can be concluded.
     Unknown,
 }
 
 impl GapFate {
-    /// The fate of `gap`, when the peer has all PSNs up to `acked`.
+    /// The fate of `gap` if the peer has all PSNs up to `acked`.
     pub(crate) const fn of(gap: &Gap, acked: ExtendedPsn, overlaps_capture_loss: bool) -> Self {
         if overlaps_capture_loss {
             Self::Unknown

@@ -1,11 +1,11 @@
-//! Gaps of a direction that are over: acknowledged by the peer, displaced, or left at the end.
+//! Closes gaps of a direction: acknowledged by the peer, displaced, or left at the end.
 
 use super::direction::Direction;
 use super::gap_fate::GapFate;
 use super::psn_tracker::Gap;
 
 impl Direction {
-    /// Gaps that the peer has acknowledged passed by another way than the tap.
+    /// Gaps that the peer has acknowledged passed on another path than the tap.
     pub(crate) fn settle_gaps(&mut self, overlaps_capture_loss: &dyn Fn(u64, u64) -> bool) {
         if self.requests.gaps().is_empty() || self.acked < self.requests.low() {
             return;

@@ -1,4 +1,4 @@
-//! One item, from its direction to its peer.
+//! Processes one item, from its direction to its peer.
 
 use super::key::DirectionKey;
 use super::mirror_dedup::MirrorCopy;
@@ -12,7 +12,7 @@ use rocescope_record::RunRecord;
 use rocescope_wire::{Psn, Qpn, Stream, Transport};
 
 impl Connections {
-    /// Takes a run, in order of first times.
+    /// Processes a run, in order of first times.
     pub(super) fn ingest(&mut self, run: &RunRecord) {
         self.now_ns = self.now_ns.max(run.last_ns());
         let key = DirectionKey::of(run);
@@ -57,7 +57,7 @@ impl Connections {
         })
     }
 
-    /// What the run does to its direction and the peer, which are both settled.
+    /// Applies the run to its direction and the peer, after both are known.
     fn rule(&mut self, at: u32, run: &RunRecord) {
         let Some(direction) = self.directions.get_mut(at) else {
             return;
@@ -92,9 +92,9 @@ impl Connections {
         }
     }
 
-    /// A direction whose first packet passes.
+    /// Adds a direction for its first packet.
     pub(super) fn begin(&mut self, key: DirectionKey, now_ns: u64) -> u32 {
-        if self.directions.len() >= self.settings.most_directions {
+        if self.directions.len() >= self.settings.max_directions {
             self.evict_oldest();
         }
         let tcp = self
@@ -132,7 +132,7 @@ impl Connections {
             });
             return;
         }
-        // UC is not answered.
+        // UC has no answers.
         if direction.peer.is_none() && direction.transport != Transport::Uc {
             let hosts = direction.key.hosts();
             if direction.counts.request_packets == u64::from(run.packets) {
@@ -168,7 +168,7 @@ impl Connections {
         });
     }
 
-    /// What an answer does to the direction that carries it.
+    /// Applies an answer to the direction that carries it.
     fn count_answer(&mut self, at: u32, peer: Option<u32>, run: &RunRecord) {
         if run.stream() == Stream::Acknowledge {
             if let Some(direction) = self.directions.get_mut(at) {
@@ -176,7 +176,7 @@ impl Connections {
             }
             return;
         }
-        // What the requester waits for, where that can matter: the response leaves a hole.
+        // The PSNs that the requester waits for, needed only if the response leaves a gap.
         let waits = |psn: Psn, psns: u64| {
             let requester = peer.and_then(|peer| self.directions.get(peer));
             requester.is_some_and(|requester| {
@@ -191,7 +191,7 @@ impl Connections {
             .get(at)
             .and_then(|direction| direction.response_hole(run));
         let is_awaited = hole.is_some_and(|(psn, psns)| waits(psn, psns));
-        // The first response was lost from its beginning on.
+        // The start of the first response was lost.
         let requester = peer.and_then(|peer| self.directions.get(peer));
         let begun = requester.and_then(|requester| {
             let psn = requester.requests.extended(run.first_psn());

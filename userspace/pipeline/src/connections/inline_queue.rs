@@ -1,17 +1,17 @@
-//! A queue that stores its oldest element inline: most queues of most directions hold one.
+//! A queue that stores its oldest element inline: most queues have one.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 
-/// Elements in order; memory of its own only for more than one.
+/// Elements in order; allocates only for more than one.
 #[derive(Clone, Debug)]
 pub(crate) struct InlineQueue<T> {
     oldest: Option<T>,
-    /// How many others there are: where there are none their memory is left alone.
+    /// The number of others: without any, their memory is not accessed.
     more: u32,
     #[expect(
         clippy::box_collection,
-        reason = "a word in place of four: most have no others"
+        reason = "one word instead of four: most have no others"
     )]
     others: Option<Box<VecDeque<T>>>,
 }

@@ -1,11 +1,11 @@
-//! What tells one direction from another: a flow without its UDP source port.
+//! The key of a direction: a flow without its UDP source port.
 
 use rocescope_record::RunRecord;
 use rocescope_sketches::hash::hash_words;
 use rocescope_wire::FlowKey;
 
-/// A direction: outer identifiers, addresses, destination QP; of datagrams the source QP as well,
-/// for one UD QP hears many.
+/// A direction: outer identifiers, addresses, destination QP; for datagrams also the source QP, because many send to
+/// one UD QP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct DirectionKey {
     /// With a UDP source port of 0.
@@ -48,7 +48,7 @@ impl DirectionKey {
     #[inline]
     pub(crate) fn hash(&self) -> u64 {
         let [a, b, c, d, e, f] = self.flow.words();
-        // The port's place is free.
+        // The field of the port is unused.
         hash_words(&[a, b, c, d, e, f ^ u64::from(self.src_qpn)], SEED).0
     }
 

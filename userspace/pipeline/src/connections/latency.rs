@@ -1,4 +1,4 @@
-//! How long answers took: histograms that a direction has once there are some samples.
+//! Latencies of answers: histograms, allocated with the first samples.
 
 use alloc::boxed::Box;
 use rocescope_sketches::Quantiles;
@@ -6,12 +6,11 @@ use rocescope_sketches::Quantiles;
 /// The latencies of the requests of one direction.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Latencies {
-    /// From the last packet of a request to the ACK that names its PSN: the part of the round trip
-    /// downstream of the tap.
+    /// From the last packet of a request to the ACK with its PSN: the part of the round trip downstream of the tap.
     pub(crate) rtt: GatheredHistogram,
     /// From the first packet of a message to the answer that completes it.
     pub(crate) completion: GatheredHistogram,
-    /// The two that are seldom.
+    /// The two rare ones.
     others: Option<Box<RareLatencies>>,
 }
 
@@ -24,12 +23,12 @@ pub(crate) struct RareLatencies {
 }
 
 impl Latencies {
-    /// Reads, atomics, reactions: to add a sample.
+    /// The rare histograms, to add a sample.
     pub(crate) fn rare_mut(&mut self) -> &mut RareLatencies {
         self.others.get_or_insert_default()
     }
 
-    /// The same where there are any.
+    /// The rare histograms, if any.
     pub(crate) fn rare(&self) -> Option<&RareLatencies> {
         self.others.as_deref()
     }
@@ -45,17 +44,16 @@ impl Latencies {
     }
 }
 
-/// Samples gathered before they go into the histogram.
+/// Samples collected before they are added to the histogram.
 const GATHERED: usize = 5;
 
-/// A histogram, and the samples gathered for it: whoever follows 100,000 directions finds none of
-/// them in the processor's cache, so one visit to the histogram must do for several samples. It
-/// does not depend on when they are added. 40 bytes.
+/// A histogram and samples to add: with 100,000 directions no histogram is in the CPU cache, so several samples share
+/// one visit. The result does not depend on when they are added. 40 bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct GatheredHistogram {
     gathered: [u32; GATHERED],
     count: u8,
-    /// Of all samples, where below 4.3 s; the histogram has the others.
+    /// The minimum of all samples below 4.3 s; the histogram has the others.
     min: u32,
     max: u32,
     histogram: Option<Box<Quantiles>>,
@@ -88,7 +86,7 @@ impl GatheredHistogram {
         }
     }
 
-    /// Empties what was gathered into the histogram, and adds one more.
+    /// Adds the collected samples and one more to the histogram.
     #[cold]
     #[inline(never)]
     fn pour(&mut self, ns: u64) {
@@ -141,7 +139,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn gathering_changes_nothing(
+        fn collecting_samples_changes_nothing(
             samples in proptest::collection::vec(prop_oneof![0u64..1 << 20, any::<u64>(), 0xffff_fff0u64..0x1_0000_000f], 0..400),
         ) {
             let (mut times, mut histogram) = (GatheredHistogram::default(), Quantiles::default());

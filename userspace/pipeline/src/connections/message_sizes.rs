@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 /// 0, 1, 2-3, 4-7, … up to 2^31 bytes and more.
 pub(crate) const SIZES: usize = 33;
 
-/// How many messages of each size. Most queue pairs send one or two sizes: they need no array.
+/// The number of messages of each size. Most queue pairs send one or two sizes and need no array.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MessageSizes {
     /// The size counted last, and its count since then.
@@ -14,7 +14,7 @@ pub(crate) struct MessageSizes {
     all: Option<Box<[u32; SIZES]>>,
 }
 
-/// Where a message of this many bytes is counted.
+/// The class of a message of this many bytes.
 #[inline]
 pub(crate) const fn class(bytes: u64) -> u8 {
     let bits = (u64::BITS - bytes.leading_zeros()) as usize;

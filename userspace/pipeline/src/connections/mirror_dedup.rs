@@ -1,25 +1,23 @@
-//! Duplicates that a mirror makes of each frame, and which of them is not counted.
+//! Recognises mirror duplicates, and decides which are not counted.
 //!
-//! It happens where both sides of a routed hop are mirrored, or two ports of one path, or a port in
-//! both directions. Two runs of one direction and stream whose first packets passed within
-//! [`COPY_NS`] and that share a PSN are copies
+//! They occur if both sides of a routed hop are mirrored, or two ports of one path, or a port in both directions. Two
+//! runs of one direction and stream whose first packets passed within [`COPY_NS`] and that share a PSN are copies
 //!
-//! - where the interface differs, or the TTL by one: no one sends a packet again that soon with
-//!   another TTL. The later run is not counted;
-//! - where both are equal, and the later run begins with the very packet that the earlier one ended
-//!   with, within [`SAME_NS`]: sooner than any answer could have asked for it. The packet stays, and
-//!   counts as a duplicate of its connection, for the run goes on behind it. Only captures whose every
-//!   packet has its exact time show it: files and packet sockets.
+//! - if the interface differs, or the TTL by one: no sender retransmits a packet that soon with another TTL. The later
+//!   run is not counted;
+//! - if both are equal, and the later run begins with the last packet of the earlier one within [`SAME_NS`]: sooner than
+//!   any answer could request it. The packet stays, and counts as a duplicate of its connection, because the run
+//!   continues after it. Only captures with the exact time of every packet show it: files and packet sockets.
 
 use rocescope_record::RunRecord;
 use rocescope_wire::Stream;
 
-/// The way from one mirrored port to the next, queues and all.
+/// The maximum time from one mirrored port to the next, with queues.
 pub(crate) const COPY_NS: u64 = 1_000_000;
 /// Less than a round trip between two adapters.
 pub(crate) const SAME_NS: u64 = 2_000;
 
-/// The latest run of a direction that was not a copy, for requests and for answers.
+/// The latest run of a direction that was not a copy, separately for requests and answers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct MirrorDedup([Option<LatestRun>; 2]);
 
@@ -46,7 +44,7 @@ pub(crate) enum MirrorCopy {
 }
 
 impl MirrorDedup {
-    /// Looks at the next run of the direction, in order of first times.
+    /// Checks the next run of the direction, in order of first times.
     pub(crate) fn check(&mut self, run: &RunRecord) -> MirrorCopy {
         let at = usize::from(run.stream() != Stream::Request);
         let Some(slot) = self.0.get_mut(at) else {
@@ -70,7 +68,7 @@ impl MirrorDedup {
     }
 }
 
-/// The part of a run that tells it from its copies, kept in short elsewhere.
+/// The part of a run that identifies its copies.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RunIdentity {
     pub(crate) stream: Stream,
@@ -81,15 +79,15 @@ pub(crate) struct RunIdentity {
 }
 
 impl MirrorDedup {
-    /// The interface and TTL of the latest runs, where they all have the same: a run with the same
-    /// that continues them, or an ACK, is no copy.
+    /// The interface and TTL of the latest runs, if all are equal: a run with the same values that continues them, or
+    /// an ACK, is not a copy.
     pub(crate) fn interface_and_ttl(&self) -> Option<(u32, u8)> {
         let mut seen = self.0.iter().flatten().map(|p| (p.interface, p.ttl));
         let first = seen.next()?;
         seen.all(|other| other == first).then_some(first)
     }
 
-    /// A run passed that was no copy.
+    /// A run passed that was not a copy.
     pub(crate) fn set(&mut self, (interface, ttl): (u32, u8), latest: &RunIdentity) {
         let at = usize::from(latest.stream != Stream::Request);
         if let Some(slot) = self.0.get_mut(at) {
@@ -117,7 +115,7 @@ impl LatestRun {
                 MirrorCopy::None
             };
         }
-        // Acknowledgements repeat themselves for each packet that came twice, and CNPs have one PSN.
+        // Acknowledgements repeat for each duplicate packet, and all CNPs have one PSN.
         let again = self.ttl == run.ttl
             && !matches!(run.stream(), Stream::Acknowledge | Stream::Cnp)
             && self.last_psn == run.first_psn
@@ -129,7 +127,7 @@ impl LatestRun {
         }
     }
 
-    /// Whether the first PSN of one lies in the other.
+    /// Whether the first PSN of one is in the other.
     fn shares_psn(&self, run: &RunRecord) -> bool {
         let within = |psn: u32, first: u32, last: u32| {
             let span = last.wrapping_sub(first) & 0x00ff_ffff;
@@ -180,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_later_or_continues_is_no_copy() {
+    fn a_later_or_continuing_run_is_not_a_copy() {
         let runs = [
             run(0, (1, 4), 64),
             run(10, (5, 8), 63),
@@ -190,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_frame_again_is_told_from_a_retransmission() {
+    fn a_repeated_frame_is_distinguished_from_a_retransmission() {
         let runs = [
             run(0, (1, 1), 64),
             run(500, (1, 2), 64),

@@ -1,51 +1,49 @@
 //! What the traffic shows of each queue pair: connections, loss, latency, congestion.
 //!
-//! Run records and control packets in, rows of `connections` and `events` out. State belongs to the
-//! *direction*, a flow without its UDP source port; a connection is two directions that answer each
-//! other.
+//! Turns run records and control packets into rows of `connections` and `events`. State belongs to the *direction*, a
+//! flow without its UDP source port; a connection is two directions that answer each other.
 //!
 //! | module | what it does |
 //! |---|---|
 //! | [`settings`] | times and bounds |
 //! | `state` | the state of all connections |
-//! | `turn` | takes what waits, in order of time |
-//! | `ingest` | one run, from its direction to its peer |
+//! | `turn` | processes queued input by time |
+//! | `ingest` | processes one run, from its direction to its peer |
 //! | `sort_buffer` | runs and control packets, sorted by their first times |
-//! | `key`, `table` | which direction a run belongs to |
+//! | `key`, `table` | finds the direction of a run |
 //! | `prefetch` | directions of the next runs, looked up together |
 //! | `direction` | the state of one direction |
-//! | `fast_state`, `fast_path` | the part of it that in-order runs need, and what they do to it |
+//! | `fast_state`, `fast_path` | the part of it that in-order runs need and change |
 //! | `psn_tracker` | the highest PSN, the gaps below it, what fills them |
-//! | `send_sequence` | what the sender is sending, for the first time or retransmitting |
-//! | `responder` | what the responder expects, as far as the order at the tap shows |
+//! | `send_sequence` | the packets that a sender sends one after another |
+//! | `responder` | the PSN that the responder expects, from the order at the tap |
 //! | `mirror_dedup` | duplicates that a mirror makes |
 //! | `context` | what one run needs from the state of all connections |
-//! | `requests`, `answers` | what a run of requests, ACKs or responses does to that state |
+//! | `requests`, `answers` | process a run of requests, ACKs or responses |
 //! | `classification` | in order, reordered, duplicate or retransmitted |
-//! | `retransmission` | what a run counts as therefore |
+//! | `retransmission` | counts a run by its classification |
 //! | `timeout` | retransmitted after a timeout: lost, or answered late |
-//! | `skipped_ranges` | PSNs that a retransmission skipped, which may come late |
-//! | `gap_fate`, `gaps` | what became of PSNs that never passed |
-//! | `new_payload` | which part of a run is new payload |
-//! | `outstanding`, `latency` | outstanding requests, and how long their answers took |
+//! | `skipped_ranges` | PSNs that a retransmission skipped, which may arrive late |
+//! | `gap_fate`, `gaps` | fate of PSNs that never passed |
+//! | `new_payload` | new payload of a run |
+//! | `outstanding`, `latency` | outstanding requests, and latencies of their answers |
 //! | [`congestion`] | ECN, CNPs, and the rate before and after one |
-//! | [`recovery`], [`event`] | retransmission episodes, and all else that becomes an event |
-//! | `peer_candidates`, `pairing` | which direction answers which, from PSNs alone |
+//! | [`recovery`], [`event`] | retransmission episodes, and other events |
+//! | `peer_candidates`, `pairing` | pairs directions from PSNs alone |
 //! | `setup`, `cm` | CM datagrams and TCP handshakes |
-//! | `inline_queue`, `message_sizes` | a queue and a histogram that mostly hold one element |
+//! | `inline_queue`, `message_sizes` | a queue and a histogram that usually hold one element |
 //! | `capture_loss` | intervals in which the capture lost runs |
-//! | `closing` | what is still open when a direction ends |
-//! | `connection_rows`, `event_rows` | a connection and its events as rows |
+//! | `closing` | closes open state when a direction ends |
+//! | `connection_rows`, `event_rows` | turn a connection and its events into rows |
 //!
 //! The terms, for requests of one direction. `high` is the highest PSN seen. A packet above
-//! `high` + 1 opens a *gap*. One at or below `high` that fills a gap is *reordered* when it comes
-//! before any NAK that names it and within the reorder time, else it is *retransmitted* and was
-//! lost upstream of the tap. One seen before is a *duplicate* when it follows within the duplicate time
-//! and nothing asked for it, else *retransmitted*. A gap that is never filled is a *lost gap*.
+//! `high` + 1 opens a *gap*. One at or below `high` that fills a gap is *reordered* if it arrives before any NAK that
+//! names it and within the reorder time, else it is *retransmitted* and was lost upstream of the tap. One seen before
+//! is a *duplicate* if it follows within the duplicate time without a request for it, else *retransmitted*. A gap that
+//! is never filled is a *lost gap*.
 //!
 //! Memory: a direction is bounded by [`DIRECTION_BYTES`], its histograms, gaps and outstanding requests
-//! by [`MOST_HEAP_BYTES`]; directions by
-//! [`most_directions`](ConnectionSettings::most_directions).
+//! by [`MAX_HEAP_BYTES`]; directions by [`max_directions`](ConnectionSettings::max_directions).
 
 pub mod congestion;
 pub mod event;
@@ -93,4 +91,4 @@ mod turn;
 
 pub use direction::PairedBy;
 pub use settings::ConnectionSettings;
-pub use state::{ConnectionSummary, Connections, DIRECTION_BYTES, MOST_HEAP_BYTES, ROWS_AT_ONCE};
+pub use state::{ConnectionSummary, Connections, DIRECTION_BYTES, MAX_HEAP_BYTES, ROWS_AT_ONCE};

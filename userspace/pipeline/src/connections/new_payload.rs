@@ -1,11 +1,11 @@
-//! Which part of a run is new payload, and whether a message begins with it.
+//! The new payload of a run, and whether a message begins with it.
 
 use super::psn_tracker::Arrival;
 use rocescope_record::RunRecord;
 use rocescope_wire::Position;
 
-/// Payload bytes and messages of a run that had not passed before. Exact when the run holds at
-/// most one end of a message, as it does where every PSN is marked; else in proportion.
+/// Payload bytes and messages of a run that had not passed before. Exact if the run has at most one end of a message;
+/// else in proportion.
 pub(crate) fn unique(run: &RunRecord, arrival: &Arrival) -> (u64, u64) {
     let new = arrival.unseen();
     let ends = u64::from(run.last) + u64::from(run.only);

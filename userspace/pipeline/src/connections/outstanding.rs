@@ -1,9 +1,9 @@
-//! Requests whose answer has not passed yet: what round trips are measured from.
+//! Outstanding requests: round trips are measured from them.
 
 use super::inline_queue::InlineQueue;
 use super::psn_tracker::{ExtendedPsn, PsnRanges};
 
-/// Outstanding requests at most, 40 bytes each; the oldest gives way and gives no sample.
+/// The maximum number of outstanding requests, 40 bytes each; the oldest is dropped without a sample.
 const MAX_OUTSTANDING: usize = 64;
 
 /// Requests kept whose response has passed.
@@ -16,30 +16,30 @@ pub(crate) enum Answer {
     Acknowledge,
     /// READ responses or an atomic acknowledgement.
     Response,
-    /// None: its response has passed. It may have been lost downstream of the tap, and be asked for again.
+    /// None: its response has passed. It may be lost downstream of the tap and requested again.
     ResponseSeen,
 }
 
-/// A message or operation on its way.
+/// A message or operation without an answer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OutstandingRequest {
     pub(crate) first: ExtendedPsn,
     pub(crate) last: ExtendedPsn,
-    /// When its first packet passed first.
+    /// First time of its first packet.
     pub(crate) begun_ns: u64,
-    /// When its last packet passed last.
+    /// Last time of its last packet.
     pub(crate) sent_ns: u64,
     pub(crate) answer: Answer,
-    /// The highest PSN from which a READ asked for its response.
+    /// The highest PSN from which a READ requested its response.
     pub(crate) asked_from: ExtendedPsn,
-    /// Whether the time of its last packet is exact, and it passed once: else an answer cannot be
-    /// told to be the first one's or the second's (Karn's rule).
+    /// Whether the time of its last packet is exact, and it passed once: if not, an answer may belong to either
+    /// transmission (Karn's rule).
     pub(crate) unambiguous: bool,
     /// Its completion time has been counted.
     pub(crate) completed: bool,
 }
 
-/// The requests of a direction that wait, in the order of their PSNs.
+/// The outstanding requests of a direction, by PSN.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OutstandingRequests {
     requests: InlineQueue<OutstandingRequest>,
@@ -74,22 +74,21 @@ impl OutstandingRequests {
         }
     }
 
-    /// The sender went back to `first` of its own: an answer for what follows may be for what was
-    /// sent before or for what is sent now.
+    /// The sender went back to `first` on its own: an answer may belong to the first transmission or to this one.
     pub(crate) fn mark_ambiguous(&mut self, first: ExtendedPsn) {
         for request in self.requests.iter_mut() {
             request.unambiguous &= request.last < first;
         }
     }
 
-    /// The READ at `first` takes PSNs up to `last`, as the path MTU tells now.
+    /// The READ at `first` uses PSNs up to `last`: the path MTU is now known.
     pub(crate) fn extend(&mut self, first: ExtendedPsn, last: ExtendedPsn) {
         if let Some(request) = self.requests.iter_mut().find(|r| r.first == first) {
             request.last = request.last.max(last);
         }
     }
 
-    /// A READ asks for its response from `psn` on. Whether one had asked from there before.
+    /// A READ requests its response from `psn` on. Returns whether one did so before.
     pub(crate) fn read_from(&mut self, psn: ExtendedPsn) -> bool {
         let holds = |request: &&mut OutstandingRequest| {
             request.answer != Answer::Acknowledge && (request.first..=request.last).contains(&psn)
@@ -102,7 +101,7 @@ impl OutstandingRequests {
         before
     }
 
-    /// How many of these PSNs are those of responses alone: each READ has one of its own.
+    /// The number of these PSNs that only responses use: each READ request uses one itself.
     pub(crate) fn asked_for(&self, first: ExtendedPsn, last: ExtendedPsn) -> u64 {
         let reads = self.requests.iter();
         let reads = reads.filter(|request| request.answer != Answer::Acknowledge);
@@ -113,7 +112,7 @@ impl OutstandingRequests {
         within.sum()
     }
 
-    /// When the request that holds `psn` passed last.
+    /// When the request with `psn` last passed.
     pub(crate) fn sent_ns(&self, psn: ExtendedPsn) -> Option<u64> {
         let holds = |request: &&OutstandingRequest| (request.first..=request.last).contains(&psn);
         self.requests
@@ -122,9 +121,8 @@ impl OutstandingRequests {
             .map(|request| request.sent_ns)
     }
 
-    /// All up to `psn` is answered: hands out and forgets the requests that are. A READ or atomic
-    /// is answered by its response alone, and by all of it: `response` tells what PSN the last one
-    /// began with, and which did not pass.
+    /// Everything up to `psn` is answered: returns and removes the answered requests. Only its complete response
+    /// answers a READ or atomic: `response` has the PSN at which the last response began, and those that did not pass.
     pub(crate) fn answered(
         &mut self,
         psn: ExtendedPsn,
@@ -144,7 +142,7 @@ impl OutstandingRequests {
         }
     }
 
-    /// The same where a READ or atomic waits in front.
+    /// The same if a READ or atomic is first.
     fn answered_among(
         &mut self,
         psn: ExtendedPsn,
@@ -198,7 +196,7 @@ impl OutstandingRequests {
             .find(|request| request.first == psn && request.answer == Answer::Response)
     }
 
-    /// The first PSN of the READ or atomic whose response holds `psn`.
+    /// The first PSN of the READ or atomic whose response has `psn`.
     pub(crate) fn response_of(&self, psn: ExtendedPsn) -> Option<ExtendedPsn> {
         let mut requests = self.requests.iter();
         let holds = |request: &&OutstandingRequest| {
@@ -214,12 +212,12 @@ impl OutstandingRequests {
         })
     }
 
-    /// Whether it keeps none, not even one whose response has passed.
+    /// Whether it is empty, also of requests whose response has passed.
     pub(crate) const fn keeps_none(&self) -> bool {
         self.requests.len() == 0
     }
 
-    /// Whether none waits for its answer.
+    /// Whether no request waits for its answer.
     pub(crate) fn is_empty(&self) -> bool {
         self.requests
             .iter()

@@ -8,11 +8,11 @@ use super::state::Connections;
 use rocescope_record::RunRecord;
 use rocescope_wire::{Psn, Stream};
 
-/// An answer this far from the highest PSN of the requests is not theirs.
+/// An answer this far from the highest PSN of the requests is not for them.
 const PLAUSIBLE: u32 = 1 << 16;
 
 impl Connections {
-    /// The direction whose requests this run answers; pairs the two where that is new.
+    /// The direction whose requests this run answers; pairs the two if they are not paired.
     pub(super) fn peer_of_answer(&mut self, at: u32, run: &RunRecord) -> Option<u32> {
         let direction = self.directions.get(at)?;
         let psn = run.last_psn();
@@ -34,7 +34,7 @@ impl Connections {
             if requests.is_started() {
                 self.unpair(at, peer);
             } else {
-                // The peer has only answered so far; nothing speaks for or against.
+                // The peer has only answered so far: no evidence for or against.
                 return Some(peer);
             }
         }
@@ -51,7 +51,7 @@ impl Connections {
         let sent = |other: u32| match directions.get(other) {
             Some(other) if other.peer.is_none() => {
                 let psn = other.requests.extended(psn);
-                // What a NAK names was lost, on this side of the tap or beyond.
+                // The packet that a NAK names was lost, upstream or downstream of the tap.
                 let sent = other.requests.low()..=other.requests.high() + 1;
                 let near = psn.saturating_sub(*sent.start()) < u64::from(PLAUSIBLE);
                 if other.requests.is_started() && sent.contains(&psn) && near {

@@ -1,37 +1,36 @@
-//! Which direction answers which: ACK PSNs and READ responses matched with requests.
+//! Finds the direction that answers another: matches PSNs of ACKs and READ responses with requests.
 //!
 //! While a direction has no peer, the first and last PSN of each of its request runs is entered
-//! under its two hosts. An ACK or response the other way looks its PSN up there. What it finds are
-//! candidates; the next ACK keeps those that hold its PSN too. Two answers that leave one candidate
-//! make a pair; one is enough while so few PSNs are entered that a chance hit is rarer than one in
-//! a thousand. A UDP source port is never looked at.
+//! under its two hosts. An ACK or response in the other direction looks up its PSN there. The matches are candidates;
+//! the next ACK keeps those with its PSN. Two answers that leave one candidate make a pair; one is enough while so few
+//! PSNs are entered that a random match is rarer than one in a thousand. UDP source ports are never used.
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 use hashbrown::HashTable;
 
-/// PSNs entered at once; the oldest gives way. 48 bytes each: 12 MiB at most.
-const MOST_ENTRIES: usize = 262_144;
-/// Directions kept under one PSN: queue pairs that all begin at PSN 0 share theirs.
-const MOST_ALIKE: usize = 8;
-/// Directions without a peer looked through when a NAK names a PSN inside a run.
-const MOST_LOOKED_AT: usize = 64;
-/// Up to here a chance hit has a probability below 2^14 / 2^24, a thousandth.
+/// The maximum number of entries; the oldest is evicted. 48 bytes each: at most 12 MiB.
+const MAX_ENTRIES: usize = 262_144;
+/// Directions kept for one PSN: several queue pairs may begin at PSN 0.
+const MAX_SHARED: usize = 8;
+/// Directions without a peer to search when a NAK names a PSN inside a run.
+const MAX_SEARCHED: usize = 64;
+/// Up to this number of entries, a random match has a probability below 2^14 / 2^24, a thousandth.
 const FEW_ENTRIES: usize = 1 << 14;
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     key: u64,
-    directions: [u32; MOST_ALIKE],
+    directions: [u32; MAX_SHARED],
     count: u8,
-    /// There were more: what it holds tells nothing.
+    /// There were more: the entry is ambiguous.
     is_full: bool,
 }
 
-/// Who may have sent what an unpaired direction answers.
+/// The possible peers of an unpaired direction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Candidates {
-    directions: [u32; MOST_ALIKE],
+    directions: [u32; MAX_SHARED],
     count: u8,
     answers: u8,
 }
@@ -45,16 +44,16 @@ pub(crate) struct OpenRequests {
     hosts: BTreeMap<u64, Vec<u32>>,
 }
 
-/// What an answer tells of the direction that carries it.
+/// What an answer shows about its direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// Nothing yet.
+    /// Nothing.
     Nothing,
     /// It answers this direction.
     Peer(u32),
 }
 
-/// Whether a direction can be what a NAK is for.
+/// Whether a NAK can be for a direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NakTarget {
     /// It has a peer already, or is gone.
@@ -70,8 +69,8 @@ fn key(hosts: u64, psn: u32) -> u64 {
 }
 
 impl OpenRequests {
-    /// `direction`, from one host to another, sent a request with this PSN. `is_open` tells whether a
-    /// direction still has no peer.
+    /// `direction`, from one host to another, sent a request with this PSN. `is_open`: whether a direction still has no
+    /// peer.
     pub(crate) fn enter(
         &mut self,
         hosts: u64,
@@ -84,13 +83,13 @@ impl OpenRequests {
             entry.put(direction, is_open);
             return;
         }
-        if self.order.len() >= MOST_ENTRIES
+        if self.order.len() >= MAX_ENTRIES
             && let Some(oldest) = self.order.pop_front()
             && let Ok(entry) = self.table.find_entry(oldest, |entry| entry.key == oldest)
         {
             entry.remove();
         }
-        let mut directions = [u32::MAX; MOST_ALIKE];
+        let mut directions = [u32::MAX; MAX_SHARED];
         directions[0] = direction;
         let entry = Entry {
             key,
@@ -105,13 +104,12 @@ impl OpenRequests {
     /// `direction`, from one host to another, began to send requests.
     pub(crate) fn begin(&mut self, hosts: u64, direction: u32) {
         let directions = self.hosts.entry(hosts).or_default();
-        if directions.len() < MOST_LOOKED_AT {
+        if directions.len() < MAX_SEARCHED {
             directions.push(direction);
         }
     }
 
-    /// A NAK names a PSN inside a run, which is not entered: the only direction between the hosts
-    /// that `sent` it.
+    /// A NAK names a PSN inside a run, which is not entered: the only direction between the hosts that `sent` it.
     pub(crate) fn find_by_nak(&mut self, hosts: u64, sent: impl Fn(u32) -> NakTarget) -> Found {
         let Some(directions) = self.hosts.get_mut(&hosts) else {
             return Found::Nothing;
@@ -132,8 +130,8 @@ impl OpenRequests {
             .any(|other| sent(*other) == NakTarget::Sent)
     }
 
-    /// An answer with this PSN passed. `hosts` are those of the requests; `is_open` tells whether a
-    /// direction still has no peer.
+    /// An answer with this PSN passed. `hosts` are those of the requests; `is_open`: whether a direction still has no
+    /// peer.
     pub(crate) fn answer(
         &self,
         candidates: &mut Option<Candidates>,
@@ -150,7 +148,7 @@ impl OpenRequests {
             return Found::Nothing;
         }
         let mut now = Candidates {
-            directions: [u32::MAX; MOST_ALIKE],
+            directions: [u32::MAX; MAX_SHARED],
             count: 0,
             answers: 1,
         };
@@ -170,7 +168,7 @@ impl OpenRequests {
             None => open.for_each(&mut keep),
         }
         *candidates = Some(now);
-        // Queue pairs that all begin with the same PSN make no chance hits, but certain ones.
+        // Queue pairs that begin with the same PSN match systematically, not at random.
         let certain = now.answers >= 2
             || self.table.len() <= FEW_ENTRIES
                 && !self.is_sent_elsewhere(hosts, now.directions[0], sent);
@@ -187,10 +185,10 @@ impl Entry {
         if self.directions.iter().take(count).any(|d| *d == direction) {
             return;
         }
-        if count == MOST_ALIKE {
-            // Those that have found their peer make room.
+        if count == MAX_SHARED {
+            // Directions that have found their peer are removed.
             let open = self.directions.into_iter().filter(|d| is_open(*d));
-            let mut directions = [u32::MAX; MOST_ALIKE];
+            let mut directions = [u32::MAX; MAX_SHARED];
             let mut kept = 0;
             for (slot, direction) in directions.iter_mut().zip(open) {
                 *slot = direction;
@@ -222,7 +220,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn directions_that_begin_alike_are_told_apart_by_their_next_psns() {
+    fn directions_with_equal_first_psns_are_distinguished_by_their_next() {
         let mut open = OpenRequests::default();
         for direction in 0..4 {
             open.enter(1, 0, direction, |_| true);
@@ -258,13 +256,13 @@ mod tests {
     }
 
     #[test]
-    fn a_psn_that_too_many_share_tells_nothing_until_some_have_found_their_peers() {
+    fn a_psn_that_too_many_share_is_ambiguous_until_some_have_found_their_peers() {
         let mut open = OpenRequests::default();
         for direction in 0..9 {
             open.enter(1, 0, direction, |_| true);
             open.enter(1, 1, direction, |direction| direction > 3);
         }
-        // 8 is not known here: that only 7 is left must not make it the peer.
+        // 8 is unknown here: 7 must not become the peer because it is the only one left.
         let answer = open.answer(&mut None, 1, 0, |d| d >= 7, |_| NakTarget::Other);
         assert_eq!(answer, Found::Nothing);
         let answer = open.answer(&mut None, 1, 1, |d| d == 8, |_| NakTarget::Other);
@@ -272,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn one_answer_is_not_enough_where_another_has_sent_the_psn() {
+    fn one_answer_is_not_enough_if_another_has_sent_the_psn() {
         let mut open = OpenRequests::default();
         open.begin(1, 0);
         open.begin(1, 1);
@@ -299,7 +297,7 @@ mod tests {
         for psn in 0..300_000 {
             open.enter(1, psn, 0, |_| true);
         }
-        assert_eq!(open.table.len(), MOST_ENTRIES);
+        assert_eq!(open.table.len(), MAX_ENTRIES);
         assert_eq!(
             open.answer(&mut None, 1, 3, |_| true, |_| NakTarget::Other),
             Found::Nothing

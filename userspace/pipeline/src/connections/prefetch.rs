@@ -1,8 +1,7 @@
-//! Directions of the next runs, looked up together.
+//! Looks up the directions of the next runs together.
 //!
-//! State of 100,000 directions is in no cache: each run would wait for memory several times, one
-//! after the other. Looked up a group at a time, and touched before the first of them is needed,
-//! their waits overlap.
+//! The state of 100,000 directions is not in the cache: each run would wait for memory several times in sequence.
+//! Looking up a group of runs and touching their state before it is needed makes the waits overlap.
 
 use super::direction::Direction;
 use super::key::DirectionKey;
@@ -18,7 +17,7 @@ pub(crate) const GROUP: usize = 32;
 /// Up to this many directions are in the cache anyway.
 const CACHED_DIRECTIONS: usize = 256;
 
-/// What a run probably does, by its opcode.
+/// The probable effect of a run, by its opcode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ExpectedUse {
     Requests,
@@ -36,10 +35,10 @@ impl ExpectedUse {
     }
 }
 
-/// What the next runs will probably need.
+/// The state that the next runs will probably need.
 #[derive(Debug)]
 pub(crate) struct Prefetch {
-    /// `None` for a direction that is not there yet.
+    /// `None` for a new direction.
     found: [Option<u32>; GROUP],
     len: usize,
     next: usize,
@@ -56,7 +55,7 @@ impl Default for Prefetch {
 }
 
 impl Prefetch {
-    /// These runs are taken next.
+    /// Prefetches the state for these runs.
     pub(super) fn load<'a>(
         &mut self,
         directions: &Directions,
@@ -80,7 +79,7 @@ impl Prefetch {
             found.filter_map(|(at, kind)| Some(((*at)?, *kind)))
         };
         let mut touched = 0;
-        // First those that carry the runs, which know their peers; then the peers.
+        // First the directions of the runs, which have their peers; then the peers.
         for (at, kind) in found() {
             touched ^= directions.fast(at).map_or(0, |fast| match kind {
                 ExpectedUse::Requests => fast.touch() ^ fast.touch_requests(),
@@ -110,14 +109,14 @@ impl Prefetch {
         black_box(touched);
     }
 
-    /// The direction of the run that is taken now.
+    /// The direction of the current run.
     #[inline]
     pub(super) fn find(&mut self, directions: &Directions, key: &DirectionKey) -> Option<u32> {
         let Self { found, len, next } = self;
         if *next < *len {
             let guess = found.get(*next).copied().flatten();
             *next += 1;
-            // It may have come or gone since, and a guess may be wrong.
+            // It may be new or removed since, and a guess may be wrong.
             let is_right = |at: u32| {
                 let fast = directions.fast(at);
                 fast.is_some_and(|fast| fast.key == *key)

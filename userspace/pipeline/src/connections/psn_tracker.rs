@@ -1,7 +1,7 @@
-//! Which PSNs of one direction have passed: the highest, and the gaps below it.
+//! Tracks the PSNs of one direction: the highest, and the gaps below it.
 //!
-//! PSNs are unwrapped into [`ExtendedPsn`]s, which never wrap, by their distance from the highest one
-//! (the half of the space that lies ahead is new, IBTA volume 1, 9.7.1).
+//! PSNs are unwrapped into [`ExtendedPsn`]s, which never wrap, by their distance from the highest one (the half of the
+//! space ahead of it is new, IBTA volume 1, 9.7.1).
 
 use alloc::vec::Vec;
 use rocescope_wire::Psn;
@@ -9,12 +9,11 @@ use rocescope_wire::Psn;
 /// A PSN extended so that it never wraps: congruent to it modulo 2^24.
 pub(crate) type ExtendedPsn = u64;
 
-/// Gaps kept open a direction, 40 bytes each. When there are more, the oldest counts as never
-/// filled.
-const MOST_GAPS: usize = 16;
-/// A jump ahead by more than this is no gap: the queue pair restarted, or the capture lost runs.
+/// Open gaps per direction, 40 bytes each. With more, the oldest counts as never filled.
+const MAX_GAPS: usize = 16;
+/// A jump ahead by more than this is not a gap: the queue pair restarted, or the capture lost runs.
 const LONGEST_GAP: u64 = 1 << 16;
-/// Where unwrapping begins, far from zero so that PSNs below the first one can be extended.
+/// The start of extended PSNs, far from zero so that PSNs below the first one can be extended.
 const ORIGIN: ExtendedPsn = 1 << 32;
 
 /// PSNs below the highest that have not passed.
@@ -26,23 +25,23 @@ pub(crate) struct Gap {
     pub(crate) before_ns: u64,
     /// Time of the packet that opened it.
     pub(crate) opened_ns: u64,
-    /// The PSN in it that a NAK asked for last.
+    /// The PSN in it that the last NAK named.
     pub(crate) nak: Option<ExtendedPsn>,
 }
 
 impl Gap {
-    /// How many PSNs.
+    /// The number of PSNs.
     pub(crate) const fn packets(&self) -> u64 {
         self.last - self.first + 1
     }
 }
 
-/// What of some PSNs was new, filled a gap or had passed before; each part in PSNs.
+/// The number of PSNs that were new, filled a gap or had passed before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Arrival {
-    /// Above all before.
+    /// Above the highest.
     pub(crate) above: u64,
-    /// Below the lowest before.
+    /// Below the lowest.
     pub(crate) below: u64,
     /// Fill gaps.
     pub(crate) filled: u64,
@@ -52,17 +51,17 @@ pub(crate) struct Arrival {
     pub(crate) end_is_new: bool,
     /// The jump was too far: the direction restarted.
     pub(crate) restarted: bool,
-    /// A gap that had to give way.
+    /// A gap that was displaced.
     pub(crate) displaced: Option<Gap>,
 }
 
 impl Arrival {
-    /// How many had not passed before.
+    /// The number that had not passed before.
     pub(crate) const fn unseen(&self) -> u64 {
         self.above + self.below + self.filled
     }
 
-    /// What two runs, one behind the other, show together.
+    /// The sum of two consecutive runs.
     pub(crate) fn and(self, later: Self) -> Self {
         Self {
             above: self.above + later.above,
@@ -79,7 +78,7 @@ impl Arrival {
 /// A few ranges of PSNs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PsnRanges {
-    ranges: [(ExtendedPsn, ExtendedPsn); MOST_GAPS],
+    ranges: [(ExtendedPsn, ExtendedPsn); MAX_GAPS],
     count: usize,
 }
 
@@ -127,7 +126,7 @@ impl PsnTracker {
         self.high
     }
 
-    /// How often the PSN went from 2^24 - 1 to 0.
+    /// How often the PSN wrapped from 2^24 - 1 to 0.
     pub(crate) const fn wraps(&self) -> u64 {
         (self.high >> 24) - (self.low >> 24)
     }
@@ -166,7 +165,7 @@ impl PsnTracker {
         }
     }
 
-    /// The first PSN was `psn`, below all that passed: a NAK asked for it.
+    /// The first PSN was `psn`, below all that passed: a NAK named it.
     pub(crate) fn begin_at(&mut self, psn: ExtendedPsn, now_ns: u64) {
         if self.started && psn < self.low && self.low - psn <= LONGEST_GAP {
             let gap = Gap {
@@ -181,14 +180,14 @@ impl PsnTracker {
         }
     }
 
-    /// PSNs that will not pass, for they belong to the responses of a READ.
+    /// PSNs that will not pass because they belong to the responses of a READ.
     pub(crate) fn reserve(&mut self, last: ExtendedPsn) {
         if self.started && last > self.high {
             self.high = last;
         }
     }
 
-    /// All up to `high` passed in order.
+    /// Everything up to `high` passed in order.
     pub(crate) const fn continue_to(&mut self, high: ExtendedPsn) {
         self.high = high;
     }
@@ -202,14 +201,14 @@ impl PsnTracker {
         open
     }
 
-    /// The open gap that holds `psn`.
+    /// The open gap with `psn`.
     pub(crate) fn gap_at(&self, psn: ExtendedPsn) -> Option<&Gap> {
         let holds = |gap: &&Gap| (gap.first..=gap.last).contains(&psn);
         self.gaps.iter().find(holds)
     }
 
-    /// PSNs `first..=last` pass at `now_ns`; the packet before them passed at `before_ns`. `silent`:
-    /// a jump ahead opens no gap. What fills gaps is handed to `fill`, a range a gap.
+    /// PSNs `first..=last` pass at `now_ns`; the packet before them passed at `before_ns`. `silent`: a jump ahead opens
+    /// no gap. Calls `fill` with the range filled in each gap.
     pub(crate) fn take(
         &mut self,
         first: ExtendedPsn,
@@ -268,12 +267,12 @@ impl PsnTracker {
     }
 
     fn open(&mut self, gap: Gap) -> Option<Gap> {
-        let displaced = (self.gaps.len() >= MOST_GAPS).then(|| self.gaps.remove(0));
+        let displaced = (self.gaps.len() >= MAX_GAPS).then(|| self.gaps.remove(0));
         self.gaps.push(gap);
         displaced
     }
 
-    /// Fills what is open in `from..=to`, and answers how many PSNs that was.
+    /// Fills the gaps in `from..=to`, and returns the number of PSNs filled.
     fn fill(
         &mut self,
         from: ExtendedPsn,
@@ -292,7 +291,7 @@ impl PsnTracker {
             filled += last - first + 1;
             fill(first, last);
             self.gaps.remove(at);
-            // At most the first and the last gap that is met keep an end.
+            // Only the first and the last gap in the range can keep a part.
             if gap.first < first {
                 rest[0] = Some(Gap {
                     last: first - 1,
@@ -310,7 +309,7 @@ impl PsnTracker {
         filled
     }
 
-    /// A NAK asked for `psn`.
+    /// A NAK named `psn`.
     pub(crate) fn nak(&mut self, psn: ExtendedPsn) {
         for gap in &mut self.gaps {
             if (gap.first..=gap.last).contains(&psn) {
@@ -319,7 +318,7 @@ impl PsnTracker {
         }
     }
 
-    /// The peer acknowledged all up to `psn`: gaps below have arrived without passing here.
+    /// The peer acknowledged everything up to `psn`: gaps below arrived without passing the tap.
     pub(crate) fn settle(&mut self, psn: ExtendedPsn, mut lost: impl FnMut(Gap)) {
         if self.gaps.is_empty() {
             return;
@@ -333,7 +332,7 @@ impl PsnTracker {
         });
     }
 
-    /// All gaps that are left, at the end.
+    /// All remaining gaps, at the end.
     pub(crate) fn drain(&mut self) -> Vec<Gap> {
         core::mem::take(&mut self.gaps)
     }

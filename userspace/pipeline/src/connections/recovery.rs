@@ -1,4 +1,4 @@
-//! Retransmission episodes: which packets were retransmitted in one go, and why.
+//! Retransmission episodes: packets retransmitted together, and why.
 
 use super::psn_tracker::ExtendedPsn;
 use super::skipped_ranges::SkippedRange;
@@ -6,18 +6,18 @@ use super::skipped_ranges::SkippedRange;
 /// Why a sender went back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Trigger {
-    /// A NAK for a PSN out of sequence.
+    /// A PSN sequence error NAK.
     Nak,
     /// A receiver-not-ready NAK.
     Rnr,
-    /// A READ or atomic response that did not come, though one behind it did.
+    /// A READ or atomic response did not arrive, though a later one did.
     Response,
-    /// Nothing that passed here: its timer ran out.
+    /// No visible trigger: its timer expired.
     Timeout,
 }
 
 impl Trigger {
-    /// The name, as events show it.
+    /// The name in events.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -40,13 +40,13 @@ pub(crate) struct PendingNak {
 }
 
 impl PendingNak {
-    /// Whether it explains why the sender goes back to a run that ends with `last`.
+    /// Whether it explains that the sender goes back to a run that ends with `last`.
     pub(crate) const fn asks(&self, last: ExtendedPsn) -> bool {
         !self.used && self.psn <= last
     }
 }
 
-/// Packets retransmitted in one go.
+/// Packets retransmitted together.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Episode {
     pub(crate) trigger: Trigger,
@@ -55,12 +55,12 @@ pub(crate) struct Episode {
     pub(crate) packets: u64,
     /// From the NAK to its first packet.
     pub(crate) reaction_ns: Option<u64>,
-    /// Before it the sender, gone back of its own, must have sent these too. It counts once more of
-    /// the episode has passed: a packet that only comes late looks like its first one.
+    /// The sender went back on its own, so it must have sent these too. They count once more of the episode has passed:
+    /// a late packet looks like its first one.
     pub(crate) before: Option<SkippedRange>,
 }
 
-/// READ responses that were asked for again.
+/// READ responses that were requested again.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ResponseRetry {
     /// The PSN that continues them.
@@ -71,7 +71,7 @@ pub(crate) struct ResponseRetry {
     pub(crate) skipped: Option<(ExtendedPsn, ExtendedPsn)>,
 }
 
-/// RNR NAKs for one PSN, until it is taken.
+/// RNR NAKs for one PSN, until it is accepted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RnrEpisode {
     pub(crate) psn: ExtendedPsn,
@@ -80,13 +80,13 @@ pub(crate) struct RnrEpisode {
     pub(crate) timer: u8,
 }
 
-/// A request that was retransmitted though nothing asked for it: lost, or only slow to be answered.
+/// A request that was retransmitted without a NAK: lost, or only answered slowly.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PendingTimeout {
     pub(crate) psn: ExtendedPsn,
-    /// When it was retransmitted last, and how often.
+    /// The time of the last retransmission, and their number.
     pub(crate) resent_ns: u64,
     pub(crate) times: u32,
-    /// How long its answer had been out by then, as far as is known.
+    /// How long the sender had waited for its answer by then, if known.
     pub(crate) waited_ns: u64,
 }

@@ -1,4 +1,4 @@
-//! A run of requests: what it repeats, what it fills, what it leaves open.
+//! Processes a run of requests: repeated PSNs, filled gaps, new gaps.
 
 use super::classification::Classification;
 use super::context::Context;
@@ -14,11 +14,11 @@ use rocescope_record::RunRecord;
 use rocescope_wire::extension::psn_after_read;
 use rocescope_wire::{Operation, Position, Psn};
 
-/// The path MTUs there are (IBTA volume 1, 9.7.1).
+/// All path MTUs (IBTA volume 1, 9.7.1).
 const MTUS: [u32; 5] = [256, 512, 1024, 2048, 4096];
 
 impl Direction {
-    /// Takes a run of requests. From where on, and why, it asks for responses once more.
+    /// Processes a run of requests. Returns from where, and why, it requests responses again.
     pub(crate) fn request(
         &mut self,
         run: &RunRecord,
@@ -39,7 +39,7 @@ impl Direction {
         }
         let is_answered = is_answered(operation);
         let classification = self.classify(run, (first, last), is_answered, context);
-        // Behind what was copied the sender goes on.
+        // After the copied packets the sender continues.
         let next = self.send_sequence.next();
         let in_order = if classification == Classification::Duplicate && last >= next && !is_read {
             next
@@ -103,7 +103,7 @@ impl Direction {
             _ => None,
         };
         if let Some((first, _)) = filled.ranges().first() {
-            // What passed behind a gap may be answered for what fills the gap.
+            // An answer for packets after a gap may be for the packet that fills it.
             self.outstanding.mark_ambiguous(*first);
         }
         self.account(run, &classified, filled.ranges(), context);
@@ -120,7 +120,7 @@ impl Direction {
             times,
             classification != Classification::Reordered,
         );
-        // What is acknowledged already did not get lost, however late its gap shows.
+        // Acknowledged packets were not lost, even if their gap shows late.
         self.settle_gaps(context.overlaps_capture_loss);
         retry
     }
@@ -156,8 +156,7 @@ impl Direction {
         first + u64::from(psn_after_read(zero, dma_length, mtu).distance_from(zero)) - 1
     }
 
-    /// Before anything has shown the MTU, the PSN behind a READ does; with it the READ's PSNs are
-    /// known to be no gap.
+    /// If the MTU is unknown, the PSN after a READ determines it; then the READ's PSNs are known not to be a gap.
     fn guess_read(&mut self, next: ExtendedPsn, mtu: u16) {
         let Some((read, dma_length)) = self.open_read else {
             return;
@@ -172,7 +171,7 @@ impl Direction {
             && let Some(mtu) = MTUS.into_iter().find(|mtu| end(*mtu) == distance)
         {
             self.open_read = None;
-            // Several MTUs may fit; a response will tell.
+            // Several MTUs may fit; a response will determine it.
             self.reserve(next - 1);
             if distance > 1 {
                 self.mtu = mtu as u16;
@@ -180,7 +179,7 @@ impl Direction {
         }
     }
 
-    /// CM tells the first PSN.
+    /// CM has the first PSN.
     pub(crate) fn expect(&mut self, psn: Psn) {
         self.requests.expect(psn);
         self.start_is_open = false;
@@ -214,7 +213,7 @@ impl Direction {
         };
     }
 
-    /// Sizes and waiting requests, from where messages begin and end.
+    /// Message sizes and outstanding requests, from the first and last packets of messages.
     fn count_messages(
         &mut self,
         run: &RunRecord,
@@ -233,7 +232,7 @@ impl Direction {
         if begins > 0 {
             let one = run.packets == run.only || run.first > 0;
             let begun = if begins == 1 && one { first } else { last };
-            // Sent again from its start, a message still began when it began first.
+            // A message retransmitted from its start keeps its first start time.
             if begun != self.message_first || arrival.end_is_new && arrival.repeated == 0 {
                 self.message_ns = run.first_ns + u64::from(run.message_offset_ns);
                 self.message_first = begun;
@@ -245,7 +244,7 @@ impl Direction {
             return;
         }
         if arrival.end_is_new && !matches!(answer, Answer::Response) {
-            // The RETH knows; several messages in one run share what it says.
+            // The RETH has the length; several messages in one run share it.
             let bytes = match operation {
                 Operation::RdmaWrite if begins > 0 && ends == 1 => u64::from(run.msn_or_dma_length),
                 _ if ends == 1 => self.message_bytes,

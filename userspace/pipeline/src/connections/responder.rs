@@ -1,43 +1,42 @@
-//! What a responder does with requests in the order in which they pass the tap.
+//! Predicts the responder from the order of requests at the tap.
 //!
-//! A responder takes the PSN it expects, answers the first one above it with a NAK, and drops the
-//! rest until the expected one comes (IBTA volume 1, 9.7.5.1.1). A NAK that follows from the order
-//! at the tap tells nothing of what lies downstream of the tap. Any other one does: its PSN passed in
-//! order, and did not arrive in order.
+//! A responder accepts the PSN it expects, answers the first one above it with a NAK, and drops the rest until the
+//! expected one arrives (IBTA volume 1, 9.7.5.1.1). If the order at the tap explains a NAK, it shows nothing about the
+//! network downstream of the tap. Any other NAK does: its PSN passed in order, and did not arrive in order.
 
 use super::psn_tracker::ExtendedPsn;
 
-/// NAKs that follow from the order at the tap and have not passed yet. A responder sends one, and
-/// then waits for what it asked for, so there is seldom more than one; the oldest gives way.
-const MOST_DUE: usize = 4;
+/// NAKs that the order at the tap predicts and that have not passed yet. A responder sends one and then waits, so there
+/// is rarely more than one; the oldest is dropped.
+const MAX_DUE: usize = 4;
 
-/// What a NAK tells of the packet it asks for.
+/// What a NAK shows about the packet it names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NakMeaning {
     /// It passed in order, and was lost downstream of the tap, or reordered there.
     Loss,
-    /// Nothing: the order at the tap asks for it, or it was asked for before.
+    /// Nothing: the order at the tap explains it, or an earlier NAK named it.
     Expected,
 }
 
 /// The responder of one direction's requests, as far as the tap can follow it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Responder {
-    /// What it waits for; 0 before anything passed.
+    /// The PSN it waits for; 0 before any has passed.
     expected: ExtendedPsn,
-    /// It drops all else in silence.
+    /// It silently drops everything else.
     dropping: bool,
-    /// A NAK for what it waits for has passed: it does so for certain.
+    /// A NAK for that PSN has passed: it certainly waits.
     asked: bool,
-    due: [ExtendedPsn; MOST_DUE],
+    due: [ExtendedPsn; MAX_DUE],
     due_count: u8,
-    /// What was lost downstream of the tap, and when the NAK passed. It stands once the sender sends it
-    /// again; should the responder go on before, it was only reordered.
+    /// The PSN lost downstream of the tap, and the time of its NAK. The retransmission confirms it; if the responder
+    /// continues before, it was only reordered.
     lost: Option<(ExtendedPsn, u64)>,
 }
 
 impl Responder {
-    /// Requests pass. The loss that this confirms: its PSN, and when its NAK passed.
+    /// Requests pass. Returns the loss that this confirms: its PSN and the time of its NAK.
     pub(crate) fn arrive(
         &mut self,
         first: ExtendedPsn,
@@ -54,7 +53,7 @@ impl Responder {
         confirmed
     }
 
-    /// PSNs up to `last` are taken by responses.
+    /// Responses use PSNs up to `last`.
     pub(crate) const fn reserve(&mut self, last: ExtendedPsn) {
         if !self.dropping && self.expected <= last {
             self.expected = last + 1;
@@ -70,15 +69,15 @@ impl Responder {
             && self.lost.is_none()
     }
 
-    /// A NAK asks for `psn`, and passes at `now_ns`; `None` where the PSN itself did not pass.
+    /// A NAK for `psn` passes at `now_ns`; `None` if the PSN itself did not pass.
     pub(crate) fn nak(&mut self, psn: ExtendedPsn, now_ns: Option<u64>) -> NakMeaning {
         if self.take_due(psn) || self.dropping && self.expected == psn {
             self.asked |= self.expected == psn;
             return NakMeaning::Expected;
         }
         self.asked = true;
-        // While it waits for an earlier one it drops all: what comes behind was not lost. That it
-        // waits for this one now means that the earlier one has arrived.
+        // While it waits for an earlier one it drops everything: later packets were not lost. It waits for this one
+        // now, so the earlier one has arrived.
         let was_dropping = core::mem::replace(&mut self.dropping, true);
         let before = core::mem::replace(&mut self.expected, psn);
         if was_dropping && before < psn {
@@ -91,20 +90,20 @@ impl Responder {
         }
     }
 
-    /// What it asked for is on its way again already.
+    /// The PSN it named is already being retransmitted.
     pub(crate) fn expect_resent(&mut self, psn: ExtendedPsn) {
         self.expected = psn;
         (self.dropping, self.asked) = (true, true);
     }
 
-    /// It is not ready for `psn`, and drops what follows: with a NAK or without.
+    /// It is not ready for `psn`, and drops later packets, with or without a NAK.
     pub(crate) fn not_ready(&mut self, psn: ExtendedPsn) {
         self.expected = psn;
         (self.dropping, self.asked) = (true, true);
         self.put_due(psn);
     }
 
-    /// It has all up to `psn`, whatever passed here; `next` would continue what passed.
+    /// It has everything up to `psn`, whatever passed the tap; `next` is the PSN after the packets that passed.
     pub(crate) fn acknowledged(&mut self, psn: ExtendedPsn, next: ExtendedPsn) {
         while self.due_count > 0 && self.due[0] <= psn {
             self.drop_due(1);
@@ -115,8 +114,8 @@ impl Responder {
         if self.expected > psn {
             return;
         }
-        // What it waited for has come by another way. If it did wait, it dropped what came behind;
-        // if not, the mirror lost what the tap missed.
+        // The PSN it waited for arrived on another path. If it did wait, it dropped later packets; if not, the mirror
+        // lost that PSN.
         self.expected = if self.asked {
             psn + 1
         } else {
@@ -126,18 +125,18 @@ impl Responder {
         self.asked = false;
     }
 
-    /// Whether it must have taken `psn`, had nothing been lost downstream of the tap.
+    /// Whether it must have accepted `psn` if nothing was lost downstream of the tap.
     pub(crate) const fn has_taken(&self, psn: ExtendedPsn) -> bool {
         psn < self.expected
     }
 
-    /// What no one retransmitted: at the end it counts as lost.
+    /// A loss without a retransmission: counts as lost at the end.
     pub(crate) fn take_lost(&mut self) -> Option<(ExtendedPsn, u64)> {
         self.lost.take()
     }
 
     fn put_due(&mut self, psn: ExtendedPsn) {
-        if self.due_count as usize == MOST_DUE {
+        if self.due_count as usize == MAX_DUE {
             self.drop_due(1);
         }
         if let Some(slot) = self.due.get_mut(self.due_count as usize) {
@@ -146,7 +145,7 @@ impl Responder {
         }
     }
 
-    /// Whether a NAK for `psn` is due; it and those before it are not any more.
+    /// Whether a NAK for `psn` is due; removes it and those before it.
     fn take_due(&mut self, psn: ExtendedPsn) -> bool {
         let due = self.due.iter().take(self.due_count as usize);
         let at = due.into_iter().position(|due| *due == psn);
@@ -157,7 +156,7 @@ impl Responder {
     }
 
     fn drop_due(&mut self, count: usize) {
-        self.due.copy_within(count.min(MOST_DUE).., 0);
+        self.due.copy_within(count.min(MAX_DUE).., 0);
         self.due_count -= count as u8;
     }
 }
@@ -175,30 +174,30 @@ mod tests {
     }
 
     #[test]
-    fn what_passed_in_order_and_is_asked_for_was_lost_once_it_is_sent_again() {
+    fn a_packet_that_passed_in_order_and_got_a_nak_was_lost_once_it_is_retransmitted() {
         let mut responder = after(&[(100, 110)]);
         assert_eq!(responder.nak(105, Some(7)), NakMeaning::Loss);
         assert_eq!(responder.nak(105, Some(8)), NakMeaning::Expected);
         assert_eq!(responder.arrive(111, 112), None);
         assert_eq!(responder.arrive(105, 107), Some((105, 7)));
-        // Lost once more.
+        // Lost again.
         assert_eq!(responder.nak(105, Some(9)), NakMeaning::Loss);
     }
 
     #[test]
     fn the_order_at_the_tap_explains_a_nak() {
         let mut responder = after(&[(100, 104), (106, 108), (105, 105), (109, 109)]);
-        // 105 came late, so 106 to 108 were dropped.
+        // 105 arrived late, so 106 to 108 were dropped.
         assert_eq!(responder.nak(105, Some(1)), NakMeaning::Expected);
         assert_eq!(responder.nak(106, Some(2)), NakMeaning::Expected);
         assert_eq!(responder.take_lost(), None);
     }
 
     #[test]
-    fn overtaken_behind_the_tap_is_not_lost() {
+    fn a_packet_reordered_downstream_of_the_tap_is_not_lost() {
         let mut responder = after(&[(100, 110)]);
         assert_eq!(responder.nak(105, Some(1)), NakMeaning::Loss);
-        // It goes on without a second 105: nothing was lost, and 106 was dropped behind the gap.
+        // It continues without a second 105: nothing was lost, and 106 was dropped after the gap.
         responder.acknowledged(105, 111);
         assert_eq!(responder.nak(106, Some(2)), NakMeaning::Expected);
         assert_eq!(responder.arrive(105, 110), None);

@@ -1,4 +1,4 @@
-//! What a run of requests counts as, by its classification.
+//! Counts a run of requests by its classification.
 
 use super::classification::Classification;
 use super::context::Context;
@@ -11,7 +11,7 @@ use alloc::boxed::Box;
 use rocescope_record::RunRecord;
 use rocescope_wire::Psn;
 
-/// Up to this many consecutive repeated packets may be duplicates that come late.
+/// Up to this many consecutive repeated packets may be late duplicates.
 const MAX_LATE_DUPLICATES: u64 = 2;
 
 /// A run of requests and its classification.
@@ -24,7 +24,7 @@ pub(crate) struct ClassifiedRun {
     pub(crate) arrival: Arrival,
     /// Duplicate PSNs at its front, after which it continues in order.
     pub(crate) copied: Arrival,
-    /// A READ takes many PSNs with one packet; whether a READ was asked for from here before.
+    /// Whether a READ already requested its response from here; a READ uses many PSNs with one packet.
     pub(crate) read: Option<bool>,
 }
 
@@ -62,7 +62,7 @@ impl Direction {
             }
             Classification::Reordered => {
                 self.counts.out_of_order += packets(arrival.filled + arrival.below);
-                // What passed before was retransmitted, and then reordered.
+                // The packets before were retransmitted, then reordered.
                 self.counts.retransmitted += packets(arrival.repeated);
                 self.skipped.fill(first, last);
             }
@@ -160,8 +160,8 @@ impl Direction {
         }
     }
 
-    /// During a retransmission `first..=last` do not pass: lost upstream of the
-    /// tap, unless they come late, or were skipped because they were acknowledged by then.
+    /// During a retransmission `first..=last` do not pass: lost upstream of the tap, unless they arrive late, or were
+    /// skipped because they were already acknowledged.
     fn skip(
         &mut self,
         first: ExtendedPsn,
@@ -184,7 +184,7 @@ impl Direction {
     }
 
     fn count_skipped(&mut self, skipped: SkippedRange, emit: &mut dyn FnMut(u64, EventDetail)) {
-        // Of a READ one packet was skipped, whatever it asks for.
+        // For a READ one packet was skipped, whatever its length.
         let psns = skipped.last - skipped.first + 1;
         let packets = psns.saturating_sub(self.outstanding.asked_for(skipped.first, skipped.last));
         self.counts.lost_before_tap += packets;
@@ -197,14 +197,14 @@ impl Direction {
         emit(skipped.time_ns, detail);
     }
 
-    /// Counts what was skipped as lost: it did not come late.
+    /// Counts skipped packets as lost: they did not arrive late.
     pub(crate) fn settle_skipped(&mut self, emit: &mut dyn FnMut(u64, EventDetail)) {
         while let Some(skipped) = self.skipped.take_oldest() {
             self.count_skipped(skipped, emit);
         }
     }
 
-    /// The sender retransmits these: what of them was skipped before was lost.
+    /// The sender retransmits these: those that were skipped before were lost.
     fn confirm_skipped(
         &mut self,
         (first, last): (ExtendedPsn, ExtendedPsn),
@@ -215,7 +215,7 @@ impl Direction {
         self.skipped = skipped;
     }
 
-    /// More of the send sequence has come: the sender did go back.
+    /// The send sequence continued: the sender did go back.
     fn rewind_confirmed(&mut self, context: &mut Context<'_>) {
         let before = self
             .episode
@@ -253,7 +253,7 @@ impl Direction {
         let mut before = None;
         if trigger != Trigger::Response && first > from && self.requests.low() <= from {
             if trigger == Trigger::Timeout && may_be_late {
-                // New packets that follow at once show that it is none.
+                // New packets directly after it show that it is not one.
                 before = (last < self.send_sequence.next()).then_some(SkippedRange {
                     first: from,
                     last: first - 1,
@@ -278,12 +278,12 @@ impl Direction {
                 self.counts.timeouts += 1;
                 self.tries += 1;
                 self.try_interval_ns = self.try_interval_ns.max(waited_ns);
-                // Where the responder waits for what did not reach the tap, its silence is explained.
+                // If the responder waits for a packet that did not reach the tap, that explains its silence.
                 let taken = self.responder.has_taken(first);
                 if first > self.acked && sent_ns.is_some() && taken {
                     self.suspect_timeout_loss(first, waited_ns, run.first_ns, context);
                 }
-                // An answer may be for what was sent before or for what is sent now.
+                // An answer may belong to the first transmission or to this one.
                 self.outstanding.mark_ambiguous(first);
             }
         }
@@ -325,7 +325,7 @@ impl Direction {
         }
     }
 
-    /// The responder asked for what had passed: `packets` were lost downstream of the tap.
+    /// The responder requested packets that had passed: `packets` were lost downstream of the tap.
     pub(crate) fn lose(
         &mut self,
         (psn, time_ns): (ExtendedPsn, u64),

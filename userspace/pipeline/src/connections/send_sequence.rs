@@ -1,13 +1,13 @@
-//! The send sequence: the packets a sender sends one after another, from its first packet on or from
-//! the PSN it went back to.
+//! The send sequence: the packets that a sender sends one after another, from its first packet or from the PSN it went
+//! back to.
 //!
-//! What continues the sequence was sent now, however often its PSNs passed before. A PSN below was
-//! reordered or duplicated, or begins another sequence; the time at which it passed last helps to decide.
+//! Packets that continue the sequence were sent now, however often their PSNs passed before. A lower PSN was reordered
+//! or duplicated, or begins another sequence; the time at which it last passed helps to decide.
 
 use super::psn_tracker::ExtendedPsn;
 
-/// How many spans are kept. With one each 32 µs they reach back 128 µs, beyond the 100 µs within
-/// which a second packet is a copy.
+/// The number of spans. With one per 32 µs they cover 128 µs, more than the 100 µs within which a second packet is a
+/// copy.
 const SPANS: usize = 4;
 pub(super) const SPACING_NS: u64 = 32_000;
 
@@ -18,30 +18,30 @@ struct Span {
     first: u32,
     last: u32,
     first_ns: u64,
-    /// 0: nothing is kept here.
+    /// 0: unused.
     last_ns: u64,
 }
 
 impl Span {
     /// When the PSN passed, as if all had been spaced evenly.
     fn time_of(&self, psn: u32) -> Option<u64> {
-        let (at, most) = (
+        let (at, max) = (
             psn.wrapping_sub(self.first),
             self.last.wrapping_sub(self.first),
         );
-        let holds = self.last_ns != 0 && at <= most;
+        let holds = self.last_ns != 0 && at <= max;
         let duration_ns = self.last_ns - self.first_ns;
-        let passed = (duration_ns * u64::from(at)).checked_div(u64::from(most));
+        let passed = (duration_ns * u64::from(at)).checked_div(u64::from(max));
         holds.then_some(self.first_ns + passed.unwrap_or(0))
     }
 }
 
-/// The sequence under way, and the last run.
+/// The current sequence, and the last run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SendSequence {
     /// The PSN that continues it.
     next: ExtendedPsn,
-    /// The highest PSN before it began: up to there all is retransmitted. 0 for the first sequence.
+    /// The highest PSN before it began: all PSNs up to there are retransmissions. 0 for the first sequence.
     resent_until: ExtendedPsn,
     /// `next` and `resent_until` of the previous send sequence, while this one has a single run.
     previous: Option<(ExtendedPsn, ExtendedPsn)>,
@@ -97,25 +97,25 @@ impl SendSequence {
         }
     }
 
-    /// PSNs up to `last` are taken by responses.
+    /// Responses use PSNs up to `last`.
     pub(crate) const fn reserve(&mut self, last: ExtendedPsn) {
         if self.next <= last {
             self.next = last + 1;
         }
     }
 
-    /// What came ahead of `next` was not part of this sequence.
+    /// Packets ahead of `next` were not part of this sequence.
     pub(crate) fn rewind(&mut self, next: ExtendedPsn) {
         self.next = next;
     }
 
-    /// Whether it is clear which sequence is under way, and nothing of it passed later than `time_ns`.
+    /// Whether the current sequence is certain, and none of its packets passed after `time_ns`.
     pub(crate) fn is_clear(&self, time_ns: u64) -> bool {
         let mut kept = self.spans.iter().chain([&self.run]);
         self.previous.is_none() && self.is_begun && kept.all(|kept| kept.last_ns <= time_ns)
     }
 
-    /// The sender goes back to `first`; it had sent all up to `high`.
+    /// The sender goes back to `first`; it had sent everything up to `high`.
     pub(crate) fn begin(&mut self, first: ExtendedPsn, high: ExtendedPsn) {
         self.previous = Some((self.next, self.resent_until));
         self.is_begun = false;
@@ -123,31 +123,30 @@ impl SendSequence {
         self.spans = [Span::default(); SPANS];
     }
 
-    /// Whether this sequence is a single run as yet, which may only have come late.
+    /// Whether this sequence is still a single run, which may just be late.
     pub(crate) const fn is_single_run(&self) -> bool {
         self.previous.is_some()
     }
 
-    /// Whether `first` continues the previous send sequence, or lies ahead of it: what seemed to begin this one
-    /// only came late.
+    /// Whether `first` continues the previous send sequence, or is ahead of it: the run that seemed to begin this one
+    /// was just late.
     pub(crate) fn rejoins_previous(&self, first: ExtendedPsn) -> bool {
         self.previous.is_some_and(|(next, _)| next <= first)
     }
 
-    /// Whether `first` is what would follow in the previous send sequence, and not in this one.
+    /// Whether `first` is next in the previous send sequence, and not in this one.
     pub(crate) fn continues_previous(&self, first: ExtendedPsn) -> bool {
         first > self.next && self.previous.is_some_and(|(next, _)| next == first)
     }
 
-    /// The previous send sequence goes on.
+    /// The previous send sequence continues.
     pub(crate) fn resume(&mut self) {
         if let Some((next, resent_until)) = self.previous.take() {
             (self.next, self.resent_until) = (next, resent_until);
         }
     }
 
-    /// About when the PSN passed last; `None` when that is longer ago than is remembered, or was in
-    /// an earlier send sequence.
+    /// About when the PSN last passed; `None` if that is too long ago, or was in an earlier send sequence.
     pub(crate) fn time_of(&self, psn: ExtendedPsn) -> Option<u64> {
         let psn = psn as u32;
         let kept = self.spans.iter();
@@ -162,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_lies_behind_does_not_move_it() {
+    fn earlier_psns_do_not_move_it() {
         let mut sequence = SendSequence::default();
         sequence.take((100, 109), (1_000, 10_000), true);
         sequence.take((105, 105), (11_000, 11_000), true);
@@ -175,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_single_late_run_begins_no_pass() {
+    fn a_single_late_run_begins_no_send_sequence() {
         let mut sequence = SendSequence::default();
         sequence.take((100, 109), (1_000, 10_000), true);
         sequence.begin(103, 109);
@@ -190,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_psn_passed_last_in_this_pass_or_longer_ago() {
+    fn a_psn_last_passed_in_this_send_sequence_or_longer_ago() {
         let mut sequence = SendSequence::default();
         for psn in 0..100 {
             let (psn, ns) = (1_000 + psn, 10_000 * psn + 1);

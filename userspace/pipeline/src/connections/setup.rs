@@ -6,13 +6,12 @@ use rocescope_record::{HandshakeRecord, MadRecord};
 use rocescope_wire::cm::{Mad, Message, RejectReason, TransportService};
 use rocescope_wire::{Psn, Qpn, Transport};
 
-/// Connections being set up at once: 152 bytes each, 1.2 MiB. The oldest gives way: it is then
-/// paired by its ACKs.
-const MOST_PENDING: usize = 8_192;
+/// Connections being set up at once: 152 bytes each, 1.2 MiB. The oldest is dropped: it is then paired by its ACKs.
+const MAX_PENDING: usize = 8_192;
 /// Handshakes that wait for their connection: 88 bytes each.
-const MOST_HANDSHAKES: usize = 8_192;
+const MAX_HANDSHAKES: usize = 8_192;
 
-/// What was told of a connection when it was set up.
+/// Facts from the setup of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Setup {
     pub(crate) cm: Option<CmTimes>,
@@ -35,11 +34,11 @@ pub(crate) struct CmTimes {
 pub(crate) struct TcpTimes {
     /// SYN to ACK.
     pub(crate) rtt_ns: u64,
-    /// Handshakes that could as well have been this connection's.
+    /// Other handshakes that may belong to this connection.
     pub(crate) others: u32,
 }
 
-/// A REQ, and what answered it.
+/// A REQ and its answer.
 #[derive(Clone, Copy, Debug)]
 struct Pending {
     /// From the active to the passive side, with a destination QP of 0.
@@ -51,7 +50,7 @@ struct Pending {
     times: CmTimes,
 }
 
-/// What a CM datagram means for the directions.
+/// The effect of a CM datagram on directions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Step {
     /// Both QPNs are known: the directions from the active side and back.
@@ -80,7 +79,7 @@ pub(crate) struct Requests {
 }
 
 impl Requests {
-    /// Takes a datagram.
+    /// Processes a datagram.
     pub(crate) fn datagram(&mut self, record: &MadRecord) -> Option<Step> {
         let bytes = record.mad.get(..record.mad_bytes as usize)?;
         let mad = Mad::read(bytes).ok()?;
@@ -107,7 +106,7 @@ impl Requests {
                         ..CmTimes::default()
                     },
                 };
-                // A REQ that is repeated keeps its first time.
+                // A repeated REQ keeps its first time.
                 if let Some(known) = self.pending.get(&id)
                     && known.active_qpn == pending.active_qpn
                 {
@@ -116,7 +115,7 @@ impl Requests {
                 if self.pending.insert(id, pending).is_none() {
                     self.order.push_back(id);
                 }
-                if self.order.len() > MOST_PENDING
+                if self.order.len() > MAX_PENDING
                     && let Some(oldest) = self.order.pop_front()
                 {
                     self.pending.remove(&oldest);
@@ -195,14 +194,14 @@ pub(crate) struct Handshakes {
 impl Handshakes {
     pub(crate) fn take(&mut self, record: &HandshakeRecord) {
         self.seen += 1;
-        if self.recent.len() >= MOST_HANDSHAKES {
+        if self.recent.len() >= MAX_HANDSHAKES {
             self.recent.pop_front();
         }
         self.recent.push_back(*record);
     }
 
-    /// The latest handshake between two hosts whose first packet passed at `first_ns`, and how many
-    /// others it could have been.
+    /// The latest handshake between two hosts whose first packet passed at `first_ns`, and the number of other
+    /// candidates.
     pub(crate) fn before(
         &self,
         key: &DirectionKey,
@@ -235,7 +234,7 @@ impl Handshakes {
         found
     }
 
-    /// Forgets what no connection can claim any more.
+    /// Removes handshakes too old for any connection.
     pub(crate) fn forget_before(&mut self, time_ns: u64) {
         while self
             .recent

@@ -1,31 +1,31 @@
-//! PSNs that a retransmission skipped at the tap: lost upstream of it, once they are retransmitted or
-//! nothing more of them comes, unless they come late.
+//! PSNs that a retransmission skipped at the tap. They were lost upstream if they are retransmitted or never arrive;
+//! otherwise they were late.
 
 use super::psn_tracker::ExtendedPsn;
 use alloc::boxed::Box;
 
-/// Ranges that may still come late. When there are more, the oldest is lost.
-const MOST: usize = 8;
+/// Ranges that may still arrive late. With more, the oldest counts as lost.
+const MAX_RANGES: usize = 8;
 
 /// PSNs that were skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SkippedRange {
     pub(crate) first: ExtendedPsn,
     pub(crate) last: ExtendedPsn,
-    /// When the packet behind them passed.
+    /// Time of the packet after them.
     pub(crate) time_ns: u64,
 }
 
-/// What may still come late, oldest first.
+/// Ranges that may still arrive late, oldest first.
 ///
-/// Nothing but a pointer before anything is skipped.
+/// Allocated only when something is skipped.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SkippedRanges {
-    ranges: Option<Box<[Option<SkippedRange>; MOST]>>,
+    ranges: Option<Box<[Option<SkippedRange>; MAX_RANGES]>>,
 }
 
 impl SkippedRanges {
-    /// Another range; the oldest, where there is no room.
+    /// Adds a range; returns the oldest if there is no room.
     pub(crate) fn put(&mut self, range: SkippedRange) -> Option<SkippedRange> {
         let ranges = self.ranges.get_or_insert_default();
         let oldest = if ranges.iter().all(Option::is_some) {
@@ -52,8 +52,8 @@ impl SkippedRanges {
         self.ranges = None;
     }
 
-    /// The sender sends `first..=last` again: what of it was skipped is handed to `lost`. So is what
-    /// lies before it in the same range, where there is more behind it.
+    /// The sender retransmits `first..=last`: passes the skipped part to `lost`, and also the part of the same range
+    /// before it, if the range continues after it.
     pub(crate) fn confirm(
         &mut self,
         first: ExtendedPsn,
@@ -92,13 +92,13 @@ impl SkippedRanges {
         Self::close(ranges);
     }
 
-    /// No holes between those that are left.
-    fn close(ranges: &mut [Option<SkippedRange>; MOST]) {
+    /// Closes holes between the remaining ranges.
+    fn close(ranges: &mut [Option<SkippedRange>; MAX_RANGES]) {
         let mut kept = ranges.iter().flatten().copied();
         *ranges = core::array::from_fn(|_| kept.next());
     }
 
-    /// The range that holds `psn`.
+    /// The range with `psn`.
     pub(crate) fn at(&self, psn: ExtendedPsn) -> Option<SkippedRange> {
         let mut ranges = self
             .ranges
@@ -109,7 +109,7 @@ impl SkippedRanges {
             .copied()
     }
 
-    /// `first..=last` came late. Of a range that loses its middle the part behind is kept.
+    /// `first..=last` arrived late. If that splits a range, the part after it is kept.
     pub(crate) fn fill(&mut self, first: ExtendedPsn, last: ExtendedPsn) {
         let Some(ranges) = &mut self.ranges else {
             return;
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_late_was_not_lost() {
+    fn a_late_packet_was_not_lost() {
         let mut skipped = SkippedRanges::default();
         assert_eq!(skipped.put(range(10, 14)), None);
         assert_eq!(skipped.put(range(20, 20)), None);
@@ -160,9 +160,9 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_gives_way() {
+    fn the_oldest_is_evicted() {
         let mut skipped = SkippedRanges::default();
-        for first in (1..).take(MOST) {
+        for first in (1..).take(MAX_RANGES) {
             assert_eq!(skipped.put(range(2 * first, 2 * first)), None);
         }
         assert_eq!(skipped.put(range(77, 77)), Some(range(2, 2)));
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sent_again_was_lost() {
+    fn a_retransmitted_packet_was_lost() {
         let mut skipped = SkippedRanges::default();
         skipped.put(range(10, 14));
         skipped.put(range(12, 12));

@@ -1,13 +1,13 @@
 //! Runs and control packets, sorted by their first times.
 //!
 //! The cache publishes a run when it ends, so runs of different streams come out of order by up to
-//! a slice. They wait here until a turn tells that all older ones have come.
+//! a slice. They wait here until a turn reports that all older ones have arrived.
 
 use alloc::vec::Vec;
 use rocescope_record::{HandshakeRecord, MadRecord, RunRecord};
 
-/// Runs that wait at most: 1,048,576, 128 MiB; then the older half goes in the order it has.
-const MOST_WAITING: usize = 1 << 20;
+/// The maximum number of waiting runs: 1,048,576, 128 MiB. Above it, the older half is processed early.
+const MAX_WAITING: usize = 1 << 20;
 
 /// A run or a control packet.
 #[derive(Clone, Copy, Debug)]
@@ -17,21 +17,21 @@ pub(crate) enum Item<'a> {
     Handshake(&'a HandshakeRecord),
 }
 
-/// What waits.
+/// The waiting runs.
 #[derive(Debug, Default)]
 pub(crate) struct SortBuffer {
     runs: Vec<RunRecord>,
-    /// Time and index of each run: what is put in order, without a look at the runs themselves.
+    /// Time and index of each run: sorted without access to the runs themselves.
     keys: Vec<(u64, u32)>,
     mads: Vec<MadRecord>,
     handshakes: Vec<HandshakeRecord>,
-    /// Time, kind and index of what waits, while it is put in order.
+    /// Time, kind and index of the items, while they are sorted.
     sorted: Vec<(u64, u32)>,
-    /// Runs that had to go before all older ones had come.
+    /// Runs processed before all older ones had arrived.
     pub(crate) hurried: u64,
 }
 
-/// The two upper bits of an index say what it points into.
+/// The two upper bits of an index select the list.
 const MADS: u32 = 1 << 30;
 const HANDSHAKES: u32 = 1 << 31;
 const INDEX: u32 = MADS - 1;
@@ -44,13 +44,13 @@ impl SortBuffer {
     }
 
     pub(crate) fn mad(&mut self, record: &MadRecord) {
-        if self.mads.len() < MOST_WAITING {
+        if self.mads.len() < MAX_WAITING {
             self.mads.push(*record);
         }
     }
 
     pub(crate) fn handshake(&mut self, record: &HandshakeRecord) {
-        if self.handshakes.len() < MOST_WAITING {
+        if self.handshakes.len() < MAX_WAITING {
             self.handshakes.push(*record);
         }
     }
@@ -59,13 +59,13 @@ impl SortBuffer {
         self.runs.len()
     }
 
-    /// Whether there is no more room, so that `watermark` must give way.
+    /// Whether the buffer is full: the older half must be processed early.
     pub(crate) fn is_full(&self) -> bool {
-        self.runs.len() >= MOST_WAITING
+        self.runs.len() >= MAX_WAITING
     }
 
-    /// Puts in order all that began before `watermark_ns`: [`items`](Self::items) are these until
-    /// they are [forgotten](Self::forget).
+    /// Sorts all items that began before `watermark_ns`: [`items`](Self::items) returns them until
+    /// [`forget`](Self::forget).
     pub(crate) fn sort(&mut self, watermark_ns: u64) {
         let Self {
             keys,
@@ -88,7 +88,7 @@ impl SortBuffer {
         sorted.sort_by_key(|(time_ns, _)| *time_ns);
     }
 
-    /// What is in order, oldest first, from the `from`th on.
+    /// The sorted items, oldest first, from the `from`th on.
     pub(crate) fn items(&self, from: usize) -> impl Iterator<Item = Item<'_>> {
         self.sorted.iter().skip(from).filter_map(|(_, at)| {
             let index = (at & INDEX) as usize;
@@ -102,7 +102,7 @@ impl SortBuffer {
         })
     }
 
-    /// Forgets what was put in order for `watermark_ns`.
+    /// Removes the items that were sorted for `watermark_ns`.
     pub(crate) fn forget(&mut self, watermark_ns: u64) {
         let old = |time_ns: u64| time_ns < watermark_ns;
         let Self {

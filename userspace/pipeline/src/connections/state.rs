@@ -1,4 +1,4 @@
-//! The state of all connections, and what every part of it may do: change a direction, emit an event.
+//! The state of all connections, and the changes that all parts share: change a direction, emit an event.
 
 use super::capture_loss::CaptureLoss;
 use super::context::Context;
@@ -17,17 +17,17 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use rocescope_model::{ConnectionRow, Text};
 
-/// Bytes of one direction's own state: 100,000 connections are 200,000 of them.
+/// Bytes of the state of one direction; 100,000 connections have 200,000 directions.
 pub const DIRECTION_BYTES: usize =
     core::mem::size_of::<Direction>() + core::mem::size_of::<FastState>();
-/// Bytes a direction may own beside: five histograms of 64 buckets, 33 message sizes, 16 gaps, 64
-/// outstanding requests, eight skipped ranges, its candidates and two places in the index; most
-/// own a tenth of it or nothing.
-pub const MOST_HEAP_BYTES: usize =
+/// Bytes that a direction may allocate in addition: five histograms of 64 buckets, 33 message sizes, 16 gaps, 64
+/// outstanding requests, eight skipped ranges, its candidates and two slots in the index; most allocate a tenth of it
+/// or nothing.
+pub const MAX_HEAP_BYTES: usize =
     5 * (56 + 65 * 8 * 3 / 2) + 33 * 4 + 16 * 48 + 64 * 40 * 3 / 2 + 8 * 32 + 32 + 256 + 32;
 
-/// Rows of connections handed over at once: 100,000 connections are written piece by piece, for their
-/// rows take as much memory as their state.
+/// Connection rows returned at once: rows of 100,000 connections need as much memory as their state, so they are
+/// written in parts.
 pub const ROWS_AT_ONCE: usize = 1_024;
 
 /// The state of all connections.
@@ -36,62 +36,62 @@ pub struct Connections {
     pub(super) settings: ConnectionSettings,
     pub(super) observer: Text,
     pub(super) sort_buffer: SortBuffer,
-    /// Runs that may wait before a turn is asked for.
+    /// Runs that may wait before a turn is requested.
     pub(super) limit: usize,
     pub(super) directions: Directions,
     pub(super) prefetch: Prefetch,
     pub(super) open: OpenRequests,
-    /// Candidates of directions whose answers name several.
+    /// Candidates of directions with several possible peers.
     pub(super) candidates: BTreeMap<u32, Candidates>,
     pub(super) cm: Requests,
     pub(super) handshakes: Handshakes,
     pub(super) capture_loss: CaptureLoss,
     pub(super) events: Vec<Event>,
-    /// Length of a slice: runs of the slice under way may still come.
+    /// Length of a slice: runs of the current slice may still arrive.
     pub(super) slice_ns: u64,
     pub(super) window_ns: u64,
-    /// Time of the newest item taken, and when idle directions were looked for last.
+    /// Time of the newest processed item, and of the last check for idle directions.
     pub(super) now_ns: u64,
     pub(super) swept_ns: u64,
     pub(super) reported_ns: u64,
-    /// The direction at which an unfinished report goes on.
+    /// The direction at which an unfinished report continues.
     pub(super) report_at: Option<u32>,
     pub(super) complete_ns: u64,
     /// Runs with retransmitted or reordered packets, until their windows take them.
     pub(crate) impaired_runs: Vec<ImpairedRun>,
-    /// Rows that wait to be taken.
+    /// Rows not taken yet.
     pub(super) retired: Vec<ConnectionRow>,
     pub(super) summary: ConnectionSummary,
 }
 
-/// What happened to the connection state itself.
+/// Statistics of the connection state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ConnectionSummary {
     /// Connections and unpaired directions whose last rows were written.
     pub connections: u64,
-    /// Those that gave way because there were too many.
+    /// Those evicted because there were too many.
     pub evicted: u64,
-    /// Pairings undone because a later answer contradicted them.
+    /// Pairings that a later answer contradicted.
     pub unpaired: u64,
-    /// Packets to and from QP 1: management, no connection.
+    /// Packets to and from QP 1: management, not a connection.
     pub management_packets: u64,
     /// TCP handshakes seen.
     pub tcp_handshakes: u64,
-    /// Connections to which a handshake was given though it could have been another's.
+    /// Connections whose handshake may belong to another.
     pub tcp_ambiguous: u64,
-    /// Runs that were taken before all older ones had come.
+    /// Runs processed before all older ones had arrived.
     pub hurried_runs: u64,
-    /// Events beyond the bound, counted only.
+    /// Events above the bound, only counted.
     pub events_dropped: u64,
-    /// Packets of requests that the peer acknowledged and that were never seen, though the capture
-    /// itself lost nothing then: the mirror left them out.
+    /// Request packets that the peer acknowledged and that were never seen, without capture loss at that time: mirror
+    /// loss.
     pub mirror_lost_packets: u64,
     /// Packets that the mirror duplicated.
     pub mirror_duplicate_packets: u64,
 }
 
 impl Connections {
-    /// Without connections yet.
+    /// An empty state.
     #[must_use]
     pub fn new(settings: ConnectionSettings, pipeline: &Settings) -> Self {
         let tenth = pipeline.window_ns.div_ceil(10);
@@ -121,7 +121,7 @@ impl Connections {
         }
     }
 
-    /// What happened to the state itself.
+    /// Statistics of the state.
     #[must_use]
     pub fn summary(&self) -> ConnectionSummary {
         ConnectionSummary {
@@ -131,7 +131,7 @@ impl Connections {
         }
     }
 
-    /// Directions followed now.
+    /// Directions tracked now.
     #[must_use]
     pub fn directions(&self) -> usize {
         self.directions.len()
@@ -162,7 +162,7 @@ impl Connections {
         } = self;
         let direction = directions.get_mut(at)?;
         let (key, udp_src_port) = (direction.key, direction.udp_src_port);
-        let most = settings.event_rows;
+        let max = settings.event_rows;
         let mut emit = |time_ns: u64, detail: EventDetail| {
             let event = Event {
                 time_ns,
@@ -170,7 +170,7 @@ impl Connections {
                 udp_src_port,
                 detail,
             };
-            push_event(events, summary, most, event);
+            push_event(events, summary, max, event);
         };
         let mut context = Context {
             reorder_ns: settings.reorder_ns,
@@ -194,8 +194,8 @@ impl Connections {
     }
 }
 
-fn push_event(events: &mut Vec<Event>, summary: &mut ConnectionSummary, most: usize, event: Event) {
-    if events.len() < most {
+fn push_event(events: &mut Vec<Event>, summary: &mut ConnectionSummary, max: usize, event: Event) {
+    if events.len() < max {
         events.push(event);
     } else {
         summary.events_dropped += 1;

@@ -1,6 +1,6 @@
-//! The directions that are followed: found by key, forgotten by age.
+//! The tracked directions: found by key, removed by age.
 //!
-//! They lie in pieces that never move, so that a table which grows copies nothing.
+//! They are in pieces that never move, so a growing table copies nothing.
 
 use super::direction::Direction;
 use super::fast_state::FastState;
@@ -8,7 +8,7 @@ use super::key::DirectionKey;
 use crate::index::Index;
 use alloc::vec::Vec;
 
-/// Directions in a piece: 64 KiB or so.
+/// Directions in a piece of about 64 KiB.
 const PIECE: usize = 64;
 /// Their fast states, in pieces of 64 KiB as well.
 const FAST_PIECE: usize = 256;
@@ -66,7 +66,7 @@ pub(crate) struct Directions {
     free: Vec<u32>,
 }
 
-/// What the index knows of a key: half of its hash.
+/// The tag of a key in the index: half of its hash.
 #[inline]
 fn tag(key: &DirectionKey) -> u32 {
     (key.hash() >> 32) as u32
@@ -82,8 +82,8 @@ impl Directions {
         self.fast.get(at)
     }
 
-    /// A direction as it was when its fast state was [flushed](Self::flush) last: on the fast path only
-    /// some of its fields change.
+    /// A direction as it was when its fast state was [flushed](Self::flush) last: the fast path changes only some of
+    /// its fields.
     #[inline]
     pub(crate) fn get(&self, at: u32) -> Option<&Direction> {
         self.pieces.get(at)
@@ -121,7 +121,7 @@ impl Directions {
         }
     }
 
-    /// When a packet of the direction passed last.
+    /// Time of the last packet of the direction.
     pub(crate) fn last_ns(&self, at: u32) -> Option<u64> {
         match self.fast(at) {
             Some(fast) if fast.is_active() => Some(fast.last_ns),
@@ -152,7 +152,7 @@ impl Directions {
         })
     }
 
-    /// The directions that probably have these keys; none of them is looked at.
+    /// The directions that probably have these keys; does not access them.
     pub(crate) fn guess<const N: usize>(
         &self,
         keys: impl Iterator<Item = DirectionKey>,
@@ -172,7 +172,7 @@ impl Directions {
         count
     }
 
-    /// The number of a direction that is not there yet.
+    /// Adds a direction; returns its number.
     pub(crate) fn insert(&mut self, key: DirectionKey, now_ns: u64) -> u32 {
         let tag = tag(&key);
         let direction = Some(Direction::new(key, now_ns));

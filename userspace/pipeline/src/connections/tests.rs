@@ -1,4 +1,4 @@
-//! Hand-made sequences of runs, each with an answer that can be counted by hand.
+//! Hand-made sequences of runs whose results can be counted by hand.
 
 use super::{ConnectionSettings, Connections, DIRECTION_BYTES};
 use crate::Settings;
@@ -106,8 +106,8 @@ fn a_clean_exchange_pairs_and_gives_its_round_trips() {
 }
 
 #[test]
-fn go_back_n_after_a_loss_before_the_tap() {
-    // 3 is lost; the responder asks for it; 3 to 5 come again.
+fn go_back_n_after_a_loss_upstream_of_the_tap() {
+    // 3 is lost; the responder sends a NAK; 3 to 5 are retransmitted.
     let (rows, events) = rows(&[
         sends((0, 2), 100),
         sends((4, 5), 104),
@@ -140,7 +140,7 @@ fn go_back_n_after_a_loss_before_the_tap() {
 }
 
 #[test]
-fn a_loss_behind_the_tap_is_asked_for_though_it_passed() {
+fn a_loss_downstream_of_the_tap_gets_a_nak_though_it_passed() {
     let (rows, _) = rows(&[
         sends((0, 5), 100),
         answer(ACK, 2, 150),
@@ -157,7 +157,7 @@ fn a_loss_behind_the_tap_is_asked_for_though_it_passed() {
 }
 
 #[test]
-fn an_overtaken_packet_is_no_loss() {
+fn a_reordered_packet_is_not_a_loss() {
     let (rows, _) = rows(&[
         sends((0, 2), 100),
         sends((4, 4), 110),
@@ -172,7 +172,7 @@ fn an_overtaken_packet_is_no_loss() {
 }
 
 #[test]
-fn a_copy_is_no_retransmission() {
+fn a_duplicate_is_not_a_retransmission() {
     let (rows, _) = rows(&[
         sends((0, 2), 100),
         sends((2, 2), 105),
@@ -192,7 +192,7 @@ fn a_copy_is_no_retransmission() {
 }
 
 #[test]
-fn a_gap_that_was_acknowledged_is_the_mirrors() {
+fn an_acknowledged_gap_is_mirror_loss() {
     let (rows, _) = rows(&[sends((0, 2), 100), sends((5, 6), 110), answer(ACK, 6, 150)]);
     let a = &rows[0];
     assert_eq!(
@@ -202,7 +202,7 @@ fn a_gap_that_was_acknowledged_is_the_mirrors() {
 }
 
 #[test]
-fn a_gap_while_the_capture_was_blind_is_unknown() {
+fn a_gap_during_capture_loss_is_unknown() {
     let mut connections = Connections::new(ConnectionSettings::default(), &Settings::default());
     connections.capture_lost(103_000, 109_000);
     for runs in [sends((0, 2), 100), sends((5, 6), 110), answer(ACK, 6, 150)] {
@@ -215,9 +215,9 @@ fn a_gap_while_the_capture_was_blind_is_unknown() {
 }
 
 #[test]
-fn directions_are_bounded_and_the_oldest_give_way() {
+fn directions_are_bounded_and_the_oldest_are_evicted() {
     let settings = ConnectionSettings {
-        most_directions: 64,
+        max_directions: 64,
         ..ConnectionSettings::default()
     };
     let mut connections = Connections::new(settings, &Settings::default());

@@ -1,4 +1,4 @@
-//! What was retransmitted after a timeout: lost, or only answered late.
+//! Packets retransmitted after a timeout: lost, or only answered late.
 
 use super::context::Context;
 use super::direction::Direction;
@@ -8,8 +8,8 @@ use super::recovery::PendingTimeout;
 use rocescope_wire::Psn;
 
 impl Direction {
-    /// The sender's timer ran out for what had passed and was not acknowledged: whether it was
-    /// lost, the next answer tells.
+    /// The sender's timer expired for unacknowledged packets that had passed: the next answer shows whether they were
+    /// lost.
     pub(crate) fn suspect_timeout_loss(
         &mut self,
         psn: ExtendedPsn,
@@ -32,11 +32,11 @@ impl Direction {
         });
     }
 
-    /// The answer for all up to `answered` passed at its time, or none will any more.
+    /// The answer for everything up to `answered` passed at its time, or will never pass.
     ///
-    /// An answer that comes tells nothing of which copy it answers, but for one thing: when the
-    /// sender had waited more than twice the longest round trip before it retransmitted, the first
-    /// copy (or its answer) was lost. Else the answer may just have been slow.
+    /// An answer does not show which transmission it belongs to. But if the sender waited more than two times the
+    /// longest round trip before it retransmitted, the first one (or its answer) was lost. Otherwise the answer may
+    /// just have been slow.
     pub(crate) fn settle_timeout(
         &mut self,
         answered: Option<(ExtendedPsn, u64)>,

@@ -1,4 +1,4 @@
-//! What comes in waits, and is taken in order of time at every turn; rows go out.
+//! Queues input, and processes it by time at every turn; returns rows.
 
 use super::event_rows;
 use super::prefetch::GROUP;
@@ -9,13 +9,13 @@ use rocescope_model::{ConnectionRow, EventRow};
 use rocescope_record::{ControlPacket, RunRecord};
 
 impl Connections {
-    /// Takes a run; it waits until the next turn.
+    /// Queues a run until the next turn.
     #[inline]
     pub fn run(&mut self, run: &RunRecord) {
         self.sort_buffer.run(run);
     }
 
-    /// Takes a control packet; it waits likewise.
+    /// Queues a control packet.
     pub fn control_packet(&mut self, event: ControlPacket<'_>) {
         match event {
             ControlPacket::Mad(record) => self.sort_buffer.mad(record),
@@ -28,15 +28,14 @@ impl Connections {
         self.capture_loss.add(from_ns, to_ns);
     }
 
-    /// Whether so much waits that a turn should come before the window's end.
+    /// Whether the queue is so long that a turn is needed before the window's end.
     #[must_use]
     #[inline]
     pub fn wants_turn(&self) -> bool {
         self.sort_buffer.len() >= self.limit
     }
 
-    /// All runs that ended their slice before `time_ns` have come: takes what began before the
-    /// slice under way.
+    /// All runs whose slice ended before `time_ns` have arrived: processes those that began before the current slice.
     pub fn turn(&mut self, time_ns: u64) {
         self.now_ns = self.now_ns.max(time_ns);
         let in_window = time_ns % self.window_ns;
@@ -82,7 +81,7 @@ impl Connections {
         self.sort_buffer = order;
     }
 
-    /// Looks once a second of event time for what is idle and what is due.
+    /// Checks once per second of event time for idle directions and due rows.
     fn sweep(&mut self, time_ns: u64) {
         const EVERY_NS: u64 = 1_000_000_000;
         if time_ns.saturating_sub(self.swept_ns) < EVERY_NS {
@@ -97,12 +96,12 @@ impl Connections {
         }
     }
 
-    /// All runs that began before `time_ns` have come, also those of the slice under way.
+    /// All runs that began before `time_ns` have arrived, also those of the current slice.
     pub fn complete_before(&mut self, time_ns: u64) {
         self.complete_ns = time_ns;
     }
 
-    /// Takes all that waits: the capture is over at `time_ns`.
+    /// Processes the whole queue: the capture ended at `time_ns`.
     pub fn finish(&mut self) {
         self.release(u64::MAX);
         for at in self.directions.numbers() {
@@ -110,9 +109,8 @@ impl Connections {
         }
     }
 
-    /// Rows of connections that are gone or due since they were last taken, and of all that happened;
-    /// at the end (`all`) of every connection. About [`ROWS_AT_ONCE`] of them: answers whether there
-    /// are more, which the next call adds.
+    /// Adds rows of connections that are gone or due, and of events; at the end (`all`) of every connection. Adds about
+    /// [`ROWS_AT_ONCE`] and returns whether there are more for the next call.
     pub fn rows(
         &mut self,
         all: bool,

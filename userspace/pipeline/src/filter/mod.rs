@@ -1,8 +1,8 @@
-//! Which packets of a capture are wanted.
+//! Selects the packets of a capture.
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | `run` | the whole filter, applied to runs and single packets |
+//! | `run` | the full filter, applied to runs and single packets |
 //! | `packet` | the part of it that the kernel applies to every packet |
 
 mod packet;

@@ -1,7 +1,7 @@
-//! The part of a filter that the kernel holds against every packet.
+//! The part of a filter that the kernel applies to every packet.
 //!
-//! Sums of products, at most eight, of what [`Alternative`] can say. What it cannot say, and what is
-//! negated, counts as true: the kernel then lets pass what the filter behind it turns away.
+//! At most eight alternatives of tests that [`Alternative`] supports. Other tests and negations count as true: the
+//! kernel then passes packets that the full filter drops.
 
 use super::run::RunFilter;
 use alloc::string::String;
@@ -12,17 +12,16 @@ use rocescope_model::filter::{Comparison, Expression, Literal, Test};
 use rocescope_record::PacketFilter;
 use rocescope_record::filter::{ALTERNATIVES, Alternative, Prefix};
 
-/// One of these holds; none of none.
+/// The alternatives: a packet passes if one matches.
 type Any = Vec<Alternative>;
 
 impl RunFilter {
-    /// What can be held against a single packet, by its addresses, port and tags alone: every packet
-    /// that [`wants`](Self::wants) a run of passes it, and every event that
-    /// [`may_want`](Self::may_want) lets pass.
+    /// The part that tests a single packet by its addresses, port and tags alone. It passes every packet of a run that
+    /// [`wants`](Self::wants) selects, and every event that [`may_want`](Self::may_want) selects.
     #[must_use]
     pub fn packet_filter(&self) -> PacketFilter {
         let any = any_of(self.filter().expression());
-        // One that holds never is rare, and is left to the filter behind it.
+        // An alternative that never matches is rare, and is left to the full filter.
         if any.contains(&Alternative::ANY) {
             return PacketFilter::NONE;
         }
@@ -55,7 +54,7 @@ fn or(parts: impl Iterator<Item = Any>) -> Any {
     any
 }
 
-/// What holds where one of each side does; where that is more than can be held, the shorter side.
+/// Matches if one of each side matches; if that needs too many alternatives, the shorter side.
 fn both(left: Any, right: Any) -> Any {
     if left.contains(&Alternative::ANY) {
         return right;
@@ -77,7 +76,7 @@ fn both(left: Any, right: Any) -> Any {
     any
 }
 
-/// What holds where both do. Of two ports, VLANs or VNIs the first is asked for alone.
+/// Matches if both match. Of two ports, VLANs or VNIs only the first is tested.
 fn meet(left: &Alternative, right: &Alternative) -> Any {
     let mut one = *left;
     let (Some(src), Some(dst)) = (left.src.within(&right.src), left.dst.within(&right.dst)) else {
@@ -104,7 +103,7 @@ fn meet(left: &Alternative, right: &Alternative) -> Any {
                 one.either = within;
                 settled(one).into_iter().collect()
             }
-            // There is room for one such prefix: the other is the source's, or the destination's.
+            // There is only one prefix for either end: the other becomes that of the source or of the destination.
             None => {
                 one.either = right.either;
                 let forth = one.src.within(&left.either);
@@ -117,7 +116,7 @@ fn meet(left: &Alternative, right: &Alternative) -> Any {
     }
 }
 
-/// The prefix of either end, where it can only be that of one; `None` where it can be that of none.
+/// The prefix of either end, moved to the only end it can match; `None` if it can match none.
 fn settled(mut one: Alternative) -> Option<Alternative> {
     let Alternative {
         src, dst, either, ..
@@ -132,7 +131,7 @@ fn settled(mut one: Alternative) -> Option<Alternative> {
     Some(one)
 }
 
-/// One of the tests holds.
+/// One of the tests matches.
 fn term(tests: &[Test]) -> Any {
     if let [src, dst] = tests
         && (src.column.name, dst.column.name) == ("src", "dst")
@@ -148,7 +147,7 @@ fn term(tests: &[Test]) -> Any {
     or(tests.iter().map(said))
 }
 
-/// What a test says, where it can be said.
+/// A test as an alternative, if it is supported.
 fn said(test: &Test) -> Option<Alternative> {
     let any = Alternative::ANY;
     Some(match test.column.name {
@@ -196,7 +195,7 @@ fn prefix(test: &Test) -> Option<Prefix> {
     })
 }
 
-/// A filter of packets in the words of the filter language; `None` where it lets everything pass.
+/// The filter in the filter language; `None` if it passes everything.
 #[must_use]
 pub fn words(filter: &PacketFilter) -> Option<String> {
     let mut text = String::new();
@@ -209,7 +208,7 @@ pub fn words(filter: &PacketFilter) -> Option<String> {
             if text.len() > begin {
                 text.push_str(" and ");
             }
-            // Writing into a string does not fail.
+            // Writing to a string does not fail.
             let _ = text.write_fmt(arguments);
         };
         let ends = [
@@ -259,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_be_said_is_said_and_all_else_passes() {
+    fn supported_tests_are_kept_and_all_others_pass() {
         for (text, expected) in [
             ("host 10.0.0.1", Some("host 10.0.0.1")),
             ("host 10.0.0.1 and not service cnp", Some("host 10.0.0.1")),
@@ -287,7 +286,7 @@ mod tests {
             let said = words(&filter(text).packet_filter());
             assert_eq!(said.as_deref(), expected, "{text}");
         }
-        // More than eight are left to the filter behind it, unless something else narrows them.
+        // More than eight are left to the full filter, unless something else narrows them.
         let ports: Vec<_> = (1..=9).map(|port| format!("port {port}")).collect();
         let ports = ports.join(" or ");
         assert_eq!(filter(&ports).packet_filter(), PacketFilter::NONE);
@@ -350,9 +349,9 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2_000))]
 
-        /// What the whole filter wants, the kernel's part lets pass: packets and events.
+        /// The kernel's part passes all packets and events that the full filter selects.
         #[test]
-        fn nothing_that_is_wanted_is_turned_away(
+        fn no_selected_packet_is_dropped(
             text in text(),
             flows in proptest::collection::vec(flow(), 40),
             opcode in select(&[0x04u8, 0x0a, 0x64][..]),

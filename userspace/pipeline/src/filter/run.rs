@@ -1,9 +1,8 @@
-//! A filter held against runs: which packets of a capture are wanted.
+//! Applies a filter to runs and single packets.
 //!
-//! A run is kept or left out as a whole. What a filter may ask of it is the same for all its packets
-//! (addresses, queue pairs, VLAN, service), but for two columns: `opcode` holds when one packet of
-//! the run has it, and `ecn_ce_packets` counts those of the run. So the choice is the same whether
-//! the run was made in the kernel or here.
+//! A run is kept or dropped as a whole. The columns that a filter may test are the same for all its packets (addresses,
+//! queue pairs, VLAN, service), except two: `opcode` matches if one packet of the run has it, and `ecn_ce_packets`
+//! counts those of the run. So the result is the same whether the kernel or this process made the run.
 
 use crate::fields::{address, opcode_name, vlan, vni};
 use rocescope_model::filter::{Filter, FilterError, Literal, Test};
@@ -11,7 +10,7 @@ use rocescope_model::{Cell, Text, Value};
 use rocescope_record::{ControlPacket, RunRecord};
 use rocescope_wire::{FlowKey, Opcode, Packet};
 
-/// The columns that packets can answer for.
+/// The columns that packets have.
 pub const COLUMNS: [&str; 11] = [
     "src",
     "dst",
@@ -26,17 +25,17 @@ pub const COLUMNS: [&str; 11] = [
     "ecn_ce_packets",
 ];
 
-/// A filter of which every term can be told of a packet.
+/// A filter whose every term applies to packets.
 #[derive(Clone, Debug)]
 pub struct RunFilter {
     filter: Filter,
 }
 
 impl RunFilter {
-    /// Every term of `filter` can be told of a packet.
+    /// Checks that every term of `filter` applies to packets.
     ///
     /// # Errors
-    /// [`FilterError`] points at the first that cannot, such as a rate.
+    /// [`FilterError`] points at the first term that does not, such as a rate.
     pub fn new(filter: &Filter) -> Result<Self, FilterError> {
         filter.expect_columns(&COLUMNS, "packets")?;
         Ok(Self {
@@ -44,13 +43,13 @@ impl RunFilter {
         })
     }
 
-    /// As it was written.
+    /// The filter as written.
     #[must_use]
     pub const fn filter(&self) -> &Filter {
         &self.filter
     }
 
-    /// Whether the packets of a run are wanted.
+    /// Whether the filter selects a run.
     #[must_use]
     pub fn wants(&self, run: &RunRecord) -> bool {
         let marked = u64::from(run.congestion_experienced);
@@ -65,7 +64,7 @@ impl RunFilter {
         self.filter.expression().holds(&mut ask) == Some(true)
     }
 
-    /// Whether a single packet is wanted.
+    /// Whether the filter selects a single packet.
     #[must_use]
     pub fn wants_packet(&self, packet: &Packet) -> bool {
         let marked = u64::from(packet.congestion_experienced);
@@ -80,8 +79,8 @@ impl RunFilter {
         self.filter.expression().holds(&mut ask) == Some(true)
     }
 
-    /// Whether what sets up a connection may concern packets that are wanted: all but what its
-    /// addresses and tags rule out, either way round.
+    /// Whether a control packet may concern selected packets: unless its addresses and tags exclude that in both
+    /// directions.
     #[must_use]
     pub fn may_want(&self, event: &ControlPacket<'_>) -> bool {
         let (src, dst, tags) = match event {
@@ -112,12 +111,12 @@ impl RunFilter {
     }
 }
 
-/// What the key of a flow answers; `None` for a column that is not in it.
+/// The value of a column in a flow key; `None` for other columns.
 fn of_flow(flow: &FlowKey, src_qpn: u32, test: &Test) -> Option<bool> {
     let value = match test.column.name {
         "src" => return Some(network(flow.src, test)),
         "dst" => return Some(network(flow.dst, test)),
-        // Only datagrams carry it.
+        // Only datagrams have it.
         "src_qpn" if src_qpn == 0 => Value::Null,
         "src_qpn" => integer(src_qpn),
         "dst_qpn" => integer(flow.dst_qpn),

@@ -1,4 +1,4 @@
-//! The flows of several capture points by key, with what each point may have seen beyond its list.
+//! Merges the flows of several capture points by key, with bounds for flows that a point does not list.
 
 use super::part::{Part, Target, hash};
 use super::sketches::Sketches;
@@ -13,13 +13,13 @@ use rocescope_model::{FlowRow, Over, Row};
 pub(super) struct Merged {
     /// Largest first.
     pub(super) rows: Vec<FlowRow>,
-    /// They are all there are, and exact.
+    /// Whether these are all flows, and exact.
     pub(super) complete: bool,
-    /// The same of each point alone.
+    /// `complete` of each point.
     pub(super) complete_parts: Vec<bool>,
 }
 
-/// What tells a flow from another; its hash first, for most comparisons end there.
+/// The identity of a flow; its hash first, because most comparisons end there.
 type Key = (
     i64,
     (IpAddr, IpAddr),
@@ -87,7 +87,7 @@ impl Merged {
     }
 }
 
-/// The order of flow keys: that of their bytes, IPv4 addresses mapped.
+/// Orders flow keys by their bytes, with mapped IPv4 addresses.
 fn order(row: &FlowRow) -> impl Ord + use<> {
     let bytes = |address: IpAddr| match address {
         IpAddr::V4(address) => address.to_ipv6_mapped().octets(),
@@ -104,7 +104,7 @@ fn order(row: &FlowRow) -> impl Ord + use<> {
     )
 }
 
-/// What a point saw beyond the flows that it lists.
+/// Bounds for the flows that a point does not list.
 struct Unlisted<'a> {
     packets: u64,
     frame_bytes: u64,
@@ -120,8 +120,8 @@ impl<'a> Unlisted<'a> {
         }
         for row in &part.flows {
             packets = packets.saturating_sub(row.packets - row.error_packets.min(row.packets));
-            let least = row.frame_bytes - row.error_frame_bytes.min(row.frame_bytes);
-            frame_bytes = frame_bytes.saturating_sub(least);
+            let min = row.frame_bytes - row.error_frame_bytes.min(row.frame_bytes);
+            frame_bytes = frame_bytes.saturating_sub(min);
         }
         Self {
             packets,
@@ -130,7 +130,7 @@ impl<'a> Unlisted<'a> {
         }
     }
 
-    /// Adds the most that an unlisted flow can have had here to its size and to its error.
+    /// Adds the maximum that an unlisted flow can have had here to its size and to its error.
     fn widen(&self, row: &mut FlowRow) {
         let flow = hash(row.flow_hash);
         let sketched = |table: &Option<rocescope_sketches::CountMin>| {

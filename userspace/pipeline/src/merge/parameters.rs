@@ -1,4 +1,4 @@
-//! What datasets must have in common, read from the footers of their segments.
+//! Parameters that must be equal in all datasets, read from the footers of their segments.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -23,18 +23,20 @@ pub struct Parameters {
 
 /// Two segments were made with different parameters.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{key} is {theirs} there and {ours} elsewhere: only equal ones can be merged")]
+#[error(
+    "{key} is {theirs} in one dataset and {ours} in another: only datasets with equal values can be merged"
+)]
 pub struct Differs {
     /// The footer's key.
     pub key: &'static str,
-    /// Its value in what was read before.
+    /// Its value in the datasets read before.
     pub ours: String,
-    /// Its value in what was to be joined.
+    /// Its value in the dataset to add.
     pub theirs: String,
 }
 
 impl Parameters {
-    /// Those in a footer.
+    /// The parameters in a footer.
     pub fn of<'a>(footer: impl Fn(&str) -> Option<&'a str>) -> Self {
         Self {
             values: EQUAL.map(|key| footer(key).map(ToString::to_string)),
@@ -42,11 +44,11 @@ impl Parameters {
         }
     }
 
-    /// Takes in the parameters of another segment. Tables of Count-Min that were updated
-    /// conservatively do merge, to an upper bound, and the result is conservative.
+    /// Adds the parameters of another segment. Count-Min tables with conservative update do merge, to an upper bound;
+    /// the result is conservative.
     ///
     /// # Errors
-    /// [`Differs`] names the first that is not equal.
+    /// [`Differs`] names the first parameter that differs.
     pub fn join(&mut self, other: &Self) -> Result<(), Differs> {
         let both = self.values.iter().zip(&other.values);
         for (key, (ours, theirs)) in EQUAL.iter().zip(both) {
@@ -63,7 +65,7 @@ impl Parameters {
         Ok(())
     }
 
-    /// The elephant threshold; without one nothing is an elephant.
+    /// The elephant threshold; infinite if there is none.
     #[must_use]
     pub fn elephant_bps(&self) -> f64 {
         let [_, elephant, ..] = &self.values;
@@ -71,7 +73,7 @@ impl Parameters {
         value.unwrap_or(f64::INFINITY)
     }
 
-    /// The footer of what was merged.
+    /// The footer of the merged dataset.
     #[must_use]
     pub fn footer(&self) -> Vec<(String, String)> {
         let known = EQUAL.iter().zip(&self.values);
@@ -100,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn conservative_tables_merge_and_say_so() {
+    fn conservative_tables_merge_and_are_marked() {
         let mut joined = parameters("64", "false");
         joined.join(&parameters("64", "true")).unwrap();
         let conservative = (footer::COUNT_MIN_CONSERVATIVE.into(), "true".into());
@@ -113,7 +115,7 @@ mod tests {
         let error = parameters("64", "false").join(&parameters("65", "false"));
         assert_eq!(
             error.unwrap_err().to_string(),
-            "rocescope.count_min.width is 65 there and 64 elsewhere: only equal ones can be merged"
+            "rocescope.count_min.width is 65 in one dataset and 64 in another: only datasets with equal values can be merged"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! The rows of one window at one capture point, and why they cannot be merged.
+//! The rows of one window at one capture point, and merge errors.
 
 use alloc::vec::Vec;
 use rocescope_model::{FlowRow, OpcodeRow, Text, WindowRow};
@@ -7,8 +7,7 @@ use rocescope_sketches::hyper_log_log::HllError;
 use rocescope_sketches::linear_counting::RowError;
 use rocescope_sketches::{FlowHash, Mismatch};
 
-/// One window as one capture point saw it. There are several rows of `windows` where it was started
-/// anew within the window.
+/// One window of one capture point. It has several rows of `windows` if the capture restarted within the window.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Part {
     /// Totals and sketches.
@@ -19,12 +18,12 @@ pub struct Part {
     pub opcodes: Vec<OpcodeRow>,
 }
 
-/// What the merged rows are to be.
+/// Settings of the merged rows.
 #[derive(Clone, Debug)]
 pub struct Target {
-    /// Name of the capture point in them.
+    /// Name of the capture point in the merged rows.
     pub observer: Text,
-    /// Frame bits a second from which a flow is an elephant.
+    /// Frame bits per second from which a flow is an elephant.
     pub elephant_bps: f64,
 }
 
@@ -39,10 +38,10 @@ pub enum MergeError {
         /// What differs.
         mismatch: Mismatch,
     },
-    /// `linear_counting` holds something else.
+    /// `linear_counting` is not a valid bitmap.
     #[error("linear_counting: {0}")]
     Bitmap(RowError),
-    /// A Count-Min column holds something else.
+    /// A Count-Min column is not a valid table.
     #[error("{column}: {error}")]
     CountMin {
         /// The column.
@@ -50,11 +49,11 @@ pub enum MergeError {
         /// What is wrong.
         error: SparkError,
     },
-    /// `hll_flows` holds something else.
+    /// `hll_flows` is not a valid HyperLogLog.
     #[error("hll_flows: {0}")]
     HyperLogLog(HllError),
-    /// Not all flows are listed, and the sketches that know of the others were left out.
-    #[error("not all of its flows are listed, and without sketches the others cannot be counted")]
+    /// Not all flows are listed, and the sketches that count the others are missing.
+    #[error("not all flows are listed, and without sketches the others cannot be counted")]
     NoSketches,
 }
 

@@ -1,4 +1,4 @@
-//! The sketches of several rows of `windows` as one. One that any row lacks, all lack.
+//! Merges the sketches of several rows of `windows`. A sketch that one row lacks is left out.
 
 use super::part::MergeError;
 use rocescope_model::WindowRow;
@@ -14,7 +14,7 @@ pub(super) struct Sketches {
 }
 
 impl Sketches {
-    /// Those of the rows of one capture point.
+    /// The sketches of the rows of one capture point.
     pub(super) fn of(rows: &[WindowRow]) -> Result<Self, MergeError> {
         let each = rows.iter().map(Self::read);
         Self::merged(&each.collect::<Result<alloc::vec::Vec<_>, _>>()?)

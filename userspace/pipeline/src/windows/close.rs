@@ -1,4 +1,4 @@
-//! A window that is over, on its way into rows and into the total.
+//! Adds finished windows to the rows and to the total.
 
 use crate::flow_table::FlowTable;
 use crate::mirror::Mirror;
@@ -11,7 +11,7 @@ use crate::window::Window;
 use alloc::vec::Vec;
 use rocescope_model::WindowRows;
 
-/// What windows leave behind when they close.
+/// The state that outlives windows.
 #[derive(Debug)]
 pub(crate) struct ClosedWindows {
     pub(crate) rows: WindowRows,
@@ -20,7 +20,7 @@ pub(crate) struct ClosedWindows {
     /// The shape of the sketches.
     pub(crate) empty: Sketches,
     sketches: Sketches,
-    /// What the rows of closed windows have told of the mirror.
+    /// The mirror counts already in rows of closed windows.
     mirror: Mirror,
 }
 
@@ -36,7 +36,7 @@ impl ClosedWindows {
         }
     }
 
-    /// Adds the rows of a window, and empties it. `mirror` is what the mirror has done so far.
+    /// Adds the rows of a window, and clears it. `mirror` has the mirror counts so far.
     pub(crate) fn close(
         &mut self,
         start_ns: u64,
@@ -88,7 +88,7 @@ impl ClosedWindows {
         window.clear();
     }
 
-    /// Completes the changes of rate under way: the capture is over.
+    /// Completes pending changes of rate at the end of the capture.
     pub(crate) fn finish(&mut self, settings: &Settings) {
         let Self {
             changes,
@@ -102,8 +102,7 @@ impl ClosedWindows {
     }
 }
 
-/// The largest flows, exact and bounded ones together, largest first: as many as become rows or
-/// could be elephants.
+/// The largest flows, exact and bounded, largest first: all that become rows or could be elephants.
 fn largest(flows: &FlowTable, overflow: Option<&Overflow>, settings: &Settings) -> Vec<Bounded> {
     let wanted = settings.flow_rows.max(FOLLOWED);
     let mut top: Vec<Bounded> = flows

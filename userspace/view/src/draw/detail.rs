@@ -1,4 +1,4 @@
-//! Every field of the chosen row, with its unit and what it says.
+//! Every field of the selected row, with its unit and explanation.
 
 use super::overlay;
 use super::pen::Pen;
@@ -21,12 +21,24 @@ const VALUE: u16 = 26;
 struct Line {
     name: &'static str,
     value: String,
-    says: String,
+    help: String,
     tone: Tone,
 }
 
-/// How far the page scrolls.
-pub(crate) fn most_scroll(view: &View) -> usize {
+impl Line {
+    fn new(name: &'static str, value: String, tone: Tone) -> Self {
+        let help = String::new();
+        Self {
+            name,
+            value,
+            help,
+            tone,
+        }
+    }
+}
+
+/// The last line that the page scrolls to.
+pub(crate) fn max_scroll(view: &View) -> usize {
     let screen = Rect::new(0, 0, view.size.0, view.size.1);
     let Some((lines, page)) = page(view, screen) else {
         return 0;
@@ -41,22 +53,17 @@ pub(super) fn draw(view: &View, screen: Rect, scroll: usize, pen: &mut Pen<'_>) 
         return;
     };
     let table = view.focus().table();
-    let heading = format!("{}: every field of the row", table.name);
+    let heading = format!("{}: all fields of the row", table.name);
     let inside = overlay::inside(page);
     let first = scroll.min(lines.len().saturating_sub(inside.height.into()));
     overlay::frame(page, &heading, first, lines.len(), pen);
     for (line, y) in lines.iter().skip(first).zip(inside.y..inside.bottom()) {
         pen.text(inside.x, y, line.name, NAME, Tone::Heading);
-        pen.text(
-            inside.x + NAME,
-            y,
-            &line.value,
-            inside.width - NAME,
-            line.tone,
-        );
+        let (x, width) = (inside.x + NAME, inside.width - NAME);
+        pen.text(x, y, &line.value, width, line.tone);
         let x = inside.x + NAME + VALUE;
         let width = inside.right().saturating_sub(x);
-        pen.text(x, y, &line.says, width, Tone::Faint);
+        pen.text(x, y, &line.help, width, Tone::Faint);
     }
 }
 
@@ -64,20 +71,20 @@ fn page(view: &View, screen: Rect) -> Option<(Vec<Line>, Rect)> {
     let shown = view.shown.as_ref()?;
     let row = view.listing(view.focus()).chosen()?;
     let width = WIDTH.min(screen.width.saturating_sub(4));
-    let says = usize::from(width.saturating_sub(4 + NAME + VALUE));
+    let help_width = usize::from(width.saturating_sub(4 + NAME + VALUE));
     let mut lines = match view.focus() {
         Pane::Mesh => verdicts(shown, width.saturating_sub(4 + NAME)),
         _ => history(view, shown, row),
     };
     let cells = view.focus().cells(shown);
     for (at, column) in view.focus().table().columns.iter().enumerate() {
-        field(cells, row, at, column, says, &mut lines);
+        field(cells, row, at, column, help_width, &mut lines);
     }
     let page = overlay::place(screen, width, lines.len());
     Some((lines, page))
 }
 
-/// The flow's rates over the windows kept.
+/// The flow's rates in the windows kept.
 fn history(view: &View, shown: &Shown, row: usize) -> Vec<Line> {
     let flow = shown.rows.flows.get(row);
     let Some(flow) = flow.filter(|_| view.focus() == Pane::Flows) else {
@@ -86,32 +93,20 @@ fn history(view: &View, shown: &Shown, row: usize) -> Vec<Line> {
     let newest = view.recent.newest().unwrap_or(0);
     let rates = view.series.rates(flow.flow_hash, shown.number, newest);
     let known = || rates.iter().filter(|rate| rate.is_finite());
-    let most = known().copied().fold(0.0, f32::max);
-    let least = known().copied().fold(f32::INFINITY, f32::min);
+    let max = known().copied().fold(0.0, f32::max);
+    let min = known().copied().fold(f32::INFINITY, f32::min);
     let of = |bps: f32| human::rate(f64::from(bps), view.options.rates);
     let width = rates.len().max(1);
+    let trend = format::sparkline(&rates, width, view.options.glyphs);
+    let (count, min, max) = (known().count(), of(min.min(max)), of(max));
+    let range = format!("{count} windows, {min} to {max}");
     vec![
-        Line {
-            name: "trend",
-            value: format::sparkline(&rates, width, view.options.glyphs),
-            says: String::new(),
-            tone: Tone::Amount,
-        },
-        Line {
-            name: "",
-            value: format!(
-                "{} windows, {} to {}",
-                known().count(),
-                of(least.min(most)),
-                of(most)
-            ),
-            says: String::new(),
-            tone: Tone::Faint,
-        },
+        Line::new("trend", trend, Tone::Amount),
+        Line::new("", range, Tone::Faint),
     ]
 }
 
-/// The verdicts of the mesh, all of them.
+/// All verdicts of the mesh.
 fn verdicts(shown: &Shown, width: u16) -> Vec<Line> {
     let mut lines = Vec::new();
     let width = width.into();
@@ -125,15 +120,10 @@ fn verdicts(shown: &Shown, width: u16) -> Vec<Line> {
     lines
 }
 
-/// A text over several lines.
+/// Wraps a text over several lines.
 fn sentence(name: &'static str, text: &str, width: usize, tone: Tone, lines: &mut Vec<Line>) {
     for (at, value) in overlay::wrap(text, width).into_iter().enumerate() {
-        lines.push(Line {
-            name: if at == 0 { name } else { "" },
-            value,
-            says: String::new(),
-            tone,
-        });
+        lines.push(Line::new(if at == 0 { name } else { "" }, value, tone));
     }
 }
 
@@ -148,31 +138,29 @@ fn field(
     let value = cells.value(row, at);
     let mut shown = exact(&value, human::unit(cells, row, at));
     if column.kind == Type::Text && shown.chars().count() >= usize::from(VALUE) {
-        // A sentence: what it says is in it.
+        // A sentence explains itself.
         let room = width + usize::from(VALUE);
         return sentence(column.name, &shown, room, Tone::Text, lines);
     }
     shown = format::fit(&shown, usize::from(VALUE) - 2);
-    let mut says = overlay::wrap(column.help, width).into_iter();
+    let mut help = overlay::wrap(column.help, width).into_iter();
     lines.push(Line {
         name: column.name,
         value: shown,
-        says: says.next().unwrap_or_default(),
+        help: help.next().unwrap_or_default(),
         tone: if value == Value::Null {
             Tone::Faint
         } else {
             Tone::Text
         },
     });
-    lines.extend(says.map(|says| Line {
-        name: "",
-        value: String::new(),
-        says,
-        tone: Tone::Text,
+    lines.extend(help.map(|help| Line {
+        help,
+        ..Line::new("", String::new(), Tone::Text)
     }));
 }
 
-/// The whole number with its unit, and what is easier to read where that is another.
+/// The exact number with its unit, and a shorter form where that differs.
 fn exact(value: &Value<'_>, unit: Unit) -> String {
     match (value, unit) {
         (Value::I64(number), Unit::None | Unit::UnixNanoseconds) => number.to_string(),

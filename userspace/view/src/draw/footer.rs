@@ -1,4 +1,4 @@
-//! The last line: what is typed, a note, or the keys that matter now.
+//! The last line: the filter as it is typed, a note, or the keys that apply.
 
 use super::pen::{Pen, piece};
 use crate::format;
@@ -12,7 +12,7 @@ use ratatui::layout::Rect;
 pub(super) fn draw(view: &View, area: Rect, pen: &mut Pen<'_>) {
     if let Layer::Filter(text, wrong) = &view.layer {
         let x = pen.text(area.x + 1, area.y, "filter /", area.width, Tone::Focus);
-        // The end of a long text is where the typing happens.
+        // Typing happens at the end: that end of a long text is shown.
         let length = text.chars().count();
         let room = usize::from(area.width) * 2 / 3;
         let hidden = length.saturating_sub(room);
@@ -20,7 +20,7 @@ pub(super) fn draw(view: &View, area: Rect, pen: &mut Pen<'_>) {
         let end = pen.text(x, area.y, &seen, area.width, Tone::Text);
         pen.text(end, area.y, " ", 1, Tone::Chosen);
         if let Some(wrong) = wrong {
-            // Places count in bytes of the text without the blanks around it.
+            // Positions count bytes of the trimmed text.
             let trimmed = text.trim_start();
             let blanks = length - trimmed.chars().count();
             let at = |byte: usize| blanks + trimmed.get(..byte).unwrap_or(trimmed).chars().count();
@@ -57,13 +57,13 @@ pub(super) fn draw(view: &View, area: Rect, pen: &mut Pen<'_>) {
         _ if view.focus() == Pane::Mesh => &[
             (Action::Quit, "quit"),
             (Action::Help, "help"),
-            (Action::SortNext, "figure"),
+            (Action::SortNext, "metric"),
             (Action::NextTarget, "right"),
             (Action::PreviousTarget, "left"),
             (Action::Top, "worst"),
             (Action::Detail, "detail"),
             (Action::Earlier, "back"),
-            (Action::Later, "on"),
+            (Action::Later, "forward"),
             (Action::Filter, "filter"),
             (Action::Pause, "pause"),
             (Action::NextPane, "pane"),
@@ -78,21 +78,21 @@ pub(super) fn draw(view: &View, area: Rect, pen: &mut Pen<'_>) {
             (Action::Freeze, "freeze"),
             (Action::Pause, "pause"),
             (Action::Earlier, "back"),
-            (Action::Later, "on"),
+            (Action::Later, "forward"),
             (Action::Units, "units"),
             (Action::Longer, "longer"),
             (Action::NextPane, "pane"),
             (Action::Zoom, "zoom"),
         ],
     };
-    let mut matters = u8::MAX;
+    let mut priority = u8::MAX;
     let mut pieces = Vec::new();
     if !view.filter.is_empty() {
         let text = format!("/{}", format::fit(&view.filter, 30));
         pieces.push(piece(text, Tone::Notice, u8::MAX));
     }
-    for (action, says) in hints {
-        // A live source cannot be paused, and nothing is left to pause at the end.
+    for (action, name) in hints {
+        // A live source and one that has ended cannot be paused.
         let live = matches!(view.header.motion, Motion::Live | Motion::Ended);
         let Some(key) = view.options.keys.of(*action).next() else {
             continue;
@@ -100,8 +100,8 @@ pub(super) fn draw(view: &View, area: Rect, pen: &mut Pen<'_>) {
         if *action == Action::Pause && live {
             continue;
         }
-        matters -= 1;
-        pieces.push(piece(format!("{key} {says}"), Tone::Faint, matters));
+        priority -= 1;
+        pieces.push(piece(format!("{key} {name}"), Tone::Faint, priority));
     }
     pen.line(area, pieces, Vec::new());
 }

@@ -1,4 +1,4 @@
-//! Source and time, rates, the identity, what was lost.
+//! The header: source and time, rates, the sum of frames, losses.
 
 use super::pen::{Pen, Piece, piece};
 use super::sla;
@@ -16,31 +16,23 @@ use rocescope_model::{Time, Unit, Value, WindowRow, human};
 const SPARK: usize = 20;
 
 pub(super) fn draw(view: &View, area: Rect, pen: &mut Pen<'_>) {
-    let line = |at: u16| Rect {
-        y: area.y + at,
-        height: 1,
-        ..area
-    };
-    let (left, right) = place(view);
+    let line = |at: u16| Rect::new(area.x, area.y + at, area.width, 1);
+    let (left, right) = source(view);
     pen.line(line(0), left, right);
-    let (right, alone) = (own(view), view.shown.as_ref());
-    let Some(shown) = alone else {
+    let right = usage(view);
+    let Some(shown) = view.shown.as_ref() else {
         let waiting = match view.header.motion {
-            Motion::Ended => "no window: the input held no frame",
+            Motion::Ended => "no window: the input has no frames",
             _ => "waiting for the first window to end",
         };
         pen.line(line(1), vec![piece(waiting, Tone::Notice, 9)], right);
         return;
     };
     if let (Pane::Mesh, Some(mesh)) = (view.focus(), view.mesh_shown()) {
-        let area = Rect {
-            height: area.height - 1,
-            ..line(1)
-        };
-        return sla::draw(mesh, area, right, pen);
+        return sla::draw(mesh, line(1), right, pen);
     }
     if shown.windows == 0 {
-        let text = "no packet was captured at this time; there are probes";
+        let text = "no packets were captured at this time; probes are available";
         let left = vec![piece(text, Tone::Notice, 9)];
         return pen.line(line(1), left, right);
     }
@@ -49,8 +41,8 @@ pub(super) fn draw(view: &View, area: Rect, pen: &mut Pen<'_>) {
     pen.line(line(3), losses(view, &shown.total), marks(shown));
 }
 
-/// What is looked at, and when.
-fn place(view: &View) -> (Vec<Piece>, Vec<Piece>) {
+/// The source, how time passes, and the time of the window.
+fn source(view: &View) -> (Vec<Piece>, Vec<Piece>) {
     let header = &view.header;
     let mut left = vec![
         piece("rocescope", Tone::Heading, 2),
@@ -90,22 +82,16 @@ fn place(view: &View) -> (Vec<Piece>, Vec<Piece>) {
     (left, right)
 }
 
-fn own(view: &View) -> Vec<Piece> {
+/// What this process uses.
+fn usage(view: &View) -> Vec<Piece> {
     let Some(own) = view.header.own else {
         return Vec::new();
     };
-    let resident = Value::F64(own.resident_bytes as f64);
+    let resident = human::readable(&Value::F64(own.resident_bytes as f64), Unit::Bytes);
+    let cpu = format!("CPU {:.1} %", own.cpu_ratio * 100.0);
     vec![
-        piece(
-            format!("CPU {:.1} %", own.cpu_ratio * 100.0),
-            Tone::Faint,
-            7,
-        ),
-        piece(
-            format!("RSS {}", human::readable(&resident, Unit::Bytes)),
-            Tone::Faint,
-            6,
-        ),
+        piece(cpu, Tone::Faint, 7),
+        piece(format!("RSS {resident}"), Tone::Faint, 6),
     ]
 }
 
@@ -128,12 +114,12 @@ fn rates(view: &View, shown: &Shown) -> Vec<Piece> {
     ]
 }
 
-/// How many flows, and how sure that is.
+/// The number of flows and its uncertainty.
 fn flows(shown: &Shown) -> String {
     let total = &shown.total;
     let number = grouped(total.flows);
     if shown.more_flows {
-        // Distinct flows of several windows cannot be told from their tops.
+        // The top flows of several windows do not give their number of distinct flows.
         format!("flows ≥ {number}")
     } else if total.flows_exact {
         format!("flows {number} exact")
@@ -143,7 +129,7 @@ fn flows(shown: &Shown) -> String {
     }
 }
 
-/// Frames are what they are classed as. Parts that are nothing give way where there is no room.
+/// Frames as the sum of their classes. Classes of zero frames are left out where room is short.
 fn identity(total: &WindowRow, area: Rect, pen: &mut Pen<'_>) {
     let parts = [
         ("RoCEv2", total.roce_packets, Tone::Text),
@@ -158,9 +144,9 @@ fn identity(total: &WindowRow, area: Rect, pen: &mut Pen<'_>) {
     let frames = format!("{} frames", grouped(total.frames));
     let all: Vec<String> = parts.iter().map(text).collect();
     let length = frames.len() + 3 + all.iter().map(|part| part.len() + 3).sum::<usize>();
-    let room = length <= usize::from(area.width);
+    let fits = length <= usize::from(area.width);
     let mut x = pen.text(area.x + 1, area.y, &frames, area.width, Tone::Text) + 1;
-    // Live, a run may reach over the end of its window by a tick: then the two differ by a few.
+    // In a live capture a run may extend past the end of its window by a tick: then the two differ slightly.
     let (sign, tone) = if sum == total.frames {
         ("=", Tone::Good)
     } else {
@@ -168,7 +154,7 @@ fn identity(total: &WindowRow, area: Rect, pen: &mut Pen<'_>) {
     };
     x = pen.text(x, area.y, sign, 2, tone) + 1;
     for (at, part) in parts.iter().enumerate() {
-        if at > 1 && part.1 == 0 && !room {
+        if at > 1 && part.1 == 0 && !fits {
             continue;
         }
         if at > 0 {
@@ -180,7 +166,7 @@ fn identity(total: &WindowRow, area: Rect, pen: &mut Pen<'_>) {
     }
 }
 
-/// Everything that can be lost, with its reason.
+/// Capture loss and mirror loss by cause. Fabric loss is in the panes, by connection and event.
 fn losses(view: &View, total: &WindowRow) -> Vec<Piece> {
     let Losses {
         live,
@@ -189,34 +175,37 @@ fn losses(view: &View, total: &WindowRow) -> Vec<Piece> {
         windows_not_shown,
     } = view.header.losses;
     let elsewhere = view.lost_packets.saturating_sub(total.lost_packets);
+    let mirror = total.mirror_lost_packets.unwrap_or(0);
     let known = total.lost_packets
         + elsewhere
-        + total.mirror_lost_packets.unwrap_or(0)
+        + mirror
         + interface_frames.unwrap_or(0)
         + socket_frames.unwrap_or(0);
-    let mut pieces = vec![if known == 0 {
-        piece("lost 0", Tone::Good, 10)
+    let name = if mirror == 0 {
+        "capture loss"
     } else {
-        piece(format!("lost {}", grouped(known)), Tone::Bad, 10)
-    }];
-    let mut part = |name: &str, number: Option<u64>, matters: u8| {
+        "capture + mirror loss"
+    };
+    let tone = if known == 0 { Tone::Good } else { Tone::Bad };
+    let mut pieces = vec![piece(format!("{name} {}", grouped(known)), tone, 10)];
+    let mut part = |name: &str, number: Option<u64>, priority: u8| {
         let (text, tone) = match number {
             None => (format!("{name} ?"), Tone::Faint),
             Some(0) => (format!("{name} 0"), Tone::Faint),
             Some(number) => (format!("{name} {}", grouped(number)), Tone::Bad),
         };
-        let matters = if tone == Tone::Bad { 9 } else { matters };
-        pieces.push(piece(text, tone, matters));
+        let priority = if tone == Tone::Bad { 9 } else { priority };
+        pieces.push(piece(text, tone, priority));
     };
     part("ring", Some(total.lost_packets), 7);
     if elsewhere > 0 {
-        part("ring before", Some(elsewhere), 7);
+        part("ring, other windows", Some(elsewhere), 7);
     }
     if live {
         part("interface", interface_frames, 6);
         part("socket", socket_frames, 6);
     }
-    part("mirror", total.mirror_lost_packets, 4);
+    part("mirror loss", total.mirror_lost_packets, 4);
     part("late", Some(total.late_packets), 5);
     if windows_not_shown > 0 {
         part("windows not shown", Some(windows_not_shown), 8);
@@ -224,13 +213,13 @@ fn losses(view: &View, total: &WindowRow) -> Vec<Piece> {
     pieces
 }
 
-/// What deserves a look, where there is any.
+/// Counts that deserve attention, if above zero.
 fn marks(shown: &Shown) -> Vec<Piece> {
     let total = &shown.total;
     let verdicts = shown.mesh.verdicts.len() as u64;
-    let mark = |name: &str, number: u64, tone, matters| {
+    let mark = |name: &str, number: u64, tone, priority| {
         let text = format!("{name} {}", grouped(number));
-        (number > 0).then(|| piece(text, tone, matters))
+        (number > 0).then(|| piece(text, tone, priority))
     };
     [
         mark("verdicts", verdicts, Tone::Bad, 9),

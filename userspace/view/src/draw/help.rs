@@ -1,4 +1,4 @@
-//! Keys and marks.
+//! The help page: keys, and what the marks on the screen mean.
 
 use super::overlay;
 use super::pen::Pen;
@@ -10,9 +10,9 @@ use ratatui::layout::Rect;
 const WIDTH: u16 = 76;
 const KEYS: u16 = 18;
 /// Cells of an explanation.
-const SAYS: usize = 54;
+const EXPLANATION: usize = 54;
 
-/// What the marks and characters stand for.
+/// What the marks and characters mean.
 const LEGEND: [(&str, &str); 9] = [
     (
         "E J C ~",
@@ -20,32 +20,32 @@ const LEGEND: [(&str, &str); 9] = [
     ),
     (
         "≤",
-        "The truth may be less, by at most the column of errors.",
+        "An upper bound: the true value may be lower, by at most the error column.",
     ),
     (
         "· in a trend",
-        "No packets. A blank: not among the rows of that window, so unknown.",
+        "No packets. A blank: unknown, the window has no row for the flow.",
     ),
     (
         "+1 s",
-        "Length of the window shown: several merged where it was made longer.",
+        "Length of the window shown; + merges several windows.",
     ),
     (
         "flows ± / ≥",
-        "Standard error of an estimate; at least so many in several windows.",
+        "Standard error of an estimate; lower bound over several windows.",
     ),
     (
-        "mirror ?",
-        "Whether the mirror port lost frames is not worked out.",
+        "mirror loss ?",
+        "Mirror loss is unknown: nothing measures it.",
     ),
-    ("CPU, RSS", "What this program takes: 100 % is one core."),
+    ("CPU, RSS", "What this program uses: 100 % is one core."),
     (
         "! in the mesh",
-        "More than 10 % dropped, or ten times what half of the pairs take.",
+        "More than 10 % dropped, or ten times the median of all pairs.",
     ),
     (
         "+ in the mesh",
-        "Something dropped, or twice what half of the pairs take.",
+        "Some dropped, or twice the median of all pairs.",
     ),
 ];
 
@@ -64,17 +64,17 @@ fn lines(view: &View) -> Vec<(String, String)> {
         .map(|action| (keys(action), action.help().to_owned()))
         .collect();
     lines.push(Default::default());
-    for (mark, says) in LEGEND {
-        for (at, says) in overlay::wrap(says, SAYS).into_iter().enumerate() {
+    for (mark, text) in LEGEND {
+        for (at, line) in overlay::wrap(text, EXPLANATION).into_iter().enumerate() {
             let mark = if at == 0 { mark } else { "" };
-            lines.push((mark.into(), says));
+            lines.push((mark.into(), line));
         }
     }
     lines
 }
 
-/// How far the page scrolls.
-pub(crate) fn most_scroll(view: &View) -> usize {
+/// The last line that the page scrolls to.
+pub(crate) fn max_scroll(view: &View) -> usize {
     let lines = lines(view).len();
     let screen = Rect::new(0, 0, view.size.0, view.size.1);
     let page = overlay::place(screen, WIDTH, lines);
@@ -87,8 +87,8 @@ pub(super) fn draw(view: &View, screen: Rect, scroll: usize, pen: &mut Pen<'_>) 
     let inside = overlay::inside(page);
     let first = scroll.min(lines.len().saturating_sub(inside.height.into()));
     overlay::frame(page, "Keys", first, lines.len(), pen);
-    for ((key, says), y) in lines.iter().skip(first).zip(inside.y..inside.bottom()) {
+    for ((key, text), y) in lines.iter().skip(first).zip(inside.y..inside.bottom()) {
         pen.text(inside.x, y, key, KEYS - 1, Tone::Focus);
-        pen.text(inside.x + KEYS, y, says, inside.width - KEYS, Tone::Text);
+        pen.text(inside.x + KEYS, y, text, inside.width - KEYS, Tone::Text);
     }
 }

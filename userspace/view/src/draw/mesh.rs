@@ -1,4 +1,4 @@
-//! The mesh: its matrix, and beside or below it the verdicts and the pair under the cursor.
+//! The mesh pane: the matrix, and beside or below it the verdicts and the pair under the cursor.
 
 use super::pen::Pen;
 use super::table;
@@ -17,7 +17,7 @@ pub(super) fn draw(view: &View, area: Rect, pen: &mut Pen<'_>) {
     let plan = view.mesh_plan(area);
     let Some(mesh) = view.mesh_shown() else {
         let why = view.header.no_mesh.as_deref();
-        let why = why.unwrap_or("no mesh of probes yet");
+        let why = why.unwrap_or("no probe mesh yet");
         pen.text(area.x + 1, area.y + 1, why, area.width, Tone::Faint);
         return;
     };
@@ -29,24 +29,24 @@ pub(super) fn draw(view: &View, area: Rect, pen: &mut Pen<'_>) {
         pen.text(area.x + 1, area.y + 1, &why, area.width, Tone::Faint);
         return;
     }
-    heads(view, &plan, pen);
+    headings(view, &plan, pen);
     rows(view, &mesh.pairs, &plan, pen);
-    told(view, &plan, pen);
+    story(view, &plan, pen);
 }
 
-/// The figure that the cells say, and the names of the columns.
-fn heads(view: &View, plan: &Plan, pen: &mut Pen<'_>) {
+/// The metric in the cells, and the names of the columns.
+fn headings(view: &View, plan: &Plan, pen: &mut Pen<'_>) {
     let (first, count) = plan.columns;
     let columns = view.matrix.columns.iter().enumerate();
-    let y = plan.heads.y;
+    let y = plan.headings.y;
     let figure = PairRow::TABLE.columns.get(view.listing(Pane::Mesh).sort);
     let title = figure.map_or("", |figure| figure.title);
-    pen.text(plan.heads.x + 1, y, title, plan.name, Tone::Focus);
+    pen.text(plan.headings.x + 1, y, title, plan.name, Tone::Focus);
     for (at, name) in columns.skip(first).take(count) {
         let room = usize::from(plan.column) - 1;
         let text = format!("{:>room$}", format::fit(name, room));
         let right = (at - first) as u16;
-        let x = plan.heads.x + 2 + plan.name + plan.column * right;
+        let x = plan.headings.x + 2 + plan.name + plan.column * right;
         pen.text(x, y, &text, plan.column, Tone::Heading);
     }
 }
@@ -68,7 +68,7 @@ fn rows(view: &View, pairs: &[PairRow], plan: &Plan, pen: &mut Pen<'_>) {
                 continue;
             };
             let cell = Rect::new(x, y, plan.column - 1, 1);
-            figure(view, &pairs[at], cell, pen);
+            metric(view, &pairs[at], cell, pen);
             if cursor == Some((row, column)) {
                 pen.paint(cell, Tone::Chosen);
             }
@@ -76,8 +76,8 @@ fn rows(view: &View, pairs: &[PairRow], plan: &Plan, pen: &mut Pen<'_>) {
     }
 }
 
-/// The figure of a pair with a mark, for there may be no colours.
-fn figure(view: &View, pair: &PairRow, cell: Rect, pen: &mut Pen<'_>) {
+/// The metric of a pair, marked by its severity for terminals without colours.
+fn metric(view: &View, pair: &PairRow, cell: Rect, pen: &mut Pen<'_>) {
     let at = view.listing(Pane::Mesh).sort;
     let Some(column) = PairRow::TABLE.columns.get(at) else {
         return;
@@ -99,12 +99,12 @@ fn figure(view: &View, pair: &PairRow, cell: Rect, pen: &mut Pen<'_>) {
     pen.text(x, cell.y, &text, cell.width, tone);
 }
 
-/// The verdicts, as many as there is room for, and the pair.
-fn told(view: &View, plan: &Plan, pen: &mut Pen<'_>) {
+/// As many verdicts as fit, and the pair.
+fn story(view: &View, plan: &Plan, pen: &mut Pen<'_>) {
     let area = plan.story;
     let verdicts = story::verdicts(view, area.width);
     let pair = story::pair(view, area.width);
-    // The pair is short; what is left is for the verdicts, whole ones if there is room for one.
+    // The pair is short. The verdicts get the other lines: whole verdicts if at least one fits.
     let room = usize::from(area.height).saturating_sub(pair.len() + 2);
     let count = view.mesh_shown().map_or(0, |mesh| mesh.verdicts.len());
     let all: usize = verdicts.iter().map(Vec::len).sum();
@@ -127,7 +127,7 @@ fn told(view: &View, plan: &Plan, pen: &mut Pen<'_>) {
         let mut keys = view.options.keys.of(crate::Action::Detail);
         let key = keys.next().map_or_else(String::new, |key| key.to_string());
         let more = match count.saturating_sub(whole) {
-            0 => format!("{key} shows all of it"),
+            0 => format!("{key} shows the rest"),
             more => format!("{more} more: {key} shows all"),
         };
         lines.push((more, Tone::Notice));
@@ -142,7 +142,7 @@ fn told(view: &View, plan: &Plan, pen: &mut Pen<'_>) {
         y = line(area, y, &text, tone, pen);
     }
     let name = view.pair().map(story::name).unwrap_or_default();
-    // At the side the two stand together, below the matrix the pair stands at the end of the screen.
+    // Beside the matrix the pair follows the verdicts; below the matrix it is at the end of the screen.
     let at = area.bottom().saturating_sub(pair.len() as u16 + 1);
     let at = if plan.beside { (y + 1).min(at) } else { at };
     let mut y = rule(area, at, &format!(" {name} "), pen);
@@ -153,16 +153,9 @@ fn told(view: &View, plan: &Plan, pen: &mut Pen<'_>) {
 
 fn rule(area: Rect, y: u16, title: &str, pen: &mut Pen<'_>) -> u16 {
     let rule = "─".repeat(area.width.into());
-    line(area, y, "", Tone::Text, pen);
     if y < area.bottom() {
         pen.text(area.x, y, &rule, area.width, Tone::Faint);
-        pen.text(
-            area.x + 1,
-            y,
-            title,
-            area.width.saturating_sub(1),
-            Tone::Heading,
-        );
+        line(area, y, title, Tone::Heading, pen);
     }
     y + 1
 }

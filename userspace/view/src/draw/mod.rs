@@ -1,4 +1,4 @@
-//! The screen: one file a part of it. A pure function of the view.
+//! Draws the screen as a pure function of the view; one file for each part.
 
 mod detail;
 mod footer;
@@ -13,13 +13,13 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use detail::most_scroll as detail_scroll;
-pub(crate) use help::most_scroll as help_scroll;
+pub(crate) use detail::max_scroll as detail_scroll;
+pub(crate) use help::max_scroll as help_scroll;
 pub(crate) use overlay::wrap;
 pub(crate) use table::tab_at;
 
 use crate::glyphs::Glyphs;
-use crate::layout::{self, LEAST};
+use crate::layout::{self, MIN_SIZE};
 use crate::pane::Pane;
 use crate::theme::Tone;
 use crate::view::{Layer, View};
@@ -54,7 +54,7 @@ pub fn draw(view: &View, frame: &mut Frame<'_>) {
     } else {
         let lines = [
             format!("{} x {} is too small", area.width, area.height),
-            format!("rocescope top takes {} x {}", LEAST.0, LEAST.1),
+            format!("rocescope top needs {} x {}", MIN_SIZE.0, MIN_SIZE.1),
         ];
         for (y, line) in (area.y..area.bottom()).zip(lines) {
             pen.text(area.x, y, &line, area.width, Tone::Notice);

@@ -7,33 +7,33 @@ use ratatui::layout::Rect;
 /// Lines of the frame and the margin at each side.
 const FRAME: u16 = 1;
 
-/// Where a page of so many lines stands, in the middle of the screen.
+/// The area of a page of `lines` lines, in the middle of the screen.
 pub(super) fn place(screen: Rect, width: u16, lines: usize) -> Rect {
     let width = width.min(screen.width.saturating_sub(4));
-    let most = screen.height.saturating_sub(2);
+    let max = screen.height.saturating_sub(2);
     let height = u16::try_from(lines)
-        .unwrap_or(most)
+        .unwrap_or(max)
         .saturating_add(2 * FRAME)
-        .min(most);
-    Rect {
-        x: screen.x + (screen.width - width) / 2,
-        y: screen.y + (screen.height - 1 - height) / 2,
+        .min(max);
+    let x = screen.x + (screen.width - width) / 2;
+    Rect::new(
+        x,
+        screen.y + (screen.height - 1 - height) / 2,
         width,
         height,
-    }
+    )
 }
 
 /// The cells within the frame.
 pub(super) const fn inside(page: Rect) -> Rect {
-    Rect {
-        x: page.x + 2,
-        y: page.y + FRAME,
-        width: page.width.saturating_sub(4),
-        height: page.height.saturating_sub(2 * FRAME),
-    }
+    let (width, height) = (
+        page.width.saturating_sub(4),
+        page.height.saturating_sub(2 * FRAME),
+    );
+    Rect::new(page.x + 2, page.y + FRAME, width, height)
 }
 
-/// Draws an empty page; `first` of `lines` lines is the first that is seen.
+/// Draws an empty page; `first` of `lines` lines is the first visible one.
 pub(super) fn frame(page: Rect, heading: &str, first: usize, lines: usize, pen: &mut Pen<'_>) {
     pen.clear(page);
     let (x, right) = (page.x, page.right() - 1);
@@ -47,26 +47,18 @@ pub(super) fn frame(page: Rect, heading: &str, first: usize, lines: usize, pen: 
         pen.text(x, y, "│", 1, Tone::Faint);
         pen.text(right, y, "│", 1, Tone::Faint);
     }
-    pen.text(
-        x + 2,
-        page.y,
-        &format!(" {heading} "),
-        page.width - 4,
-        Tone::Focus,
-    );
+    let heading = format!(" {heading} ");
+    pen.text(x + 2, page.y, &heading, page.width - 4, Tone::Focus);
     let seen = usize::from(inside(page).height);
     if lines > seen {
-        let text = format!(
-            " {} to {} of {lines} ",
-            first + 1,
-            (first + seen).min(lines)
-        );
+        let last = (first + seen).min(lines);
+        let text = format!(" {} to {last} of {lines} ", first + 1);
         let at = right.saturating_sub(text.len() as u16 + 1);
         pen.text(at, page.bottom() - 1, &text, page.width, Tone::Faint);
     }
 }
 
-/// Text in lines of at most so many characters, broken between words.
+/// Wraps text between words into lines of at most `width` characters.
 pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {

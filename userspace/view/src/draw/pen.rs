@@ -1,10 +1,10 @@
-//! Text onto cells.
+//! Writes text into the cells of a buffer.
 
 use crate::theme::{Theme, Tone};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-/// A buffer, and how things look on it.
+/// A buffer and its theme.
 pub(super) struct Pen<'a> {
     pub(super) buffer: &'a mut Buffer,
     pub(super) theme: Theme,
@@ -14,20 +14,20 @@ pub(super) struct Pen<'a> {
 pub(super) struct Piece {
     pub(super) text: String,
     pub(super) tone: Tone,
-    /// Left out where there is no room for all, the least first.
-    pub(super) matters: u8,
+    /// Without room for all pieces, those of the lowest priority are left out first.
+    pub(super) priority: u8,
 }
 
-pub(super) fn piece(text: impl Into<String>, tone: Tone, matters: u8) -> Piece {
+pub(super) fn piece(text: impl Into<String>, tone: Tone, priority: u8) -> Piece {
     Piece {
         text: text.into(),
         tone,
-        matters,
+        priority,
     }
 }
 
 impl Pen<'_> {
-    /// Text of at most `width` cells; the column behind it.
+    /// Writes at most `width` cells; returns the column after the text.
     pub(super) fn text(&mut self, x: u16, y: u16, text: &str, width: u16, tone: Tone) -> u16 {
         if y >= self.buffer.area.bottom() || x >= self.buffer.area.right() {
             return x;
@@ -36,7 +36,7 @@ impl Pen<'_> {
         self.buffer.set_stringn(x, y, text, width.into(), style).0
     }
 
-    /// The number in one tone, its unit faint.
+    /// Writes a number in `tone` and its unit faint.
     pub(super) fn amount(&mut self, x: u16, y: u16, text: &str, tone: Tone) -> u16 {
         let all = text.chars().count() as u16;
         match text.split_once(' ') {
@@ -48,7 +48,7 @@ impl Pen<'_> {
         }
     }
 
-    /// All cells of an area look like this.
+    /// Sets the style of an area.
     pub(super) fn paint(&mut self, area: Rect, tone: Tone) {
         let style = self.theme.style(tone);
         self.buffer.set_style(area, style);
@@ -61,19 +61,18 @@ impl Pen<'_> {
         }
     }
 
-    /// Pieces from the left edge, two cells apart, and from the right one; those that matter least give
-    /// way where they would meet.
+    /// Writes pieces from the left and the right edge, two cells apart; drops the lowest priorities until they fit.
     pub(super) fn line(&mut self, area: Rect, mut left: Vec<Piece>, mut right: Vec<Piece>) {
         let width = |pieces: &[Piece]| {
             let widths = pieces.iter().map(|piece| piece.text.chars().count() + 2);
             widths.sum::<usize>()
         };
         while width(&left) + width(&right) > usize::from(area.width) {
-            let least = left.iter().chain(&right).map(|piece| piece.matters).min();
-            let Some(least) = least else {
+            let lowest = left.iter().chain(&right).map(|piece| piece.priority).min();
+            let Some(lowest) = lowest else {
                 return;
             };
-            let keep = |piece: &Piece| piece.matters != least;
+            let keep = |piece: &Piece| piece.priority != lowest;
             left.retain(keep);
             right.retain(keep);
         }

@@ -1,4 +1,4 @@
-//! The header of the mesh: how well it did in the window.
+//! The header of the mesh pane: the SLA of the window.
 
 use super::pen::{Pen, Piece, piece};
 use crate::mesh::story::{nanos, ratio};
@@ -7,20 +7,16 @@ use ratatui::layout::Rect;
 use rocescope_model::human::grouped;
 use rocescope_model::{MeshRows, PairRow, SlaRow};
 
-/// Three lines from `area` on; `own` stands at the right of the first.
-pub(super) fn draw(mesh: &MeshRows, area: Rect, own: Vec<Piece>, pen: &mut Pen<'_>) {
-    let line = |at: u16| Rect {
-        y: area.y + at,
-        height: 1,
-        ..area
-    };
+/// Draws three lines from the top of `area`; `usage` is at the right of the first.
+pub(super) fn draw(mesh: &MeshRows, area: Rect, usage: Vec<Piece>, pen: &mut Pen<'_>) {
+    let line = |at: u16| Rect::new(area.x, area.y + at, area.width, 1);
     let Some(sla) = mesh.sla.first() else {
-        pen.line(line(0), sums(&mesh.pairs), own);
-        let text = "no SLA: nobody has analysed this window";
+        pen.line(line(0), sums(&mesh.pairs), usage);
+        let text = "no SLA: this window is not analysed yet";
         pen.line(line(1), vec![piece(text, Tone::Notice, 9)], Vec::new());
         return;
     };
-    pen.line(line(0), drops(sla), own);
+    pen.line(line(0), drops(sla), usage);
     let network = [
         sla.network_p50_ns,
         sla.network_p90_ns,
@@ -81,13 +77,13 @@ fn sums(pairs: &[PairRow]) -> Vec<Piece> {
 }
 
 fn quantiles(name: &str, [p50, p90, p99, p999]: [Option<i64>; 4]) -> Vec<Piece> {
-    let figure =
-        |share: &str, ns, matters| piece(format!("{share} {}", nanos(ns)), Tone::Text, matters);
+    let quantile =
+        |share: &str, ns, priority| piece(format!("{share} {}", nanos(ns)), Tone::Text, priority);
     vec![
         piece(name, Tone::Faint, 10),
-        figure("P50", p50, 9),
-        figure("P90", p90, 5),
-        figure("P99", p99, 8),
-        figure("P99.9", p999, 7),
+        quantile("P50", p50, 9),
+        quantile("P90", p90, 5),
+        quantile("P99", p99, 8),
+        quantile("P99.9", p999, 7),
     ]
 }

@@ -1,4 +1,4 @@
-//! The columns to sort by: all there are, also those that are not on the screen.
+//! The list of columns to sort by, also those that are not on the screen.
 
 use super::overlay;
 use super::pen::Pen;
@@ -29,15 +29,10 @@ pub(super) fn draw(view: &View, screen: Rect, chosen: usize, pen: &mut Pen<'_>) 
             Tone::Text
         };
         pen.text(inside.x, y, column.name, NAME - 1, tone);
-        let says = inside.width - NAME;
-        pen.text(inside.x + NAME, y, column.help, says, Tone::Faint);
+        let width = inside.width - NAME;
+        pen.text(inside.x + NAME, y, column.help, width, Tone::Faint);
         if at == chosen {
-            let line = Rect {
-                y,
-                height: 1,
-                ..inside
-            };
-            pen.paint(line, Tone::Chosen);
+            pen.paint(Rect::new(inside.x, y, inside.width, 1), Tone::Chosen);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A pane: its title, its headings, the rows that are seen.
+//! A pane: title, headings and visible rows.
 
 use super::pen::Pen;
 use crate::format;
@@ -35,12 +35,7 @@ pub(super) fn draw(view: &View, pane: Pane, area: Rect, alone: bool, pen: &mut P
             cell(view, shown, cells, listing.pane, row, *column, at, pen);
         }
         if place == listing.cursor && pane == view.focus() {
-            let line = Rect {
-                y,
-                height: 1,
-                ..rows
-            };
-            pen.paint(line, Tone::Chosen);
+            pen.paint(Rect::new(rows.x, y, rows.width, 1), Tone::Chosen);
         }
     }
 }
@@ -52,13 +47,13 @@ fn nothing(view: &View, pane: Pane) -> String {
     }
     match (&view.header.no_connections, pane) {
         (Some(why), Pane::Connections) => why.clone(),
-        (_, Pane::Connections) => "no connection yet".into(),
-        (_, Pane::Events) => "no event in the windows kept".into(),
-        _ => "no packet in this window".into(),
+        (_, Pane::Connections) => "no connections yet".into(),
+        (_, Pane::Events) => "no events in the windows kept".into(),
+        _ => "no packets in this window".into(),
     }
 }
 
-/// How many rows there are: `12`, or `3 of 12` where a filter hides some.
+/// The number of rows: `12`, or `3 of 12` with a filter.
 fn number(view: &View, pane: Pane) -> String {
     let all = view.shown.as_ref().map_or(0, |s| pane.cells(s).rows()) as u64;
     let order = view.listing(pane).order.len() as u64;
@@ -69,7 +64,7 @@ fn number(view: &View, pane: Pane) -> String {
     }
 }
 
-/// The pieces of the title line: each a pane with the column it begins at.
+/// The tabs of the title line: pane, first column, text.
 fn tabs(view: &View) -> Vec<(Pane, u16, String)> {
     let mut x = 1;
     Pane::ALL
@@ -84,7 +79,7 @@ fn tabs(view: &View) -> Vec<(Pane, u16, String)> {
         .collect()
 }
 
-/// The tab at this column, where one pane is shown alone.
+/// The tab at this column, if one pane fills the screen.
 pub(crate) fn tab_at(view: &View, x: u16) -> Option<Pane> {
     let tabs = tabs(view);
     let tab = tabs.iter().rev().find(|(_, from, _)| x >= *from)?;
@@ -192,7 +187,7 @@ fn cell(
     }
 }
 
-/// Whether the truth may lie below the cell.
+/// Whether the true value may be lower than the cell.
 fn is_upper_bound(pane: Pane, shown: &Shown, row: usize, column: &Column) -> bool {
     let Some(flow) = shown.rows.flows.get(row).filter(|_| pane == Pane::Flows) else {
         return false;
@@ -204,7 +199,7 @@ fn is_upper_bound(pane: Pane, shown: &Shown, row: usize, column: &Column) -> boo
     }
 }
 
-/// `E`: elephant; `J`: sudden change; `C`: congestion experienced; `~`: its sizes are bounds.
+/// `E`: elephant; `J`: sudden change; `C`: congestion experienced; `~`: its sizes are upper bounds.
 fn flags(view: &View, shown: &Shown, row: usize, (x, y): (u16, u16), pen: &mut Pen<'_>) {
     let Some(flow) = shown.rows.flows.get(row) else {
         return;
@@ -225,7 +220,7 @@ fn flags(view: &View, shown: &Shown, row: usize, (x, y): (u16, u16), pen: &mut P
     }
 }
 
-/// Trouble stands out, nothing steps back.
+/// Highlights problems, dims zeros.
 fn tone(column: &Column, value: &Value<'_>) -> Tone {
     match value {
         Value::Null | Value::I64(0) => Tone::Faint,

@@ -1,4 +1,4 @@
-//! Keys are pressed and the screen is read, all in memory.
+//! Presses keys and reads the screen, all in memory.
 
 mod mesh;
 
@@ -17,7 +17,7 @@ use rocescope_model::{
 
 const SECOND: i64 = 1_000_000_000;
 
-/// A window with four flows; the rate of flow `n` in window `second` is `n` and a bit Mbit/s.
+/// A window with four flows; the rate of flow `n` in window `second` is a little above `n` Mbit/s.
 fn window(second: i64) -> WindowRows {
     let start = Time(1_767_225_600 * SECOND + second * SECOND);
     let flow = |number: u32| FlowRow {
@@ -138,7 +138,7 @@ impl Rig {
         }
     }
 
-    /// The first word of every row of the pane that is shown alone.
+    /// A word of every row of the pane that fills the screen.
     fn column(&mut self, words: usize) -> Vec<String> {
         let lines = self.lines();
         let rows = lines.iter().skip(6).filter(|line| !line.trim().is_empty());
@@ -154,7 +154,7 @@ fn small() -> Rig {
 }
 
 #[test]
-fn the_header_says_source_time_rates_identity_losses_and_cost() {
+fn the_header_shows_source_time_rates_frames_losses_and_usage() {
     small().shows(&[
         "demo.pcap  file  ended",
         "00:00:02.000  +1 s",
@@ -162,7 +162,7 @@ fn the_header_says_source_time_rates_identity_losses_and_cost() {
         "10.0 kpps",
         "flows 4 exact",
         "10,016 frames = 10,000 RoCEv2 + 16 other",
-        "lost 0  ring 0",
+        "capture loss 0  ring 0",
         "NAK 3",
         "CPU 1.2 %  RSS 34.0 MiB",
     ]);
@@ -193,7 +193,7 @@ fn small_screens_show_one_pane_and_large_ones_all() {
         "negative ackno",
     ]);
     let mut rig = Rig::new(79, 24, Options::default());
-    rig.shows(&["79 x 24 is too small", "takes 80 x 24"]);
+    rig.shows(&["79 x 24 is too small", "needs 80 x 24"]);
 }
 
 #[test]
@@ -226,7 +226,7 @@ fn rows_are_sorted_reversed_and_filtered() {
 }
 
 #[test]
-fn a_held_screen_stays_while_windows_go_on_and_steps_back_through_them() {
+fn a_frozen_screen_stays_while_windows_arrive_and_steps_back_through_them() {
     let mut rig = small();
     rig.press("f");
     rig.view.window(window(3));
@@ -236,11 +236,11 @@ fn a_held_screen_stays_while_windows_go_on_and_steps_back_through_them() {
     rig.press("f");
     rig.shows(&["00:00:03.000", "4.30 Mbit/s"]);
     rig.press("left left left left");
-    rig.shows(&["earliest window that is kept", "00:00:00.000"]);
+    rig.shows(&["earliest window kept", "00:00:00.000"]);
 }
 
 #[test]
-fn a_source_that_can_go_anywhere_is_asked_to() {
+fn a_seekable_source_is_asked_to_seek() {
     let options = Options {
         seekable: true,
         ..Options::default()
@@ -261,7 +261,7 @@ fn the_detail_page_explains_every_field_of_the_row() {
     let mut rig = small();
     rig.press("down enter");
     rig.shows(&[
-        "flows: every field of the row",
+        "flows: all fields of the row",
         "10.10.0.3",
         "Source IP address.",
     ]);
@@ -278,20 +278,20 @@ fn the_detail_page_explains_every_field_of_the_row() {
 }
 
 #[test]
-fn windows_are_put_together_and_rates_come_in_bytes() {
+fn windows_are_merged_and_rates_can_be_in_bytes() {
     let mut rig = small();
     rig.press("-");
     rig.shows(&["1 s is the window of the source"]);
     rig.press("+");
     rig.shows(&["+2 s", "20,032 frames", "00:00:01.000"]);
     rig.press("+");
-    rig.shows(&["5 windows asked for; 3 are kept", "+3 s"]);
+    rig.shows(&["5 windows requested; 3 are kept", "+3 s"]);
     rig.press("- - u");
     rig.shows(&["11.9 MiB/s", "+1 s"]);
 }
 
 #[test]
-fn the_help_page_lists_every_key_there_is() {
+fn the_help_page_lists_every_key() {
     let mut options = Options::default();
     options.keys.bind_text("quit=ctrl-q").unwrap();
     let mut rig = Rig::new(80, 24, options);
@@ -331,7 +331,7 @@ fn ascii_is_ascii_and_no_color_is_no_color() {
 }
 
 #[test]
-fn estimates_are_marked_and_losses_have_reasons() {
+fn estimates_are_marked_and_losses_have_causes() {
     let mut rig = small();
     let mut rows = window(4);
     rows.windows[0].flows_exact = false;
@@ -348,7 +348,7 @@ fn estimates_are_marked_and_losses_have_reasons() {
     };
     rig.shows(&[
         "flows 200,000 ± 2,000",
-        "lost 12  ring 5  interface 7  socket ?",
+        "capture loss 12  ring 5  interface 7  socket ?",
         "E··~",
         "≤4.77 MiB",
         "≤4.40 Mbit/s",

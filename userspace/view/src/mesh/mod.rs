@@ -1,9 +1,9 @@
-//! The mesh of probes on the screen.
+//! The probe mesh on the screen.
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`plan`] | where matrix and story stand, and which rows and columns are seen |
-//! | [`story`] | what is told beside the matrix: the verdicts, and the pair under the cursor |
+//! | [`plan`] | areas of matrix and story, visible rows and columns |
+//! | [`story`] | text beside the matrix: the verdicts, and the pair under the cursor |
 
 pub mod plan;
 pub mod story;

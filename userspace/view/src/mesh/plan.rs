@@ -1,37 +1,37 @@
-//! What stands where in the mesh. Drawing and the mouse ask the same functions.
+//! The layout of the mesh pane, for drawing and for the mouse.
 
 use ratatui::layout::{Position, Rect};
 use rocescope_diagnose::mesh::Matrix;
 
-/// Cells of a figure with its mark: `!100.0 %`, `+12.3 µs`.
-const FIGURE: usize = 8;
-/// Cells of a name of a NIC, at least and at most; the name of the figure, `Network P50`, stands above them.
+/// Cells of a metric with its mark: `!100.0 %`, `+12.3 µs`.
+const METRIC: usize = 8;
+/// Minimum and maximum cells of a NIC name; the name of the metric, `Network P50`, is above them.
 const NAME: (usize, usize) = (11, 24);
-/// Cells of the story beside the matrix, at least: else it stands below.
+/// Minimum cells of the story beside the matrix; with less room it is below.
 const BESIDE: u16 = 46;
 
-/// The parts of the pane.
+/// The areas of the pane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Plan {
     /// Names of the columns.
-    pub heads: Rect,
-    /// The rows that are seen.
+    pub headings: Rect,
+    /// The visible rows.
     pub matrix: Rect,
     /// Verdicts, and the pair under the cursor.
     pub story: Rect,
-    /// Whether a blank column parts the two.
+    /// Whether the story is beside the matrix, not below it.
     pub beside: bool,
     /// Cells of the names of rows.
     pub name: u16,
-    /// Cells of a column, the blank before it among them.
+    /// Cells of a column, with the blank before it.
     pub column: u16,
-    /// The first row that is seen.
+    /// The first visible row.
     pub first_row: usize,
-    /// The columns that are seen: the first, and how many.
+    /// The first visible column and their number.
     pub columns: (usize, usize),
 }
 
-/// The parts of a pane below its title; `lines` tells how many the story takes at a width.
+/// Lays out a pane below its title; `lines` returns the number of lines of the story at a width.
 #[must_use]
 pub fn of(
     matrix: &Matrix,
@@ -48,8 +48,8 @@ pub fn of(
     let rows = matrix.rows.iter();
     let name = longest(&mut rows.map(|(host, nic)| host.chars().count() + 1 + nic.chars().count()));
     let name = name.clamp(NAME.0, NAME.1) as u16;
-    let heads = matrix.columns.iter().map(|name| name.chars().count());
-    let column = longest(&mut heads.chain([FIGURE])).min(NAME.1) as u16 + 1;
+    let headings = matrix.columns.iter().map(|name| name.chars().count());
+    let column = longest(&mut headings.chain([METRIC])).min(NAME.1) as u16 + 1;
     let columns = u16::try_from(matrix.columns.len()).unwrap_or(u16::MAX);
     let all = column.saturating_mul(columns).saturating_add(name + 3);
     let beside = all.saturating_add(BESIDE) <= body.width;
@@ -62,7 +62,7 @@ pub fn of(
         };
         (all, body.height, story)
     } else {
-        // The matrix takes what the story leaves, and two fifths of the lines at least.
+        // The matrix gets what the story leaves, and at least two fifths of the lines.
         let lines = lines(body.width).min(usize::from(body.height)) as u16;
         let rows = (matrix.rows.len() + 1).min(usize::from(body.height)) as u16;
         let height = rows.min((body.height - lines).max(body.height * 2 / 5));
@@ -76,7 +76,7 @@ pub fn of(
     let seen_rows = usize::from(height.saturating_sub(1));
     let seen = count(width).min(matrix.columns.len());
     Plan {
-        heads: Rect {
+        headings: Rect {
             width,
             height: 1,
             ..body
@@ -96,7 +96,7 @@ pub fn of(
     }
 }
 
-/// The first of `all` that is seen, so that the cursor is, in the middle where there is something on both sides.
+/// The first visible one of `all`: keeps the cursor visible, in the middle where possible.
 fn first(cursor: usize, seen: usize, all: usize) -> usize {
     cursor
         .saturating_sub(seen / 2)
@@ -104,7 +104,7 @@ fn first(cursor: usize, seen: usize, all: usize) -> usize {
 }
 
 impl Plan {
-    /// Which rows and columns are seen, where not all are.
+    /// The visible rows and columns; `None` if all are visible.
     #[must_use]
     pub fn seen(&self, matrix: &Matrix) -> Option<String> {
         let part = |name: &str, first: usize, seen: usize, all: usize| {
@@ -119,7 +119,7 @@ impl Plan {
         (!parts.is_empty()).then(|| parts.join(", "))
     }
 
-    /// Column and line of a cell's first character, where it is seen.
+    /// Column and line of a cell's first character, if it is visible.
     #[must_use]
     pub fn place(&self, row: usize, column: usize) -> Option<(u16, u16)> {
         let down = u16::try_from(row.checked_sub(self.first_row)?).ok()?;
@@ -129,7 +129,7 @@ impl Plan {
         is_seen.then_some((x + 1, self.matrix.y + down))
     }
 
-    /// Row and column of the matrix at a character.
+    /// Row and column of the matrix at a screen position.
     #[must_use]
     pub fn cell_at(&self, x: u16, y: u16) -> Option<(usize, usize)> {
         if !self.matrix.contains(Position::new(x, y)) {
@@ -168,9 +168,9 @@ mod tests {
         Matrix::of(&pairs, 0..pairs.len())
     }
 
-    /// At any size, and wherever it is, the cursor is seen, is hit by the mouse, and no part covers another.
+    /// At any size and position the cursor is visible, the mouse hits it, and no area covers another.
     #[test]
-    fn the_cursor_is_always_seen() {
+    fn the_cursor_is_always_visible() {
         for (hosts, rails) in [(1, 2), (4, 4), (50, 8), (2, 40)] {
             let matrix = matrix(hosts, rails);
             for (width, height) in [(80, 19), (120, 35), (81, 40), (300, 20)] {
@@ -187,7 +187,7 @@ mod tests {
                     }
                 }
                 let plan = of(&matrix, pane, (0, 0), |_| 9);
-                assert_eq!(plan.cell_at(0, pane.y + 3), None, "names are no cells");
+                assert_eq!(plan.cell_at(0, pane.y + 3), None, "names are not cells");
                 assert_eq!(plan.cell_at(40, pane.y), None);
             }
         }

@@ -1,4 +1,4 @@
-//! What is told beside the matrix: the verdicts of the window, and the pair under the cursor.
+//! Text beside the matrix: the verdicts of the window, and the pair under the cursor.
 
 use crate::draw::wrap;
 use crate::theme::Tone;
@@ -8,34 +8,36 @@ use rocescope_model::human::{grouped, readable};
 use rocescope_model::{FlowRow, LinkRow, MeshRows, PairRow, Time, Unit, Value, VerdictRow};
 use std::net::IpAddr;
 
-/// Paths, links and flows that are named of many.
-const MOST_NAMES: usize = 2;
+/// Paths, links and flows that are listed by name.
+const MAX_NAMES: usize = 2;
 
-/// A line.
+/// A line and its tone.
 pub type Line = (String, Tone);
 
-/// Lines that verdicts, pair and the rules above them take.
+/// The number of lines of verdicts, pair and the rules above them.
 pub(crate) fn length(view: &View, width: u16) -> usize {
     2 + verdicts(view, width).concat().len() + pair(view, width).len()
 }
 
-/// The verdicts of the window, each in lines: what fails where, what to do, what speaks for it.
+/// The verdicts of the window, each in lines: what fails where, what to do, the evidence.
 pub(crate) fn verdicts(view: &View, width: u16) -> Vec<Vec<Line>> {
     let Some(mesh) = view.mesh_shown() else {
         return Vec::new();
     };
     if !mesh.verdicts.is_empty() {
         let verdicts = mesh.verdicts.iter();
-        return verdicts.map(|verdict| told(verdict, width)).collect();
+        return verdicts
+            .map(|verdict| verdict_lines(verdict, width))
+            .collect();
     }
     let (text, tone) = match mesh.sla.first() {
         Some(sla) if !sla.unjudged.is_empty() => {
             (format!("not judged: {}", sla.unjudged), Tone::Notice)
         }
-        Some(_) => ("nothing found in this window".into(), Tone::Good),
+        Some(_) => ("no problem found in this window".into(), Tone::Good),
         None => (
             format!(
-                "nobody has analysed this window: `rocescope diagnose hostmesh {} --write` does",
+                "this window is not analysed yet: run `rocescope diagnose hostmesh {} --write`",
                 view.header.source
             ),
             Tone::Notice,
@@ -44,19 +46,19 @@ pub(crate) fn verdicts(view: &View, width: u16) -> Vec<Vec<Line>> {
     vec![lines(&text, tone, width)]
 }
 
-fn told(verdict: &VerdictRow, width: u16) -> Vec<Line> {
-    let mut told = lines(&headline(verdict), Tone::Bad, width);
-    told.extend(lines(&format!("do: {}", verdict.action), Tone::Text, width));
-    told.extend(lines(&grounds(verdict), Tone::Faint, width));
-    told
+fn verdict_lines(verdict: &VerdictRow, width: u16) -> Vec<Line> {
+    let mut story = lines(&headline(verdict), Tone::Bad, width);
+    story.extend(lines(&format!("do: {}", verdict.action), Tone::Text, width));
+    story.extend(lines(&grounds(verdict), Tone::Faint, width));
+    story
 }
 
-/// Class, place and what was counted.
+/// Class, and the sentence with place and counts.
 pub(crate) fn headline(verdict: &VerdictRow) -> String {
     format!("{}: {}", verdict.class, verdict.sentence)
 }
 
-/// Since when, how much, and how sure that is.
+/// Since when, the share of probes, and the evidence.
 pub(crate) fn grounds(verdict: &VerdictRow) -> String {
     let since = format!("{:.0}", Time(verdict.since_ns));
     let clock = since.get(11..19).unwrap_or(&since);
@@ -87,20 +89,17 @@ pub(crate) fn pair(view: &View, width: u16) -> Vec<Line> {
         nanos(pair.processing_p50_ns),
         nanos(pair.processing_p99_ns),
     );
-    let mut told = lines(&lost, Tone::Text, width);
-    told.extend(lines(&times, Tone::Text, width));
-    told.extend(lines(
-        &format!("paths: {}", paths(mesh, pair)),
-        Tone::Faint,
-        width,
-    ));
+    let mut story = lines(&lost, Tone::Text, width);
+    story.extend(lines(&times, Tone::Text, width));
+    let paths = format!("paths: {}", paths(mesh, pair));
+    story.extend(lines(&paths, Tone::Faint, width));
     if let Some((text, tone)) = links(mesh, pair) {
-        told.extend(lines(&format!("links: {text}"), tone, width));
+        story.extend(lines(&format!("links: {text}"), tone, width));
     }
     if let Some(text) = flows(view, pair) {
-        told.extend(lines(&format!("flows: {text}"), Tone::Faint, width));
+        story.extend(lines(&format!("flows: {text}"), Tone::Faint, width));
     }
-    told
+    story
 }
 
 /// Host and NICs of the pair.
@@ -108,11 +107,11 @@ pub(crate) fn name(pair: &PairRow) -> String {
     format!("{}/{} to {}", pair.observer, pair.src_nic, pair.dst_nic)
 }
 
-/// The nodes of the paths, by their names where the analysis knows any.
+/// The nodes of the paths, by name where the analysis knows it.
 fn paths(mesh: &MeshRows, pair: &PairRow) -> String {
     let all: Vec<&str> = pair.path.split_whitespace().collect();
     if all.is_empty() {
-        return "not known: no trace has reached the other NIC".into();
+        return "unknown: no trace has reached the other NIC".into();
     }
     let node = |hop: &str| {
         let link = hop.parse().ok().and_then(|hop| to(mesh, hop));
@@ -122,7 +121,7 @@ fn paths(mesh: &MeshRows, pair: &PairRow) -> String {
     listed(all.iter().map(path), all.len())
 }
 
-/// Which links of the paths lost something; nothing where the analysis has written no links.
+/// The links of the paths that lost probes; `None` if the analysis wrote no links.
 fn links(mesh: &MeshRows, pair: &PairRow) -> Option<(String, Tone)> {
     let hops = pair
         .path
@@ -132,14 +131,14 @@ fn links(mesh: &MeshRows, pair: &PairRow) -> Option<(String, Tone)> {
     links.sort_by_key(|link| (core::cmp::Reverse(link.drops), link.address));
     links.dedup_by_key(|link| link.address);
     let lossy = links.iter().filter(|link| link.drops > 0);
-    let told = lossy.clone().map(|link| {
+    let losses = lossy.clone().map(|link| {
         let (drops, probes) = (grouped(link.drops), grouped(link.probes));
         format!("{}>{} {drops} of {probes} lost", link.from, link.to)
     });
     match (links.len(), lossy.clone().count()) {
         (0, _) => None,
         (all, 0) => Some((format!("no loss on any of {all}"), Tone::Faint)),
-        (_, lossy) => Some((listed(told, lossy), Tone::Notice)),
+        (_, lossy) => Some((listed(losses, lossy), Tone::Notice)),
     }
 }
 
@@ -148,7 +147,7 @@ fn to(mesh: &MeshRows, hop: IpAddr) -> Option<&LinkRow> {
     mesh.links.iter().find(|link| link.address == hop)
 }
 
-/// Captured flows that begin or end at one of the two NICs; nothing where nothing was captured.
+/// Captured flows from or to one of the two NICs; `None` without captured windows.
 fn flows(view: &View, pair: &PairRow) -> Option<String> {
     let shown = view.shown.as_ref().filter(|shown| shown.windows > 0)?;
     let at = [pair.src, pair.dst];
@@ -162,9 +161,9 @@ fn flows(view: &View, pair: &PairRow) -> Option<String> {
     Some(listed(names, count))
 }
 
-/// The first so many, and how many more there are.
+/// The first names, and the number of the others.
 fn listed(names: impl Iterator<Item = String>, count: usize) -> String {
-    let first: Vec<String> = names.take(MOST_NAMES).collect();
+    let first: Vec<String> = names.take(MAX_NAMES).collect();
     let more = count - first.len();
     let first = first.join(", ");
     if more == 0 {
@@ -174,12 +173,12 @@ fn listed(names: impl Iterator<Item = String>, count: usize) -> String {
     }
 }
 
-/// A time as it is shown.
+/// A time in nanoseconds, to read.
 pub(crate) fn nanos(ns: Option<i64>) -> String {
     readable(&ns.map_or(Value::Null, Value::I64), Unit::Nanoseconds)
 }
 
-/// A share as it is shown.
+/// A share, to read.
 pub(crate) fn ratio(share: Option<f64>) -> String {
     readable(&share.map_or(Value::Null, Value::F64), Unit::Ratio)
 }

@@ -1,16 +1,16 @@
-//! Rows of several windows as those of one.
+//! Merges the rows of several windows into one.
 
 use super::Shown;
 use rocescope_model::{FlowRow, OpcodeRow, Over, Row, Time, WindowRow, WindowRows};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Frame bits a second of a window.
+/// Frame bits per second of a window.
 pub(super) fn frame_bps(window: &WindowRow) -> f64 {
     window.frame_bytes as f64 * 8e9 / window.window_ns.max(1) as f64
 }
 
-/// These windows as one that begins at `from_ns` and lasts `span_ns`; at least one.
+/// Merges these windows, at least one, into one that begins at `from_ns` and lasts `span_ns`.
 pub(super) fn windows(windows: &[&Arc<WindowRows>], from_ns: i64, span_ns: i64) -> Shown {
     let totals = || windows.iter().flat_map(|rows| &rows.windows);
     let whole = totals().all(|window| window.flows_exact)
@@ -41,7 +41,7 @@ pub(super) fn windows(windows: &[&Arc<WindowRows>], from_ns: i64, span_ns: i64) 
     }
 }
 
-/// The sums. Distinct flows cannot be added: the most that one window had stands for them.
+/// The sums. Distinct flows do not add up: the maximum of one window is used instead.
 fn total<'a>(windows: impl Iterator<Item = &'a WindowRow>, from_ns: i64, ns: i64) -> WindowRow {
     let mut sum = WindowRow::default();
     for (at, window) in windows.enumerate() {
@@ -59,8 +59,7 @@ fn total<'a>(windows: impl Iterator<Item = &'a WindowRow>, from_ns: i64, ns: i64
     sum
 }
 
-/// Flows by capture point and hash, largest first. Bounds add up: what each window may exceed the truth
-/// by, all may together.
+/// Flows by capture point and hash, largest first. The error bounds of the windows add up.
 fn flows(windows: &[&Arc<WindowRows>], from_ns: i64, ns: i64) -> Vec<FlowRow> {
     let mut at: HashMap<(&str, i64), usize> = HashMap::new();
     let mut merged: Vec<FlowRow> = Vec::new();

@@ -1,4 +1,4 @@
-//! The latest windows: kept, and put together as one is looked at.
+//! Keeps the latest windows, and merges those that are shown.
 
 mod merge;
 
@@ -7,14 +7,14 @@ use rocescope_model::{ConnectionRow, EventRow, MeshRows, Time, WindowRow, Window
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
-/// Rows of flows that are kept over all windows: 30 MB. Beyond it the earliest windows are let go.
-const MOST_FLOWS: usize = 120_000;
+/// Flow rows kept over all windows: 30 MB. Above it, the earliest windows are dropped.
+const MAX_FLOWS: usize = 120_000;
 /// Events that are shown.
-const MOST_EVENTS: usize = 1_000;
-/// Rows of connections that are looked through, the latest first.
-const MOST_CONNECTIONS: usize = 20_000;
+const MAX_EVENTS: usize = 1_000;
+/// Connection rows that are searched, the latest first.
+const MAX_CONNECTIONS: usize = 20_000;
 
-/// Windows by number, counted from 0 as they came.
+/// Windows by number, counted from 0 in order of arrival.
 #[derive(Debug, Default)]
 pub struct Recent {
     kept: VecDeque<Arc<WindowRows>>,
@@ -27,30 +27,29 @@ pub struct Recent {
     begin_ns: Option<i64>,
 }
 
-/// One window as it is looked at, or several as one.
+/// The window that is shown, or several merged into one.
 #[derive(Debug, Clone, Default)]
 pub struct Shown {
     /// Number of its last window.
     pub number: u64,
     /// The sums.
     pub total: WindowRow,
-    /// Windows in it that held frames; none where there is nothing but the mesh of probes.
+    /// Its windows with frames; 0 if there is only a probe mesh.
     pub windows: usize,
-    /// Whether there are more flows than `total` says: several windows were put together whose rows
-    /// hold only the top of their flows.
+    /// Whether there are more flows than `total` reports: it merges windows whose rows are only their top flows.
     pub more_flows: bool,
     /// Flows and opcodes of the window.
     pub rows: Arc<WindowRows>,
     /// Events of all windows kept up to this one, the latest first.
     pub events: Vec<EventRow>,
-    /// Each direction of a connection as it was last reported up to this window.
+    /// The latest row of each direction of a connection up to this window.
     pub connections: Vec<ConnectionRow>,
-    /// The mesh of probes at the time of the window; empty where there is none.
+    /// The probe mesh at the time of the window; empty if there is none.
     pub mesh: Arc<MeshRows>,
 }
 
 impl Shown {
-    /// A window of probes where nothing was captured.
+    /// A window of probes without captured traffic.
     pub(crate) fn of_mesh(mesh: &MeshRows) -> Self {
         let total = WindowRow {
             window_start: Time(mesh.start_ns),
@@ -66,7 +65,7 @@ impl Shown {
 }
 
 impl Recent {
-    /// Keeps a window. Rows that come without one, as at the end of a capture, join the latest.
+    /// Keeps a window. Rows without a window, as at the end of a capture, join the latest.
     pub fn push(&mut self, mut rows: WindowRows) {
         if rows.windows.is_empty() {
             let latest = self.kept.back_mut().map(Arc::make_mut);
@@ -84,7 +83,7 @@ impl Recent {
         self.flows += rows.flows.len();
         self.kept.push_back(Arc::new(rows));
         self.next += 1;
-        while self.kept.len() > REACH || (self.flows > MOST_FLOWS && self.kept.len() > 1) {
+        while self.kept.len() > REACH || (self.flows > MAX_FLOWS && self.kept.len() > 1) {
             if let Some(gone) = self.kept.pop_front() {
                 self.flows -= gone.flows.len();
             }
@@ -97,7 +96,7 @@ impl Recent {
         self.next.checked_sub(1)
     }
 
-    /// Number of the earliest window that is kept.
+    /// Number of the earliest window kept.
     #[must_use]
     pub fn oldest(&self) -> u64 {
         self.next - self.kept.len() as u64
@@ -110,7 +109,7 @@ impl Recent {
         self.kept.get(at as usize).map(|rows| &**rows)
     }
 
-    /// Frame bits a second of the windows up to `last`, the earliest first.
+    /// Frame bits per second of the windows up to `last`, the earliest first.
     #[must_use]
     pub fn rates(&self, last: u64) -> Vec<f32> {
         let windows = (self.oldest()..=last).filter_map(|number| self.get(number));
@@ -119,7 +118,7 @@ impl Recent {
             .collect()
     }
 
-    /// The windows that begin in the `length` windows' time that ends with number `last`, as one.
+    /// Merges the windows that begin within the time of `length` windows up to number `last`.
     #[must_use]
     pub fn shown(&self, last: u64, length: u32) -> Option<Shown> {
         let newest = self.get(last)?;
@@ -136,7 +135,7 @@ impl Recent {
         }
         let at = (first - self.oldest()) as usize..=(last - self.oldest()) as usize;
         let windows: Vec<&Arc<WindowRows>> = self.kept.range(at).collect();
-        // Before the first window of all nothing was seen: that time is not part of the rate.
+        // The time before the first window of all was not captured: it is not part of the rate.
         let from_ns = from_ns.max(self.begin_ns.unwrap_or(from_ns)).min(start_ns);
         let span_ns = start_ns + window_ns - from_ns;
         let merged = merge::windows(&windows, from_ns, span_ns);
@@ -156,7 +155,7 @@ impl Recent {
 
     fn events(&self, last: u64) -> Vec<EventRow> {
         let events = self.until(last).flat_map(|rows| rows.events.iter().rev());
-        let mut events: Vec<EventRow> = events.take(MOST_EVENTS).cloned().collect();
+        let mut events: Vec<EventRow> = events.take(MAX_EVENTS).cloned().collect();
         events.sort_by_key(|event| core::cmp::Reverse(event.time_ns));
         events
     }
@@ -167,7 +166,7 @@ impl Recent {
             .flat_map(|rows| rows.connections.iter().rev());
         let mut seen = HashSet::new();
         let mut latest: Vec<ConnectionRow> = rows
-            .take(MOST_CONNECTIONS)
+            .take(MAX_CONNECTIONS)
             .filter(|row| seen.insert((row.observer.as_str(), row.connection, row.role.as_str())))
             .cloned()
             .collect();
@@ -233,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_that_hold_only_their_top_flows_cannot_say_how_many_there_were() {
+    fn windows_with_only_their_top_flows_give_a_lower_bound() {
         let mut recent = Recent::default();
         for second in 0..2 {
             let mut rows = window(second, &[(1, 100)]);
@@ -256,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn the_latest_row_of_a_direction_holds_and_rows_without_a_window_join_the_latest() {
+    fn the_latest_row_of_a_direction_is_shown_and_rows_without_a_window_join_the_latest() {
         let mut recent = Recent::default();
         let row = |packets| ConnectionRow {
             connection: 1,

@@ -6,9 +6,10 @@ use crate::header::Motion;
 use crate::keys::{Action, Key};
 use crate::layout::{self, Areas};
 use crate::pane::{Pane, Slot};
+use ratatui::layout::{Position, Rect};
 
 impl View {
-    /// A key was pressed.
+    /// Handles a key.
     pub fn key(&mut self, key: Key) -> Effect {
         self.note = None;
         if let Key::Alt(character) = key {
@@ -21,21 +22,15 @@ impl View {
         match self.options.keys.action(key) {
             Some(action) => self.act(action),
             None => {
-                self.note(format!(
-                    "{key} does nothing; {} shows the keys",
-                    self.help_key()
-                ));
+                let help = self.options.keys.of(Action::Help).next();
+                let help = help.map_or_else(String::new, |key| key.to_string());
+                self.note(format!("{key} does nothing; {help} shows the keys"));
                 Effect::Nothing
             }
         }
     }
 
-    fn help_key(&self) -> String {
-        let mut keys = self.options.keys.of(Action::Help);
-        keys.next().map_or_else(String::new, |key| key.to_string())
-    }
-
-    /// Does what a key would.
+    /// Runs an action.
     pub fn act(&mut self, action: Action) -> Effect {
         match action {
             Action::Quit => return Effect::Quit,
@@ -68,7 +63,7 @@ impl View {
             Action::PreviousTarget => self.turn_target(-1),
             Action::Detail => self.open_detail(),
             Action::Back => {
-                // Without a filter nothing can be wrong with it.
+                // An empty filter is always valid.
                 let _ = self.set_filter("");
             }
             Action::SortNext => self.sort_beside(1),
@@ -107,20 +102,22 @@ impl View {
         layout::areas(self.size.0, self.size.1, self.focus, self.zoom)
     }
 
-    /// Rows that are seen at once.
+    fn focused_area(&self) -> Option<Rect> {
+        let mut panes = self.areas().panes.into_iter();
+        panes.find_map(|(pane, area)| (pane == self.focus).then_some(area))
+    }
+
+    /// The number of visible rows.
     fn page(&self) -> i64 {
-        let areas = self.areas();
-        let mut panes = areas.panes.iter();
-        let area = panes.find(|(pane, _)| *pane == self.focus);
-        let height = area.map_or(1, |(pane, area)| match pane {
-            Pane::Mesh => self.mesh_plan(*area).matrix.height,
-            _ => layout::rows(*area).height,
+        let height = self.focused_area().map_or(1, |area| match self.focus {
+            Pane::Mesh => self.mesh_plan(area).matrix.height,
+            _ => layout::rows(area).height,
         });
         i64::from(height).max(1)
     }
 
     fn choose_by(&mut self, by: i64) {
-        // The first and the last are those of the order in every pane: in the mesh the worst pair and the best.
+        // First and last follow the sort order in every pane: in the mesh they are the worst and the best pair.
         if self.focus == Pane::Mesh && !matches!(by, i64::MIN | i64::MAX) {
             return self.step_down(by);
         }
@@ -147,14 +144,10 @@ impl View {
 
     /// Sorts by the next column on the screen.
     fn sort_beside(&mut self, by: i64) {
-        let areas = self.areas();
-        let mut panes = areas.panes.iter();
-        let width = panes
-            .find(|(pane, _)| *pane == self.focus)
-            .map_or(self.size.0, |(_, area)| area.width);
+        let width = self.focused_area().map_or(self.size.0, |area| area.width);
         let listing = self.listing(self.focus);
         let slots: Vec<Slot> = match self.focus {
-            // A figure at a time is on the screen.
+            // The matrix shows one metric at a time.
             Pane::Mesh => Pane::Mesh.slots().map(|(slot, _)| slot).collect(),
             _ => {
                 let placed = layout::columns(listing, width, self.is_estimated());
@@ -212,7 +205,7 @@ impl View {
             Motion::Speed(_) if by < 1.0 => Effect::Speed(1.0),
             Motion::Speed(_) => Effect::Nothing,
             Motion::Live | Motion::Paused | Motion::Ended => {
-                self.note("only what is being played has a speed");
+                self.note("only a recording that plays has a speed");
                 Effect::Nothing
             }
         }
@@ -220,7 +213,7 @@ impl View {
 
     fn lengthen(&mut self, longer: bool) {
         if self.focus == Pane::Mesh {
-            self.note("windows of the mesh are as long as they were analysed: `rocescope diagnose hostmesh --window`");
+            self.note("the analysis sets the length of mesh windows: `rocescope diagnose hostmesh --window`");
             return;
         }
         let Some(shown) = &self.shown else {
@@ -237,11 +230,11 @@ impl View {
                 .map_or(0, |newest| newest + 1 - self.recent.oldest()),
         );
         if longer && at + 1 == LENGTHS.len() {
-            self.note("this is the longest: no more windows are kept");
+            self.note("this is the longest: the view keeps no more windows");
         } else if !longer && at == 0 {
             let window = format::length(window_ns);
             self.note(format!(
-                "{window} is the window of the source: start it with --window for a shorter one"
+                "{window} is the window of the source: use --window for a shorter one"
             ));
         } else {
             self.length = if longer { at + 1 } else { at - 1 };
@@ -252,16 +245,16 @@ impl View {
             );
             if had < asked as usize {
                 self.note(format!(
-                    "{asked} windows asked for; {kept} are kept, {had} of them lie in that time"
+                    "{asked} windows requested; {kept} are kept, {had} of them in that time"
                 ));
             }
         }
     }
 
-    /// Moves in time: where the source cannot, among the windows that are kept.
+    /// Moves in time; if the source cannot, among the windows kept.
     fn go(&mut self, seek: Seek) -> Effect {
         if self.options.seekable {
-            // A window of probes is as long as many of captured traffic.
+            // A window of probes is as long as many windows of captured traffic.
             return Effect::Seek(match (self.focus, seek) {
                 (Pane::Mesh, Seek::Windows(by)) => Seek::Meshes(by),
                 (_, seek) => seek,
@@ -273,7 +266,7 @@ impl View {
         let (oldest, at) = (self.recent.oldest(), shown.number);
         if seek == Seek::Windows(1) && at == newest {
             self.held = None;
-            // Nothing can be asked of what comes by itself, or of what is over.
+            // A live source and one that has ended cannot step.
             return match self.header.motion {
                 Motion::Paused | Motion::Speed(_) => Effect::Seek(seek),
                 Motion::Live | Motion::Ended => Effect::Nothing,
@@ -291,16 +284,16 @@ impl View {
             Seek::End => i64::MAX,
         };
         if by < 0 && at == oldest {
-            self.note("this is the earliest window that is kept");
+            self.note("this is the earliest window kept");
         }
         let kept = at.saturating_add_signed(by).clamp(oldest, newest);
-        // The end means going along with it again.
+        // The end follows the latest window again.
         self.held = (seek != Seek::End).then_some(kept);
         self.refresh();
         Effect::Nothing
     }
 
-    /// The mouse did something.
+    /// Handles a mouse action.
     pub fn mouse(&mut self, mouse: Mouse) -> Effect {
         self.note = None;
         let (Mouse::Press(x, y) | Mouse::Wheel(x, y, _)) = mouse;
@@ -309,9 +302,10 @@ impl View {
             return self.act(action);
         }
         let areas = self.areas();
-        let hit = areas.panes.iter().find(|(_, area)| {
-            area.contains(ratatui::layout::Position::new(x, y)) && self.layer == Layer::Tables
-        });
+        let hit = areas
+            .panes
+            .iter()
+            .find(|(_, area)| area.contains(Position::new(x, y)) && self.layer == Layer::Tables);
         let Some((pane, area)) = hit.copied() else {
             return Effect::Nothing;
         };
@@ -343,7 +337,7 @@ impl View {
                     _ => {}
                 }
             }
-            Mouse::Press(..) if rows.contains(ratatui::layout::Position::new(x, y)) => {
+            Mouse::Press(..) if rows.contains(Position::new(x, y)) => {
                 let listing = self.listing(pane);
                 let place = listing.first(rows.height.into()) + usize::from(y - rows.y);
                 if place < listing.order.len() {

@@ -1,4 +1,4 @@
-//! The mesh: its rows, and the cursor on the cells of its matrix.
+//! The mesh: its rows, and the cursor on its matrix.
 
 use super::View;
 use crate::mesh::plan::{self, Plan};
@@ -8,7 +8,7 @@ use rocescope_model::{MeshRows, PairRow};
 use std::sync::Arc;
 
 impl View {
-    /// The mesh of probes at the time of the windows that come next, until the next mesh.
+    /// Sets the probe mesh of the windows that follow, until the next mesh.
     pub fn mesh(&mut self, rows: MeshRows) {
         self.mesh = Some(Arc::new(rows));
         if self.held.is_none() {
@@ -16,12 +16,12 @@ impl View {
         }
     }
 
-    /// Begins with this pane.
+    /// Focuses this pane.
     pub const fn turn_to_pane(&mut self, pane: Pane) {
         self.focus = pane;
     }
 
-    /// The mesh that is shown; none before the first.
+    /// The mesh that is shown; `None` before the first.
     pub(crate) fn mesh_shown(&self) -> Option<&MeshRows> {
         let mesh = &self.shown.as_ref()?.mesh;
         (mesh.window_ns > 0).then_some(&**mesh)
@@ -33,7 +33,7 @@ impl View {
         self.mesh_shown()?.pairs.get(chosen)
     }
 
-    /// Where the parts of the mesh stand in its pane.
+    /// The layout of the mesh in its pane.
     pub(crate) fn mesh_plan(&self, area: Rect) -> Plan {
         let cursor = self.pair().and_then(|pair| self.matrix.place(pair));
         plan::of(&self.matrix, area, cursor.unwrap_or_default(), |width| {
@@ -41,23 +41,23 @@ impl View {
         })
     }
 
-    /// The row of the matrix so many further down.
+    /// Moves the cursor `by` rows down.
     pub(super) fn step_down(&mut self, by: i64) {
         if let Some(cell) = self.pair().and_then(|pair| self.matrix.place(pair)) {
             self.choose_cell(self.matrix.down(cell, by));
         }
     }
 
-    /// The column so many further to the right.
+    /// Moves the cursor `by` columns to the right.
     pub(super) fn turn_target(&mut self, by: i64) {
         if self.focus != Pane::Mesh {
-            self.note("probed NICs are in the mesh");
+            self.note("this key moves between probed NICs in the mesh pane");
         } else if let Some(cell) = self.pair().and_then(|pair| self.matrix.place(pair)) {
             self.choose_cell(self.matrix.right(cell, by));
         }
     }
 
-    /// Chooses the pair in a cell, where there is one.
+    /// Selects the pair in a cell, if there is one.
     pub(super) fn choose_cell(&mut self, (row, column): (usize, usize)) {
         let pair = self.matrix.at(row, column);
         let order = &self.listing(Pane::Mesh).order;

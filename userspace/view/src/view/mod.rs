@@ -1,4 +1,4 @@
-//! What is shown, and what a key does to it.
+//! What is shown, and what each key does.
 
 mod act;
 mod cells;
@@ -22,7 +22,7 @@ use rocescope_model::{EventRow, FlowRow, MeshRows, WindowRows};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Window lengths, in windows of the source.
+/// Lengths of the window shown, in windows of the source.
 pub const LENGTHS: [u32; 5] = [1, 2, 5, 10, 60];
 
 /// What the user chose before the first window.
@@ -34,26 +34,26 @@ pub struct Options {
     pub glyphs: Glyphs,
     /// Keys.
     pub keys: Keys,
-    /// Bits or bytes a second.
+    /// Bits or bytes per second.
     pub rates: Rates,
-    /// Whether the source can go to any of its windows; else only those kept here can be gone back to.
+    /// Whether the source can go to any of its windows; if not, the view goes back to the windows it keeps.
     pub seekable: bool,
 }
 
-/// What is to be done beyond the view.
+/// What the caller has to do.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Effect {
-    /// Nothing: the state has changed at most.
+    /// Nothing, or draw the changed state.
     Nothing,
-    /// End the program.
+    /// Quit the program.
     Quit,
-    /// Put it to sleep.
+    /// Suspend the program.
     Suspend,
-    /// Paint all cells again.
+    /// Repaint all cells.
     Redraw,
-    /// Hold the source, or let it go on.
+    /// Pause or resume the source.
     Pause(bool),
-    /// Play so many times as fast as recorded.
+    /// Play at this multiple of the recorded speed.
     Speed(f64),
     /// Go to another window.
     Seek(Seek),
@@ -62,11 +62,11 @@ pub enum Effect {
 /// Where to go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Seek {
-    /// So many windows on, or back.
+    /// Windows forward; negative: back.
     Windows(i64),
-    /// So many minutes on, or back.
+    /// Minutes forward; negative: back.
     Minutes(i64),
-    /// So many windows of the mesh of probes on, or back.
+    /// Windows of the probe mesh forward; negative: back.
     Meshes(i64),
     /// The first window.
     Begin,
@@ -77,28 +77,28 @@ pub enum Seek {
 /// What the mouse did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mouse {
-    /// Pressed at this column and line.
+    /// Pressed at a column and line.
     Press(u16, u16),
-    /// Turned so many lines down, or up, there.
+    /// Scrolled at a column and line, by lines down; negative: up.
     Wheel(u16, u16, i16),
 }
 
-/// What lies over the tables.
+/// What covers the tables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Layer {
     /// Nothing.
     Tables,
-    /// The keys; lines scrolled.
+    /// The help page; lines scrolled.
     Help(usize),
-    /// Every field of the chosen row; lines scrolled.
+    /// All fields of the selected row; lines scrolled.
     Detail(usize),
-    /// The columns to sort by; the one under the bar.
+    /// The columns to sort by; the selected one.
     Sort(usize),
-    /// A filter is typed; what is wrong with it.
+    /// The filter as it is typed, and its error.
     Filter(String, Option<FilterError>),
 }
 
-/// A flow as events name it.
+/// A flow as events identify it.
 pub(crate) type Named = (Option<IpAddr>, Option<IpAddr>, Option<u16>, Option<u32>);
 
 /// The view. See the [crate's page](crate).
@@ -111,13 +111,13 @@ pub struct View {
     pub(crate) shown: Option<Shown>,
     /// Flows with a sudden change in the windows shown.
     pub(crate) jitter: HashSet<Named>,
-    /// The window that is held; nothing where the latest is shown.
+    /// The window that is frozen; `None` shows the latest.
     pub(crate) held: Option<u64>,
     /// Index into [`LENGTHS`].
     pub(crate) length: usize,
-    /// The latest mesh of probes.
+    /// The latest probe mesh.
     mesh: Option<Arc<MeshRows>>,
-    /// Which pair of the mesh shown stands where.
+    /// The pairs of the mesh by row and column.
     pub(crate) matrix: Matrix,
     pub(crate) listings: [Listing; 5],
     pub(crate) focus: Pane,
@@ -128,7 +128,7 @@ pub struct View {
     pub(crate) size: (u16, u16),
     /// One line for the user, until the next key.
     pub(crate) note: Option<String>,
-    /// Packets lost in all windows that came, not only in those shown.
+    /// Packets lost by the ring in all windows so far, not only in those shown.
     pub(crate) lost_packets: u64,
 }
 
@@ -153,7 +153,7 @@ impl View {
             filter: String::new(),
             matchers: [const { None }; 5],
             layer: Layer::Tables,
-            size: layout::LEAST,
+            size: layout::MIN_SIZE,
             note: None,
             lost_packets: 0,
         }
@@ -169,7 +169,7 @@ impl View {
         self.header.own = Some(own);
     }
 
-    /// The terminal has so many columns and lines.
+    /// Sets the columns and lines of the terminal.
     pub const fn resize(&mut self, width: u16, height: u16) {
         self.size = (width, height);
     }
@@ -179,22 +179,22 @@ impl View {
         self.note = Some(note.into());
     }
 
-    /// Whether what is shown is held while windows go on.
+    /// Whether the screen is frozen while windows continue.
     #[must_use]
     pub const fn is_held(&self) -> bool {
         self.held.is_some()
     }
 
-    /// The table that has the keys.
+    /// The pane that receives the keys.
     #[must_use]
     pub const fn focus(&self) -> Pane {
         self.focus
     }
 
-    /// Sorts a pane by the column of this name, as the command line asks.
+    /// Sorts a pane by the column of this name.
     ///
     /// # Errors
-    /// The names there are, where this is none.
+    /// The valid names, if this is not one.
     pub fn sort(&mut self, pane: Pane, column: &str) -> Result<(), String> {
         let column = sort::column(pane.table(), column)?;
         self.listing_mut(pane).sort_by(column);
@@ -202,19 +202,19 @@ impl View {
         Ok(())
     }
 
-    /// A window has finished. Several at once become one after the other.
+    /// Adds a finished window.
     pub fn window(&mut self, rows: WindowRows) {
         self.keep(rows);
         if self.held.is_none() {
             self.refresh();
         } else if self.held.is_some_and(|held| held < self.recent.oldest()) {
             self.held = Some(self.recent.oldest());
-            self.note("what was held is no longer kept: this is the earliest window there is");
+            self.note("the frozen window is no longer kept: this is the earliest one");
             self.refresh();
         }
     }
 
-    /// The source stands elsewhere: these windows, the latest last, take the place of all before.
+    /// The source moved: replaces all windows by these, the latest last.
     pub fn replace(&mut self, windows: Vec<WindowRows>) {
         self.recent = Recent::default();
         self.series = Series::default();
@@ -240,12 +240,12 @@ impl View {
         }
     }
 
-    /// Puts together what is shown.
+    /// Merges the windows that are shown.
     pub(crate) fn refresh(&mut self) {
         let last = self.held.or_else(|| self.recent.newest());
         let before = self.shown.take().map(|before| before.mesh);
         self.shown = last.and_then(|last| self.recent.shown(last, LENGTHS[self.length]));
-        // What is held stays, whatever has come since.
+        // A frozen screen keeps its mesh.
         let before = before.filter(|mesh| self.held.is_some() && mesh.window_ns > 0);
         if let Some(mesh) = before.or_else(|| self.mesh.clone().filter(|mesh| mesh.window_ns > 0)) {
             let shown = self.shown.take();
@@ -256,10 +256,8 @@ impl View {
         }
         self.jitter.clear();
         if let Some(shown) = &self.shown {
-            let (from, to) = (
-                shown.total.window_start_ns,
-                shown.total.window_start_ns + shown.total.window_ns,
-            );
+            let from = shown.total.window_start_ns;
+            let to = from + shown.total.window_ns;
             let within =
                 |event: &&EventRow| &*event.kind == "jitter" && (from..to).contains(&event.time_ns);
             self.jitter.extend(
@@ -273,7 +271,7 @@ impl View {
         self.arrange();
     }
 
-    /// Orders the rows of every pane.
+    /// Filters and sorts the rows of every pane.
     pub(crate) fn arrange(&mut self) {
         let Self {
             shown,
@@ -309,18 +307,16 @@ impl View {
             ))
     }
 
-    /// Whether the filter means something for this pane.
+    /// Whether the filter applies to this pane.
     pub(crate) const fn is_filtered(&self, pane: Pane) -> bool {
         self.matchers[pane as usize].is_some()
     }
 
-    /// Shows only rows that match; all where the text is empty. A filter is about flows, and holds for
-    /// connections and events as well; the opcode mix is of all of them, so a filter holds for it only
-    /// where it is the pane in focus, and then for nothing else.
+    /// Shows only rows that match; all rows for an empty text. A filter applies to flows, connections, events and the
+    /// mesh; a filter that is set in the opcode pane applies only there.
     ///
     /// # Errors
-    /// What is wrong, and where, if the filter makes no sense for the pane in focus; another for which it
-    /// makes none shows all of its rows.
+    /// [`FilterError`] if the filter is invalid for the focused pane. Other panes for which it is invalid show all rows.
     pub fn set_filter(&mut self, text: &str) -> Result<(), FilterError> {
         let focus = self.focus;
         let read = |pane: Pane| match text.trim() {
@@ -337,7 +333,7 @@ impl View {
         Ok(())
     }
 
-    /// Whether sizes of flows shown may exceed the truth.
+    /// Whether sizes of the flows shown may exceed the true values.
     pub(crate) fn is_estimated(&self) -> bool {
         let Some(shown) = &self.shown else {
             return false;

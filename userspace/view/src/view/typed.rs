@@ -1,26 +1,26 @@
-//! What keys do while something lies over the tables.
+//! What keys do while a page or the filter is open.
 
 use super::{Effect, Layer, View};
 use crate::keys::{Action, Key};
 
 impl View {
-    /// While a page or a list is open; nothing where the action is for the tables below.
+    /// Runs an action on the open page or list; `None` if it is meant for the tables.
     pub(super) fn act_on_layer(&mut self, action: Action) -> Option<Effect> {
         let page = usize::from(self.size.1.saturating_sub(8)).max(1);
         let is_help = matches!(self.layer, Layer::Help(_));
         let last_column = self.focus.table().columns.len() - 1;
-        let (at, most) = match &mut self.layer {
+        let (at, max) = match &mut self.layer {
             Layer::Help(line) | Layer::Detail(line) => (line, usize::MAX),
             Layer::Sort(column) => (column, last_column),
             Layer::Tables | Layer::Filter(..) => return None,
         };
         match action {
-            Action::Down => *at = (*at + 1).min(most),
+            Action::Down => *at = (*at + 1).min(max),
             Action::Up => *at = at.saturating_sub(1),
-            Action::PageDown => *at = at.saturating_add(page).min(most),
+            Action::PageDown => *at = at.saturating_add(page).min(max),
             Action::PageUp => *at = at.saturating_sub(page),
             Action::Top => *at = 0,
-            Action::Bottom => *at = most,
+            Action::Bottom => *at = max,
             Action::Detail => {
                 let column = *at;
                 if let Layer::Sort(_) = self.layer {
@@ -31,7 +31,7 @@ impl View {
             Action::Back => self.layer = Layer::Tables,
             Action::Help if is_help => self.layer = Layer::Tables,
             Action::Sort if matches!(self.layer, Layer::Sort(_)) => self.layer = Layer::Tables,
-            // Time goes on behind a page of one row; whatever else is asked for needs the tables.
+            // These act while a page stays open; all others close it.
             Action::Freeze
             | Action::Pause
             | Action::Units
@@ -54,19 +54,19 @@ impl View {
         Some(Effect::Nothing)
     }
 
-    /// Keeps the lines scrolled within what there is to scroll.
+    /// Limits the scroll position to the length of the page.
     fn limit_scroll(&mut self) {
-        let most = match &self.layer {
+        let max = match &self.layer {
             Layer::Help(_) => crate::draw::help_scroll(self),
             Layer::Detail(_) => crate::draw::detail_scroll(self),
             _ => return,
         };
         if let Layer::Help(line) | Layer::Detail(line) = &mut self.layer {
-            *line = (*line).min(most);
+            *line = (*line).min(max);
         }
     }
 
-    /// A key while a filter is typed.
+    /// Handles a key while a filter is typed.
     pub(super) fn type_filter(&mut self, key: Key) -> Effect {
         let Layer::Filter(text, wrong) = &mut self.layer else {
             return Effect::Nothing;

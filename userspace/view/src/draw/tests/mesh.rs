@@ -1,4 +1,4 @@
-//! The mesh: screens as they were looked at (`UPDATE_SNAPSHOTS=1` writes them anew), the cursor, figures, losses.
+//! The mesh pane: snapshots of screens (`UPDATE_SNAPSHOTS=1` rewrites them), the cursor, metrics, losses.
 
 use super::{Rig, window};
 use crate::header::Header;
@@ -17,7 +17,7 @@ use std::path::Path;
 const WINDOW: i64 = 20_000_000_000;
 const START: i64 = 1_767_225_600_000_000_000;
 
-/// A window of four hosts of so many NICs, where the link from rail switch 1 to spine 0 loses a fifth.
+/// A window of four hosts with `nics` NICs each, where the link from rail switch 1 to spine 0 loses a fifth.
 fn mesh(nics: u32) -> MeshRows {
     let rails = Rails::two_tiers(4, nics, 2);
     let mut fabric = Fabric::new(rails.build().unwrap(), 3);
@@ -76,7 +76,7 @@ fn rig(width: u16, height: u16, mesh: MeshRows) -> Rig {
 }
 
 #[track_caller]
-fn hold_against(name: &str, rig: &mut Rig) {
+fn compare(name: &str, rig: &mut Rig) {
     let lines = rig.lines();
     let lines: Vec<&str> = lines.iter().map(|line| line.trim_end()).collect();
     let found = lines.join("\n") + "\n";
@@ -90,26 +90,26 @@ fn hold_against(name: &str, rig: &mut Rig) {
 }
 
 #[test]
-fn screens_are_what_was_looked_at() {
-    hold_against("mesh-80x24.txt", &mut rig(80, 24, mesh(4)));
-    hold_against("mesh-120x40.txt", &mut rig(120, 40, mesh(4)));
+fn screens_match_their_snapshots() {
+    compare("mesh-80x24.txt", &mut rig(80, 24, mesh(4)));
+    compare("mesh-120x40.txt", &mut rig(120, 40, mesh(4)));
     let mut eight = rig(80, 24, mesh(8));
     eight.press("> >");
-    hold_against("mesh-8-nics-p99-80x24.txt", &mut eight);
+    compare("mesh-8-nics-p99-80x24.txt", &mut eight);
     let mut detail = rig(120, 40, mesh(4));
     detail.press("enter");
-    hold_against("mesh-detail-120x40.txt", &mut detail);
+    compare("mesh-detail-120x40.txt", &mut detail);
 }
 
-/// The verdict is true of the fault, or the screens above mean nothing.
+/// The verdict matches the fault; otherwise the snapshots prove nothing.
 #[test]
 fn the_fault_is_on_the_screen() {
     let mut rig = rig(80, 24, mesh(4));
     rig.shows(&["loss: r1>s0: ", "Verdicts 1", "switch drops", "5 Mesh 48"]);
-    // The cursor begins on the worst pair.
-    let most = rig.view.mesh_shown().unwrap().pairs.iter();
-    let most = most.filter_map(|pair| pair.drop_ratio).fold(0.0, f64::max);
-    assert_eq!(rig.view.pair().unwrap().drop_ratio, Some(most));
+    // The cursor starts on the worst pair.
+    let worst = rig.view.mesh_shown().unwrap().pairs.iter();
+    let worst = worst.filter_map(|pair| pair.drop_ratio).fold(0.0, f64::max);
+    assert_eq!(rig.view.pair().unwrap().drop_ratio, Some(worst));
     assert_eq!(&*rig.view.pair().unwrap().src_nic, "rail1");
 }
 
@@ -140,7 +140,7 @@ fn the_cursor_goes_from_cell_to_cell_and_stays_on_its_pair() {
 }
 
 #[test]
-fn figures_are_turned_and_chosen_among_all() {
+fn metrics_are_stepped_through_and_chosen_from_the_list() {
     let mut rig = rig(80, 24, mesh(4));
     for title in [
         "Drops",
@@ -157,18 +157,18 @@ fn figures_are_turned_and_chosen_among_all() {
     assert_eq!(rig.press("left"), Effect::Seek(Seek::Meshes(-1)));
     rig.press("1");
     assert_eq!(rig.press("left"), Effect::Seek(Seek::Windows(-1)));
-    rig.shows(&["no packet was captured at this time"]);
+    rig.shows(&["no packets were captured at this time"]);
 }
 
 #[test]
-fn rows_are_filtered_and_a_mesh_without_probes_says_so() {
+fn rows_are_filtered_and_a_mesh_without_probes_gives_the_reason() {
     let mut rig = rig(80, 24, mesh(4));
     rig.view
         .set_filter("observer = h2 and drop_ratio > 0")
         .unwrap();
     assert!(rig.view.matrix.rows.iter().all(|(host, _)| &**host == "h2"));
-    rig.view.set_filter("observer = nobody").unwrap();
-    rig.shows(&["nothing matches `observer = nobody`"]);
+    rig.view.set_filter("observer = absent").unwrap();
+    rig.shows(&["nothing matches `observer = absent`"]);
     rig.view.set_filter("").unwrap();
     rig.view.mesh(MeshRows {
         window_ns: WINDOW,
@@ -184,15 +184,15 @@ fn rows_are_filtered_and_a_mesh_without_probes_says_so() {
 }
 
 #[test]
-fn who_has_not_analysed_is_told_how_and_what_was_not_judged_why() {
+fn a_window_that_is_not_analysed_or_not_judged_gives_the_reason() {
     let mut rows = mesh(4);
     rows.sla.clear();
     rows.verdicts.clear();
     rows.links.clear();
     let mut rig = rig(120, 40, rows.clone());
     rig.shows(&[
-        "analysed this window: `rocescope diagnose hostmesh",
-        "demo.pcap --write` does",
+        "not analysed yet: run `rocescope diagnose hostmesh",
+        "demo.pcap --write`",
         "no SLA",
         "3,200 probes",
     ]);
@@ -204,12 +204,12 @@ fn who_has_not_analysed_is_told_how_and_what_was_not_judged_why() {
     rig.shows(&["not judged: only 7 probes"]);
     rows.sla = vec![SlaRow::default()];
     rig.view.mesh(rows);
-    rig.shows(&["nothing found in this window"]);
+    rig.shows(&["no problem found in this window"]);
 }
 
-/// With captured traffic beside: its verdicts are told in every pane, its flows with the pair, and what is held stays.
+/// With captured traffic: verdicts are in every header, flows with the pair, and a frozen screen keeps both.
 #[test]
-fn captured_flows_stand_with_the_pair_and_verdicts_in_every_header() {
+fn captured_flows_are_with_the_pair_and_verdicts_in_every_header() {
     let rows = mesh(4);
     let mut rig = Rig::new(120, 40, Options::default());
     rig.view.mesh(rows.clone());
