@@ -1,4 +1,4 @@
-//! What it takes to load the programs.
+//! The cost of loading the programs.
 
 use super::error::Error;
 use super::object::{FLUSH, PROGRAM, program_mut};
@@ -8,7 +8,7 @@ use rocescope_host::privileges::{self, Capability};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What it takes to load a program.
+/// The cost of loading a program.
 #[derive(Clone, Copy, Debug)]
 pub struct Cost {
     /// Its name.
@@ -23,15 +23,15 @@ pub struct Cost {
     pub load_time: Duration,
 }
 
-/// Loads the programs of `object` with these capabilities and no others, and lets go of them again.
+/// Loads the programs of `object` with only these capabilities, then unloads them.
 ///
-/// Without `CAP_PERFMON` the verifier also walks the paths that a processor may speculate on, and
-/// the programs get barriers against that.
+/// Without `CAP_PERFMON` the verifier also walks the paths that a CPU may speculate on, and
+/// adds barriers against that.
 ///
 /// # Errors
 /// The kernel refuses.
 pub fn costs(object: &[u8], capabilities: &[Capability]) -> Result<Vec<Cost>, Error> {
-    // Capabilities belong to a thread, and what it gives up is gone.
+    // Capabilities belong to a thread, which cannot regain those it gives up.
     let loaded = thread::scope(|scope| {
         let loader = scope.spawn(|| {
             privileges::keep(capabilities).map_err(Error::Capabilities)?;
@@ -43,7 +43,7 @@ pub fn costs(object: &[u8], capabilities: &[Capability]) -> Result<Vec<Cost>, Er
 }
 
 fn load(object: &[u8]) -> Result<Vec<Cost>, Error> {
-    // The buffer may lie anywhere; the loader wants words.
+    // The loader needs a buffer aligned to words.
     let mut words = vec![0u64; object.len().div_ceil(8)];
     let aligned = bytemuck::cast_slice_mut::<u64, u8>(&mut words);
     let (aligned, _) = aligned.split_at_mut(object.len());

@@ -1,11 +1,11 @@
-//! The programs as they were built, and what is in them by name.
+//! The embedded object, and its programs and maps by name.
 
 use super::error::Error;
 use aya::Ebpf;
 use aya::maps::Map;
 use aya::programs::Xdp;
 
-/// The program as it was built last; see `cargo xtask ebpf`.
+/// The object that `cargo xtask ebpf` built.
 pub static OBJECT: &[u8] = aya::include_bytes_aligned!("../../../../ebpf/rocescope.bpf.o");
 
 /// Environment variable that names another object for the tests.

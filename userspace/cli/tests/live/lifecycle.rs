@@ -1,4 +1,4 @@
-//! Signals, `kill -9`, interfaces that vanish, programs of somebody else.
+//! Signals, `kill -9`, interfaces that vanish, programs of other tools.
 
 use crate::live::{BINARY, Live};
 use crate::namespace::{Namespace, RECEIVER, SENDER};
@@ -120,7 +120,7 @@ fn a_program_of_somebody_else_stays_untouched() {
             let output = command.output().unwrap();
             let said = String::from_utf8(output.stderr).unwrap();
             assert!(!output.status.success());
-            assert!(said.contains("XDP program of somebody else"), "{said}");
+            assert!(said.contains("another XDP program is attached"), "{said}");
             assert_eq!(namespace.receiver()["xdp"], attached);
         }
         live.signal("-INT");

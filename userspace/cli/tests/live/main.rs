@@ -10,7 +10,7 @@
 //! | `connections` | queue pairs are those of the file, CM and all |
 //! | `totals` | native, generic and packet sockets count what the file holds |
 //! | `generate` | frames of the generator, counted on both ends |
-//! | `lifecycle` | signals, `kill -9`, interfaces that vanish, programs of somebody else |
+//! | `lifecycle` | signals, `kill -9`, interfaces that vanish, programs of other tools |
 //! | `overload` | a capture that is stopped while runs come: said, counted, and over when it goes on |
 //! | `check` | what `--check` says of ports that are right and of those that are not |
 //! | `port` | `doctor`, counters, renaming, queues, tags |
