@@ -78,7 +78,7 @@ impl Interface {
         self.ask(GET_RING, &mut answer)?;
         Ok(Ring {
             now: answer[5],
-            most: answer[1],
+            max: answer[1],
         })
     }
 

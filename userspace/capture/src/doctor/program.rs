@@ -44,8 +44,9 @@ pub fn program() -> Vec<Finding> {
             format!("Not measured: cannot drop cap_perfmon temporarily: {error}."),
         ),
     };
-    let program =
-        format!("The XDP program loads; a packet that starts a run, the worst case, costs {with} ns.");
+    let program = format!(
+        "The XDP program loads; a packet that starts a run, the worst case, costs {with} ns."
+    );
     vec![Finding::ok("program", program), perfmon]
 }
 

@@ -74,7 +74,9 @@ impl Pcap {
         };
         // Decided by the header, not by the buffered bytes: a pipe and a file end alike.
         if captured > LONGEST_FRAME {
-            return Err(format!("a record with an impossible frame length of {captured} bytes"));
+            return Err(format!(
+                "a record with an impossible frame length of {captured} bytes"
+            ));
         }
         let parsed = if self.big_endian {
             parse_pcap_frame_be(bytes)

@@ -51,7 +51,11 @@ impl PcapNg {
             self.big_endian = match magic {
                 magic if magic == BIG_ENDIAN_MAGIC => true,
                 magic if magic == LITTLE_ENDIAN_MAGIC => false,
-                _ => return Err(format!("a section with the unknown byte order {magic:02x?}")),
+                _ => {
+                    return Err(format!(
+                        "a section with the unknown byte order {magic:02x?}"
+                    ));
+                }
             };
         }
         let block_bytes = if self.big_endian {
@@ -60,7 +64,9 @@ impl PcapNg {
             u32::from_le_bytes(*length)
         } as usize;
         if !(12..=LONGEST_BLOCK).contains(&block_bytes) {
-            return Err(format!("a block with an impossible length of {block_bytes} bytes"));
+            return Err(format!(
+                "a block with an impossible length of {block_bytes} bytes"
+            ));
         }
         let Some(block) = bytes.get(..block_bytes) else {
             return Ok(Step::Need(block_bytes));
@@ -72,9 +78,7 @@ impl PcapNg {
         };
         match parsed {
             Ok((_, block)) => self.take(&block, block_bytes),
-            Err(_) => Err(format!(
-                "an unreadable block of {block_bytes} bytes"
-            )),
+            Err(_) => Err(format!("an unreadable block of {block_bytes} bytes")),
         }
     }
 

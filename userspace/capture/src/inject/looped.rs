@@ -50,12 +50,7 @@ impl Looped {
 
     /// Sends for a second, until `deadline`, or until `max` frames were sent, at `pps` frames a second or
     /// as fast as possible. A signal ends it early without an error.
-    pub(super) fn send(
-        &mut self,
-        pps: Option<f64>,
-        max: u64,
-        deadline: Instant,
-    ) -> io::Result<()> {
+    pub(super) fn send(&mut self, pps: Option<f64>, max: u64, deadline: Instant) -> io::Result<()> {
         let state = self.state();
         state.left = max;
         state.interval_ns = pps.map_or(0, |pps| (BURST as f64 * 1e9 / pps).max(1.0) as u64);

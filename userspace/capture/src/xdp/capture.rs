@@ -67,7 +67,7 @@ impl Capture {
     /// Attaches to an interface and returns the mode: [`Mode::Auto`] tries native, then generic.
     ///
     /// # Errors
-/// [`Error::Occupied`] when another program is attached, which stays; else the kernel's
+    /// [`Error::Occupied`] when another program is attached, which stays; else the kernel's
     /// reason.
     pub fn attach(&mut self, interface: u32, mode: Mode) -> Result<Mode, Error> {
         let (attached, mode) = link::attach(self.kernel.program()?.as_fd(), interface, mode)?;

@@ -237,7 +237,7 @@ impl Way<'_> {
         match (self.connection.group.as_str(), what) {
             // Overtaken behind the tap and lost there look alike until the receiver goes on, and an
             // answer may wait for a packet that was overtaken on the way from the tap.
-            ("behind the tap", "lost behind" | "largest RTT") => {
+            ("downstream of the tap", "lost behind" | "largest RTT") => {
                 self.truth.lost_after_tap == 0
                     && self.row.lost_after_tap_packets <= self.other.nak_psn_sequence / 2
             }

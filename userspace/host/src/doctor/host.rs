@@ -84,27 +84,30 @@ fn jit() -> Option<Finding> {
 }
 
 fn capabilities() -> Vec<Finding> {
-    let of = |needed: &[privileges::Capability],
-              way: &str,
-              or: fn(&'static str, String) -> Finding| {
-        match privileges::missing(needed) {
-            Err(error) => Finding::warn("capabilities", format!("Cannot read the capabilities of this process: {error}.")),
-            Ok(missing) if missing.is_empty() => {
-                Finding::ok("capabilities", format!("{way} has all capabilities that it needs."))
-            }
-            Ok(missing) => {
-                let names: Vec<&str> = missing.iter().map(|one| one.name).collect();
-                or(
+    let of =
+        |needed: &[privileges::Capability], way: &str, or: fn(&'static str, String) -> Finding| {
+            match privileges::missing(needed) {
+                Err(error) => Finding::warn(
                     "capabilities",
-                    format!(
-                        "{way} needs {}, which this process does not have.",
-                        names.join(", ")
-                    ),
-                )
-                .remedy(privileges::grant(needed))
+                    format!("Cannot read the capabilities of this process: {error}."),
+                ),
+                Ok(missing) if missing.is_empty() => Finding::ok(
+                    "capabilities",
+                    format!("{way} has all capabilities that it needs."),
+                ),
+                Ok(missing) => {
+                    let names: Vec<&str> = missing.iter().map(|one| one.name).collect();
+                    or(
+                        "capabilities",
+                        format!(
+                            "{way} needs {}, which this process does not have.",
+                            names.join(", ")
+                        ),
+                    )
+                    .remedy(privileges::grant(needed))
+                }
             }
-        }
-    };
+        };
     vec![
         of(&privileges::XDP, "XDP", Finding::fail),
         of(&privileges::AF_PACKET, "AF_PACKET", Finding::fail),
@@ -119,10 +122,13 @@ fn locked_memory(version: Option<(u32, u32)>) -> Finding {
         );
     }
     match getrlimit(Resource::Memlock).current {
-        Some(bytes) if bytes < LOCKED_BYTES => {
-            Finding::fail("memlock", format!("The locked-memory limit is {bytes} bytes; the maps need up to {LOCKED_BYTES}."))
-                .remedy("ulimit -l unlimited")
-        }
+        Some(bytes) if bytes < LOCKED_BYTES => Finding::fail(
+            "memlock",
+            format!(
+                "The locked-memory limit is {bytes} bytes; the maps need up to {LOCKED_BYTES}."
+            ),
+        )
+        .remedy("ulimit -l unlimited"),
         _ => Finding::ok("memlock", "The locked-memory limit is high enough."),
     }
 }

@@ -34,8 +34,11 @@ pub fn port(interface: &Interface) -> Vec<Finding> {
 fn state(interface: &Interface, name: &str) -> Finding {
     match interface.state() {
         State::Up => Finding::ok("link", "The link is up."),
-        State::Down => Finding::fail("link", "The link is down or has no carrier: no frames arrive until it is up.")
-            .remedy(format!("ip link set dev {name} up")),
+        State::Down => Finding::fail(
+            "link",
+            "The link is down or has no carrier: no frames arrive until it is up.",
+        )
+        .remedy(format!("ip link set dev {name} up")),
         State::Gone => Finding::fail("link", "The interface no longer exists."),
     }
 }
@@ -107,8 +110,13 @@ fn offloads(interface: &Interface, name: &str) -> Vec<Finding> {
         Err(error) => unknown("gro", &error),
     };
     let vlan = match interface.strips_vlan() {
-        Ok(true) => Finding::warn("vlan", "VLAN offload is on: the card removes VLAN tags before XDP sees the frame.")
-            .remedy(format!("rocescope capture --vlan-offload off -i {name}, or ethtool -K {name} rxvlan off")),
+        Ok(true) => Finding::warn(
+            "vlan",
+            "VLAN offload is on: the card removes VLAN tags before XDP sees the frame.",
+        )
+        .remedy(format!(
+            "rocescope capture --vlan-offload off -i {name}, or ethtool -K {name} rxvlan off"
+        )),
         Ok(false) => Finding::ok("vlan", "VLAN offload is off: tags stay in the frame."),
         Err(error) => unknown("vlan", &error),
     };
