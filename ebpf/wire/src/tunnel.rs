@@ -197,8 +197,7 @@ pub fn gre<O: Octets + ?Sized>(frame: &O, at: usize) -> Result<Option<Tunnel>, (
             tunnel.inner_at = next + 8;
         }
         GRE_ERSPAN_III => {
-            // In one read: of two, the kernel's verifier does not see that the second implies the
-            // first.
+            // In one read: of two, the verifier does not see that the second implies the first.
             let Some([a, b, c, d, _, _, _, _, _, _, _, flags]) = frame.read::<12>(next) else {
                 return Err(());
             };

@@ -1,7 +1,7 @@
 //! The cost of loading the programs.
 
 use super::error::Error;
-use super::object::{FLUSH, PROGRAM, program_mut};
+use super::object::{FLUSH, PROGRAM, aligned, program_mut};
 use super::{cpu, stack};
 use aya::EbpfLoader;
 use rocescope_host::privileges::{self, Capability};
@@ -31,27 +31,29 @@ pub struct Cost {
 /// # Errors
 /// The kernel refuses.
 pub fn costs(object: &[u8], capabilities: &[Capability]) -> Result<Vec<Cost>, Error> {
-    // Capabilities belong to a thread, which cannot regain those it gives up.
-    let loaded = thread::scope(|scope| {
-        let loader = scope.spawn(|| {
+    with_capabilities(capabilities, || aligned(object, load))
+}
+
+/// Runs `work` on a thread with only these capabilities: a thread cannot regain those it gives up.
+pub(super) fn with_capabilities<R: Send>(
+    capabilities: &[Capability],
+    work: impl FnOnce() -> Result<R, Error> + Send,
+) -> Result<R, Error> {
+    let done = thread::scope(|scope| {
+        let worker = scope.spawn(|| {
             privileges::keep(capabilities).map_err(Error::Capabilities)?;
-            load(object)
+            work()
         });
-        loader.join()
+        worker.join()
     });
-    loaded.map_err(|_| Error::Thread("it has panicked".into()))?
+    done.map_err(|_| Error::Thread("it has panicked".into()))?
 }
 
 fn load(object: &[u8]) -> Result<Vec<Cost>, Error> {
-    // The loader needs a buffer aligned to words.
-    let mut words = vec![0u64; object.len().div_ceil(8)];
-    let aligned = bytemuck::cast_slice_mut::<u64, u8>(&mut words);
-    let (aligned, _) = aligned.split_at_mut(object.len());
-    aligned.copy_from_slice(object);
-    let depths = stack::depths(aligned)?;
+    let depths = stack::depths(object)?;
     let mut loader = EbpfLoader::new();
     let cpus = cpu::possible()? as u32;
-    let mut programs = loader.map_max_entries("RINGS", cpus).load(aligned)?;
+    let mut programs = loader.map_max_entries("RINGS", cpus).load(object)?;
     let mut costs = Vec::new();
     for name in [PROGRAM, FLUSH] {
         let program = program_mut(&mut programs, name)?;

@@ -1,17 +1,18 @@
 //! The cost of a packet in the kernel: `BPF_PROG_TEST_RUN` over one frame whose QPN and PSN a wrapper
 //! rewrites, for the XDP program and its baselines (`ebpf/bench`).
 
+use super::cost::with_capabilities;
 use super::cpu;
 use super::error::Error;
 use super::kernel::Kernel;
-use super::object::{OBJECT, PROGRAM, program_mut, take};
+use super::object::{OBJECT, PROGRAM, aligned, program_mut, take};
 use super::options::Options;
 use super::order::Order;
 use super::rings::Rings;
 use aya::maps::{Array, MapData, PerCpuArray, ProgramArray, RingBuf};
 use aya::programs::{ProgramFd, TestRun, TestRunOptions, Xdp};
 use aya::{Ebpf, EbpfLoader};
-use rocescope_host::privileges::{self, Capability};
+use rocescope_host::privileges::Capability;
 use rocescope_record::Config;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -147,26 +148,12 @@ pub fn with<R: Send>(
     config: Config,
     work: impl FnOnce(&mut Bench) -> Result<R, Error> + Send,
 ) -> Result<R, Error> {
-    let done = thread::scope(|scope| {
-        let worker = scope.spawn(|| {
-            privileges::keep(capabilities).map_err(Error::Capabilities)?;
-            if let Some(first) = cpu::online()?.first() {
-                cpu::pin(*first)?;
-            }
-            work(&mut Bench::load(object, other, config)?)
-        });
-        worker.join()
-    });
-    done.map_err(|_| Error::Thread("it has panicked".into()))?
-}
-
-/// Calls `use_it` with a copy of `object` that is aligned for the loader.
-fn aligned<T>(object: &[u8], use_it: impl FnOnce(&[u8]) -> Result<T, Error>) -> Result<T, Error> {
-    let mut words = vec![0u64; object.len().div_ceil(8)];
-    let bytes = bytemuck::cast_slice_mut::<u64, u8>(&mut words);
-    let (bytes, _) = bytes.split_at_mut(object.len());
-    bytes.copy_from_slice(object);
-    use_it(bytes)
+    with_capabilities(capabilities, || {
+        if let Some(first) = cpu::online()?.first() {
+            cpu::pin(*first)?;
+        }
+        work(&mut Bench::load(object, other, config)?)
+    })
 }
 
 impl Bench {

@@ -29,3 +29,15 @@ where
     let map = programs.take_map(name).ok_or(Error::Missing(name))?;
     Ok(map.try_into()?)
 }
+
+/// Calls `use_it` with a copy of `object` that is aligned for the loader.
+pub(super) fn aligned<T>(
+    object: &[u8],
+    use_it: impl FnOnce(&[u8]) -> Result<T, Error>,
+) -> Result<T, Error> {
+    let mut words = vec![0u64; object.len().div_ceil(8)];
+    let bytes = bytemuck::cast_slice_mut::<u64, u8>(&mut words);
+    let (bytes, _) = bytes.split_at_mut(object.len());
+    bytes.copy_from_slice(object);
+    use_it(bytes)
+}

@@ -29,11 +29,8 @@ impl Table<'_> {
 
 pub(super) fn scenario(text: &str, scenario: &Scenario) -> Result<(), ScenarioError> {
     let whole = Table { text, at: 0 };
-    whole.require(
-        scenario.snaplen >= 64,
-        "snaplen",
-        "must be at least 64 bytes, the headers",
-    )?;
+    let valid = scenario.snaplen >= 64;
+    whole.require(valid, "snaplen", "must be at least 64 bytes, the headers")?;
     whole.require(
         scenario.start_unix_s <= 4_000_000_000,
         "start_unix_s",
@@ -76,37 +73,28 @@ pub(super) fn scenario(text: &str, scenario: &Scenario) -> Result<(), ScenarioEr
 
 fn group(table: &Table<'_>, group: &Group) -> Result<(), ScenarioError> {
     let count = group.count;
+    let valid = (1..=FLOWS_MAX).contains(&count);
+    table.require(valid, "count", "must be from 1 to 1,000,000")?;
+    let valid = group.src.is_v6() == group.dst.is_v6();
+    table.require(valid, "dst", "must have the IP version of src")?;
+    table.require(group.vlan.len() <= 2, "vlan", "must have at most two tags")?;
+    let valid = group.vlan.iter().all(|id| *id < 4095);
+    table.require(valid, "vlan", "ids must be below 4095")?;
     table.require(
-        (1..=FLOWS_MAX).contains(&count),
-        "count",
-        "must be from 1 to 1,000,000",
+        group.vlan_priority < 8,
+        "vlan_priority",
+        "must be at most 7",
     )?;
-    table.require(
-        group.src.is_v6() == group.dst.is_v6(),
-        "dst",
-        "must have the IP version of src",
-    )?;
-    table.require(group.vlan.len() <= 2, "vlan", "at most two tags")?;
-    table.require(
-        group.vlan.iter().all(|id| *id < 4095),
-        "vlan",
-        "ids below 4095",
-    )?;
-    table.require(group.vlan_priority < 8, "vlan_priority", "from 0 to 7")?;
-    table.require(group.dscp < 64, "dscp", "from 0 to 63")?;
+    table.require(group.dscp < 64, "dscp", "must be at most 63")?;
     let [low, high] = group.src_ports;
     table.require(
         0 < low && low <= high,
         "src_ports",
-        "the lowest and the highest port",
+        "must be the lowest and the highest port",
     )?;
     for (key, first) in [("qpn", group.qpn), ("src_qpn", group.src_qpn)] {
         let fits = first.is_none_or(|first| first >= 2 && first as usize + count <= 1 << 24);
-        table.require(
-            fits,
-            key,
-            "must be at least 2, and the last queue pair below 2^24",
-        )?;
+        table.require(fits, key, "all queue pairs must be from 2 to below 2^24")?;
     }
     let psn = group.start_psn.is_none_or(|psn| psn < 1 << 24);
     table.require(psn, "start_psn", "must be below 2^24")?;
@@ -117,23 +105,14 @@ fn group(table: &Table<'_>, group: &Group) -> Result<(), ScenarioError> {
     if let Some(stop) = group.stop {
         table.require(stop > group.start, "stop", "must be after start")?;
     }
-    table.require(
-        (1..=65_536).contains(&group.depth),
-        "depth",
-        "must be from 1 to 65,536",
-    )?;
-    table.require(
-        group.ack_every != Some(0),
-        "ack_every",
-        "must be at least 1",
-    )?;
+    let valid = (1..=65_536).contains(&group.depth);
+    table.require(valid, "depth", "must be from 1 to 65,536")?;
+    let valid = group.ack_every != Some(0);
+    table.require(valid, "ack_every", "must be at least 1")?;
     table.require(group.ack_coalesce > 0, "ack_coalesce", "must be at least 1")?;
     table.require(group.timeout.0 > 0, "timeout", "must be longer than 0")?;
-    table.require(
-        !group.cm || group.service != Service::Ud,
-        "cm",
-        "needs a connected service (rc or uc)",
-    )?;
+    let valid = !group.cm || group.service != Service::Ud;
+    table.require(valid, "cm", "needs service rc or uc")?;
     if let Some(tunnel) = &group.encapsulation {
         let same = tunnel.src.is_ipv4() && tunnel.dst.is_ipv4();
         table.require(same, "encapsulation", "src and dst must be IPv4")?;
@@ -143,11 +122,8 @@ fn group(table: &Table<'_>, group: &Group) -> Result<(), ScenarioError> {
             "encapsulation",
             "vni must be below 2^24, and needs kind vxlan",
         )?;
-        table.require(
-            tunnel.session < 1 << 10,
-            "encapsulation",
-            "session must be below 1024",
-        )?;
+        let valid = tunnel.session < 1 << 10;
+        table.require(valid, "encapsulation", "session must be below 1024")?;
         let truncate = tunnel.truncate.is_none_or(|bytes| bytes >= 96);
         table.require(
             truncate,
@@ -233,26 +209,14 @@ fn rates(table: &Table<'_>, group: &Group) -> Result<(), ScenarioError> {
     } else {
         group.count as u64
     };
-    table.require(
-        rate.is_some_and(|rate| rate.0 >= least),
-        key,
-        "must be at least 1bit/s a flow",
-    )?;
-    table.require(
-        (0.0..=10.0).contains(&group.zipf),
-        "zipf",
-        "must be from 0 to 10",
-    )?;
-    table.require(
-        group.zipf == 0.0 || group.group_rate.is_some(),
-        "zipf",
-        "needs group_rate",
-    )?;
-    table.require(
-        group.line_rate.is_none_or(|rate| rate.0 > 0),
-        "line_rate",
-        "must be above 0",
-    )?;
+    let valid = rate.is_some_and(|rate| rate.0 >= least);
+    table.require(valid, key, "must be at least 1bit/s a flow")?;
+    let valid = (0.0..=10.0).contains(&group.zipf);
+    table.require(valid, "zipf", "must be from 0 to 10")?;
+    let valid = group.zipf == 0.0 || group.group_rate.is_some();
+    table.require(valid, "zipf", "needs group_rate")?;
+    let valid = group.line_rate.is_none_or(|rate| rate.0 > 0);
+    table.require(valid, "line_rate", "must be above 0")?;
     let sorted = group.rate_changes.is_sorted_by(|a, b| a.at < b.at);
     table.require(sorted, "rate_changes", "must be in order of time")?;
     let rates = group
@@ -272,16 +236,10 @@ fn impairment(
     table.require(sorted, key, "packets must be in rising order")?;
     let late = key == "reorder";
     let by = impairment.by.unwrap_or(1);
-    table.require(
-        impairment.by.is_none() && impairment.hold.is_none() || late,
-        key,
-        "by and hold need reorder",
-    )?;
-    table.require(
-        (1..=REORDER_MAX).contains(&by),
-        key,
-        "by must be from 1 to 63",
-    )?;
+    let valid = impairment.by.is_none() && impairment.hold.is_none() || late;
+    table.require(valid, key, "by and hold need reorder")?;
+    let valid = (1..=REORDER_MAX).contains(&by);
+    table.require(valid, key, "by must be from 1 to 63")?;
     table.require(
         key != "corrupt" || impairment.side == Side::BeforeTap,
         key,
@@ -290,11 +248,8 @@ fn impairment(
     if impairment.of == Of::Responses {
         let known = matches!(key, "loss" | "corrupt");
         table.require(known, key, "responses support only loss and corrupt")?;
-        table.require(
-            group.service == Service::Rc,
-            key,
-            "responses need service rc",
-        )?;
+        let valid = group.service == Service::Rc;
+        table.require(valid, key, "responses need service rc")?;
     }
     Ok(())
 }
@@ -302,24 +257,15 @@ fn impairment(
 /// Keys that need a reliable service.
 fn reliability(table: &Table<'_>, group: &Group) -> Result<(), ScenarioError> {
     let rc = group.service == Service::Rc;
-    table.require(
-        rc || group.ack_every.is_none(),
-        "ack_every",
-        "needs service rc",
-    )?;
+    let valid = rc || group.ack_every.is_none();
+    table.require(valid, "ack_every", "needs service rc")?;
     table.require(rc || group.rnr.is_none(), "rnr", "needs service rc")?;
     table.require(rc || group.refuse.is_none(), "refuse", "needs service rc")?;
-    table.require(
-        rc || group.receiver == Receiver::Strict,
-        "receiver",
-        "needs service rc",
-    )?;
+    let valid = rc || group.receiver == Receiver::Strict;
+    table.require(valid, "receiver", "needs service rc")?;
     if let Some(ecn) = &group.ecn {
-        table.require(
-            (0.0..1.0).contains(&ecn.cut),
-            "ecn",
-            "cut must be at least 0 and below 1",
-        )?;
+        let valid = (0.0..1.0).contains(&ecn.cut);
+        table.require(valid, "ecn", "cut must be at least 0 and below 1")?;
         table.require(ecn.recovery.0 > 0, "ecn", "recovery must be longer than 0")?;
     }
     let timer = group.rnr.as_ref().is_none_or(|rnr| rnr.timer < 32);
@@ -333,11 +279,8 @@ fn background(table: &Table<'_>, background: &Background) -> Result<(), Scenario
         "frames_per_second",
         "must be from 0.001 to 1,000,000,000",
     )?;
-    table.require(
-        background.payload <= 1400,
-        "payload",
-        "must be at most 1400 bytes",
-    )?;
+    let valid = background.payload <= 1400;
+    table.require(valid, "payload", "must be at most 1400 bytes")?;
     let same = background.src.is_v6() == background.dst.is_v6();
     table.require(same, "dst", "must have the IP version of src")
 }

@@ -84,33 +84,26 @@ fn jit() -> Option<Finding> {
 }
 
 fn capabilities() -> Vec<Finding> {
-    let of =
-        |needed: &[privileges::Capability], way: &str, or: fn(&'static str, String) -> Finding| {
-            match privileges::missing(needed) {
-                Err(error) => Finding::warn(
-                    "capabilities",
-                    format!("Cannot read the capabilities of this process: {error}."),
-                ),
-                Ok(missing) if missing.is_empty() => Finding::ok(
-                    "capabilities",
-                    format!("{way} has all capabilities that it needs."),
-                ),
-                Ok(missing) => {
-                    let names: Vec<&str> = missing.iter().map(|one| one.name).collect();
-                    or(
-                        "capabilities",
-                        format!(
-                            "{way} needs {}, which this process does not have.",
-                            names.join(", ")
-                        ),
-                    )
-                    .remedy(privileges::grant(needed))
-                }
+    let of = |needed: &[privileges::Capability], way: &str| {
+        let missing = match privileges::missing(needed) {
+            Err(error) => {
+                let message = format!("Cannot read the capabilities of this process: {error}.");
+                return Finding::warn("capabilities", message);
             }
+            Ok(missing) => missing,
         };
+        if missing.is_empty() {
+            let message = format!("{way} has all capabilities that it needs.");
+            return Finding::ok("capabilities", message);
+        }
+        let names: Vec<&str> = missing.iter().map(|one| one.name).collect();
+        let names = names.join(", ");
+        let message = format!("{way} needs {names}, which this process does not have.");
+        Finding::fail("capabilities", message).remedy(privileges::grant(needed))
+    };
     vec![
-        of(&privileges::XDP, "XDP", Finding::fail),
-        of(&privileges::AF_PACKET, "AF_PACKET", Finding::fail),
+        of(&privileges::XDP, "XDP"),
+        of(&privileges::AF_PACKET, "AF_PACKET"),
     ]
 }
 
