@@ -1,16 +1,15 @@
-//! What the XDP program is measured against, by `cargo xtask bench test-run`.
+//! Baselines for the XDP program, run by `cargo xtask bench test-run`.
 //!
-//! Each is reached through the same wrapper, which rewrites QPN and PSN in the frame and then calls
-//! it by a tail call: one frame that is repeated as it is would repeat its PSN too, which is the
-//! worst case and not the common one.
+//! The same wrapper rewrites QPN and PSN in the frame and then tail-calls each: a frame repeated
+//! unchanged would repeat its PSN too, which is the worst case and not the common one.
 //!
 //! | program | what it does |
 //! |---|---|
 //! | `wrap4`, `wrap6` | the wrapper |
 //! | `nothing` | returns at once |
-//! | `hand4`, `hand6` | finds QPN, PSN and opcode of an untagged packet without IP options, by hand |
-//! | `parse` | the decoder of the XDP program, the way that most packets take, to the end of the BTH and on |
-//! | `each4`, `each6` | by hand, and one record a packet into a ring, as other agents do |
+//! | `hand4`, `hand6` | hand-written: finds QPN, PSN and opcode of an untagged packet without IP options |
+//! | `parse` | the decoder of the XDP program, on the path of most packets, beyond the end of the BTH |
+//! | `each4`, `each6` | hand-written, with one ring record a packet, as other agents do |
 #![no_std]
 #![no_main]
 
@@ -28,9 +27,9 @@ use rocescope_wire::link::{ETHERTYPE_IPV4, ETHERTYPE_IPV6};
 use rocescope_wire::plain::plain_into;
 use rocescope_wire::{FrameLengths, Octets, Packet};
 
-/// The most flows.
+/// The maximum number of flows.
 const FLOWS: usize = 1 << 17;
-/// Length of the order in which flows are met, a power of two.
+/// Length of the sequence of flows, a power of two.
 const ORDER: usize = 1 << 18;
 
 /// What the wrapper does, set by user space.
@@ -39,7 +38,7 @@ const ORDER: usize = 1 << 18;
 pub struct Plan {
     /// Packets so far.
     pub packets: u64,
-    /// By how much the PSN of a flow advances: 1 continues a run, 2 never does.
+    /// The PSN increment of a flow: 1 continues a run, 2 never does.
     pub stride: u32,
     /// Always 0.
     pub reserved: u32,
@@ -102,7 +101,7 @@ fn rewrite<const BTH_AT: usize>(ctx: &XdpContext) -> Option<()> {
     if start + BTH_AT + 12 > end {
         return None;
     }
-    // SAFETY: the bytes lie before the end of the packet.
+    // SAFETY: the bytes are before the end of the packet.
     unsafe {
         core::ptr::write_unaligned((start + BTH_AT + 4) as *mut u32, flow.to_be());
         core::ptr::write_unaligned((start + BTH_AT + 8) as *mut u32, psn.to_be());
@@ -116,7 +115,7 @@ pub fn nothing(_: XdpContext) -> u32 {
     XDP_DROP
 }
 
-/// What an agent that hands over every packet would keep of it.
+/// The record of an agent that exports every packet.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Event {
@@ -131,7 +130,7 @@ pub struct Event {
     ttl: u8,
 }
 
-/// The simplest parser there is: IP without options, untagged.
+/// The simplest parser: IP without options, untagged.
 #[inline(always)]
 fn by_hand<const VERSION: u8>(ctx: *mut xdp_md) -> Option<Event> {
     let frame = Linear::new(ctx);
@@ -184,7 +183,7 @@ pub fn hand6(ctx: XdpContext) -> u32 {
 #[inline(always)]
 fn hand<const VERSION: u8>(ctx: *mut xdp_md) -> u32 {
     match by_hand::<VERSION>(ctx) {
-        // So that the compiler does not leave it out.
+        // So that the compiler does not optimize it away.
         Some(event) if event.dst_qpn ^ event.psn ^ u32::from(event.opcode) == 0xdead_beef => 1,
         _ => XDP_DROP,
     }
@@ -257,7 +256,7 @@ fn each<const VERSION: u8>(ctx: *mut xdp_md) -> u32 {
 #[cfg(not(test))]
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
-    // The verifier proves that no path comes here.
+    // The verifier proves that no path leads here.
     loop {}
 }
 

@@ -1,4 +1,4 @@
-//! What a frame is.
+//! Classifies frames.
 
 use crate::control_packets;
 use crate::linear::Linear;
@@ -47,14 +47,14 @@ pub fn is_roce(
     true
 }
 
-/// Whether the filter wants the packet: a subprogram, for captures without a filter.
+/// Whether the filter accepts the packet: a subprogram, to keep captures without a filter fast.
 #[inline(never)]
 fn wants(config: &Config, state: &State) -> u32 {
     u32::from(config.filter.wants(&state.packet.flow))
 }
 
-/// One way through the headers: a subprogram each, for the compiler would make one of them with
-/// offsets that are no constants.
+/// One path through the headers: a subprogram each, because the compiler would merge them into one with
+/// variable offsets.
 #[inline(never)]
 fn plain<const VERSION: u8, const AT: usize>(
     ctx: *mut xdp_md,
@@ -76,7 +76,7 @@ fn plain<const VERSION: u8, const AT: usize>(
     ))
 }
 
-/// Every other way; counts what is no RoCEv2 packet.
+/// Every other path; counts frames that are not RoCEv2.
 #[inline(never)]
 fn any(ctx: *mut xdp_md, config: &Config, counters: &mut Counters, state: &mut State) -> u32 {
     let State {
@@ -102,7 +102,7 @@ fn any(ctx: *mut xdp_md, config: &Config, counters: &mut Counters, state: &mut S
     }
     let may_be_tcp = matches!(class, Class::NotRoce(NotRoce::NotUdp, _));
     *counter = CounterIndex::of(&class);
-    // SAFETY: a reference; volatile, for the verifier must not know what was put there.
+    // SAFETY: a reference; volatile, because the verifier must not know the stored value.
     counters.count_other(unsafe { core::ptr::read_volatile(counter) });
     number(counters, state);
     if may_be_tcp {
@@ -111,7 +111,7 @@ fn any(ctx: *mut xdp_md, config: &Config, counters: &mut Counters, state: &mut S
     0
 }
 
-/// Counts the frame among those of its mirror, where that has numbered it.
+/// Counts the frame in its mirror session, if the mirror has numbered it.
 #[inline(never)]
 fn number(counters: &mut Counters, state: &mut State) -> u32 {
     if !state.inner.mirrored.is_numbered() {

@@ -1,4 +1,4 @@
-//! Time in the kernel: jiffies at every packet, nanoseconds where a run needs them.
+//! Time in the kernel: jiffies at every packet, nanoseconds if a run needs them.
 
 use aya_ebpf::bindings::xdp_md;
 use aya_ebpf::helpers::{bpf_jiffies64, bpf_ktime_get_ns};
@@ -6,8 +6,8 @@ use core::cell::Cell;
 use rocescope_record::config::Slice;
 use rocescope_record::{Clock, Config};
 
-/// Non-zero: times come from the 16 bytes of metadata before the frame, `now` and `tick`, so that
-/// a test can give the same ones to the kernel and to user space. Set when the program is loaded.
+/// Non-zero: times come from `now` and `tick`, 16 bytes of metadata before the frame, so that
+/// a test can give the same times to the kernel and to user space. Set when the program is loaded.
 #[unsafe(no_mangle)]
 static TIMES_FROM_METADATA: u32 = 0;
 
@@ -16,25 +16,25 @@ pub struct KernelClock<'a> {
     times: &'a Times,
 }
 
-/// What a CPU knows of time.
+/// The time state of a CPU.
 #[repr(C)]
 pub struct Times {
-    /// `now` and `tick` of the frame that is looked at, where they come from its metadata.
+    /// `now` and `tick` of the current frame, if they come from its metadata.
     now: u64,
     tick: u64,
-    /// The slice that the latest run began in.
+    /// The slice in which the latest run began.
     slice: Cell<Slice>,
 }
 
 #[inline(always)]
 fn from_metadata() -> bool {
-    // SAFETY: a static of this program; volatile, for user space replaces its value at load. It
-    // never changes afterwards, so the verifier leaves out the way that is not taken.
+    // SAFETY: a static of this program; volatile, because user space replaces its value at load. It
+    // never changes afterwards, so the verifier skips the other branch.
     unsafe { core::ptr::read_volatile(&raw const TIMES_FROM_METADATA) != 0 }
 }
 
 impl Times {
-    /// Takes the times of a frame, where they come with it.
+    /// Reads the times of a frame from its metadata, if it has any.
     #[inline(always)]
     pub fn take(&mut self, ctx: *mut xdp_md) {
         if !from_metadata() {
@@ -45,11 +45,11 @@ impl Times {
         if from + 16 > end {
             return;
         }
-        // SAFETY: the bytes lie before the end of the metadata.
+        // SAFETY: the bytes are before the end of the metadata.
         [self.now, self.tick] = unsafe { core::ptr::read_unaligned(from as *const [u64; 2]) };
     }
 
-    /// The clock, at this frame.
+    /// The clock at this frame.
     #[inline(always)]
     pub const fn clock<'a>(&'a self, config: &'a Config) -> KernelClock<'a> {
         KernelClock {
@@ -87,7 +87,7 @@ impl Clock for KernelClock<'_> {
     }
 }
 
-/// Takes the slice of `now_ns`: a subprogram, for it is done once a slice.
+/// Enters the slice of `now_ns`: a subprogram, because it runs once a slice.
 #[inline(never)]
 fn turn(config: &Config, times: &Times, now_ns: u64) -> u32 {
     times.slice.set(config.slice_at(now_ns));

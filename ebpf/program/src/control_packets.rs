@@ -1,4 +1,4 @@
-//! Control packets: CM datagrams, and the TCP segments that handshakes are made of.
+//! Control packets: CM datagrams, and the TCP segments of handshakes.
 //!
 //! They are rare, so one small ring is enough for all CPUs.
 
@@ -9,7 +9,7 @@ use aya_ebpf::helpers::generated::bpf_xdp_load_bytes;
 use rocescope_record::{Clock, Config, Counters, MadRecord, SegmentRecord};
 use rocescope_wire::tcp::{self, ACK, SYN, SYN_ACK};
 
-/// Hands over the CM datagram in `state.packet`, where the filter may want it.
+/// Publishes the CM datagram in `state.packet`, if the filter may accept it.
 #[inline(never)]
 pub fn management(
     ctx: *mut xdp_md,
@@ -25,7 +25,7 @@ pub fn management(
         counters.lost_mads += 1;
         return 0;
     };
-    // SAFETY: the reserved bytes, any of which are a record.
+    // SAFETY: the reserved bytes; any bytes are a valid record.
     let record = unsafe { &mut *entry.as_mut_ptr() };
     record.begin(&state.packet, state.moment.interface, now);
     record.mad = [0; 256];
@@ -33,9 +33,9 @@ pub fn management(
     let left = state.frame_bytes.saturating_sub(at);
     const PIECE: u32 = MadRecord::PIECE as u32;
     if left >= PIECE {
-        // From one piece to sixteen: the mask is what the verifier sees that by.
+        // From one piece to sixteen: the mask proves that to the verifier.
         let bytes = ((left.min(256) - PIECE) & (256 - PIECE)) + PIECE;
-        // SAFETY: there is room for as many.
+        // SAFETY: there is space for that many.
         let failed = unsafe { bpf_xdp_load_bytes(ctx, at, record.mad.as_mut_ptr().cast(), bytes) };
         if failed == 0 {
             record.mad_bytes = bytes;
@@ -45,7 +45,7 @@ pub fn management(
     0
 }
 
-/// A connection that is being opened, from its client's side.
+/// A half-open connection, from its client's side.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct HandshakeKey {
@@ -65,9 +65,8 @@ pub struct Expected {
     acknowledgement: u32,
 }
 
-/// Hands over the TCP segment in the frame, if it may belong to a handshake: every SYN and SYN-ACK,
-/// and the ACK that answers a SYN-ACK. What they amount to is decided by who reads them, for they
-/// may pass on different CPUs.
+/// Publishes the TCP segment in the frame, if it may belong to a handshake: every SYN and SYN-ACK, and
+/// the ACK that answers a SYN-ACK. The reader assembles them, because they may pass on different CPUs.
 #[inline(never)]
 pub fn handshake(config: &Config, counters: &mut Counters, state: &mut State) -> u32 {
     let State {
@@ -85,7 +84,7 @@ pub fn handshake(config: &Config, counters: &mut Counters, state: &mut State) ->
         return 0;
     };
     if !config.filter.is_none() {
-        // The packet that was not found lends its place.
+        // Reuses the memory of the packet, which was not found.
         packet.flow = found.flow();
         if !config.filter.may_want(&packet.flow) {
             return 0;
@@ -107,7 +106,7 @@ pub fn handshake(config: &Config, counters: &mut Counters, state: &mut State) ->
                 sequence: segment.acknowledgement,
                 acknowledgement: segment.sequence.wrapping_add(1),
             };
-            // What it cannot take is an ACK that will not be known: a round trip less.
+            // If the insert fails, the ACK is not recognised: one round trip less.
             let _ = HANDSHAKES.insert(&*key, &*expected, 0);
         }
         ACK => {

@@ -1,36 +1,36 @@
-//! The beginning of a frame, copied, as [`Octets`].
+//! A copy of the beginning of a frame, as [`Octets`].
 //!
-//! Without `CAP_PERFMON` the verifier forbids to add a number that is not in the instruction itself
-//! to a pointer into a packet. So headers at constant offsets are read where they lie, as `linear`
-//! does, and all others from a copy of the beginning of the frame in a map.
+//! Without `CAP_PERFMON` the verifier forbids adding a variable to a pointer into a packet. So headers
+//! at constant offsets are read in place, as `linear` does, and all others from a copy of the beginning
+//! of the frame in a map.
 
 use aya_ebpf::bindings::xdp_md;
 use aya_ebpf::helpers::generated::bpf_xdp_load_bytes;
 use rocescope_wire::Octets;
 
-/// No header lies beyond this, a power of two.
+/// All headers are within this length, a power of two.
 const REACH: usize = 1024;
-/// The longest piece that is read at once.
+/// The longest single read.
 const PIECE: usize = 64;
 
-/// The beginning of a frame, copied.
+/// A copy of the beginning of a frame.
 #[repr(C)]
 pub struct Head {
-    /// How many bytes there are.
+    /// The number of bytes.
     captured: u32,
-    /// Always 0, but the verifier does not know.
+    /// Always 0, which the verifier does not know.
     veil: u32,
     bytes: [u8; REACH + PIECE],
 }
 
 impl Head {
-    /// Copies the beginning of a frame of `frame_bytes`, whatever buffers it lies in.
+    /// Copies the beginning of a frame of `frame_bytes`, which may span several buffers.
     #[inline(always)]
     pub fn fill(&mut self, ctx: *mut xdp_md, frame_bytes: u32) {
-        // At least 1 and at most `REACH`: the mask is what the verifier sees that by.
+        // At least 1 and at most `REACH`: the mask proves that to the verifier.
         let captured = (frame_bytes.min(REACH as u32).wrapping_sub(1) & (REACH as u32 - 1)) + 1;
         let to = self.bytes.as_mut_ptr();
-        // SAFETY: there is room for as many bytes behind the pointer.
+        // SAFETY: there is space for that many bytes after the pointer.
         let failed = unsafe { bpf_xdp_load_bytes(ctx, 0, to.cast(), captured) };
         self.captured = if failed == 0 { captured } else { 0 };
     }
@@ -39,7 +39,7 @@ impl Head {
 impl Octets for Head {
     #[inline(always)]
     fn settle(&self, at: usize) -> usize {
-        // SAFETY: a reference; volatile, for the compiler is not to know the value either.
+        // SAFETY: a reference; volatile, because the compiler must not know the value either.
         let veil = unsafe { core::ptr::read_volatile(&raw const self.veil) };
         (at + veil as usize) & (REACH - 1)
     }
@@ -49,9 +49,9 @@ impl Octets for Head {
         if N > PIECE || at + N > self.captured as usize {
             return None;
         }
-        // Arithmetic on a pointer must be with the same range of numbers on every path.
+        // Pointer arithmetic must use the same range of numbers on every path.
         let from = self.bytes.as_ptr().wrapping_add(self.settle(at));
-        // SAFETY: the offset is below `REACH`, and behind that there is room for a piece.
+        // SAFETY: the offset is below `REACH`, after which there is space for a piece.
         Some(unsafe { core::ptr::read_unaligned(from.cast()) })
     }
 }

@@ -1,9 +1,9 @@
-//! The bytes of a frame where they lie, at constant offsets.
+//! Reads the bytes of a frame in place, at constant offsets.
 
 use aya_ebpf::bindings::xdp_md;
 use rocescope_wire::Octets;
 
-/// The linear part of a frame, read where it lies: at constant offsets alone.
+/// The linear part of a frame, read in place at constant offsets.
 pub struct Linear {
     ctx: *mut xdp_md,
 }
@@ -18,9 +18,8 @@ impl Linear {
 impl Octets for Linear {
     #[inline(always)]
     fn read<const N: usize>(&self, at: usize) -> Option<[u8; N]> {
-        // Volatile, for the compiler would leave out a check that an earlier one implies, and the
-        // verifier knows only what was checked of this very pointer. And it would keep pointers for
-        // later, on the stack.
+        // Volatile, because the compiler would omit a check that an earlier one implies, while the
+        // verifier tracks the checks of each pointer separately. It would also keep pointers on the stack.
         // SAFETY: the context is the one the kernel called us with.
         let (from, end) = unsafe {
             (
@@ -31,7 +30,7 @@ impl Octets for Linear {
         if from + N > end {
             return None;
         }
-        // SAFETY: the bytes lie before the end of the packet, and any bytes are an array of bytes.
+        // SAFETY: the bytes are before the end of the packet, and any bytes are an array of bytes.
         Some(unsafe { core::ptr::read_unaligned(from as *const [u8; N]) })
     }
 }

@@ -1,50 +1,49 @@
-//! What an operator must hear of, in words: over the ring of `aya-log`, never at each packet.
+//! Warnings for the operator over the ring of `aya-log`, never at each packet.
 //!
-//! Each is a function of its own that the verifier walks once, for its name is known outside: a
-//! subprogram it would walk at each place that calls it, and the words take some hundreds of
-//! instructions.
+//! Each is a global function, which the verifier walks once: it would walk a subprogram at each call, and
+//! a message takes hundreds of instructions.
 
 use crate::rings::NO_RING;
 use aya_log_ebpf::warn;
 use core::sync::atomic::AtomicU64;
 
-/// The first loss on a CPU since the program was loaded: those that follow are in the counters alone.
+/// Reports the first loss on a CPU since the program was loaded; later losses are only counted.
 #[inline(never)]
 #[unsafe(no_mangle)]
 pub extern "C" fn first_loss(cpu: u32, failed: i32) -> u32 {
     if failed == NO_RING {
         warn!(
             (),
-            "CPU {} has no ring: what it sees is lost until the capture begins anew", cpu
+            "CPU {} has no ring: its packets are lost until the capture restarts", cpu
         );
     } else {
         warn!(
             (),
-            "the ring of CPU {} is full: runs are lost while it is not read fast enough", cpu
+            "the ring of CPU {} is full: runs are lost until the reader catches up", cpu
         );
     }
     0
 }
 
-/// Not 0: [`no_entry`] has been told.
+/// Not 0: [`no_entry`] has been logged.
 #[unsafe(no_mangle)]
-#[unsafe(link_section = ".data.told")]
-static TOLD: AtomicU64 = AtomicU64::new(0);
+#[unsafe(link_section = ".data.logged")]
+static LOGGED: AtomicU64 = AtomicU64::new(0);
 
-/// An entry of a map is missing, which the way the maps are made rules out. Told once, or once a CPU
-/// where several come here together.
+/// Reports a missing map entry, which the creation of the maps rules out. Logged once, or once a CPU if
+/// several call this at the same time.
 #[inline(never)]
 #[unsafe(no_mangle)]
 pub extern "C" fn no_entry() -> u32 {
-    let told = TOLD.as_ptr();
-    // SAFETY: a static of this program; LLVM knows no atomic access for the kernel's machine, where
-    // a plain one to eight aligned bytes is whole.
-    if unsafe { told.read_volatile() } == 0 {
+    let logged = LOGGED.as_ptr();
+    // SAFETY: a static of this program; LLVM has no atomic access for BPF, where a plain access to eight
+    // aligned bytes is atomic.
+    if unsafe { logged.read_volatile() } == 0 {
         // SAFETY: as above.
-        unsafe { told.write_volatile(1) };
+        unsafe { logged.write_volatile(1) };
         warn!(
             (),
-            "a map lacks an entry: packets are missing from runs or counts, a defect, please report it"
+            "a map entry is missing, so runs or counts miss packets: please report this defect"
         );
     }
     0

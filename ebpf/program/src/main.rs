@@ -1,9 +1,9 @@
-//! The XDP program: maps and glue. What a frame means is in `rocescope-wire`, what a run is in
-//! `rocescope-record`; here they meet the kernel.
+//! The XDP program: maps and glue. `rocescope-wire` decodes frames, `rocescope-record` joins runs;
+//! this crate connects both to the kernel.
 //!
-//! It is cut into subprograms, for two reasons: the stack that one needs is free again for the next;
-//! and what is on the way of most packets fits the registers. Without `CAP_PERFMON` each word that
-//! goes to the stack costs a barrier against speculation.
+//! It is split into subprograms for two reasons: each frees its stack for the next, and the path of most
+//! packets fits the registers. Without `CAP_PERFMON` each word stored on the stack costs a speculation
+//! barrier.
 #![no_std]
 #![no_main]
 
@@ -25,7 +25,7 @@ use rings::Rings;
 use rocescope_record::cache;
 use rocescope_record::{Clock, Config, Counters, Set};
 
-/// Takes every frame of an interface.
+/// Processes every frame of an interface.
 #[xdp(frags)]
 pub fn rocescope(ctx: XdpContext) -> u32 {
     observe(ctx.ctx).unwrap_or_else(|| {
@@ -56,7 +56,7 @@ fn observe(ctx: *mut xdp_md) -> Option<u32> {
     })
 }
 
-/// Joins a packet to its run, where it continues one; 0 where there is more to do.
+/// Joins a packet to the run that it continues; 0 if there is more to do.
 #[inline(never)]
 fn join(config: &Config, state: &mut State) -> u32 {
     state.set = cache::set_hash(&state.packet, state.moment.interface);
@@ -72,7 +72,7 @@ fn join(config: &Config, state: &mut State) -> u32 {
 /// The same for all other packets.
 #[inline(never)]
 fn look(set: &mut Set, config: &Config, state: &mut State) -> u32 {
-    // It is 0, which the verifier does not know.
+    // Always 0, which the verifier does not know.
     let settle = |way| way ^ config.reserved;
     let State {
         packet,
@@ -83,11 +83,11 @@ fn look(set: &mut Set, config: &Config, state: &mut State) -> u32 {
     u32::from(cache::join(set, packet, moment, config, settle, step))
 }
 
-/// Ends runs and starts one, as the step in `state` says.
+/// Ends runs and starts one, according to the step in `state`.
 #[inline(never)]
 fn renew(config: &Config, counters: &mut Counters, state: &mut State) -> u32 {
     let Some(set) = maps::set(state) else {
-        // A packet that no run can take is lost.
+        // A packet that no run can accept is lost.
         state.batch.lost_packets += 1;
         counters.lost_packets = state.batch.lost_packets;
         counters.published_packets += 1;
@@ -114,8 +114,8 @@ fn renew(config: &Config, counters: &mut Counters, state: &mut State) -> u32 {
     0
 }
 
-/// Publishes what the slices that have ended hold on this CPU, one part of the cache a call: user
-/// space runs it through `BPF_PROG_TEST_RUN`, pinned to each CPU in turn.
+/// Publishes the ended runs of this CPU, one part of the cache in a call: user space runs it through
+/// `BPF_PROG_TEST_RUN`, pinned to each CPU in turn.
 #[xdp]
 pub fn rocescope_flush(ctx: XdpContext) -> u32 {
     flush(ctx.ctx).unwrap_or_else(|| log::no_entry())
@@ -164,11 +164,11 @@ fn flush_set(
 #[cfg(not(test))]
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
-    // The verifier proves that no path comes here.
+    // The verifier proves that no path leads here.
     loop {}
 }
 
-/// Some helpers are for programs under the GPL alone.
+/// Some helpers require the GPL.
 #[unsafe(link_section = "license")]
 #[unsafe(no_mangle)]
 static LICENSE: [u8; 13] = *b"Dual MIT/GPL\0";

@@ -1,4 +1,4 @@
-//! The maps, and access to the one entry that each has on this CPU.
+//! The maps, and access to their entries on this CPU.
 
 use crate::clock::Times;
 use crate::control_packets::{Expected, HandshakeKey};
@@ -14,21 +14,21 @@ use rocescope_record::mirror::{SETS as MIRROR_SETS, SessionSet};
 use rocescope_record::{Config, Counters, MadRecord, SegmentRecord, Set};
 use rocescope_wire::{Inner, Packet};
 
-/// Sets of the run cache a CPU, two slots each: what the map has unless user space sets another
-/// number at load, and then [`SET_MASK`] with it.
+/// The default number of sets in the run cache of a CPU, two slots each. User space may set another
+/// number at load, together with [`SET_MASK`].
 const SETS: usize = 8_192;
-/// Sets that one call of the flush program looks at: few enough for the verifier to walk through.
+/// Sets that one call of the flush program visits: few enough for the verifier.
 pub const SETS_A_FLUSH: u32 = 128;
-/// Bytes of a ring: user space chooses when it makes them.
+/// Bytes of a ring; user space chooses the size when it creates them.
 const RING_BYTES: usize = 8 << 20;
-/// The most CPUs; user space sets how many there are.
+/// The maximum number of CPUs; user space sets the real number.
 const CPUS: usize = 1_024;
 
 /// One less than the number of sets, which is a power of two. Set when the program is loaded.
 #[unsafe(no_mangle)]
 static SET_MASK: u32 = SETS as u32 - 1;
 
-/// All that a CPU has, but for the cache: what user space reads, and behind it what it does not.
+/// The state of a CPU except its cache: the part that user space reads, then the private part.
 #[repr(C)]
 pub struct Block {
     pub counters: Counters,
@@ -36,16 +36,16 @@ pub struct Block {
     rest: [u8; STATE_BYTES - size_of::<State>()],
 }
 
-/// What the programs keep to themselves.
+/// The private state of the programs.
 #[repr(C)]
 pub struct State {
-    /// Runs on their way out.
+    /// Runs to publish.
     pub batch: Batch,
-    /// The packet being looked at: the stack is too small for it.
+    /// The current packet, for which the stack is too small.
     pub packet: Packet,
-    /// Where its IP header lies.
+    /// The position of its IP header.
     pub inner: Inner,
-    /// When it passed, where it says so itself.
+    /// Its times, if its metadata has them.
     pub times: Times,
     /// When it passed, in ticks, and on which interface.
     pub moment: Moment,
@@ -53,21 +53,21 @@ pub struct State {
     pub frame_bytes: u32,
     /// The hash of its set.
     pub set: u32,
-    /// That of the sessions of its mirror.
+    /// The hash of its mirror's session set.
     pub mirror: u32,
-    /// What it did to its set.
+    /// Its effect on its set.
     pub step: Step,
-    /// Where it is counted, if it is no RoCEv2 packet.
+    /// Its counter, if it is not a RoCEv2 packet.
     pub counter: CounterIndex,
-    /// A TCP segment on its way out, and what is known of its connection.
+    /// A TCP segment to publish, and the state of its connection.
     pub segment: SegmentRecord,
     pub key: HandshakeKey,
     pub expected: Expected,
-    /// The beginning of the frame, where it has to be copied.
+    /// The copied beginning of the frame, if needed.
     pub head: Head,
 }
 
-/// Two, of which [`ACTIVE`] holds.
+/// Two configurations; [`ACTIVE`] selects one.
 #[btf_map]
 static CONFIG: Array<Config, 2> = Array::new();
 #[btf_map]
@@ -80,37 +80,36 @@ static MIRRORS: PerCpuArray<SessionSet, MIRROR_SETS> = PerCpuArray::new();
 #[btf_map]
 pub static RINGS: ArrayOfMaps<RingBuf<Batch, RING_BYTES>, CPUS> = ArrayOfMaps::new();
 
-/// Room for some hundreds of CM datagrams: 256 KiB.
+/// Space for hundreds of CM datagrams: 256 KiB.
 const CONTROL_PACKETS_BYTES: usize = 256 << 10;
-/// CM datagrams and TCP segments; when it is full, those that follow are lost and counted.
+/// CM datagrams and TCP segments; when the ring is full, further ones are lost and counted.
 #[btf_map]
 pub static CONTROL_PACKETS: RingBuf<MadRecord, CONTROL_PACKETS_BYTES> = RingBuf::new();
-/// Connections whose SYN-ACK has passed; the one touched longest ago gives way.
+/// Connections whose SYN-ACK has passed; evicts the least recently used.
 #[btf_map]
 pub static HANDSHAKES: LruHashMap<HandshakeKey, Expected, 1024> = LruHashMap::new();
 
-/// Which of the two configurations holds. User space writes the other, then this, and waits until no
-/// program runs that has begun before: so a packet is judged by one of them from its first byte to
-/// its last, and that one stands still meanwhile.
+/// Selects the active configuration. User space writes the inactive one, then this, and waits until every
+/// program that started before has ended: so each packet is judged by one unchanging configuration.
 #[unsafe(no_mangle)]
 #[unsafe(link_section = ".data")]
 static ACTIVE: AtomicU64 = AtomicU64::new(0);
 
-/// The index of maps with one entry. A key on the stack would cost a barrier.
+/// The index of maps with one entry; a key on the stack would cost a barrier.
 #[unsafe(no_mangle)]
 static FIRST: u32 = 0;
 
-/// An entry of an array by an index that lies in memory.
+/// An entry of an array by an index in memory.
 #[expect(
     clippy::mut_from_ref,
-    reason = "the map is a handle; its entries lie in the kernel's memory"
+    reason = "the map is a handle; its entries are in the kernel's memory"
 )]
 #[inline(always)]
 fn entry<M, T>(map: &'static M, index: *const u32) -> Option<&'static mut T> {
     let map = (&raw const *map).cast_mut().cast();
     // SAFETY: the map is one of this program, and so is the index.
     let entry: *mut T = unsafe { bpf_map_lookup_elem(map, index.cast()) }.cast();
-    // SAFETY: an entry of this CPU, or one that is only read; nothing else on the CPU runs meanwhile.
+    // SAFETY: an entry of this CPU, or a read-only one; nothing else runs on the CPU at the same time.
     unsafe { entry.as_mut() }
 }
 
@@ -124,17 +123,17 @@ pub fn block() -> Option<&'static mut Block> {
     entry(&COUNTERS, &raw const FIRST)
 }
 
-/// The sessions that `state.mirror` names.
+/// The session set of `state.mirror`.
 #[inline(always)]
 pub fn sessions(state: &mut State) -> Option<&'static mut SessionSet> {
     state.mirror &= MIRROR_SETS as u32 - 1;
     entry(&MIRRORS, &raw const state.mirror)
 }
 
-/// The set that `state.set` names.
+/// The set of `state.set`.
 #[inline(always)]
 pub fn set(state: &mut State) -> Option<&'static mut Set> {
-    // SAFETY: a static of this program; volatile, for user space replaces its value at load.
+    // SAFETY: a static of this program; volatile, because user space replaces its value at load.
     state.set &= unsafe { core::ptr::read_volatile(&raw const SET_MASK) };
     entry(&RUNS, &raw const state.set)
 }

@@ -1,4 +1,4 @@
-//! Published runs leave in batches, over the ring of their CPU.
+//! Sends published runs in batches over the ring of their CPU.
 
 use crate::log;
 use crate::maps::RINGS;
@@ -6,7 +6,7 @@ use aya_ebpf::helpers::bpf_get_smp_processor_id;
 use rocescope_record::batch::{Batch, RUNS_A_BATCH};
 use rocescope_record::{Counters, RunRecord, Sink};
 
-/// Never wake the reader: it looks by itself, often enough for the size of the ring.
+/// Never wakes the reader, which polls often enough for the size of the ring.
 pub const BPF_RB_NO_WAKEUP: u64 = 1;
 
 pub struct Rings<'a> {
@@ -23,7 +23,7 @@ impl Sink for Rings<'_> {
     }
 }
 
-/// A subprogram, so that the run is copied from where it lies, and not from registers and the stack.
+/// A subprogram, so that the run is copied from its place in memory, and not from registers and the stack.
 #[inline(never)]
 fn append(batch: &mut Batch, run: &RunRecord) -> u32 {
     batch.runs[batch.held_runs as usize & (RUNS_A_BATCH - 1)] = *run;
@@ -32,10 +32,10 @@ fn append(batch: &mut Batch, run: &RunRecord) -> u32 {
     0
 }
 
-/// Stands beside the errors of the kernel, which are negative.
+/// Distinct from the errors of the kernel, which are negative.
 pub const NO_RING: i32 = 1;
 
-/// Hands the batch over, full or not; when the ring is full, its runs are lost and counted.
+/// Sends the batch, full or not; when the ring is full, its runs are lost and counted.
 #[inline(always)]
 pub fn send(batch: &mut Batch, counters: &mut Counters) {
     // SAFETY: the helper takes nothing.

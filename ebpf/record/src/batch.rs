@@ -1,4 +1,4 @@
-//! How runs travel from the kernel: a few dozen at a time, with what was lost before them.
+//! Batches of runs from the kernel, with the losses before them.
 
 use crate::run::RunRecord;
 use bytemuck::{Pod, Zeroable};
@@ -14,15 +14,15 @@ pub struct Batch {
     pub sequence: u64,
     /// Runs lost on this CPU so far, because the ring was full.
     pub lost_runs: u64,
-    /// Packets in those.
+    /// Packets in those runs.
     pub lost_packets: u64,
     /// The CPU.
     pub cpu: u32,
     /// Runs in this batch.
     pub held_runs: u32,
-    /// Packets in those.
+    /// Packets in those runs.
     pub held_packets: u32,
-    /// Where the next flush goes on.
+    /// The set at which the next flush continues.
     pub cursor: u32,
     /// The runs.
     pub runs: [RunRecord; RUNS_A_BATCH],

@@ -1,8 +1,8 @@
 //! The run cache: which packets join a run, and when a run is published.
 //!
-//! Two slots a set. A packet looks for its stream in the set its key hashes to; it joins the run
-//! it finds there when the rules allow, else it ends it and starts another. Runs of one stream are
-//! published in the order of their first packets.
+//! A set has two slots. A packet looks up its stream in the set that its key hashes to; it joins that run
+//! when the rules allow, else it ends it and starts another. Runs of one stream are published in the
+//! order of their first packets.
 
 use crate::config::Config;
 use crate::control_packet::ControlPacket;
@@ -11,12 +11,11 @@ use crate::run::{Cut, RunRecord};
 use bytemuck::{Pod, Zeroable};
 use rocescope_wire::{Operation, Packet, Position, Psn, Stream, Suffix};
 
-/// Time, as the caller knows it.
+/// The clocks of the caller.
 pub trait Clock {
-    /// A cheap count that never stands still for longer than [`Config::tick_ns`]: asked for at
-    /// every packet.
+    /// A cheap counter that advances at least every [`Config::tick_ns`]; read at every packet.
     fn tick(&self) -> u64;
-    /// Nanoseconds since the epoch, exact: asked for when a run starts or a marked packet passes.
+    /// Exact nanoseconds since the epoch; read when a run starts or a marked packet passes.
     fn now(&self) -> u64;
     /// [`Config::ticks_left`]; a clock may remember the slice.
     #[inline(always)]
@@ -25,13 +24,13 @@ pub trait Clock {
     }
 }
 
-/// Where runs go.
+/// The destination of runs.
 pub trait Sink {
-    /// Takes a run. One that finds no room is counted in [`Counters::lost_runs`] and
+    /// Publishes a run. If there is no space, counts it in [`Counters::lost_runs`] and
     /// [`Counters::lost_packets`].
     fn publish(&mut self, run: &RunRecord, counters: &mut Counters);
 
-    /// Takes a control packet; `false` when there was no room and it is lost. A sink that follows no
+    /// Publishes a control packet; `false` if there is no space and it is lost. A sink that tracks no
     /// connections ignores it.
     fn control_packet(&mut self, packet: ControlPacket<'_>) -> bool {
         let _ = packet;
@@ -39,7 +38,7 @@ pub trait Sink {
     }
 }
 
-/// One run in the making.
+/// An open run.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub struct Slot {
@@ -47,7 +46,7 @@ pub struct Slot {
     pub run: RunRecord,
     /// Tick of its first packet.
     first_tick: u64,
-    /// Tick of its last packet: the older run of a full set gives way.
+    /// Tick of its last packet: a full set evicts the older run.
     last_tick: u64,
     /// Ticks from the first packet to the end of its slice.
     slice_ticks: u32,
@@ -59,14 +58,14 @@ pub struct Slot {
     overhead_bytes: u32,
 }
 
-/// The slots a key may live in.
+/// The possible slots of a key.
 pub type Set = [Slot; 2];
 
 /// A run ends before any of its sums or counts can overflow.
 const MOST_PACKETS: u16 = u16::MAX;
 const MOST_BYTES: u32 = 1 << 31;
 
-/// A hash of what a run is matched by, to choose its set.
+/// A hash of the fields that identify a run, to choose its set.
 #[must_use]
 #[inline(always)]
 pub fn set_hash(packet: &Packet, interface: u32) -> u32 {
@@ -75,7 +74,7 @@ pub fn set_hash(packet: &Packet, interface: u32) -> u32 {
         | u64::from(packet.ttl) << 8
         | u64::from(interface) << 16
         | u64::from(packet.src_qpn.get()) << 40;
-    // Independent products that the machine overlaps, then one more to bring every bit up.
+    // Independent products that the CPU overlaps, then one more to mix every bit up.
     let sum = a
         .wrapping_mul(0x9e37_79b9_7f4a_7c15)
         .wrapping_add(b.wrapping_mul(0xbf58_476d_1ce4_e5b9))
@@ -99,23 +98,23 @@ pub struct Moment {
     pub reserved: u32,
 }
 
-/// What a packet did to its set. It lies in memory of the caller, for it crosses from one subprogram
-/// of the kernel to another.
+/// The effect of a packet on its set. In memory of the caller, because it passes from one subprogram of
+/// the kernel to another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Step {
-    /// Which slot of the set.
+    /// The slot of the set.
     way: u32,
     /// Why its run has to end, a [`Cut`], or [`NO_CUT`](Self::NO_CUT): the packet has joined it.
     obstacle: u32,
-    /// Why the run that the packet stands in ends with it, likewise.
+    /// Why the packet's own run ends with it, likewise.
     ending: u32,
     /// Always 0.
     reserved: u32,
 }
 
 impl Step {
-    /// Stands where there is no [`Cut`].
+    /// In place of a [`Cut`]: none.
     const NO_CUT: u32 = 0xff;
 
     /// Memory for a step.
@@ -130,7 +129,7 @@ impl Step {
     }
 }
 
-/// Takes a packet into its set; runs that end are handed to `sink` and counted.
+/// Adds a packet to its set; publishes runs that end to `sink` and counts them.
 #[inline(always)]
 pub fn observe<C: Clock, S: Sink>(
     set: &mut Set,
@@ -154,21 +153,21 @@ pub fn observe<C: Clock, S: Sink>(
     }
 }
 
-/// What [`observe`] tries first: joins a MIDDLE of a message to its run, where that has the first slot;
-/// whether that is all. So few words that the kernel's machine has registers for them, and one slot, for
-/// to choose one takes arithmetic on a pointer.
+/// The first attempt of [`observe`]: joins a MIDDLE of a message to its run in the first slot; returns
+/// whether the packet is done. Few enough words for the registers of BPF, and one slot only, because a
+/// choice needs pointer arithmetic.
 #[inline(always)]
 pub fn advance(set: &mut Set, packet: &Packet, moment: &Moment, config: &Config) -> bool {
     let [first, _] = set;
     first.is_of(packet, moment) && first.advance(packet, moment, config)
 }
 
-/// The first half of [`observe`]: joins the packet to its run, where it continues one; whether that is
-/// all. Asks for no time and publishes nothing, which keeps the way that most packets take short in
-/// the kernel.
+/// The first half of [`observe`]: joins the packet to the run that it continues; returns whether the packet
+/// is done. Reads no clock and publishes nothing, which keeps the path of most packets short in the
+/// kernel.
 ///
-/// `settle` answers the number it is given; the kernel's verifier must not see through it, for it
-/// forbids arithmetic on a pointer with one constant on one path and another on the next.
+/// `settle` returns its argument in a way that the kernel's verifier cannot follow, because it forbids
+/// pointer arithmetic with different constants on different paths.
 #[inline(always)]
 pub fn join(
     set: &mut Set,
@@ -193,8 +192,8 @@ pub fn join(
     slot.consider(packet, moment, config, step)
 }
 
-/// Which slot is that of the packet's run where the first is not, or has to give way; with
-/// [`FOUND`] where it is the run's.
+/// The slot of the packet's run if that is not the first, or the slot to evict; with [`FOUND`] if it is
+/// the run's.
 #[cfg_attr(target_arch = "bpf", inline(never))]
 #[cfg_attr(not(target_arch = "bpf"), inline(always))]
 fn find_second(set: &Set, packet: &Packet, moment: &Moment) -> u32 {
@@ -208,15 +207,15 @@ fn find_second(set: &Set, packet: &Packet, moment: &Moment) -> u32 {
     }
 }
 
-/// Stands beside the number of a slot that holds the packet's run.
+/// Flag on the number of a slot that has the packet's run.
 const FOUND: u32 = 2;
 
-/// The second half of [`observe`], for a step that is not done: ends the run that is in the way,
-/// starts another, and ends that too where the packet is the last it may hold.
+/// The second half of [`observe`], for a step that is not done: ends the run in the slot, starts another,
+/// and ends that too if the packet is its last.
 #[inline(always)]
 #[expect(
     clippy::too_many_arguments,
-    reason = "the kernel's stack has no room for them in one"
+    reason = "the kernel's stack has no space for them in one"
 )]
 pub fn renew<C: Clock, S: Sink>(
     set: &mut Set,
@@ -239,7 +238,7 @@ pub fn renew<C: Clock, S: Sink>(
     }
 }
 
-/// Why the run that a packet stands in ends with it: a [`Cut`] or [`Step::NO_CUT`].
+/// Why a packet's run ends with it: a [`Cut`] or [`Step::NO_CUT`].
 #[inline(always)]
 fn ending(packet: &Packet, config: &Config) -> u32 {
     let meaning = packet.meaning;
@@ -290,9 +289,9 @@ pub fn flush<S: Sink>(
 }
 
 impl Slot {
-    /// Joins a MIDDLE of a message to a run that holds its like, and answers whether it did: what
-    /// [`obstacle`](Self::obstacle) and [`join`](Self::join) do with the packets that most runs are
-    /// made of, in so few words that they fit the registers of the kernel's machine.
+    /// Joins a MIDDLE of a message to a run of MIDDLEs, and returns whether it did: what
+    /// [`obstacle`](Self::obstacle) and [`join`](Self::join) do with the most frequent packets, in few
+    /// enough words for the registers of BPF.
     #[inline(always)]
     fn advance(&mut self, packet: &Packet, moment: &Moment, config: &Config) -> bool {
         let run = &mut self.run;
@@ -325,8 +324,8 @@ impl Slot {
         true
     }
 
-    /// Joins the packet to the run in the slot, where that is of its stream and nothing forbids it;
-    /// whether that is all.
+    /// Joins the packet to the run in the slot, if that is of its stream and nothing forbids it; returns
+    /// whether the packet is done.
     #[cfg_attr(target_arch = "bpf", inline(never))]
     #[cfg_attr(not(target_arch = "bpf"), inline(always))]
     fn consider(
@@ -373,7 +372,7 @@ impl Slot {
         tick.wrapping_sub(self.first_tick) >= u64::from(self.slice_ticks)
     }
 
-    /// Why `packet` cannot join, though it is of the same stream.
+    /// Why `packet` cannot join, although it is of the same stream.
     #[inline(always)]
     fn obstacle(&self, packet: &Packet, moment: &Moment, config: &Config) -> u32 {
         match self.cut(packet, moment, config) {
@@ -420,7 +419,7 @@ impl Slot {
                 }
             }
         }
-        // A read request is a run of its own, for its length decides the next PSN.
+        // A READ request is a run of its own, because its length determines the next PSN.
         if self.kind != kind(packet) || packet.meaning.operation == Operation::RdmaReadRequest {
             return Some(Cut::Operation);
         }
@@ -457,7 +456,7 @@ impl Slot {
     #[inline(always)]
     fn start<C: Clock>(&mut self, packet: &Packet, moment: &Moment, clock: &C, config: &Config) {
         let now = clock.now();
-        // Field by field, for a record built aside would take a quarter of the kernel's stack.
+        // Field by field, because a separate record would use a quarter of the kernel's stack.
         let run = &mut self.run;
         *run = RunRecord::zeroed();
         run.flow = packet.flow;
@@ -531,11 +530,11 @@ impl Slot {
         self.next_psn = packet.psn().plus(1).get();
     }
 
-    /// Takes the exact time of the packet that just joined, for the run ends with it.
+    /// Records the exact time of the packet that just joined, because the run ends with it.
     #[inline(always)]
     fn finish<C: Clock>(&mut self, packet: &Packet, clock: &C) {
         if self.run.packets > 1 {
-            // Where it is the first, its time has just been taken.
+            // The time of a first packet is already recorded.
             self.run.last_offset_ns = clock.now().wrapping_sub(self.run.first_ns) as u32;
             if packet.meaning.position() == Position::Only {
                 self.run.message_offset_ns = self.run.last_offset_ns;
@@ -544,7 +543,7 @@ impl Slot {
         self.run.flags |= RunRecord::EXACT_END;
     }
 
-    /// Hands the run to `sink` and frees the slot; nothing when it is free.
+    /// Publishes the run to `sink` and frees the slot; does nothing if it is free.
     #[inline(always)]
     fn publish<S: Sink>(&mut self, cut: u32, counters: &mut Counters, sink: &mut S) {
         if self.run.packets == 0 {
@@ -568,7 +567,7 @@ fn flags(flags: u8, packet: &Packet) -> u8 {
         | flag(packet.snapped | packet.truncated, RunRecord::CUT_SHORT)
 }
 
-/// What a frame weighs beside its extension headers and its payload.
+/// The bytes of a frame without its extension headers and its payload.
 #[inline(always)]
 fn overhead_bytes(packet: &Packet) -> u32 {
     packet
@@ -582,7 +581,7 @@ const fn flag(set: bool, bit: u8) -> u8 {
     if set { bit } else { 0 }
 }
 
-/// The PSN that continues a run, for tests and for who reads records.
+/// The PSN that continues a run, for tests and readers of records.
 #[must_use]
 pub fn psn_after(run: &RunRecord, path_mtu: u32) -> Psn {
     if run.opcode().operation() == Operation::RdmaReadRequest {
@@ -811,7 +810,7 @@ mod tests {
         assert_eq!((runs.len(), runs[0].cut), (2, Cut::Count as u8));
     }
 
-    /// Found by fuzzing: the sum was judged without the packet that was about to join.
+    /// Found by fuzzing: the limit of the sum was checked without the packet about to join.
     #[test]
     fn frames_that_claim_any_length_do_not_overflow_a_sum() {
         let lengths = [100, u32::MAX, u32::MAX, 100, 200];

@@ -1,4 +1,4 @@
-//! What user space may set, also while the kernel program runs.
+//! The configuration that user space sets, also while the kernel program runs.
 
 use crate::filter::PacketFilter;
 use bytemuck::{Pod, Zeroable};
@@ -8,25 +8,25 @@ use rocescope_wire::{Psn, ROCE_UDP_PORT};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub struct Config {
-    /// Length of a window in nanoseconds. Windows are cut from the epoch on.
+    /// Length of a window in nanoseconds. Windows are aligned to the epoch.
     pub window_ns: u64,
-    /// Length of a slice in nanoseconds: how long a run may last. Window edges are slice edges.
+    /// Length of a slice in nanoseconds: the maximum duration of a run. Window edges are slice edges.
     pub slice_ns: u64,
     /// Nanoseconds in one tick of the cheap clock.
     pub tick_ns: u64,
-    /// What to add to the clock of the kernel to get nanoseconds since the epoch.
+    /// The difference between the epoch clock and the clock of the kernel in nanoseconds.
     pub epoch_offset_ns: u64,
-    /// UDP destination ports that carry RoCEv2; 0 stands for none.
+    /// UDP destination ports that carry RoCEv2; 0 for none.
     pub udp_ports: [u16; 4],
     /// A PSN is marked when its hash has none of these bits: 0 marks all.
     pub mark_mask: u32,
-    /// What becomes of a frame: 0 it passes on to the kernel, else it is dropped.
+    /// The XDP verdict: 0 passes the frame to the kernel, else it is dropped.
     pub verdict: u32,
     /// Not 0: a flush publishes every run, whether its slice is over or not.
     pub draining: u32,
-    /// Always 0: the kernel's program adds it where its verifier must not know a number.
+    /// Always 0: the kernel's program adds it to numbers that the verifier must not know.
     pub reserved: u32,
-    /// Which packets are turned away at once; they count as filtered.
+    /// The packets to reject at once; they count as filtered.
     pub filter: PacketFilter,
 }
 
@@ -34,8 +34,8 @@ impl Config {
     /// Slices are no longer than this, so that a quiet flow is still published in time.
     const LONGEST_SLICE_NS: u64 = 100_000_000;
 
-    /// For captures whose every frame carries its exact time: one tick is a nanosecond and every
-    /// PSN is marked. `window_ns` of 0 is taken as 1.
+    /// For captures with an exact timestamp on every frame: one tick is a nanosecond and every
+    /// PSN is marked. A `window_ns` of 0 becomes 1.
     #[must_use]
     pub const fn exact(window_ns: u64) -> Self {
         let window_ns = if window_ns == 0 { 1 } else { window_ns };
@@ -58,8 +58,8 @@ impl Config {
         }
     }
 
-    /// Takes over what may change while a capture runs: UDP ports, marks, verdict and filter. Windows,
-    /// slices and clocks stay, for runs in the making hang on them.
+    /// Applies what may change during a capture: UDP ports, marks, verdict and filter. Windows, slices and
+    /// clocks stay, because open runs depend on them.
     pub const fn adopt(&mut self, other: &Self) {
         self.udp_ports = other.udp_ports;
         self.mark_mask = other.mark_mask;
@@ -67,21 +67,21 @@ impl Config {
         self.filter = other.filter;
     }
 
-    /// Whether round trips are measured at this PSN. Both directions choose the same ones.
+    /// Whether round trips are measured at this PSN. Both directions choose the same PSNs.
     #[must_use]
     #[inline(always)]
     pub const fn is_marked(&self, psn: Psn) -> bool {
         mix32(psn.get()) & self.mark_mask == 0
     }
 
-    /// How many ticks are left from `now_ns` to the end of its slice, at least 1.
+    /// The ticks from `now_ns` to the end of its slice, at least 1.
     #[must_use]
     #[inline(always)]
     pub const fn ticks_left(&self, now_ns: u64) -> u64 {
         self.ticks_left_in(&self.slice_at(now_ns), now_ns)
     }
 
-    /// The same for who knows the slice.
+    /// The same for a known slice.
     #[must_use]
     #[inline(always)]
     pub const fn ticks_left_in(&self, slice: &Slice, now_ns: u64) -> u64 {
@@ -90,7 +90,7 @@ impl Config {
         if ticks == 0 { 1 } else { ticks }
     }
 
-    /// The slice that `now_ns` lies in: three divisions, whose answer holds for thousands of runs.
+    /// The slice of `now_ns`: three divisions, whose result is valid for thousands of runs.
     #[must_use]
     #[inline(always)]
     pub const fn slice_at(&self, now_ns: u64) -> Slice {
@@ -115,12 +115,12 @@ impl Config {
 pub struct Slice {
     /// Its begin, nanoseconds since the epoch.
     pub begin_ns: u64,
-    /// Its length in nanoseconds; one of 0 holds no time.
+    /// Its length in nanoseconds; 0 for an empty slice.
     pub length_ns: u64,
 }
 
 impl Slice {
-    /// Whether it holds this time.
+    /// Whether it includes this time.
     #[must_use]
     #[inline(always)]
     pub const fn holds(&self, now_ns: u64) -> bool {

@@ -1,9 +1,8 @@
 //! Control packets: the few frames whose content a run cannot hold.
 //!
-//! A run keeps counts and PSNs; how a connection was set up stands in connection management
-//! datagrams on QP 1 and, for the many programs that exchange QPNs over TCP, in a TCP handshake.
-//! Both are rare, so they cross the line with their whole content, beside the runs, and cost RoCE
-//! data packets nothing but one comparison.
+//! A run keeps counts and PSNs. The setup of a connection is in connection management datagrams on QP 1
+//! and, for the many programs that exchange QPNs over TCP, in a TCP handshake. Both are rare, so they
+//! are exported whole beside the runs, and cost RoCE data packets only one comparison.
 
 use bytemuck::{Pod, Zeroable};
 use rocescope_wire::cm::MAD_BYTES;
@@ -14,7 +13,7 @@ use rocescope_wire::{FlowKey, Octets, Packet, Qpn, Stream};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub struct MadRecord {
-    /// Which flow.
+    /// The flow.
     pub flow: FlowKey,
     /// When it passed, nanoseconds since the epoch.
     pub time_ns: u64,
@@ -22,7 +21,7 @@ pub struct MadRecord {
     pub interface: u32,
     /// Source queue pair.
     pub src_qpn: u32,
-    /// How many bytes of `mad` were captured.
+    /// The captured bytes of `mad`.
     pub mad_bytes: u32,
     /// Always 0.
     pub reserved: u32,
@@ -34,13 +33,13 @@ pub struct MadRecord {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub struct HandshakeRecord {
-    /// Who opened the connection; IPv4 as an IPv4-mapped IPv6 address.
+    /// The client; IPv4 as an IPv4-mapped IPv6 address.
     pub client: [u8; 16],
-    /// Who accepted it.
+    /// The server.
     pub server: [u8; 16],
-    /// When the SYN passed, nanoseconds since the epoch; of several, the last.
+    /// When the last SYN passed, nanoseconds since the epoch.
     pub syn_ns: u64,
-    /// When the SYN-ACK passed; of several, the last.
+    /// When the last SYN-ACK passed.
     pub syn_ack_ns: u64,
     /// When the ACK passed.
     pub ack_ns: u64,
@@ -56,14 +55,14 @@ pub struct HandshakeRecord {
     pub server_port: u16,
     /// Index of the interface that saw it.
     pub interface: u32,
-    /// How often a SYN or SYN-ACK was repeated: round trips of such a handshake mislead.
+    /// Repeated SYNs and SYN-ACKs: round trips of such a handshake mislead.
     pub repeats: u32,
     /// Always 0.
     pub reserved: u32,
 }
 
-/// A TCP segment that may belong to a handshake, with its time: what the kernel hands over. From
-/// these [`HalfOpens`](crate::handshake::HalfOpens) makes handshakes, on whatever CPUs they passed.
+/// A TCP segment that may belong to a handshake, with its time, as the kernel exports it.
+/// [`HalfOpens`](crate::handshake::HalfOpens) assembles handshakes from them, across CPUs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub struct SegmentRecord {
@@ -143,7 +142,7 @@ const _: () = {
     assert!(MAD_BYTES == 256);
 };
 
-/// A packet that crosses the line with its content.
+/// A packet exported with its content.
 #[derive(Clone, Copy, Debug)]
 pub enum ControlPacket<'a> {
     /// A CM datagram.
@@ -161,7 +160,7 @@ pub fn is_management(packet: &Packet) -> bool {
 }
 
 impl MadRecord {
-    /// A datagram that was cut ends at a multiple of this.
+    /// A truncated datagram ends at a multiple of this.
     pub const PIECE: usize = 16;
 
     /// Fills the record from a packet for which [`is_management`] holds. The record is the

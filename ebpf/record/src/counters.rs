@@ -1,4 +1,4 @@
-//! Exact counts, one block a CPU: what every frame was, and what became of every run.
+//! Exact counts of frames by class and of runs by end, one block for each CPU.
 
 use crate::run::{Cut, OpcodeTotals};
 use bytemuck::{Pod, Zeroable};
@@ -6,12 +6,12 @@ use core::mem::{offset_of, size_of};
 use rocescope_wire::tunnel::Encapsulation;
 use rocescope_wire::{Class, Malformed, NotRoce, Opcode, Packet};
 
-/// Room for reasons: a power of two, so that an index can be masked for the verifier.
+/// Space for reasons: a power of two, so that an index can be masked for the verifier.
 const REASONS: usize = 16;
 
 /// Counts since the capture began.
 ///
-/// The identity that every capture ends with (see [`frames_accounted`](Self::frames_accounted)):
+/// The identity at the end of every capture (see [`frames_accounted`](Self::frames_accounted)):
 /// frames = RoCE + not RoCE + malformed + fragments + filtered + snapped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Pod, Zeroable)]
 #[repr(C)]
@@ -26,15 +26,15 @@ pub struct Counters {
     pub malformed: [u64; REASONS],
     /// Pieces of fragmented UDP packets.
     pub fragments: u64,
-    /// RoCEv2 packets that the configuration turned away: see [`PacketFilter`](crate::PacketFilter).
+    /// RoCEv2 packets that the configuration rejected: see [`PacketFilter`](crate::PacketFilter).
     pub filtered: u64,
-    /// Frames that the capture cut before they could be classed.
+    /// Frames that the capture truncated before they could be classified.
     pub snapped: u64,
-    /// RoCEv2 packets whose extension headers or payload the capture cut; they count as RoCEv2.
+    /// RoCEv2 packets whose extension headers or payload the capture truncated; they count as RoCEv2.
     pub snapped_packets: u64,
-    /// RoCEv2 packets that a mirror cut; they count as RoCEv2.
+    /// RoCEv2 packets that a mirror truncated; they count as RoCEv2.
     pub truncated_packets: u64,
-    /// Frames by what a mirror put around them, by [`Encapsulation`].
+    /// Frames by the [`Encapsulation`] of the mirror.
     pub encapsulated: [u64; REASONS],
     /// Published runs by [`Cut`].
     pub published: [u64; REASONS],
@@ -44,24 +44,24 @@ pub struct Counters {
     pub lost_runs: u64,
     /// RoCEv2 packets in those.
     pub lost_packets: u64,
-    /// CM datagrams that found no room on their way to who follows connections. They are RoCEv2
-    /// packets in runs all the same.
+    /// CM datagrams lost to a full ring, so that connection tracking misses them. They are still counted as
+    /// RoCEv2 packets in runs.
     pub lost_mads: u64,
     /// TCP segments of handshakes, likewise.
     pub lost_segments: u64,
-    /// Frames with a sequence number of the mirror that sent them, whatever they carry.
+    /// Frames with a sequence number of their mirror, whatever they carry.
     pub mirrored_frames: u64,
-    /// Frames that mirrors numbered and that never came: see [`mirror`](crate::mirror). They are no
-    /// part of `frames`. The kernel's program leaves it to who reads the counters of all CPUs.
+    /// Frames that mirrors numbered and that never arrived: see [`mirror`](crate::mirror). Not part of
+    /// `frames`. The reader of the counters of all CPUs computes it, not the kernel's program.
     pub mirror_lost: u64,
-    /// Frames with a number, of more sessions than are followed.
+    /// Numbered frames of sessions beyond the limit.
     pub mirror_unfollowed: u64,
-    /// What each opcode sums up to.
+    /// The sums of each opcode.
     pub opcodes: [OpcodeTotals; 256],
 }
 
-/// Bytes that the kernel's program keeps to itself behind the counters of a CPU, in one entry of one
-/// map: a look-up less at each packet.
+/// Bytes of private state of the kernel's program after the counters of a CPU, in the same map entry:
+/// saves a lookup at each packet.
 pub const STATE_BYTES: usize = 6_144;
 
 const _: () = assert!(
@@ -77,12 +77,12 @@ const INDICES: usize = 128;
 const _: () =
     assert!(INDICES * 8 <= size_of::<Counters>() && offset_of!(Counters, opcodes) / 8 <= INDICES);
 
-/// Which counter counts a frame that is no RoCEv2 packet. The kernel's program keeps both numbers in
+/// The counters of a frame that is not a RoCEv2 packet. The kernel's program keeps both numbers in
 /// memory: its verifier must not know their values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct CounterIndex {
-    /// Which word of [`Counters`].
+    /// The word of [`Counters`].
     pub word: u16,
     /// [`Encapsulation`] around it.
     pub encapsulation: u8,
@@ -91,7 +91,7 @@ pub struct CounterIndex {
 }
 
 impl CounterIndex {
-    /// Where a frame of this class is counted. A RoCEv2 packet is not counted here: it goes to
+    /// The counters of a frame of this class. RoCEv2 packets go to
     /// [`Counters::count_roce`].
     #[must_use]
     #[inline(always)]
@@ -146,7 +146,7 @@ impl Counters {
         self.count_encapsulation(packet.encapsulation as u8);
     }
 
-    /// Counts a RoCEv2 packet that is not wanted: it is in no run and in no other count.
+    /// Counts a rejected RoCEv2 packet: it is in no run and in no other count.
     #[inline(always)]
     pub const fn count_filtered(&mut self, packet: &Packet) {
         self.frames += 1;
@@ -154,7 +154,7 @@ impl Counters {
         self.count_encapsulation(packet.encapsulation as u8);
     }
 
-    /// Counts a frame that is no RoCEv2 packet.
+    /// Counts a frame that is not a RoCEv2 packet.
     #[inline(always)]
     pub fn count_other(&mut self, index: CounterIndex) {
         self.frames += 1;
@@ -172,7 +172,7 @@ impl Counters {
         }
     }
 
-    /// Frames that are something else than RoCEv2.
+    /// Frames that are not RoCEv2.
     #[must_use]
     pub fn not_roce(&self) -> u64 {
         self.not_roce.iter().sum()
@@ -194,7 +194,7 @@ impl Counters {
             .sum()
     }
 
-    /// RoCEv2 packets in runs that reached the other side.
+    /// RoCEv2 packets in runs that reached user space.
     #[must_use]
     pub const fn delivered_packets(&self) -> u64 {
         self.published_packets.saturating_sub(self.lost_packets)
@@ -225,7 +225,7 @@ impl Counters {
         }
     }
 
-    /// What has been counted since `earlier`.
+    /// The counts since `earlier`.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let mut delta = *self;

@@ -1,28 +1,28 @@
-//! The part of a filter that is held against every packet, before it costs a run: addresses, the
-//! UDP source port and tags.
+//! The part of a filter that is checked for every packet before it costs a run: addresses, UDP source
+//! port and tags.
 //!
-//! It may let pass what the whole filter turns away, and never the other way round: what it cannot
-//! say it takes for true. So the whole filter, behind it, keeps the same packets with it and
-//! without.
+//! It may accept packets that the whole filter rejects, never the other way round: conditions that it
+//! cannot express count as true. So the whole filter, applied later, accepts the same packets with it
+//! and without.
 
 use bytemuck::{Pod, Zeroable};
 use rocescope_wire::FlowKey;
 
-/// The most alternatives; a filter of more is not held here at all.
+/// The maximum number of alternatives; a filter with more is not applied here.
 pub const ALTERNATIVES: usize = 8;
 
 /// The leading bits of an address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Pod, Zeroable)]
 #[repr(C, align(8))]
 pub struct Prefix {
-    /// The address, IPv4 as an IPv4-mapped IPv6 address; 0 behind the bits that count.
+    /// The address, IPv4 as an IPv4-mapped IPv6 address; 0 after the prefix.
     pub address: [u8; 16],
-    /// Ones where a bit counts: none where any address will do.
+    /// The mask of the prefix; 0 matches any address.
     pub mask: [u8; 16],
 }
 
 impl Prefix {
-    /// Holds for every address.
+    /// Matches every address.
     pub const ANY: Self = Self {
         address: [0; 16],
         mask: [0; 16],
@@ -44,13 +44,13 @@ impl Prefix {
         }
     }
 
-    /// How many bits count.
+    /// The length of the prefix.
     #[must_use]
     pub const fn bits(&self) -> u32 {
         u128::from_be_bytes(self.mask).count_ones()
     }
 
-    /// What lies in this prefix and in `other`; `None` when nothing does.
+    /// The intersection with `other`; `None` if it is empty.
     #[must_use]
     pub fn within(&self, other: &Self) -> Option<Self> {
         let (longer, shorter) = if self.bits() >= other.bits() {
@@ -62,7 +62,7 @@ impl Prefix {
         (masked == u128::from_be_bytes(shorter.address)).then_some(*longer)
     }
 
-    /// Not 0 where the address does not lie in it.
+    /// Not 0 if the address is outside of the prefix.
     #[inline(always)]
     fn differs(&self, high: u64, low: u64) -> u64 {
         let [a, b] = words(&self.address);
@@ -81,32 +81,32 @@ const fn words(bytes: &[u8; 16]) -> [u64; 2] {
     ]
 }
 
-/// Everything that has to hold at once. A mask of 0 asks for nothing.
+/// Conditions that must all be true. A mask of 0 is no condition.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub struct Alternative {
-    /// Where the packet comes from.
+    /// The source address.
     pub src: Prefix,
-    /// Where it goes.
+    /// The destination address.
     pub dst: Prefix,
-    /// One of the two.
+    /// Either address.
     pub either: Prefix,
     /// VXLAN network identifier.
     pub vni: u32,
-    /// Which of its bits count.
+    /// The mask of its bits.
     pub vni_mask: u32,
     /// VLAN id of the outer tag or of the inner one.
     pub vlan: u16,
-    /// Which of its bits count.
+    /// The mask of its bits.
     pub vlan_mask: u16,
     /// UDP source port.
     pub udp_src_port: u16,
-    /// Which of its bits count.
+    /// The mask of its bits.
     pub udp_src_port_mask: u16,
 }
 
 impl Alternative {
-    /// Holds for every packet.
+    /// Matches every packet.
     pub const ANY: Self = Self {
         src: Prefix::ANY,
         dst: Prefix::ANY,
@@ -119,7 +119,7 @@ impl Alternative {
         udp_src_port_mask: 0,
     };
 
-    /// Whether a packet of this flow is wanted.
+    /// Whether a packet of this flow is accepted.
     #[cfg_attr(target_arch = "bpf", inline(never))]
     #[cfg_attr(not(target_arch = "bpf"), inline(always))]
     fn wants(&self, flow: &FlowKey) -> u32 {
@@ -130,7 +130,7 @@ impl Alternative {
         )
     }
 
-    /// The same for what concerns both directions of connections, whatever their ports.
+    /// The same for both directions of connections, whatever their ports.
     #[cfg_attr(target_arch = "bpf", inline(never))]
     #[cfg_attr(not(target_arch = "bpf"), inline(always))]
     fn may_want(&self, flow: &FlowKey) -> u32 {
@@ -155,29 +155,29 @@ impl Alternative {
     }
 }
 
-/// Alternatives, of which one has to hold.
+/// Alternatives, of which one must match.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub struct PacketFilter {
-    /// How many there are; 0 lets every packet pass.
+    /// The number of alternatives; 0 accepts every packet.
     pub count: u32,
     /// Always 0.
     pub reserved: u32,
-    /// The first `count` count.
+    /// The first `count` are valid.
     pub alternatives: [Alternative; ALTERNATIVES],
 }
 
 const _: () = assert!(size_of::<Alternative>() == 112 && size_of::<PacketFilter>() == 904);
 
 impl PacketFilter {
-    /// Lets every packet pass.
+    /// Accepts every packet.
     pub const NONE: Self = Self {
         count: 0,
         reserved: 0,
         alternatives: [Alternative::ANY; ALTERNATIVES],
     };
 
-    /// One of these has to hold; `None` when they are too many to be held here.
+    /// Accepts packets that match one of these; `None` if there are too many.
     #[must_use]
     pub fn new(alternatives: &[Alternative]) -> Option<Self> {
         let mut filter = Self {
@@ -198,29 +198,29 @@ impl PacketFilter {
         self.alternatives.get(..count).unwrap_or(&[])
     }
 
-    /// Whether every packet passes.
+    /// Whether it accepts every packet.
     #[must_use]
     #[inline(always)]
     pub const fn is_none(&self) -> bool {
         self.count == 0
     }
 
-    /// Whether a packet of this flow is wanted.
+    /// Whether a packet of this flow is accepted.
     #[must_use]
     #[inline(always)]
     pub fn wants(&self, flow: &FlowKey) -> bool {
         self.is_none() || self.any(flow, Alternative::wants)
     }
 
-    /// Whether what sets up a connection between the addresses of `flow` may concern packets that are
-    /// wanted: judged by addresses and tags alone, either way round.
+    /// Whether the setup of a connection between the addresses of `flow` may concern accepted packets: by
+    /// addresses and tags alone, in either direction.
     #[must_use]
     #[inline(always)]
     pub fn may_want(&self, flow: &FlowKey) -> bool {
         self.is_none() || self.any(flow, Alternative::may_want)
     }
 
-    /// Spelt out, for the kernel's verifier likes no loops.
+    /// Unrolled, because loops burden the kernel's verifier.
     #[inline(always)]
     fn any(&self, flow: &FlowKey, wants: impl Fn(&Alternative, &FlowKey) -> u32) -> bool {
         let [a, b, c, d, e, f, g, h] = &self.alternatives;
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn every_part_of_an_alternative_has_to_hold() {
+    fn every_part_of_an_alternative_must_match() {
         let all = Alternative {
             src: Prefix::new(V4, 120),
             dst: Prefix::new(1, 128),

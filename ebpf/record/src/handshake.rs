@@ -1,7 +1,7 @@
 //! Half-open TCP connections: from SYN, SYN-ACK and ACK to one record.
 //!
-//! The table is bounded and the caller's memory: sets of four, the one touched longest ago gives
-//! way. Whoever floods it with SYNs loses round trips, nothing else.
+//! The table is bounded and the caller's memory: sets of four, which evict the least recently used. A SYN
+//! flood costs round trips, nothing else.
 
 use crate::control_packet::HandshakeRecord;
 use bytemuck::{Pod, Zeroable};
@@ -11,19 +11,19 @@ use rocescope_wire::tcp::{ACK, SYN, SYN_ACK, Segment};
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub struct HalfOpen {
-    /// What is known; without a SYN time the place is free.
+    /// The record so far; without a SYN time the slot is free.
     record: HandshakeRecord,
-    /// When it was last touched.
+    /// When it was last used.
     touched_ns: u64,
     /// Sequence number of the SYN, and of the SYN-ACK.
     syn: u32,
     syn_ack: u32,
 }
 
-/// The places a connection may stand in.
+/// The possible slots of a connection.
 pub type HalfOpenSet = [HalfOpen; 4];
 
-/// Sets of half-open TCP connections: 256 places of 96 bytes, 24 KiB. A handshake is lost when
+/// Sets of half-open TCP connections: 256 slots of 96 bytes, 24 KiB. A handshake is lost when
 /// more than four others of its set begin before it ends.
 const SETS: usize = 64;
 
@@ -42,7 +42,7 @@ impl Default for HalfOpens {
 }
 
 impl HalfOpens {
-    /// Takes a segment; answers the whole handshake at its ACK.
+    /// Adds a segment; returns the whole handshake at its ACK.
     pub fn observe(
         &mut self,
         segment: &Segment,
@@ -69,7 +69,7 @@ pub fn set_hash(segment: &Segment) -> u32 {
     sum ^ sum >> 13
 }
 
-/// Takes a segment into its set; answers the whole handshake at its ACK.
+/// Adds a segment to its set; returns the whole handshake at its ACK.
 #[inline]
 pub fn observe(
     set: &mut HalfOpenSet,
@@ -117,7 +117,7 @@ pub fn observe(
 }
 
 impl HalfOpen {
-    /// A SYN: of a connection that stands here already, or of a new one.
+    /// Handles a SYN of a known or a new connection.
     fn open(&mut self, segment: &Segment, interface: u32, now_ns: u64) {
         if self.is_from(segment) && self.syn == segment.sequence {
             self.record.repeats += 1;
@@ -211,7 +211,7 @@ mod tests {
             (100, 130, 150)
         );
         assert_eq!((record.client_port, record.repeats), (4_000, 0));
-        // The next ACK of the connection is no handshake.
+        // The next ACK of the connection belongs to no handshake.
         assert!(take(ACK, 8, 91, 160).is_none());
     }
 

@@ -1,5 +1,5 @@
-//! What crosses from the capture to the pipeline: run records, counters, configuration; and the
-//! cache that joins packets into runs.
+//! The interface between capture and pipeline: run records, counters, configuration; and the cache that
+//! joins packets into runs.
 //!
 //! The kernel program and the readers of capture files call the same functions, so that both
 //! publish the same records for the same frames and times. Hence `no_std`, no allocation, no
@@ -11,14 +11,14 @@
 //! | [`run`] | [`RunRecord`]: consecutive packets of one stream of one flow, in 128 bytes |
 //! | [`cache`] | the rules by which packets join a run, and when it is published |
 //! | [`counters`] | exact counts beside the records: nothing is lost silently |
-//! | [`config`] | what user space may set, also while the program runs |
-//! | [`filter`] | which packets are turned away before they cost a run |
+//! | [`config`] | the configuration that user space sets, also while the program runs |
+//! | [`filter`] | rejects packets before they cost a run |
 //! | [`mirror`] | gaps in the sequence numbers of mirrors |
-//! | [`control_packet`] | CM datagrams and TCP handshakes, which cross beside the runs |
+//! | [`control_packet`] | CM datagrams and TCP handshakes, exported beside the runs |
 //! | [`handshake`] | from three TCP segments to one handshake |
 //! | [`observer`] | all of it together, for user space |
 //!
-//! The invariant that everything above stands on: the packets and bytes of every opcode, summed
+//! The central invariant: the packets and bytes of every opcode, summed
 //! over published and lost runs, equal the counters.
 #![no_std]
 

@@ -1,33 +1,33 @@
-//! Gaps in the sequence numbers of mirrors: frames that were sent to this port and never came.
+//! Gaps in the sequence numbers of mirrors: frames that were sent to this port and never arrived.
 //!
 //! A session is a mirror's source and destination address, session id and kind of tunnel, on one
-//! interface. Of each the lowest and the highest number and the count of frames are kept; what lies
-//! between and was not counted is lost. Each CPU of the kernel keeps its own, and [`lost`] puts them
-//! together, for frames of one session may pass on several.
+//! interface. It has the lowest and the highest number and the count of frames; uncounted numbers between
+//! them are lost. Each CPU of the kernel has its own sessions, and [`lost`] merges them, because frames
+//! of one session may pass on several CPUs.
 //!
-//! A number far behind the highest begins the session anew: the mirror was set up again. A frame that
-//! comes twice hides one that is lost.
+//! A number far below the highest restarts the session: the mirror was set up again. A duplicate frame
+//! hides a lost one.
 
 use crate::counters::Counters;
 use bytemuck::{Pod, Zeroable};
 use rocescope_wire::mirrored::Mirrored;
 
-/// Sets of sessions, a power of two: 512 sessions, 52 KiB a CPU. Frames of a session whose set is full
-/// of others are counted as unfollowed.
+/// Sets of sessions, a power of two: 512 sessions, 52 KiB a CPU. Frames of a session whose set is full are
+/// counted as unfollowed.
 pub const SETS: usize = 128;
 
-/// The sessions a key may live in: the first that is free, for ever.
+/// The possible slots of a key: the first free one, permanently.
 pub type SessionSet = [Session; 4];
 
-/// How far a frame may be behind its successors.
+/// How far a frame may fall behind its successors.
 const REORDERED: u32 = 1 << 16;
-/// Numbers are kept behind this, so that one before the first fits.
+/// The offset of stored numbers, so that one before the first fits.
 const ORIGIN: u64 = 1 << 32;
 
-/// One session, as one CPU sees it.
+/// One session, as seen by one CPU.
 ///
-/// The order of the fields is that in which a reader copies them: the count last, so that a frame that
-/// passes meanwhile is never taken for lost.
+/// A reader copies the fields in their order: the count last, so that a frame that passes at the same time
+/// never counts as lost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub struct Session {
@@ -39,16 +39,16 @@ pub struct Session {
     interface: u32,
     /// Session id.
     session: u16,
-    /// Kind of tunnel; 0 where the place is free.
+    /// Kind of tunnel; 0 if the slot is free.
     kind: u8,
     reserved: u8,
-    /// How often the numbers began anew.
+    /// The number of restarts.
     restarts: u64,
     /// Numbers that passed before the last restart, seen or not.
     earlier_span: u64,
     /// The highest number, and
     highest: u64,
-    /// the lowest since then, made to go on where they wrap.
+    /// the lowest since then, extended beyond the wrap.
     lowest: u64,
     /// Frames before the last restart.
     earlier_frames: u64,
@@ -82,8 +82,8 @@ pub fn set_hash(mirrored: &Mirrored, interface: u32) -> u32 {
 #[inline(always)]
 pub fn observe(set: &mut SessionSet, mirrored: &Mirrored, interface: u32, counters: &mut Counters) {
     let [a, b, c, d] = set;
-    // Spelt out, for the kernel's verifier likes no loops; and with sums in place of branches, for it
-    // forbids to add one constant to a pointer here and another there.
+    // Unrolled, because loops burden the kernel's verifier; with sums in place of branches, because it
+    // forbids pointer arithmetic with different constants on different paths.
     let mut taken = a.take(mirrored, interface);
     if taken == 0 {
         taken = b.take(mirrored, interface);
@@ -99,7 +99,7 @@ pub fn observe(set: &mut SessionSet, mirrored: &Mirrored, interface: u32, counte
 }
 
 impl Session {
-    /// Takes a frame; 0 where the place belongs to another session.
+    /// Counts a frame; 0 if the slot belongs to another session.
     #[cfg_attr(target_arch = "bpf", inline(never))]
     #[cfg_attr(not(target_arch = "bpf"), inline(always))]
     fn take(&mut self, mirrored: &Mirrored, interface: u32) -> u32 {
@@ -155,26 +155,26 @@ impl Session {
         self.highest - self.lowest + 1
     }
 
-    /// Whether nothing stands here.
+    /// Whether the slot is free.
     #[must_use]
     pub const fn is_free(&self) -> bool {
         self.kind == 0
     }
 
-    /// How often the numbers began anew.
+    /// The number of restarts.
     #[must_use]
     pub const fn restarts(&self) -> u64 {
         self.restarts
     }
 
-    /// What tells it from others: the same on all CPUs.
+    /// Its identity, the same on all CPUs.
     #[must_use]
     pub const fn key(&self) -> ([u8; 16], [u8; 16], u32, u16, u8) {
         (self.src, self.dst, self.interface, self.session, self.kind)
     }
 
-    /// The counts of this one and the numbers of an earlier reading: what passed between the two is
-    /// never taken for lost.
+    /// The counts of this reading with the numbers of an earlier one, so that frames between the two never
+    /// count as lost.
     #[must_use]
     pub const fn with_numbers_of(&self, earlier: &Self) -> Self {
         if earlier.is_free() || earlier.restarts != self.restarts {
@@ -187,18 +187,18 @@ impl Session {
     }
 }
 
-/// Frames that were lost of one session, of which these are the parts that CPUs saw.
+/// Lost frames of one session, whose parts are those that CPUs saw.
 ///
-/// Exact but for what was lost before a restart that several of them saw: of that it is at least
-/// so much, for it is not known how their numbers stood to each other.
+/// Exact, except for losses before a restart that several CPUs saw: there it is a lower bound, because the
+/// relation of their numbers is unknown.
 #[must_use]
 pub fn lost<'a>(parts: impl Iterator<Item = &'a Session> + Clone) -> u64 {
     let parts = parts.filter(|part| !part.is_free());
     let frames: u64 = parts.clone().map(|part| part.frames).sum();
     let earlier_frames: u64 = parts.clone().map(|part| part.earlier_frames).sum();
     let earlier_span = parts.clone().map(|part| part.earlier_span).max();
-    // The longest span begins; each other lies where it makes that grow least, for each counts its
-    // wraps by itself. One that lies within it may lie a wrap further on: that changes nothing.
+    // Starts with the longest span and places each other one where the union grows least, because each
+    // counts its own wraps. A span within it may be a wrap further on: that changes nothing.
     let Some(longest) = parts.clone().max_by_key(|part| part.span()) else {
         return 0;
     };
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_without_a_place_is_counted() {
+    fn a_session_without_a_slot_is_counted() {
         let mut set = [Session::zeroed(); 4];
         let mut counters = Counters::default();
         for session in 0..6 {
@@ -289,7 +289,7 @@ mod tests {
     }
 
     proptest! {
-        /// However frames are spread over CPUs, and wherever the numbers wrap.
+        /// For any distribution of frames over CPUs and any wrap of the numbers.
         #[test]
         fn parts_add_up(
             start: u32,

@@ -1,4 +1,4 @@
-//! Frames in, runs out: decoder, counters and cache together, for user space.
+//! Turns frames into runs: decoder, counters and cache for user space.
 
 use crate::cache::{self, Clock, Set, Sink};
 use crate::config::Config;
@@ -11,7 +11,7 @@ use rocescope_wire::{
     Class, FrameLengths, Inner, LinkType, Mirrored, NotRoce, Packet, decode_into, tcp,
 };
 
-/// One frame's own time is both clocks of a capture file.
+/// Both clocks of a capture file: the timestamp of the current frame.
 #[derive(Clone, Copy, Debug)]
 pub struct FrameTime(
     /// Nanoseconds since the epoch.
@@ -57,29 +57,30 @@ impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
         }
     }
 
-    /// What runs are made by.
+    /// The configuration in use.
     #[must_use]
     pub const fn config(&self) -> &Config {
         &self.config
     }
 
-    /// Takes over what may change while frames come: see [`Config::adopt`].
+    /// Applies what may change during a capture: see [`Config::adopt`].
     pub const fn reconfigure(&mut self, config: &Config) {
         self.config.adopt(config);
     }
 
-    /// What has been counted so far.
+    /// The counts so far.
     #[must_use]
     pub const fn counters(&self) -> &Counters {
         &self.counters
     }
 
-    /// Counts a frame that was classed elsewhere and is no RoCEv2 packet.
+    /// Counts a frame that was classified elsewhere and is not a RoCEv2 packet.
     pub fn count(&mut self, class: &Class<&Packet>) {
         self.counters.count(class);
     }
 
-    /// Takes a frame and answers its class, whether the filter wants it or not. Runs that end go to `sink`, and what crosses whole.
+    /// Processes a frame and returns its class, whether the filter accepts it or not. Publishes ended runs
+    /// and control packets to `sink`.
     #[inline]
     pub fn observe<C: Clock, S: Sink>(
         &mut self,

@@ -12,7 +12,7 @@ use rocescope_wire::{FlowKey, Opcode, Position, Psn, Stream, Suffix};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub struct RunRecord {
-    /// Which flow.
+    /// The flow.
     pub flow: FlowKey,
     /// Time of the first packet, nanoseconds since the epoch.
     pub first_ns: u64,
@@ -34,13 +34,13 @@ pub struct RunRecord {
     pub last_payload_bytes: u32,
     /// Payload of ONLY packets, bytes.
     pub only_payload_bytes: u32,
-    /// Time of the last packet behind the first, nanoseconds.
+    /// Time from the first to the last packet, nanoseconds.
     pub last_offset_ns: u32,
-    /// Start of the message begun last behind the first packet, nanoseconds.
+    /// Time from the first packet to the start of the last message, nanoseconds.
     pub message_offset_ns: u32,
-    /// Last MSN where there is an AETH, last DMALen in bytes where there is a RETH.
+    /// Last MSN with an AETH, last DMALen in bytes with a RETH.
     pub msn_or_dma_length: u32,
-    /// How many packets.
+    /// The number of packets.
     pub packets: u16,
     /// FIRST packets.
     pub first: u16,
@@ -50,7 +50,7 @@ pub struct RunRecord {
     pub only: u16,
     /// Packets with ECN congestion experienced.
     pub congestion_experienced: u16,
-    /// Payload of each FIRST and MIDDLE packet in bytes, the path MTU seen; 0 before there is one.
+    /// Payload of each FIRST and MIDDLE packet in bytes, the observed path MTU; 0 if there is none.
     pub segment_bytes: u16,
     /// Opcode of the first packet.
     pub opcode: u8,
@@ -81,7 +81,7 @@ const _: () = {
     assert!(offset_of!(RunRecord, opcode) == 116);
 };
 
-/// Why a run ended. The numbers stand in records and counters.
+/// Why a run ended. Records and counters use the numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[repr(u8)]
 pub enum Cut {
@@ -95,20 +95,20 @@ pub enum Cut {
     Suffix = 3,
     /// A FIRST or MIDDLE of another size.
     Segment = 4,
-    /// A marked packet, whose exact time had to be kept.
+    /// A marked packet, whose exact time is recorded.
     Mark = 5,
     /// A packet that never joins: CNP, NAK, RNR, READ request, unknown opcode.
     Solo = 6,
     /// Its time slice ended.
     Slice = 7,
-    /// A count or sum came near its limit.
+    /// A count or sum is near its limit.
     Count = 8,
     /// The capture ended.
     Flush = 9,
 }
 
 impl Cut {
-    /// How many reasons there are.
+    /// The number of reasons.
     pub const COUNT: usize = 10;
 
     /// The name of each reason, in the order of their numbers.
@@ -166,7 +166,7 @@ impl RunRecord {
         Opcode(self.opcode)
     }
 
-    /// The PSN space it counts in.
+    /// Its PSN space.
     #[must_use]
     pub const fn stream(&self) -> Stream {
         Stream::from_number(self.stream)

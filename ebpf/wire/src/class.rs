@@ -62,23 +62,23 @@ reasons! {
         Tunnel = 7 "tunnel_header",
         /// Too short for a BTH and an ICRC.
         Bth = 8 "bth_short",
-        /// Too short for the headers, the pad and the ICRC its opcode calls for.
+        /// Too short for the headers, the pad and the ICRC that its opcode requires.
         Extension = 9 "extension_short",
     }
 }
 
-/// What a frame is. `P` is what is known of a RoCEv2 packet.
+/// The class of a frame. `P` is the decoded RoCEv2 packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Class<P = Packet> {
     /// A RoCEv2 packet.
     Roce(P),
-    /// Something else.
+    /// Not RoCEv2.
     NotRoce(NotRoce, Encapsulation),
-    /// Damaged, or not what it says it is.
+    /// Damaged or inconsistent.
     Malformed(Malformed, Encapsulation),
-    /// A piece of a fragmented UDP packet: RoCEv2 forbids fragments, so it is none (A17.9.1).
+    /// A fragment of a UDP packet: RoCEv2 forbids fragments (A17.9.1).
     Fragment(Encapsulation),
-    /// Cut by the capture before it could be classed.
+    /// Truncated by the capture before it could be classified.
     Snapped(Encapsulation),
 }
 

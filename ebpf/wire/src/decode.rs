@@ -1,4 +1,4 @@
-//! A frame in, its class out: RoCEv2 with everything read, or the reason why not.
+//! Decodes a frame into its class: a RoCEv2 packet, or the reason why it is none.
 
 use crate::class::{Class, Malformed, NotRoce};
 use crate::ip::{self, Ip, IpError, PROTOCOL_GRE, PROTOCOL_UDP};
@@ -13,7 +13,7 @@ use crate::tunnel::{self, Encapsulation, NO_VNI, Tunnel, VXLAN_UDP_PORT};
 
 /// Reads a frame.
 ///
-/// `ports` are the UDP destination ports that carry RoCEv2; 0 stands for none.
+/// `ports` are the UDP destination ports that carry RoCEv2; 0 for none.
 #[must_use]
 #[inline]
 pub fn decode<O: Octets + ?Sized>(
@@ -26,8 +26,8 @@ pub fn decode<O: Octets + ?Sized>(
     decode_into(frame, link, lengths, ports, &mut packet, &mut inner).map(|packet| *packet)
 }
 
-/// Reads a frame; a RoCEv2 packet is left in `packet`, and where the innermost IP packet lies in
-/// `inner`. Both are the caller's memory, for the stack of the kernel's programs is 512 bytes.
+/// Reads a frame; writes a RoCEv2 packet to `packet` and the position of the innermost IP packet to
+/// `inner`. Both are the caller's memory, because the kernel's programs have 512 bytes of stack.
 #[inline(always)]
 pub fn decode_into<'p, O: Octets + ?Sized>(
     frame: &O,
@@ -47,7 +47,7 @@ pub fn decode_into<'p, O: Octets + ?Sized>(
     if step == Step::Deeper {
         step = layer(frame, LinkType::Ethernet, &ports, packet, inner);
     }
-    // A mirrored frame may itself carry an overlay; nobody nests deeper.
+    // A mirrored frame may itself carry an overlay; deeper nesting is unknown in practice.
     if step == Step::Deeper {
         step = layer(frame, LinkType::Ethernet, &ports, packet, inner);
     }
@@ -65,7 +65,7 @@ pub fn decode_into<'p, O: Octets + ?Sized>(
     }
 }
 
-/// What a frame is when it is no RoCEv2 packet.
+/// The class of a frame that is not a RoCEv2 packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Other {
     NotRoce(NotRoce),
@@ -74,19 +74,19 @@ pub(crate) enum Other {
     Snapped,
 }
 
-/// Where the innermost IP packet lies: what one layer of the decoder tells the next.
+/// The position of the innermost IP packet: the state between the layers of the decoder.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Inner {
-    /// Offset of its frame, behind all that mirrors put in front.
+    /// Offset of its frame, after all encapsulations.
     pub(crate) frame_at: usize,
     pub(crate) lengths: FrameLengths,
     pub(crate) network: Network,
     pub(crate) ip: Ip,
-    /// VXLAN network identifier, [`NO_VNI`] where there is none.
+    /// VXLAN network identifier, or [`NO_VNI`].
     pub(crate) vni: u32,
-    /// What the mirror says that sent the frame.
+    /// The mirror's session and sequence number.
     pub mirrored: Mirrored,
-    /// Why the way down ended, if it did.
+    /// Why decoding ended, if it did.
     pub(crate) end: Other,
 }
 
@@ -111,7 +111,7 @@ impl Inner {
     }
 }
 
-/// Where a layer has led.
+/// The result of a layer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 enum Step {
@@ -123,11 +123,10 @@ enum Step {
     Ended,
 }
 
-/// Reads one layer, from Ethernet to what IP carries; what mirrors put around the next goes to
-/// `packet`.
+/// Reads one layer, from Ethernet to the payload of IP; stores the encapsulation in `packet`.
 ///
-/// In the kernel it is a subprogram, whose verifier walks three calls with less trouble than one
-/// loop; and what lies in memory between them it does not remember, which keeps them apart.
+/// A subprogram in the kernel, because three calls are easier for the verifier than a loop; it forgets
+/// the memory between the calls, which keeps their states apart.
 #[cfg_attr(target_arch = "bpf", inline(never))]
 #[cfg_attr(not(target_arch = "bpf"), inline(always))]
 fn layer<O: Octets + ?Sized>(
@@ -191,7 +190,7 @@ fn descend<O: Octets + ?Sized>(
     Ok(true)
 }
 
-/// Reads what IP carries; whether it is a RoCEv2 packet.
+/// Reads the payload of IP; returns whether it is a RoCEv2 packet.
 #[cfg_attr(target_arch = "bpf", inline(never))]
 #[cfg_attr(not(target_arch = "bpf"), inline(always))]
 fn rest<O: Octets + ?Sized>(
@@ -209,7 +208,7 @@ fn rest<O: Octets + ?Sized>(
     }
 }
 
-/// The tunnel that an IP packet carries, if it does.
+/// The tunnel in an IP packet, if any.
 #[inline(always)]
 fn tunnel_in<O: Octets + ?Sized>(
     frame: &O,
@@ -234,7 +233,7 @@ fn tunnel_in<O: Octets + ?Sized>(
 }
 
 impl FrameLengths {
-    /// A frame that ends too soon was cut by the capture, or else is wrong.
+    /// Classifies a frame that ends too soon: truncated by the capture, or malformed.
     #[inline(always)]
     pub(crate) fn short(self, reason: Malformed) -> Other {
         if self.captured < self.original {
@@ -313,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn an_acknowledge_says_everything() {
+    fn an_acknowledge_is_fully_decoded() {
         let frame = ethernet(&[], ETHERTYPE_IPV4, &ipv4(4791, &acknowledge()));
         let packet = roce(&frame);
         assert_eq!(packet.opcode(), Opcode::RC_ACKNOWLEDGE);
@@ -381,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mirror_may_cut_the_frame_and_the_headers_tell_its_length() {
+    fn the_headers_give_the_length_of_a_truncated_mirrored_frame() {
         let mut write = Bth::new(Opcode(0x07), Qpn::new(1), Psn::new(1))
             .write()
             .to_vec();

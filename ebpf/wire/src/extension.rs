@@ -16,7 +16,7 @@ const fn be64(bytes: &[u8], at: usize) -> u64 {
     (be32(bytes, at) as u64) << 32 | be32(bytes, at + 4) as u64
 }
 
-/// Datagram extended transport header: who sent a datagram, and the key to its queue pair.
+/// Datagram extended transport header: source queue pair and queue key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Deth {
     /// Queue key.
@@ -47,7 +47,7 @@ impl Deth {
     }
 }
 
-/// RDMA extended transport header: where the bytes go and how many there are.
+/// RDMA extended transport header: address and length.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Reth {
     /// Virtual address at the responder.
@@ -82,7 +82,7 @@ impl Reth {
     }
 }
 
-/// What an acknowledgement says (IBTA volume 1, table 45 and 46).
+/// The meaning of an acknowledgement (IBTA volume 1, table 45 and 46).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Acknowledgement {
     /// All up to the PSN has arrived; `credits` is the encoded credit count, 31 for none.
@@ -90,12 +90,12 @@ pub enum Acknowledgement {
         /// Encoded end-to-end credits, 0 to 31.
         credits: u8,
     },
-    /// Receiver not ready; resend after the timer.
+    /// Receiver not ready; retransmit after the timer.
     RnrNak {
         /// Encoded timer, 0 to 31: see [`rnr_timer_us`].
         timer: u8,
     },
-    /// Something is wrong.
+    /// Negative acknowledgement.
     Nak(NakCode),
     /// A syndrome the specification reserves.
     Reserved(u8),
@@ -119,7 +119,7 @@ pub enum NakCode {
 pub struct Aeth {
     /// The syndrome byte.
     pub syndrome: Syndrome,
-    /// Message sequence number, 24 bits: how many messages the responder has completed.
+    /// Message sequence number, 24 bits: the count of messages completed by the responder.
     pub msn: u32,
 }
 
@@ -137,7 +137,7 @@ impl Aeth {
         }
     }
 
-    /// The header's bytes; the MSN loses all above 24 bits.
+    /// The header's bytes; truncates the MSN to 24 bits.
     #[must_use]
     pub const fn write(&self) -> [u8; Self::LEN] {
         let [_, a, b, c] = self.msn.to_be_bytes();
@@ -162,7 +162,7 @@ impl Syndrome {
         Self(0x20 | timer & 0x1f)
     }
 
-    /// What it says.
+    /// Its content.
     #[must_use]
     pub const fn meaning(self) -> Acknowledgement {
         let value = self.0 & 0x1f;
@@ -188,7 +188,7 @@ impl Syndrome {
         self.0 >> 5 == 0
     }
 
-    /// The name of its kind, as JSON and tables show it.
+    /// The name of its kind in JSON and tables.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self.meaning() {
@@ -205,7 +205,7 @@ impl Syndrome {
     }
 }
 
-/// The delay that an encoded RNR timer asks for, in microseconds (IBTA volume 1, table 47).
+/// The delay of an encoded RNR timer in microseconds (IBTA volume 1, table 47).
 #[must_use]
 pub const fn rnr_timer_us(timer: u8) -> u32 {
     const TIMERS: [u32; 32] = [
@@ -256,7 +256,7 @@ impl AtomicEth {
     }
 }
 
-/// What stood at the address before an atomic operation: eight bytes behind the AETH.
+/// The value before an atomic operation: eight bytes after the AETH.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AtomicAckEth {
     /// The original value.
@@ -385,7 +385,7 @@ impl Feth {
     }
 }
 
-/// What stands behind the BTH of a congestion notification: 16 reserved bytes (A17.9.3). The
+/// The 16 reserved bytes after the BTH of a congestion notification (A17.9.3). The
 /// message itself is the BECN bit of [`Bth::cnp`](crate::Bth::cnp).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Cnp;
@@ -401,7 +401,7 @@ impl Cnp {
     }
 }
 
-/// The PSN and the length of a READ request tell the PSN that the next request will have: one for
+/// The PSN of the request after a READ request, from its PSN and length: one for
 /// each packet of the response (IBTA volume 1, 9.4.4).
 #[must_use]
 pub const fn psn_after_read(psn: Psn, dma_length: u32, path_mtu: u32) -> Psn {
@@ -420,7 +420,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whole_headers_come_back(
+        fn whole_headers_round_trip(
             reth: [u8; Reth::LEN],
             atomic: [u8; AtomicEth::LEN],
             ack: [u8; AtomicAckEth::LEN],
@@ -435,7 +435,7 @@ mod tests {
         }
 
         #[test]
-        fn headers_with_reserved_bits_come_back_without_them(
+        fn headers_round_trip_without_reserved_bits(
             deth: [u8; Deth::LEN],
             xrc: [u8; XrcEth::LEN],
             feth: [u8; Feth::LEN],
@@ -465,14 +465,14 @@ mod tests {
     }
 
     #[test]
-    fn rnr_timers_are_those_of_the_table() {
+    fn rnr_timers_match_the_table() {
         assert_eq!(rnr_timer_us(0), 655_360);
         assert_eq!(rnr_timer_us(14), 1_280);
         assert_eq!(rnr_timer_us(31), 491_520);
     }
 
     #[test]
-    fn a_read_takes_a_psn_for_each_packet_of_its_response() {
+    fn a_read_uses_a_psn_for_each_packet_of_its_response() {
         let psn = Psn::new(0x00ff_ffff);
         assert_eq!(psn_after_read(psn, 0, 1024), Psn::new(0));
         assert_eq!(psn_after_read(psn, 1024, 1024), Psn::new(0));

@@ -1,18 +1,18 @@
-//! The invariant CRC behind every payload (IBTA volume 1, 7.8.1; for RoCEv2 A17.3.3).
+//! The invariant CRC after every payload (IBTA volume 1, 7.8.1; for RoCEv2 A17.3.3).
 //!
-//! CRC-32 as in Ethernet, over eight bytes of ones that stand for the local route header RoCEv2
-//! does not have, then the packet from its IP header to the pad. What a router may change counts as
+//! CRC-32 as in Ethernet, over eight bytes of ones in place of the local route header that RoCEv2 does
+//! not have, then the packet from its IP header to the pad. Fields that a router may change count as
 //! ones: TOS, TTL and header checksum of IPv4; traffic class, flow label and hop limit of IPv6; the
 //! UDP checksum; the byte of the BTH that holds FECN and BECN. On the wire its bytes come least
 //! significant first.
 //!
-//! User space alone verifies it: the kernel's programs never see a whole payload.
+//! Only user space verifies it: the kernel's programs never see a whole payload.
 
 use crate::bth::Bth;
 use crate::packet::Packet;
 use crate::transport::ICRC_BYTES;
 
-/// An IPv4 header with all the options there can be.
+/// The longest IPv4 header, with all options.
 const IP_BYTES_MAX: usize = 60;
 const IPV6_BYTES: usize = 40;
 const UDP_BYTES: usize = 8;
@@ -21,14 +21,14 @@ const ROUTE_BYTES: usize = 8;
 /// The masked part of a packet: all before the extension headers.
 const HEAD_BYTES: usize = ROUTE_BYTES + IP_BYTES_MAX + UDP_BYTES + Bth::LEN;
 
-/// What an ICRC says of its packet.
+/// The result of an ICRC check.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Icrc {
     /// The packet is as it was sent.
     Verified,
-    /// The packet was damaged, or its sender reckons otherwise.
+    /// The packet was damaged, or its sender computes the ICRC differently.
     Bad,
-    /// It cannot be told.
+    /// Not verifiable.
     Unverifiable(Unverifiable),
 }
 
@@ -37,9 +37,9 @@ pub enum Icrc {
 pub enum Unverifiable {
     /// The capture kept too little of the frame.
     Snapped,
-    /// The mirror cut the frame.
+    /// The mirror truncated the frame.
     Truncated,
-    /// IPv6 extension headers: the specification does not say which of their fields count.
+    /// IPv6 extension headers: the specification does not define which of their fields count.
     ExtensionHeaders,
 }
 
@@ -84,7 +84,7 @@ pub fn compute(headers: &[u8], transport: &[u8]) -> Option<[u8; ICRC_BYTES as us
     // Offsets from the IP header.
     let changeable: &[usize] = match first >> 4 {
         4 if ip_bytes == usize::from(first & 0x0f) * 4 && ip_bytes >= 20 => &[1, 8, 10, 11],
-        // The version is all that stays of the first byte.
+        // Of the first byte, only the version remains.
         6 if ip_bytes == IPV6_BYTES => &[1, 2, 3, 7],
         _ => return None,
     };

@@ -1,4 +1,4 @@
-//! IPv4 and IPv6: addresses, the bytes behind the header, fragments.
+//! IPv4 and IPv6: addresses, payload length, fragments.
 
 use crate::octets::Octets;
 
@@ -39,7 +39,7 @@ impl Ip {
     }
 }
 
-/// What is wrong with an IP header.
+/// Errors of an IP header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum IpError {
     /// The frame ends inside it.
@@ -66,7 +66,7 @@ pub fn v4<O: Octets + ?Sized>(frame: &O, at: usize) -> Result<Ip, IpError> {
     })
 }
 
-/// Reads the fixed part of an IPv4 header that lies at `at`.
+/// Reads the fixed part of the IPv4 header at `at`.
 ///
 /// # Errors
 /// [`IpError::Header`].
@@ -89,7 +89,7 @@ pub(crate) fn v4_header(head: [u8; 20], at: usize) -> Result<Ip, IpError> {
     })
 }
 
-/// Reads the fixed IPv6 header that lies at `at`.
+/// Reads the fixed IPv6 header at `at`.
 ///
 /// # Errors
 /// [`IpError::Header`].
@@ -125,10 +125,10 @@ pub(crate) fn v6_addresses<O: Octets + ?Sized>(frame: &O, at: usize) -> Option<[
     Some(words.map(u64::from_le))
 }
 
-/// Reads the IPv6 header at `at` and the extension headers behind it.
+/// Reads the IPv6 header at `at` and its extension headers.
 ///
 /// # Errors
-/// [`IpError`], each of its kinds.
+/// Any [`IpError`].
 #[inline(always)]
 pub fn v6<O: Octets + ?Sized>(frame: &O, at: usize) -> Result<Ip, IpError> {
     let mut ip = Ip::zeroed();
@@ -152,9 +152,9 @@ pub(crate) fn v6_into<O: Octets + ?Sized>(
         last = v6_extension(frame, ip);
         last == Extension::Header
     };
-    // Six extension headers are stepped over, and the last turn is for what follows them; a longer
-    // chain is malformed: the verifier needs a bound, and no sender of RoCEv2 puts even one. Spelt
-    // out, for a processor may speculate on a loop going on, and the verifier follows it there.
+    // Skips six extension headers, and the last step reads what follows them; a longer chain is malformed:
+    // the verifier needs a bound, and no sender of RoCEv2 uses even one. Unrolled, because the verifier
+    // also follows a loop that a CPU may continue speculatively.
     let _ = another() && another() && another() && another() && another() && another() && another();
     match last {
         Extension::None => Ok(()),
@@ -163,13 +163,13 @@ pub(crate) fn v6_into<O: Octets + ?Sized>(
     }
 }
 
-/// What stands behind an IPv6 header.
+/// What follows an IPv6 header.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 enum Extension {
     /// No extension header, or a piece of a packet.
     None,
-    /// One, which has been stepped over.
+    /// An extension header, now skipped.
     Header,
     /// The frame ends inside it.
     Short,
@@ -177,7 +177,7 @@ enum Extension {
     Wrong,
 }
 
-/// Steps over one extension header, if there is one.
+/// Skips one extension header, if there is one.
 #[cfg_attr(target_arch = "bpf", inline(never))]
 #[cfg_attr(not(target_arch = "bpf"), inline(always))]
 fn v6_extension<O: Octets + ?Sized>(frame: &O, ip: &mut Ip) -> Extension {

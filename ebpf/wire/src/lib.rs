@@ -1,9 +1,9 @@
-//! RoCEv2 on the wire: what a frame says, read without allocation, I/O or panics.
+//! RoCEv2 on the wire: decodes frames without allocation, I/O or panics.
 //!
 //! The same code runs in the kernel (XDP, behind the verifier) and in user space (capture files,
 //! `AF_PACKET`), so it stays `no_std`, reads through [`Octets`] and bounds every loop.
 //!
-//! The way down a frame, one file a layer:
+//! One file for each layer of a frame:
 //!
 //! | module | what it reads |
 //! |---|---|
@@ -11,15 +11,15 @@
 //! | [`link`] | Ethernet, VLAN, QinQ, Linux cooked captures |
 //! | [`ip`] | IPv4 with options, IPv6 with extension headers, fragments |
 //! | [`tunnel`] | ERSPAN I/II/III and VXLAN around a mirrored frame |
-//! | [`mirrored`] | which of its frames a mirror says this is |
+//! | [`mirrored`] | session and sequence number of a mirrored frame |
 //! | [`transport`] | UDP and what follows |
 //! | [`bth`] | the InfiniBand base transport header |
-//! | [`extension`] | DETH, RETH, AETH and the other headers behind the BTH |
-//! | [`opcode`] | what each of the 256 opcodes means and is called |
+//! | [`extension`] | DETH, RETH, AETH and the other headers after the BTH |
+//! | [`opcode`] | meaning and name of each of the 256 opcodes |
 //! | [`tcp`] | the three segments that open a TCP connection |
 //! | [`cm`] | connection management datagrams on QP 1 |
-//! | [`packet`], [`class`] | what a frame turns out to be: a packet, or the reason why not |
-//! | [`mod@decode`] | all of the above: a frame in, its [`Class`] out |
+//! | [`packet`], [`class`] | the result: a packet, or the reason why not |
+//! | [`mod@decode`] | all of the above: decodes a frame into its [`Class`] |
 //! | [`plain`] | the same for the headers that nearly every packet has |
 //! | `icrc` | the invariant CRC, computed and verified (feature `icrc`, user space) |
 //!

@@ -1,5 +1,5 @@
 //! From the first byte of a frame to its network header: Ethernet with up to two VLAN tags, and
-//! the cooked and raw link layers that capture files hold.
+//! the cooked and raw link layers of capture files.
 
 use crate::ip;
 use crate::octets::Octets;
@@ -17,10 +17,10 @@ const ETHERTYPE_QINQ: u16 = 0x88a8;
 /// Older switches tag the outer VLAN with this one.
 const ETHERTYPE_QINQ_OLD: u16 = 0x9100;
 
-/// Stands where a frame has no VLAN tag.
+/// The VLAN id of a frame without a VLAN tag.
 pub const NO_VLAN: u16 = 0xffff;
 
-/// How a frame begins; the number is that of pcap's `LINKTYPE_` registry.
+/// The link layer of a frame; the number is that of pcap's `LINKTYPE_` registry.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum LinkType {
     /// `LINKTYPE_ETHERNET`, 1.
@@ -35,7 +35,7 @@ pub enum LinkType {
 }
 
 impl LinkType {
-    /// The link type with this number in pcap's registry, `None` where we do not read it.
+    /// The link type with this number in pcap's registry, `None` if unsupported.
     #[must_use]
     pub const fn from_number(number: u32) -> Option<Self> {
         match number {
@@ -48,14 +48,14 @@ impl LinkType {
     }
 }
 
-/// Where the network header begins, and what it is.
+/// Position and kind of the network header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Network {
     /// Offset of the network header in bytes.
     pub at: usize,
     /// Its ethertype.
     pub ethertype: u16,
-    /// VLAN id of the outer tag without priority bits, [`NO_VLAN`] where there is none.
+    /// VLAN id of the outer tag without priority bits, or [`NO_VLAN`].
     pub vlan: u16,
     /// VLAN id of the inner tag of QinQ.
     pub inner_vlan: u16,
@@ -65,8 +65,7 @@ impl Network {
     /// Source and destination address; IPv4 as IPv4-mapped IPv6 addresses (RFC 4291, 2.5.5.2).
     /// `None` when they were not captured.
     ///
-    /// Read when they are needed: 32 bytes that are carried along would not fit the stack of the
-    /// kernel's programs.
+    /// Read on demand: storing the 32 bytes would exceed the stack of the kernel's programs.
     #[inline(always)]
     pub fn addresses<O: Octets + ?Sized>(&self, frame: &O) -> Option<([u8; 16], [u8; 16])> {
         let [a, b, c, d] = self.address_words(frame)?;
@@ -114,7 +113,7 @@ pub fn ethernet<O: Octets + ?Sized>(frame: &O, at: usize) -> Option<Network> {
     tagged(frame, at + 14, frame.be16(at + 12)?)
 }
 
-/// Steps over at most two VLAN tags; a third is left as an unknown ethertype.
+/// Skips at most two VLAN tags; a third remains an unknown ethertype.
 #[inline(always)]
 fn tagged<O: Octets + ?Sized>(frame: &O, at: usize, ethertype: u16) -> Option<Network> {
     let mut network = Network {

@@ -1,4 +1,4 @@
-//! What a mirror says of a frame that it sends: whose it is, and which number it has.
+//! The session and sequence number that a mirror gives a frame.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -6,22 +6,22 @@ use bytemuck::{Pod, Zeroable};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Pod, Zeroable)]
 #[repr(C, align(8))]
 pub struct Mirrored {
-    /// Who sends it: the outer source address; IPv4 as an IPv4-mapped IPv6 address.
+    /// The outer source address; IPv4 as an IPv4-mapped IPv6 address.
     pub src: [u8; 16],
-    /// To whom, likewise.
+    /// The outer destination address, likewise.
     pub dst: [u8; 16],
     /// Session id of ERSPAN, else 0.
     pub session: u16,
-    /// [`Encapsulation`](crate::tunnel::Encapsulation): none where there is no number.
+    /// [`Encapsulation`](crate::tunnel::Encapsulation); none without a number.
     pub kind: u8,
     /// Always 0.
     pub reserved: u8,
-    /// The number, one more with every frame of the session.
+    /// The sequence number, which increases by one with every frame of the session.
     pub sequence: u32,
 }
 
 impl Mirrored {
-    /// Of a frame without such a number.
+    /// The value for a frame without a number.
     #[must_use]
     pub const fn none() -> Self {
         Self {

@@ -8,7 +8,7 @@ use core::fmt;
 pub struct Psn(u32);
 
 impl Psn {
-    /// How many PSNs there are: 2^24.
+    /// The number of PSNs: 2^24.
     pub const MODULUS: u32 = 1 << 24;
 
     /// The PSN whose low 24 bits are those of `value`.
@@ -25,22 +25,22 @@ impl Psn {
         self.0
     }
 
-    /// The PSN `count` behind this one.
+    /// The PSN `count` after this one.
     #[must_use]
     #[inline(always)]
     pub const fn plus(self, count: u32) -> Self {
         Self::new(self.0.wrapping_add(count))
     }
 
-    /// How far this PSN lies ahead of `earlier`, in 0..2^24. A value of 2^23 or more means that it
-    /// lies behind (IBTA volume 1, 9.7.1: the valid and the duplicate half of the PSN space).
+    /// The distance of this PSN after `earlier`, in 0..2^24. A value of 2^23 or more means that it is
+    /// before it (IBTA volume 1, 9.7.1: the valid and the duplicate half of the PSN space).
     #[must_use]
     #[inline(always)]
     pub const fn distance_from(self, earlier: Self) -> u32 {
         self.0.wrapping_sub(earlier.0) & (Self::MODULUS - 1)
     }
 
-    /// Whether this PSN lies ahead of `other` in the valid half of the space.
+    /// Whether this PSN is after `other` in the valid half of the space.
     #[must_use]
     #[inline(always)]
     pub const fn is_after(self, other: Self) -> bool {
@@ -61,7 +61,7 @@ impl fmt::Debug for Psn {
 pub struct Qpn(u32);
 
 impl Qpn {
-    /// The general service interface, where connection management lives.
+    /// The general service interface, used by connection management.
     pub const GSI: Self = Self(1);
 
     /// The number in the low 24 bits of `value`.

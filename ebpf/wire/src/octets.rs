@@ -2,17 +2,17 @@
 
 /// Bytes of one frame that can be read at an offset.
 ///
-/// A slice in user space, a pair of packet pointers in the kernel. A read answers `None` when any
-/// byte of it lies beyond the captured end; it never panics.
+/// A slice in user space, a pair of packet pointers in the kernel. A read returns `None` if any byte of
+/// it is beyond the captured end; it never panics.
 pub trait Octets {
     /// `N` bytes from offset `at`.
     fn read<const N: usize>(&self, at: usize) -> Option<[u8; N]>;
 
-    /// The same offset, about which nothing is known any more.
+    /// The same offset, unknown to the verifier.
     ///
-    /// The kernel's verifier walks every path with every offset that it can tell apart: three ways
-    /// to the network header, a dozen through it, and each again inside a tunnel. Where paths meet,
-    /// this makes them one to it. Everywhere else it does nothing.
+    /// The kernel's verifier walks every path with every offset that it can distinguish: three paths to the
+    /// network header, a dozen through it, and each again inside a tunnel. Where paths meet, this makes
+    /// them equal for the verifier. In user space it does nothing.
     #[inline(always)]
     fn settle(&self, at: usize) -> usize {
         at

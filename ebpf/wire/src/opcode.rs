@@ -18,7 +18,7 @@ pub enum Transport {
     Rc = 0,
     /// Unreliable connection.
     Uc = 1,
-    /// Reliable datagram: no adapter speaks it; its opcodes are counted by number.
+    /// Reliable datagram: no adapter supports it; its opcodes are counted by number.
     Rd = 2,
     /// Unreliable datagram.
     Ud = 3,
@@ -46,7 +46,7 @@ impl Transport {
     }
 }
 
-/// What a packet does, whatever its place in the message.
+/// The operation of a packet, whatever its position in the message.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[repr(u8)]
 #[expect(missing_docs, reason = "the names are the specification's")]
@@ -67,7 +67,7 @@ pub enum Operation {
     Unknown = 12,
 }
 
-/// The place of a packet in its message.
+/// The position of a packet in its message.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[repr(u8)]
 pub enum Position {
@@ -81,7 +81,7 @@ pub enum Position {
     Only = 3,
 }
 
-/// What a LAST or ONLY packet carries beside its payload.
+/// What a LAST or ONLY packet carries besides its payload.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[repr(u8)]
 pub enum Suffix {
@@ -117,7 +117,7 @@ impl Stream {
     /// How many streams there are.
     pub const COUNT: usize = 6;
 
-    /// The stream with the number `value`, as it stands in a record.
+    /// The stream with the number `value` in a record.
     #[must_use]
     pub const fn from_number(value: u8) -> Self {
         match value {
@@ -131,23 +131,23 @@ impl Stream {
     }
 }
 
-/// What an opcode means: one row of the opcode table, four bytes so that the kernel's copy is a
+/// The meaning of an opcode: one row of the opcode table, four bytes so that the kernel's copy is a
 /// kilobyte.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Meaning {
-    /// What the packet does.
+    /// The operation of the packet.
     pub operation: Operation,
     /// Position in the low two bits, suffix in the next two.
     place: u8,
-    /// The PSN space it counts in.
+    /// Its PSN space.
     pub stream: Stream,
     /// Bytes of headers between the BTH and the payload.
     pub extension_bytes: u8,
 }
 
 impl Meaning {
-    /// The place of the packet in its message.
+    /// The position of the packet in its message.
     #[must_use]
     #[inline(always)]
     pub const fn position(self) -> Position {
@@ -159,7 +159,7 @@ impl Meaning {
         }
     }
 
-    /// What ends the message beside its payload.
+    /// What ends the message besides its payload.
     #[must_use]
     #[inline(always)]
     pub const fn suffix(self) -> Suffix {
@@ -206,7 +206,7 @@ const fn row(
     }
 }
 
-/// The row of the five low bits of an opcode on a connected service. `prefix` is what stands
+/// The row of the five low bits of an opcode on a connected service. `prefix` is the length of the header
 /// before the other extension headers: the XRCETH of XRC requests.
 const fn connected(low: u8, prefix: u8) -> Meaning {
     use Operation as O;
@@ -258,7 +258,7 @@ const fn table() -> [Meaning; 256] {
     let mut low = 0u8;
     while low < 32 {
         rows[low as usize] = connected(low, 0);
-        // UC has SEND and RDMA WRITE alone, without the invalidating SENDs.
+        // UC has only SEND and RDMA WRITE, without the invalidating SENDs.
         if low <= 0x0b {
             rows[0x20 | low as usize] = connected(low, 0);
         }
@@ -301,7 +301,7 @@ impl Opcode {
     /// `CNP`.
     pub const CNP: Self = Self(0x81);
 
-    /// What it means.
+    /// Its meaning.
     #[must_use]
     #[inline(always)]
     pub fn meaning(self) -> Meaning {
@@ -323,28 +323,28 @@ impl Opcode {
         }
     }
 
-    /// What the packet does.
+    /// The operation of the packet.
     #[must_use]
     #[inline(always)]
     pub fn operation(self) -> Operation {
         self.meaning().operation
     }
 
-    /// Its place in the message.
+    /// Its position in the message.
     #[must_use]
     #[inline(always)]
     pub fn position(self) -> Position {
         self.meaning().position()
     }
 
-    /// What ends the message beside its payload.
+    /// What ends the message besides its payload.
     #[must_use]
     #[inline(always)]
     pub fn suffix(self) -> Suffix {
         self.meaning().suffix()
     }
 
-    /// The PSN space it counts in.
+    /// Its PSN space.
     #[must_use]
     #[inline(always)]
     pub fn stream(self) -> Stream {
@@ -376,8 +376,8 @@ impl Opcode {
         ) && matches!(self.position(), Position::Last | Position::Only)
     }
 
-    /// The opcode of the same transport and operation at another place, for the operations that
-    /// come in several packets; others answer themselves.
+    /// The opcode of the same transport and operation at another position, for operations with several
+    /// packets; otherwise the same opcode.
     #[must_use]
     pub fn at(self, position: Position, suffix: Suffix) -> Self {
         let base = self.0 & 0xe0;
@@ -405,7 +405,7 @@ impl Opcode {
         Self(base | low)
     }
 
-    /// The name in the specification, `None` where it has none.
+    /// The name in the specification, if it has one.
     #[must_use]
     pub fn name(self) -> Option<&'static str> {
         let names = match self.transport() {
@@ -428,7 +428,7 @@ impl Opcode {
         }
     }
 
-    /// The opcode called `name`: the inverse of [`Display`](fmt::Display), numbers included.
+    /// The opcode with the name `name`: the inverse of [`Display`](fmt::Display), including numbers.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         if let Some(digits) = name.strip_prefix("OPCODE_0x") {
@@ -498,7 +498,7 @@ mod tests {
     use std::string::ToString;
 
     #[test]
-    fn every_opcode_goes_to_its_name_and_back() {
+    fn every_opcode_name_round_trips() {
         for number in 0..=255 {
             let opcode = Opcode(number);
             assert_eq!(Opcode::from_name(&opcode.to_string()), Some(opcode));
@@ -547,7 +547,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_opcode_is_called_by_its_number() {
+    fn an_unknown_opcode_shows_its_number() {
         assert_eq!(Opcode(0x15).to_string(), "OPCODE_0x15");
         assert_eq!(Opcode(0xc1).to_string(), "OPCODE_0xc1");
         assert_eq!(Opcode(0x2c).to_string(), "OPCODE_0x2c");

@@ -1,4 +1,4 @@
-//! What is known of a RoCEv2 packet: its flow, its lengths, its headers.
+//! A decoded RoCEv2 packet: its flow, its lengths, its headers.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -8,10 +8,9 @@ use crate::number::{Psn, Qpn};
 use crate::opcode::{self, Meaning, Opcode, Stream};
 use crate::tunnel::Encapsulation;
 
-/// What tells one flow from another, one way: 48 bytes, the same in the kernel, in records and
-/// under the hash.
+/// The identity of a flow in one direction: 48 bytes, the same in the kernel, in records and in hashes.
 ///
-/// The source QPN is not on an RC or UC wire, so it is no part of it.
+/// RC and UC packets carry no source QPN, so it is not part of the key.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Pod, Zeroable)]
 #[repr(C, align(8))]
 pub struct FlowKey {
@@ -36,8 +35,8 @@ pub struct FlowKey {
 impl FlowKey {
     /// The key as the six words of [`words`](Self::words), each little-endian whatever the machine.
     ///
-    /// It is written in the words that are compared and hashed right after: a processor that has
-    /// to put a word together from smaller stores stands still meanwhile.
+    /// Written as the words that are compared and hashed right after: a CPU stalls if it must assemble a
+    /// word from smaller stores.
     #[inline(always)]
     pub(crate) fn words_mut(&mut self) -> &mut [u64; 6] {
         bytemuck::cast_mut(self)
@@ -73,17 +72,17 @@ impl FlowKey {
     }
 }
 
-/// How long a frame was on the wire, and how much of it was kept, in bytes.
+/// The length of a frame on the wire and in the capture, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FrameLengths {
-    /// Bytes that can be read.
+    /// Captured bytes.
     pub captured: u32,
     /// Bytes on the wire.
     pub original: u32,
 }
 
 impl FrameLengths {
-    /// A frame that was kept whole.
+    /// The lengths of a frame that is not truncated.
     #[must_use]
     pub const fn whole(bytes: u32) -> Self {
         Self {
@@ -93,22 +92,22 @@ impl FrameLengths {
     }
 }
 
-/// A RoCEv2 packet, read down to the headers behind the BTH.
+/// A RoCEv2 packet, decoded up to the headers after the BTH.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Packet {
-    /// Which flow it belongs to.
+    /// Its flow.
     pub flow: FlowKey,
     /// The base transport header.
     pub bth: Bth,
-    /// What its opcode means.
+    /// The meaning of its opcode.
     pub meaning: Meaning,
-    /// Source queue pair of a datagram; 0 elsewhere, for the wire does not say.
+    /// Source queue pair of a datagram; 0 for other packets, which do not carry it.
     pub src_qpn: Qpn,
-    /// The syndrome, where there is an AETH.
+    /// The syndrome, with an AETH.
     pub syndrome: Syndrome,
-    /// MSN where there is an AETH, DMALen in bytes where there is a RETH, else 0.
+    /// MSN with an AETH, DMALen in bytes with a RETH, else 0.
     pub msn_or_dma_length: u32,
-    /// Bytes of the frame on the wire, without what a mirror put around it.
+    /// Bytes of the frame on the wire, without the encapsulation of a mirror.
     pub frame_bytes: u32,
     /// Bytes of payload, without extension headers, pad and ICRC.
     pub payload_bytes: u32,
@@ -118,9 +117,9 @@ pub struct Packet {
     pub congestion_experienced: bool,
     /// The extension headers or the payload's end were not captured.
     pub snapped: bool,
-    /// A mirror cut the frame, so that its ICRC is gone.
+    /// A mirror truncated the frame, so its ICRC is missing.
     pub truncated: bool,
-    /// What a mirror put around the frame.
+    /// The encapsulation of a mirror.
     pub encapsulation: Encapsulation,
     /// Offset of the IP header in the captured bytes.
     pub network_at: usize,
@@ -129,7 +128,7 @@ pub struct Packet {
 }
 
 impl Packet {
-    /// A packet without anything in it, to be decoded into.
+    /// An empty packet to decode into.
     #[must_use]
     pub const fn zeroed() -> Self {
         Self {

@@ -1,7 +1,7 @@
-//! The way down that nearly every packet takes, with offsets that are constants.
+//! The fast path of nearly every packet, with constant offsets.
 //!
-//! It is the decoder of [`decode`](mod@crate::decode) with everything left out that a fabric seldom
-//! carries; what it reads it reads by the same functions, and what it does not know it leaves to it.
+//! The decoder of [`decode`](mod@crate::decode) without the rare cases: it uses the same functions and
+//! leaves all other frames to that decoder.
 
 use crate::decode::Inner;
 use crate::ip::{self, Ip};
@@ -12,12 +12,12 @@ use crate::transport;
 use crate::tunnel::Encapsulation;
 
 /// Reads a frame with nothing but an Ethernet header, at most one VLAN tag, and an IP header
-/// without options before its UDP header. `false` when it is any other, or no RoCEv2 packet, or
-/// one with an extension header before the one that a record keeps: then
-/// [`decode_into`](crate::decode_into) says what.
+/// without options before its UDP header. `false` for any other frame, for one that is not RoCEv2, or
+/// with an extension header before the one that a record keeps: then
+/// [`decode_into`](crate::decode_into) determines the class.
 ///
-/// `VERSION` is that of IP; its header lies at `AT`, which is 14, or 18 behind a tag. The caller has
-/// looked at the ethertypes.
+/// `VERSION` is that of IP; its header is at `AT`: 14, or 18 after a tag. The caller has
+/// checked the ethertypes.
 #[inline(always)]
 pub fn plain_into<const VERSION: u8, const AT: usize, O: Octets + ?Sized>(
     frame: &O,

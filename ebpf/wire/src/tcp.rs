@@ -1,4 +1,4 @@
-//! TCP segments of a handshake: only what the three packets that open a connection say.
+//! TCP segments of a handshake: only the fields of the three packets that open a connection.
 
 use crate::decode::Inner;
 use crate::octets::Octets;
@@ -7,7 +7,7 @@ use crate::packet::FlowKey;
 /// IP protocol number of TCP.
 pub const PROTOCOL_TCP: u8 = 6;
 
-/// FIN, SYN, RST and ACK of the flags byte: what tells the packets of a handshake from others.
+/// FIN, SYN, RST and ACK of the flags byte, which identify the packets of a handshake.
 const KIND: u8 = 0x17;
 /// The flags of a SYN.
 pub const SYN: u8 = 0x02;
@@ -16,7 +16,7 @@ pub const SYN_ACK: u8 = 0x12;
 /// The flags of an ACK.
 pub const ACK: u8 = 0x10;
 
-/// A TCP segment, one way.
+/// A TCP segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Segment {
     /// Source address; IPv4 as an IPv4-mapped IPv6 address.
@@ -42,7 +42,7 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// Addresses and tags as those of a flow, whose ports and queue pair are 0.
+    /// Addresses and tags as a flow with ports and queue pair 0.
     #[must_use]
     #[inline(always)]
     pub const fn flow(&self) -> FlowKey {
@@ -59,7 +59,7 @@ impl Segment {
     }
 }
 
-/// The TCP segment in the innermost IP packet of a frame that was decoded, where it carries one.
+/// The TCP segment in the innermost IP packet of a decoded frame, if any.
 #[inline(always)]
 pub fn segment<O: Octets + ?Sized>(frame: &O, inner: &Inner) -> Option<Segment> {
     if inner.ip.protocol != PROTOCOL_TCP || inner.ip.fragment {
@@ -117,7 +117,7 @@ mod tests {
         let segment = read(&frame).unwrap();
         assert_eq!((segment.src_port, segment.dst_port), (0x1234, 0x4853));
         assert_eq!((segment.sequence, segment.kind), (9, SYN));
-        // A RoCE port is none of TCP's, and a cut frame is no segment.
+        // A UDP frame and a truncated frame have no segment.
         assert_eq!(read(&frame[..40]), None);
     }
 }

@@ -1,4 +1,4 @@
-//! From the UDP header on: UDP, BTH, and what a record keeps of the headers behind it.
+//! UDP, BTH, and the recorded fields of the headers after it.
 
 use crate::bth::Bth;
 use crate::class::{Malformed, NotRoce};
@@ -11,20 +11,20 @@ use crate::opcode::{Opcode, Operation, Position, Stream, Transport};
 use crate::packet::{FrameLengths, Packet};
 use crate::tunnel::Encapsulation;
 
-/// Bytes of the invariant CRC behind every payload.
+/// Bytes of the invariant CRC after every payload.
 pub const ICRC_BYTES: u32 = 4;
 
 /// Bytes of a UDP header.
 pub(crate) const UDP_BYTES: u32 = 8;
 const BTH_BYTES: u32 = Bth::LEN as u32;
 
-/// Stands where the IP header itself has to be asked for its version, and the offsets are any.
+/// In place of an IP version: read the version from the header, at any offset.
 pub(crate) const ANY_VERSION: u8 = 0;
 
 /// Reads UDP and what follows.
 ///
-/// Each field goes to its place in `packet` as soon as it is read: what is carried along costs the
-/// kernel's stack, and there every word on the stack may cost a barrier against speculation.
+/// Each field is stored in `packet` as soon as it is read: fields kept longer use the kernel's stack,
+/// where every word may cost a speculation barrier.
 #[inline(always)]
 pub(crate) fn read<const VERSION: u8, O: Octets + ?Sized>(
     frame: &O,
@@ -52,7 +52,7 @@ pub(crate) fn read<const VERSION: u8, O: Octets + ?Sized>(
     packet.network_at = network.at;
     packet.bth_at = bth_at;
     let udp_short = || lengths.short(Malformed::UdpShort);
-    // In pieces, for the same reason; the second one tells whether all of it is there.
+    // In pieces, for the same reason; the second read checks the whole length.
     let [l1, l0, _, _] = frame.read::<4>(ip.payload_at + 4).ok_or_else(udp_short)?;
     let [s1, s0, d1, d0] = frame.read::<4>(ip.payload_at).ok_or_else(udp_short)?;
     if !is_roce_port(u16::from_be_bytes([d1, d0]), ports) {
@@ -67,7 +67,7 @@ pub(crate) fn read<const VERSION: u8, O: Octets + ?Sized>(
     if udp_bytes > ip.payload_bytes {
         return wrong(Malformed::UdpLength);
     }
-    // Where the IP packet ends, by its own word, against where the frame ends.
+    // The end of the IP packet by its header, against the end of the frame.
     let missing = ip.payload_at as u64 + u64::from(udp_bytes) > u64::from(lengths.original);
     if missing && packet.encapsulation == Encapsulation::None {
         return wrong(Malformed::IpLength);
@@ -75,8 +75,8 @@ pub(crate) fn read<const VERSION: u8, O: Octets + ?Sized>(
     if udp_bytes < UDP_BYTES + BTH_BYTES + ICRC_BYTES {
         return wrong(Malformed::Bth);
     }
-    // Only a capture or a mirror that cut the frame can have lost it. Word by word, and each to its
-    // place, so that the kernel needs a register for one at a time.
+    // Missing only if a capture or a mirror truncated the frame. Stored word by word, so that the kernel
+    // needs one register at a time.
     packet
         .bth
         .read_third(frame.be32(bth_at + 8).ok_or(Other::Snapped)?);
@@ -128,8 +128,7 @@ pub(crate) const fn is_roce_port(port: u16, ports: &[u16; 4]) -> bool {
     port != 0 && (port == a || port == b || port == c || port == d)
 }
 
-/// Length on the wire of a frame that a mirror carries. It may have been cut: then its IP header
-/// knows better than what is left.
+/// Length on the wire of a mirrored frame. If it was truncated, its IP header has the true length.
 #[inline(always)]
 fn inner_frame_bytes(lengths: FrameLengths, frame_at: usize, ip: &Ip) -> u32 {
     let header_bytes = ip.payload_at.saturating_sub(frame_at) as u32;
@@ -137,17 +136,17 @@ fn inner_frame_bytes(lengths: FrameLengths, frame_at: usize, ip: &Ip) -> u32 {
     left.max(header_bytes.saturating_add(ip.payload_bytes))
 }
 
-/// Stands where an AETH was expected and not captured: it must not count as an acknowledgement.
+/// The syndrome of an AETH that was not captured: it must not count as an acknowledgement.
 const RESERVED_SYNDROME: Syndrome = Syndrome(0xff);
 
-/// Whether something stands between the BTH and the extension headers that a record keeps: the
-/// XRCETH of XRC requests, the FETH of a FLUSH.
+/// Whether a header precedes the extension headers that a record keeps: the XRCETH of XRC requests, the
+/// FETH of a FLUSH.
 #[inline(always)]
 fn has_shifted_extension(opcode: Opcode) -> bool {
     opcode.transport() as u8 == Transport::Xrc as u8 || opcode.operation() == Operation::Flush
 }
 
-/// Reads what stands at `at` into `packet`; `None` when it was not captured.
+/// Reads the header at `at` into `packet`; `None` if it was not captured.
 #[inline(always)]
 fn extension<const VERSION: u8, O: Octets + ?Sized>(
     frame: &O,

@@ -1,4 +1,4 @@
-//! Headers that a mirror puts around the frame it copies: ERSPAN over GRE, and VXLAN.
+//! The encapsulations of mirrored frames: ERSPAN over GRE, and VXLAN.
 //!
 //! ERSPAN type I is bare GRE around the frame; types II and III add a header with the session
 //! (draft-foschiano-erspan-03). VXLAN is RFC 7348.
@@ -7,7 +7,7 @@ use crate::octets::Octets;
 
 /// UDP destination port of VXLAN.
 pub const VXLAN_UDP_PORT: u16 = 4789;
-/// Stands where a frame has no VXLAN network identifier.
+/// The VXLAN network identifier of a frame without one.
 pub const NO_VNI: u32 = 0xffff_ffff;
 
 const GRE_ERSPAN_I_II: u16 = 0x88be;
@@ -19,11 +19,11 @@ const GRE_ROUTING: u16 = 0x4000;
 const GRE_KEY: u16 = 0x2000;
 const GRE_SEQUENCE: u16 = 0x1000;
 
-/// What surrounds a mirrored frame. The numbers stand in counters and records.
+/// The encapsulation of a mirrored frame. Counters and records use the numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[repr(u8)]
 pub enum Encapsulation {
-    /// Nothing: the frame is as it was on the wire.
+    /// None: the frame is as it was on the wire.
     #[default]
     None = 0,
     /// ERSPAN type I: GRE without a sequence number.
@@ -39,7 +39,7 @@ pub enum Encapsulation {
 }
 
 impl Encapsulation {
-    /// How many kinds there are, [`None`](Self::None) included.
+    /// The number of kinds, including [`None`](Self::None).
     pub const COUNT: usize = 6;
 
     /// The name of each kind, in the order of their numbers.
@@ -56,17 +56,17 @@ impl Encapsulation {
 /// The outer headers of a mirrored frame, read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Tunnel {
-    /// What they are.
+    /// Their kind.
     pub kind: Encapsulation,
     /// Offset of the inner Ethernet header.
     pub inner_at: usize,
     /// Session id of ERSPAN (10 bits), else 0.
     pub session: u16,
-    /// GRE sequence number, where there is one.
+    /// GRE sequence number, if any.
     pub sequence: Option<u32>,
-    /// VXLAN network identifier, [`NO_VNI`] where there is none.
+    /// VXLAN network identifier, or [`NO_VNI`].
     pub vni: u32,
-    /// Whether the switch says that it cut the inner frame (the T bit of ERSPAN II and III).
+    /// Whether the switch reports that it truncated the inner frame (the T bit of ERSPAN II and III).
     pub truncated: bool,
 }
 
@@ -78,7 +78,7 @@ pub struct TunnelBytes {
 }
 
 impl TunnelBytes {
-    /// The longest there are: GRE with a sequence number, and ERSPAN III.
+    /// The maximum: GRE with a sequence number, and ERSPAN III.
     pub const MAX: usize = 20;
 
     fn extend<const N: usize>(mut self, bytes: [u8; N]) -> Self {
@@ -97,8 +97,7 @@ impl AsRef<[u8]> for TunnelBytes {
 }
 
 impl Tunnel {
-    /// The headers that read as this tunnel. Fields that [`Tunnel`] does not have are 0; `inner_at`
-    /// is not looked at.
+    /// The headers of this tunnel. Fields that [`Tunnel`] does not have are 0; ignores `inner_at`.
     ///
     /// ERSPAN I has no sequence number, ERSPAN II and III always one (0 where `sequence` is none).
     #[must_use]
@@ -144,21 +143,21 @@ impl Tunnel {
     }
 }
 
-/// Reads the GRE header at `at`. `Ok(None)` when it carries something else than an Ethernet frame.
+/// Reads the GRE header at `at`. `Ok(None)` if it carries no Ethernet frame.
 ///
 /// # Errors
 /// `Err(())` when the frame ends inside the headers.
 #[inline(always)]
 #[expect(
     clippy::result_unit_err,
-    reason = "the one thing that can be wrong is that it ends"
+    reason = "the only error is that the frame ends"
 )]
 pub fn gre<O: Octets + ?Sized>(frame: &O, at: usize) -> Result<Option<Tunnel>, ()> {
     let Some([f1, f0, p1, p0]) = frame.read::<4>(at) else {
         return Err(());
     };
     let (flags, protocol) = (u16::from_be_bytes([f1, f0]), u16::from_be_bytes([p1, p0]));
-    // Version 0 alone; source routing has been gone since RFC 2784.
+    // Only version 0; RFC 2784 removed source routing.
     if flags & 7 != 0 || flags & GRE_ROUTING != 0 {
         return Ok(None);
     }
@@ -198,8 +197,7 @@ pub fn gre<O: Octets + ?Sized>(frame: &O, at: usize) -> Result<Option<Tunnel>, (
             tunnel.inner_at = next + 8;
         }
         GRE_ERSPAN_III => {
-            // In one read: of two, the kernel's verifier does not see that the second implies the
-            // first.
+            // In one read: of two, the verifier does not see that the second implies the first.
             let Some([a, b, c, d, _, _, _, _, _, _, _, flags]) = frame.read::<12>(next) else {
                 return Err(());
             };
@@ -222,7 +220,7 @@ pub fn gre<O: Octets + ?Sized>(frame: &O, at: usize) -> Result<Option<Tunnel>, (
 #[inline(always)]
 #[expect(
     clippy::result_unit_err,
-    reason = "the one thing that can be wrong is that it ends"
+    reason = "the only error is that the frame ends"
 )]
 pub fn vxlan<O: Octets + ?Sized>(frame: &O, at: usize) -> Result<Option<Tunnel>, ()> {
     let Some([flags, _, _, _, a, b, c, d]) = frame.read::<8>(at) else {
@@ -249,7 +247,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_tunnel_comes_back(
+        fn every_tunnel_round_trips(
             kind in 1u8..6,
             session in 0u16..0x0400,
             sequence: u32,

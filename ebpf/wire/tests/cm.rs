@@ -1,8 +1,8 @@
-//! CM datagrams against what tshark 4.0 says of the same frames.
+//! Compares decoded CM datagrams with tshark 4.0.
 //!
-//! `data/cm.txt` holds, a frame of three recorded captures each: its name, its bytes, and every CM
-//! field of `tshark -T pdml -d udp.port==4791,infiniband` but reserved bits, private data, and flow
-//! label and packet rate of the paths, which tshark 4.0 takes from the wrong bits.
+//! `data/cm.txt` has, for a frame of three recorded captures each: its name, its bytes, and every CM
+//! field of `tshark -T pdml -d udp.port==4791,infiniband` except reserved bits, private data, and flow
+//! label and packet rate of the paths, which tshark 4.0 reads from the wrong bits.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "it is a test")]
 
@@ -53,7 +53,7 @@ fn payload(frame: &[u8]) -> &[u8] {
     &frame[packet.payload_at()..][..packet.payload_bytes as usize]
 }
 
-/// What we say, in the way tshark writes it: a number, or an address.
+/// Our value in tshark's notation: a number or an address.
 fn ours(mad: &Mad<'_>, key: &str) -> Result<u64, IpAddr> {
     let address = |bytes: [u8; 16]| Err(IpAddr::from(bytes).to_canonical());
     let key = key.strip_prefix("infiniband.").unwrap();
@@ -173,7 +173,7 @@ fn ours(mad: &Mad<'_>, key: &str) -> Result<u64, IpAddr> {
     })
 }
 
-/// tshark's number or address; the latter with a colon behind every byte where it is all zeros.
+/// tshark's number or address; an address of all zeros has a colon after every byte.
 fn theirs(value: &str) -> Result<u64, IpAddr> {
     if let Some(hex) = value.strip_prefix("0x") {
         return Ok(u64::from_str_radix(hex, 16).unwrap());
@@ -190,7 +190,7 @@ fn theirs(value: &str) -> Result<u64, IpAddr> {
 }
 
 #[test]
-fn every_field_is_what_tshark_says() {
+fn every_field_matches_tshark() {
     let mut compared = 0;
     for golden in golden() {
         let mad = Mad::read(payload(&golden.frame)).unwrap();
@@ -203,7 +203,7 @@ fn every_field_is_what_tshark_says() {
 }
 
 #[test]
-fn a_recorded_datagram_is_written_as_it_was_read() {
+fn a_recorded_datagram_round_trips() {
     for golden in golden() {
         let payload = payload(&golden.frame);
         assert_eq!(
@@ -276,7 +276,7 @@ fn a_reject_names_its_reason() {
 }
 
 #[test]
-fn a_request_needs_few_words() {
+fn a_request_has_defaults() {
     let service = ip::Service {
         protocol: 6,
         port: 18_515,
@@ -299,7 +299,7 @@ fn a_request_needs_few_words() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Reserved bits fall away at the first reading; all else survives any number of them.
+    /// The first read drops reserved bits; everything else round-trips.
     #[test]
     fn whatever_is_read_is_written_back(
         attribute in 0x0010u16..=0x001a,

@@ -1,8 +1,8 @@
 //! Frames from a packet socket, over a ring that is shared with the kernel (`TPACKET_V3`).
 //!
-//! The fallback where XDP is unavailable. The kernel makes a packet of every frame and copies it, so this is
-//! slower by far; what does not fit into the ring is dropped and counted by the kernel. A VLAN tag that
-//! the kernel took out of the frame is put back.
+//! The fallback where XDP is unavailable. The kernel allocates a packet for every frame and copies it, so this is
+//! much slower; the kernel drops and counts frames that do not fit into the ring. A VLAN tag that
+//! the kernel removed is restored.
 
 use crate::file::Frame;
 use rocescope_host::interface::Interface;
@@ -19,26 +19,25 @@ use std::sync::atomic::{AtomicU32, Ordering};
 const BLOCK_BYTES: usize = 1 << 20;
 const BLOCKS: usize = 32;
 const RETIRE_MS: u32 = 20;
-/// The ring asks for a size of frames that divides a block; with blocks of variable frames it has no
-/// other meaning.
+/// The ring needs a frame size that divides a block; it has no other meaning in blocks of variable frames.
 const FRAME_BYTES: u32 = 2_048;
-/// Where a tag stands in a frame: behind the addresses.
+/// The offset of a VLAN tag: after the addresses.
 const TAG_AT: usize = 12;
 const TAG_BYTES: usize = 4;
 const ETHERTYPE_VLAN: u16 = 0x8100;
 
-/// Why frames cannot be had.
+/// Why a packet socket is unavailable.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The interface is of another kind.
+    /// Not an Ethernet interface.
     #[error("{0} is no Ethernet interface")]
     NotEthernet(String),
     /// The kernel refuses.
     #[error("{what}: {source}")]
     Io {
-        /// What was tried.
+        /// The operation that failed.
         what: &'static str,
-        /// What the kernel said.
+        /// The error of the kernel.
         source: io::Error,
     },
 }
@@ -49,15 +48,15 @@ impl Error {
     }
 }
 
-/// A packet socket on one interface, and its ring.
+/// A packet socket on one interface and its ring.
 #[derive(Debug)]
 pub struct PacketSocket {
     socket: Socket,
     ring: Ring,
     interface: u32,
-    /// The block that is read next.
+    /// The block to read next.
     at: usize,
-    /// A frame whose tag was put back.
+    /// A frame with its tag restored.
     tagged: Vec<u8>,
 }
 
@@ -65,21 +64,21 @@ pub struct PacketSocket {
 #[derive(Debug)]
 struct Ring(NonNull<u8>);
 
-// SAFETY: the memory belongs to whoever holds the ring, on whatever thread.
+// SAFETY: the memory belongs to the holder of the ring, on any thread.
 unsafe impl Send for Ring {}
 
 impl Drop for Ring {
     fn drop(&mut self) {
-        // SAFETY: it was mapped with this length, and nothing points into it any more.
+        // SAFETY: it was mapped with this length, and no pointer into it remains.
         let _ = unsafe { munmap(self.0.as_ptr().cast(), BLOCK_BYTES * BLOCKS) };
     }
 }
 
 impl PacketSocket {
-    /// Opens a socket and has the kernel fill its ring from now on.
+    /// Opens a socket; the kernel fills its ring from now on.
     ///
     /// # Errors
-    /// [`Error::NotEthernet`], or what the kernel says.
+    /// [`Error::NotEthernet`], or an error of the kernel.
     pub fn open(on: &Interface) -> Result<Self, Error> {
         if !on.is_ethernet().map_err(Error::at("the interface"))? {
             return Err(Error::NotEthernet(on.name.clone()));
@@ -104,7 +103,7 @@ impl PacketSocket {
         socket
             .set(libc::PACKET_RX_RING, &request)
             .map_err(Error::at("the ring"))?;
-        // SAFETY: a new mapping at a place that the kernel chooses, of the ring's size.
+        // SAFETY: a new mapping of the ring's size at an address that the kernel chooses.
         let memory = unsafe {
             mmap(
                 std::ptr::null_mut(),
@@ -131,13 +130,13 @@ impl PacketSocket {
         })
     }
 
-    /// The descriptor, readable when a block is full or its time is over.
+    /// The descriptor, readable when a block is full or its timer has expired.
     #[must_use]
     pub fn fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }
 
-    /// Hands over the frames of the next block, if the kernel has one for us; whether it had.
+    /// Delivers the frames of the next block, if one is ready, and returns whether it was.
     ///
     /// # Errors
     /// Those of `take`; the rest of the block is then lost.
@@ -150,7 +149,7 @@ impl PacketSocket {
         if status.load(Ordering::Acquire) & libc::TP_STATUS_USER == 0 {
             return Ok(false);
         }
-        // SAFETY: the block lies in the ring, and is ours until its status is given back.
+        // SAFETY: the block is in the ring, and ours until its status is returned to the kernel.
         let block = unsafe {
             std::slice::from_raw_parts(self.ring.0.as_ptr().add(from).cast_const(), BLOCK_BYTES)
         };
@@ -161,41 +160,41 @@ impl PacketSocket {
         taken.map(|()| true)
     }
 
-    /// Frames that the kernel dropped because the ring was full, so far.
+    /// Frames that the kernel has dropped because the ring was full.
     ///
     /// # Errors
-    /// The kernel does not tell.
+    /// The kernel does not report it.
     pub fn dropped(&mut self) -> io::Result<u64> {
         self.socket.dropped()
     }
 
-    /// Stops the kernel from filling the ring; what lies in it can still be taken.
+    /// Stops the kernel from filling the ring; the frames in it remain readable.
     ///
     /// # Errors
     /// The kernel refuses.
     pub fn stop(&self) -> io::Result<()> {
-        // A filter of one instruction that takes no byte of any frame: the socket stays bound, for
-        // the timer that retires the last block runs only as long.
+        // A filter that accepts no byte of any frame: the socket stays bound, because the timer that
+        // retires the last block runs only that long.
         packet::attach_filter(&self.socket, &DROP_ALL)
     }
 
     fn word(&self, at: usize) -> &AtomicU32 {
-        // SAFETY: the offset lies in the ring and is a multiple of four; the kernel too touches it
+        // SAFETY: the offset is in the ring and a multiple of four; the kernel too touches it
         // with atomic accesses only.
         unsafe { AtomicU32::from_ptr(self.ring.0.as_ptr().add(at).cast()) }
     }
 }
 
-/// How long the kernel may keep a block that has frames.
+/// How long the kernel may keep a block with frames.
 pub const RETIRE: std::time::Duration = std::time::Duration::from_millis(RETIRE_MS as u64);
 
-/// Where the status of a block stands, the number of its frames, and the first of them: behind version
+/// The offsets of a block's status, its number of frames, and its first frame: after the version
 /// and offset of the private part.
 const STATUS_AT: usize = std::mem::offset_of!(libc::tpacket_block_desc, hdr);
 const COUNT_AT: usize = STATUS_AT + 4;
 const FIRST_AT: usize = STATUS_AT + 8;
 
-/// The frames of a block. An offset that leads out of it ends the walk.
+/// Delivers the frames of a block; an offset outside of it ends the walk.
 fn frames<E>(
     block: &[u8],
     interface: u32,
@@ -211,7 +210,7 @@ fn frames<E>(
         let Some(header) = block.get(at..at + size_of::<libc::tpacket3_hdr>()) else {
             break;
         };
-        // SAFETY: the bytes are there, and any bytes are such a structure of numbers.
+        // SAFETY: the bytes exist, and any bytes are such a structure of numbers.
         let header: libc::tpacket3_hdr = unsafe {
             header
                 .as_ptr()
@@ -250,7 +249,7 @@ fn frames<E>(
     Ok(())
 }
 
-/// The tag that the kernel took out.
+/// The tag that the kernel removed.
 fn tag(header: &libc::tpacket3_hdr) -> Option<[u8; TAG_BYTES]> {
     if header.tp_status & libc::TP_STATUS_VLAN_VALID == 0 {
         return None;

@@ -1,7 +1,7 @@
-//! The few calls of `bpf(2)` for programs of a handful of instructions.
+//! `bpf(2)` calls for small hand-assembled programs.
 //!
-//! `aya` loads objects that a compiler made. A program that passes every frame has two instructions,
-//! and the one that sends frames has thirty: they are written down here, and need no object.
+//! `aya` loads compiled objects. A program that passes every frame has two instructions, the one that
+//! sends frames has thirty: both are assembled here and need no object.
 
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use std::io;
@@ -16,13 +16,13 @@ const PROG_FD_BY_ID: libc::c_long = 13;
 const RAW_TRACEPOINT_OPEN: libc::c_long = 17;
 const MAP_TYPE_ARRAY: u32 = 2;
 const MAP_TYPE_PROG_ARRAY: u32 = 3;
-/// `BPF_F_XDP_HAS_FRAGS`: frames of several pages too.
+/// `BPF_F_XDP_HAS_FRAGS`: also accepts frames of several pages.
 const HAS_FRAGS: u32 = 1 << 5;
 const ATTACH_XDP: u32 = 37;
 /// `BPF_F_MMAPABLE`.
 const MAPPABLE: u32 = 1 << 10;
 
-/// An instruction, as the kernel takes it.
+/// An instruction in the format of the kernel.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Instruction {
@@ -33,14 +33,14 @@ pub(crate) struct Instruction {
     pub(crate) immediate: i32,
 }
 
-/// What a program is for.
+/// The type of a program.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Kind {
     Xdp = 6,
     RawTracepoint = 17,
 }
 
-/// Part of `union bpf_attr`; what is behind it is 0.
+/// Part of `union bpf_attr`; the rest is 0.
 #[repr(C)]
 #[derive(Default)]
 struct Load {
@@ -112,7 +112,7 @@ struct OpenTracepoint {
 
 fn call<T>(command: libc::c_long, attributes: &mut T) -> io::Result<libc::c_long> {
     // SAFETY: every caller passes the structure of its command, whose pointers are valid for the
-    // lengths beside them; the kernel reads and writes no more than the size it is told.
+    // lengths beside them; the kernel reads and writes no more than the given size.
     let answer =
         unsafe { libc::syscall(libc::SYS_bpf, command, &raw mut *attributes, size_of::<T>()) };
     if answer < 0 {
@@ -123,7 +123,7 @@ fn call<T>(command: libc::c_long, attributes: &mut T) -> io::Result<libc::c_long
 }
 
 fn owned(fd: libc::c_long) -> OwnedFd {
-    // SAFETY: the kernel has just given us this descriptor, and nobody else knows it.
+    // SAFETY: the kernel has just created this descriptor, and nothing else owns it.
     unsafe { OwnedFd::from_raw_fd(fd as RawFd) }
 }
 
@@ -141,14 +141,14 @@ pub(crate) fn load(kind: Kind, named: &str, program: &[Instruction]) -> io::Resu
         kind: kind as u32,
         count: program.len() as u32,
         instructions: program.as_ptr().addr() as u64,
-        // Helpers ask for it, as they do of every program of this project.
+        // Some helpers require it; every program of this project has it.
         license: c"GPL".as_ptr().addr() as u64,
         flags: match kind {
             Kind::Xdp => HAS_FRAGS,
             Kind::RawTracepoint => 0,
         },
         name: name(named),
-        // Programs that call each other must have the same.
+        // Programs that tail-call each other must agree on it.
         attach_type: match kind {
             Kind::Xdp => ATTACH_XDP,
             Kind::RawTracepoint => 0,
@@ -158,13 +158,13 @@ pub(crate) fn load(kind: Kind, named: &str, program: &[Instruction]) -> io::Resu
     call(PROG_LOAD, &mut attributes).map(owned)
 }
 
-/// A program that somebody has loaded, by its number.
+/// Opens a loaded program by its number.
 pub(crate) fn program_by_id(id: u32) -> io::Result<OwnedFd> {
     let mut attributes = [id, 0, 0];
     call(PROG_FD_BY_ID, &mut attributes).map(owned)
 }
 
-/// A map from which a program goes on to `program`, at 0.
+/// Creates a map whose entry 0 tail-calls `program`.
 pub(crate) fn tail(program: &OwnedFd) -> io::Result<OwnedFd> {
     let mut attributes = CreateMap {
         kind: MAP_TYPE_PROG_ARRAY,
@@ -187,7 +187,7 @@ pub(crate) fn tail(program: &OwnedFd) -> io::Result<OwnedFd> {
     Ok(map)
 }
 
-/// Attaches a program to a tracepoint, until the descriptor is closed.
+/// Attaches a program to a tracepoint until the descriptor is closed.
 pub(crate) fn trace(program: &OwnedFd, point: &std::ffi::CStr) -> io::Result<OwnedFd> {
     let mut attributes = OpenTracepoint {
         name: point.as_ptr().addr() as u64,
@@ -197,13 +197,13 @@ pub(crate) fn trace(program: &OwnedFd, point: &std::ffi::CStr) -> io::Result<Own
     call(RAW_TRACEPOINT_OPEN, &mut attributes).map(owned)
 }
 
-/// What a program is run over.
+/// The input of a program run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Input<'a> {
     pub(crate) data: &'a [u8],
     pub(crate) context: &'a [u8],
     pub(crate) repeat: u32,
-    /// Packets of the kernel rather than a buffer, so many at a time.
+    /// Live frames instead of a buffer: the batch size.
     pub(crate) live_batch: Option<u32>,
 }
 
@@ -232,7 +232,7 @@ pub(crate) fn run(program: impl AsFd, input: &Input<'_>) -> io::Result<()> {
     call(PROG_RUN, &mut attributes).map(|_| ())
 }
 
-/// A map of the type array whose values lie in memory of ours too.
+/// An array map whose values are mapped into this process.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) fd: OwnedFd,
@@ -243,13 +243,13 @@ pub(crate) struct Shared {
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        // SAFETY: it was mapped with this length, and nothing points into it any more.
+        // SAFETY: it was mapped with this length, and no pointer into it remains.
         let _ = unsafe { munmap(self.memory.as_ptr().cast(), self.bytes) };
     }
 }
 
 impl Shared {
-    /// Makes a map of `entries` values, each a multiple of eight bytes long.
+    /// Creates a map of `entries` values, each a multiple of eight bytes long.
     pub(crate) fn new(named: &str, value_bytes: usize, entries: usize) -> io::Result<Self> {
         let mut attributes = CreateMap {
             kind: MAP_TYPE_ARRAY,
@@ -262,7 +262,7 @@ impl Shared {
         };
         let fd = owned(call(MAP_CREATE, &mut attributes)?);
         let bytes = value_bytes * entries;
-        // SAFETY: a new mapping at a place that the kernel chooses, of the map's size.
+        // SAFETY: a new mapping of the map's size at an address that the kernel chooses.
         let memory = unsafe {
             mmap(
                 std::ptr::null_mut(),
@@ -282,16 +282,16 @@ impl Shared {
         })
     }
 
-    /// A value. Whoever asks must know that no program runs meanwhile.
+    /// A value. The caller ensures that no program runs at the same time.
     pub(crate) fn value(&mut self, at: usize) -> &mut [u8] {
         let from = (at * self.value_bytes).min(self.bytes - self.value_bytes);
-        // SAFETY: the value lies in the mapping; programs touch it while they are run only, and
-        // those of this module are run by their owner, who holds this exclusively.
+        // SAFETY: the value is in the mapping; programs touch it only while they run, and
+        // the programs of this module are run by their owner, who holds this exclusively.
         unsafe { std::slice::from_raw_parts_mut(self.memory.as_ptr().add(from), self.value_bytes) }
     }
 }
 
-/// The instructions that are needed, as an assembler writes them.
+/// The instructions in use, in assembler notation.
 pub(crate) mod op {
     use super::Instruction;
     use std::os::fd::{AsRawFd, OwnedFd};
@@ -337,31 +337,31 @@ pub(crate) mod op {
     pub(crate) const fn store_u32(to: u8, offset: i16, from: u8) -> Instruction {
         of(0x63, to, from, offset, 0)
     }
-    /// `if left == number goto over the next skip`
+    /// `if left == number goto +skip`
     pub(crate) const fn if_equal(left: u8, number: i32, skip: i16) -> Instruction {
         of(0x15, left, 0, skip, number)
     }
-    /// `if left != number goto over the next skip`
+    /// `if left != number goto +skip`
     pub(crate) const fn if_unequal(left: u8, number: i32, skip: i16) -> Instruction {
         of(0x55, left, 0, skip, number)
     }
-    /// `if left > number goto over the next skip`
+    /// `if left > number goto +skip`
     pub(crate) const fn if_above(left: u8, number: i32, skip: i16) -> Instruction {
         of(0x25, left, 0, skip, number)
     }
-    /// `if left <= number goto over the next skip`
+    /// `if left <= number goto +skip`
     pub(crate) const fn if_at_most(left: u8, number: i32, skip: i16) -> Instruction {
         of(0xb5, left, 0, skip, number)
     }
-    /// `if left < right goto over the next skip`
+    /// `if left < right goto +skip`
     pub(crate) const fn if_below_other(left: u8, right: u8, skip: i16) -> Instruction {
         of(0xad, left, right, skip, 0)
     }
-    /// `if left != right goto over the next skip`
+    /// `if left != right goto +skip`
     pub(crate) const fn if_unequal_other(left: u8, right: u8, skip: i16) -> Instruction {
         of(0x5d, left, right, skip, 0)
     }
-    /// `*(u64 *)(to + offset) += from`, seen by all CPUs as one step
+    /// `*(u64 *)(to + offset) += from`, atomically
     #[cfg(feature = "per-packet")]
     pub(crate) const fn add_atomically(to: u8, offset: i16, from: u8) -> Instruction {
         of(0xdb, to, from, offset, 0)

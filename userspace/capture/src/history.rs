@@ -1,9 +1,8 @@
-//! The last frames, in a ring of bytes: what a flight recorder remembers.
+//! The last frames in a ring of bytes: the memory of the flight recorder.
 //!
-//! A frame lies there as 24 bytes of head and the slice that was kept of it, as a whole number of
-//! eight-byte words, never across the ring's end. It goes when it is older than the span, or when a new
-//! one needs its place. Nothing is allocated a frame: the memory is taken once, and the kernel gives it
-//! page by page as it is first written.
+//! A frame is stored as a head of 24 bytes and its slice, a whole number of eight-byte words, never across
+//! the ring's end. It is removed when it is older than the span, or when a new one needs its space. The
+//! memory is allocated once, and the kernel commits it page by page at the first write.
 //!
 //! ```
 //! use rocescope_capture::{file::Frame, history::History};
@@ -30,14 +29,14 @@ use crate::file::{Frame, number};
 use rocescope_wire::{FrameLengths, LinkType};
 use std::collections::TryReserveError;
 
-/// Longest slice of a frame. Headers of a doubly tagged frame over IPv6 in a mirror's tunnel over IPv6 have
+/// The longest slice of a frame. The headers of a doubly tagged IPv6 frame in a mirror's IPv6 tunnel have
 /// fewer than 250 bytes.
 pub const SLICE_MAX: usize = 512;
 const HEAD: usize = 24;
 const WORD: usize = 8;
-/// Room for a hundred of the longest slices: a smaller ring remembers nothing worth the name.
+/// Space for a hundred of the longest slices: a smaller ring is useless.
 const RING_MIN: usize = 1 << 16;
-/// Stands as a time where the ring goes on at its beginning.
+/// In place of a timestamp: the ring continues at its beginning.
 const GOES_ON: u64 = u64::MAX;
 
 /// The last frames.
@@ -47,22 +46,22 @@ pub struct History {
     span_ns: u64,
     first: Place,
     next: Place,
-    /// Frames that went before their time, and the shortest that one was held.
+    /// Frames removed before the span ended, and the shortest time that one was held.
     overwritten: u64,
     shortest_ns: Option<u64>,
 }
 
-/// Between two frames: bytes written to the ring before it, and frames.
+/// A position between two frames: the bytes and the frames written to the ring before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place {
     at: u64,
     frames: u64,
-    /// Where that is in the ring: `at` modulo its length, which would cost a division a frame.
+    /// The offset in the ring: `at` modulo its length, without a division a frame.
     index: usize,
 }
 
 impl Place {
-    /// Moves on, never over the ring's end.
+    /// Advances, never over the ring's end.
     const fn advance(&mut self, bytes: usize, ring: usize) {
         self.at += bytes as u64;
         self.index += bytes;
@@ -78,18 +77,18 @@ impl Place {
     }
 }
 
-/// A frame that is remembered.
+/// A frame in the history.
 #[derive(Clone, Copy, Debug)]
 pub struct Remembered<'a> {
-    /// What was kept of it, with its length on the wire.
+    /// The stored slice, with the length on the wire.
     pub frame: Frame<'a>,
-    /// What its owner said of it.
+    /// The mark that its owner set.
     pub mark: u8,
-    /// Behind it.
-    pub behind: Place,
+    /// The position after it.
+    pub after: Place,
 }
 
-/// What stands before a slice.
+/// The head before a slice.
 struct Head {
     time_ns: u64,
     interface: u32,
@@ -137,15 +136,15 @@ const fn record_bytes(slice: usize) -> usize {
 }
 
 impl History {
-    /// Remembers frames of `span_ns` nanoseconds in `bytes` bytes, rounded to what a ring can be: at
-    /// least 64 KiB, in whole words.
+    /// Creates a history of `span_ns` nanoseconds in `bytes` bytes, rounded to whole words and at least
+    /// 64 KiB.
     ///
     /// # Errors
-    /// There is not so much memory.
+    /// Not enough memory.
     pub fn new(bytes: usize, span_ns: u64) -> Result<Self, TryReserveError> {
         let bytes = bytes.max(RING_MIN);
         let bytes = bytes - bytes % WORD;
-        // Asked for and given back: what comes zeroed from the kernel cannot be asked for with an error.
+        // Reserved and released as a test: a zeroed allocation cannot return an error.
         Vec::<u8>::new().try_reserve_exact(bytes)?;
         Ok(Self {
             ring: vec![0; bytes],
@@ -157,8 +156,8 @@ impl History {
         })
     }
 
-    /// Remembers the first `slice` bytes of a frame, or what was captured, or [`SLICE_MAX`] bytes where that
-    /// is less. A frame of a link layer that we do not read is not remembered.
+    /// Stores the first `slice` bytes of a frame, limited to the captured length and [`SLICE_MAX`]. Ignores
+    /// a frame of an unsupported link layer.
     #[inline]
     pub fn push(&mut self, frame: &Frame<'_>, slice: usize, mark: u8) {
         let Some(link) = frame.link else { return };
@@ -190,14 +189,14 @@ impl History {
         self.next.frames += 1;
     }
 
-    /// Before the oldest frame.
+    /// The position before the oldest frame.
     #[must_use]
     pub const fn oldest(&self) -> Place {
         self.first
     }
 
-    /// The frames behind a place, in the order in which they came; from the oldest on where those right
-    /// behind it are forgotten.
+    /// The frames after a position, in the order of arrival; starts with the oldest frame if those right
+    /// after the position are gone.
     pub fn since(&self, place: Place) -> impl Iterator<Item = Remembered<'_>> {
         let mut place = if place.at < self.first.at {
             self.first
@@ -222,12 +221,12 @@ impl History {
                     interface: head.interface,
                 },
                 mark: head.mark,
-                behind: place,
+                after: place,
             })
         })
     }
 
-    /// Frames that had to go before they were as old as the span.
+    /// Frames removed for space before they reached the span.
     #[must_use]
     pub const fn overwritten(&self) -> u64 {
         self.overwritten
@@ -239,8 +238,8 @@ impl History {
         self.shortest_ns
     }
 
-    /// Forgets what is older than the span at `time_ns`. The newest frame's own time counts and not the
-    /// latest of all: one that is dated far ahead must not keep those behind it from being remembered.
+    /// Removes frames that are older than the span at `time_ns`, the newest frame's own timestamp and not
+    /// the latest of all: a frame dated far ahead must not remove those that follow.
     fn forget(&mut self, time_ns: u64) {
         while let Some(head) = self.head()
             && head.time_ns.saturating_add(self.span_ns) < time_ns
@@ -249,14 +248,14 @@ impl History {
         }
     }
 
-    /// Forgets the oldest frames until `needed` more bytes fit.
+    /// Removes the oldest frames until `needed` more bytes fit.
     fn make_room(&mut self, needed: usize, time_ns: u64) {
-        let most = self.ring.len() as u64;
-        while self.next.at + needed as u64 - self.first.at > most
+        let max = self.ring.len() as u64;
+        while self.next.at + needed as u64 - self.first.at > max
             && let Some(head) = self.head()
         {
             self.overwritten += 1;
-            // Of one that is dated ahead nobody knows how long it was held.
+            // The holding time of a frame dated ahead is unknown.
             if let Some(held_ns) = time_ns.checked_sub(head.time_ns) {
                 let shortest = self.shortest_ns.get_or_insert(held_ns);
                 *shortest = held_ns.min(*shortest);
@@ -270,7 +269,7 @@ impl History {
         self.first.frames += 1;
     }
 
-    /// The oldest frame's.
+    /// The head of the oldest frame.
     #[inline]
     fn head(&mut self) -> Option<Head> {
         let mut first = self.first;
@@ -279,7 +278,7 @@ impl History {
         head
     }
 
-    /// The head behind a place, which moves over the ring's end.
+    /// The head after a position, which moves over the ring's end.
     #[inline]
     fn seek(&self, place: &mut Place) -> Option<Head> {
         while place.at < self.next.at {

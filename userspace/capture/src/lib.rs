@@ -1,19 +1,18 @@
-//! Sources of frames, and the I/O around them.
+//! Sources of frames, and their I/O.
 //!
 //! | module | what it yields |
 //! |---|---|
 //! | [`file`](mod@file) | the frames of pcap and pcapng files, compressed or piped |
-//! | [`xdp`] | run records that the kernel made, from XDP programs on interfaces |
+//! | [`xdp`] | run records from XDP programs on interfaces |
 //! | [`af_packet`] | the frames of an interface, from a packet socket |
 //! | [`history`] | the last frames, for a flight recorder |
-//! | [`inject`] | nothing: it puts frames onto an interface |
+//! | [`inject`] | nothing: it sends frames onto an interface |
 //! | [`doctor`] | checks of XDP, with the command that fixes each problem |
 //!
-//! With the feature `per-packet` there is also `per_packet`: one record a packet, to be measured beside
+//! The feature `per-packet` adds `per_packet`: one record a packet, for comparison with
 //! [`xdp`].
 //!
-//! Frames go through `rocescope-record` and leave as run records; what they mean is decided in
-//! `rocescope-pipeline`.
+//! Frames go through `rocescope-record` and leave as run records, which `rocescope-pipeline` interprets.
 
 pub mod af_packet;
 mod bpf;

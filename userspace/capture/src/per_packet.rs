@@ -1,7 +1,7 @@
-//! One record a packet through one ring: how others capture. Here to be measured beside [`xdp`](crate::xdp).
+//! One record a packet through one ring, as other tools capture: the baseline of [`xdp`](crate::xdp).
 //!
-//! Each record holds time, lengths and the headers behind the Ethernet addresses: 64 bytes. The
-//! program does not even parse them, so it is a lower bound of what such a program costs.
+//! Each record of 64 bytes has time, lengths and the headers after the Ethernet addresses. The program
+//! does not parse them, so its cost is a lower bound.
 
 use crate::bpf::{self, Kind, Shared, op};
 use crate::file::Frame;
@@ -14,11 +14,11 @@ use std::os::fd::{AsFd, OwnedFd};
 
 /// `BPF_MAP_TYPE_RINGBUF`.
 const RING_BUFFER: u32 = 27;
-/// A time, a length, and the rest of the 64.
+/// The header bytes in a record: 64 less the time and a length.
 const RECORD_BYTES: i32 = 64;
 const HEADER_AT: i16 = 12;
 const HEADER_BYTES: i32 = RECORD_BYTES - HEADER_AT as i32;
-/// Destination and source, which nobody looks at.
+/// The destination and source addresses, which the record omits.
 const ADDRESS_BYTES: i32 = 12;
 
 const KTIME_GET_NS: i32 = 5;
@@ -27,7 +27,7 @@ const RINGBUF_SUBMIT: i32 = 132;
 const RINGBUF_DISCARD: i32 = 133;
 const XDP_GET_BUFF_LEN: i32 = 188;
 const XDP_LOAD_BYTES: i32 = 189;
-/// `BPF_RB_NO_WAKEUP`: the reader looks by itself.
+/// `BPF_RB_NO_WAKEUP`: the reader polls.
 const NO_WAKEUP: i32 = 1;
 
 /// The program on an interface, and its ring.
@@ -73,17 +73,17 @@ impl PerPacket {
         })
     }
 
-    /// Hands over what lies in the ring, `most` at once; how many that were.
+    /// Delivers up to `max` packets from the ring and returns their number.
     ///
     /// # Errors
     /// Those of `take`.
     pub fn poll<E>(
         &mut self,
-        most: usize,
+        max: usize,
         mut take: impl FnMut(&Frame<'_>) -> Result<(), E>,
     ) -> Result<usize, E> {
         let mut taken = 0;
-        while taken < most
+        while taken < max
             && let Some(record) = self.ring.next()
         {
             taken += 1;
@@ -112,7 +112,7 @@ impl PerPacket {
         Ok(taken)
     }
 
-    /// Packets that found the ring full so far.
+    /// Packets lost to a full ring so far.
     pub fn lost(&mut self) -> u64 {
         let count = self.counts.value(0).first_chunk();
         count.map_or(0, |bytes| u64::from_ne_bytes(*bytes))
@@ -143,12 +143,12 @@ fn program(ring: &OwnedFd, lost: &OwnedFd, verdict: i32) -> Vec<bpf::Instruction
     out.push(op::set(2, ADDRESS_BYTES));
     out.push(op::copy(3, 7));
     out.push(op::add(3, i32::from(HEADER_AT)));
-    // As much as there is; a record keeps what it held before behind that.
+    // Copies what the frame has; the rest of the record keeps its old content.
     out.push(op::copy(4, 8));
     out.push(op::add(4, -ADDRESS_BYTES));
     out.push(op::if_at_most(4, HEADER_BYTES, 1));
     out.push(op::set(4, HEADER_BYTES));
-    // The verifier wants a byte at least, and every frame has an Ethernet header.
+    // The verifier requires at least one byte, and every frame has an Ethernet header.
     out.push(op::if_unequal(4, 0, 1));
     out.push(op::set(4, 1));
     out.push(op::call(XDP_LOAD_BYTES));

@@ -1,4 +1,4 @@
-//! Totals, windows and flows, counted frame by frame.
+//! Counts totals, windows and flows frame by frame.
 
 use super::fabric::Flow;
 use super::message::ACKNOWLEDGE;
@@ -9,7 +9,7 @@ use super::truth::Window;
 use rocescope_wire::tunnel::Encapsulation;
 use std::collections::BTreeMap;
 
-/// What was counted over all connections.
+/// The counts over all connections.
 #[derive(Clone, Debug)]
 pub(super) struct Account {
     pub(super) opcodes: [Volume; 256],
@@ -28,17 +28,17 @@ pub(super) struct Account {
     window_ns: u64,
 }
 
-/// How a packet came to the capture.
+/// How a packet reached the capture.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrival {
     /// In nanoseconds since 1970.
     pub(super) at_ns: u64,
-    /// Without what the mirror puts around the frame.
+    /// Without the encapsulation of the mirror.
     pub(super) frame_bytes: u32,
-    /// Its ICRC was kept.
+    /// Its ICRC was captured.
     pub(super) whole: bool,
     pub(super) encapsulation: Encapsulation,
-    /// Its flow is one of those whose windows are kept.
+    /// The windows of its flow are recorded.
     pub(super) series: bool,
 }
 
@@ -125,13 +125,13 @@ impl Account {
         *self.aeth.entry(name).or_default() += 1;
     }
 
-    /// Counts a frame in its window, whose number from 1 it answers.
+    /// Counts a frame in its window and returns the number of the window, from 1.
     fn frame(&mut self, at_ns: u64) -> u64 {
         self.frames += 1;
         self.first_ns.get_or_insert(at_ns);
         self.last_ns = at_ns;
         match self.windows.last_mut() {
-            // Frames come in the order of time.
+            // Frames arrive in the order of time.
             Some(window) if at_ns < window.start_ns.saturating_add(self.window_ns) => {
                 window.frames += 1;
             }

@@ -7,7 +7,7 @@ use super::scenario::background::Kind;
 use etherparse::{ArpHardwareId, ArpOperation, ArpPacket, EtherType, PacketBuilder};
 use std::net::IpAddr;
 
-/// The shortest Ethernet frame, without its check sequence.
+/// The shortest Ethernet frame, without its FCS.
 const FRAME_MIN: usize = 60;
 
 /// One kind of background traffic.
@@ -23,7 +23,7 @@ pub(super) struct Source {
 
 impl Source {
     pub(super) fn new(background: &Background, duration: Option<u64>) -> Self {
-        // As many bits a second as frames a second make a frame a bit.
+        // One bit a frame: bits a second are frames a second.
         let interval = picoseconds(1, background.frames_per_second * 8.0 * 1000.0) * 1000;
         Self {
             background: background.clone(),
@@ -77,7 +77,7 @@ impl Source {
             _ => return None,
         };
         let is_v4 = src.address.is_ipv4();
-        // Each pair of addresses comes once a round.
+        // Each pair of addresses occurs once a round.
         let pairs = self.background.src.len().max(self.background.dst.len());
         let round = number / pairs.max(1) as u32;
         let sequence = round.wrapping_mul(self.background.payload.into());

@@ -1,8 +1,8 @@
-//! One way of a connection: a requester, a responder, and what may happen between them.
+//! One direction of a connection: a requester, a responder, and the path between them.
 //!
-//! A packet's way is cut in two by the tap. What happens before it is decided when the packet is
-//! sent ([`Channel::turn`]), what happens behind it when the packet has been seen
-//! ([`Channel::passed`], [`Channel::answered`]).
+//! The tap divides a packet's path. What happens upstream is decided when the packet is sent
+//! ([`Channel::turn`]), what happens downstream after it was seen ([`Channel::passed`],
+//! [`Channel::answered`]).
 
 use super::fate::Fate;
 use super::lost::{LossPoint, Lost, PacketKind};
@@ -15,15 +15,15 @@ use super::tally::Direction;
 use super::tapped::{Cause, Content};
 use rocescope_wire::extension::rnr_timer_us;
 
-/// How far a copy, or a late packet, follows behind another packet, in nanoseconds.
+/// The delay of a copy or a late packet after another packet, in nanoseconds.
 const BEHIND: u64 = 10;
 
-/// A packet on its way that comes later than it should.
+/// A delayed packet in flight.
 #[derive(Clone, Copy, Debug)]
 struct Straggler {
-    /// Whether it has still to pass the tap.
+    /// Whether it has not passed the tap yet.
     side: Side,
-    /// How many packets may still pass it.
+    /// How many packets may still overtake it.
     left: u32,
     at: u64,
     request: Request,
@@ -33,7 +33,7 @@ struct Straggler {
     fair: bool,
 }
 
-/// A requester, its responder, and the way between them.
+/// A requester, its responder, and the path between them.
 #[derive(Clone, Debug)]
 pub(super) struct Channel {
     pub(super) requester: Requester,
@@ -41,7 +41,7 @@ pub(super) struct Channel {
     stragglers: Vec<Straggler>,
 }
 
-/// What a channel does next.
+/// The next event of a channel.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Next {
     Request(Act),
@@ -59,7 +59,7 @@ impl Channel {
         }
     }
 
-    /// When the next thing happens, in nanoseconds, and what it is.
+    /// The next event and its time in nanoseconds.
     pub(super) fn due(&self, rules: &Rules) -> (u64, Next) {
         let (at, act) = self.requester.due(rules);
         let (reply_at, cnp_at) = self.responder.due();
@@ -78,8 +78,8 @@ impl Channel {
         first
     }
 
-    /// Lets it happen. What passes the tap, if anything does; `directions` are the requester's and
-    /// the responder's.
+    /// Executes the event. Returns what passes the tap, if anything; `directions` are the requester's
+    /// and the responder's.
     pub(super) fn turn(
         &mut self,
         now: u64,
@@ -271,7 +271,7 @@ impl Channel {
         self.overtake(Side::AfterTap, now);
     }
 
-    /// A packet passes those that wait on one side of the tap.
+    /// A packet overtakes those that wait on one side of the tap.
     fn overtake(&mut self, side: Side, now: u64) {
         for straggler in &mut self.stragglers {
             if straggler.side == side && straggler.left > 0 {
@@ -290,7 +290,7 @@ impl Channel {
         }
     }
 
-    /// A reply has passed the tap, and nothing happens to it behind.
+    /// A reply has passed the tap and arrives unimpaired.
     pub(super) fn answered(&mut self, now: u64, replied: &Replied, rules: &Rules) {
         let answer = match replied.kind {
             RepliedKind::Read(..) | RepliedKind::Atomic => Answer::Response,

@@ -1,7 +1,7 @@
 //! A connection: one or two channels, and the session that sets it up and takes it down.
 //!
-//! [`Connection::turn`] lets the next thing happen, and [`Connection::deliver`] takes what passed
-//! the tap to its receiver.
+//! [`Connection::turn`] executes the next event, and [`Connection::deliver`] delivers what passed the
+//! tap to its receiver.
 
 use super::channel::{Channel, Next};
 use super::fate::Fate;
@@ -24,7 +24,7 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// A connection that begins at `start`, with a `seed` of its own.
+    /// A connection that begins at `start`, with its own `seed`.
     pub(super) fn new(
         seed: u64,
         start: u64,
@@ -61,12 +61,12 @@ impl Connection {
         first
     }
 
-    /// When the next thing happens, in nanoseconds; [`NEVER`] when all is over.
+    /// The time of the next event in nanoseconds; [`NEVER`] when the connection has ended.
     pub(super) fn due(&self, rules: [&Rules; 2]) -> u64 {
         self.next(rules).0
     }
 
-    /// Lets the next thing happen. What passes the tap, if anything does.
+    /// Executes the next event. Returns what passes the tap, if anything.
     pub(super) fn turn(
         &mut self,
         now: u64,
@@ -99,7 +99,7 @@ impl Connection {
         })
     }
 
-    /// Takes what passed the tap to its receiver; `fair` if its PSN passed for the first time.
+    /// Delivers what passed the tap to its receiver; `fair` if its PSN passed for the first time.
     pub(super) fn deliver(
         &mut self,
         now: u64,
@@ -151,7 +151,7 @@ impl Connection {
         channel.lose(now, &tapped.content, place, direction);
     }
 
-    /// How many messages of each side are completed.
+    /// The number of completed messages of each side.
     pub(super) fn completed(&self) -> [u64; 2] {
         let backward = self
             .backward

@@ -1,4 +1,4 @@
-//! The connections of a scenario: who talks to whom, under which numbers.
+//! The connections of a scenario: their endpoints, queue pairs and PSNs.
 
 use super::connection::Connection;
 use super::frame::{End, Header, Layout};
@@ -13,25 +13,25 @@ use std::net::IpAddr;
 
 /// UDP source port of datagrams between queue pairs 1.
 pub(super) const GSI_PORT: u16 = 55_410;
-/// The first queue pair that is given out.
+/// The first queue pair to assign.
 const FIRST_QPN: u32 = 0x100;
-/// Random streams, apart from those of connections.
+/// Random streams besides those of connections.
 const ADDRESSES: u64 = 1;
 const CONNECTIONS: u64 = 2;
 
-/// A flow and what was counted of it.
+/// A flow and its counts.
 #[derive(Clone, Debug)]
 pub(super) struct Flow {
     pub(super) id: FlowId,
     pub(super) volume: Volume,
     pub(super) messages: u64,
-    /// The last window it was seen in, from 1; 0 for none.
+    /// The last window in which it was seen, from 1; 0 for none.
     pub(super) window: u64,
-    /// Windows and its part of them, of the first flows alone.
+    /// Its counts in each window, only for the first flows.
     pub(super) series: Vec<(u64, Volume)>,
 }
 
-/// What does not change of a connection; of both sides, the requester's first.
+/// The constants of a connection; of both sides, the requester's first.
 #[derive(Clone, Debug)]
 pub(super) struct Link {
     pub(super) group: usize,
@@ -58,7 +58,7 @@ pub(super) struct Fabric {
     pub(super) gsi_psns: Vec<u32>,
 }
 
-/// What is needed while connections are made.
+/// The state while connections are created.
 struct Maker {
     seed: u64,
     random: Random,
@@ -94,10 +94,7 @@ impl Fabric {
         fabric
     }
 
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "they are all that a connection is made of"
-    )]
+    #[expect(clippy::too_many_arguments, reason = "a connection needs all of them")]
     fn connect(
         &mut self,
         maker: &mut Maker,
@@ -111,7 +108,7 @@ impl Fabric {
         let columns = group.src.len();
         let addresses = [
             group.src.get(number),
-            // Down a diagonal, then the next one: all pairs before one comes twice.
+            // Along one diagonal, then the next: all pairs before one repeats.
             group.dst.get(number % columns + number / columns),
         ];
         let hosts = addresses.map(|address| maker.host(address, &mut self.gsi_psns));
@@ -213,7 +210,7 @@ impl Maker {
     }
 }
 
-/// Each flow's part of the group's rate; the whole rate where it is given a flow.
+/// Each flow's share of the group's rate; the whole rate if `rate` is set.
 fn weights(group: &Group) -> Vec<f64> {
     let count = group.count;
     if group.rate.is_some() {

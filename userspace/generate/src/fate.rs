@@ -1,13 +1,13 @@
-//! What becomes of one packet on its way: the impairments of a group, applied.
+//! What happens to a packet in flight: applies the impairments of a group.
 
 use super::random::Random;
 use super::scenario::Group;
 use super::scenario::impairment::{Impairment, Of, Side};
 
-/// How long a reordered packet is held where the scenario does not say, in nanoseconds.
+/// How long a reordered packet is held by default, in nanoseconds.
 const HOLD: u64 = 100_000;
 
-/// What becomes of a packet.
+/// What happens to a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Fate {
     pub(super) lost: Option<Side>,
@@ -16,13 +16,13 @@ pub(super) struct Fate {
     pub(super) late: Option<Lateness>,
 }
 
-/// By how much a packet is late.
+/// The delay of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Lateness {
     pub(super) side: Side,
     /// By how many packets.
     pub(super) by: u32,
-    /// But no longer than this, in nanoseconds.
+    /// At most this long, in nanoseconds.
     pub(super) hold: u64,
 }
 
@@ -36,7 +36,7 @@ pub(super) struct Fates {
 }
 
 impl Fates {
-    /// Those of a group's requests or responses, `None` where there are none.
+    /// The impairments of a group's requests or responses; `None` if it has none.
     pub(super) fn new(group: &Group, of: Of) -> Option<Self> {
         let of = |list: &[Impairment]| -> Vec<Impairment> {
             list.iter().filter(|one| one.of == of).cloned().collect()
@@ -58,7 +58,7 @@ impl Fates {
         any.then_some(fates)
     }
 
-    /// What becomes of the packet with this number, sent at `now`.
+    /// Decides what happens to the packet with this number, sent at `now`.
     pub(super) fn draw(&self, number: u64, now: u64, random: &mut Random) -> Fate {
         let mut first = |list: &[Impairment]| {
             let mut found = None;
@@ -92,7 +92,7 @@ impl Fates {
 }
 
 fn hits(one: &Impairment, number: u64, now: u64, random: &mut Random) -> bool {
-    // The dice are thrown in any case: a packet's fate must not hang on a list of numbers.
+    // Draws in any case: a packet's fate must not depend on a list of numbers.
     let chance = one.probability.hits(random.next());
     (chance || one.packets.binary_search(&number).is_ok())
         && one.from.0 <= now

@@ -1,4 +1,4 @@
-//! Frames: headers that stay, made once with etherparse, and what changes from packet to packet.
+//! Frames: constant headers, built once with etherparse, and the fields that change with each packet.
 
 use super::packet::Packet;
 use super::scenario::group::{Encapsulated, Group, Tunnel};
@@ -27,7 +27,7 @@ pub(super) struct End {
 }
 
 impl End {
-    /// The host with this address; its MAC address follows from that.
+    /// The host with this address, from which its MAC address follows.
     pub(super) fn new(address: IpAddr) -> Self {
         let (version, low) = match address {
             IpAddr::V4(v4) => (4, u32::from(v4)),
@@ -41,7 +41,7 @@ impl End {
     }
 }
 
-/// How the frames of a group are laid out.
+/// The layout of the frames of a group.
 #[derive(Clone, Debug)]
 pub(super) struct Layout {
     network_at: usize,
@@ -50,7 +50,7 @@ pub(super) struct Layout {
     pub(super) outer: Option<Outer>,
 }
 
-/// What a mirror puts around a frame.
+/// The encapsulation that a mirror adds.
 #[derive(Clone, Debug)]
 pub(super) struct Outer {
     /// From the Ethernet header to the IPv4 or UDP header.
@@ -162,7 +162,7 @@ impl Layout {
         header
     }
 
-    /// Writes a frame, or as much of it as `kept` bytes hold. Its length on the wire.
+    /// Writes up to `kept` bytes of a frame and returns its length on the wire.
     pub(super) fn write(
         &self,
         frame: &mut Vec<u8>,
@@ -215,17 +215,17 @@ fn payload(frame: &mut Vec<u8>, packet: &Packet, kept: usize) {
     let bytes = (packet.payload_bytes as usize).min(kept.saturating_sub(frame.len()));
     let from: &[u8] = match &packet.datagram {
         Some(datagram) => &datagram[..],
-        // Somewhere else in the pattern for each packet.
+        // Each packet starts at another offset of the pattern.
         None => PATTERN
             .get((packet.bth.psn.get() & 0xff) as usize..)
             .unwrap_or(&PATTERN),
     };
     frame.extend_from_slice(from.get(..bytes).unwrap_or(from));
-    // A pad that is kept in part, or behind a payload that is.
+    // The pad or the payload before it may be truncated.
     frame.resize(frame.len() + usize::from(packet.bth.pad_bytes), 0);
 }
 
-/// Appends the ICRC, a wrong one if the packet is damaged.
+/// Appends the ICRC, an invalid one if the packet is damaged.
 fn seal(frame: &mut Vec<u8>, network_at: usize, bth_at: usize, damaged: bool) {
     let headers = frame.get(network_at..bth_at).unwrap_or(&[]);
     let transport = frame.get(bth_at..).unwrap_or(&[]);
@@ -236,12 +236,12 @@ fn seal(frame: &mut Vec<u8>, network_at: usize, bth_at: usize, damaged: bool) {
     frame.extend_from_slice(&crc);
 }
 
-/// Bytes of a counter, so that a shifted payload shows.
+/// Bytes of a counter, so that a shifted payload is detected.
 static PATTERN: [u8; 4096 + 256] = {
     let mut bytes = [0; 4096 + 256];
     let mut at = 0;
     while at < bytes.len() {
-        // The high byte changes with each 256: no two packets of a message carry the same.
+        // The high byte changes every 256 bytes: no two packets of a message are equal.
         bytes[at] = (at as u8) ^ ((at >> 8) as u8).wrapping_mul(0x1d);
         at += 1;
     }
@@ -318,7 +318,7 @@ fn udp(bytes: &mut Vec<u8>, source_port: u16, destination_port: u16) {
         source_port,
         destination_port,
         length: 0,
-        // As adapters send it: the ICRC guards more.
+        // As adapters send it: the ICRC protects more.
         checksum: 0,
     };
     bytes.extend_from_slice(&header.to_bytes());

@@ -1,4 +1,4 @@
-//! The generator: one event after another, in the order of time.
+//! The generator: processes events in the order of time.
 
 use super::account::{Account, Arrival};
 use super::background::Source;
@@ -21,19 +21,19 @@ use std::collections::binary_heap::PeekMut;
 /// The random stream of the mirror.
 const MIRROR: u64 = 3;
 
-/// A frame was written.
+/// A written frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Frame {
     /// When it passed the tap, in nanoseconds since 1970.
     pub at_ns: u64,
-    /// How long it was on the wire; the buffer holds as much of it as the scenario's `snaplen`.
+    /// Its length on the wire; the buffer has up to the scenario's `snaplen` of it.
     pub original_bytes: u32,
 }
 
 /// Generates the frames of a scenario, in the order in which they pass the tap.
 ///
-/// It opens nothing and asks no clock: the frames follow from scenario and seed alone. Memory is
-/// bounded by the number of flows.
+/// It does no I/O and reads no clock: the frames depend on scenario and seed alone. Memory is bounded
+/// by the number of flows.
 ///
 /// ```
 /// use rocescope_generate::{Generator, Scenario};
@@ -65,7 +65,7 @@ pub struct Generator {
     seed: u64,
     fabric: Fabric,
     background: Vec<Source>,
-    /// When something happens next, and to which connection; behind those, the background.
+    /// The time and connection of the next event; indexes after the connections are background.
     agenda: BinaryHeap<Reverse<(u64, u32)>>,
     now: u64,
     start_ns: u64,
@@ -114,7 +114,7 @@ impl Generator {
         }
     }
 
-    /// Writes the next frame into `frame`, over what is there. `None` when the scenario is over.
+    /// Overwrites `frame` with the next frame. `None` when the scenario has ended.
     pub fn next_frame(&mut self, frame: &mut Vec<u8>) -> Option<Frame> {
         if self
             .scenario
@@ -152,8 +152,8 @@ impl Generator {
         }
     }
 
-    /// Lets something happen to a connection: when it wants to be asked next, and the length of
-    /// the frame if one was written.
+    /// Executes the next event of a connection. Returns the time of its following event, and the length
+    /// of the frame if one was written.
     fn connection(&mut self, index: usize, frame: &mut Vec<u8>) -> Option<(u64, Option<u32>)> {
         let now = self.now;
         let link = self.fabric.links.get(index)?;

@@ -1,28 +1,27 @@
 //! Deterministic RoCEv2 traffic with its truth: a scenario and a seed in, frames out.
 //!
-//! The core does no input or output: [`Generator`] hands out one frame after the other, and counts
-//! what it meant while it does. [`write()`] puts them into a pcap file. What a scenario can say
-//! stands in `docs/scenarios.md`.
+//! The core does no I/O: [`Generator`] yields one frame after the other and counts the truth at the same
+//! time. [`write()`] writes them into a pcap file. `docs/scenarios.md` documents the scenarios.
 //!
-//! All happens in the time of the tap, the one place whose clock the capture knows: a request
-//! passes, its answer passes `delay` later, and what the requester makes of the answer shows
-//! `near_delay` after that. So each connection is two small state machines and a list of the few
-//! packets that are late, and one heap of connections is the whole agenda.
+//! All times are those of the tap, the one place whose clock the capture knows: a request passes, its
+//! answer passes `delay` later, and the requester's reaction passes `near_delay` after that. So each
+//! connection is two small state machines and a list of the few late packets, and one heap of
+//! connections is the whole schedule.
 //!
 //! | module | what it holds |
 //! |---|---|
 //! | [`scenario`] | the scenario file |
 //! | `fabric` | its connections: addresses, numbers, headers |
-//! | `rules` | a group of flows, made ready |
+//! | `rules` | a group of flows, precomputed |
 //! | `message`, `requester`, `responder` | the transport: messages, sender, receiver |
 //! | `fate` | what the network does to a packet |
-//! | `channel`, `connection`, `session` | the way between both sides; CM |
+//! | `channel`, `connection`, `session` | the path between both sides; CM |
 //! | `packet`, `frame`, `background` | bytes |
-//! | `tapped`, `seen`, `tally`, `lost`, `account` | what passes the tap, counted |
+//! | `tapped`, `seen`, `tally`, `lost`, `account` | counts of what passes the tap |
 //! | `report`, [`truth`] | the truth file |
-//! | [`generator`] | the agenda |
+//! | [`generator`] | the schedule |
 //! | `pcap` | the file |
-//! | `random` | chance |
+//! | `random` | random numbers |
 
 mod account;
 mod background;
@@ -57,13 +56,13 @@ use std::io::{self, Write};
 pub use tally::{Delays, Direction, Volume};
 pub use truth::Truth;
 
-/// A scenario to show: a small training cluster, some loss, some congestion.
+/// The demo scenario: a small training cluster, some loss, some congestion.
 pub const DEMO: &str = include_str!("../scenarios/demo.toml");
 
-/// Bytes gathered before they are written.
+/// Bytes of the write buffer.
 const BUFFER_BYTES: usize = 1 << 20;
 
-/// Generates a scenario into a pcap file with nanosecond times. What it holds.
+/// Writes a scenario into a pcap file with nanosecond times and returns its truth.
 ///
 /// # Errors
 /// Those of `out`.

@@ -1,4 +1,4 @@
-//! Packets that were lost: where, when, and what they were.
+//! Lost packets: place, time and kind.
 
 use serde::Serialize;
 
@@ -10,16 +10,16 @@ pub enum LossPoint {
     BeforeTap,
     /// Between the tap and its receiver.
     AfterTap,
-    /// On the way from its sender, by a bit error: it passes, and its receiver drops it.
+    /// By a bit error upstream of the tap: it passes, and its receiver drops it.
     Damaged,
-    /// Between the tap and the capture; it arrived.
+    /// Between the tap and the capture; its receiver got it.
     Mirror,
-    /// Nowhere: it was so late that it passed behind its own retransmission. To the tap that looks as
-    /// if it had been lost and its retransmission doubled.
+    /// Nowhere: it was so late that it passed after its own retransmission. At the tap this looks like a
+    /// loss and a duplicate retransmission.
     Late,
 }
 
-/// What kind of packet was lost.
+/// The kind of a lost packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PacketKind {
@@ -42,13 +42,13 @@ pub struct Lost {
     pub place: LossPoint,
     /// What it was.
     pub of: PacketKind,
-    /// A packet sent behind it, with a higher PSN and before its sender went back, passed the tap.
+    /// A later packet, with a higher PSN and sent before its sender went back, passed the tap.
     pub followed: bool,
-    /// Its receiver would have taken it: it was the next in order.
+    /// Its receiver would have accepted it: it was the next in order.
     pub awaited: bool,
     /// A NAK that names it, or a READ that asks for it again, passed the tap.
     pub refused: bool,
-    /// Number behind the first PSN, and how often its sender had gone back by then.
+    /// The offset from the first PSN, and how often its sender had gone back by then.
     #[serde(skip)]
     pub(super) sequence: u64,
     #[serde(skip)]

@@ -1,7 +1,7 @@
-//! Messages and the request packets they become.
+//! Messages and their request packets.
 //!
-//! Packets are counted with 64 bits from the first of a direction; on the wire stands the low part,
-//! behind the start PSN. So nothing here wraps.
+//! Packets are counted with 64 bits from the first of a direction, so nothing here wraps; the wire has
+//! the low part, added to the start PSN.
 
 use super::scenario::group::{Operation, Service};
 
@@ -33,16 +33,16 @@ impl Position {
     }
 }
 
-/// A message that was begun.
+/// A started message.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Message {
     /// Its first packet.
     pub(super) first: u64,
-    /// How many sequence numbers it takes: packets of its own, or of the READ response.
+    /// The number of its sequence numbers: its own packets, or those of the READ response.
     pub(super) packets: u64,
     pub(super) bytes: u32,
     pub(super) operation: Operation,
-    /// Which message of its direction, from 0.
+    /// The number of the message in its direction, from 0.
     pub(super) number: u64,
 }
 
@@ -50,23 +50,23 @@ pub(super) struct Message {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Request {
     pub(super) sequence: u64,
-    /// How many sequence numbers it takes.
+    /// The number of its sequence numbers.
     pub(super) span: u64,
     pub(super) operation: Operation,
     pub(super) position: Position,
     pub(super) payload_bytes: u32,
-    /// Bytes of the message, or of what is left of it to READ.
+    /// Bytes of the message, or its bytes still to READ.
     pub(super) message_bytes: u32,
-    /// Which message it belongs to.
+    /// The number of its message.
     pub(super) message: u64,
     pub(super) ack_request: bool,
-    /// It asks for the rest of a READ, with a PSN that was its response's before.
+    /// It requests the rest of a READ, with a PSN that its response used before.
     pub(super) rest: bool,
     /// It was sent before.
     pub(super) again: bool,
-    /// How often its sender had gone back by then.
+    /// How often its sender had gone back before.
     pub(super) go: u32,
-    /// It was marked on the way.
+    /// It was marked in flight.
     pub(super) congested: bool,
 }
 
@@ -86,12 +86,12 @@ impl Message {
         }
     }
 
-    /// The sequence number behind it.
+    /// The sequence number after it.
     pub(super) fn end(&self) -> u64 {
         self.first + self.packets
     }
 
-    /// The packet with this sequence number, or what is left of a READ from there on.
+    /// The packet with this sequence number, or the rest of a READ from there on.
     pub(super) fn request(&self, sequence: u64, mtu: u32) -> Request {
         let offset = sequence - self.first;
         let before = (offset * u64::from(mtu)) as u32;
@@ -201,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_message_is_cut_at_the_mtu() {
+    fn a_message_is_split_at_the_mtu() {
         let message = Message::new(10, 0, Operation::Write, 2500, 1024);
         let cut: Vec<_> = (10..message.end())
             .map(|at| message.request(at, 1024))
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_read_takes_the_numbers_of_its_response() {
+    fn a_read_uses_the_psns_of_its_response() {
         let message = Message::new(0, 0, Operation::Read, 2500, 1024);
         let whole = message.request(0, 1024);
         assert_eq!((whole.span, whole.message_bytes), (3, 2500));

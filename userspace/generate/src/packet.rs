@@ -15,35 +15,35 @@ use rocescope_wire::extension::{
 };
 use rocescope_wire::{Bth, Opcode, Psn, Qpn};
 
-/// The most there is between BTH and payload: an atomic request's header.
+/// The maximum between BTH and payload: the header of an atomic request.
 const EXTENSION_MAX: usize = AtomicEth::LEN;
 /// Queue key of every datagram, and of the general service interface (IBTA volume 1, 10.2.5).
 const QUEUE_KEY: u32 = 0x1111_1111;
 const GSI_QUEUE_KEY: u32 = 0x8001_0000;
 
-/// A packet that is ready to be written.
+/// A packet ready to write.
 #[derive(Clone, Debug)]
 pub(super) struct Packet {
     pub(super) bth: Bth,
     extension: [u8; EXTENSION_MAX],
     extension_bytes: usize,
-    /// What it carries; a pattern where this is none.
+    /// Its payload; a pattern if `None`.
     pub(super) datagram: Option<Box<[u8; MAD_BYTES]>>,
     pub(super) payload_bytes: u32,
-    /// Its name has LAST or ONLY in it.
+    /// Its opcode has LAST or ONLY.
     pub(super) ends_message: bool,
     /// The bits of ECN in the IP header.
     pub(super) ecn: u8,
     pub(super) damaged: bool,
 }
 
-/// What does not change from packet to packet of one side of a connection.
+/// The constants of one side of a connection.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Numbers {
     /// This side's queue pair, and the other's.
     pub(super) qpn: u32,
     pub(super) peer_qpn: u32,
-    /// First PSN of the requests of the channel the packet is about.
+    /// First PSN of the requests of the packet's channel.
     pub(super) start_psn: u32,
     /// PSN of the next datagram from this host's queue pair 1.
     pub(super) gsi_psn: u32,

@@ -1,6 +1,6 @@
-//! The classic pcap format, written: nanosecond times, little-endian, Ethernet.
+//! Writes the classic pcap format: nanosecond times, little-endian, Ethernet.
 //!
-//! Two structures of fixed size; a crate for them would be longer than they are.
+//! Two structures of fixed size need no crate.
 
 use std::io::{self, Write};
 

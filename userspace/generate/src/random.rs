@@ -1,7 +1,7 @@
-//! Chance that is the same on every machine, for ever.
+//! Random numbers that are the same on every machine and never change.
 //!
-//! `SplitMix64` (Steele, Lea, Flood 2014): eight bytes of state, so that each flow has its own and no
-//! flow's fate depends on how many others there are.
+//! `SplitMix64` (Steele, Lea, Flood 2014): eight bytes of state, so that each flow has its own and is
+//! independent of the number of flows.
 
 /// A stream of random numbers.
 #[derive(Clone, Copy, Debug)]
@@ -25,13 +25,13 @@ impl Random {
         bits ^ (bits >> 31)
     }
 
-    /// A number below `bound`; 0 where that is 0.
+    /// A number below `bound`; 0 if `bound` is 0.
     pub(super) fn below(&mut self, bound: u64) -> u64 {
         // The bias of a product is below 2^-32 for every bound in use.
         ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// A number from `low` to `high`, both included.
+    /// A number from `low` to `high`, inclusive.
     pub(super) fn between(&mut self, low: u64, high: u64) -> u64 {
         low + self.below((high - low).saturating_add(1))
     }
@@ -41,9 +41,9 @@ impl Random {
 mod tests {
     use super::*;
 
-    /// A change here changes every generated file in the world.
+    /// A change here changes every generated file.
     #[test]
-    fn the_numbers_are_those_they_always_were() {
+    fn the_numbers_never_change() {
         let mut random = Random(0);
         assert_eq!(random.next(), 0xe220_a839_7b1d_cdaf);
         assert_eq!(random.next(), 0x6e78_9e6a_a1b9_65f4);

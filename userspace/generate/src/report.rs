@@ -1,4 +1,4 @@
-//! The truth, put together from what was counted.
+//! Assembles the truth from the counts.
 
 use super::account::Account;
 use super::fabric::{Fabric, Flow, Link};
@@ -11,7 +11,7 @@ use rocescope_wire::Opcode;
 use rocescope_wire::tunnel::Encapsulation;
 use std::cmp::Reverse;
 
-/// The truth about all that was generated so far.
+/// The truth about all frames so far.
 pub(super) fn truth(scenario: &Scenario, seed: u64, fabric: &Fabric, account: &Account) -> Truth {
     let options = &scenario.truth;
     let mut losses = Losses::default();

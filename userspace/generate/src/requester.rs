@@ -1,7 +1,7 @@
-//! The side that sends requests: when it sends which packet, and what it does about answers.
+//! The side that sends requests: schedules packets and reacts to answers.
 //!
-//! Its clock is the tap's: a request "is sent" when it passes the tap, and what an answer causes
-//! shows there `near_delay` after the answer passed.
+//! Its clock is the tap's: a request "is sent" when it passes the tap, and the reaction to an answer
+//! passes the tap `near_delay` after the answer.
 
 use super::message::{Message, Request};
 use super::random::Random;
@@ -13,64 +13,63 @@ use std::collections::VecDeque;
 pub(super) const NEVER: u64 = u64::MAX;
 /// Bytes of BTH and ICRC.
 const TRANSPORT_BYTES: u32 = 16;
-/// A sender that was cut again and again keeps this part of its rate.
+/// The minimum share of the rate that repeated CNPs leave.
 const CUT_FLOOR: f64 = 0.001;
 
 #[derive(Clone, Debug)]
 pub(super) struct Requester {
     random: Random,
-    /// Messages that are not acknowledged, and the one being sent.
+    /// Unacknowledged messages, and the one being sent.
     messages: VecDeque<Message>,
-    /// What is sent next.
+    /// The sequence number to send next.
     next: u64,
-    /// What was not acknowledged yet, the lowest.
+    /// The lowest unacknowledged sequence number.
     unacknowledged: u64,
-    /// Behind the highest ever sent.
+    /// The end of all that was ever sent.
     sent: u64,
-    /// Behind the last message begun.
+    /// The end of the last started message.
     end: u64,
     begun: u64,
-    /// Packets sent, again or not.
+    /// Packets sent, including retransmissions.
     transmissions: u64,
     /// Earliest time of the next packet and of the next message, in picoseconds.
     packet_due: u64,
     message_due: u64,
-    /// The flow's part of the rate of its group.
+    /// The flow's share of the rate of its group.
     weight: f64,
-    /// What congestion left of the rate, and when some of it comes back.
+    /// The share of the rate that congestion leaves, and when it recovers.
     cut: f64,
     cut_until: u64,
-    /// When to go back, where to, and how long to wait then.
+    /// When to go back, to which number, and how long to wait then.
     back_at: u64,
     back_to: u64,
     back_wait: u64,
-    /// The lost response that was last asked for again: those behind it, still under way, say the
-    /// same once more.
+    /// The lost response that was last requested again: later responses in flight report the same gap.
     missed: u64,
-    /// Behind the last packet that asks for an answer, and when the timer for it runs out (IBTA
-    /// volume 1, 9.7.6.1.3: packets that ask for none do not start it).
+    /// The end of the last packet that requests an answer, and when its timer expires (IBTA volume 1,
+    /// 9.7.6.1.3: packets that request none do not start it).
     asked: u64,
     timer_at: u64,
     expiries: u8,
     /// How often it went back.
     goes: u32,
     dead: bool,
-    /// Messages that are acknowledged, or sent where nothing is acknowledged.
+    /// Acknowledged messages; sent messages on services without acknowledgements.
     pub(super) completed: u64,
 }
 
-/// What a requester makes of an acknowledgement.
+/// The meaning of an acknowledgement for a requester.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Answer {
     /// All up to a packet has arrived.
     Ack,
     /// READ response packet or atomic response with this sequence number.
     Response,
-    /// Resend from here.
+    /// Retransmit from here.
     NakSequence,
-    /// Wait so long, then resend from here.
+    /// Wait this long, then retransmit from here.
     Rnr(u64),
-    /// It is over.
+    /// The connection has ended.
     Fatal,
 }
 
@@ -103,14 +102,14 @@ impl Requester {
         }
     }
 
-    /// When it does something next: the time, and what.
+    /// The time and kind of its next action.
     pub(super) fn due(&self, rules: &Rules) -> (u64, Act) {
         if self.dead {
             return (NEVER, Act::Send);
         }
         let send = self.send_at(rules);
         let mut first = (send, Act::Send);
-        // At the same time going back comes first.
+        // Going back comes first when both are due.
         for other in [(self.back_at, Act::Back), (self.timer_at, Act::Expire)] {
             if other.0 <= first.0 && other.0 != NEVER {
                 first = other;
@@ -130,7 +129,7 @@ impl Requester {
         if at < rules.stop { at } else { NEVER }
     }
 
-    /// Sends the next packet; its number among all transmissions stands beside it.
+    /// Sends the next packet; returns it with its number among all transmissions.
     pub(super) fn send(&mut self, now: u64, rules: &Rules) -> Option<(Request, u64)> {
         let rate = self.rate(now, rules);
         if self.next == self.end {
@@ -139,7 +138,7 @@ impl Requester {
         let at = self
             .messages
             .partition_point(|message| message.end() <= self.next);
-        // The next packet always belongs to a message: `begin` has just made one otherwise.
+        // The next packet always belongs to a message: `begin` creates one if necessary.
         let message = self.messages.get(at).copied()?;
         let mut request = message.request(self.next, rules.mtu);
         request.again = self.next < self.sent;
@@ -186,10 +185,10 @@ impl Requester {
         self.messages.push_back(message);
     }
 
-    /// Puts the next packet where the rate allows it.
+    /// Schedules the next packet according to the rate.
     fn pace(&mut self, now: u64, request: &Request, rate: f64, rules: &Rules) {
         let overhead = u64::from(rules.header_bytes + TRANSPORT_BYTES);
-        // A READ takes the time of its response, unless that is sent at line rate anyway.
+        // A READ lasts as long as its response, unless that is sent at line rate.
         let bytes = if request.operation == Operation::Read && rules.line_rate.is_none() {
             overhead * request.span + u64::from(request.message_bytes)
         } else {
@@ -214,7 +213,7 @@ impl Requester {
         rules.rate(now) * self.weight * self.cut
     }
 
-    /// A CNP has come.
+    /// Handles a CNP.
     pub(super) fn slow_down(&mut self, now: u64, rules: &Rules) {
         if let Some(ecn) = rules.ecn.as_ref().filter(|ecn| ecn.cut > 0.0) {
             self.cut = (self.cut * (1.0 - ecn.cut)).max(CUT_FLOOR);
@@ -222,7 +221,7 @@ impl Requester {
         }
     }
 
-    /// Goes back as a NAK has asked for.
+    /// Goes back as a NAK requested.
     pub(super) fn go_back(&mut self, now: u64) {
         self.next = self.back_to.max(self.unacknowledged);
         self.packet_due = self
@@ -233,13 +232,13 @@ impl Requester {
         self.ask_again();
     }
 
-    /// What was asked will be asked again: until then no timer runs.
+    /// Stops the timer until the retransmission.
     fn ask_again(&mut self) {
         self.asked = self.unacknowledged;
         self.timer_at = NEVER;
     }
 
-    /// The timer has run out. Whether something is sent again.
+    /// Handles an expired timer. Returns whether anything is retransmitted.
     pub(super) fn expire(&mut self, now: u64, rules: &Rules) -> bool {
         if self.expiries >= rules.retries {
             self.dead = true;
@@ -253,7 +252,7 @@ impl Requester {
         true
     }
 
-    /// What becomes of the packet just sent is up to chance of the requester's own.
+    /// The requester's own random stream, which decides what happens to its packets.
     pub(super) fn random(&mut self) -> &mut Random {
         &mut self.random
     }
@@ -278,7 +277,7 @@ impl Requester {
     }
 
     fn plan_back(&mut self, now: u64, to: u64, wait: u64, rules: &Rules) {
-        // One at a time: a second NAK for the same gap says nothing new.
+        // One at a time: a second NAK for the same gap adds nothing.
         if self.back_at == NEVER && to >= self.unacknowledged && to < self.sent {
             self.back_at = now + rules.near_delay;
             self.back_to = to;
@@ -286,7 +285,7 @@ impl Requester {
         }
     }
 
-    /// All below `upto` has arrived, as far as the responses that were asked for have come too.
+    /// All below `upto` has arrived, up to the first response that is still missing.
     fn acknowledge(&mut self, now: u64, upto: u64, response: bool, rules: &Rules) {
         if upto <= self.unacknowledged || upto > self.sent {
             return;
@@ -300,7 +299,7 @@ impl Requester {
             let here = self.unacknowledged.max(front.first);
             let is_this = response && upto == here + 1;
             if front.operation.has_response() && !is_this {
-                // Something was answered behind a response that has not come: it is lost.
+                // A later answer arrived before an expected response: the response is lost.
                 self.unacknowledged = here;
                 if self.missed != here {
                     self.missed = here;
@@ -332,7 +331,7 @@ impl Requester {
     }
 }
 
-/// What a requester does next.
+/// The next action of a requester.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Act {
     Send,

@@ -1,7 +1,7 @@
-//! The side that receives requests: what it accepts, and what it answers.
+//! The side that receives requests: accepts them and answers.
 //!
-//! It too lives in the time of the tap: a request that passes there is answered there `delay`
-//! later, so what it thinks of the request can be reckoned at once.
+//! Its clock is the tap's too: a request that passes there is answered there `delay` later, so its answer
+//! can be computed at once.
 
 use super::lost::PacketKind;
 use super::message::{Position, Request};
@@ -15,10 +15,9 @@ use std::collections::VecDeque;
 const ACK: u8 = 0x1f;
 /// Out of sequence.
 const NAK_SEQUENCE: u8 = 0x60;
-/// Not ready; the timer stands in the low bits.
+/// Not ready; the low bits have the timer.
 const RNR: u8 = 0x20;
-/// Responses leave at line rate, in bits a second where the scenario names none: the requester
-/// paces READs by asking.
+/// The default line rate of responses in bits a second: the requester paces READs by its requests.
 const RESPONSE_RATE: f64 = 100e9;
 /// Bytes of BTH, AETH and ICRC.
 const RESPONSE_BYTES: u32 = 20;
@@ -29,46 +28,46 @@ pub(super) struct Responder {
     expected: u64,
     /// Messages completed.
     completed: u32,
-    /// A NAK is out; what does not repair it is dropped in silence.
+    /// A NAK is pending; packets that do not fill the gap are dropped silently.
     refusing: bool,
-    /// Packets kept behind a gap: bit `n` stands for `expected + n`. Those that end messages, and
-    /// whether one asked for an acknowledgement.
+    /// Packets kept after a gap: bit `n` is `expected + n`. Those that end messages, and whether one
+    /// requested an acknowledgement.
     early: u64,
     early_ends: u64,
     early_ack: bool,
-    /// The last message tried for RNR, and how many RNR NAKs it still gets.
+    /// The last message checked for RNR, and the number of RNR NAKs still to send for it.
     tried: Option<u64>,
     rnr_left: u8,
     replies: VecDeque<Reply>,
     /// When the last reply packet has left.
     free_at: u64,
-    /// Behind the highest response ever sent.
+    /// The end of the highest response ever sent.
     responded: u64,
     transmissions: u64,
-    /// How often the requester had gone back when it sent what is answered now.
+    /// How often the requester had gone back when it sent the request being answered.
     go: u32,
     cnps: VecDeque<u64>,
     cnp_after: u64,
     dead: bool,
 }
 
-/// An answer that waits for its time.
+/// A scheduled answer.
 #[derive(Clone, Copy, Debug)]
 struct Reply {
     at: u64,
     kind: ReplyKind,
     sequence: u64,
     completed: u32,
-    /// When the request passed the tap that it answers, if that is a fair sample of a round trip.
+    /// When its request passed the tap, if that is a valid sample of a round trip.
     asked_at: Option<u64>,
     go: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum ReplyKind {
-    /// The syndrome, how many requests it answers, and until when it takes in more.
+    /// The syndrome, the number of requests it answers, and until when it includes more.
     Acknowledge(u8, u8, u64),
-    /// What is left to send, and whether the next packet is the first.
+    /// The rest to send, and whether the next packet is the first.
     Read(u32, bool),
     Atomic,
 }
@@ -82,7 +81,7 @@ pub(super) struct Replied {
     pub(super) asked_at: Option<u64>,
     /// It was sent before.
     pub(super) again: bool,
-    /// How often its requester had gone back when it asked for it.
+    /// How often its requester had gone back at the request.
     pub(super) go: u32,
     /// Its number among all reply packets.
     pub(super) number: u64,
@@ -129,7 +128,7 @@ impl Responder {
         }
     }
 
-    /// Whether it would take this request, were it to arrive now.
+    /// Whether it would accept this request now.
     pub(super) const fn awaits(&self, request: &Request) -> bool {
         request.sequence == self.expected
     }
@@ -143,7 +142,7 @@ impl Responder {
         (reply, self.cnps.front().copied().unwrap_or(NEVER))
     }
 
-    /// Takes the CNP that is due.
+    /// Removes the CNP that is due.
     pub(super) fn notify(&mut self) {
         self.cnps.pop_front();
     }
@@ -206,7 +205,7 @@ impl Responder {
         if self.is_unready(request, rules) {
             self.refusing = true;
             let timer = rules.rnr.map_or(0, |(_, timer, _)| timer);
-            // It says nothing of when the request is taken: no round trip.
+            // It does not depend on when the request was accepted: no round trip.
             let kind = ReplyKind::Acknowledge(RNR | timer, 0, 0);
             self.reply(now, kind, request.sequence, None, rules);
             return;
@@ -217,7 +216,7 @@ impl Responder {
             .completed
             .wrapping_add(request.position.is_last().into());
         self.respond(now, request, asked_at, rules);
-        // What was kept behind the gap follows.
+        // The packets kept after the gap follow.
         self.early = self.early.checked_shr(request.span as u32).unwrap_or(0);
         self.early_ends = self
             .early_ends
@@ -236,7 +235,7 @@ impl Responder {
         }
     }
 
-    /// Whether the receiver has no buffer for the message that begins, or ends, with this packet.
+    /// Whether the receiver has no buffer for the message that begins or ends with this packet.
     fn is_unready(&mut self, request: &Request, rules: &Rules) -> bool {
         let Some((probability, _, repeat)) = rules.rnr else {
             return false;
@@ -372,7 +371,7 @@ impl Responder {
         })
     }
 
-    /// What becomes of the reply packet just sent is up to chance of the responder's own.
+    /// The responder's own random stream, which decides what happens to its packets.
     pub(super) fn random(&mut self) -> &mut Random {
         &mut self.random
     }

@@ -1,4 +1,4 @@
-//! A group of the scenario, made ready: what every packet of its flows looks up.
+//! A group of the scenario, precomputed for lookups by every packet of its flows.
 
 use super::fate::Fates;
 use super::random::Random;
@@ -11,9 +11,9 @@ use super::scenario::units::Probability;
 pub(super) struct Rules {
     pub(super) service: Service,
     pub(super) mtu: u32,
-    /// Kinds of messages; the weights add up to the last one's.
+    /// Kinds of messages with cumulative weights.
     shares: Vec<(u64, Operation, Length)>,
-    /// Rates and when they begin, the first at 0; of a flow, or of the group.
+    /// Rates with their start times, the first at 0; of a flow or of the group.
     rates: Vec<(u64, f64)>,
     pub(super) line_rate: Option<f64>,
     pub(super) start: u64,
@@ -121,7 +121,7 @@ impl Rules {
         }
     }
 
-    /// The same rules for the requests of the other side: the tap is as far from either as it was.
+    /// The same rules for the requests of the other side, with the delays of the tap exchanged.
     pub(super) fn turned(&self) -> Self {
         Self {
             delay: self.near_delay,
@@ -163,8 +163,8 @@ impl Rules {
         }
     }
 
-    /// How far apart flows may begin where the scenario does not say, in nanoseconds: a packet, or
-    /// a message where those are paced; at most a second.
+    /// The default spread of the starts of flows, in nanoseconds: the time of a packet, or of a message if
+    /// those are paced; at most a second.
     pub(super) fn natural_spread(&self, weight: f64) -> u64 {
         let longest = self.shares.iter().map(|(.., length)| length.max()).max();
         let bytes = match self.line_rate {
@@ -175,7 +175,7 @@ impl Rules {
     }
 }
 
-/// How long so many bytes take at a rate in bits a second, in picoseconds.
+/// The time in picoseconds for `bytes` at a rate in bits a second.
 ///
 /// Division in floating point is exact to the last bit on every machine, and no sum overflows.
 pub(super) fn picoseconds(bytes: u64, rate: f64) -> u64 {

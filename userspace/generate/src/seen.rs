@@ -1,22 +1,22 @@
-//! Which sequence numbers of a stream the tap has seen.
+//! The sequence numbers of a stream that the tap has seen.
 
-/// The most holes that are remembered, 64 KiB. Where more open, as on an unreliable service that
-/// loses for hours, the older half is given up: counted as missing, and never filled again.
+/// The maximum number of stored holes, 64 KiB. Beyond it, as on an unreliable service that loses for
+/// hours, the older half is dropped: counted as missing and never filled.
 const HOLES_MAX: usize = 4096;
 
-/// All up to the highest, but for holes.
+/// All numbers up to the highest, except holes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Seen {
-    /// Behind the highest number seen.
+    /// The end of the highest number seen.
     end: u64,
-    /// Numbers below `end` that were not seen, first and behind the last, in rising order.
+    /// Ranges of numbers below `end` that were not seen: start and end, in rising order.
     holes: Vec<(u64, u64)>,
-    /// Numbers in holes that were given up.
+    /// Numbers in dropped holes.
     given_up: u64,
 }
 
 impl Seen {
-    /// Sees `span` numbers from `first` on. How many of them are new.
+    /// Records `span` numbers from `first` on and returns how many are new.
     pub(super) fn see(&mut self, first: u64, span: u64) -> u64 {
         let behind = first + span;
         if first >= self.end {
@@ -28,7 +28,7 @@ impl Seen {
         }
         let mut new = behind.saturating_sub(self.end);
         self.end = self.end.max(behind);
-        // The holes that the numbers touch, and what is left of the first and the last.
+        // The holes that the numbers touch, and the rest of the first and the last.
         let from = self.holes.partition_point(|(_, to)| *to <= first);
         let to = self.holes.partition_point(|(from, _)| *from < behind);
         let Some(touched) = self.holes.get(from..to.max(from)) else {
@@ -57,7 +57,7 @@ impl Seen {
         sequence < self.end
     }
 
-    /// How many numbers below the highest were never seen.
+    /// The count of numbers below the highest that were never seen.
     pub(super) fn missing(&self) -> u64 {
         self.given_up + self.holes.iter().map(|(from, to)| to - from).sum::<u64>()
     }
@@ -70,7 +70,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn what_is_new_is_counted_once() {
+    fn new_numbers_are_counted_once() {
         let mut seen = Seen::default();
         assert_eq!(seen.see(0, 1), 1);
         assert_eq!(seen.see(3, 2), 2);
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_bounded_and_the_count_still_right() {
+    fn memory_is_bounded_and_the_count_exact() {
         let mut seen = Seen::default();
         for number in 0..100_000 {
             seen.see(2 * number + 1, 1);

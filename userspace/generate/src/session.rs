@@ -1,5 +1,5 @@
-//! Setting a connection up and taking it down: REQ, REP, RTU before the first request, DREQ and
-//! DREP behind the last answer.
+//! Connection setup and teardown: REQ, REP, RTU before the first request, DREQ and DREP after the last
+//! answer.
 
 use super::requester::NEVER;
 use super::rules::Rules;
@@ -9,13 +9,13 @@ use rocescope_wire::cm::{
 };
 use rocescope_wire::{Psn, Qpn};
 
-/// Which datagram.
+/// The kind of a datagram.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Stage {
     Request,
     Reply,
     ReadyToUse,
-    /// Nothing to send: the connection is in use.
+    /// Nothing to send: the connection is established.
     Open,
     Disconnect,
     DisconnectReply,
@@ -35,7 +35,7 @@ impl Datagram {
     }
 }
 
-/// Where a session stands.
+/// The state of a session.
 #[derive(Clone, Debug)]
 pub(super) struct Session {
     stage: Stage,
@@ -55,7 +55,7 @@ impl Session {
         }
     }
 
-    /// When the connection can be used.
+    /// When the connection is established.
     pub(super) fn open_at(&self) -> u64 {
         self.open_at
     }
@@ -84,7 +84,7 @@ impl Session {
     }
 }
 
-/// What the datagrams of a connection say: of each side, the requester's first.
+/// The content of a connection's datagrams: of each side, the requester's first.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ends {
     pub(super) qpns: [u32; 2],
@@ -93,7 +93,7 @@ pub(super) struct Ends {
     pub(super) service: Service,
     pub(super) mtu: u32,
     pub(super) port: u16,
-    /// A number of its own among all connections.
+    /// The unique number of the connection.
     pub(super) number: u32,
 }
 
@@ -108,7 +108,7 @@ impl Ends {
         let qpn = self.qpns.map(Qpn::new);
         let psn = self.start_psns.map(Psn::new);
         let addresses = self.addresses().write();
-        // Each side names the PSN with which the other one is to begin (IBTA volume 1, 12.7.31).
+        // Each side gives the PSN with which the other one begins (IBTA volume 1, 12.7.31).
         let message = match stage {
             Stage::Request => Message::Request(self.request(ids[0], qpn[0], psn[1], &addresses)),
             Stage::Reply => Message::Reply(cm::Reply::new(ids[1], ids[0], qpn[1], psn[0])),

@@ -1,5 +1,4 @@
-//! Counting while generating: the numbers of the truth, taken from what was meant, never from what
-//! a decoder reads.
+//! Counts the truth during generation, from the intended packets and never from decoded ones.
 
 use super::lost::{LossPoint, Lost, PacketKind};
 use super::packet::Packet;
@@ -12,9 +11,9 @@ use serde::Serialize;
 /// Packets and bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Volume {
-    /// How many packets.
+    /// The number of packets.
     pub packets: u64,
-    /// Bytes of their frames, without what a mirror puts around them.
+    /// Bytes of their frames, without the encapsulation of the mirror.
     pub frame_bytes: u64,
     /// Bytes of payload, without extension headers, pad and ICRC.
     pub payload_bytes: u64,
@@ -31,7 +30,7 @@ impl Volume {
 /// Times between a request at the tap and its answer there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Delays {
-    /// How many there are.
+    /// The number of samples.
     pub samples: u64,
     /// The shortest, in nanoseconds.
     pub min_ns: u64,
@@ -65,32 +64,32 @@ pub struct Direction {
     pub volume: Volume,
     /// Payload of PSNs that had not passed before.
     pub unique_payload_bytes: u64,
-    /// Packets whose name has LAST or ONLY in it, CM datagrams not included.
+    /// Packets whose opcode has LAST or ONLY, without CM datagrams.
     pub messages: u64,
     /// Those of them whose PSN had not passed before.
     pub unique_messages: u64,
-    /// Messages that this side knows to have arrived; where nothing is acknowledged, those sent.
-    /// READs and atomics count as well.
+    /// Messages that this side knows to have arrived; those sent, on services without acknowledgements.
+    /// Includes READs and atomics.
     pub completed_messages: u64,
-    /// Packets that the sender had sent before.
+    /// Retransmitted packets.
     pub retransmitted_packets: u64,
-    /// Packets that passed behind a later one, though sent before it and for the first time.
+    /// Packets that passed after a later one, although sent before it and for the first time.
     pub out_of_order_packets: u64,
-    /// Copies that the network made, and packets that passed behind their own retransmission.
+    /// Copies that the network made, and packets that passed after their own retransmission.
     pub duplicate_packets: u64,
-    /// Request packets with a PSN that a request packet had shown before.
+    /// Request packets with a PSN that an earlier request packet had.
     pub repeated_request_psns: u64,
     /// Packets lost between their sender and the tap.
     pub lost_before_tap: u64,
     /// Packets lost between the tap and their receiver.
     pub lost_after_tap: u64,
-    /// Packets that passed the tap but not the mirror; they are counted nowhere else.
+    /// Packets that passed the tap but not the mirror; counted nowhere else.
     pub lost_by_mirror: u64,
     /// Request PSNs below the highest that never passed.
     pub lost_gap_psns: u64,
-    /// How often the requester's timer ran out.
+    /// How often the requester's timer expired.
     pub timeouts: u64,
-    /// Packets with a wrong ICRC, kept whole or not.
+    /// Packets with a wrong ICRC, truncated or not.
     pub damaged_packets: u64,
     /// Request packets marked with congestion experienced.
     pub ce_packets: u64,
@@ -104,16 +103,16 @@ pub struct Direction {
     pub rnr_nak: u64,
     /// NAKs sent that end the connection.
     pub nak_fatal: u64,
-    /// From this side's requests to their acknowledgements: PSNs that passed once, answered by a
-    /// packet that names them.
+    /// From this side's requests to their acknowledgements: PSNs that passed once and that a packet
+    /// acknowledges by number.
     pub rtt: Delays,
     /// From this side's READ and atomic requests to the first packet of their responses.
     pub response_delay: Delays,
-    /// Each packet that was lost, as many as are listed: the first.
+    /// The first lost packets, up to the limit of the list.
     pub lost: Vec<Lost>,
 }
 
-/// The most lost packets that are listed a direction, 480 KiB.
+/// The maximum number of lost packets listed for a direction, 480 KiB.
 const LOST_MAX: usize = 10_000;
 
 impl Direction {
@@ -124,7 +123,7 @@ impl Direction {
         }
     }
 
-    /// A packet passed the tap that was sent behind what was lost on the way there.
+    /// A packet passed the tap that was sent after a packet lost upstream.
     fn follow(&mut self, of: PacketKind, sequence: u64, go: u32) {
         let all = self.lost.iter_mut().rev();
         for lost in all
@@ -136,7 +135,7 @@ impl Direction {
         }
     }
 
-    /// What passed the tap and was lost behind it is asked for.
+    /// A packet lost downstream of the tap is requested again.
     fn refuse(&mut self, of: PacketKind, sequence: u64) {
         let mut all = self.lost.iter_mut().rev();
         let behind = |lost: &&mut Lost| {
@@ -150,21 +149,21 @@ impl Direction {
     }
 }
 
-/// The two directions of a connection, and which PSNs of each channel passed.
+/// The two directions of a connection, and the PSNs of each channel that passed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ledger {
     pub(super) directions: [Direction; 2],
     requests: [Seen; 2],
     responses: [Seen; 2],
-    /// PSNs that requests for the rest of a READ have shown: few, for each took a lost response.
+    /// PSNs of requests for the rest of a READ: few, because each needs a lost response.
     rests: Vec<(usize, u64)>,
 }
 
-/// The most of them that are remembered, 64 KiB.
+/// The maximum number of them, 64 KiB.
 const RESTS_MAX: usize = 4096;
 
 impl Ledger {
-    /// Counts what passed the tap at `now`. Whether its PSN passed for the first time.
+    /// Counts what passed the tap at `now`. Returns whether its PSN passed for the first time.
     pub(super) fn count(
         &mut self,
         now: u64,
@@ -283,8 +282,8 @@ impl Ledger {
         fair
     }
 
-    /// Both directions, with what can be known at the end alone; `start_psns` are those of either
-    /// side's requests.
+    /// Both directions with the counts known only at the end; `start_psns` are those of either side's
+    /// requests.
     pub(super) fn finished(&self, start_psns: [u32; 2]) -> [Direction; 2] {
         let mut directions = self.directions.clone();
         for (side, direction) in directions.iter_mut().enumerate() {

@@ -1,20 +1,20 @@
-//! What passes the tap, and how it came to.
+//! What passes the tap, and why.
 
 use super::fate::Fate;
 use super::message::Request;
 use super::responder::Replied;
 use super::session::Datagram;
 
-/// How a packet came to pass the tap.
+/// Why a packet passes the tap.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Cause {
-    /// As it should.
+    /// Transmitted for the first time.
     Original,
-    /// Its sender has sent it before.
+    /// Retransmitted by its sender.
     Retransmission,
-    /// The network made a second one.
+    /// Duplicated by the network.
     Copy,
-    /// Behind packets that were sent after it.
+    /// Overtaken by packets sent after it.
     Late,
 }
 
@@ -30,7 +30,7 @@ pub(super) enum Content {
 /// Something that passes the tap.
 #[derive(Clone, Debug)]
 pub(super) struct Tapped {
-    /// Whose requests it is about: 0 the first side's, 1 the second's.
+    /// The side whose requests it belongs to: 0 the first, 1 the second.
     pub(super) channel: usize,
     pub(super) content: Content,
     pub(super) cause: Cause,
@@ -38,7 +38,7 @@ pub(super) struct Tapped {
 }
 
 impl Tapped {
-    /// Which side sent it.
+    /// The side that sent it.
     pub(super) fn from(&self) -> usize {
         match &self.content {
             Content::Request(_) => self.channel,

@@ -1,4 +1,4 @@
-//! The truth file: what was generated, with the keys of the recorded captures' truth and more.
+//! The truth file: the generated traffic, with the keys of the recorded captures' truth and more.
 
 use super::scenario::group::Service;
 use super::tally::{Direction, Volume};
@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::net::IpAddr;
 
-/// What a capture holds, counted while it was generated.
+/// The content of a capture, counted while it was generated.
 ///
-/// Times are in nanoseconds since 1970. Bytes of frames do not include what a mirror puts around
-/// them. A packet counts where the tap saw it and the mirror kept it.
+/// Times are in nanoseconds since 1970. Bytes of frames do not include the encapsulation of a mirror.
+/// A packet counts if the tap saw it and the mirror delivered it.
 #[derive(Clone, Debug, Serialize)]
 pub struct Truth {
     /// Name of the scenario.
@@ -23,15 +23,15 @@ pub struct Truth {
     pub roce_packets: u64,
     /// Other frames.
     pub not_roce: u64,
-    /// Packets with a wrong ICRC, as far as it was kept.
+    /// Packets with a wrong ICRC, if it was captured.
     pub icrc_bad: u64,
-    /// Packets whose ICRC was not kept.
+    /// Packets whose ICRC was not captured.
     pub icrc_unverifiable: u64,
-    /// Packets whose name has LAST or ONLY in it.
+    /// Packets whose opcode has LAST or ONLY.
     pub messages: u64,
     /// Distinct VLAN ids, VNI, addresses, UDP source port and destination queue pair.
     pub flows: u64,
-    /// Request packets with a PSN that a request packet had shown before.
+    /// Request packets with a PSN that an earlier request packet had.
     pub repeated_request_psns: u64,
     /// Packets of each opcode.
     pub opcodes: BTreeMap<String, Volume>,
@@ -39,7 +39,7 @@ pub struct Truth {
     pub aeth: BTreeMap<&'static str, u64>,
     /// RNR NAKs of each encoded timer.
     pub rnr_timers: BTreeMap<String, u64>,
-    /// The flows with the most frame bytes, the greatest first.
+    /// The flows with the most frame bytes, in descending order.
     pub top_flows: Vec<FlowTruth>,
     /// Time of the first frame.
     pub first_ns: u64,
@@ -51,13 +51,13 @@ pub struct Truth {
     pub encapsulations: BTreeMap<&'static str, u64>,
     /// Length of a window.
     pub window_ns: u64,
-    /// Windows that hold frames.
+    /// Windows with frames.
     pub windows: Vec<Window>,
-    /// The windows of some flows: as many as `truth.series` says, the first to be made.
+    /// The windows of the first `truth.series` flows.
     pub series: Vec<Series>,
-    /// How many connections were made, packets or not.
+    /// The number of connections, with or without packets.
     pub connections_total: u64,
-    /// Some connections: as many as `truth.connections` says, the first to be made.
+    /// The first `truth.connections` connections.
     pub connections: Vec<ConnectionTruth>,
 }
 
@@ -72,7 +72,7 @@ impl Truth {
     }
 }
 
-/// What went wrong, over all directions: see [`Direction`].
+/// Losses and other faults over all directions: see [`Direction`].
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 #[expect(missing_docs, reason = "the fields are those of Direction, added up")]
 pub struct Losses {
@@ -103,7 +103,7 @@ impl Losses {
     }
 }
 
-/// What tells a flow from another.
+/// The identity of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 pub struct FlowId {
     /// Source address.
@@ -122,20 +122,20 @@ pub struct FlowId {
     pub vni: Option<u32>,
 }
 
-/// A flow and how much of it there is.
+/// A flow and its volume.
 #[derive(Clone, Debug, Serialize)]
 pub struct FlowTruth {
-    /// Which flow.
+    /// The flow.
     #[serde(flatten)]
     pub id: FlowId,
     /// All of it.
     #[serde(flatten)]
     pub volume: Volume,
-    /// Packets whose name has LAST or ONLY in it.
+    /// Packets whose opcode has LAST or ONLY.
     pub messages: u64,
 }
 
-/// A window and what it holds.
+/// A window and its content.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Window {
     /// When it begins.
@@ -145,16 +145,16 @@ pub struct Window {
     /// RoCEv2 packets.
     #[serde(flatten)]
     pub volume: Volume,
-    /// Packets whose name has LAST or ONLY in it.
+    /// Packets whose opcode has LAST or ONLY.
     pub messages: u64,
-    /// Flows that have a packet in it.
+    /// Flows with a packet in it.
     pub flows: u64,
 }
 
 /// A flow, window by window.
 #[derive(Clone, Debug, Serialize)]
 pub struct Series {
-    /// Which flow.
+    /// The flow.
     #[serde(flatten)]
     pub id: FlowId,
     /// The windows in which it has packets.
@@ -166,7 +166,7 @@ pub struct Series {
 pub struct SeriesWindow {
     /// When the window begins.
     pub start_ns: u64,
-    /// The flow's part.
+    /// The flow's share.
     #[serde(flatten)]
     pub volume: Volume,
     /// Its frame bytes as a rate over the window, in bits a second.
@@ -203,9 +203,9 @@ pub struct EndTruth {
     pub ip: IpAddr,
     /// Its queue pair.
     pub qpn: u32,
-    /// The UDP source port of what it sends.
+    /// Its UDP source port.
     pub udp_src_port: u16,
-    /// First PSN of its requests, none where it sends none.
+    /// First PSN of its requests; `None` if it sends none.
     pub start_psn: Option<u32>,
 }
 

@@ -1,7 +1,7 @@
-//! What a network card says of itself, and the one thing that a capture changes in it.
+//! What a network card reports, and the one setting that a capture changes.
 //!
-//! The kernel answers two ways, netlink and the older `SIOCETHTOOL`. Netlink libraries bring an async
-//! runtime with them; every question asked here has an answer of fixed size the older way.
+//! The kernel offers netlink and the older `SIOCETHTOOL`. Netlink libraries bring an async
+//! runtime with them; every query here has an answer of fixed size with the older call.
 
 use crate::interface::Interface;
 use crate::request;
@@ -31,18 +31,18 @@ const HASH_SOURCE_PORT: u32 = 1 << 6;
 /// Descriptors of the receive ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ring {
-    /// As many as there are.
+    /// Descriptors in use.
     pub now: u32,
-    /// As many as there can be.
-    pub most: u32,
+    /// The maximum that the driver supports.
+    pub max: u32,
 }
 
-/// When the card interrupts.
+/// Interrupt moderation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Coalescing {
-    /// Microseconds that a frame waits for others.
+    /// Microseconds that a frame waits for more frames.
     pub rx_usecs: u32,
-    /// Frames that end the wait.
+    /// The number of frames that ends the wait.
     pub rx_frames: u32,
     /// Whether the card chooses both.
     pub adaptive: bool,
@@ -58,10 +58,10 @@ pub enum Ip {
 }
 
 impl Interface {
-    /// Its driver.
+    /// The name of the driver.
     ///
     /// # Errors
-    /// The driver does not tell; so with all of these.
+    /// The driver does not report it; the same holds for all queries here.
     pub fn driver(&self) -> io::Result<String> {
         let mut answer = [0; DRIVER_BYTES / 4];
         self.ask(GET_DRIVER, &mut answer)?;
@@ -78,7 +78,7 @@ impl Interface {
         self.ask(GET_RING, &mut answer)?;
         Ok(Ring {
             now: answer[5],
-            most: answer[1],
+            max: answer[1],
         })
     }
 
@@ -107,7 +107,7 @@ impl Interface {
         })
     }
 
-    /// Whether the queue of a UDP datagram hangs on its source port.
+    /// Whether the UDP source port is part of the receive hash.
     ///
     /// # Errors
     /// As above.
@@ -128,7 +128,7 @@ impl Interface {
         Ok(data & u64::from(HASH_SOURCE_PORT) != 0)
     }
 
-    /// Whether frames may be merged behind the driver.
+    /// Whether GRO is on: the kernel may merge frames after the driver.
     ///
     /// # Errors
     /// As above.
@@ -136,7 +136,7 @@ impl Interface {
         Ok(self.value(GET_GRO)? != 0)
     }
 
-    /// Whether the card itself may merge frames.
+    /// Whether LRO is on: the card may merge frames.
     ///
     /// # Errors
     /// As above.
@@ -144,7 +144,7 @@ impl Interface {
         Ok(self.value(GET_FLAGS)? & FLAG_LRO != 0)
     }
 
-    /// Whether VLAN tags are taken out of frames before XDP sees them.
+    /// Whether the card removes VLAN tags before XDP sees the frame.
     ///
     /// # Errors
     /// As above.
@@ -152,10 +152,10 @@ impl Interface {
         Ok(self.value(GET_FLAGS)? & FLAG_RX_VLAN != 0)
     }
 
-    /// Has VLAN tags taken out, or left in. Takes `CAP_NET_ADMIN`.
+    /// Turns the removal of VLAN tags on or off. Needs `CAP_NET_ADMIN`.
     ///
     /// # Errors
-    /// The driver cannot, or may not, be changed.
+    /// The driver does not support the change, or the process may not make it.
     pub fn set_strips_vlan(&self, strips: bool) -> io::Result<()> {
         let flags = self.value(GET_FLAGS)?;
         let flags = if strips {
@@ -164,7 +164,7 @@ impl Interface {
             flags & !FLAG_RX_VLAN
         };
         self.ask(SET_FLAGS, &mut [0, flags])?;
-        // Some drivers say yes and do nothing.
+        // Some drivers report success and do nothing.
         if self.strips_vlan()? == strips {
             Ok(())
         } else {
@@ -172,7 +172,7 @@ impl Interface {
         }
     }
 
-    /// Whether the card can tell when it received a frame.
+    /// Whether the card can timestamp received frames.
     ///
     /// # Errors
     /// As above.
@@ -182,7 +182,7 @@ impl Interface {
         Ok(answer[1] & libc::SOF_TIMESTAMPING_RX_HARDWARE != 0)
     }
 
-    /// Whether the driver stamps a frame when it hands it to the card.
+    /// Whether the driver timestamps a frame when it hands it to the card.
     ///
     /// # Errors
     /// As above.
@@ -192,7 +192,7 @@ impl Interface {
         Ok(answer[1] & libc::SOF_TIMESTAMPING_TX_SOFTWARE != 0)
     }
 
-    /// Whether the card stamps every frame now, sent and received.
+    /// Whether the card currently timestamps every frame, sent and received.
     ///
     /// # Errors
     /// As above.
@@ -243,13 +243,13 @@ impl Interface {
         Ok(answer[1])
     }
 
-    /// Asks with a structure of words whose first is the command.
+    /// Sends a query: a structure of words that begins with the command.
     fn ask(&self, command: u32, words: &mut [u32]) -> io::Result<()> {
         let name = self.current_name().ok_or(io::ErrorKind::NotFound)?;
         if let Some(first) = words.first_mut() {
             *first = command;
         }
-        // SAFETY: there are as many words as the structure of this command has, or more; where its
+        // SAFETY: there are at least as many words as the structure of this command has; where its
         // length depends on a count, that count is in them.
         unsafe { request::exchange(&name, libc::SIOCETHTOOL, words) }
     }

@@ -1,14 +1,14 @@
-//! Network interfaces: which there are, how they are, and what a capture may do to them.
+//! Network interfaces: their state, and what a capture may change.
 //!
-//! Everything is asked of the network namespace this process is in; where `/sys` shows another one,
-//! what it would say is taken as unknown.
+//! All answers are about the network namespace of this process; where `/sys` shows another one, the
+//! answer is "unknown".
 
 use crate::listing::{self, Listed};
 use crate::{packet, request};
 use std::fs;
 use std::io;
 
-/// An interface, by index: it may be renamed meanwhile.
+/// An interface, by index: it may be renamed during a capture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interface {
     /// Its index.
@@ -17,14 +17,14 @@ pub struct Interface {
     pub name: String,
 }
 
-/// How an interface is.
+/// The state of an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// It carries frames.
+    /// Enabled, with a carrier.
     Up,
-    /// It is there, and carries none.
+    /// Disabled or without a carrier.
     Down,
-    /// It is no longer there.
+    /// It no longer exists.
     Gone,
 }
 
@@ -41,7 +41,7 @@ impl Interface {
     /// Finds an interface.
     ///
     /// # Errors
-    /// There is none of that name, or they cannot be listed.
+    /// There is no interface of that name, or the kernel refuses.
     pub fn find(name: &str) -> io::Result<Self> {
         let mut all = listing::list()?.into_iter();
         let found = all.find(|listed| listed.name == name);
@@ -53,7 +53,7 @@ impl Interface {
     /// Every interface but the loopback, in the order of their indexes.
     ///
     /// # Errors
-    /// They cannot be listed.
+    /// The kernel refuses.
     pub fn all() -> io::Result<Vec<Self>> {
         let all = listing::list()?.into_iter();
         let mut all: Vec<Self> = all
@@ -64,20 +64,20 @@ impl Interface {
         Ok(all)
     }
 
-    /// How the kernel lists it now; `None` when it is gone.
+    /// Its current flags and addresses; `None` when it is gone.
     #[must_use]
     pub fn listed(&self) -> Option<Listed> {
         let mut all = listing::list().ok()?.into_iter();
         all.find(|listed| listed.index == self.index)
     }
 
-    /// The name it has now; `None` when it is gone.
+    /// Its current name; `None` when it is gone.
     #[must_use]
     pub fn current_name(&self) -> Option<String> {
         Some(self.listed()?.name)
     }
 
-    /// The longest packet that it takes, in bytes without the Ethernet header.
+    /// The MTU in bytes.
     ///
     /// # Errors
     /// It is gone.
@@ -94,7 +94,7 @@ impl Interface {
         Ok(listed.is_ethernet())
     }
 
-    /// How it is now, whatever its name.
+    /// Its current state.
     #[must_use]
     pub fn state(&self) -> State {
         match self.listed() {
@@ -104,7 +104,7 @@ impl Interface {
         }
     }
 
-    /// Frames that it has dropped since it exists, before the kernel saw them.
+    /// Frames that the card or driver has dropped since the interface exists.
     #[must_use]
     pub fn dropped(&self) -> Option<u64> {
         let name = self.current_name()?;
@@ -120,13 +120,13 @@ impl Interface {
         Some(counts.get(3)? + counts.get(4)?)
     }
 
-    /// Why frames must reach the kernel behind us; `None` where nothing there waits for them.
+    /// Why the kernel needs the frames of this interface; `None` where dropping them harms nothing.
     #[must_use]
     pub fn in_use(&self) -> Option<String> {
         let directory = format!("/sys/class/net/{}", self.name);
         let seen = fs::read_to_string(format!("{directory}/ifindex")).ok();
         if seen.and_then(|index| index.trim().parse().ok()) != Some(self.index) {
-            return Some("/sys does not show it, so what uses it is not known".into());
+            return Some("/sys does not show it, so its use is unknown".into());
         }
         if let Ok(master) = fs::read_link(format!("{directory}/master")) {
             let master = master.file_name().unwrap_or_default().to_string_lossy();
@@ -141,13 +141,13 @@ impl Interface {
         default_route(&self.name).then(|| "it carries a default route".into())
     }
 
-    /// Has the interface take frames for any destination, until what is returned is dropped: also
-    /// when the process is killed.
+    /// Makes the interface accept frames for any destination until the result is dropped or the
+    /// process ends.
     ///
     /// # Errors
     /// `CAP_NET_RAW` is missing, or the interface is gone.
     pub fn promiscuous(&self) -> io::Result<Promiscuous> {
-        // It is not bound, so it queues no frame.
+        // Not bound, so it queues no frames.
         let socket = packet::Socket::open()?;
         let membership = libc::packet_mreq {
             mr_ifindex: self.index.cast_signed(),
@@ -160,7 +160,7 @@ impl Interface {
     }
 }
 
-/// An interface that takes frames for any destination.
+/// Keeps an interface in promiscuous mode.
 #[derive(Debug)]
 pub struct Promiscuous {
     _socket: packet::Socket,

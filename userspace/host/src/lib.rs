@@ -9,7 +9,7 @@
 //! | [`privileges`] | capabilities: what a task needs, what is missing, and how to give them up |
 //! | [`doctor`] | checks of the kernel, its limits and an interface, with the command that fixes each problem |
 //!
-//! No other crate asks the operating system about interfaces, drivers or privileges. Every answer is that of
+//! No other crate asks the operating system about interfaces, drivers or privileges. Every answer is about
 //! the network namespace of this process.
 
 pub mod doctor;

@@ -11,7 +11,7 @@ pub struct Listed {
     pub index: u32,
     /// Its name.
     pub name: String,
-    /// Its MAC address, where it has one of six bytes.
+    /// Its MAC address, if that has six bytes.
     pub mac: Option<[u8; 6]>,
     /// Its IP addresses.
     pub addresses: Vec<IpAddr>,
@@ -110,7 +110,7 @@ enum Address {
     Ip(IpAddr),
 }
 
-/// An address of a family that is known here.
+/// An address of a supported family.
 ///
 /// # Safety
 /// `address` is null, or valid and of the type of its family.

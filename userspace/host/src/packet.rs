@@ -1,4 +1,4 @@
-//! Packet sockets: frames of one interface, whole.
+//! Packet sockets: whole frames of one interface.
 
 use crate::request;
 use std::io;
@@ -23,7 +23,7 @@ pub enum Receive {
     Everything,
 }
 
-/// A packet socket. It takes `CAP_NET_RAW` to open.
+/// A packet socket. Opening one needs `CAP_NET_RAW`.
 #[derive(Debug)]
 pub struct Socket {
     fd: OwnedFd,
@@ -69,7 +69,7 @@ impl Socket {
         answer(bound)
     }
 
-    /// Leaves out frames that this host sends.
+    /// Excludes frames that this host sends.
     ///
     /// # Errors
     /// The kernel is older than 4.20.
@@ -106,7 +106,7 @@ impl Socket {
         }
     }
 
-    /// Frames that found no room, since the socket was opened.
+    /// Frames dropped because the socket was full, since it was opened.
     ///
     /// # Errors
     /// The kernel refuses.

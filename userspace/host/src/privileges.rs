@@ -7,7 +7,7 @@ use std::io;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capability {
     set: CapabilitySet,
-    /// Its name, as `setcap` takes it.
+    /// Its name in the notation of `setcap`.
     pub name: &'static str,
 }
 
@@ -15,15 +15,15 @@ const NET_ADMIN: Capability = capability(CapabilitySet::NET_ADMIN, "cap_net_admi
 const NET_RAW: Capability = capability(CapabilitySet::NET_RAW, "cap_net_raw");
 const BPF: Capability = capability(CapabilitySet::BPF, "cap_bpf");
 
-/// What XDP takes: the program and its maps, the attachment, promiscuous mode.
+/// Needed for XDP: the program and its maps, the attachment, promiscuous mode.
 pub const XDP: [Capability; 3] = [BPF, NET_ADMIN, NET_RAW];
-/// With it the verifier adds no barriers against speculation to a program.
+/// With this capability the verifier adds no speculation barriers to a program.
 pub const TRUST: Capability = capability(CapabilitySet::PERFMON, "cap_perfmon");
-/// What sending live frames takes: the program, the count of what the driver took, the redirection.
+/// Needed to send live frames: the program, the count of accepted frames, the redirection.
 pub const LIVE_FRAMES: [Capability; 3] = [BPF, TRUST, NET_ADMIN];
-/// What the settings of an interface take.
+/// Needed to change the settings of an interface.
 pub const SETTINGS: [Capability; 1] = [NET_ADMIN];
-/// What `AF_PACKET` takes.
+/// Needed for `AF_PACKET`.
 pub const AF_PACKET: [Capability; 1] = [NET_RAW];
 
 const fn capability(set: CapabilitySet, name: &'static str) -> Capability {
@@ -40,8 +40,8 @@ pub fn missing(needed: &[Capability]) -> io::Result<Vec<Capability>> {
     Ok(missing.copied().collect())
 }
 
-/// Gives up every capability of this thread and those it starts, for good. It keeps only the one by which
-/// root writes into any directory, for a dataset may have to go there.
+/// Gives up every capability of this thread and its children permanently, except the one that lets
+/// root write into any directory, where a dataset may have to go.
 ///
 /// # Errors
 /// The kernel refuses.
@@ -49,7 +49,7 @@ pub fn drop_all() -> io::Result<()> {
     keep_set(CapabilitySet::DAC_OVERRIDE)
 }
 
-/// Gives up every capability of this thread and those it starts but for `kept`, for good.
+/// Gives up every capability of this thread and its children permanently, except `kept`.
 ///
 /// # Errors
 /// The kernel refuses.
@@ -68,7 +68,7 @@ fn keep_set(kept: CapabilitySet) -> io::Result<()> {
     Ok(set_capabilities(None, sets)?)
 }
 
-/// Does `work` while this thread does without a capability, which it takes up again afterwards.
+/// Runs `work` without a capability, then restores it.
 ///
 /// # Errors
 /// The kernel refuses.
@@ -83,7 +83,7 @@ pub fn without<R>(capability: Capability, work: impl FnOnce() -> R) -> io::Resul
     Ok(result)
 }
 
-/// The command that gives this program `needed`.
+/// The command that grants this program `needed`.
 #[must_use]
 pub fn grant(needed: &[Capability]) -> String {
     let names: Vec<&str> = needed.iter().map(|capability| capability.name).collect();

@@ -1,4 +1,4 @@
-//! Questions about an interface by `ioctl` (`man 7 netdevice`).
+//! Queries about an interface by `ioctl` (`man 7 netdevice`).
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -23,10 +23,10 @@ pub(crate) fn mtu(name: &str) -> io::Result<u32> {
     Ok(unsafe { request.ifr_ifru.ifru_mtu }.unsigned_abs())
 }
 
-/// Has the kernel read and write `answer`.
+/// Makes a call in which the kernel reads and writes `answer`.
 ///
 /// # Safety
-/// `answer` is what `call` expects, and as long.
+/// `answer` has the type that `call` expects.
 pub(crate) unsafe fn exchange<T: ?Sized>(
     name: &str,
     call: libc::c_ulong,
@@ -34,7 +34,7 @@ pub(crate) unsafe fn exchange<T: ?Sized>(
 ) -> io::Result<()> {
     let mut request = named(name);
     request.ifr_ifru.ifru_data = std::ptr::from_mut(answer).cast();
-    // SAFETY: the caller vouches for the answer, which lives until the call is over.
+    // SAFETY: the caller guarantees the type of the answer, which outlives the call.
     unsafe { ask(call, &mut request) }
 }
 
@@ -52,7 +52,7 @@ fn named(name: &str) -> libc::ifreq {
 /// The request's union is what `call` expects.
 unsafe fn ask(call: libc::c_ulong, request: &mut libc::ifreq) -> io::Result<()> {
     let socket = socket(libc::AF_INET, libc::SOCK_DGRAM)?;
-    // SAFETY: the caller vouches for the request.
+    // SAFETY: the caller guarantees the request.
     match unsafe { libc::ioctl(socket.as_raw_fd(), call as libc::Ioctl, request) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),

@@ -109,19 +109,19 @@ pub enum MadError {
 /// A CM datagram.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Mad<'a> {
-    /// What is asked for: [`METHOD_SEND`] in all of CM.
+    /// The method: [`METHOD_SEND`] in all of CM.
     pub method: u8,
     /// Status of the method, 0 for success.
     pub status: u16,
-    /// Ties the messages of one connection's set-up together; each side's disconnection has its own.
+    /// Links the messages of one connection's setup; each side's disconnection has its own.
     pub transaction_id: u64,
     /// Attribute modifier, 0 in all of CM.
     pub modifier: u32,
-    /// What it says.
+    /// Its content.
     pub message: Message<'a>,
 }
 
-/// What a CM datagram says.
+/// The content of a CM datagram.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Message<'a> {
     /// REQ.
@@ -142,11 +142,11 @@ pub enum Message<'a> {
     SidrRequest(SidrRequest<'a>),
     /// `SIDR_REP`.
     SidrReply(SidrReply<'a>),
-    /// A message that is not read: path migration, and what came later.
+    /// An unsupported message: path migration, and later additions.
     Other {
-        /// What kind it is.
+        /// Its kind.
         attribute: Attribute,
-        /// All behind the common header.
+        /// All bytes after the common header.
         bytes: &'a [u8],
     },
 }
@@ -164,10 +164,10 @@ impl<'a> Mad<'a> {
         }
     }
 
-    /// Reads the payload of a `UD_SEND_ONLY` to QP 1. Bytes behind the datagram are ignored.
+    /// Reads the payload of a `UD_SEND_ONLY` to QP 1. Ignores bytes after the datagram.
     ///
     /// # Errors
-    /// [`MadError`]: the payload is too short, or is no CM datagram.
+    /// [`MadError`]: the payload is too short or not a CM datagram.
     pub fn read(payload: &'a [u8]) -> Result<Self, MadError> {
         let Some((header, rest)) = payload.split_first_chunk::<HEADER_BYTES>() else {
             return Err(MadError::Short {
@@ -248,7 +248,7 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// What kind it is.
+    /// Its kind.
     #[must_use]
     pub const fn attribute(&self) -> Attribute {
         match self {

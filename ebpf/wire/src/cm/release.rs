@@ -1,5 +1,4 @@
-//! How a connection does not come to be, or ends: REJ, DREQ and DREP (IBTA volume 1, 12.6.7,
-//! 12.6.10, 12.6.11).
+//! Refusal and end of a connection: REJ, DREQ and DREP (IBTA volume 1, 12.6.7, 12.6.10, 12.6.11).
 
 use super::field::{CommunicationId, Fields, FieldsMut};
 use crate::number::Qpn;
@@ -13,16 +12,16 @@ const INFORMATION_BYTES: usize = 72;
 pub struct RejectReason(pub u16);
 
 impl RejectReason {
-    /// The peer took too long.
+    /// The peer timed out.
     pub const TIMEOUT: Self = Self(4);
-    /// Nobody serves this service id.
+    /// No application serves this service id.
     pub const INVALID_SERVICE_ID: Self = Self(8);
     /// The other side sent a REQ for the same connection, or this one's state is gone.
     pub const STALE_CONNECTION: Self = Self(10);
     /// The application refused.
     pub const CONSUMER: Self = Self(28);
 
-    /// What it means, in the words of the specification.
+    /// Its name in the specification.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self.0 {
@@ -64,20 +63,20 @@ impl RejectReason {
     }
 }
 
-/// REJ: no.
+/// REJ: one side refuses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Reject<'a> {
-    /// The sender's number for the connection, 0 where it gave none.
+    /// The sender's number for the connection, 0 if it has none.
     pub local_id: CommunicationId,
     /// The receiver's number for it.
     pub remote_id: CommunicationId,
     /// Which message: 0 a REQ, 1 a REP, 2 none (a timeout, say).
     pub message: u8,
-    /// How many bytes of additional information count, 7 bits.
+    /// The valid bytes of additional information, 7 bits.
     pub information_bytes: u8,
     /// Why.
     pub reason: RejectReason,
-    /// What would have been accepted, 72 bytes.
+    /// The acceptable value, 72 bytes.
     pub information: &'a [u8],
     /// The application's, 148 bytes.
     pub private_data: &'a [u8],

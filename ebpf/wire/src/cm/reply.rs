@@ -1,4 +1,4 @@
-//! What follows a REQ on the good way: MRA, REP and RTU (IBTA volume 1, 12.6.6, 12.6.8, 12.6.9).
+//! The messages after an accepted REQ: MRA, REP and RTU (IBTA volume 1, 12.6.6, 12.6.8, 12.6.9).
 
 use super::field::{CommunicationId, Fields, FieldsMut};
 use crate::number::{Psn, Qpn};
@@ -44,25 +44,25 @@ pub struct Reply<'a> {
     pub local_id: CommunicationId,
     /// The active side's, from its REQ.
     pub remote_id: CommunicationId,
-    /// Queue key, of datagrams alone.
+    /// Queue key, only for datagrams.
     pub queue_key: u32,
     /// The passive side's queue pair.
     pub local_qpn: Qpn,
-    /// Local end-to-end context, of RD alone.
+    /// Local end-to-end context, only for RD.
     pub local_eecn: u32,
     /// First PSN of the passive side's requests.
     pub starting_psn: Psn,
-    /// How many READs and atomics the passive side can answer at a time.
+    /// The number of READs and atomics that the passive side can answer concurrently.
     pub responder_resources: u8,
-    /// How many READs and atomics the passive side will have under way.
+    /// The number of READs and atomics that the passive side will have in flight.
     pub initiator_depth: u8,
     /// Encoded time the passive side may take to acknowledge, 5 bits: 4.096 µs × 2^n.
     pub target_ack_delay: u8,
-    /// What became of the alternate path: 0 accepted, 1 not supported, 2 rejected.
+    /// Status of the alternate path: 0 accepted, 1 not supported, 2 rejected.
     pub failover_accepted: u8,
     /// Whether the passive side sends end-to-end credits.
     pub flow_control: bool,
-    /// How often to resend after an RNR NAK, 3 bits; 7 for ever.
+    /// The number of retries after an RNR NAK, 3 bits; 7 is unlimited.
     pub rnr_retry_count: u8,
     /// The passive side's queue pair has a shared receive queue.
     pub shared_receive_queue: bool,

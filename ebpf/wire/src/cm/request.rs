@@ -3,7 +3,7 @@
 use super::field::{CommunicationId, Fields, FieldsMut};
 use crate::number::{Psn, Qpn};
 
-/// The service a connection runs (IBTA volume 1, 12.7.6), its extension included.
+/// The transport service of a connection (IBTA volume 1, 12.7.6), including its extension.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum TransportService {
     /// Reliable connection.
@@ -41,7 +41,7 @@ impl TransportService {
     }
 }
 
-/// A way through the fabric, as the active side sees it.
+/// A path through the fabric, as seen by the active side.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Path {
     /// LID of the active side's port; 0xffff on RoCE.
@@ -125,21 +125,21 @@ impl Path {
 pub struct Request<'a> {
     /// The active side's number for the connection.
     pub local_id: CommunicationId,
-    /// Which service is asked for: see [`ip::Service`](super::ip::Service).
+    /// The requested service: see [`ip::Service`](super::ip::Service).
     pub service_id: u64,
     /// GUID of the active side's adapter.
     pub local_ca_guid: u64,
-    /// Queue key, of datagrams alone.
+    /// Queue key, only for datagrams.
     pub queue_key: u32,
     /// The active side's queue pair.
     pub local_qpn: Qpn,
-    /// How many READs and atomics the active side can answer at a time.
+    /// The number of READs and atomics that the active side can answer concurrently.
     pub responder_resources: u8,
-    /// Local end-to-end context, of RD alone.
+    /// Local end-to-end context, only for RD.
     pub local_eecn: u32,
-    /// How many READs and atomics the active side will have under way.
+    /// The number of READs and atomics that the active side will have in flight.
     pub initiator_depth: u8,
-    /// Remote end-to-end context, of RD alone.
+    /// Remote end-to-end context, only for RD.
     pub remote_eecn: u32,
     /// Encoded time in which the passive side should answer, 5 bits.
     pub remote_response_timeout: u8,
@@ -151,7 +151,7 @@ pub struct Request<'a> {
     pub starting_psn: Psn,
     /// Encoded time in which the active side will answer, 5 bits.
     pub local_response_timeout: u8,
-    /// How often to resend, 3 bits.
+    /// The number of retries, 3 bits.
     pub retry_count: u8,
     /// Partition key.
     pub partition_key: u16,
@@ -159,15 +159,15 @@ pub struct Request<'a> {
     pub path_mtu: u8,
     /// The RD channel exists already.
     pub rdc_exists: bool,
-    /// How often to resend after an RNR NAK, 3 bits; 7 for ever.
+    /// The number of retries after an RNR NAK, 3 bits; 7 is unlimited.
     pub rnr_retry_count: u8,
-    /// How often the active side will resend this message, 4 bits.
+    /// The number of retries of this message, 4 bits.
     pub max_cm_retries: u8,
     /// The active side's queue pair has a shared receive queue.
     pub shared_receive_queue: bool,
     /// The path.
     pub primary: Path,
-    /// A second path, [`Path::NONE`] where there is none.
+    /// A second path, or [`Path::NONE`].
     pub alternate: Path,
     /// The application's, 92 bytes.
     pub private_data: &'a [u8],
@@ -273,7 +273,7 @@ impl<'a> Request<'a> {
         fields.tail(140, self.private_data);
     }
 
-    /// The path MTU in bytes, `None` where the code is reserved.
+    /// The path MTU in bytes, `None` if the code is reserved.
     #[must_use]
     pub const fn path_mtu_bytes(&self) -> Option<u32> {
         match self.path_mtu {

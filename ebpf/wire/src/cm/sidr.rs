@@ -1,4 +1,4 @@
-//! Service id resolution: which queue pair takes the datagrams of a service (IBTA volume 1, 12.11).
+//! Service id resolution: the queue pair for the datagrams of a service (IBTA volume 1, 12.11).
 
 use super::field::{Fields, FieldsMut};
 use crate::number::Qpn;
@@ -6,14 +6,14 @@ use crate::number::Qpn;
 /// Bytes of additional information in a reply.
 const INFORMATION_BYTES: usize = 72;
 
-/// `SIDR_REQ`: who serves this?
+/// `SIDR_REQ`: asks for the queue pair of a service.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SidrRequest<'a> {
-    /// The asking side's number for the question.
+    /// The requester's number for the request.
     pub request_id: u32,
     /// Partition key.
     pub partition_key: u16,
-    /// The service asked for.
+    /// The requested service.
     pub service_id: u64,
     /// The application's, 216 bytes.
     pub private_data: &'a [u8],
@@ -37,19 +37,19 @@ impl<'a> SidrRequest<'a> {
     }
 }
 
-/// `SIDR_REP`: this queue pair does, or nobody.
+/// `SIDR_REP`: the queue pair of the service, or none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SidrReply<'a> {
-    /// The number of the question.
+    /// The number of the request.
     pub request_id: u32,
     /// 0 found, 1 not supported, 2 rejected by the application, 3 no queue pair, 4 asked elsewhere,
     /// 5 another version.
     pub status: u8,
-    /// How many bytes of additional information count.
+    /// The valid bytes of additional information.
     pub information_bytes: u8,
     /// The queue pair that serves.
     pub qpn: Qpn,
-    /// The service asked for.
+    /// The requested service.
     pub service_id: u64,
     /// Its queue key.
     pub queue_key: u32,

@@ -15,7 +15,7 @@ use rocescope_wire::{
     Bth, Opcode, Operation, Packet, Position, Psn, Qpn, ROCE_UDP_PORT, Stream, Suffix, Transport,
 };
 
-/// What stands behind the UDP header, written with `wire`.
+/// The payload of the UDP header, written with `wire`.
 #[derive(Clone, Debug)]
 pub(crate) struct Transported {
     bth: Bth,

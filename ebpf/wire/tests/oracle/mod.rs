@@ -24,7 +24,7 @@ pub(crate) fn ours(packet: &Packet) -> Agreed {
     )
 }
 
-/// What etherparse says; `None` where it finds no UDP packet to the port of RoCEv2.
+/// The result of etherparse; `None` if it finds no UDP packet to the port of RoCEv2.
 pub(crate) fn theirs(frame: &[u8], sliced: &SlicedPacket<'_>) -> Option<Agreed> {
     let mut tags = [NO_VLAN; 2];
     for (tag, slice) in tags.iter_mut().zip(&sliced.link_exts) {

@@ -1,11 +1,11 @@
-//! Checks of XDP on this machine; `rocescope_host::doctor` has those of the machine itself.
+//! Checks of XDP on this machine; `rocescope_host::doctor` checks the machine itself.
 //!
 //! | module | what it checks |
 //! |---|---|
-//! | `program` | what the XDP program costs here, and what `CAP_PERFMON` is worth |
-//! | `modes` | whether an interface takes XDP programs |
+//! | `program` | the cost of the XDP program on this host, and the gain of `CAP_PERFMON` |
+//! | `modes` | whether an interface supports XDP programs |
 //!
-//! They change nothing, except that `modes` attaches a program and detaches it at once where it is told to try.
+//! They change nothing, except that `modes` attaches a program and detaches it at once if `--try` is set.
 
 mod modes;
 mod program;

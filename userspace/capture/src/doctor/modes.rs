@@ -1,4 +1,4 @@
-//! Whether an interface takes XDP programs, by trying.
+//! Tests whether an interface supports XDP programs.
 
 use crate::bpf::{self, Instruction, Kind, op};
 use crate::xdp::{Error, Mode, link};
@@ -6,7 +6,7 @@ use rocescope_host::doctor::Finding;
 use rocescope_host::interface::Interface;
 use std::os::fd::AsFd;
 
-/// Whether native and generic XDP are taken, by trying.
+/// Tests native and generic XDP.
 pub(super) fn modes(interface: &Interface, attempt: bool) -> Vec<Finding> {
     if !attempt {
         let message = "Not tried: `--try` attaches a program to test native and generic XDP.";
@@ -19,7 +19,7 @@ pub(super) fn modes(interface: &Interface, attempt: bool) -> Vec<Finding> {
         found.push(match attach(interface, mode, &pass) {
             Ok(()) => Finding::ok(
                 topic,
-                "A program for frames of any length was attached and detached.",
+                "Supported: a program for frames of any length was attached and detached.",
             ),
             Err(Error::Occupied(_)) => Finding::fail(topic, "Another XDP program is attached.")
                 .remedy(format!("ip link set dev {} xdp off", interface.name)),

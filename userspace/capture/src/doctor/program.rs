@@ -1,13 +1,13 @@
-//! What the XDP program costs here, and what `CAP_PERFMON` is worth.
+//! The cost of the XDP program on this host, and the gain of `CAP_PERFMON`.
 //!
-//! Without that capability the verifier guards what a processor may speculate on, which costs time in
-//! every packet. So the program is loaded with and without it and run over a frame.
+//! Without that capability the verifier adds speculation barriers, which slow down every packet. So the
+//! program is loaded with and without it and run over a frame.
 
 use crate::xdp;
 use rocescope_host::doctor::Finding;
 use rocescope_host::privileges;
 
-/// Loads the program and measures it. Takes what XDP takes.
+/// Loads the program and measures it. Needs the capabilities of XDP.
 #[must_use]
 pub fn program() -> Vec<Finding> {
     let with = match xdp::worst_case_ns(&FRAME) {
@@ -19,7 +19,7 @@ pub fn program() -> Vec<Finding> {
         return vec![Finding::ok(
             "program",
             format!(
-                "It loads, and takes {with} ns for a packet that starts a run; with cap_perfmon it might take less."
+                "The XDP program loads; a packet that starts a run costs {with} ns, perhaps less with cap_perfmon."
             ),
         )];
     }
@@ -28,33 +28,34 @@ pub fn program() -> Vec<Finding> {
         Ok(Ok(ns)) => Finding::ok(
             "perfmon",
             format!(
-                "Without cap_perfmon it takes {ns} ns for the same packet: {}.",
-                worth(with, ns)
+                "Without cap_perfmon the same packet costs {ns} ns: {}.",
+                gain(with, ns)
             ),
         ),
         Ok(Err(error)) => Finding::warn(
             "perfmon",
             format!(
-                "Without cap_perfmon it does not load: {}.",
+                "Without cap_perfmon the XDP program does not load: {}.",
                 first_line(&error.to_string())
             ),
         ),
         Err(error) => Finding::warn(
             "perfmon",
-            format!("It cannot be given up for a moment: {error}."),
+            format!("Not measured: cannot drop cap_perfmon temporarily: {error}."),
         ),
     };
-    let program =
-        format!("It loads, and takes {with} ns for a packet that starts a run, the costly case.");
+    let program = format!(
+        "The XDP program loads; a packet that starts a run, the worst case, costs {with} ns."
+    );
     vec![Finding::ok("program", program), perfmon]
 }
 
-fn worth(with: u32, without: u32) -> String {
+fn gain(with: u32, without: u32) -> String {
     let percent = 100.0 * (f64::from(without) / f64::from(with.max(1)) - 1.0);
     if percent.abs() < 5.0 {
-        "the capability is worth nothing here".into()
+        "the capability gains nothing here".into()
     } else {
-        format!("the capability is worth {percent:.0} %")
+        format!("without the capability {percent:+.0} %")
     }
 }
 
@@ -80,7 +81,7 @@ mod tests {
     use rocescope_wire::{Class, FrameLengths, LinkType, ROCE_UDP_PORT, decode};
 
     #[test]
-    fn the_frame_is_a_packet_of_rocev2() {
+    fn the_frame_is_a_rocev2_packet() {
         let lengths = FrameLengths::whole(FRAME.len() as u32);
         let ports = [ROCE_UDP_PORT, 0, 0, 0];
         let class = decode(&FRAME[..], LinkType::Ethernet, lengths, ports);

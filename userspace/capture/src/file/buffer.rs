@@ -1,19 +1,18 @@
-//! A window over a stream of bytes: taken from at the front, refilled at the back.
+//! A window over a stream of bytes: consumed at the front, refilled at the back.
 
 use std::io::{self, Read};
 
-/// Stays in the second-level cache, so that what the kernel copies is still near when it is read:
-/// 256 KiB was the fastest of 64 KiB to 4 MiB over 460 MB of frames. A longer record makes the
-/// buffer grow to hold it.
+/// Fits the second-level cache, so that bytes which the kernel copied are still cached when read:
+/// 256 KiB was the fastest of 64 KiB to 4 MiB over 460 MB of frames. The buffer grows for a longer record.
 const CAPACITY: usize = 256 * 1024;
 
 pub(super) struct Buffer<R> {
     input: R,
     bytes: Vec<u8>,
-    /// What is not taken yet lies in `start..end`.
+    /// The unconsumed bytes are `start..end`.
     start: usize,
     end: usize,
-    /// Bytes taken since the beginning.
+    /// Bytes consumed so far.
     consumed: u64,
 }
 
@@ -28,7 +27,7 @@ impl<R: Read> Buffer<R> {
         }
     }
 
-    /// The bytes at hand.
+    /// The buffered bytes.
     #[inline(always)]
     pub(super) fn bytes(&self) -> &[u8] {
         self.bytes.get(self.start..self.end).unwrap_or_default()
@@ -38,7 +37,7 @@ impl<R: Read> Buffer<R> {
         self.consumed
     }
 
-    /// Steps over `count` of the bytes at hand.
+    /// Consumes `count` of the buffered bytes.
     #[inline(always)]
     pub(super) fn consume(&mut self, count: usize) {
         let count = count.min(self.end - self.start);
@@ -46,7 +45,7 @@ impl<R: Read> Buffer<R> {
         self.consumed += count as u64;
     }
 
-    /// Steps over `count` of the bytes at hand and shows them.
+    /// Consumes `count` of the buffered bytes and returns them.
     #[inline(always)]
     pub(super) fn take(&mut self, count: usize) -> &[u8] {
         let start = self.start;
@@ -54,7 +53,7 @@ impl<R: Read> Buffer<R> {
         self.bytes.get(start..self.start).unwrap_or_default()
     }
 
-    /// Reads until at least `count` bytes are at hand, or the input ends.
+    /// Reads until at least `count` bytes are buffered or the input ends.
     pub(super) fn at_least(&mut self, count: usize) -> io::Result<&[u8]> {
         while self.end - self.start < count {
             if self.start > 0 {

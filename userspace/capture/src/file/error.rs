@@ -1,43 +1,43 @@
-//! What can be wrong with a capture file.
+//! Errors of capture files.
 
 use std::io;
 
-/// Why a capture could not be read, or not to its end.
+/// Why a capture could not be read to its end.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// There is not one byte in it.
+    /// The file has no bytes.
     #[error("the file is empty")]
     Empty,
-    /// Its first bytes are those of no capture format.
+    /// The first bytes match no capture format.
     #[error(
-        "not a capture file: it begins with {0:02x?}, where pcap, pcapng, gzip or zstd was expected"
+        "not a capture file: expected pcap, pcapng, gzip or zstd, but the file starts with {0:02x?}"
     )]
     NotACapture(Vec<u8>),
-    /// Frames of a link layer that we do not read.
+    /// An unsupported link layer.
     #[error(
         "link type {0} is not supported: only Ethernet (1), raw IP (101, 228, 229) and Linux cooked (113, 276)"
     )]
     LinkType(u32),
-    /// It ends inside a record: the capture was cut, or is still being written.
+    /// The file ends inside a record: it was truncated or is still being written.
     #[error(
-        "the file ends inside a record: {left} bytes are left over at byte {at}, behind {frames} whole frames"
+        "the file ends inside a record: {left} bytes remain at byte {at}, after {frames} whole frames"
     )]
     CutShort {
-        /// Frames before.
+        /// Whole frames before the record.
         frames: u64,
         /// Offset of the record in the uncompressed bytes.
         at: u64,
-        /// Bytes of the record that are there.
+        /// Bytes of the record in the file.
         left: u64,
     },
     /// A record contradicts itself.
-    #[error("the file is damaged at byte {at}, behind {frames} whole frames: {what}")]
+    #[error("the file is damaged at byte {at}, after {frames} whole frames: {what}")]
     Corrupt {
-        /// Frames before.
+        /// Whole frames before the record.
         frames: u64,
         /// Offset of the record in the uncompressed bytes.
         at: u64,
-        /// What is wrong.
+        /// The contradiction.
         what: String,
     },
     /// The bytes could not be read or decompressed.

@@ -1,4 +1,4 @@
-//! One frame, and what a format makes of the bytes at hand.
+//! A frame, and the result of parsing buffered bytes.
 
 use rocescope_wire::{FrameLengths, LinkType};
 
@@ -7,7 +7,7 @@ use rocescope_wire::{FrameLengths, LinkType};
 pub struct Frame<'a> {
     /// Its captured bytes.
     pub bytes: &'a [u8],
-    /// How it begins; `None` for a link layer we do not read.
+    /// The link layer; `None` if unsupported.
     pub link: Option<LinkType>,
     /// Bytes captured and bytes on the wire.
     pub lengths: FrameLengths,
@@ -17,17 +17,17 @@ pub struct Frame<'a> {
     pub interface: u32,
 }
 
-/// What a format makes of the bytes at hand.
+/// The result of parsing buffered bytes.
 pub(super) enum Step {
-    /// More bytes are needed: as many as this in all, from the start of the record.
+    /// More bytes are needed: this many in total from the start of the record.
     Need(usize),
-    /// This many bytes hold no frame.
+    /// Skip this many bytes, which hold no frame.
     Skip(usize),
     /// A frame.
     Frame(Found),
 }
 
-/// Where a frame lies in the bytes at hand.
+/// The position of a frame in the buffered bytes.
 pub(super) struct Found {
     /// Bytes of the whole record.
     pub(super) record_bytes: usize,

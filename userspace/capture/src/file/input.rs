@@ -30,7 +30,7 @@ impl Read for Input {
     }
 }
 
-/// Opens a capture. Compression is told by the first bytes, not the name.
+/// Opens a capture. The first bytes, not the name, identify the compression.
 ///
 /// # Errors
 /// [`FileError::Io`], [`FileError::Empty`].
@@ -43,14 +43,14 @@ pub fn open(path: &Path) -> Result<Input, FileError> {
     let length = metadata.is_file().then_some(metadata.len());
     let input = Input::new(Box::new(file))?;
     Ok(Input {
-        // Of a compressed file it would say nothing about how far we are.
+        // The length of a compressed file is no measure of progress.
         length: length.filter(|_| !input.compressed),
         ..input
     })
 }
 
 impl Input {
-    /// The uncompressed bytes of a stream. Compression is told by its first bytes.
+    /// The uncompressed bytes of a stream. Its first bytes identify the compression.
     ///
     /// # Errors
     /// [`FileError::Io`], [`FileError::Empty`].
@@ -65,7 +65,7 @@ impl Input {
         let whole = Cursor::new(head).chain(stream);
         let (compressed, bytes): (bool, Box<dyn Read + Send>) = match magic {
             [0x1f, 0x8b, ..] => (true, Box::new(MultiGzDecoder::new(whole))),
-            // A frame, or one of the skippable frames that parallel compressors put first.
+            // A frame, or a skippable frame, which parallel compressors write first.
             [0x28, 0xb5, 0x2f, 0xfd] | [0x50..=0x5f, 0x2a, 0x4d, 0x18] => {
                 (true, Box::new(Zstd::new(BufReader::new(whole))))
             }
@@ -81,7 +81,7 @@ impl Input {
 
 type Source = BufReader<Chain<Cursor<Vec<u8>>, Box<dyn Read + Send>>>;
 
-/// Zstandard frames, one behind the other; skippable ones are left out.
+/// Consecutive Zstandard frames, without the skippable ones.
 struct Zstd {
     source: Source,
     decoder: FrameDecoder,
@@ -97,7 +97,7 @@ impl Zstd {
         }
     }
 
-    /// Steps to the next frame; `false` at the end of the input.
+    /// Advances to the next frame; `false` at the end of the input.
     fn next_frame(&mut self) -> io::Result<bool> {
         loop {
             if self.source.fill_buf()?.is_empty() {

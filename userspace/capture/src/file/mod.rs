@@ -1,17 +1,17 @@
 //! Capture files: pcap and pcapng, plain or compressed, from disk or from a pipe.
 //!
-//! [`open`] names a file, [`Input::new`] takes any other stream, [`FrameReader`] yields the frames
-//! one by one without copying them. Memory stays at one buffer, whatever the length of the file.
+//! [`open`] opens a file, [`Input::new`] any other stream, [`FrameReader`] yields the frames one by one
+//! without copying them. Memory use is one buffer, whatever the length of the file.
 //!
 //! | module | what it does |
 //! |---|---|
-//! | `frame` | one frame, and what a format makes of bytes |
-//! | `reader` | [`FrameReader`]: frames out of a file |
+//! | `frame` | one frame, and the result of parsing |
+//! | `reader` | [`FrameReader`]: reads the frames of a file |
 //! | `input` | files, pipes, gzip and Zstandard as one stream of bytes |
-//! | `buffer` | the window over that stream, refilled as frames are taken |
+//! | `buffer` | the window over that stream, refilled as frames are consumed |
 //! | `pcap` | records of the classic format |
 //! | `pcapng` | blocks, sections and interfaces of the next generation format |
-//! | `write` | [`PcapNgWriter`]: frames into a file |
+//! | `write` | [`PcapNgWriter`]: writes frames into a file |
 
 mod buffer;
 mod error;

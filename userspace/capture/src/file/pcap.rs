@@ -1,4 +1,4 @@
-//! The classic format: a header, then records.
+//! The classic pcap format: a header, then records.
 
 use super::error::FileError;
 use super::frame::{Found, Step};
@@ -6,21 +6,21 @@ use pcap_parser::nom;
 use pcap_parser::{PcapError, parse_pcap_frame, parse_pcap_frame_be, parse_pcap_header};
 use rocescope_wire::{FrameLengths, LinkType};
 
-/// Four times the largest snapshot length of libpcap: a record that claims more is damage, and must
-/// not make us allocate.
+/// Four times the largest snapshot length of libpcap: a record that claims more is damaged and must
+/// not cause an allocation.
 const LONGEST_FRAME: u32 = 1024 * 1024;
-/// Two words of time, two of length.
+/// Two words of time, two words of length.
 const RECORD_HEADER_BYTES: usize = 16;
 
 pub(super) struct Pcap {
     big_endian: bool,
-    /// Nanoseconds in one unit of the fraction.
+    /// Nanoseconds in a unit of the fraction.
     fraction_ns: u64,
     link: LinkType,
 }
 
 impl Pcap {
-    /// Reads the file header from the first bytes and says how long it is.
+    /// Reads the file header from the first bytes and returns its length.
     pub(super) fn read_header(bytes: &[u8]) -> Result<(Self, usize), FileError> {
         let header = match parse_pcap_header(bytes) {
             Ok((_, header)) => header,
@@ -42,7 +42,7 @@ impl Pcap {
                 bytes.get(..4).unwrap_or_default().to_vec(),
             ));
         }
-        // The high bits tell of frame check sequences.
+        // The high bits describe frame check sequences.
         let number = header.network.0 as u32 & 0x03ff_ffff;
         let link = LinkType::from_number(number).ok_or(FileError::LinkType(number))?;
         let fraction_ns = if header.is_nanosecond_precision() {
@@ -72,9 +72,11 @@ impl Pcap {
         } else {
             u32::from_le_bytes(captured)
         };
-        // Judged by what the header says, not by what is at hand: a pipe and a file end alike.
+        // Decided by the header, not by the buffered bytes: a pipe and a file end alike.
         if captured > LONGEST_FRAME {
-            return Err(format!("a record that claims a frame of {captured} bytes"));
+            return Err(format!(
+                "a record with an impossible frame length of {captured} bytes"
+            ));
         }
         let parsed = if self.big_endian {
             parse_pcap_frame_be(bytes)
@@ -107,7 +109,7 @@ impl Pcap {
 fn describe(error: &PcapError<&[u8]>) -> String {
     match error {
         PcapError::NomError(_, kind) | PcapError::OwnedNomError(_, kind) => {
-            format!("a record that cannot be read ({kind:?})")
+            format!("an unreadable record ({kind:?})")
         }
         other => other.to_string(),
     }

@@ -1,5 +1,4 @@
-//! The next generation format: blocks, of which packets are one kind, in sections with interfaces
-//! of their own.
+//! The pcapng format: sections with their own interfaces, made of blocks, some of which are packets.
 
 use super::frame::{Found, Step};
 use pcap_parser::Block;
@@ -7,12 +6,12 @@ use pcap_parser::pcapng::{parse_block_be, parse_block_le};
 use rocescope_wire::{FrameLengths, LinkType};
 
 const SECTION_HEADER: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
-/// Written in the byte order of the section behind its length.
+/// Written in the byte order of the section, after its length.
 const BIG_ENDIAN_MAGIC: [u8; 4] = [0x1a, 0x2b, 0x3c, 0x4d];
 const LITTLE_ENDIAN_MAGIC: [u8; 4] = [0x4d, 0x3c, 0x2b, 0x1a];
-/// Blocks of secrets or names may be long; one that claims more is damage.
+/// Blocks of secrets or names may be long; a block that claims more is damaged.
 const LONGEST_BLOCK: usize = 16 * 1024 * 1024;
-/// The packet block that the enhanced one replaced.
+/// The obsolete packet block, replaced by the enhanced one.
 const OBSOLETE_PACKET: u32 = 2;
 /// Offset of the frame in an enhanced (or obsolete) and in a simple packet block.
 const PACKET_AT: usize = 28;
@@ -21,25 +20,25 @@ const SIMPLE_AT: usize = 12;
 #[derive(Default)]
 pub(super) struct PcapNg {
     big_endian: bool,
-    /// Interfaces of the section that is being read.
+    /// Interfaces of the current section.
     interfaces: Vec<Interface>,
-    /// Interfaces of the sections before it: an index over the whole file tells them apart.
+    /// The number of interfaces in the sections before, for an index that is unique in the file.
     interfaces_before: u32,
-    /// Simple packet blocks carry no time: they take that of the frame before.
+    /// Simple packet blocks carry no time: they get that of the frame before.
     last_time_ns: u64,
 }
 
 struct Interface {
     link: Option<LinkType>,
     snaplen: u32,
-    /// Units in a second; `None` where the description makes no sense.
+    /// Units in a second; `None` if the description is invalid.
     resolution: Option<u64>,
     /// Seconds to add.
     offset_s: i64,
 }
 
 impl PcapNg {
-    /// Takes the next block.
+    /// Reads the next block.
     #[inline]
     pub(super) fn step(&mut self, bytes: &[u8]) -> Result<Step, String> {
         let Some((kind, rest)) = bytes.split_first_chunk::<4>() else {
@@ -52,7 +51,11 @@ impl PcapNg {
             self.big_endian = match magic {
                 magic if magic == BIG_ENDIAN_MAGIC => true,
                 magic if magic == LITTLE_ENDIAN_MAGIC => false,
-                _ => return Err(format!("a section of byte order {magic:02x?}")),
+                _ => {
+                    return Err(format!(
+                        "a section with the unknown byte order {magic:02x?}"
+                    ));
+                }
             };
         }
         let block_bytes = if self.big_endian {
@@ -61,7 +64,9 @@ impl PcapNg {
             u32::from_le_bytes(*length)
         } as usize;
         if !(12..=LONGEST_BLOCK).contains(&block_bytes) {
-            return Err(format!("a block that claims {block_bytes} bytes"));
+            return Err(format!(
+                "a block with an impossible length of {block_bytes} bytes"
+            ));
         }
         let Some(block) = bytes.get(..block_bytes) else {
             return Ok(Step::Need(block_bytes));
@@ -73,9 +78,7 @@ impl PcapNg {
         };
         match parsed {
             Ok((_, block)) => self.take(&block, block_bytes),
-            Err(_) => Err(format!(
-                "a block of {block_bytes} bytes that cannot be read"
-            )),
+            Err(_) => Err(format!("an unreadable block of {block_bytes} bytes")),
         }
     }
 
@@ -105,7 +108,7 @@ impl PcapNg {
                     },
                 );
             }
-            // The library leaves the type of a block that it does not know as it stands.
+            // The library does not convert the type of an unknown block.
             Block::Unknown(block)
                 if [OBSOLETE_PACKET, OBSOLETE_PACKET.swap_bytes()].contains(&block.block_type) =>
             {
@@ -153,7 +156,7 @@ impl PcapNg {
         let link = interface.link;
         let time_ns = interface.time_ns(packet.units).ok_or_else(|| {
             format!(
-                "a frame of interface {}, whose time resolution makes no sense",
+                "a frame of interface {}, whose time resolution is invalid",
                 packet.interface
             )
         })?;
@@ -174,7 +177,7 @@ impl PcapNg {
     fn interface(&self, index: u32) -> Result<&Interface, String> {
         self.interfaces
             .get(index as usize)
-            .ok_or_else(|| format!("a frame of interface {index}, which was not described"))
+            .ok_or_else(|| format!("a frame of interface {index}, which has no description"))
     }
 }
 
@@ -191,7 +194,7 @@ impl Interface {
 }
 
 /// Units in a second by the option `if_tsresol`: a power of ten, or of two with the high bit set.
-/// Not asked of the library, which takes every power of two for nonsense (0.17).
+/// The library (0.17) rejects every power of two.
 fn resolution(option: u8) -> Option<u64> {
     let exponent = u32::from(option & 0x7f);
     if option & 0x80 == 0 {
@@ -201,17 +204,17 @@ fn resolution(option: u8) -> Option<u64> {
     }
 }
 
-/// What packet blocks say of their frame.
+/// The description of a frame in a packet block.
 struct Packet {
     interface: u32,
     units: u64,
     captured: u32,
     original: u32,
-    /// Bytes of the block that could hold the frame.
+    /// Bytes of the block available for the frame.
     room: usize,
 }
 
-/// Reads the body of the packet block that the enhanced one replaced.
+/// Reads the body of an obsolete packet block.
 fn obsolete_packet(body: &[u8], big_endian: bool) -> Option<Packet> {
     let (head, data) = body.split_first_chunk::<20>()?;
     let [i1, i0, _, _, rest @ ..] = *head;

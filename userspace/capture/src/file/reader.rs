@@ -1,4 +1,4 @@
-//! Frames out of a capture file, one by one.
+//! Reads the frames of a capture file one by one.
 
 use super::buffer::Buffer;
 use super::error::FileError;
@@ -27,7 +27,7 @@ impl<R> std::fmt::Debug for FrameReader<R> {
 }
 
 impl<R: Read> FrameReader<R> {
-    /// Begins to read a capture: its format is told by its first bytes.
+    /// Starts to read a capture; its first bytes identify the format.
     ///
     /// # Errors
     /// [`FileError::Empty`], [`FileError::NotACapture`], [`FileError::LinkType`],
@@ -51,7 +51,7 @@ impl<R: Read> FrameReader<R> {
         })
     }
 
-    /// Bytes of the (uncompressed) capture taken so far.
+    /// Bytes of the (uncompressed) capture consumed so far.
     pub fn consumed_bytes(&self) -> u64 {
         self.buffer.consumed()
     }

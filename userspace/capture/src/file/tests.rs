@@ -129,7 +129,7 @@ fn every_variant() -> Vec<Vec<u8>> {
     files
 }
 
-/// Hands out one byte at a time, and an interruption now and then.
+/// Returns one byte at a time, with occasional interruptions.
 struct Trickle<'a>(&'a [u8], bool);
 
 impl Read for Trickle<'_> {
@@ -184,7 +184,7 @@ fn every_variant_yields_the_same_frames() {
 }
 
 #[test]
-fn interfaces_of_all_sections_are_told_apart() {
+fn interfaces_of_different_sections_are_distinct() {
     let twice = [pcapng(false), pcapng(true)].concat();
     let (frames, error) = read_all(twice.as_slice());
     assert!(error.is_none());
@@ -193,7 +193,7 @@ fn interfaces_of_all_sections_are_told_apart() {
 }
 
 #[test]
-fn a_file_cut_at_any_byte_yields_what_is_whole_and_says_so() {
+fn a_truncated_file_yields_its_whole_frames_and_an_error() {
     for file in every_variant() {
         for cut in 0..file.len() {
             let (frames, error) = read_all(&file[..cut]);
@@ -208,7 +208,7 @@ fn a_file_cut_at_any_byte_yields_what_is_whole_and_says_so() {
 }
 
 #[test]
-fn damage_is_an_error_behind_the_whole_frames() {
+fn damage_is_an_error_after_the_whole_frames() {
     let mut file = pcap(false, false, 1);
     let second = 24 + 20;
     file[second + 8..second + 12].copy_from_slice(&u32::MAX.to_le_bytes());
@@ -227,7 +227,7 @@ fn damage_is_an_error_behind_the_whole_frames() {
     );
 }
 
-/// The verdict used to depend on how many bytes of the record were at hand.
+/// The error used to depend on the number of buffered bytes.
 #[test]
 fn damage_is_the_same_in_a_file_and_in_a_pipe() {
     for claimed in [100, 1 << 20, (1 << 20) + 1, (1 << 20) + 30, u32::MAX] {
@@ -240,7 +240,7 @@ fn damage_is_the_same_in_a_file_and_in_a_pipe() {
 }
 
 #[test]
-fn what_is_no_capture_is_said_at_once() {
+fn a_file_that_is_not_a_capture_fails_at_once() {
     let error = |bytes: &[u8]| read_all(bytes).1.expect("an error").to_string();
     assert_eq!(error(b""), "the file is empty");
     assert!(error(b"hello, this is text\n").starts_with("not a capture file"));
@@ -248,7 +248,7 @@ fn what_is_no_capture_is_said_at_once() {
 }
 
 #[test]
-fn compressed_files_are_told_by_their_first_bytes() {
+fn the_first_bytes_identify_compressed_files() {
     let plain = pcap(false, true, 1);
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     gzip.write_all(&plain[..30]).unwrap();

@@ -1,4 +1,4 @@
-//! Frames into a pcapng file.
+//! Writes frames into a pcapng file.
 
 use super::frame::Frame;
 use rocescope_wire::LinkType;
@@ -10,14 +10,14 @@ const ENHANCED_PACKET: u32 = 6;
 const COMMENT: u16 = 1;
 /// `if_name`.
 const NAME: u16 = 2;
-/// `shb_userappl`: what wrote the section.
+/// `shb_userappl`: the program that wrote the section.
 const APPLICATION: u16 = 4;
 /// `if_tsresol`: the unit of times, as a negative power of ten.
 const RESOLUTION: u16 = 9;
-/// Not given, in the length of a section.
+/// "Unspecified" as the length of a section.
 const UNKNOWN: u64 = u64::MAX;
 
-/// Writes one section, its interfaces as frames of them come, with times in nanoseconds.
+/// Writes one section with times in nanoseconds; describes an interface before its first frame.
 ///
 /// Format: draft-ietf-opsawg-pcapng, sections 4.1 to 4.3.
 #[derive(Debug)]
@@ -25,13 +25,13 @@ pub struct PcapNgWriter<W> {
     out: W,
     /// Interfaces described so far, by their index and link type.
     interfaces: Vec<(u32, LinkType)>,
-    /// What interfaces are called, by their index.
+    /// Names of interfaces by their index.
     names: Vec<(u32, String)>,
     block: Vec<u8>,
 }
 
 impl<W: Write> PcapNgWriter<W> {
-    /// Begins the section.
+    /// Starts the section.
     ///
     /// # Errors
     /// Those of the stream.
@@ -39,8 +39,8 @@ impl<W: Write> PcapNgWriter<W> {
         Self::described(out, "", Vec::new())
     }
 
-    /// Begins the section with a comment, unless that is empty; interfaces are called by `names`, as far as
-    /// their index is there.
+    /// Starts the section with a comment, unless that is empty; `names` has the names of interfaces by
+    /// their index.
     ///
     /// # Errors
     /// Those of the stream.
@@ -68,8 +68,8 @@ impl<W: Write> PcapNgWriter<W> {
         Ok(writer)
     }
 
-    /// Writes a frame, with a comment unless that is empty. A frame of a link layer that we do not
-    /// read is left out: its number is not known any more.
+    /// Writes a frame, with a comment unless that is empty. Omits a frame of an unsupported link layer,
+    /// because its number is no longer known.
     ///
     /// # Errors
     /// Those of the stream.
@@ -101,7 +101,7 @@ impl<W: Write> PcapNgWriter<W> {
         self.end(ENHANCED_PACKET)
     }
 
-    /// Hands everything to the stream.
+    /// Flushes everything to the stream.
     ///
     /// # Errors
     /// Those of the stream.
@@ -153,7 +153,7 @@ impl<W: Write> PcapNgWriter<W> {
         self.block.resize(self.block.len().next_multiple_of(4), 0);
     }
 
-    /// Writes the block with its type and, before and behind it, its length.
+    /// Writes the block with its type, and its length at both ends.
     fn end(&mut self, kind: u32) -> io::Result<()> {
         let bytes = (self.block.len() as u32 + 12).to_le_bytes();
         self.out.write_all(&kind.to_le_bytes())?;
@@ -180,7 +180,7 @@ mod tests {
     use rocescope_wire::{FrameLengths, LinkType};
 
     #[test]
-    fn frames_come_back_as_they_were() {
+    fn frames_round_trip() {
         let links = [
             LinkType::Ethernet,
             LinkType::Raw,
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn link_types_have_the_numbers_that_they_are_read_by() {
+    fn link_type_numbers_round_trip() {
         for number_in_registry in 0..300 {
             if let Some(link) = LinkType::from_number(number_in_registry) {
                 let written = u32::from(number(link));

@@ -30,10 +30,10 @@ fn frame(bytes: &[u8], time_ns: u64, number: u32) -> Frame<'_> {
     }
 }
 
-/// Beside a queue that grows without bounds: what is held is its end, in order, byte for byte; nothing
-/// is older than the span, nothing larger than the ring, and nothing went that had both time and room.
+/// Compares with an unbounded queue: the history is its end, in order, byte for byte; no frame is older
+/// than the span, the ring is never exceeded, and no frame was removed without need.
 #[test]
-fn it_holds_the_end_of_all_frames() {
+fn it_holds_the_most_recent_frames() {
     for seed in 1..=24_u64 {
         let mut state = seed;
         let ring = RING_MIN + (random(&mut state) % 50_000) as usize;
@@ -62,7 +62,7 @@ fn it_holds_the_end_of_all_frames() {
             let overdue = |at: usize| all[at].1.saturating_add(span_ns) < time_ns;
             let first = all.len() - held as usize;
             assert!(!overdue(first), "seed {seed}");
-            // What went last had no time left, or else no room: a record and a piece at the end.
+            // The last removed frame was too old, or there was no space: a record and a piece at the end.
             let room = history.ring.len() as u64 - used;
             let slack = 2 * super::record_bytes(SLICE_MAX) as u64;
             assert!(
@@ -79,7 +79,7 @@ fn it_holds_the_end_of_all_frames() {
                     assert_eq!(found.frame.lengths.original, *original);
                     assert_eq!(found.mark, *mark);
                     count += 1;
-                    let of = found.behind.frames as u32 - 1;
+                    let of = found.after.frames as u32 - 1;
                     assert_eq!(found.frame.interface, of);
                     assert_eq!(found.frame.link, frame(&[], 0, of).link);
                 }
@@ -95,26 +95,26 @@ fn it_holds_the_end_of_all_frames() {
 }
 
 #[test]
-fn more_memory_than_there_is_is_an_error() {
+fn too_little_memory_is_an_error() {
     assert!(History::new(usize::MAX, 1).is_err());
 }
 
 #[test]
-fn a_place_that_was_overwritten_goes_on_with_the_oldest() {
+fn an_overwritten_position_continues_with_the_oldest_frame() {
     let mut history = History::new(0, u64::MAX).unwrap();
     let place = history.oldest();
     for number in 0..2_000 {
         history.push(&frame(&[7; 100], number, number as u32), 100, 0);
     }
     let first = history.since(place).next().unwrap();
-    assert_eq!(first.behind.frames_since(place), first.frame.time_ns + 1);
+    assert_eq!(first.after.frames_since(place), first.frame.time_ns + 1);
     assert!(first.frame.time_ns > 1_000);
     let last = history.since(place).last().unwrap();
     assert_eq!(last.frame.time_ns, 1_999);
-    assert!(history.since(last.behind).next().is_none());
+    assert!(history.since(last.after).next().is_none());
 }
 
-/// Guards against a clock that jumps: what comes behind the odd frame is held all the same.
+/// Guards against a clock that jumps: frames after the odd one are held all the same.
 #[test]
 fn a_frame_dated_far_ahead_costs_the_past_and_not_the_future() {
     let mut history = History::new(0, 1_000).unwrap();

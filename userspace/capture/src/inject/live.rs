@@ -1,9 +1,9 @@
-//! Frames through `BPF_PROG_TEST_RUN` with live frames: the kernel makes packets, a program fills
-//! each from a slot and redirects it to the interface.
+//! Sends with `BPF_PROG_TEST_RUN` and live frames: the kernel allocates packets, a program fills each
+//! from a slot and redirects it to the interface.
 //!
-//! Slots are memory that is shared with the program, and the program keeps the rate: one system call
-//! sends for up to a second. It has to, for each call waits for a grace period of the kernel, of
-//! about 25 ms. Between frames the program spins: sending takes a core, whatever the rate.
+//! Slots are memory shared with the program, and the program keeps the rate: one system call sends for
+//! up to a second, because each call waits for a grace period of the kernel, about 25 ms. Between
+//! frames the program spins: sending occupies a core at any rate.
 
 use super::looped::Looped;
 use super::program::{self, REGISTER, Target};
@@ -14,13 +14,13 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::time::Instant;
 
-/// What is left of a page for a frame, tried from above: the kernel's own part differs.
+/// Candidates for the part of a page left for a frame, tried from above: the kernel's part varies.
 const PAGE: usize = 4_096;
 const STEP: usize = 8;
-/// An Ethernet header, less than which the kernel takes for no packet.
+/// An Ethernet header: the kernel refuses shorter packets.
 const SHORTEST: usize = 14;
 
-/// Sends frames onto an interface, over and over.
+/// Sends frames repeatedly onto an interface.
 #[derive(Debug)]
 pub struct LiveFrames {
     looped: Looped,
@@ -29,11 +29,11 @@ pub struct LiveFrames {
 }
 
 impl LiveFrames {
-    /// Takes the frames that are to be sent. The thread that calls this is the one that sends.
+    /// Takes the frames to send. The calling thread must also be the one that sends.
     ///
     /// # Errors
-    /// `CAP_BPF`, `CAP_PERFMON` or `CAP_NET_ADMIN` is missing, or the kernel is older than 5.18; of
-    /// the kind `InvalidInput`, a frame is too long or too short, or there is none.
+    /// `CAP_BPF`, `CAP_PERFMON` or `CAP_NET_ADMIN` is missing, the kernel is older than 5.18, or
+    /// (`InvalidInput`) a frame is too long or too short, or there is none.
     pub fn open(on: &Interface, frames: &[Vec<u8>]) -> io::Result<Self> {
         let mut looped = Looped::new(frames, &Target::Interface(on.index))?;
         let counter = program::counter(looped.shared());
@@ -41,16 +41,16 @@ impl LiveFrames {
         let tracepoint = bpf::trace(&counter, c"xdp_devmap_xmit")?;
         let arguments = [0, 0, 0, 0, u64::from(REGISTER.cast_unsigned())];
         let context = bytemuck::bytes_of(&arguments);
-        let told = Input {
+        let input = Input {
             context,
             ..Input::default()
         };
-        bpf::run(&counter, &told)?;
-        let most = find_packet(&mut looped)?;
-        let fits = |frame: &Vec<u8>| (SHORTEST..=most).contains(&frame.len());
+        bpf::run(&counter, &input)?;
+        let max = find_packet(&mut looped)?;
+        let fits = |frame: &Vec<u8>| (SHORTEST..=max).contains(&frame.len());
         if frames.is_empty() || !frames.iter().all(fits) {
-            let said = format!("frames of {SHORTEST} to {most} bytes can be sent this way");
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, said));
+            let message = format!("frame length out of range: expected {SHORTEST} to {max} bytes");
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
         Ok(Self {
             looped,
@@ -59,16 +59,16 @@ impl LiveFrames {
         })
     }
 
-    /// Sends for a second, or until `deadline`, or until `most` frames were sent; `pps` frames a
-    /// second, or as many as go. A signal ends it early, which is no error.
+    /// Sends for a second, until `deadline`, or until `max` frames were sent, at `pps` frames a second or
+    /// as fast as possible. A signal ends it early without an error.
     ///
     /// # Errors
-    /// What the kernel says.
-    pub fn send(&mut self, pps: Option<f64>, most: u64, deadline: Instant) -> io::Result<()> {
-        self.looped.send(pps, most, deadline)
+    /// An error of the kernel.
+    pub fn send(&mut self, pps: Option<f64>, max: u64, deadline: Instant) -> io::Result<()> {
+        self.looped.send(pps, max, deadline)
     }
 
-    /// What has become of all frames so far.
+    /// The counts so far.
     #[must_use]
     pub fn sent(&mut self) -> Sent {
         let state = self.looped.state();
@@ -80,7 +80,7 @@ impl LiveFrames {
     }
 }
 
-/// Finds the longest packet that the kernel makes, by trying; nothing is sent.
+/// Finds by trial the longest packet that the kernel allocates; sends nothing.
 fn find_packet(looped: &mut Looped) -> io::Result<usize> {
     for length in (SHORTEST..=PAGE).rev().step_by(STEP) {
         looped.packet = vec![0; length];

@@ -1,4 +1,4 @@
-//! Frames in slots, over and over, at a rate that the program keeps.
+//! Sends the frames of the slots in a loop, at a rate that the program keeps.
 
 use super::program::{self, BURST, LENGTH_BYTES, State, Target};
 use crate::bpf::{self, Input, Kind, Shared};
@@ -6,21 +6,21 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
-/// Packets that the kernel makes at once; it takes up to 256.
+/// Packets that the kernel allocates at once; the limit is 256.
 const BATCH: u32 = 64;
-/// A call should last so long.
+/// The target duration of a call.
 const CALL: Duration = Duration::from_secs(1);
 const FIRST_CALL: u32 = 20_000;
 
-/// A program that fills packets, and what it shares with us.
+/// A program that fills packets, and its shared state.
 #[derive(Debug)]
 pub(super) struct Looped {
     state: Shared,
     program: OwnedFd,
-    /// What the kernel makes packets from.
+    /// The buffer from which the kernel creates packets.
     pub(super) packet: Vec<u8>,
     is_live: bool,
-    /// Repetitions of the program a second, as far as is known.
+    /// Repetitions of the program in a second, as measured so far.
     speed: f64,
 }
 
@@ -36,7 +36,7 @@ impl Looped {
         }
         let mut state = Shared::new("rocescope_send", size_of::<State>(), 1)?;
         let program = program::sender(&slots.fd, &state.fd, target, longest);
-        // The program holds the slots from here on.
+        // From here on the program holds the slots.
         let program = bpf::load(Kind::Xdp, "rocescope_send", &program)?;
         bytemuck::from_bytes_mut::<State>(state.value(0)).end = frames.len() as u64;
         Ok(Self {
@@ -48,23 +48,18 @@ impl Looped {
         })
     }
 
-    /// Sends for a second, or until `deadline`, or until `most` frames were sent; `pps` frames a
-    /// second, or as many as go. A signal ends it early, which is no error.
-    pub(super) fn send(
-        &mut self,
-        pps: Option<f64>,
-        most: u64,
-        deadline: Instant,
-    ) -> io::Result<()> {
+    /// Sends for a second, until `deadline`, or until `max` frames were sent, at `pps` frames a second or
+    /// as fast as possible. A signal ends it early without an error.
+    pub(super) fn send(&mut self, pps: Option<f64>, max: u64, deadline: Instant) -> io::Result<()> {
         let state = self.state();
-        state.left = most;
+        state.left = max;
         state.interval_ns = pps.map_or(0, |pps| (BURST as f64 * 1e9 / pps).max(1.0) as u64);
         let begun = Instant::now();
         let time = CALL.min(deadline.saturating_duration_since(begun));
         let count = (self.speed * time.as_secs_f64()).max(1.0);
-        // At full speed nothing is run in vain.
+        // At full speed no repetition is idle.
         let count = match pps {
-            None => count.min(most as f64),
+            None => count.min(max as f64),
             Some(_) => count,
         };
         let count = count.min(f64::from(u32::MAX)) as u32;
@@ -72,7 +67,7 @@ impl Looped {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(()),
             ran => ran?,
         }
-        // No faster than tenfold from one call to the next: the first is all waiting.
+        // At most tenfold from one call to the next: the first call mostly waits.
         let speed = f64::from(count) / begun.elapsed().as_secs_f64();
         self.speed = speed.clamp(self.speed / 2.0, self.speed * 10.0);
         Ok(())

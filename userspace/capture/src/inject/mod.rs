@@ -1,15 +1,15 @@
-//! Frames onto an interface.
+//! Sends frames onto an interface.
 //!
 //! | module | how |
 //! |---|---|
 //! | `live` | the kernel runs an XDP program that fills packets and hands them to the driver |
 //! | `straight` | into a loaded XDP program, without an interface: for measurements |
-//! | `looped`, `program` | what both have in common |
-//! | `sent` | what has become of frames |
+//! | `looped`, `program` | shared by both |
+//! | `sent` | counts of sent and refused frames |
 //! | `packet` | a packet socket, one call a frame: slower, for long frames and any driver |
 //!
-//! Those onto interfaces count what the kernel accepted, frame by frame: that number is what a capture on the other
-//! end is held against.
+//! Those onto interfaces count each frame that the kernel accepted: a capture on the other end is compared with
+//! that number.
 
 mod live;
 mod looped;
@@ -23,10 +23,10 @@ pub use packet::Injector;
 pub use sent::Sent;
 pub use straight::Straight;
 
-/// Has this thread stay on a core, as what sends for a measurement should.
+/// Pins this thread to a core, as a sender for measurements should.
 ///
 /// # Errors
-/// There is no such core for this process.
+/// This process may not run on that core.
 pub fn pin(core: u32) -> Result<(), crate::xdp::error::Error> {
     crate::xdp::cpu::pin(core)
 }

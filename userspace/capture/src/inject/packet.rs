@@ -1,11 +1,11 @@
-//! Frames onto an interface, through a packet socket.
+//! Sends frames through a packet socket.
 
 use super::sent::Sent;
 use rocescope_host::interface::Interface;
 use rocescope_host::packet::{Receive, Socket};
 use std::io;
 
-/// Puts frames onto an interface as they are, one call a frame.
+/// Sends frames unchanged onto an interface, one call a frame.
 #[derive(Debug)]
 pub struct Injector {
     socket: Socket,
@@ -13,7 +13,7 @@ pub struct Injector {
 }
 
 impl Injector {
-    /// Opens a socket that sends and takes nothing in.
+    /// Opens a socket that only sends.
     ///
     /// # Errors
     /// `CAP_NET_RAW` is missing, or the interface is gone.
@@ -26,11 +26,11 @@ impl Injector {
         })
     }
 
-    /// Sends a frame, Ethernet header and all; waits while the socket is full. Whether the interface
-    /// took it: its queue may be full.
+    /// Sends a frame with its Ethernet header; waits while the socket is full. Returns `false` when the
+    /// queue of the interface was full.
     ///
     /// # Errors
-    /// The interface does not take it: it is down, or the frame is too long.
+    /// The interface is down, or the frame is too long.
     pub fn send(&mut self, frame: &[u8]) -> io::Result<bool> {
         loop {
             let Err(error) = self.socket.send(frame, 0) else {
@@ -50,7 +50,7 @@ impl Injector {
         }
     }
 
-    /// What has become of all frames so far.
+    /// The counts so far.
     #[must_use]
     pub const fn sent(&self) -> Sent {
         self.sent

@@ -1,30 +1,30 @@
-//! The programs that put frames into packets, and the one that counts what became of them.
+//! The programs that fill packets with frames, and the one that counts the accepted ones.
 //!
-//! What they share with user space is [`State`], one value, which only the thread that sends touches:
-//! it fills it, runs the first program, and reads it.
+//! They share [`State`] with user space, one value, which only the sending thread touches: it fills it,
+//! runs the first program, and reads it.
 
 use crate::bpf::{Instruction, op};
 use std::os::fd::OwnedFd;
 
 /// Bytes of a slot before its frame: the length.
 pub(super) const LENGTH_BYTES: usize = 8;
-/// Frames between two looks at the clock, which costs a tenth of sending one.
+/// Frames between two reads of the clock, each a tenth of the cost of sending a frame.
 pub(super) const BURST: u64 = 16;
-/// A sender that is further behind than this does not catch up: what it would send at once is no rate.
+/// A sender that is further behind than this does not catch up, because the burst would not be a rate.
 /// Some time slices of a scheduler.
 const MOST_BEHIND_NS: i32 = 20_000_000;
 
-/// What both sides know.
+/// The state that both sides share.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, bytemuck::Pod, bytemuck::Zeroable)]
 pub(super) struct State {
-    /// Frames that are still to be sent.
+    /// Frames still to send.
     pub(super) left: u64,
-    /// Slot that is sent next.
+    /// The slot to send next.
     pub(super) at: u64,
-    /// The slot behind the last one, where it begins again at 0.
+    /// The number of slots, after which the index wraps to 0.
     pub(super) end: u64,
-    /// Length that the kernel gives a packet before the program cuts it.
+    /// The length that the kernel gives a packet before the program cuts it.
     pub(super) packet_bytes: u64,
     /// Nanoseconds from one burst to the next; 0 for no pause.
     pub(super) interval_ns: u64,
@@ -32,9 +32,9 @@ pub(super) struct State {
     pub(super) due_ns: u64,
     /// Frames left of this burst.
     pub(super) credit: u64,
-    /// Frames given to the kernel.
+    /// Frames passed to the kernel.
     pub(super) offered: u64,
-    /// The thread that sends, as the kernel knows it.
+    /// The kernel's id of the sending thread.
     pub(super) thread: u64,
     pub(super) accepted: u64,
     pub(super) dropped: u64,
@@ -61,7 +61,7 @@ const XDP_ADJUST_TAIL: i32 = 65;
 const XDP_STORE_BYTES: i32 = 190;
 const XDP_DROP: i32 = 1;
 
-/// Where a filled packet goes.
+/// The destination of a filled packet.
 pub(super) enum Target<'a> {
     /// To an interface, cut to the length of its frame.
     Interface(u32),
@@ -69,7 +69,7 @@ pub(super) enum Target<'a> {
     Program(&'a OwnedFd),
 }
 
-/// As much of a frame as any program looks at.
+/// The part of a frame that any program reads.
 pub(super) const HEADER_BYTES: usize = 128;
 
 /// Copies the next slot, of frames up to `longest` bytes, into the packet and passes it on; drops
@@ -81,7 +81,7 @@ pub(super) fn sender(
     longest: usize,
 ) -> Vec<Instruction> {
     let mut out: Vec<Instruction> = Vec::new();
-    // Jumps that are pointed at the end once it is known.
+    // Jumps that get the offset of the end once it is known.
     let mut to_drop = Vec::new();
     let mut drop_if = |out: &mut Vec<Instruction>, jump: Instruction| {
         to_drop.push(out.len());
@@ -91,7 +91,7 @@ pub(super) fn sender(
     out.extend(op::value(7, state));
     out.push(op::load(8, 7, LEFT));
     drop_if(&mut out, op::if_equal(8, 0, 0));
-    // Whether it is time.
+    // Whether the next burst is due.
     out.push(op::load(9, 7, INTERVAL));
     out.push(op::if_equal(9, 0, 15));
     out.push(op::load(1, 7, CREDIT));
@@ -109,7 +109,7 @@ pub(super) fn sender(
     out.push(op::set(0, 0));
     out.push(op::add(1, -1));
     out.push(op::store(7, CREDIT, 1));
-    // One less to send; the place, and the one behind it.
+    // One less to send; the slot, and the next one.
     out.push(op::add(8, -1));
     out.push(op::store(7, LEFT, 8));
     out.push(op::load(1, 7, AT));
@@ -128,13 +128,13 @@ pub(super) fn sender(
     out.push(op::call(MAP_LOOKUP_ELEMENT));
     drop_if(&mut out, op::if_equal(0, 0, 0));
     out.push(op::copy(8, 0));
-    // Its length, which the verifier has to know to be in the slot.
+    // Its length, which the verifier must know to be within the slot.
     out.push(op::load(9, 8, 0));
     drop_if(&mut out, op::if_equal(9, 0, 0));
     drop_if(&mut out, op::if_above(9, longest as i32, 0));
     match target {
         Target::Interface(_) => {
-            // Growing would have the kernel clear the new part.
+            // Growing would make the kernel clear the new part.
             out.push(op::load(1, 7, PACKET_BYTES));
             out.push(op::copy(2, 9));
             out.push(op::minus(2, 1));
@@ -161,7 +161,7 @@ pub(super) fn sender(
             out.push(op::call(REDIRECT));
             out.push(op::exit());
         }
-        // It does not come back.
+        // This call does not return.
         Target::Program(next) => {
             out.push(op::copy(1, 6));
             out.extend(op::map(2, next));
@@ -180,10 +180,10 @@ pub(super) fn sender(
     out
 }
 
-/// Said by user space in place of an error, to tell which thread it is.
+/// User space passes this in place of an error to identify its thread.
 pub(super) const REGISTER: i32 = 0x0072_6f63;
 
-/// Counts what the driver took of the packets that our thread redirected: at the tracepoint
+/// Counts the redirected packets of our thread that the driver accepted: at the tracepoint
 /// `xdp_devmap_xmit (from, to, sent, drops, err)`.
 pub(super) fn counter(state: &OwnedFd) -> Vec<Instruction> {
     let mut out = vec![op::copy(6, 1), op::call(GET_CURRENT_PID_TGID)];
@@ -204,7 +204,7 @@ pub(super) fn counter(state: &OwnedFd) -> Vec<Instruction> {
     out
 }
 
-/// Both sides mean the same.
+/// Both sides use the same layout.
 const _: () = {
     assert!(std::mem::offset_of!(State, end) == END as usize);
     assert!(std::mem::offset_of!(State, packet_bytes) == PACKET_BYTES as usize);

@@ -1,18 +1,18 @@
-//! What has become of frames.
+//! Counts of sent and refused frames.
 
-/// What has become of frames.
+/// Counts of sent and refused frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sent {
-    /// Given to the kernel.
+    /// Passed to the kernel.
     pub offered: u64,
-    /// Taken by the driver, to be sent.
+    /// Accepted by the driver.
     pub accepted: u64,
     /// Refused by the driver: its queue was full.
     pub dropped: u64,
 }
 
 impl Sent {
-    /// Refused before they came to the driver: the interface is down, the frame too long for it.
+    /// Refused before the driver: the interface is down, or the frame is too long for it.
     #[must_use]
     pub const fn refused(&self) -> u64 {
         self.offered

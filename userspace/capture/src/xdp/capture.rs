@@ -1,4 +1,4 @@
-//! Programs on interfaces, and what they hand over.
+//! The live capture: attaches the programs and delivers their events.
 
 use super::control_packets::ControlPackets;
 use super::error::Error;
@@ -23,8 +23,8 @@ pub struct Capture {
     order: Order,
     control_packets: ControlPackets,
     warnings: Warnings,
-    /// Blind intervals that have been told.
-    told: u64,
+    /// Blind intervals already reported.
+    reported: u64,
     attached: Vec<Attached>,
     flusher: Option<Flusher>,
 }
@@ -37,14 +37,14 @@ impl std::fmt::Debug for Capture {
     }
 }
 
-/// Runs that are handed over between two looks at the rings: well below what one holds.
-const AT_ONCE: usize = 4_096;
+/// Runs delivered between two reads of the rings: well below the capacity of one.
+const RUNS_PER_READ: usize = 4_096;
 
 impl Capture {
-    /// Loads the program; it is not attached yet.
+    /// Loads the program without attaching it.
     ///
     /// # Errors
-    /// The kernel refuses: [`Error::is_permission`] tells a missing capability.
+    /// The kernel refuses: [`Error::is_permission`] identifies a missing capability.
     pub fn load(options: Options, config: Config) -> Result<Self, Error> {
         let config = Config {
             tick_ns: clock::tick_ns(),
@@ -57,17 +57,17 @@ impl Capture {
             rings: Rings::new(readers.runs, config.slice_ns),
             control_packets: ControlPackets::new(readers.control_packets),
             warnings: readers.warnings,
-            told: 0,
+            reported: 0,
             order: Order::default(),
             attached: Vec::new(),
             flusher: None,
         })
     }
 
-    /// Attaches to an interface. [`Mode::Auto`] tries native, then generic; answers which it got.
+    /// Attaches to an interface and returns the mode: [`Mode::Auto`] tries native, then generic.
     ///
     /// # Errors
-    /// [`Error::Occupied`] when another program is there, which is left alone; else the kernel's
+    /// [`Error::Occupied`] when another program is attached, which stays; else the kernel's
     /// reason.
     pub fn attach(&mut self, interface: u32, mode: Mode) -> Result<Mode, Error> {
         let (attached, mode) = link::attach(self.kernel.program()?.as_fd(), interface, mode)?;
@@ -75,40 +75,39 @@ impl Capture {
         Ok(mode)
     }
 
-    /// Begins to visit the CPUs. From here on no capability is needed.
+    /// Starts to flush the CPUs. From here on no capability is needed.
     ///
     /// # Errors
-    /// A CPU that is closed to this process.
+    /// This process may not run on a CPU.
     pub fn start(&mut self) -> Result<(), Error> {
         self.flusher = Some(Flusher::start(Arc::clone(&self.kernel))?);
         Ok(())
     }
 
-    /// What runs are made by; `tick_ns` and `epoch_offset_ns` are those of this machine.
+    /// The configuration in use; `tick_ns` and `epoch_offset_ns` are those of this machine.
     #[must_use]
     pub fn config(&self) -> Config {
         self.kernel.config()
     }
 
-    /// Takes over what may change while frames pass: see [`Config::adopt`]. Each packet is judged
-    /// by the one configuration or by the other as a whole; when this returns, all of them are by
-    /// this one. Takes a grace period of the kernel, some milliseconds.
+    /// Applies what may change during a capture: see [`Config::adopt`]. Each packet is judged by either
+    /// the old or the new configuration as a whole; once this returns, only by the new one. Waits for a
+    /// grace period of the kernel, some milliseconds.
     ///
     /// # Errors
-    /// The map cannot be written; then the former configuration holds.
+    /// The map cannot be written; the old configuration stays in use.
     pub fn reconfigure(&self, config: &Config) -> Result<(), Error> {
         self.kernel.reconfigure(config)
     }
 
-    /// Now, on the clock of the runs: nanoseconds since the epoch.
+    /// The current time on the clock of the runs: nanoseconds since the epoch.
     #[must_use]
     pub fn now_ns(&self) -> u64 {
         clock::monotonic_ns().wrapping_add(self.kernel.config().epoch_offset_ns)
     }
 
-    /// Takes what lies in the rings and hands over what is complete: every run that began before
-    /// the watermark, which is answered, by its first time. Never waits; `false` when the rings were
-    /// empty.
+    /// Reads the rings and delivers every run that began before the watermark, sorted by first timestamp.
+    /// Never waits. Returns the watermark, and whether the rings held anything.
     ///
     /// # Errors
     /// The flush thread has failed.
@@ -117,20 +116,20 @@ impl Capture {
             Some(flusher) => flusher.watermark()?,
             None => 0,
         };
-        // In this order: what the watermark promises lies in the rings already.
+        // In this order: the rings already hold every run below the watermark.
         let some = self.rings.drain(&mut self.order) | self.control_packets.drain();
         self.hand_over(watermark, &mut sink);
         Ok((watermark, some))
     }
 
-    /// What is complete, and first of all where something is missing.
+    /// Delivers warnings and blind intervals, then the complete events.
     fn hand_over(&mut self, watermark: u64, sink: &mut impl FnMut(CaptureEvent<'_>)) {
         for warning in self.warnings.take() {
             sink(CaptureEvent::Warning(&warning));
         }
         let losses = self.rings.losses();
-        let new = losses.intervals - self.told;
-        self.told = losses.intervals;
+        let new = losses.intervals - self.reported;
+        self.reported = losses.intervals;
         let known = losses.blind.len() as u64;
         for blind in losses.blind.iter().skip(known.saturating_sub(new) as usize) {
             sink(CaptureEvent::Blind(blind));
@@ -138,11 +137,11 @@ impl Capture {
         self.control_packets.release(watermark, &mut |packet| {
             sink(CaptureEvent::ControlPacket(packet));
         });
-        for runs in self.order.ready(watermark).chunks(AT_ONCE) {
+        for runs in self.order.ready(watermark).chunks(RUNS_PER_READ) {
             for run in runs {
                 sink(CaptureEvent::Run(run));
             }
-            // A slice may hold more runs than a ring does.
+            // A slice may have more runs than a ring holds.
             self.rings.drain(&mut self.order);
         }
     }
@@ -155,28 +154,28 @@ impl Capture {
         self.kernel.counters()
     }
 
-    /// What the rings lost so far.
+    /// The losses of the rings so far.
     #[must_use]
     pub fn losses(&self) -> &Losses {
         self.rings.losses()
     }
 
-    /// Runs that wait for their turn.
+    /// The number of runs that wait for the watermark.
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.order.len()
     }
 
-    /// Detaches, publishes what the caches hold, hands it over, and answers the final counters.
+    /// Detaches, flushes the caches, delivers their runs, and returns the final counters and losses.
     ///
     /// # Errors
-    /// The kernel refuses; what was handed over before stands.
+    /// The kernel refuses; events delivered before remain valid.
     pub fn finish(
         mut self,
         mut sink: impl FnMut(CaptureEvent<'_>),
     ) -> Result<(Counters, Losses), Error> {
         self.attached.clear();
-        // Frames that were under way are through when every CPU has passed a quiescent state.
+        // All frames in flight are done once every CPU has passed a quiescent state.
         clock::wait_for_readers();
         if let Some(flusher) = self.flusher.take() {
             flusher.stop()?;

@@ -11,13 +11,13 @@ const fn nanoseconds(time: Timespec) -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// `bpf_ktime_get_ns`, read here.
+/// The clock of `bpf_ktime_get_ns`.
 pub(super) fn monotonic_ns() -> u64 {
     read(ClockId::Monotonic)
 }
 
-/// What to add to the monotonic clock to get nanoseconds since the epoch: the closest of a few
-/// readings, between which the process may have been interrupted.
+/// The difference between the epoch clock and the monotonic clock: the closest of several readings,
+/// because the process may be interrupted between two.
 pub(crate) fn epoch_offset_ns() -> u64 {
     let mut best = (u64::MAX, 0);
     for _ in 0..16 {
@@ -36,9 +36,9 @@ pub(super) fn tick_ns() -> u64 {
     nanoseconds(clock_getres(ClockId::MonotonicCoarse)).max(1)
 }
 
-/// Waits until no program that was running when this was called still runs.
+/// Waits until every program that runs at the time of the call has ended.
 pub(super) fn wait_for_readers() {
-    // It waits for a grace period of RCU, and every XDP program runs inside a reader's section.
+    // Waits for an RCU grace period; every XDP program runs inside a read-side section.
     if membarrier(MembarrierCommand::Global).is_err() {
         // Kernels with `nohz_full` refuse. Programs run for microseconds.
         std::thread::sleep(std::time::Duration::from_millis(100));

@@ -1,10 +1,10 @@
-//! Control packets, which cross whole: CM datagrams as they are, TCP segments until they make a handshake.
+//! Control packets: whole CM datagrams, and TCP segments that become handshakes.
 
 use aya::maps::{MapData, RingBuf};
 use rocescope_record::handshake::HalfOpens;
 use rocescope_record::{ControlPacket, MadRecord, SegmentRecord};
 
-/// Control packets that wait for the watermark. The ring holds some hundreds, and is emptied with the others.
+/// Control packets that wait for the watermark. The ring holds hundreds and is drained with the others.
 pub(super) struct ControlPackets {
     ring: RingBuf<MapData>,
     half_open: HalfOpens,
@@ -36,12 +36,12 @@ impl ControlPackets {
         }
     }
 
-    /// Bytes in the ring that are no record: a defect.
+    /// Bytes in the ring that are not a record: a defect.
     pub(super) const fn unreadable(&self) -> u64 {
         self.unreadable
     }
 
-    /// Takes what lies in the ring; whether there was something.
+    /// Drains the ring and returns whether it held anything.
     pub(super) fn drain(&mut self) -> bool {
         let before = self.waiting.len();
         while let Some(bytes) = self.ring.next() {
@@ -60,7 +60,7 @@ impl ControlPackets {
         self.waiting.len() > before
     }
 
-    /// Hands over what passed before `watermark_ns`, by its time.
+    /// Delivers the packets that passed before `watermark_ns`, sorted by time.
     pub(super) fn release(&mut self, watermark_ns: u64, sink: &mut impl FnMut(ControlPacket<'_>)) {
         self.waiting.sort_by_key(Record::time_ns);
         let count = self
@@ -69,7 +69,7 @@ impl ControlPackets {
         self.hand_over(count, sink);
     }
 
-    /// Hands over everything in the order in which it was published.
+    /// Delivers all packets in the order of publication.
     pub(super) fn release_as_published(&mut self, sink: &mut impl FnMut(ControlPacket<'_>)) {
         self.hand_over(self.waiting.len(), sink);
     }

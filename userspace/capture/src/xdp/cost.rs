@@ -1,14 +1,14 @@
-//! What it takes to load the programs.
+//! The cost of loading the programs.
 
 use super::error::Error;
-use super::object::{FLUSH, PROGRAM, program_mut};
+use super::object::{FLUSH, PROGRAM, aligned, program_mut};
 use super::{cpu, stack};
 use aya::EbpfLoader;
 use rocescope_host::privileges::{self, Capability};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What it takes to load a program.
+/// The cost of loading a program.
 #[derive(Clone, Copy, Debug)]
 pub struct Cost {
     /// Its name.
@@ -23,35 +23,37 @@ pub struct Cost {
     pub load_time: Duration,
 }
 
-/// Loads the programs of `object` with these capabilities and no others, and lets go of them again.
+/// Loads the programs of `object` with only these capabilities, then unloads them.
 ///
-/// Without `CAP_PERFMON` the verifier also walks the paths that a processor may speculate on, and
-/// the programs get barriers against that.
+/// Without `CAP_PERFMON` the verifier also walks the paths that a CPU may speculate on, and
+/// adds barriers against that.
 ///
 /// # Errors
 /// The kernel refuses.
 pub fn costs(object: &[u8], capabilities: &[Capability]) -> Result<Vec<Cost>, Error> {
-    // Capabilities belong to a thread, and what it gives up is gone.
-    let loaded = thread::scope(|scope| {
-        let loader = scope.spawn(|| {
+    with_capabilities(capabilities, || aligned(object, load))
+}
+
+/// Runs `work` on a thread with only these capabilities: a thread cannot regain those it gives up.
+pub(super) fn with_capabilities<R: Send>(
+    capabilities: &[Capability],
+    work: impl FnOnce() -> Result<R, Error> + Send,
+) -> Result<R, Error> {
+    let done = thread::scope(|scope| {
+        let worker = scope.spawn(|| {
             privileges::keep(capabilities).map_err(Error::Capabilities)?;
-            load(object)
+            work()
         });
-        loader.join()
+        worker.join()
     });
-    loaded.map_err(|_| Error::Thread("it has panicked".into()))?
+    done.map_err(|_| Error::Thread("it has panicked".into()))?
 }
 
 fn load(object: &[u8]) -> Result<Vec<Cost>, Error> {
-    // The buffer may lie anywhere; the loader wants words.
-    let mut words = vec![0u64; object.len().div_ceil(8)];
-    let aligned = bytemuck::cast_slice_mut::<u64, u8>(&mut words);
-    let (aligned, _) = aligned.split_at_mut(object.len());
-    aligned.copy_from_slice(object);
-    let depths = stack::depths(aligned)?;
+    let depths = stack::depths(object)?;
     let mut loader = EbpfLoader::new();
     let cpus = cpu::possible()? as u32;
-    let mut programs = loader.map_max_entries("RINGS", cpus).load(aligned)?;
+    let mut programs = loader.map_max_entries("RINGS", cpus).load(object)?;
     let mut costs = Vec::new();
     for name in [PROGRAM, FLUSH] {
         let program = program_mut(&mut programs, name)?;

@@ -1,4 +1,4 @@
-//! CPUs, and a thread that runs on a chosen one.
+//! Pins threads to CPUs.
 
 use super::error::Error;
 use rustix::io::Errno;
@@ -9,12 +9,12 @@ pub(super) fn online() -> Result<Vec<u32>, Error> {
     aya::util::online_cpus().map_err(|(path, source)| Error::Cpus { path, source })
 }
 
-/// How many CPUs there may ever be.
+/// The number of possible CPUs.
 pub(super) fn possible() -> Result<usize, Error> {
     aya::util::nr_cpus().map_err(|(path, source)| Error::Cpus { path, source })
 }
 
-/// Runs `work` on `cpu` and leaves this thread where it may go everywhere it could before.
+/// Runs `work` on `cpu`, then restores the affinity of this thread.
 pub(super) fn pinned<R>(cpu: u32, work: impl FnOnce() -> R) -> Result<R, Error> {
     let closed = |source: Errno| Error::Cpu {
         cpu,

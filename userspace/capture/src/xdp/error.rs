@@ -1,17 +1,17 @@
-//! Why a live capture cannot begin or go on.
+//! Why a live capture cannot start or continue.
 
 use aya::EbpfError;
 use aya::maps::MapError;
 use aya::programs::ProgramError;
 use std::io;
 
-/// Why a live capture cannot begin or go on.
+/// Why a live capture cannot start or continue.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The object does not fit this kernel.
+    /// The object does not load on this kernel.
     #[error("the XDP program cannot be loaded: {0}")]
     Object(#[from] EbpfError),
-    /// The object lacks what the loader looks for.
+    /// The object lacks a program or map.
     #[error("the XDP program has no {0}")]
     Missing(&'static str),
     /// The verifier or the kernel refuses a program.
@@ -22,35 +22,35 @@ pub enum Error {
     Map(#[from] MapError),
     /// Another program is attached.
     #[error(
-        "interface {0} carries an XDP program of somebody else, which stays untouched (`ip link` shows it)"
+        "another XDP program is attached to interface {0} and stays untouched (`ip link` shows it)"
     )]
     Occupied(u32),
-    /// The interface does not take the program in this mode.
+    /// The interface does not support the program in this mode.
     #[error("interface {interface} does not take an XDP program in {mode} mode: {source}")]
     Attach {
         /// Index of the interface.
         interface: u32,
         /// The mode that was tried.
         mode: &'static str,
-        /// What the kernel said.
+        /// The error of the kernel.
         source: io::Error,
     },
-    /// A CPU whose runs we could not fetch.
+    /// This process may not run on a CPU, so it cannot flush its runs.
     #[error(
-        "CPU {cpu} is closed to this process ({source}): give it all CPUs, for runs are kept on each"
+        "this process may not run on CPU {cpu} ({source}): allow it all CPUs, each of them holds runs"
     )]
     Cpu {
         /// The CPU.
         cpu: u32,
-        /// What the kernel said.
+        /// The error of the kernel.
         source: io::Error,
     },
     /// The CPUs cannot be listed.
     #[error("{path}: {source}")]
     Cpus {
-        /// Where they should be.
+        /// The path that lists them.
         path: &'static str,
-        /// What the kernel said.
+        /// The error of the kernel.
         source: io::Error,
     },
     /// A call of `bpf(2)`.
@@ -59,7 +59,7 @@ pub enum Error {
     /// Capabilities cannot be given up.
     #[error("capabilities: {0}")]
     Capabilities(io::Error),
-    /// The flush thread is gone.
+    /// The flush thread has ended.
     #[error("the flush thread: {0}")]
     Thread(String),
 }
@@ -78,7 +78,7 @@ impl Error {
         false
     }
 
-    /// Whether the interface, or its driver, cannot take the program in the mode that was asked for.
+    /// Whether the interface or its driver does not support the requested mode.
     #[must_use]
     pub(super) const fn is_mode(&self) -> bool {
         matches!(self, Self::Attach { .. })

@@ -1,17 +1,17 @@
-//! What a capture hands over.
+//! The events that a capture delivers.
 
 use super::rings::Blind;
 use rocescope_record::{ControlPacket, RunRecord};
 
-/// What a capture hands over.
+/// An event that a capture delivers.
 #[derive(Clone, Copy, Debug)]
 pub enum CaptureEvent<'a> {
-    /// A run.
+    /// A run of packets.
     Run(&'a RunRecord),
     /// A CM datagram or a TCP handshake.
     ControlPacket(ControlPacket<'a>),
-    /// Runs were lost: told before the runs that follow.
+    /// Runs were lost; delivered before the runs that follow.
     Blind(&'a Blind),
-    /// A sentence of the program about itself, for an operator: each is said once a CPU at most.
+    /// A warning of the program for the operator; each comes at most once a CPU.
     Warning(&'a str),
 }

@@ -1,4 +1,4 @@
-//! A thread that visits every CPU once a slice, so that none holds its runs for ever.
+//! A thread that flushes every CPU once a slice, so that no run stays in a cache.
 
 use super::error::Error;
 use super::kernel::Kernel;
@@ -8,18 +8,17 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// The thread, and how far each CPU is.
+/// The thread and its watermark.
 #[derive(Debug)]
 pub(super) struct Flusher {
     stop: Arc<AtomicBool>,
-    /// Every run that began before this has been published, on all CPUs. Nanoseconds since the
-    /// epoch.
+    /// All CPUs have published every run that began before this; nanoseconds since the epoch.
     watermark: Arc<AtomicU64>,
     thread: Option<JoinHandle<Result<(), Error>>>,
 }
 
 impl Flusher {
-    /// Visits every CPU once, so that one which is closed to us shows at once, and then each slice.
+    /// Starts the thread, after a check that this process may run on every CPU.
     pub(super) fn start(kernel: Arc<Kernel>) -> Result<Self, Error> {
         let stop = Arc::new(AtomicBool::new(false));
         let watermark = Arc::new(AtomicU64::new(0));
@@ -38,7 +37,7 @@ impl Flusher {
         })
     }
 
-    /// How far all CPUs are.
+    /// The watermark of all CPUs.
     pub(super) fn watermark(&mut self) -> Result<u64, Error> {
         if let Some(thread) = self.thread.take_if(|thread| thread.is_finished()) {
             ended(thread)?;
@@ -58,7 +57,7 @@ impl Flusher {
     }
 }
 
-/// What became of the thread.
+/// The result of the thread.
 fn ended(thread: JoinHandle<Result<(), Error>>) -> Result<(), Error> {
     match thread.join() {
         Ok(result) => result,
@@ -71,7 +70,7 @@ impl Drop for Flusher {
         self.stop.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
             thread.thread().unpark();
-            // What went wrong in it no longer matters to anybody.
+            // Its result no longer matters.
             let _ = thread.join();
         }
     }
@@ -79,7 +78,7 @@ impl Drop for Flusher {
 
 fn visit_all(kernel: &Kernel, stop: &AtomicBool, watermark: &AtomicU64) -> Result<(), Error> {
     let config = kernel.config();
-    // A run may last for its slice; ticks round both its start and our look at it.
+    // A run may last a slice; ticks round both its start and `now`.
     let slack_ns = config.slice_ns + 2 * config.tick_ns;
     while !stop.load(Ordering::Relaxed) {
         let now = clock::monotonic_ns().wrapping_add(config.epoch_offset_ns);

@@ -17,38 +17,38 @@ use std::sync::{Mutex, MutexGuard};
 
 /// `BPF_MAP_TYPE_RINGBUF`.
 const RING_BUFFER: u32 = 27;
-/// Sets that one call of the flush program looks at: `SETS_A_FLUSH` there.
+/// Sets that one call of the flush program visits: `SETS_A_FLUSH` there.
 const SETS_A_FLUSH: u32 = 128;
 const SMALLEST_RING: usize = 64 << 10;
-/// A quarter of a million runs: closing a window with as many takes some 200 ms, in which nobody reads.
+/// A quarter of a million runs: closing a window of that size takes some 200 ms without a read.
 const LARGEST_RING: usize = 32 << 20;
-/// The kernel wants a whole Ethernet header, which the flush program does not look at.
+/// The kernel requires a whole Ethernet header, which the flush program ignores.
 const NO_FRAME: [u8; 14] = [0; 14];
 
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 struct ConfigValue(Config);
-// SAFETY: `Config` is `bytemuck::Pod`, which asks for more.
+// SAFETY: `Config` is `bytemuck::Pod`, which is stricter.
 unsafe impl aya::Pod for ConfigValue {}
 
-/// The counters of a CPU, and what the programs keep behind them.
+/// The counters of a CPU, followed by the private state of the programs.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct CountersValue(Counters, [u8; STATE_BYTES]);
-// SAFETY: `Counters` and bytes are `bytemuck::Pod`, which asks for more; there is no padding, for the
-// bytes are a multiple of eight.
+// SAFETY: `Counters` and bytes are `bytemuck::Pod`, which is stricter; the bytes are a multiple of
+// eight, so there is no padding.
 unsafe impl aya::Pod for CountersValue {}
 
-/// All rings there are.
+/// The readers of all rings.
 pub(super) struct Readers {
     pub(super) runs: RingMaps,
-    /// That of control packets.
+    /// The ring of control packets.
     pub(super) control_packets: RingBuf<MapData>,
-    /// What the programs say.
+    /// The warnings of the programs.
     pub(super) warnings: Warnings,
 }
 
-/// The configuration, and the two entries of which the programs go by one.
+/// The configuration, and the two map entries of which the programs use one.
 struct Configuration {
     entries: Array<MapData, ConfigValue>,
     active: Array<MapData, u64>,
@@ -58,11 +58,11 @@ struct Configuration {
 }
 
 impl Configuration {
-    /// Puts another in place of the one that holds.
+    /// Replaces the active configuration.
     ///
-    /// A program reads `active` once and goes by that entry to its end. The entry that is written
-    /// here has not been active since the last call, which has waited for all programs that had
-    /// begun by then: nobody reads it, so nobody sees it half written.
+    /// A program reads `active` once and uses that entry to its end. The entry written here has been
+    /// inactive since the last call, which waited for all programs that ran then: no program reads it,
+    /// so none sees it half written.
     fn set(&mut self, config: Config) -> Result<(), Error> {
         if config == self.config {
             return Ok(());
@@ -82,13 +82,13 @@ pub(super) struct Kernel {
     config: Mutex<Configuration>,
     counters: PerCpuArray<MapData, CountersValue>,
     mirrors: Mirrors,
-    /// The programs look their rings up in it.
+    /// The map in which the programs look up their rings.
     _rings: ArrayOfMaps<MapData, MapData>,
     sets: u32,
 }
 
 impl Kernel {
-    /// Loads `object`. With `rehearse` the times come from the metadata of each frame.
+    /// Loads `object`. With `rehearse` the timestamps come from the metadata of each frame.
     pub(super) fn load(
         object: &[u8],
         options: Options,
@@ -156,14 +156,14 @@ impl Kernel {
     }
 
     fn configuration(&self) -> MutexGuard<'_, Configuration> {
-        // A panic while it was held left a whole configuration behind.
+        // A panic under the lock leaves a whole configuration behind.
         match self.config.lock() {
             Ok(held) => held,
             Err(poisoned) => poisoned.into_inner(),
         }
     }
 
-    /// Takes over what may change while the programs run; when this returns, every packet is judged
+    /// Applies what may change while the programs run; once this returns, every packet is judged
     /// by it.
     pub(super) fn reconfigure(&self, config: &Config) -> Result<(), Error> {
         let mut held = self.configuration();
@@ -172,7 +172,7 @@ impl Kernel {
         held.set(next)
     }
 
-    /// Whether a flush publishes every run from now on, or those whose slice has ended.
+    /// Selects whether a flush publishes all runs, or only those whose slice has ended.
     pub(super) fn drain(&self, all: bool) -> Result<(), Error> {
         let mut held = self.configuration();
         let next = Config {
@@ -182,7 +182,7 @@ impl Kernel {
         held.set(next)
     }
 
-    /// The counters of all CPUs together.
+    /// The sum of the counters of all CPUs.
     pub(super) fn counters(&self) -> Result<Counters, Error> {
         let mut sum = Counters::default();
         for counters in self.counters.get(&0, 0)?.iter() {
@@ -194,7 +194,7 @@ impl Kernel {
         Ok(sum)
     }
 
-    /// Publishes what has ended on the CPU this is called on.
+    /// Publishes the ended runs of the current CPU.
     pub(super) fn flush(&self) -> Result<(), Error> {
         self.repeat(FLUSH, &NO_FRAME, self.sets / SETS_A_FLUSH)
     }
@@ -210,7 +210,7 @@ impl Kernel {
             });
             match run {
                 Ok(_) => return Ok(()),
-                // A signal ends the repetitions early; a set that is flushed twice does no harm.
+                // A signal ends the repetitions early; flushing a set twice does no harm.
                 Err(ProgramError::SyscallError(error))
                     if error.io_error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Err(error.into()),
@@ -218,7 +218,7 @@ impl Kernel {
         }
     }
 
-    /// Runs a program `times` times over `data`: nanoseconds a repetition.
+    /// Runs a program `times` times over `data` and returns the nanoseconds of a repetition.
     pub(super) fn cost_ns(
         &self,
         name: &'static str,
@@ -233,7 +233,7 @@ impl Kernel {
         Ok(u32::try_from(run.duration.as_nanos()).unwrap_or(u32::MAX))
     }
 
-    /// As `flush`, in single steps that are each given the time.
+    /// As `flush`, in single steps with a given time.
     pub(super) fn flush_at(&self, data: &[u8], ctx: &[u8]) -> Result<(), Error> {
         for _ in 0..self.sets / SETS_A_FLUSH {
             self.run(FLUSH, data, ctx)?;

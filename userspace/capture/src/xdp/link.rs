@@ -1,7 +1,7 @@
-//! Programs on interfaces, held by descriptors and by nothing else.
+//! Attaches programs to interfaces; closing the descriptor detaches them.
 //!
-//! Only links of BPF are made. The older way over netlink outlives a killed process and replaces
-//! whatever was there, and `aya` falls back to it; hence the system call here.
+//! Only BPF links are used. Attachment over netlink outlives a killed process and replaces another
+//! program, and `aya` falls back to it; hence the system call here.
 
 use super::error::Error;
 use std::io;
@@ -10,11 +10,11 @@ use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 /// Where the program runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// Native where the driver can, else generic.
+    /// Native if the driver supports it, else generic.
     Auto,
-    /// In the driver, before the kernel makes a packet of the frame.
+    /// In the driver, before the kernel allocates a packet.
     Native,
-    /// Behind the driver, on the kernel's packet.
+    /// After the driver, on the kernel's packet.
     Generic,
 }
 
@@ -42,7 +42,7 @@ const ATTACH_XDP: u32 = 37;
 const FLAG_GENERIC: u32 = 1 << 1;
 const FLAG_NATIVE: u32 = 1 << 2;
 
-/// The part of `union bpf_attr` that a link needs, and room for what the kernel may add.
+/// The part of `union bpf_attr` that a link needs, and space for what the kernel may add.
 #[repr(C)]
 struct LinkCreate {
     program: RawFd,
@@ -80,7 +80,7 @@ fn create(program: BorrowedFd<'_>, interface: u32, mode: Mode) -> Result<(Attach
         },
         rest: [0; 6],
     };
-    // SAFETY: the kernel reads as many bytes of the attributes as it is told, and writes none.
+    // SAFETY: the kernel reads the given number of bytes of the attributes and writes none.
     let fd = unsafe {
         libc::syscall(
             libc::SYS_bpf,
@@ -100,7 +100,7 @@ fn create(program: BorrowedFd<'_>, interface: u32, mode: Mode) -> Result<(Attach
             },
         });
     }
-    // SAFETY: the kernel has just given us this descriptor, and nobody else knows it.
+    // SAFETY: the kernel has just created this descriptor, and nothing else owns it.
     let link = unsafe { OwnedFd::from_raw_fd(fd as RawFd) };
     Ok((Attached { _link: link }, mode))
 }

@@ -1,40 +1,41 @@
-//! What a packet costs in the kernel: `BPF_PROG_TEST_RUN` over one frame whose QPN and PSN a wrapper
-//! rewrites, for the XDP program and what it is measured against (`ebpf/bench`).
+//! The cost of a packet in the kernel: `BPF_PROG_TEST_RUN` over one frame whose QPN and PSN a wrapper
+//! rewrites, for the XDP program and its baselines (`ebpf/bench`).
 
+use super::cost::with_capabilities;
 use super::cpu;
 use super::error::Error;
 use super::kernel::Kernel;
-use super::object::{OBJECT, PROGRAM, program_mut, take};
+use super::object::{OBJECT, PROGRAM, aligned, program_mut, take};
 use super::options::Options;
 use super::order::Order;
 use super::rings::Rings;
 use aya::maps::{Array, MapData, PerCpuArray, ProgramArray, RingBuf};
 use aya::programs::{ProgramFd, TestRun, TestRunOptions, Xdp};
 use aya::{Ebpf, EbpfLoader};
-use rocescope_host::privileges::{self, Capability};
+use rocescope_host::privileges::Capability;
 use rocescope_record::Config;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-/// Flows that the wrapper can tell apart.
+/// The number of flows that the wrapper can generate.
 pub const FLOWS: usize = 1 << 17;
-/// Packets after which the order of the flows repeats itself.
+/// The number of packets after which the order of the flows repeats.
 pub const ORDER: usize = 1 << 18;
 
-/// What is measured, behind the wrapper.
+/// The measured program, which the wrapper calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Body {
-    /// Nothing: the wrapper alone.
+    /// None: the wrapper alone.
     Nothing,
-    /// A parser by hand for untagged packets without options, to the end of the BTH.
+    /// A hand-written parser for untagged packets without options, to the end of the BTH.
     Hand,
     /// The decoder of the XDP program.
     Parse,
-    /// The parser by hand, and one ring record a packet.
+    /// The hand-written parser, and one ring record a packet.
     Each,
     /// The XDP program.
     Ours,
-    /// Another build of it.
+    /// Another build of the XDP program.
     Other,
 }
 
@@ -58,14 +59,14 @@ const PROGRAMS: [&str; 8] = [
     "wrap4", "wrap6", "nothing", "hand4", "hand6", "parse", "each4", "each6",
 ];
 
-/// One row of a table: a program over some traffic.
+/// One row of the table: a program and its traffic.
 #[derive(Clone, Debug)]
 pub struct Case {
     /// The program.
     pub body: Body,
-    /// Flow of the n-th packet; repeated to [`ORDER`] packets.
+    /// The flow of the n-th packet; repeated to [`ORDER`] packets.
     pub flows: Vec<u32>,
-    /// By how much the PSN of a flow advances: 1 continues its run, 2 never does.
+    /// The PSN increment of a flow: 1 continues its run, 2 never does.
     pub stride: u32,
     /// The frame.
     pub frame: Vec<u8>,
@@ -73,12 +74,12 @@ pub struct Case {
     pub version: u8,
 }
 
-/// What a run of a case cost.
+/// The cost of one run of a case.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sample {
-    /// Nanoseconds a packet, the wrapper among them.
+    /// Nanoseconds a packet, including the wrapper.
     pub ns: f64,
-    /// How many packets that was over, those that warmed the caches among them.
+    /// The number of packets, including those that warmed the caches.
     pub packets: u64,
     /// Records that found the ring full.
     pub lost_records: u64,
@@ -96,9 +97,9 @@ struct Plan {
 // SAFETY: flat integers without padding.
 unsafe impl aya::Pod for Plan {}
 
-/// Packets a call: short enough for the scheduler.
+/// Packets in a call: short enough for the scheduler.
 const PACKETS: u32 = 50_000;
-/// Calls a sample.
+/// Calls in a sample.
 const CALLS: u32 = 10;
 
 /// The programs, loaded.
@@ -111,7 +112,7 @@ pub struct Bench {
     plan: Array<MapData, Plan>,
     next: Array<MapData, u32>,
     target: ProgramArray<MapData>,
-    /// What `next` holds.
+    /// The content of `next`.
     flows: Vec<u32>,
 }
 
@@ -135,7 +136,7 @@ impl std::fmt::Debug for Bench {
     }
 }
 
-/// Runs `work` with the programs loaded with `capabilities` and no others, on the first CPU: those of
+/// Runs `work` on the first CPU with programs loaded with only `capabilities`: those of
 /// `ebpf/bench` from `object`, the XDP program, and another build of it from `other`.
 ///
 /// # Errors
@@ -147,26 +148,12 @@ pub fn with<R: Send>(
     config: Config,
     work: impl FnOnce(&mut Bench) -> Result<R, Error> + Send,
 ) -> Result<R, Error> {
-    let done = thread::scope(|scope| {
-        let worker = scope.spawn(|| {
-            privileges::keep(capabilities).map_err(Error::Capabilities)?;
-            if let Some(first) = cpu::online()?.first() {
-                cpu::pin(*first)?;
-            }
-            work(&mut Bench::load(object, other, config)?)
-        });
-        worker.join()
-    });
-    done.map_err(|_| Error::Thread("it has panicked".into()))?
-}
-
-/// Calls `use_it` with a copy of `object` that lies as the loader wants it.
-fn aligned<T>(object: &[u8], use_it: impl FnOnce(&[u8]) -> Result<T, Error>) -> Result<T, Error> {
-    let mut words = vec![0u64; object.len().div_ceil(8)];
-    let bytes = bytemuck::cast_slice_mut::<u64, u8>(&mut words);
-    let (bytes, _) = bytes.split_at_mut(object.len());
-    bytes.copy_from_slice(object);
-    use_it(bytes)
+    with_capabilities(capabilities, || {
+        if let Some(first) = cpu::online()?.first() {
+            cpu::pin(*first)?;
+        }
+        work(&mut Bench::load(object, other, config)?)
+    })
 }
 
 impl Bench {
@@ -191,7 +178,7 @@ impl Bench {
         })
     }
 
-    /// The build of the XDP program that a case is about, the committed one where it is about another.
+    /// The build of the XDP program that a case measures; the committed one for other bodies.
     fn ours(&mut self, body: Body) -> Result<&mut Ours, Error> {
         let at = usize::from(body == Body::Other);
         self.ours.get_mut(at).ok_or(Error::Missing("other build"))
@@ -210,12 +197,12 @@ impl Bench {
         fd.try_clone().map_err(Error::Capabilities)
     }
 
-    /// Makes the next samples ones of this case.
+    /// Prepares the next samples for this case.
     ///
     /// # Errors
     /// A map cannot be written.
     pub fn prepare(&mut self, case: &Case) -> Result<(), Error> {
-        // A quarter of a million system calls, which most cases spare.
+        // A quarter of a million system calls, which most cases avoid.
         if self.flows != case.flows {
             for (at, flow) in case.flows.iter().cycle().take(ORDER).enumerate() {
                 self.next.set(at as u32, flow, 0)?;
@@ -236,7 +223,7 @@ impl Bench {
         Ok(())
     }
 
-    /// Runs the case that was prepared, while another thread empties the rings.
+    /// Runs the prepared case while another thread drains the rings.
     ///
     /// # Errors
     /// The kernel refuses.
@@ -255,7 +242,7 @@ impl Bench {
         let last = cpu::online()?.last().copied();
         let ns = thread::scope(|scope| {
             let reader = scope.spawn(|| {
-                // Where there is but one CPU, both share it.
+                // On a single CPU, both share it.
                 let _ = last.map(cpu::pin);
                 while !stop.load(Ordering::Relaxed) {
                     let mut order = Order::default();
@@ -269,7 +256,7 @@ impl Bench {
             });
             let mut ns = 0;
             let mut result = Ok(());
-            // Twice to warm up what is cached.
+            // Twice, to warm the caches.
             for call in 0..CALLS + 2 {
                 let run = wrap.test_run(TestRunOptions {
                     data_in: Some(&case.frame),
@@ -307,7 +294,7 @@ impl Bench {
         })
     }
 
-    /// Runs that were published, and records of both programs that were lost.
+    /// The number of published runs, and of lost records of both programs.
     fn published(&mut self, body: Body) -> Result<(u64, u64), Error> {
         let counters = self.ours(body)?.kernel.counters()?;
         let lost: u64 = self.lost.get(&0, 0)?.iter().sum();

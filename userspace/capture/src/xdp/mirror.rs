@@ -1,4 +1,4 @@
-//! The sessions of mirrors that the CPUs have seen, put together.
+//! Merges the mirror sessions that the CPUs have seen.
 
 use super::error::Error;
 use super::object::take;
@@ -8,7 +8,7 @@ use rocescope_record::mirror::{self, SETS, Session, SessionSet};
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 struct SetValue(SessionSet);
-// SAFETY: `Session` is `bytemuck::Pod`, which asks for more.
+// SAFETY: `Session` is `bytemuck::Pod`, which is stricter.
 unsafe impl aya::Pod for SetValue {}
 
 /// The map of the kernel's program.
@@ -19,8 +19,8 @@ impl Mirrors {
         take(programs, "MIRRORS").map(Self)
     }
 
-    /// Frames that mirrors numbered and that never came. While frames pass it may lag behind by
-    /// those of the moment, and is never ahead: the numbers are read before the counts.
+    /// Frames that mirrors numbered and that never arrived. During a capture the count may lag, but is
+    /// never too high: the numbers are read before the counts.
     pub(super) fn lost(&self) -> Result<u64, Error> {
         let earlier = self.read()?;
         let mut parts: Vec<Session> = self
@@ -35,7 +35,7 @@ impl Mirrors {
         Ok(sessions.map(|parts| mirror::lost(parts.iter())).sum())
     }
 
-    /// All places of all CPUs, always in the same order.
+    /// All slots of all CPUs, always in the same order.
     fn read(&self) -> Result<Vec<Session>, Error> {
         let mut sessions = Vec::new();
         for at in 0..SETS as u32 {

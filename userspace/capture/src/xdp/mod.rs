@@ -1,30 +1,30 @@
-//! Live capture in the kernel: the XDP program joins packets into runs, this takes the runs.
+//! Live capture: the XDP program joins packets into runs, this module reads them.
 //!
 //! | module | what it does |
 //! |---|---|
-//! | `capture` | programs on interfaces, and what they hand over |
-//! | `event` | what a capture hands over |
-//! | `object` | the programs as they were built, by name |
+//! | `capture` | the live capture: attaches the programs and delivers their events |
+//! | `event` | the events that a capture delivers |
+//! | `object` | the embedded object, and its programs and maps by name |
 //! | `kernel` | the program and its maps, loaded |
-//! | `link` | programs on interfaces, held by descriptors and by nothing else |
-//! | `flush` | a thread that visits every CPU once a slice, so that none holds its runs for ever |
-//! | `rings` | the ring of each CPU, and what was lost before it was read |
-//! | `order` | runs of all CPUs by their first time |
+//! | `link` | attaches programs to interfaces; closing the descriptor detaches them |
+//! | `flush` | a thread that flushes every CPU once a slice, so that no run stays in a cache |
+//! | `rings` | reads the ring of each CPU and tracks the runs that full rings lost |
+//! | `order` | merges the runs of all CPUs, sorted by first timestamp |
 //! | `mirror` | gaps in the numbers of mirrored frames |
 //! | `control_packets` | CM datagrams and TCP handshakes |
 //! | `clock` | the clocks of the kernel in nanoseconds since the epoch |
-//! | `cpu` | a thread on a chosen CPU |
-//! | `warnings` | what the programs say in words |
-//! | `cost` | what it takes to load the programs |
-//! | `speed` | nanoseconds a packet, measured here |
-//! | `stack` | how deep the stack of a program gets |
-//! | [`measure`] | what a packet costs in the kernel |
+//! | `cpu` | pins threads to CPUs |
+//! | `warnings` | warnings of the programs for the operator |
+//! | `cost` | the cost of loading the programs |
+//! | `speed` | measures the nanoseconds that a packet costs on this host |
+//! | `stack` | the stack depth of a program |
+//! | [`measure`] | the cost of a packet in the kernel |
 //! | [`rehearsal`] | the same programs over frames in memory, for tests and measurements |
 //!
-//! The modules import each other downwards only, and never from here: this file names what is public.
+//! Modules import each other downwards only, and never from here: this file lists what is public.
 //!
-//! The invariant: after [`Capture::finish`] every RoCEv2 packet that the kernel counted is in a run
-//! that was handed over, or in one that is counted as lost.
+//! Invariant: after [`Capture::finish`] every RoCEv2 packet that the kernel counted is in a run
+//! that was delivered, or in one that is counted as lost.
 
 mod capture;
 mod clock;

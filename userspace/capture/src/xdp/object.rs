@@ -1,11 +1,11 @@
-//! The programs as they were built, and what is in them by name.
+//! The embedded object, and its programs and maps by name.
 
 use super::error::Error;
 use aya::Ebpf;
 use aya::maps::Map;
 use aya::programs::Xdp;
 
-/// The program as it was built last; see `cargo xtask ebpf`.
+/// The object that `cargo xtask ebpf` built.
 pub static OBJECT: &[u8] = aya::include_bytes_aligned!("../../../../ebpf/rocescope.bpf.o");
 
 /// Environment variable that names another object for the tests.
@@ -28,4 +28,16 @@ where
 {
     let map = programs.take_map(name).ok_or(Error::Missing(name))?;
     Ok(map.try_into()?)
+}
+
+/// Calls `use_it` with a copy of `object` that is aligned for the loader.
+pub(super) fn aligned<T>(
+    object: &[u8],
+    use_it: impl FnOnce(&[u8]) -> Result<T, Error>,
+) -> Result<T, Error> {
+    let mut words = vec![0u64; object.len().div_ceil(8)];
+    let bytes = bytemuck::cast_slice_mut::<u64, u8>(&mut words);
+    let (bytes, _) = bytes.split_at_mut(object.len());
+    bytes.copy_from_slice(object);
+    use_it(bytes)
 }

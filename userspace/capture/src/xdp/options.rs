@@ -1,12 +1,12 @@
-//! What is decided before the program is loaded.
+//! Options that must be set before the program is loaded.
 
-/// What is decided before the program is loaded.
+/// Options that must be set before the program is loaded.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Slots of the run cache a CPU, 160 bytes each; the next power of two is taken.
+    /// Slots of the run cache of each CPU, 160 bytes each; rounded up to a power of two.
     pub slots: u32,
-    /// Bytes of the rings of all CPUs together; each gets a power of two, at least 64 KiB. A ring
-    /// that is full loses runs, which are counted.
+    /// Total bytes of the rings of all CPUs; each gets a power of two, at least 64 KiB. A full ring
+    /// loses runs, which are counted.
     pub ring_bytes: usize,
 }
 

@@ -1,14 +1,14 @@
-//! Runs of all CPUs by their first time.
+//! Merges the runs of all CPUs, sorted by first timestamp.
 
 use rocescope_record::RunRecord;
 
-/// Runs that wait for the watermark. Bounded by a slice of the rates that the rings let through;
-/// above [`FULL`] the oldest are handed over before their time, which costs order, never a run.
+/// Runs that wait for the watermark. Usually bounded by what the rings pass in a slice; above [`FULL`]
+/// the oldest are released early, which costs order but never a run.
 #[derive(Debug)]
 pub(super) struct Order {
     runs: Vec<RunRecord>,
-    /// The earliest first time of them. The watermark moves once a slice and the rings are read every
-    /// few milliseconds: to look through all that wait each time took most of a core.
+    /// The smallest first timestamp. The watermark moves once a slice, but the rings are read every few
+    /// milliseconds: scanning all waiting runs each time took most of a core.
     earliest_ns: u64,
 }
 
@@ -38,19 +38,19 @@ impl Order {
         self.runs.len() >= FULL
     }
 
-    /// All runs as they came.
+    /// All runs in the order of publication.
     pub(super) fn into_published(self) -> Vec<RunRecord> {
         self.runs
     }
 
-    /// Every run that began before `watermark_ns`, in the order of their beginnings; runs of one time in
-    /// the order in which they were published. Empty nearly always: the watermark moves once a slice.
+    /// Every run that began before `watermark_ns`, sorted by first timestamp; ties keep the order of
+    /// publication. Usually empty: the watermark moves once a slice.
     pub(super) fn ready(&mut self, watermark_ns: u64) -> Vec<RunRecord> {
         let full = self.is_full();
         if !full && self.earliest_ns >= watermark_ns {
             return Vec::new();
         }
-        // Mostly runs of sorted runs already, which the stable sort makes use of.
+        // The input consists of sorted stretches, which the stable sort exploits.
         self.runs.sort_by_key(|run| run.first_ns);
         let mut count = self.runs.partition_point(|run| run.first_ns < watermark_ns);
         if full {

@@ -1,8 +1,8 @@
-//! The kernel's programs over frames in memory, each told its time.
+//! Runs the kernel's programs over frames in memory with given timestamps.
 //!
-//! `BPF_PROG_TEST_RUN` gives a loaded program a frame and 16 bytes of metadata before it; the
-//! program, told so when it was loaded, takes its two clocks from there. So the same frames, times
-//! and flush points can be given to it and to [`Observer`](rocescope_record::Observer).
+//! `BPF_PROG_TEST_RUN` passes a frame with 16 bytes of metadata, from which a program loaded for
+//! rehearsal reads its two clocks. So the program and [`Observer`](rocescope_record::Observer) can run
+//! over the same frames, timestamps and flush points.
 
 use super::control_packets::ControlPackets;
 use super::cpu;
@@ -15,13 +15,13 @@ use super::rings::{Losses, Rings};
 use super::warnings::Warnings;
 use rocescope_record::{Config, ControlPacket, Counters, RunRecord};
 
-/// The interface that `BPF_PROG_TEST_RUN` claims: the loopback of the network namespace.
+/// The interface that `BPF_PROG_TEST_RUN` reports: the loopback of the network namespace.
 pub const INTERFACE: u32 = 1;
 
 /// Bytes of metadata before a frame.
 const METADATA_BYTES: usize = 16;
 
-/// Programs that take their times from who drives them.
+/// Programs that read their timestamps from the metadata of each frame.
 pub struct Rehearsal {
     kernel: Kernel,
     rings: Rings,
@@ -37,7 +37,7 @@ impl std::fmt::Debug for Rehearsal {
 }
 
 impl Rehearsal {
-    /// Loads `object`. This thread stays on one CPU from here on, for every CPU has its own runs.
+    /// Loads `object` and pins this thread to one CPU, because every CPU has its own runs.
     ///
     /// # Errors
     /// The kernel refuses.
@@ -55,11 +55,11 @@ impl Rehearsal {
         })
     }
 
-    /// Moves this thread to a CPU, by its place among those that are online and round again: each has
-    /// runs and sessions of its own.
+    /// Moves this thread to the online CPU with the index `place`, modulo their number: each has its own
+    /// runs and sessions.
     ///
     /// # Errors
-    /// The CPU is closed to this process.
+    /// This process may not run on the CPU.
     pub fn go_to(&self, place: usize) -> Result<(), Error> {
         let online = cpu::online()?;
         match online.get(place % online.len().max(1)) {
@@ -68,7 +68,7 @@ impl Rehearsal {
         }
     }
 
-    /// Gives the program a frame, of 14 bytes at least.
+    /// Runs the program over a frame of at least 14 bytes.
     ///
     /// # Errors
     /// The kernel refuses.
@@ -77,7 +77,7 @@ impl Rehearsal {
         self.kernel.run(PROGRAM, &self.frame, &ctx)
     }
 
-    /// Gives the program the same frame `times` times, without metadata: all pass at time 0.
+    /// Runs the program `times` times over a frame without metadata: all timestamps are 0.
     ///
     /// # Errors
     /// The kernel refuses.
@@ -103,25 +103,25 @@ impl Rehearsal {
         self.kernel.flush_at(&self.frame, &ctx)
     }
 
-    /// What was published and not taken yet, in the order of its publication.
+    /// The runs published since the last call, in the order of publication.
     pub fn take(&mut self) -> Vec<RunRecord> {
         let mut order = Order::default();
         self.rings.drain(&mut order);
         order.into_published()
     }
 
-    /// Control packets that were not taken yet, in the order in which it passed.
+    /// The control packets since the last call, in the order of publication.
     pub fn take_control_packets(&mut self, mut sink: impl FnMut(ControlPacket<'_>)) {
         self.control_packets.drain();
         self.control_packets.release_as_published(&mut sink);
     }
 
-    /// What the program has said since the last call, a sentence each.
+    /// The warnings of the program since the last call.
     pub fn take_warnings(&mut self) -> Vec<String> {
         self.warnings.take()
     }
 
-    /// What full rings have cost, as far as batches that were taken tell.
+    /// The losses of full rings, as reported by the batches taken so far.
     #[must_use]
     pub fn losses(&self) -> &Losses {
         self.rings.losses()
@@ -135,7 +135,7 @@ impl Rehearsal {
         self.kernel.counters()
     }
 
-    /// Puts metadata and frame together; answers the `struct xdp_md` that says where they lie.
+    /// Concatenates metadata and frame; returns the `struct xdp_md` with their offsets.
     fn prepare(&mut self, frame: &[u8], now: u64, tick: u64) -> [u8; 24] {
         self.frame.clear();
         self.frame.extend_from_slice(&now.to_ne_bytes());

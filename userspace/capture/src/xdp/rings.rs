@@ -1,4 +1,4 @@
-//! The ring of each CPU, and what was lost before it was read.
+//! Reads the ring of each CPU and tracks the runs that full rings lost.
 
 use super::order::Order;
 use aya::maps::{MapData, RingBuf};
@@ -6,44 +6,44 @@ use rocescope_record::batch::Batch;
 use rocescope_record::{Counters, RunRecord};
 use std::mem::offset_of;
 
-/// A time in which runs of a CPU were lost: a gap in the PSNs of its streams there says nothing.
+/// An interval in which a CPU lost runs: PSN gaps in it prove no fabric loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blind {
     /// The CPU.
     pub cpu: u32,
-    /// Its begin, nanoseconds since the epoch.
+    /// Its start, nanoseconds since the epoch.
     pub from_ns: u64,
     /// Its end.
     pub to_ns: u64,
-    /// Runs lost in it.
+    /// Runs lost in the interval.
     pub runs: u64,
-    /// Packets in those.
+    /// Packets in those runs.
     pub packets: u64,
 }
 
-/// What full rings have cost.
+/// The losses of full rings.
 #[derive(Clone, Debug, Default)]
 pub struct Losses {
     /// The latest blind intervals.
     pub blind: Vec<Blind>,
-    /// How many there were.
+    /// The number of blind intervals so far.
     pub intervals: u64,
-    /// How long they were together, over all CPUs, in nanoseconds.
+    /// Their total length over all CPUs, in nanoseconds.
     pub blind_ns: u64,
-    /// Runs lost, as far as batches have told.
+    /// Runs lost, as reported by the batches read so far.
     pub runs: u64,
-    /// Packets in those.
+    /// Packets in those runs.
     pub packets: u64,
-    /// Bytes in a ring that are no batch: a defect.
+    /// Bytes in a ring that are not a batch: a defect.
     pub unreadable: u64,
 }
 
-/// The latest intervals that are kept: 40 KiB.
-const KEPT: usize = 1_024;
+/// The number of intervals kept: 40 KiB.
+const MAX_INTERVALS: usize = 1_024;
 
-/// What the last batch of a CPU said.
+/// The counters in the last batch of a CPU.
 #[derive(Clone, Copy, Debug, Default)]
-struct Seen {
+struct LastBatch {
     lost_runs: u64,
     lost_packets: u64,
     newest_ns: u64,
@@ -55,22 +55,22 @@ pub(super) type RingMaps = Vec<RingBuf<MapData>>;
 /// The rings of all CPUs.
 pub(super) struct Rings {
     rings: RingMaps,
-    seen: Vec<Seen>,
+    last: Vec<LastBatch>,
     losses: Losses,
     slice_ns: u64,
 }
 
 /// Bytes of a batch before its runs.
 const HEADER_BYTES: usize = offset_of!(Batch, runs);
-/// Batches taken from one ring before the next has its turn.
-const TURN: usize = 256;
+/// Batches read from one ring before the next ring.
+const BATCHES_PER_TURN: usize = 256;
 
 impl Rings {
     pub(super) fn new(rings: RingMaps, slice_ns: u64) -> Self {
-        let seen = vec![Seen::default(); rings.len()];
+        let last = vec![LastBatch::default(); rings.len()];
         Self {
             rings,
-            seen,
+            last,
             losses: Losses::default(),
             slice_ns,
         }
@@ -80,25 +80,25 @@ impl Rings {
         &self.losses
     }
 
-    /// Moves what lies in the rings into `order`, at most what lay there when it was called or a
-    /// little more; whether there was something.
+    /// Moves the content of the rings at the time of the call, and perhaps a little more, into `order`.
+    /// Returns whether there was any.
     pub(super) fn drain(&mut self, order: &mut Order) -> bool {
         let mut some = false;
         let mut more = true;
         while more {
             more = false;
-            for (ring, seen) in self.rings.iter_mut().zip(&mut self.seen) {
+            for (ring, last) in self.rings.iter_mut().zip(&mut self.last) {
                 let mut taken = 0;
-                while taken < TURN
+                while taken < BATCHES_PER_TURN
                     && let Some(bytes) = ring.next()
                 {
                     taken += 1;
-                    take(&bytes, seen, &mut self.losses, self.slice_ns, order);
+                    take(&bytes, last, &mut self.losses, self.slice_ns, order);
                 }
                 some |= taken > 0;
-                more |= taken == TURN;
+                more |= taken == BATCHES_PER_TURN;
             }
-            // A consumer that is slower than the rings fill must still hand over.
+            // A consumer slower than the rings must still release runs.
             if order.is_full() {
                 break;
             }
@@ -106,24 +106,24 @@ impl Rings {
         some
     }
 
-    /// What was lost in all, with what no batch came after.
+    /// Adds the losses that no later batch reported.
     pub(super) fn finish(&mut self, counters: &Counters, end_ns: u64) {
-        let told: u64 = self.seen.iter().map(|seen| seen.lost_runs).sum();
-        if counters.lost_runs > told {
-            let packets: u64 = self.seen.iter().map(|seen| seen.lost_packets).sum();
-            let newest = self.seen.iter().map(|seen| seen.newest_ns).min();
+        let reported: u64 = self.last.iter().map(|last| last.lost_runs).sum();
+        if counters.lost_runs > reported {
+            let packets: u64 = self.last.iter().map(|last| last.lost_packets).sum();
+            let newest = self.last.iter().map(|last| last.newest_ns).min();
             self.losses.add(Blind {
                 cpu: u32::MAX,
                 from_ns: newest.unwrap_or(0).saturating_sub(self.slice_ns),
                 to_ns: end_ns,
-                runs: counters.lost_runs - told,
+                runs: counters.lost_runs - reported,
                 packets: counters.lost_packets.saturating_sub(packets),
             });
         }
     }
 }
 
-fn take(bytes: &[u8], seen: &mut Seen, losses: &mut Losses, slice_ns: u64, order: &mut Order) {
+fn take(bytes: &[u8], last: &mut LastBatch, losses: &mut Losses, slice_ns: u64, order: &mut Order) {
     let header = bytes.split_at_checked(HEADER_BYTES);
     let Some((head, runs)) = header.filter(|_| bytes.len() >= size_of::<Batch>()) else {
         losses.unreadable += bytes.len() as u64;
@@ -139,7 +139,7 @@ fn take(bytes: &[u8], seen: &mut Seen, losses: &mut Losses, slice_ns: u64, order
         word(offset_of!(Batch, lost_runs)),
         word(offset_of!(Batch, lost_packets)),
     );
-    let mut newest_ns = seen.newest_ns;
+    let mut newest_ns = last.newest_ns;
     for bytes in runs
         .chunks_exact(size_of::<RunRecord>())
         .take(held as usize)
@@ -148,17 +148,17 @@ fn take(bytes: &[u8], seen: &mut Seen, losses: &mut Losses, slice_ns: u64, order
         newest_ns = newest_ns.max(run.last_ns());
         order.push(run);
     }
-    if lost_runs > seen.lost_runs {
+    if lost_runs > last.lost_runs {
         losses.add(Blind {
             cpu,
-            // What was lost may have begun a slice before the batch that preceded it was sent.
-            from_ns: seen.newest_ns.saturating_sub(slice_ns),
+            // The lost runs may have begun a slice before the previous batch was sent.
+            from_ns: last.newest_ns.saturating_sub(slice_ns),
             to_ns: newest_ns,
-            runs: lost_runs - seen.lost_runs,
-            packets: lost_packets - seen.lost_packets,
+            runs: lost_runs - last.lost_runs,
+            packets: lost_packets - last.lost_packets,
         });
     }
-    *seen = Seen {
+    *last = LastBatch {
         lost_runs,
         lost_packets,
         newest_ns,
@@ -175,7 +175,7 @@ impl Losses {
         self.blind_ns += blind.to_ns.saturating_sub(blind.from_ns);
         self.runs += blind.runs;
         self.packets += blind.packets;
-        if self.blind.len() == KEPT {
+        if self.blind.len() == MAX_INTERVALS {
             self.blind.remove(0);
         }
         self.blind.push(blind);

@@ -1,4 +1,4 @@
-//! Nanoseconds a packet, measured here.
+//! Measures the nanoseconds that a packet costs on this host.
 
 use super::clock;
 use super::error::Error;
@@ -7,13 +7,13 @@ use super::object::{OBJECT, PROGRAM};
 use super::options::Options;
 use rocescope_record::Config;
 
-/// A few milliseconds of packets, a few times: the best is what was not disturbed.
+/// A few milliseconds of packets, a few times: the minimum is the undisturbed round.
 const REPEAT: u32 = 50_000;
 const ROUNDS: u32 = 5;
 
-/// Loads the program with the capabilities of this thread, and runs it over `frame` again and again.
-/// A frame that repeats its PSN starts a run each time, which is the costly case. Nobody reads the
-/// rings, so that most runs find them full.
+/// Loads the program with the capabilities of this thread and runs it repeatedly over `frame`.
+/// A frame that repeats its PSN starts a run each time, which is the worst case. Nothing reads the
+/// rings, so most runs find them full.
 ///
 /// # Errors
 /// The kernel refuses.

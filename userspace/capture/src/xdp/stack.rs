@@ -1,6 +1,6 @@
-//! How deep the stack gets, read from the object.
+//! The stack depth of the programs, read from the object.
 //!
-//! The kernel gives a program and the subprograms it is in at one time 512 bytes together.
+//! The kernel gives a program and the subprograms that it is in 512 bytes together.
 
 use super::error::Error;
 use aya_obj::Object;
@@ -13,7 +13,7 @@ const MOVE: u8 = 0xbf;
 const ADD: u8 = 0x07;
 const CALL: u8 = 0x85;
 const PSEUDO_CALL: u8 = 1;
-/// The classes whose destination, and whose source, is an address.
+/// The instruction classes whose destination, and whose source, is an address.
 const LOAD: u8 = 0x01;
 const STORE_IMMEDIATE: u8 = 0x02;
 const STORE: u8 = 0x03;
@@ -28,7 +28,7 @@ pub(super) fn depths(object: &[u8]) -> Result<BTreeMap<String, u32>, Error> {
         .keys()
         .map(|(section, _)| *section)
         .collect();
-    // From here on every program is followed by the functions it calls.
+    // Now every program is followed by the functions that it calls.
     object
         .relocate_calls(&sections)
         .map_err(aya::EbpfError::RelocationError)?;
@@ -41,7 +41,7 @@ pub(super) fn depths(object: &[u8]) -> Result<BTreeMap<String, u32>, Error> {
     Ok(depths)
 }
 
-/// The deepest chain of calls from the first instruction on. No function calls itself: the kernel
+/// The deepest call chain from the first instruction. No function calls itself: the kernel
 /// forbids it.
 fn depth(instructions: &[bpf_insn]) -> u32 {
     let calls: Vec<(usize, usize)> = instructions
@@ -55,7 +55,7 @@ fn depth(instructions: &[bpf_insn]) -> u32 {
     below(0, instructions, &starts, &calls)
 }
 
-/// The frame of the function at `start`, and the deepest of those it calls.
+/// The frame of the function at `start` plus the deepest of the functions that it calls.
 fn below(
     start: usize,
     instructions: &[bpf_insn],

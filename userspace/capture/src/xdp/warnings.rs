@@ -1,4 +1,4 @@
-//! What the programs say in words: conditions that an operator must hear of.
+//! Warnings of the programs for the operator.
 
 use super::error::Error;
 use aya::Ebpf;
@@ -6,15 +6,15 @@ use aya_log::EbpfLogger;
 use log::{Log, Metadata, Record};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The ring of `aya-log`. A program says each of its few sentences once a CPU at most, so 128 KiB are
-/// never full.
+/// The ring of `aya-log`. A program logs each of its few warnings once a CPU at most, so its 128 KiB
+/// never fill.
 pub(super) struct Warnings {
     logger: EbpfLogger<Lines>,
     lines: Lines,
 }
 
 impl Warnings {
-    /// Takes the ring of programs that are not loaded yet.
+    /// Takes the log ring of programs before they are loaded.
     pub(super) fn new(programs: &mut Ebpf) -> Result<Self, Error> {
         let lines = Lines::default();
         let logger = EbpfLogger::init_with_logger(programs, lines.clone())
@@ -22,14 +22,14 @@ impl Warnings {
         Ok(Self { logger, lines })
     }
 
-    /// What was said since the last call, a sentence each.
+    /// The warnings since the last call.
     pub(super) fn take(&mut self) -> Vec<String> {
         self.logger.flush();
         std::mem::take(&mut *self.lines.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-/// Keeps lines for who asks, in place of a logger of the process.
+/// Collects log lines, in place of a logger of the process.
 #[derive(Clone, Default)]
 struct Lines(Arc<Mutex<Vec<String>>>);
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// Times and bytes.
 pub(crate) type Frames = Vec<(u64, Vec<u8>)>;
 
-/// What `BPF_PROG_TEST_RUN` takes: an Ethernet header at least.
+/// The minimum of `BPF_PROG_TEST_RUN`: an Ethernet header.
 const SHORTEST: usize = 14;
 /// Frames taken of each scenario.
 const SCENARIO_FRAMES: usize = 20_000;
@@ -17,7 +17,7 @@ fn here() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The captures beside the project, where they are, else those in it.
+/// The captures beside the project if they exist, else those in it.
 pub(crate) fn captures() -> impl Iterator<Item = (String, Frames)> {
     let beside = here().join("../../../shared/captures");
     let directory = std::fs::read_dir(beside)
@@ -70,7 +70,7 @@ pub(crate) fn scenarios() -> impl Iterator<Item = (String, Frames)> {
 
 /// Every third frame with some bytes of its headers changed, tagged, or cut short.
 pub(crate) fn mutated(frames: &Frames, seed: u64) -> Frames {
-    /// Headers lie in here, tunnels and all.
+    /// All headers, including tunnels, are within this length.
     const HEADERS: u64 = 128;
     let mut random = seed;
     // SplitMix64.

@@ -1,4 +1,4 @@
-//! A filter in the kernel: both turn away the same packets, datagrams and handshakes.
+//! A filter in the kernel: kernel and user space reject the same packets, datagrams and handshakes.
 
 use crate::corpus::{Frames, captures, mutated};
 use crate::live;
@@ -22,7 +22,7 @@ fn flows(frames: &Frames) -> Vec<FlowKey> {
     flows.into_iter().collect()
 }
 
-/// Filters of every kind of part, of one alternative and of as many as there may be.
+/// Filters with every kind of part, with one alternative and with the maximum.
 fn filters(flows: &[FlowKey]) -> Vec<PacketFilter> {
     let host = |address: [u8; 16]| Prefix::new(u128::from_be_bytes(address), 128);
     let net = |address: [u8; 16]| Prefix::new(u128::from_be_bytes(address), 127);
@@ -69,7 +69,7 @@ fn filters(flows: &[FlowKey]) -> Vec<PacketFilter> {
 }
 
 #[test]
-fn what_a_filter_turns_away_is_the_same() {
+fn kernel_and_user_space_reject_the_same() {
     let Some(mut pair) = Pair::new(live(), 4_096) else {
         return;
     };

@@ -1,7 +1,7 @@
 //! The kernel's program against the same code in user space: the same frames, times and flush
 //! points must give the same records, byte for byte and in order, and the same counters.
 //!
-//! The environment variable `ROCESCOPE_OBJECT` names another object than the committed one.
+//! The environment variable `ROCESCOPE_OBJECT` selects another object than the committed one.
 #![expect(clippy::unwrap_used, reason = "it is a test")]
 #![expect(clippy::panic, reason = "it is a test")]
 
@@ -16,12 +16,12 @@ use corpus::{Frames, captures, mutated, scenarios};
 use pair::{Compared, Pair};
 use rocescope_record::Config;
 
-/// Windows of 10 ms, so that even short captures pass edges; every PSN marked, exact ticks.
+/// Windows of 10 ms, so that even short captures cross edges; every PSN marked, exact ticks.
 fn exact() -> Config {
     Config::exact(10_000_000)
 }
 
-/// As a live capture: jiffies of 4 ms, one PSN in sixteen marked.
+/// Like a live capture: jiffies of 4 ms, one PSN in sixteen marked.
 fn live() -> Config {
     Config {
         tick_ns: 4_000_000,

@@ -1,5 +1,4 @@
-//! Frames that mirrors numbered: what never came is known exactly, on however many CPUs the others
-//! passed.
+//! Numbered mirrored frames: the number of missing ones is exact, on however many CPUs the others passed.
 
 use crate::corpus::Frames;
 use crate::exact;
@@ -7,7 +6,7 @@ use crate::pair::{Pair, load};
 use rocescope_capture::xdp::Options;
 use rocescope_generate::{Generator, Scenario};
 
-/// Sessions over the same addresses, and truncation; a mirror without numbers beside.
+/// Sessions over the same addresses, with truncation, and a mirror without numbers.
 const SCENARIO: &str = r#"
 name = "sessions"
 duration = "50ms"
@@ -38,7 +37,7 @@ message = "4KiB"
 encapsulation = { kind = "erspan_i", src = "192.0.2.1", dst = "192.0.2.2" }
 "#;
 
-/// The frames, and how many of those that were taken out a mirror had numbered.
+/// The remaining frames, and the count of removed frames that a mirror had numbered.
 fn thinned() -> (Frames, u64) {
     let scenario = Scenario::parse(SCENARIO).unwrap();
     let mut generator = Generator::new(&scenario, 1);
@@ -46,7 +45,7 @@ fn thinned() -> (Frames, u64) {
     while let Some(made) = generator.next_frame(&mut bytes) {
         frames.push((made.at_ns, bytes.clone()));
     }
-    // Not at the ends: whoever sees neither the first frame nor the last knows of none before or behind.
+    // Not at the ends: frames before the first seen or after the last seen are unknown.
     let (from, to, mut at, mut lost) = (frames.len() / 4, frames.len() / 2, 0, 0);
     frames.retain(|(_, frame)| {
         at += 1;
@@ -59,7 +58,7 @@ fn thinned() -> (Frames, u64) {
 }
 
 #[test]
-fn gaps_are_the_same_and_those_that_there_are() {
+fn kernel_and_user_space_find_the_true_gaps() {
     let Some(mut pair) = Pair::new(exact(), 4_096) else {
         return;
     };
@@ -87,7 +86,7 @@ fn gaps_are_exact_where_a_session_is_spread_over_cpus() {
     };
     let (frames, lost) = thinned();
     for (at, (now, frame)) in frames.iter().enumerate() {
-        // In lumps, so that each CPU misses long stretches.
+        // In stretches, so that each CPU misses many in a row.
         kernel.go_to(at / 50).unwrap();
         kernel.observe(frame, *now, *now).unwrap();
     }
@@ -95,7 +94,7 @@ fn gaps_are_exact_where_a_session_is_spread_over_cpus() {
 }
 
 #[test]
-fn more_sessions_than_there_is_room_for_are_counted() {
+fn sessions_beyond_capacity_are_counted() {
     let Some(mut pair) = Pair::new(exact(), 4_096) else {
         return;
     };

@@ -1,15 +1,15 @@
-//! A ring that nobody reads: what it cannot hold is lost, counted, and told with the time.
+//! A ring without a reader: what does not fit is lost, counted, and reported with its interval.
 
 use crate::corpus::scenarios;
 use crate::pair::load;
 use rocescope_capture::xdp::Options;
 use rocescope_record::Config;
 
-/// The smallest ring there is: 15 batches of 32 runs.
+/// The smallest possible ring: 15 batches of 32 runs.
 const SMALLEST: usize = 64 << 10;
 
 #[test]
-fn runs_that_find_the_ring_full_are_counted_and_their_time_is_blind() {
+fn runs_lost_to_a_full_ring_are_counted_and_their_interval_is_blind() {
     let config = Config::exact(1_000_000_000);
     let options = Options {
         slots: 256,
@@ -21,7 +21,7 @@ fn runs_that_find_the_ring_full_are_counted_and_their_time_is_blind() {
     let (mut delivered, mut packets, mut span) = (0, 0, (u64::MAX, 0));
     let (_, frames) = scenarios().find(|(name, _)| name == "demo.toml").unwrap();
     let mut warnings = Vec::new();
-    // Two overloads, with some air between them.
+    // Two overloads with a pause between them.
     for part in frames.chunks(frames.len() / 2) {
         for (now, frame) in part {
             kernel.observe(frame, *now, *now).unwrap();
@@ -58,7 +58,7 @@ fn runs_that_find_the_ring_full_are_counted_and_their_time_is_blind() {
     }
     assert!(delivered as usize * 128 >= SMALLEST / 2);
 
-    // Once a CPU, whatever comes after.
+    // Once a CPU, whatever follows.
     let [first, second] = &warnings[..] else {
         panic!("{warnings:?}");
     };

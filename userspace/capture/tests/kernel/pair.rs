@@ -24,7 +24,7 @@ impl Clock for Times {
     }
 }
 
-/// What both hand over.
+/// The output of both.
 #[derive(Default)]
 struct Published {
     runs: Vec<RunRecord>,
@@ -57,13 +57,13 @@ impl Sink for Published {
     }
 }
 
-/// How much of each a comparison was over.
+/// The amounts that a comparison covered.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Compared {
     pub(crate) runs: usize,
     pub(crate) mads: usize,
     pub(crate) handshakes: usize,
-    /// What has been counted so far.
+    /// The counts so far.
     pub(crate) counters: Counters,
 }
 
@@ -73,7 +73,7 @@ pub(crate) struct Pair {
     config: Config,
 }
 
-/// Loads the program; `None`, said in one line, where this user may not.
+/// Loads the program; prints a line and returns `None` without privileges.
 pub(crate) fn load(options: Options, config: Config) -> Option<Rehearsal> {
     let object = match std::env::var_os(OBJECT_VARIABLE) {
         Some(path) => std::fs::read(path).unwrap(),
@@ -82,7 +82,7 @@ pub(crate) fn load(options: Options, config: Config) -> Option<Rehearsal> {
     match Rehearsal::load(&object, options, config) {
         Ok(kernel) => Some(kernel),
         Err(error) if error.is_permission() && std::env::var_os("CI").is_none() => {
-            eprintln!("skipped: loading an XDP program takes CAP_BPF and CAP_NET_ADMIN");
+            eprintln!("skipped: loading an XDP program needs CAP_BPF and CAP_NET_ADMIN");
             None
         }
         Err(error) => panic!("{error}"),
@@ -90,7 +90,7 @@ pub(crate) fn load(options: Options, config: Config) -> Option<Rehearsal> {
 }
 
 impl Pair {
-    /// Both with `slots` slots; `None`, said in one line, where this user may not load programs.
+    /// Creates both with `slots` slots; prints a line and returns `None` without privileges.
     pub(crate) fn new(config: Config, slots: u32) -> Option<Self> {
         let options = Options {
             slots,
@@ -105,13 +105,13 @@ impl Pair {
         })
     }
 
-    /// Gives both another configuration.
+    /// Reconfigures both.
     pub(crate) fn reconfigure(&mut self, config: &Config) {
         self.kernel.reconfigure(config).unwrap();
         self.user.reconfigure(config);
     }
 
-    /// Gives both the frames, then flushes them; how much that made.
+    /// Passes the frames to both, flushes them, and returns the amounts compared.
     pub(crate) fn compare(&mut self, name: &str, frames: &Frames) -> Compared {
         let (mut kernel, mut user) = (Published::default(), Published::default());
         let mut slice = None;

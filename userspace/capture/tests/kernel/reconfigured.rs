@@ -1,4 +1,4 @@
-//! Another configuration while frames pass: every one is judged by the one or by the other.
+//! A reconfiguration while frames pass: each frame is judged by either configuration as a whole.
 
 use crate::corpus::captures;
 use crate::pair::{Pair, load};
@@ -35,7 +35,7 @@ fn ports_and_marks_change_for_kernel_and_user_space_alike() {
     assert!(seen[2] > seen[0], "every PSN ends a run: {seen:?}");
 }
 
-/// The flow of a packet, where the frame is one.
+/// The flow of a frame, if it is a RoCEv2 packet.
 fn flow(frame: &[u8]) -> Option<FlowKey> {
     let lengths = FrameLengths::whole(frame.len() as u32);
     match decode(frame, LinkType::Ethernet, lengths, exact().udp_ports) {
@@ -44,10 +44,10 @@ fn flow(frame: &[u8]) -> Option<FlowKey> {
     }
 }
 
-/// Guards the two entries that take turns: with one, a reader sees the first half of a new filter and
-/// the second half of the old, and turns away a packet that both want.
+/// Guards the two alternating entries: with one entry, a reader sees half of a new filter and half of the
+/// old, and rejects a packet that both accept.
 #[test]
-fn a_packet_that_every_configuration_wants_is_never_missed_between_two() {
+fn a_packet_that_both_configurations_accept_is_never_missed() {
     let options = Options {
         slots: 256,
         ..Options::default()
@@ -64,7 +64,7 @@ fn a_packet_that_every_configuration_wants_is_never_missed_between_two() {
         udp_src_port_mask: u16::MAX,
         ..Alternative::ANY
     };
-    // The first alternative holds, or the last.
+    // The first alternative matches, or the last.
     let wanted = |at: usize| {
         let mut alternatives = [never; ALTERNATIVES];
         alternatives[at] = Alternative {
@@ -77,7 +77,7 @@ fn a_packet_that_every_configuration_wants_is_never_missed_between_two() {
         }
     };
     let both = [wanted(0), wanted(ALTERNATIVES - 1)];
-    // Loading keeps a thread on one CPU; these two must have one each.
+    // Loading pins a thread to one CPU; these two need one each.
     let first = both[0];
     let loaded = thread::spawn(move || load(options, first)).join();
     let Some(kernel) = loaded.unwrap() else {

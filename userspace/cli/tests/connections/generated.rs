@@ -207,7 +207,7 @@ impl Way<'_> {
         if is_reliable
             && row.lost_gaps == 0
             && self.reported("lost upstream") != before
-            && !self.is_beyond_the_tap("lost upstream")
+            && !self.is_beyond_the_tap("lost before")
         {
             let found = self.reported("lost upstream");
             wrong.push(format!(
@@ -234,7 +234,7 @@ impl Way<'_> {
         match (self.connection.group.as_str(), what) {
             // Downstream, overtaken and lost packets look alike until the receiver continues, and an answer may wait
             // for a packet that was overtaken downstream.
-            ("behind the tap", "lost behind" | "largest RTT") => {
+            ("downstream of the tap", "lost behind" | "largest RTT") => {
                 self.truth.lost_after_tap == 0
                     && self.row.lost_after_tap_packets <= self.other.nak_psn_sequence / 2
             }

@@ -118,7 +118,7 @@ fn a_foreign_program_stays_attached() {
             let output = command.output().unwrap();
             let said = String::from_utf8(output.stderr).unwrap();
             assert!(!output.status.success());
-            assert!(said.contains("XDP program of somebody else"), "{said}");
+            assert!(said.contains("another XDP program is attached"), "{said}");
             assert_eq!(namespace.receiver()["xdp"], attached);
         }
         live.stop();

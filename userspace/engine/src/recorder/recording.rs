@@ -114,7 +114,7 @@ impl Recording {
                 comment = refusal(Syndrome(held.mark));
             }
             self.writer.frame(&held.frame, &comment)?;
-            self.place = held.behind;
+            self.place = held.after;
             self.frames += 1;
         }
         Ok(true)

@@ -1,4 +1,4 @@
-//! Section 5.4 (1): how many flows.
+//! Section 5.4 (1): the number of flows.
 
 use crate::Line;
 use crate::replay::replay;
@@ -7,7 +7,7 @@ use rocescope_pipeline::Settings;
 use rocescope_sketches::LinearCounting;
 use std::error::Error;
 
-/// Other seeds are other queue pairs and ports, so other bits of the bitmap.
+/// Each seed gives other queue pairs and ports, so other bits of the bitmap.
 const SEEDS: u64 = 25;
 
 pub(crate) fn flow_count() -> Result<Line, Box<dyn Error>> {

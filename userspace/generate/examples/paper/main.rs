@@ -1,17 +1,17 @@
 //! The evaluation of the Fudan system's paper (section 5.4), repeated: `cargo xtask bench paper`.
 //!
-//! Its workloads come from the generator, pass the run cache and the pipeline as frames of a capture
-//! do, and every figure is then worked out twice: from the sketches in the rows of `windows` alone
-//! (Linear Counting, Count-Min, jitter over rates asked of Count-Min), which is what the paper
-//! measured, and from the other columns, which are exact for so few flows. The truth is counted from
-//! the raw bytes of the frames, by offsets, with nothing of rocescope in between.
+//! Its workloads come from the generator and pass the run cache and the pipeline like frames of a
+//! capture. Every result is then computed twice: from the sketches in the rows of `windows` alone
+//! (Linear Counting, Count-Min, jitter over Count-Min rates), as in the paper, and from the other
+//! columns, which are exact for this number of flows. The truth is counted from the raw bytes of the
+//! frames by offsets, without code of rocescope.
 //!
 //! | module | what it holds |
 //! |---|---|
 //! | `workload` | the paper's workloads as scenarios |
-//! | `truth` | what the frames say |
+//! | `truth` | the truth in the frames |
 //! | `replay` | a scenario through run cache and pipeline |
-//! | `count`, `size`, `recognition` | the figures of the paper |
+//! | `count`, `size`, `recognition` | the results of the paper |
 
 mod count;
 mod recognition;
@@ -22,7 +22,7 @@ mod workload;
 
 use std::error::Error;
 
-/// What the paper reports, what is measured here, and by what.
+/// The result of the paper and the results here.
 struct Line {
     what: &'static str,
     /// A share: 0.027 is 2.7 %.

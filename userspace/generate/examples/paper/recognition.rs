@@ -1,4 +1,4 @@
-//! Section 5.4 (3): which flows are elephants, and whose rate jumped.
+//! Section 5.4 (3): elephant flows, and flows whose rate jumped.
 
 use crate::replay::{Replay, Window, replay};
 use crate::truth;
@@ -17,7 +17,7 @@ const ELEPHANTS_BPS: [u64; 3] = [1_500_000_000, 2_500_000_000, 3_500_000_000];
 const JITTER_BPS: u64 = 2_000_000_000;
 const WINDOW_NS: u64 = 1_000_000_000;
 
-/// What was found of what was there, and what was found that was not there.
+/// Counts of true, found and false items.
 #[derive(Clone, Copy, Debug, Default)]
 struct Found {
     there: u32,
@@ -191,7 +191,7 @@ fn change(row: &EventRow, start_ns: i64) -> Option<Change> {
     Some((row.dst_qpn?, window, row.value? > row.previous?))
 }
 
-/// A report must name the flow, the window in which its rate began to change, and the direction.
+/// A report must have the flow, the window in which its rate began to change, and the direction.
 fn compare(there: &[Change], reported: &[Change]) -> Found {
     let found = there.iter().filter(|change| reported.contains(change));
     let false_alarms = reported.iter().filter(|report| !there.contains(report));

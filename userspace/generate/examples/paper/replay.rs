@@ -1,4 +1,4 @@
-//! A scenario through run cache and pipeline, as the frames of a capture pass them.
+//! Replays a scenario through run cache and pipeline like a capture.
 
 use crate::truth::Truth;
 use rocescope_generate::{Generator, Scenario};
@@ -28,7 +28,7 @@ pub(crate) struct Replay {
     pub(crate) frames: u64,
 }
 
-/// Plays `seconds` of a scenario, given as text; what a flow finishes later is left out.
+/// Replays `seconds` of a scenario, given as text; omits messages that end later.
 pub(crate) fn replay(
     scenario: &str,
     seed: u64,
@@ -55,7 +55,7 @@ pub(crate) fn replay(
         if let Some(truth) = truths.get_mut(window) {
             truth
                 .count(&bytes, made.original_bytes)
-                .ok_or("a frame too short to be told")?;
+                .ok_or("a frame is too short")?;
         }
         if !pipeline.is_current(made.at_ns) {
             observer.flush(Some(made.at_ns), &mut pipeline);

@@ -1,4 +1,4 @@
-//! What the frames say: read from untagged IPv4 frames by their offsets, and nothing else.
+//! The truth in the frames, read from untagged IPv4 frames by offsets alone.
 
 use rocescope_pipeline::flow_table::flow_hash;
 use rocescope_sketches::FlowHash;
@@ -24,7 +24,7 @@ pub(crate) struct Truth {
 }
 
 impl Truth {
-    /// Counts a frame of so many bytes on the wire. `None` when it is too short to be one.
+    /// Counts a frame with its length on the wire. `None` when it is too short.
     pub(crate) fn count(&mut self, frame: &[u8], bytes: u32) -> Option<()> {
         let flow = (
             frame.get(ADDRESSES..UDP)?.try_into().ok()?,
@@ -38,7 +38,7 @@ impl Truth {
     }
 }
 
-/// The hash by which sketches know a flow.
+/// The hash of a flow in the sketches.
 pub(crate) fn hash((addresses, udp_src_port, dst_qpn): &Flow) -> FlowHash {
     let [a, b, c, d, e, f, g, h] = *addresses;
     let mapped = |address: [u8; 4]| Ipv4Addr::from(address).to_ipv6_mapped().octets();

@@ -7,12 +7,12 @@ const FLOWS: &str = include_str!("../../scenarios/fudan-5.2-3.toml");
 /// Section 5.2 (4): 25 queue pairs with mixed operations.
 const OPERATIONS: &str = include_str!("../../scenarios/fudan-5.2-4.toml");
 
-/// Section 5.2 (3), for so long.
+/// Section 5.2 (3), for this many seconds.
 pub(crate) fn flows(seconds: u64) -> String {
     lasting(FLOWS, seconds)
 }
 
-/// Section 5.2 (4), for so long.
+/// Section 5.2 (4), for this many seconds.
 pub(crate) fn operations(seconds: u64) -> String {
     lasting(OPERATIONS, seconds)
 }
@@ -24,11 +24,11 @@ fn lasting(scenario: &str, seconds: u64) -> String {
 
 /// Windows of [`growing`].
 pub(crate) const GROWING_WINDOW_MS: u64 = 20;
-/// Most flows of [`growing`].
+/// The maximum number of flows of [`growing`].
 pub(crate) const GROWING_FLOWS: u64 = 72;
 
 /// Section 5.4 (1): from 1 flow to 72, one more each window, of 0.5 Mbit/s to 20 Gbit/s, among three
-/// servers. The greatest come last, or this would be a terabit a second throughout.
+/// servers. The fastest come last; otherwise this would be a terabit a second throughout.
 pub(crate) fn growing() -> String {
     let window = GROWING_WINDOW_MS;
     let mut text = format!(
@@ -51,16 +51,16 @@ pub(crate) fn growing() -> String {
     text
 }
 
-/// How long [`changing`] lasts, with windows of 1 s.
+/// The duration of [`changing`], with windows of 1 s.
 pub(crate) const CHANGING_SECONDS: u64 = 21;
 
-/// When the rates of [`changing`] change, from its beginning.
+/// The times of the rate changes of [`changing`].
 const CHANGES_MS: [u64; 4] = [5_000, 9_000, 13_300, 17_600];
 
-/// How much later, one run each: so that changes fall on edges of windows and everywhere within them.
+/// Shifts of these times, one run each, so that changes fall on edges of windows and within them.
 pub(crate) const SHIFTS_MS: [u64; 5] = [0, 130, 340, 500, 810];
 
-/// When the rates change in the run of this shift.
+/// The times of the rate changes in the run with this shift.
 pub(crate) fn changes_ms(shift_ms: u64) -> [u64; 4] {
     CHANGES_MS.map(|at| at + shift_ms)
 }

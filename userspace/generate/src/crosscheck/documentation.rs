@@ -1,4 +1,4 @@
-//! `docs/scenarios.md` says what is so.
+//! Checks `docs/scenarios.md` against the code.
 
 use super::{checked, folder};
 use crate::Scenario;
@@ -46,7 +46,7 @@ fn every_key_is_documented() {
         format!("{flows}receiver = \"nonsense\""),
         "[[background]]\nkind = \"nonsense\"".to_owned(),
     ] {
-        // The error lists what is known: `unknown field `nonsense`, expected one of `a`, `b``.
+        // The error lists the known keys: `unknown field `nonsense`, expected one of `a`, `b``.
         let error = Scenario::parse(&table).unwrap_err().to_string();
         let known: Vec<&str> = error
             .split("expected")

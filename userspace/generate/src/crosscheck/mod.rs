@@ -1,5 +1,5 @@
-//! The truth against an independent reading: every generated frame is decoded with `wire` and
-//! counted again, and the transport keeps its promises.
+//! Checks the truth against an independent count: every generated frame is decoded with `wire`, and
+//! the transport keeps its guarantees.
 
 mod documentation;
 mod seeds;
@@ -32,7 +32,7 @@ fn class_of(frame: &[u8], original: u32) -> Class {
     decode(frame, LinkType::Ethernet, lengths, [ROCE_UDP_PORT, 0, 0, 0])
 }
 
-/// What a decoder counts.
+/// The counts of a decoder.
 #[derive(Default)]
 struct Recount {
     frames: u64,
@@ -44,7 +44,7 @@ struct Recount {
     flows: HashMap<FlowKey, (Volume, u64)>,
     ce_packets: u64,
     windows: Vec<(u64, u64)>,
-    /// PSNs shown: source, destination queue pair, stream, PSN.
+    /// PSNs seen: source, destination queue pair, stream, PSN.
     psns: HashSet<([u8; 16], u32, u8, u32)>,
     repeated: u64,
     unique_payload: u64,
@@ -174,7 +174,7 @@ fn checked(scenario: &Scenario, seed: u64) -> Truth {
 }
 
 #[test]
-fn the_truth_of_every_scenario_is_what_a_decoder_counts() {
+fn the_truth_of_every_scenario_matches_a_decoder() {
     for entry in std::fs::read_dir(folder("scenarios")).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
         let mut scenario = scenario(&name);
@@ -186,7 +186,7 @@ fn the_truth_of_every_scenario_is_what_a_decoder_counts() {
     }
 }
 
-/// A little of everything, in every envelope.
+/// A mix of everything, for every encapsulation.
 const ALL: &str = r#"
     [[flows]]
     src = "10.0.0.1-10.0.0.3"
@@ -218,7 +218,7 @@ const ALL: &str = r#"
 "#;
 
 #[test]
-fn every_envelope_holds_the_same_traffic() {
+fn every_encapsulation_carries_the_same_traffic() {
     let mut plain = None;
     for (envelope, encapsulation) in [
         ("", "none"),
@@ -248,7 +248,7 @@ fn every_envelope_holds_the_same_traffic() {
         for volume in opcodes.values_mut() {
             volume.frame_bytes = 0;
         }
-        // Longer headers pace the packets a little differently; fates hang on numbers alone.
+        // Longer headers change the pacing slightly; fates depend on packet numbers alone.
         let packets: u64 = opcodes.values().map(|volume| volume.packets).sum();
         let before = *plain.get_or_insert(packets);
         assert!(
@@ -269,7 +269,7 @@ fn ipv6_and_short_snaplens_are_counted_alike() {
 }
 
 #[test]
-fn what_the_mirror_loses_is_told_and_counted_nowhere_else() {
+fn mirror_losses_are_listed_and_counted_nowhere_else() {
     let scenario = Scenario::parse(&format!("[mirror]\nloss = 0.1\n{ALL}")).unwrap();
     let truth = checked(&scenario, 1);
     let lost = truth.losses.lost_by_mirror as f64;

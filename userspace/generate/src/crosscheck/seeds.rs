@@ -1,11 +1,11 @@
-//! The same seed gives the same file; and what CM says is what the data shows.
+//! The same seed gives the same file, and CM matches the data.
 
 use super::{ALL, class_of};
 use crate::{Generator, Scenario, write};
 use rocescope_wire::Class;
 
 #[test]
-fn the_same_seed_gives_the_same_file_and_another_one_another() {
+fn the_same_seed_gives_the_same_file_and_another_seed_does_not() {
     let scenario = Scenario::parse(ALL).unwrap();
     let file = |seed| {
         let mut bytes = Vec::new();
@@ -18,9 +18,9 @@ fn the_same_seed_gives_the_same_file_and_another_one_another() {
     assert_ne!(file(1).0, file(2).0);
 }
 
-/// Every other seed's file hangs on this: a change here is a change of all generated files.
+/// Guards all generated files: a change here changes every one of them.
 #[test]
-fn a_seed_means_the_same_for_ever() {
+fn the_file_of_a_seed_never_changes() {
     let mut bytes = Vec::new();
     write(&Scenario::parse(ALL).unwrap(), 1, &mut bytes).unwrap();
     let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| {
@@ -30,7 +30,7 @@ fn a_seed_means_the_same_for_ever() {
 }
 
 #[test]
-fn cm_names_what_the_data_shows() {
+fn cm_matches_the_data() {
     use rocescope_wire::cm::{Mad, Message};
     let scenario = Scenario::parse(ALL).unwrap();
     let mut generator = Generator::new(&scenario, 9);

@@ -1,4 +1,4 @@
-//! The transport keeps its promises.
+//! The transport keeps its guarantees.
 
 use super::{ALL, checked, scenario};
 use crate::Scenario;
@@ -22,14 +22,14 @@ fn reliable_messages_arrive_once_whatever_happens() {
 }
 
 #[test]
-fn unique_payload_is_what_was_sent_once() {
+fn unique_payload_counts_each_byte_once() {
     for (name, groups) in [("loss", 6), ("reorder", 4)] {
         let truth = checked(&scenario(name), 11);
         let mut checked_groups = std::collections::BTreeSet::new();
         for connection in &truth.connections {
             let expected = match (name, connection.group.as_str()) {
-                ("loss", "unreliable" | "nobody answers") => continue,
-                ("loss", "before the tap, by number") => 20 * 16_384,
+                ("loss", "unreliable" | "no answer") => continue,
+                ("loss", "upstream of the tap, by number") => 20 * 16_384,
                 ("loss", "acknowledgements") => 200 * 4096,
                 ("loss", "read responses") => 50 * 16_384,
                 ("loss", "not ready") => 100 * 4096,
@@ -38,7 +38,7 @@ fn unique_payload_is_what_was_sent_once() {
             checked_groups.insert(&connection.group);
             let found =
                 connection.a_to_b.unique_payload_bytes + connection.b_to_a.unique_payload_bytes;
-            // Between the tap and a lost READ response the payload is seen no second time.
+            // The payload of a READ response lost downstream of the tap is not seen a second time.
             assert_eq!(found, expected, "{}", connection.group);
         }
         assert!(checked_groups.len() >= groups, "{checked_groups:?}");
@@ -46,7 +46,7 @@ fn unique_payload_is_what_was_sent_once() {
 }
 
 #[test]
-fn on_a_clean_wire_nothing_is_sent_twice_and_round_trips_are_exact() {
+fn a_clean_wire_has_no_retransmissions_and_exact_round_trips() {
     let scenario = Scenario::parse(
         r#"
         [[flows]]
@@ -83,7 +83,7 @@ fn on_a_clean_wire_nothing_is_sent_twice_and_round_trips_are_exact() {
 }
 
 #[test]
-fn rates_are_what_the_scenario_says() {
+fn rates_match_the_scenario() {
     let scenario = Scenario::parse(
         r#"
         duration = "3s"
@@ -128,7 +128,7 @@ fn rates_are_what_the_scenario_says() {
     };
     close(&rates(0), &[40.0, 10.0, 25.0]);
     close(&rates(2), &[40.0, 40.0, 40.0]);
-    // The responses of READs are the other way's.
+    // READ responses belong to the other direction.
     close(&rates(5), &[40.0, 40.0, 40.0]);
 }
 

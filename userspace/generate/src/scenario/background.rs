@@ -1,4 +1,4 @@
-//! Frames that are not RoCEv2, as every mirror port delivers them.
+//! Frames that are not RoCEv2, which every mirror port delivers too.
 
 use super::pool::Pool;
 use super::units::Nanos;
@@ -8,23 +8,23 @@ use serde::Deserialize;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Background {
-    /// What they are.
+    /// Their kind.
     pub kind: Kind,
-    /// How many a second.
+    /// Frames in a second.
     pub frames_per_second: f64,
-    /// Where they come from.
+    /// Source addresses.
     #[serde(default = "src")]
     pub src: Pool,
-    /// Where they go.
+    /// Destination addresses.
     #[serde(default = "dst")]
     pub dst: Pool,
-    /// Bytes behind the last header.
+    /// Bytes after the last header.
     #[serde(default = "payload")]
     pub payload: u16,
-    /// When the first comes.
+    /// The time of the first frame.
     #[serde(default)]
     pub start: Nanos,
-    /// When they end; with the scenario's duration where it is not given.
+    /// When they end; by default with the scenario's duration.
     pub stop: Option<Nanos>,
 }
 

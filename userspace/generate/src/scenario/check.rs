@@ -1,4 +1,4 @@
-//! What a scenario must hold beyond the types of its fields.
+//! Checks of a scenario beyond the types of its fields.
 
 use super::error::ScenarioError;
 use super::group::{Group, Length, Operation, Receiver, Service, Share, Tunnel};
@@ -6,19 +6,19 @@ use super::impairment::{Impairment, Of, Side};
 use super::{Background, Scenario};
 use std::fmt::Display;
 
-/// The most flows of a group.
+/// The maximum number of flows in a group.
 const FLOWS_MAX: usize = 1_000_000;
-/// How far a reordered packet may fall behind: the tolerant receiver's memory.
+/// How far a reordered packet may fall behind: the memory of the tolerant receiver.
 const REORDER_MAX: u32 = 63;
 
-/// Tells what is wrong with one key of a table.
+/// Reports an error in a key of a table.
 struct Table<'a> {
     text: &'a str,
     at: usize,
 }
 
 impl Table<'_> {
-    fn must(&self, holds: bool, key: &str, message: impl Display) -> Result<(), ScenarioError> {
+    fn require(&self, holds: bool, key: &str, message: impl Display) -> Result<(), ScenarioError> {
         if holds {
             return Ok(());
         }
@@ -29,22 +29,21 @@ impl Table<'_> {
 
 pub(super) fn scenario(text: &str, scenario: &Scenario) -> Result<(), ScenarioError> {
     let whole = Table { text, at: 0 };
-    whole.must(
-        scenario.snaplen >= 64,
-        "snaplen",
-        "at least 64 bytes, the headers",
-    )?;
-    whole.must(
+    let valid = scenario.snaplen >= 64;
+    whole.require(valid, "snaplen", "must be at least 64 bytes, the headers")?;
+    whole.require(
         scenario.start_unix_s <= 4_000_000_000,
         "start_unix_s",
-        "at most 4,000,000,000: a pcap file counts seconds with 32 bits",
+        "must be at most 4,000,000,000: a pcap file counts seconds with 32 bits",
     )?;
     if scenario.truth.window.0 == 0 {
-        return Err(ScenarioError::Whole("truth.window: longer than 0".into()));
+        return Err(ScenarioError::Whole(
+            "truth.window: must be longer than 0".into(),
+        ));
     }
     if scenario.groups.is_empty() && scenario.background.is_empty() {
         return Err(ScenarioError::Whole(
-            "neither [[flows]] nor [[background]]: there is nothing to generate".into(),
+            "the scenario generates nothing: add [[flows]] or [[background]]".into(),
         ));
     }
     let ends = |stop: bool, messages: bool| {
@@ -57,7 +56,8 @@ pub(super) fn scenario(text: &str, scenario: &Scenario) -> Result<(), ScenarioEr
             .any(|b| !ends(b.stop.is_some(), false))
     {
         return Err(ScenarioError::Whole(
-            "it never ends: give duration or frames, or stop or messages everywhere".into(),
+            "the scenario never ends: set duration or frames, or stop or messages in every table"
+                .into(),
         ));
     }
     for spanned in &scenario.groups {
@@ -73,75 +73,62 @@ pub(super) fn scenario(text: &str, scenario: &Scenario) -> Result<(), ScenarioEr
 
 fn group(table: &Table<'_>, group: &Group) -> Result<(), ScenarioError> {
     let count = group.count;
-    table.must(
-        (1..=FLOWS_MAX).contains(&count),
-        "count",
-        "from 1 to 1,000,000",
+    let valid = (1..=FLOWS_MAX).contains(&count);
+    table.require(valid, "count", "must be from 1 to 1,000,000")?;
+    let valid = group.src.is_v6() == group.dst.is_v6();
+    table.require(valid, "dst", "must have the IP version of src")?;
+    table.require(group.vlan.len() <= 2, "vlan", "must have at most two tags")?;
+    let valid = group.vlan.iter().all(|id| *id < 4095);
+    table.require(valid, "vlan", "ids must be below 4095")?;
+    table.require(
+        group.vlan_priority < 8,
+        "vlan_priority",
+        "must be at most 7",
     )?;
-    table.must(
-        group.src.is_v6() == group.dst.is_v6(),
-        "dst",
-        "of the IP version of src",
-    )?;
-    table.must(group.vlan.len() <= 2, "vlan", "at most two tags")?;
-    table.must(
-        group.vlan.iter().all(|id| *id < 4095),
-        "vlan",
-        "ids below 4095",
-    )?;
-    table.must(group.vlan_priority < 8, "vlan_priority", "from 0 to 7")?;
-    table.must(group.dscp < 64, "dscp", "from 0 to 63")?;
+    table.require(group.dscp < 64, "dscp", "must be at most 63")?;
     let [low, high] = group.src_ports;
-    table.must(
+    table.require(
         0 < low && low <= high,
         "src_ports",
-        "the lowest and the highest port",
+        "must be the lowest and the highest port",
     )?;
     for (key, first) in [("qpn", group.qpn), ("src_qpn", group.src_qpn)] {
         let fits = first.is_none_or(|first| first >= 2 && first as usize + count <= 1 << 24);
-        table.must(fits, key, "from 2, with all that follow below 2^24")?;
+        table.require(fits, key, "all queue pairs must be from 2 to below 2^24")?;
     }
     let psn = group.start_psn.is_none_or(|psn| psn < 1 << 24);
-    table.must(psn, "start_psn", "below 2^24")?;
+    table.require(psn, "start_psn", "must be below 2^24")?;
     let mtu = matches!(group.mtu, 256 | 512 | 1024 | 2048 | 4096);
-    table.must(mtu, "mtu", "one of 256, 512, 1024, 2048, 4096")?;
+    table.require(mtu, "mtu", "must be 256, 512, 1024, 2048 or 4096")?;
     operations(table, group)?;
     rates(table, group)?;
     if let Some(stop) = group.stop {
-        table.must(stop > group.start, "stop", "behind start")?;
+        table.require(stop > group.start, "stop", "must be after start")?;
     }
-    table.must(
-        (1..=65_536).contains(&group.depth),
-        "depth",
-        "from 1 to 65,536",
-    )?;
-    table.must(group.ack_every != Some(0), "ack_every", "at least 1")?;
-    table.must(group.ack_coalesce > 0, "ack_coalesce", "at least 1")?;
-    table.must(group.timeout.0 > 0, "timeout", "longer than 0")?;
-    table.must(
-        !group.cm || group.service != Service::Ud,
-        "cm",
-        "of connected services alone",
-    )?;
+    let valid = (1..=65_536).contains(&group.depth);
+    table.require(valid, "depth", "must be from 1 to 65,536")?;
+    let valid = group.ack_every != Some(0);
+    table.require(valid, "ack_every", "must be at least 1")?;
+    table.require(group.ack_coalesce > 0, "ack_coalesce", "must be at least 1")?;
+    table.require(group.timeout.0 > 0, "timeout", "must be longer than 0")?;
+    let valid = !group.cm || group.service != Service::Ud;
+    table.require(valid, "cm", "needs service rc or uc")?;
     if let Some(tunnel) = &group.encapsulation {
         let same = tunnel.src.is_ipv4() && tunnel.dst.is_ipv4();
-        table.must(same, "encapsulation", "src and dst must be IPv4")?;
+        table.require(same, "encapsulation", "src and dst must be IPv4")?;
         let vni = tunnel.vni < 1 << 24 && (tunnel.vni == 0 || tunnel.kind == Tunnel::Vxlan);
-        table.must(
+        table.require(
             vni,
             "encapsulation",
-            "vni is below 2^24, and of vxlan alone",
+            "vni must be below 2^24, and needs kind vxlan",
         )?;
-        table.must(
-            tunnel.session < 1 << 10,
-            "encapsulation",
-            "session is below 1024",
-        )?;
+        let valid = tunnel.session < 1 << 10;
+        table.require(valid, "encapsulation", "session must be below 1024")?;
         let truncate = tunnel.truncate.is_none_or(|bytes| bytes >= 96);
-        table.must(
+        table.require(
             truncate,
             "encapsulation",
-            "truncate leaves at least 96 bytes",
+            "truncate must be at least 96 bytes",
         )?;
     }
     for (key, list) in [
@@ -171,7 +158,7 @@ fn operations(table: &Table<'_>, group: &Group) -> Result<(), ScenarioError> {
             .iter()
             .map(|share| u64::from(share.weight))
             .sum::<u64>();
-        table.must(weights > 0, "operations", "some weight above 0")?;
+        table.require(weights > 0, "operations", "one weight must be above 0")?;
         ("operations", group.operations.clone())
     };
     for share in &shares {
@@ -179,28 +166,28 @@ fn operations(table: &Table<'_>, group: &Group) -> Result<(), ScenarioError> {
         let operation = share.operation;
         match group.service {
             Service::Rc => {}
-            Service::Uc => table.must(
+            Service::Uc => table.require(
                 matches!(
                     operation,
                     Send | SendWithImmediate | Write | WriteWithImmediate
                 ),
                 key,
-                "uc has send and write, with immediate or without",
+                "uc supports send and write, with or without immediate data",
             )?,
             Service::Ud => {
-                table.must(
+                table.require(
                     matches!(operation, Send | SendWithImmediate),
                     key,
-                    "ud has send, with immediate or without",
+                    "ud supports send, with or without immediate data",
                 )?;
                 let fits = share.message.max() <= group.mtu;
                 let key = if key == "operation" { "message" } else { key };
-                table.must(fits, key, "a datagram fits the mtu")?;
+                table.require(fits, key, "a datagram must fit into the mtu")?;
             }
         }
         if operation == Operation::Read {
             let empty = matches!(share.message, Length::Fixed(0) | Length::Uniform(0, _));
-            table.must(!empty, key, "a read of no bytes is not generated")?;
+            table.require(!empty, key, "a read must have at least one byte")?;
         }
     }
     Ok(())
@@ -208,43 +195,35 @@ fn operations(table: &Table<'_>, group: &Group) -> Result<(), ScenarioError> {
 
 fn rates(table: &Table<'_>, group: &Group) -> Result<(), ScenarioError> {
     let both = group.rate.is_some() && group.group_rate.is_some();
-    table.must(!both, "group_rate", "rate is given already")?;
+    table.require(!both, "group_rate", "cannot be combined with rate")?;
     let rate = group.rate.or(group.group_rate);
-    table.must(rate.is_some(), "rate", "missing: give rate or group_rate")?;
+    table.require(rate.is_some(), "rate", "missing: set rate or group_rate")?;
     let key = if group.rate.is_some() {
         "rate"
     } else {
         "group_rate"
     };
-    // A bit a second and flow: else a flow's first message would take for ever.
+    // At least a bit a second for each flow, so that its first message ends.
     let least = if group.rate.is_some() {
         1
     } else {
         group.count as u64
     };
-    table.must(
-        rate.is_some_and(|rate| rate.0 >= least),
-        key,
-        "at least 1bit/s a flow",
-    )?;
-    table.must((0.0..=10.0).contains(&group.zipf), "zipf", "from 0 to 10")?;
-    table.must(
-        group.zipf == 0.0 || group.group_rate.is_some(),
-        "zipf",
-        "divides a group_rate",
-    )?;
-    table.must(
-        group.line_rate.is_none_or(|rate| rate.0 > 0),
-        "line_rate",
-        "above 0",
-    )?;
+    let valid = rate.is_some_and(|rate| rate.0 >= least);
+    table.require(valid, key, "must be at least 1bit/s a flow")?;
+    let valid = (0.0..=10.0).contains(&group.zipf);
+    table.require(valid, "zipf", "must be from 0 to 10")?;
+    let valid = group.zipf == 0.0 || group.group_rate.is_some();
+    table.require(valid, "zipf", "needs group_rate")?;
+    let valid = group.line_rate.is_none_or(|rate| rate.0 > 0);
+    table.require(valid, "line_rate", "must be above 0")?;
     let sorted = group.rate_changes.is_sorted_by(|a, b| a.at < b.at);
-    table.must(sorted, "rate_changes", "each later than the one before")?;
+    table.require(sorted, "rate_changes", "must be in order of time")?;
     let rates = group
         .rate_changes
         .iter()
         .all(|change| change.rate.0 >= least);
-    table.must(rates, "rate_changes", "at least 1bit/s a flow")
+    table.require(rates, "rate_changes", "must be at least 1bit/s a flow")
 }
 
 fn impairment(
@@ -254,24 +233,23 @@ fn impairment(
     impairment: &Impairment,
 ) -> Result<(), ScenarioError> {
     let sorted = impairment.packets.is_sorted_by(|a, b| a < b);
-    table.must(sorted, key, "packets in rising order")?;
+    table.require(sorted, key, "packets must be in rising order")?;
     let late = key == "reorder";
     let by = impairment.by.unwrap_or(1);
-    table.must(
-        impairment.by.is_none() && impairment.hold.is_none() || late,
-        key,
-        "by and hold are of reorder",
-    )?;
-    table.must((1..=REORDER_MAX).contains(&by), key, "by is from 1 to 63")?;
-    table.must(
+    let valid = impairment.by.is_none() && impairment.hold.is_none() || late;
+    table.require(valid, key, "by and hold need reorder")?;
+    let valid = (1..=REORDER_MAX).contains(&by);
+    table.require(valid, key, "by must be from 1 to 63")?;
+    table.require(
         key != "corrupt" || impairment.side == Side::BeforeTap,
         key,
-        "damage behind the tap is loss behind the tap",
+        "use loss instead: downstream of the tap, a damaged packet is a lost packet",
     )?;
     if impairment.of == Of::Responses {
         let known = matches!(key, "loss" | "corrupt");
-        table.must(known, key, "responses can be lost or damaged")?;
-        table.must(group.service == Service::Rc, key, "rc alone has responses")?;
+        table.require(known, key, "responses support only loss and corrupt")?;
+        let valid = group.service == Service::Rc;
+        table.require(valid, key, "responses need service rc")?;
     }
     Ok(())
 }
@@ -279,34 +257,30 @@ fn impairment(
 /// Keys that need a reliable service.
 fn reliability(table: &Table<'_>, group: &Group) -> Result<(), ScenarioError> {
     let rc = group.service == Service::Rc;
-    table.must(rc || group.ack_every.is_none(), "ack_every", "of rc alone")?;
-    table.must(rc || group.rnr.is_none(), "rnr", "of rc alone")?;
-    table.must(rc || group.refuse.is_none(), "refuse", "of rc alone")?;
-    table.must(
-        rc || group.receiver == Receiver::Strict,
-        "receiver",
-        "of rc alone",
-    )?;
+    let valid = rc || group.ack_every.is_none();
+    table.require(valid, "ack_every", "needs service rc")?;
+    table.require(rc || group.rnr.is_none(), "rnr", "needs service rc")?;
+    table.require(rc || group.refuse.is_none(), "refuse", "needs service rc")?;
+    let valid = rc || group.receiver == Receiver::Strict;
+    table.require(valid, "receiver", "needs service rc")?;
     if let Some(ecn) = &group.ecn {
-        table.must(
-            (0.0..1.0).contains(&ecn.cut),
-            "ecn",
-            "cut is from 0 to below 1",
-        )?;
-        table.must(ecn.recovery.0 > 0, "ecn", "recovery is longer than 0")?;
+        let valid = (0.0..1.0).contains(&ecn.cut);
+        table.require(valid, "ecn", "cut must be at least 0 and below 1")?;
+        table.require(ecn.recovery.0 > 0, "ecn", "recovery must be longer than 0")?;
     }
     let timer = group.rnr.as_ref().is_none_or(|rnr| rnr.timer < 32);
-    table.must(timer, "rnr", "timer is from 0 to 31")
+    table.require(timer, "rnr", "timer must be from 0 to 31")
 }
 
 fn background(table: &Table<'_>, background: &Background) -> Result<(), ScenarioError> {
     let rate = background.frames_per_second;
-    table.must(
+    table.require(
         (0.001..=1e9).contains(&rate),
         "frames_per_second",
-        "from 0.001 to 1,000,000,000",
+        "must be from 0.001 to 1,000,000,000",
     )?;
-    table.must(background.payload <= 1400, "payload", "at most 1400 bytes")?;
+    let valid = background.payload <= 1400;
+    table.require(valid, "payload", "must be at most 1400 bytes")?;
     let same = background.src.is_v6() == background.dst.is_v6();
-    table.must(same, "dst", "of the IP version of src")
+    table.require(same, "dst", "must have the IP version of src")
 }

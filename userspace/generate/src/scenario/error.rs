@@ -1,19 +1,19 @@
-//! What is wrong with a scenario, and in which line.
+//! Errors of a scenario, with their lines.
 
-/// Why a text is no scenario. The path of a field counts tables from 0: `flows[2].rate`.
+/// Why a scenario is invalid. The path of a field counts tables from 0: `flows[2].rate`.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ScenarioError {
-    /// It is no TOML, or a value is of the wrong kind or out of range.
+    /// Invalid TOML, or a value of the wrong type or out of range.
     #[error("line {line}: {field}{}{message}", if .field.is_empty() { "" } else { ": " })]
     Field {
         /// Line, counted from 1.
         line: usize,
-        /// Path of the field, empty where the line holds none.
+        /// Path of the field, empty if the line has none.
         field: String,
         /// What is wrong with it.
         message: String,
     },
-    /// The scenario as a whole makes no sense.
+    /// The scenario as a whole is invalid.
     #[error("{0}")]
     Whole(String),
 }
@@ -29,9 +29,9 @@ impl ScenarioError {
         }
     }
 
-    /// What is wrong with the key `key` of the table that begins at byte `at`.
+    /// An error in the key `key` of the table that begins at byte `at`.
     pub(super) fn of_key(text: &str, at: usize, key: &str, message: String) -> Self {
-        // The key may stand in a later line of the table than its header.
+        // The key may be in a later line of the table than its header.
         let mut found = at;
         let mut begin = at;
         for (number, line) in text
@@ -72,7 +72,7 @@ fn place(text: &str, at: usize) -> (usize, String) {
     let begin = before.rfind('\n').map_or(0, |newline| newline + 1);
     let this = text.get(begin..).unwrap_or("").lines().next().unwrap_or("");
 
-    // How often each array of tables has begun up to here, and which table this line is in.
+    // The number of tables of each array so far, and the table of this line.
     let mut seen: Vec<(&str, usize)> = Vec::new();
     let mut table = String::new();
     for line in before.lines().chain((begin == at).then_some(this)) {
@@ -84,7 +84,7 @@ fn place(text: &str, at: usize) -> (usize, String) {
             continue;
         };
         let name = name.split(']').next().unwrap_or("").trim();
-        // A new `[[flows]]` begins its `[[flows.loss]]` anew.
+        // A new `[[flows]]` restarts the count of its `[[flows.loss]]`.
         seen.retain(|(other, _)| {
             !other
                 .strip_prefix(name)

@@ -1,4 +1,4 @@
-//! A group of flows that differ in addresses and numbers alone.
+//! A group of flows that differ only in addresses and numbers.
 
 use super::impairment::{Ecn, Impairment, Refuse, Rnr};
 use super::pool::Pool;
@@ -9,19 +9,19 @@ use serde::de::{Deserializer, Error, MapAccess, Visitor};
 use std::fmt;
 use std::net::IpAddr;
 
-/// A group of flows: each is one requester and one responder, with what comes back.
+/// A group of flows: each is one requester and one responder, with their replies.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Group {
     /// A name for the truth file.
     #[serde(default)]
     pub name: String,
-    /// How many flows.
+    /// The number of flows.
     #[serde(default = "one")]
     pub count: usize,
-    /// Where the requesters are.
+    /// Addresses of the requesters.
     pub src: Pool,
-    /// Where the responders are.
+    /// Addresses of the responders.
     pub dst: Pool,
     /// VLAN ids, the outer one first.
     #[serde(default)]
@@ -29,7 +29,7 @@ pub struct Group {
     /// Priority bits of every VLAN tag.
     #[serde(default)]
     pub vlan_priority: u8,
-    /// What the mirror puts around the frames.
+    /// The encapsulation by the mirror.
     pub encapsulation: Option<Encapsulated>,
     /// Differentiated services code point.
     #[serde(default)]
@@ -47,26 +47,26 @@ pub struct Group {
     /// The transport service.
     #[serde(default)]
     pub service: Service,
-    /// What the requests do.
+    /// The operation of the requests.
     #[serde(default)]
     pub operation: Operation,
     /// Several kinds of requests, drawn by weight, instead of `operation` and `message`.
     #[serde(default)]
     pub operations: Vec<Share>,
-    /// How long a message is.
+    /// Bytes of a message.
     #[serde(default)]
     pub message: Length,
     /// Path MTU.
     #[serde(default = "mtu")]
     pub mtu: u32,
-    /// Rate of each flow, in bits of frames.
+    /// Rate of each flow, in frame bits.
     pub rate: Option<Rate>,
     /// Rate of all flows of the group together.
     pub group_rate: Option<Rate>,
-    /// Exponent of a Zipf distribution of the flows' rates; 0 gives all the same.
+    /// Exponent of a Zipf distribution of the flows' rates; 0 for equal rates.
     #[serde(default)]
     pub zipf: f64,
-    /// Other rates from given times on.
+    /// Rates that apply from given times on.
     #[serde(default)]
     pub rate_changes: Vec<RateChange>,
     /// Send the packets of a message at this rate, and wait between messages.
@@ -74,19 +74,19 @@ pub struct Group {
     /// When the flows begin.
     #[serde(default)]
     pub start: Nanos,
-    /// Each flow begins at a random time within this span behind `start`.
+    /// Each flow begins at a random time within this span after `start`.
     pub spread: Option<Nanos>,
-    /// When no further message is begun.
+    /// The time after which no message is started.
     pub stop: Option<Nanos>,
-    /// How many messages each flow sends.
+    /// The number of messages of each flow.
     pub messages: Option<u64>,
-    /// How many messages may be unacknowledged.
+    /// The maximum number of unacknowledged messages.
     #[serde(default = "depth")]
     pub depth: usize,
     /// Both sides send requests.
     #[serde(default)]
     pub bidirectional: bool,
-    /// First PSN of the requesters, random where it is not given.
+    /// First PSN of the requesters; random by default.
     pub start_psn: Option<u32>,
     /// Time from a request at the tap to its answer at the tap.
     #[serde(default = "delay")]
@@ -94,42 +94,42 @@ pub struct Group {
     /// A random part of `delay` on top, up to this.
     #[serde(default)]
     pub delay_jitter: Nanos,
-    /// Time from an answer at the tap to what the requester does about it, at the tap.
+    /// Time from an answer at the tap to the requester's reaction at the tap.
     #[serde(default = "near_delay")]
     pub near_delay: Nanos,
-    /// Ask for an acknowledgement every so many packets too, not at message ends alone.
+    /// Request an acknowledgement also every N packets, not only at message ends.
     pub ack_every: Option<u64>,
-    /// Acknowledge up to so many requests with one packet.
+    /// Acknowledge up to N requests with one packet.
     #[serde(default = "one_u8")]
     pub ack_coalesce: u8,
-    /// How long the responder waits for more to acknowledge.
+    /// How long the responder waits for more requests to acknowledge.
     #[serde(default)]
     pub ack_delay: Nanos,
-    /// What the responder does with packets behind a gap.
+    /// What the responder does with packets after a gap.
     #[serde(default)]
     pub receiver: Receiver,
-    /// After which time without progress the requester resends.
+    /// The time without progress after which the requester retransmits.
     #[serde(default = "timeout")]
     pub timeout: Nanos,
-    /// After how many timeouts without progress it gives up.
+    /// The number of timeouts without progress after which it gives up.
     #[serde(default = "retries")]
     pub retries: u8,
     /// Set the connection up and take it down with CM datagrams.
     #[serde(default)]
     pub cm: bool,
-    /// Port of the service that CM names.
+    /// Port of the service in the CM request.
     #[serde(default = "service_port")]
     pub service_port: u16,
-    /// Packets that get lost.
+    /// Lost packets.
     #[serde(default)]
     pub loss: Vec<Impairment>,
-    /// Packets that come twice.
+    /// Duplicated packets.
     #[serde(default)]
     pub duplicate: Vec<Impairment>,
-    /// Packets that come late.
+    /// Reordered packets.
     #[serde(default)]
     pub reorder: Vec<Impairment>,
-    /// Packets that come damaged.
+    /// Damaged packets.
     #[serde(default)]
     pub corrupt: Vec<Impairment>,
     /// Congestion.
@@ -153,7 +153,7 @@ pub enum Service {
     Ud,
 }
 
-/// What a request does.
+/// The operation of a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Operation {
@@ -183,33 +183,33 @@ impl Operation {
         matches!(self, Self::Read | Self::FetchAdd | Self::CompareSwap)
     }
 
-    /// Whether it is an atomic operation: eight bytes, in headers.
+    /// Whether it is an atomic operation: eight bytes in the headers.
     #[must_use]
     pub const fn is_atomic(self) -> bool {
         matches!(self, Self::FetchAdd | Self::CompareSwap)
     }
 }
 
-/// One of several kinds of requests.
+/// A share of the requests.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Share {
-    /// What it does.
+    /// The operation.
     pub operation: Operation,
-    /// How often, against the others.
+    /// The weight relative to the others.
     #[serde(default = "one_u32")]
     pub weight: u32,
-    /// How long a message is.
+    /// Bytes of a message.
     #[serde(default)]
     pub message: Length,
 }
 
-/// How long messages are, in bytes.
+/// The length of messages in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Length {
-    /// All the same.
+    /// A fixed length.
     Fixed(u32),
-    /// Between two lengths, both included.
+    /// Between two lengths, inclusive.
     Uniform(u32, u32),
 }
 
@@ -220,7 +220,7 @@ impl Default for Length {
 }
 
 impl Length {
-    /// The longest there can be.
+    /// The maximum.
     #[must_use]
     pub const fn max(self) -> u32 {
         match self {
@@ -229,14 +229,14 @@ impl Length {
     }
 }
 
-/// What a responder does with packets behind a gap.
+/// What a responder does with packets after a gap.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Receiver {
-    /// Sends a NAK and drops them, as adapters without selective repeat do.
+    /// Sends a NAK and drops them, like adapters without selective repeat.
     #[default]
     Strict,
-    /// Keeps up to 63 of them and waits for what is missing.
+    /// Keeps up to 63 of them and waits for the missing packets.
     Tolerant,
 }
 
@@ -244,21 +244,21 @@ pub enum Receiver {
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RateChange {
-    /// From when on.
+    /// The start time.
     pub at: Nanos,
-    /// Of each flow, or of the group where `group_rate` is given.
+    /// The rate of each flow, or of the group if `group_rate` is set.
     pub rate: Rate,
 }
 
-/// What the mirror puts around the frames.
+/// The encapsulation by the mirror.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Encapsulated {
-    /// What it is.
+    /// The kind of encapsulation.
     pub kind: Tunnel,
-    /// Where the mirror sends from.
+    /// Source address of the mirror.
     pub src: IpAddr,
-    /// Where it sends to.
+    /// Destination address of the mirror.
     pub dst: IpAddr,
     /// VXLAN network identifier.
     #[serde(default)]
@@ -266,7 +266,7 @@ pub struct Encapsulated {
     /// Session of ERSPAN II and III.
     #[serde(default)]
     pub session: u16,
-    /// Cut the mirrored frame behind so many bytes.
+    /// Truncate the mirrored frame to this many bytes.
     pub truncate: Option<u32>,
 }
 
@@ -278,7 +278,7 @@ pub enum Tunnel {
     ErspanI,
     /// With sequence number and session.
     ErspanIi,
-    /// With a time as well.
+    /// Also with a timestamp.
     ErspanIii,
     /// VXLAN.
     Vxlan,
@@ -294,7 +294,7 @@ impl<'de> Deserialize<'de> for Length {
         fn bytes<E: Error>(size: Size) -> Result<u32, E> {
             match u32::try_from(size.0) {
                 Ok(bytes) if bytes <= 1 << 31 => Ok(bytes),
-                _ => Err(E::custom("a message has at most 2 GiB")),
+                _ => Err(E::custom("a message must have at most 2 GiB")),
             }
         }
         struct Lengths;
@@ -314,7 +314,9 @@ impl<'de> Deserialize<'de> for Length {
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Length, A::Error> {
                 let [low, high] = Range::deserialize(MapAccessDeserializer::new(map))?.uniform;
                 if low > high {
-                    return Err(A::Error::custom("the first length is above the second"));
+                    return Err(A::Error::custom(
+                        "the first length must not be above the second",
+                    ));
                 }
                 Ok(Length::Uniform(bytes(low)?, bytes(high)?))
             }
@@ -350,7 +352,7 @@ const fn delay() -> Nanos {
 const fn near_delay() -> Nanos {
     Nanos(2_000)
 }
-/// 4.096 µs × 2^10: short, for files are small; adapters take 67 ms and more.
+/// 4.096 µs × 2^10: short, because files are small; adapters use 67 ms and more.
 const fn timeout() -> Nanos {
     Nanos(4_194_304)
 }

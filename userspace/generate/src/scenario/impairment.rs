@@ -1,40 +1,39 @@
-//! What happens to packets on their way, and what receivers have against them.
+//! Impairments of packets in flight, and refusals by receivers.
 
 use super::units::{Nanos, Probability};
 use serde::Deserialize;
 
-/// Which packets of a flow meet an impairment: some by chance, some by their number, and only in a
-/// span of time.
+/// Which packets of a flow an impairment affects: at random or by number, within a span of time.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Impairment {
-    /// The chance of each packet.
+    /// The probability for each packet.
     pub probability: Probability,
-    /// These packets, counted from 0 over all that the sender sends, retransmissions included.
+    /// The numbers of the packets, counted from 0 over all that the sender sends, including retransmissions.
     pub packets: Vec<u64>,
-    /// On which side of the tap it happens.
+    /// The side of the tap where it happens.
     #[serde(rename = "where")]
     pub side: Side,
-    /// Which packets are meant and counted.
+    /// The packets that it affects and counts.
     pub of: Of,
-    /// From when on.
+    /// The start time.
     pub from: Nanos,
-    /// Until when, for ever where it is not given.
+    /// The end time; by default it never ends.
     pub until: Option<Nanos>,
-    /// By how many packets a reordered packet is late.
+    /// The number of packets that overtake a reordered packet.
     pub by: Option<u32>,
-    /// How long at most a reordered packet is held, when no packets pass it.
+    /// The maximum time that a reordered packet is held when no packets overtake it.
     pub hold: Option<Nanos>,
 }
 
-/// Where something happens, seen along a packet's way.
+/// The place of an impairment on a packet's path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Side {
-    /// Before the tap: the capture sees the result.
+    /// Upstream of the tap: the capture sees the result.
     #[default]
     BeforeTap,
-    /// Behind the tap: the capture sees the packet as it was sent.
+    /// Downstream of the tap: the capture sees the packet as it was sent.
     AfterTap,
 }
 
@@ -42,31 +41,31 @@ pub enum Side {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Of {
-    /// Those of the requester.
+    /// The packets of the requester.
     #[default]
     Requests,
     /// Acknowledgements, READ responses and atomic responses.
     Responses,
 }
 
-/// Congestion: marks on the way, notifications back, and what the sender does about them.
+/// Congestion: marks in flight, notifications back, and the reaction of the sender.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ecn {
-    /// The chance of each request packet to be marked before the tap.
+    /// The probability that a request packet is marked upstream of the tap.
     pub mark: Probability,
-    /// From when on.
+    /// The start time.
     #[serde(default)]
     pub from: Nanos,
-    /// Until when.
+    /// The end time.
     pub until: Option<Nanos>,
     /// The receiver sends at most one CNP in this time.
     #[serde(default = "cnp_interval")]
     pub cnp_interval: Nanos,
-    /// By which share of the rate a CNP slows the sender, 0 to 1.
+    /// The share of the rate that a CNP takes from the sender, 0 to 1.
     #[serde(default)]
     pub cut: f64,
-    /// After how long half of what was cut is given back.
+    /// The time after which half of the cut is restored.
     #[serde(default = "recovery")]
     pub recovery: Nanos,
 }
@@ -75,27 +74,27 @@ pub struct Ecn {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rnr {
-    /// The chance of each message that needs a receive buffer.
+    /// The probability for each message that needs a receive buffer.
     pub probability: Probability,
     /// Encoded timer of the NAK, 0 to 31.
     #[serde(default = "rnr_timer")]
     pub timer: u8,
-    /// How many NAKs in a row.
+    /// The number of consecutive NAKs.
     #[serde(default = "once")]
     pub repeat: u8,
 }
 
-/// A receiver that refuses a message for good.
+/// A receiver that refuses a message permanently.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Refuse {
-    /// Which message of the flow, from 0.
+    /// The number of the message in the flow, from 0.
     pub message: u64,
-    /// What its NAK says.
+    /// The code of its NAK.
     pub nak: FatalNak,
 }
 
-/// NAKs after which a queue pair is done.
+/// NAKs that end a queue pair.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FatalNak {

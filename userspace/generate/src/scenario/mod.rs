@@ -1,6 +1,6 @@
-//! What to generate: a scenario file in TOML, read and checked.
+//! The scenario file in TOML, parsed and checked.
 //!
-//! `docs/scenarios.md` explains every key. What [`Scenario::parse`] returns can be generated
+//! `docs/scenarios.md` explains every key. A scenario from [`Scenario::parse`] can be generated
 //! without further errors.
 //!
 //! | module | keys |
@@ -9,8 +9,8 @@
 //! | [`group`] | of `[[flows]]` |
 //! | [`impairment`] | of `loss`, `duplicate`, `reorder`, `corrupt`, `ecn`, `rnr`, `refuse` in it |
 //! | [`background`] | of `[[background]]` |
-//! | [`units`], [`pool`] | how quantities and addresses are written |
-//! | [`error`] | what is wrong, in which line |
+//! | [`units`], [`pool`] | the notation of quantities and addresses |
+//! | [`error`] | errors with their lines |
 
 pub mod background;
 mod check;
@@ -27,7 +27,7 @@ use serde::Deserialize;
 use toml::Spanned;
 use units::{Nanos, Probability};
 
-/// A scenario, checked.
+/// A checked scenario.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
@@ -37,17 +37,17 @@ pub struct Scenario {
     /// The time of the first frame, in seconds since 1970.
     #[serde(default = "start_unix_s")]
     pub start_unix_s: u64,
-    /// How long new messages are started. What is under way then is finished.
+    /// How long new messages are started; messages in flight at the end are finished.
     pub duration: Option<Nanos>,
-    /// End after this many frames, whatever is under way.
+    /// End after this many frames, even with messages in flight.
     pub frames: Option<u64>,
-    /// Keep this many bytes of a frame; the bytes behind are not even made.
+    /// Keep this many bytes of a frame; the rest is not generated.
     #[serde(default = "snaplen")]
     pub snaplen: u32,
     /// The mirror port between the fabric and the capture.
     #[serde(default)]
     pub mirror: Mirror,
-    /// What the truth file holds.
+    /// The content of the truth file.
     #[serde(default)]
     pub truth: TruthOptions,
     #[serde(default, rename = "flows")]
@@ -60,21 +60,21 @@ pub struct Scenario {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Mirror {
-    /// The share of frames that the mirror loses, though the fabric delivers them.
+    /// The share of frames that the mirror loses although the fabric delivers them.
     pub loss: Probability,
 }
 
-/// What the truth file holds beyond totals.
+/// The content of the truth file beyond totals.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TruthOptions {
     /// Length of a window.
     pub window: Nanos,
-    /// How many top flows.
+    /// The number of top flows.
     pub top_flows: usize,
-    /// How many flows get a series of windows; the first to be made.
+    /// The number of flows with a series of windows; the first created.
     pub series: usize,
-    /// How many connections are listed; the first to be made.
+    /// The number of listed connections; the first created.
     pub connections: usize,
 }
 
@@ -94,7 +94,7 @@ const fn start_unix_s() -> u64 {
     1_767_225_600
 }
 
-/// Every frame whole.
+/// No truncation.
 const fn snaplen() -> u32 {
     65_535
 }
@@ -103,8 +103,8 @@ impl Scenario {
     /// Reads a scenario.
     ///
     /// # Errors
-    /// [`ScenarioError`] names the line and the field of what is no TOML, unknown, of the wrong
-    /// type, out of range, or at odds with another field.
+    /// [`ScenarioError`] names the line and the field that is invalid TOML, unknown, of the wrong type,
+    /// out of range, or in conflict with another field.
     ///
     /// ```
     /// use rocescope_generate::Scenario;

@@ -1,11 +1,11 @@
-//! Addresses that flows are drawn from: one, a range, a network, or a list of those.
+//! Addresses for flows: one, a range, a network, or a list of those.
 
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, SeqAccess, Unexpected, Visitor};
 use std::fmt;
 use std::net::IpAddr;
 
-/// The most addresses a pool may hold: one network of 16 host bits.
+/// The maximum number of addresses in a pool: a network with 16 host bits.
 const ADDRESSES_MAX: u128 = 65_536;
 
 /// A pool of addresses of one version.
@@ -18,7 +18,7 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// How many addresses there are, at least 1.
+    /// The number of addresses, at least 1.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ranges
@@ -27,7 +27,7 @@ impl Pool {
             .sum()
     }
 
-    /// Never: a pool has an address.
+    /// Always `false`: a pool has at least one address.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
@@ -53,7 +53,7 @@ impl Pool {
         self.address(0)
     }
 
-    /// The address 10.255.0.`host`, where a scenario does not care.
+    /// The default address 10.255.0.`host`.
     pub(super) fn default_address(host: u8) -> Self {
         let number = u128::from(u32::from_be_bytes([10, 255, 0, host]));
         Self {
@@ -85,7 +85,7 @@ impl Pool {
             let host_bits = width.checked_sub(bits.parse().ok()?)?;
             let hosts = 1u128.checked_shl(host_bits)?;
             let network = network & !(hosts - 1);
-            // Without network and broadcast address, where there is room for both.
+            // Without network and broadcast address, if the network has both.
             if hosts > 2 {
                 (network + 1, network + hosts - 2, v6)
             } else {
@@ -121,7 +121,9 @@ impl<'de> Deserialize<'de> for Pool {
                 };
                 while let Some(more) = list.next_element::<Pool>()? {
                     if more.v6 != pool.v6 {
-                        return Err(A::Error::custom("a pool holds addresses of one IP version"));
+                        return Err(A::Error::custom(
+                            "a pool must have addresses of one IP version",
+                        ));
                     }
                     pool.ranges.extend(more.ranges);
                 }
@@ -167,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_pool_is_refused() {
+    fn invalid_pools_are_rejected() {
         for text in [
             "",
             "10.0.0",

@@ -1,10 +1,10 @@
-//! Quantities as a person writes them: `"10Gbit/s"`, `"250us"`, `"64KiB"`.
+//! Quantities with units: `"10Gbit/s"`, `"250us"`, `"64KiB"`.
 
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, Unexpected, Visitor};
 use std::fmt;
 
-/// A number and its unit, the number in thousandths.
+/// Splits a number in thousandths and its unit.
 ///
 /// Thousandths, because `1.5ms` must be the same nanoseconds on every machine.
 fn quantity(text: &str) -> Option<(u64, &str)> {
@@ -30,7 +30,7 @@ fn scaled(thousandths: u64, unit: u64) -> Option<u64> {
     u64::try_from(u128::from(thousandths) * u128::from(unit) / 1000).ok()
 }
 
-/// 30 days: sums of a few times fit 64 bits, in picoseconds too.
+/// 30 days: sums of a few times fit into 64 bits, even in picoseconds.
 const NANOS_MAX: u64 = 30 * 86_400 * 1_000_000_000;
 
 macro_rules! quantity {
@@ -115,7 +115,7 @@ pub struct Probability(pub(crate) u64);
 impl Probability {
     /// Whether the random number `dice` is a hit.
     pub(crate) fn hits(self, dice: u64) -> bool {
-        // All ones stand for certainty.
+        // All ones mean certainty.
         dice < self.0 || self.0 == u64::MAX
     }
 }
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_quantity_is_refused() {
+    fn invalid_quantities_are_rejected() {
         for text in [
             "",
             "s",

@@ -1,13 +1,13 @@
-//! A result of a check.
+//! The result of a check.
 
-/// How bad it is.
+/// The severity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// As it should be.
+    /// Nothing to fix.
     Ok,
-    /// A capture works, and loses speed or truth by it.
+    /// A capture works, but slower or less exactly.
     Warn,
-    /// No capture, or one that is wrong.
+    /// A capture fails or gives wrong results.
     Fail,
 }
 
@@ -23,18 +23,18 @@ impl Level {
     }
 }
 
-/// What was found.
+/// What a check found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// The interface it is about, if it is.
+    /// The interface, for a check of an interface.
     pub interface: Option<String>,
-    /// What was looked at: `kernel`, `mtu`.
+    /// What was checked: `kernel`, `mtu`.
     pub topic: &'static str,
-    /// How bad it is.
+    /// The severity.
     pub level: Level,
-    /// One sentence.
+    /// One sentence, for an operator.
     pub message: String,
-    /// The command that mends it.
+    /// The command that fixes it.
     pub remedy: Option<String>,
 }
 
@@ -49,25 +49,25 @@ impl Finding {
         }
     }
 
-    /// As it should be.
+    /// Nothing to fix.
     #[must_use]
     pub fn ok(topic: &'static str, message: impl Into<String>) -> Self {
         Self::new(topic, Level::Ok, message)
     }
 
-    /// A capture works, with less speed or truth.
+    /// A capture works, but slower or less exactly.
     #[must_use]
     pub fn warn(topic: &'static str, message: impl Into<String>) -> Self {
         Self::new(topic, Level::Warn, message)
     }
 
-    /// No capture, or a wrong one.
+    /// A capture fails or gives wrong results.
     #[must_use]
     pub fn fail(topic: &'static str, message: impl Into<String>) -> Self {
         Self::new(topic, Level::Fail, message)
     }
 
-    /// With the command that fixes it.
+    /// Adds the command that fixes it.
     #[must_use]
     pub fn remedy(self, command: impl Into<String>) -> Self {
         Self {

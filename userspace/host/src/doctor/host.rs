@@ -6,11 +6,11 @@ use rustix::process::{Resource, getrlimit};
 use std::fs;
 use std::path::Path;
 
-/// Multi-buffer XDP, and links of BPF for it.
+/// The first release with multi-buffer XDP.
 const OLDEST: (u32, u32) = (5, 18);
-/// From here on memory of maps is charged to the control group, not to the limit of locked memory.
+/// From this release on, the kernel charges maps to the control group, not to the locked-memory limit.
 const CHARGED: (u32, u32) = (5, 11);
-/// What the default rings and caches take, with room.
+/// The memory of the default rings and caches, with a margin.
 const LOCKED_BYTES: u64 = 64 << 20;
 const CLOCK: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
 const FAST_CLOCKS: [&str; 4] = [
@@ -20,13 +20,13 @@ const FAST_CLOCKS: [&str; 4] = [
     "hyperv_clocksource_tsc_page",
 ];
 
-/// Looks at the host.
+/// Checks the host.
 #[must_use]
 pub fn host() -> Vec<Finding> {
     let release = read("/proc/sys/kernel/osrelease").unwrap_or_default();
     let version = version(&release);
-    let mut found = vec![kernel(&release, version), types()];
-    found.extend(compiler());
+    let mut found = vec![kernel(&release, version), btf()];
+    found.extend(jit());
     found.extend(capabilities());
     found.push(locked_memory(version));
     found.extend(clock());
@@ -47,67 +47,63 @@ fn kernel(release: &str, version: Option<(u32, u32)>) -> Finding {
     match version {
         None => Finding::warn(
             "kernel",
-            format!("The release {release:?} is none that is known."),
+            format!("Unknown kernel release {release:?}; rocescope needs 5.18 or later."),
         ),
         Some(version) if version < OLDEST => Finding::fail(
             "kernel",
-            format!("Linux {release} is older than 5.18, which XDP takes here."),
+            format!("Linux {release} is too old: XDP capture needs 5.18 or later."),
         )
         .remedy("rocescope capture --mode af-packet -i IFACE"),
-        Some(_) => Finding::ok("kernel", format!("Linux {release} has all that is needed.")),
+        Some(_) => Finding::ok("kernel", format!("Linux {release} supports XDP capture.")),
     }
 }
 
-fn types() -> Finding {
+fn btf() -> Finding {
     if Path::new("/sys/kernel/btf/vmlinux").exists() {
-        Finding::ok("btf", "The kernel describes its types.")
+        Finding::ok("btf", "The kernel provides BTF type information.")
     } else {
         Finding::warn(
             "btf",
-            "The kernel does not describe its types (CONFIG_DEBUG_INFO_BTF): the XDP program does without, other tools will not.",
+            "The kernel has no BTF (CONFIG_DEBUG_INFO_BTF is off): rocescope works without it, other BPF tools may not.",
         )
     }
 }
 
-/// Network namespaces other than the first do not show it.
-fn compiler() -> Option<Finding> {
+/// `None` outside the initial network namespace, which alone shows the setting.
+fn jit() -> Option<Finding> {
     let enabled = read("/proc/sys/net/core/bpf_jit_enable")?;
     Some(if enabled == "0" {
         Finding::fail(
             "jit",
-            "XDP programs are interpreted, which costs a multiple.",
+            "The BPF JIT is off: XDP programs are interpreted and run several times slower.",
         )
         .remedy("sysctl -w net.core.bpf_jit_enable=1")
     } else {
-        Finding::ok("jit", "XDP programs become machine code.")
+        Finding::ok("jit", "The BPF JIT is on.")
     })
 }
 
 fn capabilities() -> Vec<Finding> {
-    let of = |needed: &[privileges::Capability],
-              way: &str,
-              or: fn(&'static str, String) -> Finding| {
-        match privileges::missing(needed) {
-            Err(error) => Finding::warn("capabilities", format!("They cannot be read: {error}.")),
-            Ok(missing) if missing.is_empty() => {
-                Finding::ok("capabilities", format!("All that {way} takes are there."))
+    let of = |needed: &[privileges::Capability], way: &str| {
+        let missing = match privileges::missing(needed) {
+            Err(error) => {
+                let message = format!("Cannot read the capabilities of this process: {error}.");
+                return Finding::warn("capabilities", message);
             }
-            Ok(missing) => {
-                let names: Vec<&str> = missing.iter().map(|one| one.name).collect();
-                or(
-                    "capabilities",
-                    format!(
-                        "{way} takes {}, which this process lacks.",
-                        names.join(", ")
-                    ),
-                )
-                .remedy(privileges::grant(needed))
-            }
+            Ok(missing) => missing,
+        };
+        if missing.is_empty() {
+            let message = format!("{way} has all capabilities that it needs.");
+            return Finding::ok("capabilities", message);
         }
+        let names: Vec<&str> = missing.iter().map(|one| one.name).collect();
+        let names = names.join(", ");
+        let message = format!("{way} needs {names}, which this process does not have.");
+        Finding::fail("capabilities", message).remedy(privileges::grant(needed))
     };
     vec![
-        of(&privileges::XDP, "XDP", Finding::fail),
-        of(&privileges::AF_PACKET, "AF_PACKET", Finding::fail),
+        of(&privileges::XDP, "XDP"),
+        of(&privileges::AF_PACKET, "AF_PACKET"),
     ]
 }
 
@@ -115,15 +111,18 @@ fn locked_memory(version: Option<(u32, u32)>) -> Finding {
     if version.is_some_and(|version| version >= CHARGED) {
         return Finding::ok(
             "memlock",
-            "This kernel charges maps to the control group, not to the limit of locked memory.",
+            "The locked-memory limit does not apply: this kernel charges maps to the control group.",
         );
     }
     match getrlimit(Resource::Memlock).current {
-        Some(bytes) if bytes < LOCKED_BYTES => {
-            Finding::fail("memlock", format!("Only {bytes} bytes may be locked."))
-                .remedy("ulimit -l unlimited")
-        }
-        _ => Finding::ok("memlock", "Enough memory may be locked."),
+        Some(bytes) if bytes < LOCKED_BYTES => Finding::fail(
+            "memlock",
+            format!(
+                "The locked-memory limit is {bytes} bytes; the maps need up to {LOCKED_BYTES}."
+            ),
+        )
+        .remedy("ulimit -l unlimited"),
+        _ => Finding::ok("memlock", "The locked-memory limit is high enough."),
     }
 }
 
@@ -132,12 +131,12 @@ fn clock() -> Option<Finding> {
     Some(if FAST_CLOCKS.contains(&source.as_str()) {
         Finding::ok(
             "clock",
-            format!("The clock is {source}, which costs tens of nanoseconds."),
+            format!("The clock source is {source}: a read takes tens of nanoseconds."),
         )
     } else {
         Finding::warn(
             "clock",
-            format!("The clock is {source}: reading it may cost a microsecond, and the program reads it for each run."),
+            format!("The clock source is {source}: a read may take a microsecond, and the program reads it for each run."),
         )
         .remedy(format!("echo tsc > {CLOCK}"))
     })
@@ -149,7 +148,7 @@ mod tests {
     use crate::doctor::finding::Level;
 
     #[test]
-    fn an_old_kernel_is_told_from_a_new_one() {
+    fn kernels_before_5_18_fail() {
         let level = |release: &str| kernel(release, version(release)).level;
         assert_eq!(level("5.15.0-91-generic"), Level::Fail);
         assert_eq!(level("5.18.0"), Level::Ok);

@@ -5,10 +5,10 @@ use crate::ethtool::Ip;
 use crate::interface::{Interface, State};
 use std::io;
 
-/// A frame of the largest path MTU, 4,096 bytes, behind Ethernet, IPv6 and the headers of RoCEv2.
+/// The largest RoCEv2 packet: a path MTU of 4,096 bytes, IPv6 and the RoCEv2 headers.
 const LARGEST_PACKET: u32 = 4_096 + 40 + 8 + 12 + 16 + 4 + 4;
-/// More than this is most of a round trip in a rack.
-const USECS: u32 = 8;
+/// A longer delay is most of a round trip in a rack.
+const MAX_USECS: u32 = 8;
 
 /// Checks an interface.
 #[must_use]
@@ -16,8 +16,8 @@ pub fn port(interface: &Interface) -> Vec<Finding> {
     let name = interface.name.as_str();
     let mut found = vec![state(interface, name)];
     found.push(match interface.driver() {
-        Ok(driver) => Finding::ok("driver", format!("Its driver is {driver}.")),
-        Err(error) => Finding::warn("driver", format!("Its driver is not known: {error}.")),
+        Ok(driver) => Finding::ok("driver", format!("The driver is {driver}.")),
+        Err(error) => Finding::warn("driver", format!("The driver is unknown: {error}.")),
     });
     found.push(mtu(interface, name));
     found.extend(queues(interface, name));
@@ -33,10 +33,13 @@ pub fn port(interface: &Interface) -> Vec<Finding> {
 
 fn state(interface: &Interface, name: &str) -> Finding {
     match interface.state() {
-        State::Up => Finding::ok("link", "It is up."),
-        State::Down => Finding::fail("link", "It is down, or has no carrier: no frame comes.")
-            .remedy(format!("ip link set dev {name} up")),
-        State::Gone => Finding::fail("link", "It is gone."),
+        State::Up => Finding::ok("link", "The link is up."),
+        State::Down => Finding::fail(
+            "link",
+            "The link is down or has no carrier: no frames arrive until it is up.",
+        )
+        .remedy(format!("ip link set dev {name} up")),
+        State::Gone => Finding::fail("link", "The interface no longer exists."),
     }
 }
 
@@ -44,11 +47,11 @@ fn mtu(interface: &Interface, name: &str) -> Finding {
     match interface.mtu() {
         Ok(mtu) if mtu < LARGEST_PACKET => Finding::warn(
             "mtu",
-            format!("It takes packets of {mtu} bytes; RoCEv2 with a path MTU of 4,096 makes up to {LARGEST_PACKET}, which would be dropped before anybody counts them."),
+            format!("The MTU is {mtu}. RoCEv2 packets with a path MTU of 4,096 have up to {LARGEST_PACKET} bytes; the card drops longer packets uncounted."),
         )
         .remedy(format!("ip link set dev {name} mtu 9000")),
-        Ok(mtu) => Finding::ok("mtu", format!("It takes packets of {mtu} bytes, the largest of RoCEv2 among them.")),
-        Err(error) => Finding::warn("mtu", format!("Its MTU is not known: {error}.")),
+        Ok(mtu) => Finding::ok("mtu", format!("The MTU is {mtu}, enough for every RoCEv2 packet.")),
+        Err(error) => Finding::warn("mtu", format!("The MTU is unknown: {error}.")),
     }
 }
 
@@ -58,17 +61,17 @@ fn queues(interface: &Interface, name: &str) -> Vec<Finding> {
         Err(error) => return vec![unknown("queues", &error)],
     };
     let cpus = std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u32);
-    let message = format!("It has {queues} receive queues for {cpus} CPUs.");
+    let message = format!("{queues} receive queues, {cpus} CPUs.");
     let mut found = vec![Finding::ok("queues", message)];
     if queues < 2 {
         return found;
     }
     for (topic, ip, word) in [("rss udp4", Ip::V4, "udp4"), ("rss udp6", Ip::V6, "udp6")] {
         found.push(match interface.hashes_source_port(ip) {
-            Ok(true) => Finding::ok(topic, "The UDP source port decides over the queue: flows are spread."),
+            Ok(true) => Finding::ok(topic, "The receive hash includes the UDP source port: flows spread over the queues."),
             Ok(false) => Finding::warn(
                 topic,
-                "The UDP source port does not decide over the queue: all flows of two hosts load one CPU.",
+                "The receive hash ignores the UDP source port: all flows between two hosts load one CPU.",
             )
             .remedy(format!("ethtool -N {name} rx-flow-hash {word} sdfn")),
             Err(error) => unknown(topic, &error),
@@ -79,37 +82,42 @@ fn queues(interface: &Interface, name: &str) -> Vec<Finding> {
 
 fn ring(interface: &Interface, name: &str) -> Option<Finding> {
     Some(match interface.receive_ring() {
-        Ok(ring) if ring.most == 0 => return None,
-        Ok(ring) if ring.now < ring.most => Finding::warn(
+        Ok(ring) if ring.max == 0 => return None,
+        Ok(ring) if ring.now < ring.max => Finding::warn(
             "ring",
-            format!("{} of {} descriptors wait for frames: a burst that the rest would have held is lost.", ring.now, ring.most),
+            format!("The receive ring has {} of {} possible descriptors: bursts overflow it earlier than necessary.", ring.now, ring.max),
         )
-        .remedy(format!("ethtool -G {name} rx {}", ring.most)),
-        Ok(ring) => Finding::ok("ring", format!("All {} descriptors wait for frames.", ring.now)),
+        .remedy(format!("ethtool -G {name} rx {}", ring.max)),
+        Ok(ring) => Finding::ok("ring", format!("The receive ring has its maximum of {} descriptors.", ring.now)),
         Err(error) => unknown("ring", &error),
     })
 }
 
 fn offloads(interface: &Interface, name: &str) -> Vec<Finding> {
     let lro = match interface.merges_in_hardware() {
-        Ok(true) => Finding::warn("lro", "The card merges frames before anybody sees them, and many drivers take no XDP program with it.")
+        Ok(true) => Finding::warn("lro", "LRO is on: the card merges frames before capture, and many drivers then refuse XDP programs.")
             .remedy(format!("ethtool -K {name} lro off")),
-        Ok(false) => Finding::ok("lro", "The card merges no frames."),
+        Ok(false) => Finding::ok("lro", "LRO is off."),
         Err(error) => unknown("lro", &error),
     };
     let gro = match interface.merges_frames() {
         Ok(true) => Finding::warn(
             "gro",
-            "Packet sockets and generic XDP may see merged frames; native XDP does not.",
+            "GRO is on: packet sockets and generic XDP may see merged frames; native XDP does not.",
         )
         .remedy(format!("ethtool -K {name} gro off")),
-        Ok(false) => Finding::ok("gro", "Frames are not merged behind the driver."),
+        Ok(false) => Finding::ok("gro", "GRO is off."),
         Err(error) => unknown("gro", &error),
     };
     let vlan = match interface.strips_vlan() {
-        Ok(true) => Finding::warn("vlan", "VLAN tags are taken out before XDP sees the frame, and XDP cannot read them elsewhere.")
-            .remedy(format!("rocescope capture --vlan-offload off -i {name}, or ethtool -K {name} rxvlan off")),
-        Ok(false) => Finding::ok("vlan", "VLAN tags stay in the frame."),
+        Ok(true) => Finding::warn(
+            "vlan",
+            "VLAN offload is on: the card removes VLAN tags before XDP sees the frame.",
+        )
+        .remedy(format!(
+            "rocescope capture --vlan-offload off -i {name}, or ethtool -K {name} rxvlan off"
+        )),
+        Ok(false) => Finding::ok("vlan", "VLAN offload is off: tags stay in the frame."),
         Err(error) => unknown("vlan", &error),
     };
     vec![lro, gro, vlan]
@@ -120,23 +128,23 @@ fn moderation(interface: &Interface, name: &str) -> Option<Finding> {
     Some(match interface.coalescing() {
         Ok(now) if now.adaptive => Finding::warn(
             "moderation",
-            "The card chooses by itself how long frames wait: round trips jump with its choice.",
+            "Adaptive interrupt moderation is on: the card varies the delay of frames, and measured round trips vary with it.",
         )
         .remedy(command),
-        Ok(now) if now.rx_usecs > USECS => Finding::warn(
+        Ok(now) if now.rx_usecs > MAX_USECS => Finding::warn(
             "moderation",
             format!(
-                "Frames wait up to {} us for an interrupt: round trips are wrong by as much.",
+                "Interrupt moderation delays frames by up to {} us: measured round trips are wrong by as much.",
                 now.rx_usecs
             ),
         )
         .remedy(command),
         Ok(now) => Finding::ok(
             "moderation",
-            format!("Frames wait up to {} us for an interrupt.", now.rx_usecs),
+            format!("Interrupt moderation delays frames by up to {} us.", now.rx_usecs),
         ),
         Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => {
-            Finding::ok("moderation", "The driver has none.")
+            Finding::ok("moderation", "The driver has no interrupt moderation.")
         }
         Err(error) => unknown("moderation", &error),
     })
@@ -146,11 +154,11 @@ fn timestamps(interface: &Interface) -> Finding {
     match interface.timestamps_in_hardware() {
         Ok(true) => Finding::ok(
             "timestamps",
-            "The card has a clock; XDP programs cannot read it yet, so times are the kernel's.",
+            "The card has a clock, which XDP cannot read yet: timestamps come from the kernel.",
         ),
         Ok(false) => Finding::ok(
             "timestamps",
-            "The card has no clock: times are the kernel's.",
+            "The card has no clock: timestamps come from the kernel.",
         ),
         Err(error) => unknown("timestamps", &error),
     }
@@ -158,8 +166,8 @@ fn timestamps(interface: &Interface) -> Finding {
 
 fn unknown(topic: &'static str, error: &io::Error) -> Finding {
     if error.raw_os_error() == Some(libc::EOPNOTSUPP) {
-        Finding::ok(topic, "The driver does not tell.")
+        Finding::ok(topic, "Unknown: the driver does not report it.")
     } else {
-        Finding::warn(topic, format!("It cannot be asked: {error}."))
+        Finding::warn(topic, format!("Unknown: {error}."))
     }
 }
