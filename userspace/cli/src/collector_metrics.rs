@@ -1,11 +1,11 @@
-//! The metrics of a collector: its monitor's status, as figures of the engine's endpoint.
+//! The metrics of a collector: the status of its monitor, for the engine's endpoint.
 
 use rocescope_collector::server::{Monitor, Refusal};
 use rocescope_engine::metrics::Diagnosed;
 use rocescope_engine::metrics::mesh::{self, CollectorFigures};
 use std::fmt;
 
-/// The page that a scrape gets; without a diagnosis, what the collector itself does.
+/// The page that a scrape returns; without a diagnosis, only the metrics of the collector itself.
 ///
 /// # Errors
 /// Those of [`mesh::page`].
