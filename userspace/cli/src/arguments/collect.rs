@@ -69,7 +69,7 @@ pub struct CollectArguments {
         help_heading = "Diagnosis"
     )]
     pub topology: Option<PathBuf>,
-    /// Analyze a window DURATION after its end; later rows are stored but not analyzed
+    /// Analyse a window DURATION after its end; later rows are stored but not analysed
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = positive_duration, help_heading = "Diagnosis")]
     pub lateness: Duration,
     /// Divide the length of windows by FACTOR, for a mesh whose intervals were divided by it

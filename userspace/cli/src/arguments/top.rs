@@ -60,7 +60,7 @@ pub struct LookArguments {
     /// Maximum number of screen updates per second
     #[arg(long, value_name = "COUNT", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=60))]
     pub fps: u8,
-    /// Color theme; default: `dark`, or `none` if the environment variable `NO_COLOR` is set
+    /// Colour theme; default: `dark`, or `none` if the environment variable `NO_COLOR` is set
     #[arg(long, value_enum)]
     pub theme: Option<ThemeName>,
     /// Use only ASCII characters; automatic if the locale is not UTF-8
@@ -74,14 +74,14 @@ pub struct LookArguments {
     pub bindings: Vec<(Action, Key)>,
 }
 
-/// A color theme.
+/// A colour theme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ThemeName {
-    /// Colors for a dark terminal
+    /// Colours for a dark terminal
     Dark,
-    /// Colors for a light terminal
+    /// Colours for a light terminal
     Light,
-    /// No colors
+    /// No colours
     None,
 }
 

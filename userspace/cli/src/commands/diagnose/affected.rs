@@ -8,13 +8,13 @@ use rocescope_store::Scan;
 use rocescope_store::query::Timeline;
 use std::collections::BTreeSet;
 
-/// A flow, as it is printed: `source>destination:port`.
+/// A flow in the output: `source>destination:port`.
 pub(super) type Flow = String;
 
 /// The `flows` of the dataset, read in step with the windows of the diagnosis.
 pub(super) struct Affected<'a> {
     flows: Timeline<'a, FlowRow>,
-    /// Of capture windows that may reach into the next window of the diagnosis.
+    /// Flows of capture windows that may overlap with the next window of the diagnosis.
     seen: Vec<CapturedFlow>,
     has_flows: bool,
 }
@@ -34,7 +34,7 @@ impl<'a> Affected<'a> {
         self.has_flows
     }
 
-    /// The flows of capture windows that reach into the window of the diagnosis, for each of its verdicts.
+    /// The flows of capture windows that overlap with the window of the diagnosis, for each of its verdicts.
     pub(super) fn flows(
         &mut self,
         analyzer: &Analyzer,
@@ -87,5 +87,5 @@ impl CapturedFlow {
     }
 }
 
-/// The destination port of captured traffic, and of probes by default: paths are known by it.
+/// The destination port of captured traffic and, by default, of probes: paths are known for it.
 const ROCE_PORT: u16 = 4791;

@@ -1,4 +1,4 @@
-//! Theme, characters and keys, from arguments and environment.
+//! Theme, characters and keys from arguments and environment.
 
 use crate::arguments::{LookArguments, ThemeName};
 use rocescope_model::human::Rates;
@@ -30,7 +30,7 @@ pub(super) fn options(look: &LookArguments, seekable: bool) -> Options {
     }
 }
 
-/// What rates count.
+/// The unit of rates.
 pub(super) const fn rates(look: &LookArguments) -> Rates {
     if look.bytes {
         Rates::Bytes
@@ -39,7 +39,7 @@ pub(super) const fn rates(look: &LookArguments) -> Rates {
     }
 }
 
-/// Whether the locale's characters are UTF-8: the first of these variables that is set decides.
+/// Whether the locale is UTF-8: the first of these variables that is set decides.
 fn is_utf8(environment: impl Fn(&str) -> Option<String>) -> bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
         .into_iter()
