@@ -262,7 +262,8 @@ impl Reader<'_> {
         value: &Spanned<DeValue<'_>>,
     ) -> Result<(), FileError> {
         let name = option.get_long().unwrap_or_default();
-        let wrong = |message: &str| Err(self.error(value.span(), format!("`{name}` must be {message}")));
+        let wrong =
+            |message: &str| Err(self.error(value.span(), format!("`{name}` must be {message}")));
         let values = match value.get_ref() {
             DeValue::Boolean(true) if is_flag(option) => vec!["true".into()],
             DeValue::Boolean(false) if is_flag(option) => vec![],

@@ -64,8 +64,7 @@ fn missing(command: &Command, matches: &ArgMatches) -> Option<String> {
         Command::Capture(capture)
             if capture.read.is_none() && capture.live.interfaces.is_empty() =>
         {
-            let missing =
-                "nothing to capture from: set --interface or --read";
+            let missing = "nothing to capture from: set --interface or --read";
             Some(missing.to_owned())
         }
         Command::Capture(capture) if capture.recorder.keep_frames.is_none() => {

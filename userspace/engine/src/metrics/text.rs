@@ -1,4 +1,4 @@
-//! Figures as `OpenMetrics`.
+//! Metrics of a capture as `OpenMetrics`.
 
 use super::gauge::{Figures, Metrics};
 use super::write::{self, count, counter, gauge, number, own, sentence};
@@ -10,13 +10,13 @@ use prometheus_client::metrics::gauge::ConstGauge;
 use rocescope_model::{EventRow, FlowRow, OpcodeRow, Row, Table, Type, Unit, Value, WindowRow};
 use std::fmt;
 
-/// What tells flows apart in labels.
+/// The labels that identify a flow.
 const FLOW_LABELS: [&str; 6] = ["src", "dst", "udp_src_port", "dst_qpn", "vlan", "service"];
 
-/// The page that a scrape gets.
+/// The page that a scrape returns.
 ///
 /// # Errors
-/// None that is known: it is written into memory.
+/// None is known, because the page is written to memory.
 pub fn page(metrics: &Metrics, observer: &str) -> Result<String, fmt::Error> {
     write::page(observer, Box::new(Page(metrics.clone())))
 }
@@ -37,7 +37,7 @@ impl Collector for Page {
 }
 
 fn windows(figures: &Figures, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
-    let help = "Windows of event time so far";
+    let help = "Closed windows of event time";
     counter(encoder, "windows", help, figures.windows)?;
     for (at, column) in WindowRow::TABLE.columns.iter().enumerate() {
         if column.aggregate.time.is_sum() {
@@ -56,14 +56,14 @@ fn windows(figures: &Figures, encoder: &mut DescriptorEncoder<'_>) -> fmt::Resul
         }
     }
     let per_second = |count: u64| count as f64 * 1e9 / (last.window_ns.max(1)) as f64;
-    let help = "Bits of RoCE frames a second, in the last window";
+    let help = "Rate of RoCE frames in the last window, in bits per second";
     gauge(
         encoder,
         "frame_bps",
         help,
         per_second(last.frame_bytes) * 8.0,
     )?;
-    let help = "RoCE packets a second, in the last window";
+    let help = "Rate of RoCE packets in the last window, in packets per second";
     gauge(encoder, "packets_pps", help, per_second(last.roce_packets))?;
     let help = "Start of the last window, in seconds since 1970 UTC";
     gauge(
@@ -101,7 +101,7 @@ fn events(figures: &Figures, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result
     Ok(())
 }
 
-/// What was dropped before this program saw it: no part of any window.
+/// Frames dropped before this program saw them; no window includes them.
 fn drops(figures: &Figures, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
     let Some(drops) = &figures.drops else {
         return Ok(());
@@ -110,7 +110,7 @@ fn drops(figures: &Figures, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result 
         let help = "Frames that the interfaces dropped since the capture began";
         counter(encoder, "interface_dropped_frames", help, frames)?;
     }
-    let help = "Frames that found the packet socket full since the capture began";
+    let help = "Frames dropped by a full packet socket since the capture began";
     counter(
         encoder,
         "socket_dropped_frames",
@@ -119,7 +119,7 @@ fn drops(figures: &Figures, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result 
     )
 }
 
-/// The largest flows of the last window: gauges, for another window has others.
+/// The largest flows of the last window: gauges, because the flows change with the window.
 fn flows(figures: &Figures, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
     for name in ["frame_bps", "packets", "messages", "ecn_ce_packets"] {
         let (column, help) = of(FlowRow::TABLE, name);

@@ -74,7 +74,7 @@ pub(super) fn run(arguments: &CollectArguments) -> Result<ExitCode> {
                 say!("cannot delete old segments: {error}");
             }
         }
-        let asked = signals.asked();
+        let asked = signals.counts_requested();
         if asked || (!arguments.quiet && reported.0.elapsed() >= arguments.status) {
             let status = server.status();
             say!("{}", line(&status, &reported.1, reported.0.elapsed()));

@@ -79,14 +79,13 @@ fn write(out: &mut String, diagnosis: &Diagnosis) -> std::fmt::Result {
     }
     writeln!(out)?;
     if diagnosis.paths == 0 {
-        writeln!(out, "paths     none: links and switches cannot be identified")?;
-    }
-    if diagnosis.unreadable_rows > 0 {
         writeln!(
             out,
-            "rows      {} invalid",
-            diagnosis.unreadable_rows
+            "paths     none: links and switches cannot be identified"
         )?;
+    }
+    if diagnosis.unreadable_rows > 0 {
+        writeln!(out, "rows      {} invalid", diagnosis.unreadable_rows)?;
     }
     for file in &diagnosis.unreadable {
         writeln!(out, "skipped   {file}")?;

@@ -41,9 +41,9 @@ pub(super) fn run(arguments: &TopArguments) -> Result<ExitCode> {
     if !arguments.once.once {
         on_a_terminal()?;
     }
-    let signals = Signals::patient()?;
+    let signals = Signals::install_persistent()?;
     if arguments.once.once {
-        signals.ender().hasten()?;
+        signals.ender().exit_on_next_signal()?;
     } else {
         // These would end the process without restoring the terminal. A live capture reloads its
         // configuration on SIGHUP.
@@ -87,7 +87,10 @@ fn on_a_terminal() -> Result<()> {
 /// The error for `--at` after the last window.
 fn too_late(at: Time, last_ns: Option<i64>) -> anyhow::Error {
     match last_ns {
-        Some(last) => anyhow!("--at {at} is after the last window, which starts at {}", Time(last)),
+        Some(last) => anyhow!(
+            "--at {at} is after the last window, which starts at {}",
+            Time(last)
+        ),
         None => anyhow!("--at {at}: no windows"),
     }
 }

@@ -43,7 +43,7 @@ impl Process for ThisProcess {
 
     fn end(&self) -> Result<(), ProcessError> {
         self.ender.end();
-        Ok(self.ender.hasten()?)
+        Ok(self.ender.exit_on_next_signal()?)
     }
 
     fn take_stop(&self) -> bool {
