@@ -110,7 +110,7 @@ impl Spool {
     /// Appends rows of one table. Rows that cannot be written are counted and dropped.
     ///
     /// # Errors
-    /// A value does not check_rows its column, or the first reason why rows could not be written.
+    /// A value does not fit its column, or the first reason why rows could not be written.
     pub fn append(&self, cells: &dyn Cells) -> Result<(), Error> {
         let parcels = parcel::encode(cells, PARCEL_ROWS)?;
         let mut state = self.state();

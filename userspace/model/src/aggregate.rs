@@ -70,8 +70,6 @@ pub enum Rule {
     Last,
     /// Whether it is true of any row.
     Any,
-    /// Whether it is true of all rows.
-    All,
     /// From the start of the first row, `window_start_ns`, to the end of the last.
     Span,
     /// The sum of the columns `of` divided by the sum of the columns `among`; null without either.
@@ -85,13 +83,13 @@ pub enum Rule {
     Rate(&'static str),
     /// A sketch or histogram. The owner of the sketches merges it; a merged row is without.
     Sketch,
-    /// Means nothing for several rows: null, 0 or empty.
+    /// Means nothing for several rows: null, 0, false or empty.
     None,
 }
 
 impl Rule {
     /// Every word of a rule with its meaning, for documentation.
-    pub const WORDS: [(&'static str, &'static str); 14] = [
+    pub const WORDS: [(&'static str, &'static str); 13] = [
         ("sum", "the sum; null adds nothing"),
         ("whole sum", "the sum; null if a row has null"),
         ("min", "the smallest"),
@@ -99,7 +97,6 @@ impl Rule {
         ("first", "the first that is not empty"),
         ("last", "that of the last row that has one"),
         ("any", "true if any is"),
-        ("all", "true if all are"),
         (
             "same",
             "what all rows have in common; else null, empty text, or the first",
@@ -117,7 +114,10 @@ impl Rule {
             "sketch",
             "`rocescope merge` merges those of `windows`; elsewhere left out",
         ),
-        ("none", "means nothing for several rows: null, 0 or empty"),
+        (
+            "none",
+            "means nothing for several rows: null, 0, false or empty",
+        ),
     ];
 
     /// Whether the merged cell counts what the cells counted.
@@ -138,7 +138,6 @@ impl fmt::Display for Rule {
             Self::First => "first",
             Self::Last => "last",
             Self::Any => "any",
-            Self::All => "all",
             Self::Span => "span",
             Self::Ratio { of, among } => {
                 columns(f, of)?;
@@ -235,7 +234,7 @@ mod tests {
                         Rule::Whole => numeric && column.nullable,
                         Rule::Min | Rule::Max => numeric || column.kind == Type::Time,
                         Rule::First => column.kind == Type::Text,
-                        Rule::Any | Rule::All => column.kind == Type::Bool,
+                        Rule::Any => column.kind == Type::Bool,
                         Rule::Span => column.name == "window_ns",
                         Rule::Ratio { .. } => column.unit == Unit::Ratio,
                         Rule::Rate(_) => {

@@ -127,7 +127,6 @@ impl Cell for bool {
     fn merge(&mut self, other: &Self, rule: Rule) {
         match rule {
             Rule::Any => *self |= other,
-            Rule::All => *self &= other,
             Rule::Last => *self = *other,
             Rule::None => *self = false,
             _ => {}

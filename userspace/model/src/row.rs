@@ -213,7 +213,6 @@ macro_rules! table {
     (@rule first) => { $crate::Rule::First };
     (@rule last) => { $crate::Rule::Last };
     (@rule any) => { $crate::Rule::Any };
-    (@rule all) => { $crate::Rule::All };
     (@rule span) => { $crate::Rule::Span };
     (@rule sketch) => { $crate::Rule::Sketch };
     (@rule none) => { $crate::Rule::None };

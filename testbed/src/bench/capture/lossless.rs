@@ -8,8 +8,7 @@ use super::contender::{Built, Kind};
 use anyhow::{Context, Result, ensure};
 use rocescope_capture::inject::{Straight, pin};
 use rocescope_generate::{Generator, Scenario};
-use rocescope_model::Value;
-use rocescope_model::json::Writer;
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::thread::sleep;
@@ -240,23 +239,20 @@ fn table(results: &[(&str, Vec<Run>)]) -> String {
 }
 
 fn json(results: &[(&str, Vec<Run>)]) -> String {
-    let mut json = Writer::pretty();
-    json.begin_array();
-    for (name, runs) in results {
-        for run in runs {
-            json.begin_object();
-            json.key("program").string(name);
-            json.key("asked_pps");
-            json.value(&run.asked_pps.map_or(Value::Null, Value::F64));
-            json.key("pps").value(&Value::F64(run.pps));
-            json.key("offered").integer(run.offered);
-            json.key("seen").integer(run.seen);
-            json.key("lost").integer(run.lost);
-            json.key("consumer_busy").value(&Value::F64(run.busy));
-            json.key("producer_busy").value(&Value::F64(run.producer));
-            json.end_object();
-        }
-    }
-    json.end_array();
-    json.finish() + "\n"
+    let all = results
+        .iter()
+        .flat_map(|(name, runs)| runs.iter().map(move |run| (name, run)));
+    let runs = all.map(|(name, run)| {
+        json!({
+            "program": name,
+            "asked_pps": run.asked_pps,
+            "pps": run.pps,
+            "offered": run.offered,
+            "seen": run.seen,
+            "lost": run.lost,
+            "consumer_busy": run.busy,
+            "producer_busy": run.producer,
+        })
+    });
+    format!("{:#}\n", runs.collect::<Value>())
 }

@@ -3,7 +3,7 @@
 use super::bed::Bed;
 use super::contender::{Built, Kind};
 use anyhow::{Context, Result, ensure};
-use rocescope_model::json::Writer;
+use serde_json::{Value, json};
 use std::fs;
 use std::thread::{scope, sleep};
 use std::time::{Duration, Instant};
@@ -108,18 +108,15 @@ fn sample(pid: u32, begun: Instant) -> Option<Sample> {
 }
 
 fn json(samples: &[Sample], frames: u64) -> String {
-    let mut json = Writer::pretty();
-    json.begin_object();
-    json.key("frames").integer(frames);
-    json.key("samples").begin_array();
-    for sample in samples {
-        json.begin_object();
-        json.key("seconds").integer(sample.seconds as u64);
-        json.key("resident_kib").integer(sample.resident_kib);
-        json.key("descriptors").integer(sample.descriptors as u64);
-        json.end_object();
-    }
-    json.end_array();
-    json.end_object();
-    json.finish() + "\n"
+    let samples = samples.iter().map(|sample| {
+        json!({
+            "seconds": sample.seconds as u64,
+            "resident_kib": sample.resident_kib,
+            "descriptors": sample.descriptors,
+        })
+    });
+    format!(
+        "{:#}\n",
+        json!({ "frames": frames, "samples": samples.collect::<Value>() })
+    )
 }

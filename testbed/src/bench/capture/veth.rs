@@ -4,8 +4,7 @@ use super::bed::Bed;
 use super::contender::{Built, Kind};
 use super::median;
 use anyhow::{Context, Result};
-use rocescope_model::Value;
-use rocescope_model::json::Writer;
+use serde_json::{Value, json};
 use std::fmt::Write;
 use std::thread::sleep;
 use std::time::Duration;
@@ -103,21 +102,19 @@ fn table(runs: &[(Kind, Vec<Run>)]) -> String {
 }
 
 fn json(runs: &[(Kind, Vec<Run>)]) -> String {
-    let mut json = Writer::pretty();
-    json.begin_array();
-    for (kind, runs) in runs {
-        for run in runs {
-            json.begin_object();
-            json.key("program").string(kind.name());
-            json.key("frames").integer(run.frames);
-            json.key("seen").integer(run.seen);
-            json.key("lost").integer(run.lost);
-            json.key("unaccounted").integer(run.unaccounted);
-            json.key("cpu_s").value(&Value::F64(run.cpu_s));
-            json.key("sent_pps").value(&Value::F64(run.sent_pps));
-            json.end_object();
-        }
-    }
-    json.end_array();
-    json.finish() + "\n"
+    let all = runs
+        .iter()
+        .flat_map(|(kind, runs)| runs.iter().map(move |run| (kind, run)));
+    let runs = all.map(|(kind, run)| {
+        json!({
+            "program": kind.name(),
+            "frames": run.frames,
+            "seen": run.seen,
+            "lost": run.lost,
+            "unaccounted": run.unaccounted,
+            "cpu_s": run.cpu_s,
+            "sent_pps": run.sent_pps,
+        })
+    });
+    format!("{:#}\n", runs.collect::<Value>())
 }

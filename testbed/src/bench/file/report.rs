@@ -1,8 +1,7 @@
 //! The table and the JSON.
 
 use super::contender::{Contender, Run};
-use rocescope_model::Value;
-use rocescope_model::json::Writer;
+use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -79,27 +78,16 @@ fn write_table(
 
 /// Every run.
 pub(super) fn json(contenders: &[Contender], frames: u64) -> String {
-    let mut json = Writer::pretty();
-    json.begin_object();
-    json.key("frames").integer(frames);
-    json.key("contenders").begin_array();
-    for contender in contenders {
-        json.begin_object();
-        json.key("name").string(&contender.name);
-        json.key("command").string(&contender.line());
-        for (key, number) in [
-            ("wall_s", (|run| run.wall_s) as fn(&Run) -> f64),
-            ("cpu_s", |run| run.cpu_s),
-        ] {
-            json.key(key).begin_array();
-            for run in &contender.runs {
-                json.value(&Value::F64(number(run)));
-            }
-            json.end_array();
-        }
-        json.end_object();
-    }
-    json.end_array();
-    json.end_object();
-    json.finish() + "\n"
+    let contenders = contenders.iter().map(|contender| {
+        json!({
+            "name": contender.name,
+            "command": contender.line(),
+            "wall_s": contender.runs.iter().map(|run| run.wall_s).collect::<Value>(),
+            "cpu_s": contender.runs.iter().map(|run| run.cpu_s).collect::<Value>(),
+        })
+    });
+    format!(
+        "{:#}\n",
+        json!({ "frames": frames, "contenders": contenders.collect::<Value>() })
+    )
 }

@@ -160,7 +160,7 @@ impl Intake {
 /// of one hour.
 fn check_rows(batch: &Batch, label: &Label) -> Result<(), (Refusal, String)> {
     let table = batch.table();
-    // A value may check_rows its column and not its row, such as port -1: readers of the dataset would fail on it.
+    // A value may fit its column and not its row, such as port -1: readers of the dataset would fail on it.
     let read = if table == ProbeRow::TABLE {
         batch.typed::<ProbeRow>().map(drop)
     } else if table == PathRow::TABLE {

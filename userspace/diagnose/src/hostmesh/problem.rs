@@ -83,7 +83,6 @@ pub fn evidence(verdict: &VerdictRow, score: f64) -> String {
 mod tests {
     use super::{Problem, evidence};
     use rocescope_model::VerdictRow;
-    use serde::Serialize;
 
     #[test]
     fn verdicts_of_one_beginning_and_place_are_one_problem() {

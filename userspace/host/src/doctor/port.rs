@@ -58,7 +58,7 @@ fn queues(interface: &Interface, name: &str) -> Vec<Finding> {
         Err(error) => return vec![unknown("queues", &error)],
     };
     let cpus = std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u32);
-    let says = format!("It has {queues} receive queues for {cpus} CPUs.");
+    let message = format!("It has {queues} receive queues for {cpus} CPUs.");
     let mut found = vec![Finding::ok("queues", message)];
     if queues < 2 {
         return found;

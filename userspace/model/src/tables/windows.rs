@@ -43,7 +43,7 @@ table! {
         /// Flows seen: exact where `flows_exact`, else `estimated_flows` rounded.
         flows: u64, Flows, [max], show "Flows";
         /// Whether `flows` is exact.
-        flows_exact: bool, None, [all], hide "Exact";
+        flows_exact: bool, None, [none], hide "Exact";
         /// What the sketches say of the flows, also where the exact number is known: Linear
         /// Counting until its bitmap is full, then `hll_flows`.
         estimated_flows: f64, Flows, [max], hide "Estimated flows";

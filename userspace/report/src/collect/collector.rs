@@ -249,7 +249,7 @@ impl Collector {
             flows: self.flows.finish(self.scope.top, &self.totals),
             mesh: self.mesh.finish(&self.scope),
             events: self.events.finish(),
-            opcodes: self.opcodes.sorted(),
+            opcodes: self.opcodes.finish(&self.totals),
             observers: self.observers.into_iter().collect(),
             totals: self.totals,
             scope: self.scope,

@@ -1,6 +1,7 @@
 //! One sum an opcode.
 
-use rocescope_model::{OpcodeRow, Over, Row};
+use super::totals::Totals;
+use rocescope_model::{OpcodeRow, Over, Row, Time};
 use std::collections::BTreeMap;
 
 /// The opcode mix.
@@ -19,8 +20,15 @@ impl OpcodeFigures {
             .or_insert_with(|| row.clone());
     }
 
-    pub(super) fn sorted(mut self) -> Self {
+    /// Largest first; the window of each is the whole span.
+    pub(super) fn finish(mut self, totals: &Totals) -> Self {
         self.rows = std::mem::take(&mut self.by_number).into_values().collect();
+        for row in &mut self.rows {
+            row.window_start = Time(totals.start_ns);
+            row.window_start_ns = totals.start_ns;
+            row.window_ns = totals.span_ns();
+            row.recompute();
+        }
         self.rows
             .sort_by_key(|row| std::cmp::Reverse((row.frame_bytes, row.packets)));
         self

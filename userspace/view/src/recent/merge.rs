@@ -48,7 +48,9 @@ fn total<'a>(windows: impl Iterator<Item = &'a WindowRow>, from_ns: i64, ns: i64
         if at == 0 {
             sum = window.without_sketches();
         } else {
+            let exact = sum.flows_exact && window.flows_exact;
             sum.merge(window, Over::Time);
+            sum.flows_exact = exact;
         }
         sum.observer.clone_from(&window.observer);
     }

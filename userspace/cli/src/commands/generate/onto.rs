@@ -4,6 +4,7 @@ use crate::arguments::{By, GenerateArguments, Output};
 use anyhow::{Context, Result, bail, ensure};
 use rocescope_capture::inject::{Injector, LiveFrames, Sent};
 use rocescope_engine::signals::Signals;
+use rocescope_generate::{Generator, Scenario};
 use rocescope_host::interface::Interface;
 use rocescope_host::privileges;
 use rocescope_model::json;

@@ -145,8 +145,3 @@ impl Link {
 fn is_v6(address: IpAddr) -> bool {
     matches!(address, IpAddr::V6(_))
 }
-
-/// The family of an address, as the kernel numbers it.
-fn is_v6(address: IpAddr) -> bool {
-    matches!(address, IpAddr::V6(_))
-}
