@@ -1,5 +1,5 @@
-//! `per_packet IFACE pass|drop OUT`: the whole path behind a program that hands over one record a
-//! packet, until SIGINT. What `cargo xtask bench capture` measures beside the product.
+//! `per_packet IFACE pass|drop OUT`: the whole pipeline with an XDP program that delivers one record for each
+//! packet, until SIGINT. `cargo xtask bench capture` compares it with the product.
 
 use anyhow::{Context, Result};
 use rocescope_capture::per_packet::PerPacket;
@@ -32,7 +32,7 @@ fn main() -> Result<()> {
     let dataset = Dataset::new(writer, Retention::default());
     let mut session = Session::new(settings, config, Some(dataset))?;
     let mut ring = PerPacket::attach(&interface, RING_BYTES, verdict == "drop")?;
-    eprintln!("capturing on {name} by one record a packet");
+    eprintln!("capturing on {name} with one record for each packet");
     while !signals.ended() {
         if ring.poll(TURN, |frame| session.frame(frame))? == 0 {
             let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_nanos();

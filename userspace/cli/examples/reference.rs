@@ -1,12 +1,12 @@
-//! Writes what is generated from the command line below the folder that is named: `cargo xtask docs`
-//! does so at the root of the project.
+//! Writes the files generated from the command line to a directory: `cargo xtask docs` runs it for the
+//! root of the project.
 
 use std::error::Error;
 use std::fs;
 use std::path::PathBuf;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let root = PathBuf::from(std::env::args_os().nth(1).ok_or("name a folder")?);
+    let root = PathBuf::from(std::env::args_os().nth(1).ok_or("usage: reference DIR")?);
     for (path, text) in rocescope::reference::files()? {
         let path = root.join(path);
         if let Some(folder) = path.parent() {

@@ -14,13 +14,13 @@ mod top;
 pub use collect::{CollectArguments, SendArguments};
 pub use dataset::DatasetArguments;
 pub use diagnose::{DiagnoseAction, DiagnosisOutput, HostmeshArguments};
-pub use generate::{By, GenerateArguments, OntoArguments};
+pub use generate::{GenerateArguments, OntoArguments, SendMethod};
 pub use live::{LiveArguments, Mode, Verdict, VlanOffload};
 pub use measure::MeasureArguments;
 pub use probe::{ProbeArguments, ProbeBackend};
 pub use recorder::RecorderArguments;
 pub use report::{ReportArguments, ReportOutput, ReportTable};
-pub use top::{LookArguments, OnceArguments, OnceOutput, TableName, ThemeName, TopArguments};
+pub use top::{AppearanceArguments, OnceArguments, OnceOutput, TableName, ThemeName, TopArguments};
 
 use crate::filters::{row_filter, run_filter};
 use clap::{Args, Parser, Subcommand, ValueEnum};

@@ -97,11 +97,11 @@ pub enum EngineError {
     Metrics(SocketAddr, io::Error),
     /// Runs are missing without a count of their loss.
     #[error(
-        "{taken} packets read from the rings, {delivered} written: this is a defect, please report it"
+        "{read} packets read from the rings, {delivered} written: this is a defect, please report it"
     )]
     Rings {
         /// Packets in the runs read from the rings.
-        taken: u64,
+        read: u64,
         /// Packets in the runs that the kernel wrote.
         delivered: u64,
     },

@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 #[derive(Debug)]
 pub struct Signals {
     ended: Arc<AtomicBool>,
-    asked: Arc<AtomicBool>,
+    counts: Arc<AtomicBool>,
     reload: Arc<AtomicBool>,
     /// Receives a byte with every signal, to wake a reader of the input.
     wake: UnixStream,
@@ -87,11 +87,11 @@ impl Signals {
         for signal in [SIGINT, SIGTERM] {
             end_at(signal, &ended, &waker)?;
         }
-        let asked = Arc::new(AtomicBool::new(false));
-        flag::register(SIGUSR1, Arc::clone(&asked)).map_err(EngineError::Signals)?;
+        let counts = Arc::new(AtomicBool::new(false));
+        flag::register(SIGUSR1, Arc::clone(&counts)).map_err(EngineError::Signals)?;
         Ok(Self {
             ended,
-            asked,
+            counts,
             reload: Arc::default(),
             wake,
             waker: Arc::new(waker),
@@ -133,7 +133,7 @@ impl Signals {
     /// Whether the counts were requested since the last call.
     #[must_use]
     pub fn counts_requested(&self) -> bool {
-        self.asked.swap(false, Ordering::Relaxed)
+        self.counts.swap(false, Ordering::Relaxed)
     }
 
     /// Whether to end.

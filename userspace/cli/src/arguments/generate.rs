@@ -52,8 +52,8 @@ pub struct OntoArguments {
     #[arg(long, value_name = "DURATION", value_parser = positive_duration, requires = "iface")]
     pub duration: Option<Duration>,
     /// How frames are sent; `auto` selects live frames at 50,000 frames per second and above
-    #[arg(long, value_enum, default_value_t = By::Auto, requires = "iface")]
-    pub by: By,
+    #[arg(long, value_enum, default_value_t = SendMethod::Auto, requires = "iface")]
+    pub by: SendMethod,
     /// Format of the result
     #[arg(short, long, value_enum, default_value_t = Output::Table)]
     pub output: Output,
@@ -61,7 +61,7 @@ pub struct OntoArguments {
 
 /// How frames are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum By {
+pub enum SendMethod {
     /// Select by the rate and size of the frames
     Auto,
     /// XDP live frames: the kernel makes packets, an XDP program fills them; uses a whole core

@@ -35,7 +35,7 @@ pub struct TopArguments {
     pub udp_ports: Vec<u16>,
     /// The view.
     #[command(flatten)]
-    pub look: LookArguments,
+    pub appearance: AppearanceArguments,
     /// Output without a terminal.
     #[command(flatten)]
     pub once: OnceArguments,
@@ -50,7 +50,7 @@ pub struct TopArguments {
 /// Appearance and keys of the view.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "View")]
-pub struct LookArguments {
+pub struct AppearanceArguments {
     /// Sort flows by COLUMN at start, and in printed output
     #[arg(long, value_name = "COLUMN")]
     pub sort: Option<String>,

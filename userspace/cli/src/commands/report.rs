@@ -96,9 +96,9 @@ fn collect(found: &Scan, scope: Scope, origin: Origin) -> Result<Report> {
     let observer = scope.observer.clone();
     let observer = observer.as_deref();
     let mut collector = Collector::new(scope)?;
-    let mut windows = seen::<WindowRow>(found, observer, time).timeline()?;
-    let mut flows = seen::<FlowRow>(found, observer, time).timeline()?;
-    let mut opcodes = seen::<OpcodeRow>(found, observer, time).timeline()?;
+    let mut windows = selected::<WindowRow>(found, observer, time).timeline()?;
+    let mut flows = selected::<FlowRow>(found, observer, time).timeline()?;
+    let mut opcodes = selected::<OpcodeRow>(found, observer, time).timeline()?;
     while let Some(start_ns) = windows.next_ns() {
         collector.window(
             &rows(windows.take(start_ns)?),
@@ -106,14 +106,14 @@ fn collect(found: &Scan, scope: Scope, origin: Origin) -> Result<Report> {
             &rows(opcodes.take(start_ns)?),
         );
     }
-    for rows in seen::<EventRow>(found, observer, time).batches() {
+    for rows in selected::<EventRow>(found, observer, time).batches() {
         collector.events(rows?);
     }
     let later = time.extended(CONNECTIONS_NS);
-    for rows in seen::<ConnectionRow>(found, observer, later).batches() {
+    for rows in selected::<ConnectionRow>(found, observer, later).batches() {
         collector.connections(rows?);
     }
-    for rows in seen::<ProbeRow>(found, observer, time).batches() {
+    for rows in selected::<ProbeRow>(found, observer, time).batches() {
         collector.probes(&rows?);
     }
     // One analyzer of several: all of them cover the same probes of all hosts.
@@ -135,7 +135,7 @@ fn collect(found: &Scan, scope: Scope, origin: Origin) -> Result<Report> {
 }
 
 /// The rows of a table in this time range, of one observer or of all.
-fn seen<'a, R: Row>(found: &'a Scan, observer: Option<&str>, time: TimeRange) -> Rows<'a, R> {
+fn selected<'a, R: Row>(found: &'a Scan, observer: Option<&str>, time: TimeRange) -> Rows<'a, R> {
     found.select().within(time).observers(observer)
 }
 

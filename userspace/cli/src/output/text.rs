@@ -299,8 +299,8 @@ fn write_live(out: &mut String, live: &LiveReport, frames: u64) -> std::fmt::Res
 /// What the flight recorder wrote and refused.
 fn write_recorder(out: &mut String, recorder: &RecorderSummary) -> std::fmt::Result {
     let named = |counts: Vec<(&str, u64)>| {
-        let met = counts.into_iter().filter(|(_, number)| *number > 0);
-        let named: Vec<String> = met
+        let counted = counts.into_iter().filter(|(_, number)| *number > 0);
+        let named: Vec<String> = counted
             .map(|(name, number)| format!("{name} {}", count(number)))
             .collect();
         named.join(", ")
@@ -374,15 +374,15 @@ fn indented(table: &str) -> String {
 
 /// Writes the reasons with a count, by name; nothing if there are none.
 fn reasons(out: &mut String, title: &str, names: &[&str], counts: &[u64]) -> std::fmt::Result {
-    let met: Vec<String> = names
+    let counted: Vec<String> = names
         .iter()
         .zip(counts)
         .filter(|(_, number)| **number > 0)
         .map(|(name, number)| format!("{name} {}", count(*number)))
         .collect();
-    if met.is_empty() {
+    if counted.is_empty() {
         Ok(())
     } else {
-        writeln!(out, "{title}{}", met.join(", "))
+        writeln!(out, "{title}{}", counted.join(", "))
     }
 }

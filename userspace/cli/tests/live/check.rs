@@ -43,13 +43,13 @@ fn finding<'a>(said: &'a Value, topic: &str) -> (&'a str, &'a str) {
     let finding = finding.unwrap_or_else(|| panic!("{topic}: {said}"));
     (
         finding["level"].as_str().unwrap(),
-        finding["says"].as_str().unwrap(),
+        finding["message"].as_str().unwrap(),
     )
 }
 
 /// The topics that are warned of, as the verdict names them.
 fn verdict(topics: &str) -> String {
-    format!("RoCEv2 is here, but see to: {topics}.")
+    format!("This port carries RoCEv2, but check: {topics}.")
 }
 
 /// Two pairs of hosts that write messages, as a mirror shows them; `more` is put before and behind.
@@ -101,7 +101,7 @@ fn a_port_without_roce_is_not_the_port() {
     };
     let (good, said) = check(&namespace, None);
     assert!(!good);
-    assert_eq!(said["verdict"], "This is not the port.");
+    assert_eq!(said["verdict"], "This is not the right port.");
     assert_eq!(
         (&said["roce_packets"], &said["right"]),
         (&0.into(), &false.into())
@@ -132,12 +132,12 @@ fn one_direction_is_told_whether_of_all_hosts_or_of_some() {
         (
             &[3, 4][..],
             2,
-            "Only one direction is seen: round trips and pairing are impossible; mirror what the port receives and what it sends.",
+            "Only one direction is seen: no round trips and no pairing. Mirror both the received and the transmitted traffic of the port.",
         ),
         (
             &[4],
             1,
-            "1 of 2 pairs of hosts are seen one way only: round trips and pairing are impossible there.",
+            "1 of 2 host pairs are seen in one direction only: no round trips and no pairing for them.",
         ),
     ] {
         let some = changed(&both, |_, frame| {
@@ -171,7 +171,7 @@ fn a_mirror_on_both_sides_of_a_hop_is_told() {
     assert_eq!(said["verdict"], verdict("duplicates"), "{said}");
     let (level, says) = finding(&said, "duplicates");
     assert_eq!(level, "warn");
-    let end = " % of the packets are shown once more: mirror one side of the path; totals count both copies.";
+    let end = " % of the packets are mirror duplicates: totals count both copies. Mirror only one side of the path.";
     assert!(says.ends_with(end), "{says}");
     // A pair that a busy machine sends more than a millisecond apart is not told.
     let half = said["roce_packets"].as_u64().unwrap() / 2;
@@ -190,7 +190,7 @@ fn an_oversubscribed_mirror_is_told() {
     assert_eq!(said["verdict"], verdict("mirror loss"), "{said}");
     let (level, says) = finding(&said, "mirror loss");
     assert_eq!(level, "warn");
-    assert!(says.ends_with("it is oversubscribed, and a count of retransmissions is suspect."));
+    assert!(says.ends_with("it is oversubscribed, and counts of retransmissions are unreliable."));
     // Acknowledgements are among what the mirror lost, and are acknowledged by nothing.
     let ratio = said["mirror_loss_ratio"].as_f64().unwrap();
     assert!((0.01..0.03).contains(&ratio), "{ratio}");
@@ -214,11 +214,11 @@ fn tags_and_tunnels_are_named_and_gaps_and_cuts_are_told() {
     let (_, said) = check(&namespace, Some(&whole));
     assert_eq!(said["verdict"], "This is the right port.", "{said}");
     let packets = said["roce_packets"].as_u64().unwrap();
-    let says = format!("0 of {packets} frames that mirrors numbered never came here.");
+    let says = format!("0 of {packets} frames numbered by mirrors did not arrive.");
     assert_eq!(finding(&said, "mirror gaps"), ("ok", &says[..]));
-    let says = format!("{packets} frames come in erspan_ii.");
+    let says = format!("{packets} frames are encapsulated in erspan_ii.");
     assert_eq!(finding(&said, "tunnel"), ("ok", &says[..]));
-    let says = "Frames are cut: lengths come from the headers, and ICRCs cannot be verified.";
+    let says = "Frames are truncated: lengths come from the headers, and ICRCs cannot be verified.";
     assert_eq!(finding(&said, "truncation"), ("ok", says));
     let truncated = said["truncated_packets"].as_u64().unwrap();
     assert!(truncated > packets / 2 && truncated < packets, "{said}");
@@ -240,7 +240,7 @@ fn tags_and_tunnels_are_named_and_gaps_and_cuts_are_told() {
     }
     assert!(short > 0);
     let (_, said) = check(&namespace, Some(&holes));
-    let says = format!("{short} of {packets} frames that mirrors numbered never came here.");
+    let says = format!("{short} of {packets} frames numbered by mirrors did not arrive.");
     assert_eq!(finding(&said, "mirror gaps"), ("warn", &says[..]));
     assert_eq!(said["verdict"], verdict("mirror gaps"), "{said}");
     assert_eq!(said["mirror_gap_frames"], short);

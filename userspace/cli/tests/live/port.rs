@@ -23,7 +23,7 @@ fn finding(said: &Value, topic: &str) -> (String, Option<String>) {
     let finding = found.next().unwrap_or_else(|| panic!("{topic}: {said}"));
     (
         finding["level"].as_str().unwrap().into(),
-        finding["mend"].as_str().map(str::to_owned),
+        finding["remedy"].as_str().map(str::to_owned),
     )
 }
 
@@ -83,7 +83,7 @@ fn an_interface_is_renamed_and_the_capture_goes_on() {
         namespace.ip(&["link", "set", "dev", RECEIVER, "name", "in1"]);
         assert_eq!(
             live.line(),
-            format!("{RECEIVER} is called in1 now, and goes on\n")
+            format!("{RECEIVER} was renamed to in1: its capture continues\n")
         );
         namespace.ip(&["link", "set", "dev", "in1", "name", RECEIVER, "up"]);
         live.line();

@@ -99,7 +99,7 @@ fn what_is_missing_is_named_with_the_command_that_grants_it() {
         assert_eq!(
             said,
             format!(
-                "rocescope: {way} takes {missing}, which this process does not have; `sudo setcap {needed}=ep {shown}` grants it\n"
+                "rocescope: {way} requires {missing}, which this process lacks; `sudo setcap {needed}=ep {shown}` grants it\n"
             )
         );
     }

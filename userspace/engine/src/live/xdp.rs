@@ -120,8 +120,8 @@ pub(super) fn drive(
     report.blind_ns = losses.blind_ns;
     let delivered = counters.delivered_packets();
     if receiver.packets != delivered || losses.unreadable > 0 {
-        let taken = receiver.packets;
-        return Err(EngineError::Rings { taken, delivered });
+        let read = receiver.packets;
+        return Err(EngineError::Rings { read, delivered });
     }
     intake.finish(&counters)
 }

@@ -8,12 +8,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// The metrics of a capture: the pipeline adds windows, the endpoint reads.
 #[derive(Clone, Debug)]
 pub struct Metrics {
-    figures: Arc<Mutex<Figures>>,
+    values: Arc<Mutex<Values>>,
 }
 
 /// The values of the metrics.
 #[derive(Debug, Default)]
-pub(super) struct Figures {
+pub(super) struct Values {
     /// Maximum number of flows.
     max_flows: usize,
     /// Frames dropped before this program saw them, for a live capture.
@@ -39,46 +39,46 @@ impl Metrics {
     /// appear when they are seen, because few of the 256 are used.
     #[must_use]
     pub fn new(max_flows: usize, drops: Option<Arc<Drops>>) -> Self {
-        let figures = Figures {
+        let values = Values {
             max_flows,
             drops,
             events: EventRow::KINDS
                 .into_iter()
                 .map(|(kind, _)| (kind.to_owned(), 0))
                 .collect(),
-            ..Figures::default()
+            ..Values::default()
         };
         Self {
-            figures: Arc::new(Mutex::new(figures)),
+            values: Arc::new(Mutex::new(values)),
         }
     }
 
     /// Adds the rows of finished windows.
     pub fn add(&self, rows: &WindowRows) {
-        let mut figures = self.lock();
-        figures.add_windows(&rows.windows);
+        let mut values = self.lock();
+        values.add_windows(&rows.windows);
         for row in &rows.opcodes {
-            figures.add_opcode(row);
+            values.add_opcode(row);
         }
         for row in &rows.events {
-            figures.add_event(row);
+            values.add_event(row);
         }
         if let Some(last) = rows.windows.last() {
-            let max = figures.max_flows;
-            figures.flows.clear();
+            let max = values.max_flows;
+            values.flows.clear();
             let flows = rows.flows.iter();
             let of_last = flows.filter(|flow| flow.window_start_ns == last.window_start_ns);
-            figures.flows.extend(of_last.take(max).cloned());
+            values.flows.extend(of_last.take(max).cloned());
         }
     }
 
-    pub(super) fn lock(&self) -> MutexGuard<'_, Figures> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, Values> {
         // Sums are consistent after every addition, even if a thread panicked.
-        self.figures.lock().unwrap_or_else(PoisonError::into_inner)
+        self.values.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Figures {
+impl Values {
     fn add_windows(&mut self, rows: &[WindowRow]) {
         for row in rows {
             self.windows += 1;

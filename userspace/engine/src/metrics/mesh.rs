@@ -11,7 +11,7 @@ use std::fmt;
 
 /// The state of a collector.
 #[derive(Clone, Debug, Default)]
-pub struct CollectorFigures {
+pub struct CollectorMetrics {
     /// Connected agents.
     pub agents: usize,
     /// Counters: name, help, count.
@@ -25,24 +25,24 @@ pub struct CollectorFigures {
 /// # Errors
 /// None is known, because the page is written to memory.
 pub fn page(
-    collector: CollectorFigures,
+    collector: CollectorMetrics,
     diagnosed: Option<&Diagnosed>,
     observer: &str,
 ) -> Result<String, fmt::Error> {
-    let figures = Figures {
+    let values = Values {
         collector,
         diagnosed: diagnosed.cloned(),
     };
-    write::page(observer, Box::new(figures))
+    write::page(observer, Box::new(values))
 }
 
 #[derive(Debug)]
-struct Figures {
-    collector: CollectorFigures,
+struct Values {
+    collector: CollectorMetrics,
     diagnosed: Option<Diagnosed>,
 }
 
-impl Collector for Figures {
+impl Collector for Values {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         collector(&self.collector, &mut encoder)?;
         if let Some(diagnosed) = &self.diagnosed {
@@ -52,10 +52,10 @@ impl Collector for Figures {
     }
 }
 
-fn collector(figures: &CollectorFigures, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+fn collector(values: &CollectorMetrics, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
     let help = "Connected agents";
-    gauge(encoder, "collector_agents", help, figures.agents as f64)?;
-    for (name, help, count) in &figures.counts {
+    gauge(encoder, "collector_agents", help, values.agents as f64)?;
+    for (name, help, count) in &values.counts {
         let help = help.trim_end_matches('.');
         counter(encoder, &format!("collector_{name}"), help, *count)?;
     }
@@ -63,7 +63,7 @@ fn collector(figures: &CollectorFigures, encoder: &mut DescriptorEncoder<'_>) ->
     let name = "collector_refusals";
     let mut family = encoder.encode_descriptor(name, help, None, MetricType::Counter)?;
     // All reasons from the beginning, because a rate needs an earlier value of the series.
-    for (reason, count) in &figures.refusals {
+    for (reason, count) in &values.refusals {
         let labels = [("reason", *reason)];
         ConstCounter::new(*count).encode(family.encode_family(&labels)?)?;
     }

@@ -1,6 +1,6 @@
 //! Metrics of a capture as `OpenMetrics`.
 
-use super::gauge::{Figures, Metrics};
+use super::gauge::{Metrics, Values};
 use super::write::{self, count, counter, gauge, number, own, sentence};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
@@ -26,26 +26,26 @@ struct Page(Metrics);
 
 impl Collector for Page {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
-        let figures = self.0.lock();
-        windows(&figures, &mut encoder)?;
-        opcodes(&figures, &mut encoder)?;
-        events(&figures, &mut encoder)?;
-        drops(&figures, &mut encoder)?;
-        flows(&figures, &mut encoder)?;
+        let values = self.0.lock();
+        windows(&values, &mut encoder)?;
+        opcodes(&values, &mut encoder)?;
+        events(&values, &mut encoder)?;
+        drops(&values, &mut encoder)?;
+        flows(&values, &mut encoder)?;
         own(&mut encoder)
     }
 }
 
-fn windows(figures: &Figures, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+fn windows(values: &Values, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
     let help = "Closed windows of event time";
-    counter(encoder, "windows", help, figures.windows)?;
+    counter(encoder, "windows", help, values.windows)?;
     for (at, column) in WindowRow::TABLE.columns.iter().enumerate() {
         if column.aggregate.time.is_sum() {
-            let sum = count(&figures.total.value(at));
+            let sum = count(&values.total.value(at));
             counter(encoder, column.name, sentence(column), sum)?;
         }
     }
-    let Some(last) = &figures.last else {
+    let Some(last) = &values.last else {
         return Ok(());
     };
     for (at, column) in WindowRow::TABLE.columns.iter().enumerate() {
@@ -74,7 +74,7 @@ fn windows(figures: &Figures, encoder: &mut DescriptorEncoder<'_>) -> fmt::Resul
     )
 }
 
-fn opcodes(figures: &Figures, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+fn opcodes(values: &Values, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
     for (at, name) in ["packets", "frame_bytes", "payload_bytes"]
         .iter()
         .enumerate()
@@ -82,7 +82,7 @@ fn opcodes(figures: &Figures, encoder: &mut DescriptorEncoder<'_>) -> fmt::Resul
         let column = of(OpcodeRow::TABLE, name);
         let metric = format!("opcode_{name}");
         let mut family = encoder.encode_descriptor(&metric, column.1, None, MetricType::Counter)?;
-        for (opcode, sums) in &figures.opcodes {
+        for (opcode, sums) in &values.opcodes {
             let labels = [("opcode", opcode.as_str())];
             let sum = ConstCounter::new(sums.get(at).copied().unwrap_or(0));
             sum.encode(family.encode_family(&labels)?)?;
@@ -91,10 +91,10 @@ fn opcodes(figures: &Figures, encoder: &mut DescriptorEncoder<'_>) -> fmt::Resul
     Ok(())
 }
 
-fn events(figures: &Figures, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+fn events(values: &Values, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
     let (_, help) = of(EventRow::TABLE, "count");
     let mut family = encoder.encode_descriptor("events", help, None, MetricType::Counter)?;
-    for (kind, count) in &figures.events {
+    for (kind, count) in &values.events {
         let labels = [("kind", kind.as_str())];
         ConstCounter::new(*count).encode(family.encode_family(&labels)?)?;
     }
@@ -102,8 +102,8 @@ fn events(figures: &Figures, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result
 }
 
 /// Frames dropped before this program saw them; no window includes them.
-fn drops(figures: &Figures, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
-    let Some(drops) = &figures.drops else {
+fn drops(values: &Values, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+    let Some(drops) = &values.drops else {
         return Ok(());
     };
     if let Some(frames) = drops.interface_frames() {
@@ -120,12 +120,12 @@ fn drops(figures: &Figures, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result 
 }
 
 /// The largest flows of the last window: gauges, because the flows change with the window.
-fn flows(figures: &Figures, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+fn flows(values: &Values, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
     for name in ["frame_bps", "packets", "messages", "ecn_ce_packets"] {
         let (column, help) = of(FlowRow::TABLE, name);
         let metric = format!("flow_{name}");
         let mut family = encoder.encode_descriptor(&metric, help, None, MetricType::Gauge)?;
-        for flow in &figures.flows {
+        for flow in &values.flows {
             let labels: Vec<(&str, String)> = FLOW_LABELS
                 .iter()
                 .map(|label| (*label, words(&flow.value(of(FlowRow::TABLE, label).0))))

@@ -14,10 +14,10 @@ use std::fmt;
 const PREFIX: &str = "rocescope";
 
 /// A page of these metrics, each with the observer as label.
-pub(super) fn page(observer: &str, figures: Box<dyn Collector>) -> Result<String, fmt::Error> {
+pub(super) fn page(observer: &str, values: Box<dyn Collector>) -> Result<String, fmt::Error> {
     let labels = [("observer".into(), observer.to_owned().into())];
     let mut registry = Registry::with_prefix_and_labels(PREFIX, labels.into_iter());
-    registry.register_collector(figures);
+    registry.register_collector(values);
     let mut page = String::new();
     text::encode(&mut page, &registry)?;
     Ok(page)

@@ -50,7 +50,7 @@ pub(super) struct Budget {
     /// Maximum total size of the files, in bytes.
     disk: u64,
     /// Their size.
-    taken: u64,
+    used: u64,
     /// Finished files, the oldest first, and how many of them are of earlier captures.
     files: VecDeque<Finished>,
     earlier: usize,
@@ -97,7 +97,7 @@ impl Budget {
         files.sort_by(|a, b| (a.written, &a.path).cmp(&(b.written, &b.path)));
         Ok(Self {
             disk,
-            taken: others + files.iter().map(|file| file.bytes).sum::<u64>(),
+            used: others + files.iter().map(|file| file.bytes).sum::<u64>(),
             earlier: files.len(),
             files: files.into(),
             age,
@@ -136,9 +136,9 @@ impl Budget {
             Ok(()) => {
                 self.deleted.files += 1;
                 self.deleted.bytes += file.bytes;
-                self.taken -= file.bytes;
+                self.used -= file.bytes;
             }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => self.taken -= file.bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => self.used -= file.bytes,
             // It remains and still counts; try the next one.
             Err(error) => {
                 self.notices
@@ -173,12 +173,12 @@ impl Budget {
 
     /// Maximum size of the current file, in bytes.
     pub(super) const fn left(&self) -> u64 {
-        self.disk.saturating_sub(self.taken)
+        self.disk.saturating_sub(self.used)
     }
 
     /// Counts a file that was finished at `now`.
     pub(super) fn finish(&mut self, path: PathBuf, bytes: u64, now: SystemTime) {
-        self.taken += bytes;
+        self.used += bytes;
         self.files.push_back(Finished {
             written: now,
             bytes,

@@ -74,8 +74,8 @@ pub(super) fn run(arguments: &CollectArguments) -> Result<ExitCode> {
                 say!("cannot delete old segments: {error}");
             }
         }
-        let asked = signals.counts_requested();
-        if asked || (!arguments.quiet && reported.0.elapsed() >= arguments.status) {
+        let requested = signals.counts_requested();
+        if requested || (!arguments.quiet && reported.0.elapsed() >= arguments.status) {
             let status = server.status();
             say!("{}", line(&status, &reported.1, reported.0.elapsed()));
             reported = (Instant::now(), status);

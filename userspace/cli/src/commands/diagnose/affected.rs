@@ -15,7 +15,7 @@ pub(super) type Flow = String;
 pub(super) struct Affected<'a> {
     flows: Timeline<'a, FlowRow>,
     /// Flows of capture windows that may overlap with the next window of the diagnosis.
-    seen: Vec<CapturedFlow>,
+    pending: Vec<CapturedFlow>,
     has_flows: bool,
 }
 
@@ -25,7 +25,7 @@ impl<'a> Affected<'a> {
         let has_flows = flows.next_ns().is_some();
         Ok(Self {
             flows,
-            seen: Vec::new(),
+            pending: Vec::new(),
             has_flows,
         })
     }
@@ -44,11 +44,12 @@ impl<'a> Affected<'a> {
         let end_ns = diagnosis.start_ns + diagnosis.sla.window_ns;
         while let Some(start_ns) = self.flows.next_ns().filter(|start| *start < end_ns) {
             let rows = self.flows.take(start_ns)?;
-            self.seen
+            self.pending
                 .extend(rows.iter().map(|(_, row)| CapturedFlow::of(row)));
         }
-        self.seen.retain(|seen| seen.until_ns > diagnosis.start_ns);
-        for seen in &self.seen {
+        self.pending
+            .retain(|seen| seen.until_ns > diagnosis.start_ns);
+        for seen in &self.pending {
             let at_ns = seen.from_ns.max(diagnosis.start_ns);
             for (place, flows) in diagnosis.places.iter().zip(&mut crossing) {
                 if analyzer.crosses(*place, seen.key, ROCE_PORT, at_ns) == Some(true) {

@@ -1,6 +1,6 @@
 //! Sends the frames of a scenario on an interface, and reports what the kernel accepted.
 
-use crate::arguments::{By, GenerateArguments, Output};
+use crate::arguments::{GenerateArguments, Output, SendMethod};
 use anyhow::{Context, Result, bail, ensure};
 use rocescope_capture::inject::{Injector, LiveFrames, Sent};
 use rocescope_engine::signals::Signals;
@@ -82,12 +82,12 @@ pub(super) fn run(arguments: &GenerateArguments, scenario: &Scenario) -> Result<
         "the scenario has no frames"
     );
     let live = match (onto.by, pace) {
-        (By::Packet, _) => None,
-        (By::Live, Pace::Times) => bail!("--by live requires --pps or --full-speed"),
-        (By::Live, _) => Some(live(&interface, &frames)?),
-        (By::Auto, Pace::Pps(pps)) if pps < LIVE_PPS => None,
-        (By::Auto, Pace::Times) => None,
-        (By::Auto, _) => match live(&interface, &frames) {
+        (SendMethod::Packet, _) => None,
+        (SendMethod::Live, Pace::Times) => bail!("--by live requires --pps or --full-speed"),
+        (SendMethod::Live, _) => Some(live(&interface, &frames)?),
+        (SendMethod::Auto, Pace::Pps(pps)) if pps < LIVE_PPS => None,
+        (SendMethod::Auto, Pace::Times) => None,
+        (SendMethod::Auto, _) => match live(&interface, &frames) {
             Ok(live) => Some(live),
             Err(error) => {
                 eprintln!("{error:#}: falling back to a packet socket");

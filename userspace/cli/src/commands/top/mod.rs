@@ -8,13 +8,13 @@
 //! | `feed` | the destination of windows: the screen, or standard output |
 //! | `process` | this process, as the thread that draws uses it |
 //! | `once` | windows as text, JSON and CSV |
-//! | `look` | theme, characters and keys from arguments and environment |
+//! | `appearance` | theme, characters and keys from arguments and environment |
 
+mod appearance;
 mod dataset;
 mod feed;
 mod file;
 mod live;
-mod look;
 mod once;
 mod process;
 
@@ -108,10 +108,10 @@ fn feed(arguments: &TopArguments, header: Header, seekable: bool, pane: Pane) ->
         Motion::Live => Control::new(1.0, false),
         _ => Control::new(arguments.speed, motion == Motion::Paused),
     };
-    let options = look::options(&arguments.look, seekable);
+    let options = appearance::options(&arguments.appearance, seekable);
     let mut view = rocescope_view::View::new(header, options);
     view.turn_to_pane(pane);
-    if let Some(column) = &arguments.look.sort {
+    if let Some(column) = &arguments.appearance.sort {
         view.sort(Pane::Flows, column)
             .map_err(|error| anyhow!("--sort: {error}"))?;
     }
@@ -121,8 +121,8 @@ fn feed(arguments: &TopArguments, header: Header, seekable: bool, pane: Pane) ->
     Ok(Feed::screen(
         Stage {
             view,
-            fps: arguments.look.fps,
-            mouse: arguments.look.mouse,
+            fps: arguments.appearance.fps,
+            mouse: arguments.appearance.mouse,
         },
         control,
         motion == Motion::Live,

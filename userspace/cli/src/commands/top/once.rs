@@ -1,6 +1,6 @@
 //! Windows as text, JSON and CSV, without a terminal.
 
-use super::look;
+use super::appearance;
 use crate::arguments::{OnceOutput, TableName, TopArguments};
 use crate::print;
 use anyhow::{Result, anyhow};
@@ -29,7 +29,7 @@ pub(super) struct Printer {
     /// Maximum number of rows of a text table.
     max_rows: usize,
     heading: bool,
-    wanted: Vec<RowFilter>,
+    filters: Vec<RowFilter>,
     /// Position of the column that sorts flows; `None` sorts by rank.
     sort: Option<usize>,
     rates: Rates,
@@ -49,25 +49,25 @@ impl Printer {
         filter: Option<&Filter>,
         live: bool,
     ) -> Result<Self> {
-        let (once, look) = (&arguments.once, &arguments.look);
-        let sort = look.sort.as_ref();
+        let (once, appearance) = (&arguments.once, &arguments.appearance);
+        let sort = appearance.sort.as_ref();
         let sort = sort.map(|name| sort::column(FlowRow::TABLE, name));
         let sort = sort
             .transpose()
             .map_err(|error| anyhow!("--sort: {error}"))?;
-        let mut wanted = Vec::new();
+        let mut filters = Vec::new();
         if let Some(filter) = filter {
             let read = |table| RowFilter::new(filter, table);
-            wanted = FILTERED.into_iter().flat_map(read).collect();
-            let asked = once.table.map(of);
-            if let Some(asked) = asked.filter(|table| FILTERED.contains(table))
+            filters = FILTERED.into_iter().flat_map(read).collect();
+            let requested = once.table.map(of);
+            if let Some(requested) = requested.filter(|table| FILTERED.contains(table))
                 && once.output != OnceOutput::Json
             {
-                read(asked)?;
-            } else if asked.is_none() && once.output != OnceOutput::Json {
+                read(requested)?;
+            } else if requested.is_none() && once.output != OnceOutput::Json {
                 // The windows decide which of the two tables is printed.
                 read(FlowRow::TABLE).or_else(|error| read(PairRow::TABLE).map_err(|_| error))?;
-            } else if wanted.is_empty() {
+            } else if filters.is_empty() {
                 read(FlowRow::TABLE)?;
             }
         }
@@ -78,9 +78,9 @@ impl Printer {
             left: once.windows,
             max_rows: arguments.measure.top,
             heading: true,
-            wanted,
+            filters,
             sort,
-            rates: look::rates(look),
+            rates: appearance::rates(appearance),
             live,
             held: None,
             early: WindowRows::default(),
@@ -157,7 +157,7 @@ impl Printer {
             let flows = order.iter().map(|row| rows.flows[*row as usize].clone());
             rows.flows = flows.collect();
         }
-        for filter in &self.wanted {
+        for filter in &self.filters {
             if let Some(mesh) = &mut mesh {
                 keep(&mut mesh.pairs, filter);
             }
@@ -198,7 +198,7 @@ impl Printer {
     }
 
     fn text(&self, rows: &WindowRows, mesh: Option<&MeshRows>) -> String {
-        let asked = self.table(rows);
+        let requested = self.table(rows);
         let table = |cells: &dyn Cells, columns| {
             render::table(
                 cells,
@@ -216,12 +216,12 @@ impl Printer {
         if !rows.windows.is_empty() {
             text += &table(&rows.windows, None);
         }
-        if asked == TableName::Windows {
+        if requested == TableName::Windows {
             return text;
         }
         let mut mesh = mesh.cloned().unwrap_or_default();
         if matches!(
-            asked,
+            requested,
             TableName::Pairs | TableName::Sla | TableName::Verdicts
         ) {
             text += &table(&mesh.sla, None);
@@ -236,14 +236,14 @@ impl Printer {
             pairs.sort_by_key(|pair| std::cmp::Reverse(Figure::Drops.severity(pair, None)));
         }
         // Omit the column that is equal in all rows.
-        let registry = of(asked);
+        let registry = of(requested);
         let shown = registry.columns.iter().filter(|column| column.shown);
         let names: Vec<&str> = shown
             .map(|column| column.name)
             .filter(|name| *name != "window_start")
             .collect();
         let cells = Top {
-            cells: cells(rows, &mesh, asked),
+            cells: cells(rows, &mesh, requested),
             max_rows: self.max_rows,
         };
         let all = cells.cells.rows();

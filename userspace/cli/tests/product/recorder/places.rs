@@ -47,7 +47,7 @@ fn addresses_that_are_to_be_hidden_are_not_given_away() {
         .concat(),
     );
     assert!(!output.status.success());
-    assert!(rocescope::text(&output.stderr).contains("not together with --anonymize"));
+    assert!(rocescope::text(&output.stderr).contains("cannot be combined with --anonymize"));
     assert_eq!(files(folder.path()), Vec::<PathBuf>::new());
     // And files need a place.
     let output = rocescope::run(&basic);
