@@ -100,7 +100,7 @@ fn stop(machine: &Machine) -> Result<String> {
     let journal = AGENT.journal(machine)?;
     let acknowledged = journal.lines().find_map(|line| {
         let line = line.strip_prefix("collector: ")?;
-        line.contains("acknowledged, 0 wait")
+        line.contains("acknowledged, 0 left in the spool")
             .then(|| number(line))?
     });
     let acknowledged = acknowledged.with_context(|| format!("the agent printed {journal}"))?;

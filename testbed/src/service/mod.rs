@@ -250,7 +250,7 @@ fn reload(machine: &Machine, sent: &mut u64) -> Result<String> {
     unit::until("the new configuration", || {
         let journal = CAPTURE.journal(machine)?;
         Ok(journal
-            .contains("the configuration was read again")
+            .contains("configuration reloaded")
             .then_some(()))
     })?;
     let more = send(machine, &["--count", "1000"])?;

@@ -32,7 +32,7 @@ fn main() -> Result<()> {
     let dataset = Dataset::new(writer, Retention::default());
     let mut session = Session::new(settings, config, Some(dataset))?;
     let mut ring = PerPacket::attach(&interface, RING_BYTES, verdict == "drop")?;
-    eprintln!("capturing on {name} by one record a packet");
+    eprintln!("capturing on {name} with one record for each packet");
     while !signals.ended() {
         if ring.poll(TURN, |frame| session.frame(frame))? == 0 {
             let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_nanos();

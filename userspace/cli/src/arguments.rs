@@ -14,13 +14,13 @@ mod top;
 pub use collect::{CollectArguments, SendArguments};
 pub use dataset::DatasetArguments;
 pub use diagnose::{DiagnoseAction, DiagnosisOutput, HostmeshArguments};
-pub use generate::{By, GenerateArguments, OntoArguments};
+pub use generate::{GenerateArguments, OntoArguments, SendMethod};
 pub use live::{LiveArguments, Mode, Verdict, VlanOffload};
 pub use measure::MeasureArguments;
 pub use probe::{ProbeArguments, ProbeBackend};
 pub use recorder::RecorderArguments;
 pub use report::{ReportArguments, ReportOutput, ReportTable};
-pub use top::{LookArguments, OnceArguments, OnceOutput, TableName, ThemeName, TopArguments};
+pub use top::{AppearanceArguments, OnceArguments, OnceOutput, TableName, ThemeName, TopArguments};
 
 use crate::filters::{row_filter, run_filter};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -35,11 +35,11 @@ use std::sync::Arc;
 /// The variable that names the configuration file.
 pub const FILE_VARIABLE: &str = "ROCESCOPE_CONFIG";
 
-/// Watches RoCEv2 fabrics from the outside: flows, opcodes, messages, NAKs, congestion.
+/// Monitor RoCEv2 fabrics from outside the hosts: flows, opcodes, messages, NAKs, congestion.
 #[derive(Debug, Parser)]
 #[command(name = "rocescope", version, propagate_version = true)]
 pub struct Arguments {
-    /// Configuration file (TOML); without it `/etc/rocescope/rocescope.toml`, where there is one
+    /// Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists
     #[arg(
         long,
         global = true,
@@ -48,7 +48,7 @@ pub struct Arguments {
         hide_env = true
     )]
     pub config: Option<PathBuf>,
-    /// What to do.
+    /// The subcommand.
     #[command(subcommand)]
     pub command: Command,
 }
@@ -56,51 +56,51 @@ pub struct Arguments {
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Read a capture file or interfaces: top flows, opcode mix, and a Parquet dataset
+    /// Capture from interfaces or a file: top flows, opcode mix, and a Parquet dataset
     Capture(Box<CaptureArguments>),
-    /// Print a script that completes commands and options in a shell
+    /// Print the completion script for a shell
     Completions(CompletionsArguments),
-    /// Take the rows of agents over the network into one dataset, and say what fails
+    /// Collect the rows of agents over the network into one dataset, and diagnose the mesh
     Collect(Box<CollectArguments>),
-    /// Print, check or make a configuration file
+    /// Print, check or generate a configuration file
     #[command(subcommand)]
     Config(ConfigAction),
-    /// Print what each queue pair did: loss, order, latency, congestion
+    /// Print loss, reordering, latency and congestion for each queue pair
     Connections(Box<ConnectionsArguments>),
-    /// Show the whole path at work, without privileges or input
+    /// Run the whole pipeline on generated traffic, without privileges or input
     Demo(DemoArguments),
-    /// Find what fails, and where, in what a dataset holds
+    /// Locate failures from the rows of a dataset
     #[command(subcommand)]
     Diagnose(DiagnoseAction),
-    /// Say what stands in the way of a capture on this machine, and what mends it
+    /// Check whether this machine can capture, and print how to fix what prevents it
     Doctor(DoctorArguments),
-    /// Write the frames of a capture file that a filter wants into another
+    /// Copy the frames that match a filter to another capture file
     Extract(ExtractArguments),
-    /// Write deterministic RoCEv2 traffic from a scenario, with its truth beside it
+    /// Generate deterministic RoCEv2 traffic from a scenario, with its ground truth
     Generate(GenerateArguments),
     /// Write the manual pages
     Man(ManArguments),
-    /// Join the datasets of several boxes, window by window
+    /// Merge the datasets of several capture boxes, window by window
     Merge(MergeArguments),
-    /// Probe between the NICs of this host: loss and latency one way, and the paths
+    /// Probe between the NICs of this host: one-way loss and latency, and paths
     Probe(Box<ProbeArguments>),
-    /// Seal what a killed capture left in a dataset, and name what does not read
+    /// Seal the journals that a killed capture left in a dataset, and list unreadable files
     Repair(RepairArguments),
-    /// Sum a dataset up: for people, for programs, or as one HTML page with charts
+    /// Summarize a dataset as text, JSON, CSV or one HTML page with charts
     Report(Box<ReportArguments>),
     /// Print the tables of the dataset and their columns
     Schema(SchemaArguments),
-    /// Have a card take VLAN tags out again when standard input ends
+    /// Restore the VLAN offload of a NIC when standard input ends
     #[command(hide = true)]
     RestoreVlanOffload(RestoreVlanOffloadArguments),
-    /// Watch flows, opcodes, connections and events on a terminal
+    /// Show flows, opcodes, connections and events in the terminal
     Top(Box<TopArguments>),
 }
 
-/// How results are printed.
+/// The format of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Output {
-    /// For people
+    /// Text tables
     #[value(alias = "text")]
     Table,
     /// One JSON object
@@ -113,7 +113,7 @@ pub struct CaptureArguments {
     /// Capture file to read: pcap or pcapng, plain, gzip or zstd; `-` for standard input
     #[arg(short, long, value_name = "FILE", conflicts_with = "interfaces")]
     pub read: Option<PathBuf>,
-    /// Look for so many seconds whether this is the right port, say so, and write nothing
+    /// Observe the port for SECONDS and judge it; writes no dataset
     #[arg(
         long,
         value_name = "SECONDS",
@@ -121,17 +121,17 @@ pub struct CaptureArguments {
         value_parser = clap::value_parser!(u16).range(1..)
     )]
     pub check: Option<u16>,
-    /// How the summary is printed
+    /// Format of the summary
     #[arg(short, long, value_enum, default_value_t = Output::Table)]
     pub output: Output,
-    /// Keep only packets for which this holds, such as `host 10.0.0.1 and not service cnp`
+    /// Count only packets that match EXPR, such as `host 10.0.0.1 and not service cnp`
     #[arg(long, value_name = "EXPR", value_parser = run_filter)]
     pub filter: Option<RunFilter>,
-    /// Put other addresses in the place of all, by a key of 64 hexadecimal digits, or @ and a file that
-    /// holds them; addresses with a common prefix keep one of the same length
+    /// Anonymize IP addresses, preserving prefixes; KEY is 64 hexadecimal digits, or @ and the path of a file
+    /// with them
     #[arg(long, value_name = "KEY", value_parser = anonymizer)]
     pub anonymize: Option<Arc<dyn AddressMap>>,
-    /// Follow connections too: loss, order and round trips of every queue pair
+    /// Track connections: loss, reordering and round trips of every queue pair
     #[arg(long)]
     pub connections: bool,
     /// Verify the ICRC of every packet
@@ -140,19 +140,19 @@ pub struct CaptureArguments {
     /// UDP destination port that carries RoCEv2; up to four
     #[arg(long = "udp-port", value_name = "PORT", default_value = "4791")]
     pub udp_ports: Vec<u16>,
-    /// No progress bar
+    /// Hide the progress bar
     #[arg(short, long)]
     pub quiet: bool,
     /// Interfaces to capture on
     #[command(flatten)]
     pub live: LiveArguments,
-    /// What is written
+    /// The dataset.
     #[command(flatten)]
     pub dataset: DatasetArguments,
-    /// Frames around events
+    /// The flight recorder.
     #[command(flatten)]
     pub recorder: RecorderArguments,
-    /// What is measured, and how finely
+    /// The measurement.
     #[command(flatten)]
     pub measure: MeasureArguments,
 }
@@ -168,7 +168,7 @@ pub struct CompletionsArguments {
 /// `rocescope man`.
 #[derive(Debug, Args)]
 pub struct ManArguments {
-    /// Directory for the pages, one a command; it is made where it is missing
+    /// Directory for the pages, one for each command; created if missing
     #[arg(value_name = "DIR")]
     pub out: PathBuf,
 }
@@ -176,9 +176,9 @@ pub struct ManArguments {
 /// `rocescope config`.
 #[derive(Clone, Copy, Debug, Subcommand)]
 pub enum ConfigAction {
-    /// Print every setting as it stands, and where it comes from
+    /// Print every setting in effect and its source
     Print,
-    /// Read the configuration file and say whether all is right with it
+    /// Validate the configuration file
     Check,
     /// Print a configuration file with every setting, its meaning and its default
     Template,
@@ -197,22 +197,22 @@ pub struct ConnectionsArguments {
     /// Capture file to read: pcap or pcapng, plain, gzip or zstd; `-` for standard input
     #[arg(short, long, value_name = "FILE", conflicts_with = "interfaces")]
     pub read: Option<PathBuf>,
-    /// Print only connections of which a direction is so, such as `lost_gaps > 0 or qp 17`
+    /// Print only connections with a direction that matches EXPR, such as `lost_gaps > 0 or qp 17`
     #[arg(long, value_name = "EXPR", value_parser = row_filter::<ConnectionRow>)]
     pub filter: Option<RowFilter>,
-    /// How connections are printed
+    /// Format of the output
     #[arg(short, long, value_enum, default_value_t = Output::Table)]
     pub output: Output,
     /// UDP destination port that carries RoCEv2; up to four
     #[arg(long = "udp-port", value_name = "PORT", default_value = "4791")]
     pub udp_ports: Vec<u16>,
-    /// No progress bar
+    /// Hide the progress bar
     #[arg(short, long)]
     pub quiet: bool,
     /// Interfaces to capture on
     #[command(flatten)]
     pub live: LiveArguments,
-    /// What is measured, and how finely; not of a dataset
+    /// The measurement; ignored for a dataset.
     #[command(flatten)]
     pub measure: MeasureArguments,
 }
@@ -226,13 +226,13 @@ pub struct ExtractArguments {
     /// pcapng file to write; `-` for standard output
     #[arg(short, long, value_name = "FILE")]
     pub write: PathBuf,
-    /// Which packets, such as `qp 17 and opcode *ACKNOWLEDGE*`
+    /// Copy only packets that match EXPR, such as `qp 17 and opcode *ACKNOWLEDGE*`
     #[arg(long, value_name = "EXPR", value_parser = run_filter)]
     pub filter: RunFilter,
     /// UDP destination port that carries RoCEv2; up to four
     #[arg(long = "udp-port", value_name = "PORT", default_value = "4791")]
     pub udp_ports: Vec<u16>,
-    /// No progress bar
+    /// Hide the progress bar
     #[arg(short, long)]
     pub quiet: bool,
 }
@@ -240,7 +240,7 @@ pub struct ExtractArguments {
 /// `rocescope demo`.
 #[derive(Debug, Args)]
 pub struct DemoArguments {
-    /// Where the dataset goes; what an earlier demo wrote there is replaced
+    /// Directory of the dataset; replaces the dataset of an earlier demo
     #[arg(long, value_name = "DIR", default_value = "rocescope-demo")]
     pub out: PathBuf,
 }
@@ -248,13 +248,13 @@ pub struct DemoArguments {
 /// `rocescope doctor`.
 #[derive(Debug, Args)]
 pub struct DoctorArguments {
-    /// Interface to look at; all but the loopback unless given
+    /// Interface to check; default: all except the loopback
     #[arg(short, long = "interface", value_name = "IFACE", num_args = 1..)]
     pub interfaces: Vec<String>,
-    /// Attach a program that passes every frame, and detach it at once
+    /// Attach an XDP program that passes every frame, and detach it immediately
     #[arg(long = "try")]
     pub attempt: bool,
-    /// How findings are printed
+    /// Format of the findings
     #[arg(short, long, value_enum, default_value_t = Output::Table)]
     pub output: Output,
 }
@@ -262,11 +262,11 @@ pub struct DoctorArguments {
 /// `rocescope merge`.
 #[derive(Debug, Args)]
 pub struct MergeArguments {
-    /// The datasets, captured with equal windows, thresholds and sketches. Each is taken to hold
-    /// other packets: one that passed two boxes counts twice
+    /// Datasets captured with the same windows, thresholds and sketches; a packet that passed two boxes
+    /// counts in both
     #[arg(value_name = "DATASET", required = true)]
     pub datasets: Vec<PathBuf>,
-    /// Where the merged dataset goes
+    /// Directory of the merged dataset
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
     /// Name of the capture point in the merged rows and file names
@@ -277,12 +277,12 @@ pub struct MergeArguments {
 /// `rocescope repair`.
 #[derive(Debug, Args)]
 pub struct RepairArguments {
-    /// The dataset
-    #[arg(value_name = "DIR")]
+    /// Dataset to repair
+    #[arg(value_name = "DATASET")]
     pub dataset: PathBuf,
 }
 
-/// `rocescope restore-vlan-offload`, which a capture starts.
+/// `rocescope restore-vlan-offload`, started by a capture.
 #[derive(Debug, Args)]
 pub struct RestoreVlanOffloadArguments {
     /// Index of the interface
@@ -293,17 +293,17 @@ pub struct RestoreVlanOffloadArguments {
 /// `rocescope schema`.
 #[derive(Debug, Args)]
 pub struct SchemaArguments {
-    /// How it is printed
+    /// Format of the schema
     #[arg(short, long, value_enum, default_value_t = SchemaOutput::Table)]
     pub output: SchemaOutput,
 }
 
-/// How the schema is printed.
+/// The format of the schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum SchemaOutput {
-    /// For people
+    /// Text tables
     Table,
-    /// For programs
+    /// One JSON object
     Json,
     /// The page `docs/formats.md`
     Markdown,

@@ -1,11 +1,11 @@
-//! The metrics of a collector: its monitor's status, as figures of the engine's endpoint.
+//! The metrics of a collector: the status of its monitor, for the engine's endpoint.
 
 use rocescope_collector::server::{Monitor, Refusal};
 use rocescope_engine::metrics::Diagnosed;
-use rocescope_engine::metrics::mesh::{self, CollectorFigures};
+use rocescope_engine::metrics::mesh::{self, CollectorMetrics};
 use std::fmt;
 
-/// The page that a scrape gets; without a diagnosis, what the collector itself does.
+/// The page that a scrape returns; without a diagnosis, only the metrics of the collector itself.
 ///
 /// # Errors
 /// Those of [`mesh::page`].
@@ -20,12 +20,12 @@ pub fn page(
         met.next().map_or(0, |(_, count)| *count)
     };
     let refusals = Refusal::ALL.iter();
-    let figures = CollectorFigures {
+    let metrics = CollectorMetrics {
         agents: status.agents.len(),
         counts: status.counts.named().collect(),
         refusals: refusals
             .map(|reason| (reason.name(), count(*reason)))
             .collect(),
     };
-    mesh::page(figures, diagnosed, observer)
+    mesh::page(metrics, diagnosed, observer)
 }

@@ -4,26 +4,26 @@ use rocescope_model::Row;
 use rocescope_model::filter::{Filter, FilterError, RowFilter};
 use rocescope_pipeline::filter::RunFilter;
 
-/// Reads a filter.
+/// Parses a filter.
 ///
 /// # Errors
-/// The sentence, and below it the place.
+/// The message, and the position below it.
 pub fn filter(text: &str) -> Result<Filter, FilterError> {
     text.parse()
 }
 
-/// Reads a filter of packets.
+/// Parses a filter of packets.
 ///
 /// # Errors
-/// The sentence, and below it the place.
+/// The message, and the position below it.
 pub fn run_filter(text: &str) -> Result<RunFilter, FilterError> {
     RunFilter::new(&text.parse::<Filter>()?)
 }
 
-/// Reads a filter of the rows of a table.
+/// Parses a filter of the rows of a table.
 ///
 /// # Errors
-/// As [`run_filter`].
+/// Those of [`run_filter`].
 pub fn row_filter<R: Row>(text: &str) -> Result<RowFilter, FilterError> {
     RowFilter::new(&text.parse()?, R::TABLE)
 }

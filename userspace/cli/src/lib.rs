@@ -1,19 +1,19 @@
-//! What the `rocescope` binary does: arguments, wiring, output. What runs a capture is `rocescope-engine`.
+//! The `rocescope` binary: arguments, wiring, output. `rocescope-engine` runs captures.
 //!
 //! | module | what it does |
 //! |---|---|
 //! | [`arguments`] | the command line |
 //! | [`configuration`] | the layers below the command line: environment, file, defaults |
-//! | [`filters`], [`units`] | values of arguments |
-//! | `requests` | what the engine is asked for, from arguments |
-//! | `reload` | the configuration, read again while a capture runs |
-//! | [`commands`] | one file a subcommand |
+//! | [`filters`], [`units`] | parsers for values of arguments |
+//! | `requests` | requests to the engine, from arguments |
+//! | `reload` | reloads the configuration while a capture runs |
+//! | [`commands`] | one file for each subcommand |
 //! | [`output`] | the summary of a capture as text and as JSON |
-//! | [`collector_metrics`] | what a collector shows to Prometheus |
-//! | [`mod@reference`] | what is generated from the command line: pages, completions, template |
-//! | [`mod@say`] | lines for the user while something runs |
-//! | `stdout` | results |
-//! | [`progress`] | the bar on a terminal |
+//! | [`collector_metrics`] | the collector's Prometheus metrics |
+//! | [`mod@reference`] | files generated from the command line: pages, completions, template |
+//! | [`mod@say`] | status lines on standard error |
+//! | `stdout` | results on standard output |
+//! | [`progress`] | the progress bar |
 
 pub mod arguments;
 pub mod collector_metrics;

@@ -1,4 +1,4 @@
-//! The `rocescope` binary: parse, run, say what went wrong in one line.
+//! The `rocescope` binary: parses arguments, runs the command, reports an error in one line.
 
 use rocescope::configuration::{ArgumentsError, arguments, unknown_variables};
 use std::fmt::Arguments;
@@ -10,23 +10,23 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(ArgumentsError::CommandLine(error)) => error.exit(),
         Err(ArgumentsError::File(error)) => {
-            say(format_args!("{error}"));
+            report(format_args!("{error}"));
             return ExitCode::from(2);
         }
     };
     for unknown in unknown_variables(std::env::vars_os().map(|(name, _)| name)) {
-        say(format_args!("warning: {unknown}"));
+        report(format_args!("warning: {unknown}"));
     }
     match rocescope::run(&arguments) {
         Ok(code) => code,
         Err(error) => {
-            say(format_args!("{error:#}"));
+            report(format_args!("{error:#}"));
             ExitCode::FAILURE
         }
     }
 }
 
-/// Standard error may be a terminal that is gone, which is no reason to panic.
-fn say(error: Arguments<'_>) {
+/// Ignores a closed standard error instead of panicking.
+fn report(error: Arguments<'_>) {
     let _ = writeln!(std::io::stderr(), "rocescope: {error}");
 }

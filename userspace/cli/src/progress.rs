@@ -1,16 +1,16 @@
-//! The bar on a terminal.
+//! The progress bar.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 
-/// How far through a capture file we are; nothing where standard error is no terminal.
+/// The position in a capture file; hidden if standard error is not a terminal.
 #[derive(Debug)]
 pub struct Progress {
     bar: ProgressBar,
 }
 
 impl Progress {
-    /// A bar for `length` bytes, or a counter where the length is not known.
+    /// A bar for `length` bytes, or a counter if the length is unknown.
     #[must_use]
     pub fn new(length: Option<u64>, quiet: bool) -> Self {
         if quiet || !std::io::stderr().is_terminal() {
@@ -25,7 +25,7 @@ impl Progress {
             ),
             None => (ProgressBar::no_length(), "{bytes} read  {bytes_per_sec}"),
         };
-        // A bar with the default look is better than none.
+        // A bar in the default style is better than none.
         let style =
             ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
         bar.set_style(style);
@@ -33,7 +33,7 @@ impl Progress {
         Self { bar }
     }
 
-    /// So many bytes have been taken.
+    /// Sets the number of bytes read so far.
     pub fn at(&self, bytes: u64) {
         self.bar.set_position(bytes);
     }

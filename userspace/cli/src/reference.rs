@@ -1,5 +1,5 @@
-//! What is generated from the command line: the page of every `--help`, manual pages, completions,
-//! the template of a configuration file. The copies in the tree are what packages install.
+//! Files generated from the command line: the page of every `--help`, manual pages, completions,
+//! the template of the configuration file. Packages install the copies in the tree.
 
 use crate::Arguments;
 use crate::configuration::text;
@@ -8,7 +8,7 @@ use clap_complete::Shell;
 use clap_mangen::Man;
 use std::io;
 
-/// Every generated file: its path below the root of the project, and what it holds.
+/// Every generated file: its path below the root of the project, and its content.
 ///
 /// # Errors
 /// A page cannot be rendered.
@@ -31,7 +31,7 @@ pub fn files() -> io::Result<Vec<(String, String)>> {
     Ok(files)
 }
 
-/// A script that completes commands and options in `shell`.
+/// The completion script for `shell`.
 #[must_use]
 pub fn completions(shell: Shell) -> String {
     let mut script = Vec::new();
@@ -39,14 +39,14 @@ pub fn completions(shell: Shell) -> String {
     String::from_utf8_lossy(&script).into_owned()
 }
 
-/// The manual pages, one a command, by file name.
+/// The manual pages, one for each command, by file name.
 ///
 /// # Errors
 /// A page cannot be rendered.
 pub fn manual() -> io::Result<Vec<(String, String)>> {
     let mut pages = Vec::new();
     for (name, command) in commands() {
-        // Pages are of the program, not of the day it was built.
+        // Pages show the version of the program, without the details of the build.
         let command = command.version(env!("CARGO_PKG_VERSION"));
         let name = name.replace(' ', "-");
         let mut page = Vec::new();
@@ -57,13 +57,13 @@ pub fn manual() -> io::Result<Vec<(String, String)>> {
     Ok(pages)
 }
 
-/// Every `--help`, as one page.
+/// The output of every `--help`, as one page.
 fn page() -> String {
     let mut page = String::from(
         "# Command line
 
-Generated from the program: what `--help` prints, command by command. Every option can also be set in a
-configuration file, and by a variable of the environment: [configuration.md](configuration.md).
+Generated from the program: the output of `--help` for every command. A configuration file or an environment
+variable can also set most options: [configuration.md](configuration.md).
 ",
     );
     for (name, mut command) in commands() {
@@ -78,7 +78,7 @@ configuration file, and by a variable of the environment: [configuration.md](con
     page
 }
 
-/// Every command below its whole name: `rocescope`, `rocescope capture`, …
+/// Every command by its full name: `rocescope`, `rocescope capture`, …
 fn commands() -> Vec<(String, Command)> {
     let mut program = Arguments::command();
     program.build();
@@ -88,7 +88,7 @@ fn commands() -> Vec<(String, Command)> {
 }
 
 fn collect(name: &str, command: &Command, commands: &mut Vec<(String, Command)>) {
-    // Help is drawn as wide as a page, not as this terminal.
+    // A fixed width, independent of this terminal.
     let command = command.clone().term_width(100);
     commands.push((name.to_owned(), command.clone()));
     for below in command.get_subcommands() {

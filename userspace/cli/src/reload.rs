@@ -1,4 +1,4 @@
-//! The configuration, read again while a capture runs.
+//! Reloads the configuration while a capture runs.
 
 use crate::arguments::Command;
 use crate::configuration::{self, ArgumentsError};
@@ -8,7 +8,7 @@ use rocescope_engine::live::{Reload, Reloaded};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
-/// Options that a running capture applies; all others hold from its beginning to its end.
+/// Options that a running capture applies; all others are fixed at its start.
 const APPLIED: [&str; 8] = [
     "filter",
     "udp-port",
@@ -20,28 +20,28 @@ const APPLIED: [&str; 8] = [
     "jitter-absolute",
 ];
 
-/// What every option has, by its name.
-type Standing = BTreeMap<String, Vec<OsString>>;
+/// The values of every option, by name.
+type Effective = BTreeMap<String, Vec<OsString>>;
 
-/// Reads the configuration of this command line again, whenever the engine asks.
+/// Returns the function with which the engine reloads the configuration of this command line.
 pub(crate) fn reload() -> Result<Reload> {
-    let before = standing()?;
+    let before = effective()?;
     Ok(Box::new(move || read_again(&before).map_err(Into::into)))
 }
 
-fn standing() -> Result<Standing, ArgumentsError> {
-    configuration::standing(std::env::args_os().collect())
+fn effective() -> Result<Effective, ArgumentsError> {
+    configuration::effective(std::env::args_os().collect())
 }
 
-fn read_again(before: &Standing) -> Result<Reloaded> {
+fn read_again(before: &Effective) -> Result<Reloaded> {
     let arguments = configuration::arguments(std::env::args_os().collect())?;
     let request = match &arguments.command {
         Command::Capture(arguments) => requests::capture(arguments)?,
         Command::Connections(arguments) => requests::connections(arguments)?,
         Command::Top(arguments) => requests::top(arguments, arguments.connections)?,
-        _ => bail!("the command line is another now"),
+        _ => bail!("the command line names another command"),
     };
-    let now = standing()?.into_iter();
+    let now = effective()?.into_iter();
     let held_back = now.filter(|(name, values)| {
         !APPLIED.contains(&name.as_str()) && before.get(name) != Some(values)
     });

@@ -1,4 +1,4 @@
-//! What the engine is asked for, from the arguments of a command.
+//! Requests to the engine, from the arguments of a command.
 
 use crate::arguments::{
     CaptureArguments, ConnectionsArguments, DatasetArguments, LiveArguments, MeasureArguments,
@@ -13,8 +13,8 @@ use rocescope_pipeline::filter::RunFilter;
 use rocescope_pipeline::settings::Jitter;
 use std::time::Duration;
 
-/// `top` reports connections this often at most, in event time: half of how often those that are due are
-/// looked for, so that each is reported every time.
+/// Minimum event time between two reports of a connection in `top`: half the interval of the check for due
+/// connections, so each is reported at every check.
 const TOP_REPORT_NS: u64 = 500_000_000;
 
 /// `rocescope capture`.
@@ -29,7 +29,7 @@ pub(crate) fn capture(arguments: &CaptureArguments) -> Result<CaptureRequest> {
     };
     let mut request = live(&arguments.live, settings, &arguments.udp_ports)?;
     if let Some(seconds) = arguments.check {
-        // It writes nothing, whatever the configuration file has. Flows show directions and tags.
+        // A check writes nothing, even if the configuration file sets a dataset. Flows show directions and tags.
         request.duration = Some(Duration::from_secs(seconds.into()));
         let settings = &mut request.intake.settings;
         settings.connections = Some(ConnectionSettings::default());

@@ -1,4 +1,4 @@
-//! Lines for the user on standard error, while something runs.
+//! Status lines on standard error while a command runs.
 
 use rocescope_engine::Notices;
 use std::fmt::Arguments;
@@ -14,12 +14,12 @@ macro_rules! say {
 
 pub use say;
 
-/// Writes a line to standard error; where it is closed, no one reads it.
+/// Writes a line to standard error; ignores a closed standard error.
 pub fn line(line: Arguments<'_>) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
-/// Notices of the engine, as lines.
+/// Prints the engine's notices as lines.
 #[must_use]
 pub fn notices() -> Notices {
     Notices::to(|notice| say!("{notice}"))

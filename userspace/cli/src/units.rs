@@ -1,12 +1,12 @@
-//! Rates, lengths and instants as people write them.
+//! Parsers for rates, sizes, durations and instants in arguments.
 
 use rocescope_model::Time;
 use std::time::{Duration, SystemTime};
 
-/// Reads bits a second: `2.5G`, `400M`, `64k`, `1e9`.
+/// Parses a rate in bits per second: `2.5G`, `400M`, `64k`, `1e9`.
 ///
 /// # Errors
-/// A sentence for the user.
+/// What was expected.
 pub fn bits_per_second(text: &str) -> Result<f64, String> {
     let text = text.trim();
     let (number, factor) = match text.char_indices().next_back() {
@@ -18,14 +18,14 @@ pub fn bits_per_second(text: &str) -> Result<f64, String> {
     };
     match number.parse::<f64>() {
         Ok(rate) if rate >= 0.0 && (rate * factor).is_finite() => Ok(rate * factor),
-        _ => Err("expected bits a second, such as 2.5G, 400M or 64k".into()),
+        _ => Err("expected bits per second, such as 2.5G, 400M or 64k".into()),
     }
 }
 
-/// Reads a number of bytes: `64Mi`, `10G`, `4096`; `Ki`, `Mi`, `Gi` and `Ti` are powers of 1,024.
+/// Parses a number of bytes: `64Mi`, `10G`, `4096`; `Ki`, `Mi`, `Gi` and `Ti` are powers of 1,024.
 ///
 /// # Errors
-/// A sentence for the user.
+/// What was expected.
 pub fn bytes(text: &str) -> Result<u64, String> {
     let text = text.trim();
     let digits = text
@@ -50,25 +50,25 @@ pub fn bytes(text: &str) -> Result<u64, String> {
         .and_then(|number| number.checked_mul(factor))
     {
         Some(bytes) if bytes > 0 => Ok(bytes),
-        _ => Err("expected a number of bytes, such as 64Mi, 10G or 4096".into()),
+        _ => Err("expected a number of bytes greater than zero, such as 64Mi, 10G or 4096".into()),
     }
 }
 
-/// Reads a share: `0.5` is half.
+/// Parses a number that is not negative: `0.5`.
 ///
 /// # Errors
-/// A sentence for the user.
+/// What was expected.
 pub fn share(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
         Ok(share) if share >= 0.0 && share.is_finite() => Ok(share),
-        _ => Err("expected a share, such as 0.5 for half".into()),
+        _ => Err("expected a number from 0, such as 0.5".into()),
     }
 }
 
-/// Reads the name of a capture point.
+/// Parses the name of an observer.
 ///
 /// # Errors
-/// A sentence for the user.
+/// What was expected.
 pub fn name(text: &str) -> Result<String, String> {
     if text.trim().is_empty() || text.chars().any(char::is_control) {
         return Err("expected a name without control characters".into());
@@ -76,60 +76,60 @@ pub fn name(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-/// Reads a length of time: `1s`, `100ms`, `5m`.
+/// Parses a duration: `1s`, `100ms`, `5m`.
 ///
 /// # Errors
-/// A sentence for the user.
+/// What was expected.
 pub fn duration(text: &str) -> Result<Duration, String> {
     humantime::parse_duration(text)
-        .map_err(|error| format!("expected a length of time, such as 1s or 100ms ({error})"))
+        .map_err(|error| format!("expected a duration, such as 1s or 100ms ({error})"))
 }
 
-/// Reads a length of time that is not nothing.
+/// Parses a duration greater than zero.
 ///
 /// # Errors
-/// A sentence for the user.
+/// What was expected.
 pub fn positive_duration(text: &str) -> Result<Duration, String> {
     match duration(text)? {
-        Duration::ZERO => Err("it must be longer than nothing".into()),
+        Duration::ZERO => Err("must be greater than zero".into()),
         duration => Ok(duration),
     }
 }
 
-/// Reads a length of time that is not nothing, in seconds where no unit is given: `10`, `500ms`, `1m`.
+/// Parses a duration greater than zero, in seconds if it has no unit: `10`, `500ms`, `1m`.
 ///
 /// # Errors
-/// A sentence for the user.
+/// What was expected.
 pub fn seconds(text: &str) -> Result<Duration, String> {
     let Ok(seconds) = text.trim().parse::<f64>() else {
         return positive_duration(text);
     };
     match Duration::try_from_secs_f64(seconds) {
-        Ok(Duration::ZERO) => Err("it must be longer than nothing".into()),
+        Ok(Duration::ZERO) => Err("must be greater than zero".into()),
         Ok(duration) => Ok(duration),
-        Err(_) => Err("expected a length of time, such as 10 (seconds) or 500ms".into()),
+        Err(_) => Err("expected a duration, such as 10 (seconds) or 500ms".into()),
     }
 }
 
-/// Reads how many times as fast as recorded: `1`, `0.5`, `max`.
+/// Parses a playback speed: `1`, `0.5`, `max`.
 ///
 /// # Errors
-/// A sentence for the user.
+/// What was expected.
 pub fn speed(text: &str) -> Result<f64, String> {
     match text.trim() {
         "max" => Ok(f64::INFINITY),
         text => match text.parse::<f64>() {
             Ok(speed) if speed > 0.0 && speed.is_finite() => Ok(speed),
-            _ => Err("expected how many times as fast as recorded, such as 10, or `max`".into()),
+            _ => Err("expected a factor greater than zero, such as 10, or `max`".into()),
         },
     }
 }
 
-/// Reads an instant, UTC: `2026-11-21T02:30:09Z`, `2026-11-21 02:30:09.5`, `2026-11-21 02:30`,
+/// Parses an instant in UTC: `2026-11-21T02:30:09Z`, `2026-11-21 02:30:09.5`, `2026-11-21 02:30`,
 /// `2026-11-21`.
 ///
 /// # Errors
-/// A sentence for the user.
+/// What was expected.
 pub fn instant(text: &str) -> Result<Time, String> {
     let text = text.trim();
     let whole = match text.len() {
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rates_carry_decimal_prefixes() {
+    fn rates_accept_decimal_prefixes() {
         assert_eq!(bits_per_second("2.5G"), Ok(2.5e9));
         assert_eq!(bits_per_second("64k"), Ok(64e3));
         assert_eq!(bits_per_second("1e9"), Ok(1e9));
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_carry_decimal_and_binary_prefixes() {
+    fn bytes_accept_decimal_and_binary_prefixes() {
         assert_eq!(bytes("4096"), Ok(4_096));
         assert_eq!(bytes("10G"), Ok(10_000_000_000));
         assert_eq!(bytes("64Mi"), Ok(64 << 20));
@@ -171,28 +171,28 @@ mod tests {
     }
 
     #[test]
-    fn shares_and_names_make_sense() {
+    fn shares_and_names_are_validated() {
         assert_eq!(share("0.5"), Ok(0.5));
         assert!(share("-1").is_err() && share("nan").is_err());
         assert!(name("").is_err() && name("a\nb").is_err() && name("rail 3").is_ok());
     }
 
     #[test]
-    fn speeds_are_numbers_or_all_there_is() {
+    fn a_speed_is_a_positive_number_or_max() {
         assert_eq!(speed("0.5"), Ok(0.5));
         assert_eq!(speed("max"), Ok(f64::INFINITY));
         assert!(speed("0").is_err() && speed("-1").is_err() && speed("inf").is_err());
     }
 
     #[test]
-    fn lengths_of_time_carry_units() {
+    fn durations_need_a_unit() {
         assert_eq!(duration("100ms"), Ok(Duration::from_millis(100)));
         assert!(duration("100").is_err());
         assert!(positive_duration("0s").is_err());
     }
 
     #[test]
-    fn instants_need_no_time_of_day() {
+    fn the_time_of_day_is_optional() {
         let second = Time(1_795_228_209_000_000_000);
         for text in [
             "2026-11-21T02:30:09Z",

@@ -214,7 +214,7 @@ fn a_dataset_is_not_merged_into_itself() {
     let bench = Bench::new();
     bench.measure("one", &bench.capture, &[]);
     let refused = bench.merge(&["one"], "one");
-    assert!(String::from_utf8_lossy(&refused.stderr).contains("read and written at once"));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("is both input and output"));
 }
 
 #[test]

@@ -286,5 +286,5 @@ fn the_endpoint_survives_bad_clients() {
     assert!(answer.starts_with("HTTP/1.0 200 OK") || answer.starts_with("HTTP/1.1 200 OK"));
     drop(idle);
     let taken = serve(address, shown(Metrics::new(1, None), "there")).unwrap_err();
-    assert!(format!("{taken:#}").starts_with(&format!("metrics at {address}: ")));
+    assert!(format!("{taken:#}").starts_with(&format!("cannot serve metrics at {address}: ")));
 }

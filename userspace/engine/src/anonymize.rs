@@ -1,4 +1,4 @@
-//! Addresses that keep their prefixes and nothing else.
+//! Prefix-preserving anonymization of IP addresses.
 
 use ipcrypt_rs::IpcryptPfx;
 use rocescope_pipeline::anonymize::AddressMap;
@@ -7,8 +7,8 @@ use std::fs;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-/// Prefix-preserving encryption (`ipcrypt-pfx`, draft-denis-ipcrypt): addresses that share their
-/// first bits share as many behind it. Who has the key can undo it.
+/// Prefix-preserving encryption (`ipcrypt-pfx`, draft-denis-ipcrypt): encrypted addresses share a prefix of
+/// the same length as the originals. It is reversible with the key.
 pub struct Anonymizer(IpcryptPfx);
 
 impl fmt::Debug for Anonymizer {
@@ -23,10 +23,10 @@ impl AddressMap for Anonymizer {
     }
 }
 
-/// Reads a key: 64 hexadecimal digits, or `@` and a file that holds them.
+/// Parses a key: 64 hexadecimal digits, or `@` and the path of a file with them.
 ///
 /// # Errors
-/// A sentence for the user, without the key.
+/// What was expected, without the key.
 pub fn anonymizer(text: &str) -> Result<Arc<dyn AddressMap>, String> {
     let digits = match text.strip_prefix('@') {
         Some(path) => fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?,
@@ -34,14 +34,15 @@ pub fn anonymizer(text: &str) -> Result<Arc<dyn AddressMap>, String> {
     };
     let digits = digits.trim();
     let mut key = [0; IpcryptPfx::KEY_BYTES];
-    let wrong = || "expected 64 hexadecimal digits, or @ and a file that holds them".to_owned();
+    let wrong =
+        || "expected 64 hexadecimal digits, or @ and the path of a file with them".to_owned();
     if digits.len() != 2 * key.len() || !digits.is_ascii() {
         return Err(wrong());
     }
     for (at, byte) in key.iter_mut().enumerate() {
         *byte = u8::from_str_radix(&digits[2 * at..2 * at + 2], 16).map_err(|_| wrong())?;
     }
-    // Its two halves encrypt what is then combined: alike, they would cancel out.
+    // The results of the two halves are combined with XOR: equal halves would cancel out.
     if key[..16] == key[16..] {
         return Err("the two halves of the key must differ".into());
     }
@@ -65,7 +66,7 @@ mod tests {
 
     /// The specification's own example for this key (draft-denis-ipcrypt, appendix).
     #[test]
-    fn prefixes_stay_and_addresses_do_not() {
+    fn prefixes_are_preserved_and_addresses_are_not() {
         let map = anonymizer(KEY).unwrap();
         let addresses = [
             "10.0.0.47",

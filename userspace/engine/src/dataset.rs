@@ -1,4 +1,4 @@
-//! The dataset that a capture writes, and how much of it stays.
+//! The dataset that a capture writes, and its retention.
 
 use crate::error::EngineError;
 use crate::request::DatasetRequest;
@@ -10,17 +10,17 @@ use rocescope_store::{Error, Limits, Options, Retained, Summary, Writer, retain}
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// How often old segments are looked for: there is a new one about once a minute.
-const LOOK: Duration = Duration::from_secs(60);
+/// Interval between two checks for old segments: there is a new one about once a minute.
+const RETAIN_INTERVAL: Duration = Duration::from_secs(60);
 
-/// Where the frames of a dataset come from: part of the footer of every segment.
+/// The origin of the frames of a dataset: part of the footer of every segment.
 #[derive(Clone, Debug)]
 pub struct Origin {
     /// Names of interfaces, or a file.
     pub source: String,
-    /// How frames are taken.
+    /// How frames are captured.
     pub mode: String,
-    /// The clock of their times.
+    /// The clock of their timestamps.
     pub clock_source: &'static str,
 }
 
@@ -36,7 +36,7 @@ impl Origin {
         }
     }
 
-    /// The options of a writer: what every segment says of itself.
+    /// The options of a writer, with the metadata of every segment.
     #[must_use]
     pub fn options(&self, settings: &Settings) -> Options {
         let pair = |key: &str, value: String| (key.to_owned(), value);
@@ -61,21 +61,21 @@ impl Origin {
     }
 }
 
-/// What may stay of a dataset; without limits, everything.
+/// The limits of a dataset; without limits, everything is kept.
 #[derive(Debug, Default)]
 pub struct Retention {
     /// The dataset.
     pub root: PathBuf,
-    /// Segments whose hour ended longer ago go.
+    /// Delete segments whose hour ended longer ago.
     pub age: Option<Duration>,
-    /// The oldest segments go until no more bytes than these remain.
+    /// Delete the oldest segments above this total.
     pub bytes: Option<u64>,
-    /// What has gone so far.
+    /// What has been deleted so far.
     pub gone: Retained,
 }
 
 impl Retention {
-    /// Deletes what may not stay.
+    /// Deletes segments beyond the limits.
     ///
     /// # Errors
     /// Those of [`retain()`].
@@ -95,16 +95,16 @@ impl Retention {
     }
 }
 
-/// A writer, and what keeps its directory within bounds.
+/// A writer, and the retention of its directory.
 #[derive(Debug)]
 pub struct Dataset {
     writer: Writer,
     retention: Retention,
-    looked: Option<Instant>,
+    applied: Option<Instant>,
 }
 
 impl Dataset {
-    /// The dataset that `request` asks for.
+    /// Creates the dataset of `request`.
     ///
     /// # Errors
     /// Those of [`Writer::create`].
@@ -128,47 +128,47 @@ impl Dataset {
         Ok(Self::new(writer, retention))
     }
 
-    /// What `writer` writes, within the bounds of `retention`.
+    /// A dataset from a writer and its retention.
     #[must_use]
     pub const fn new(writer: Writer, retention: Retention) -> Self {
         Self {
             writer,
             retention,
-            looked: None,
+            applied: None,
         }
     }
 
-    /// Appends the rows of a window; once a minute, deletes what may not stay.
+    /// Appends the rows of a window; once a minute, applies the retention.
     ///
     /// # Errors
     /// Those of [`Writer::append`] and of [`retain()`].
     pub fn append(&mut self, rows: &WindowRows) -> Result<(), Error> {
-        let now = self.look()?;
+        let now = self.retain()?;
         self.writer.append(rows, now)
     }
 
-    /// Appends rows of any one table; once a minute, deletes what may not stay.
+    /// Appends rows of any one table; once a minute, applies the retention.
     ///
     /// # Errors
     /// Those of [`Writer::append_cells`] and of [`retain()`].
     pub fn append_cells(&mut self, cells: &dyn Cells) -> Result<(), Error> {
-        let now = self.look()?;
+        let now = self.retain()?;
         self.writer.append_cells(cells, now)
     }
 
-    fn look(&mut self) -> Result<Instant, Error> {
+    fn retain(&mut self) -> Result<Instant, Error> {
         let now = Instant::now();
         let due = self
-            .looked
-            .is_none_or(|then| now.duration_since(then) >= LOOK);
+            .applied
+            .is_none_or(|then| now.duration_since(then) >= RETAIN_INTERVAL);
         if due {
-            self.looked = Some(now);
+            self.applied = Some(now);
             self.retention.apply()?;
         }
         Ok(now)
     }
 
-    /// Seals everything, and deletes what may not stay.
+    /// Seals everything, and applies the retention.
     ///
     /// # Errors
     /// Those of [`Writer::finish`] and of [`retain()`].
@@ -179,7 +179,7 @@ impl Dataset {
     }
 }
 
-/// The instant that lies so far in the past.
+/// The time `age` ago.
 fn before_now(age: Duration) -> Time {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     let then = since.unwrap_or_default().saturating_sub(age);

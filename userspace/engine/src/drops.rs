@@ -1,19 +1,19 @@
-//! What was dropped before this program saw it, while a capture runs.
+//! Frames dropped before this program saw them, while a capture runs.
 
 use rocescope_host::interface::Interface;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Counts of frames since the capture began; they may be looked at from any thread.
+/// Counts of frames since the capture began; readable from any thread.
 #[derive(Debug)]
 pub struct Drops {
-    /// What each interface had dropped when it began, where that is known.
+    /// Frames that each interface had dropped before the capture began, if known.
     interfaces: Vec<(Interface, Option<u64>)>,
     socket: Arc<AtomicU64>,
 }
 
 impl Drops {
-    /// From now on; `socket` is what packet sockets have dropped so far.
+    /// Counts from now on; `socket` is the count of frames that packet sockets dropped.
     #[must_use]
     pub fn begin(interfaces: &[Interface], socket: Arc<AtomicU64>) -> Self {
         let before = interfaces.iter();
@@ -25,7 +25,7 @@ impl Drops {
         }
     }
 
-    /// Frames that the interfaces dropped; nothing is known where one does not tell.
+    /// Frames that the interfaces dropped; `None` if one of them does not report them.
     #[must_use]
     pub fn interface_frames(&self) -> Option<u64> {
         let since = self
@@ -35,7 +35,7 @@ impl Drops {
         since.sum()
     }
 
-    /// Frames that found the packet sockets full; none where frames are taken by XDP.
+    /// Frames dropped by full packet sockets; 0 with XDP.
     #[must_use]
     pub fn socket_frames(&self) -> u64 {
         self.socket.load(Ordering::Relaxed)

@@ -11,10 +11,10 @@ use std::path::PathBuf;
 /// The result of a step of a capture.
 pub type Result<T, E = EngineError> = std::result::Result<T, E>;
 
-/// Why a capture does not start, or ends early. The cause is in `source`, not in the sentence.
+/// Why a capture does not start, or ends early. The cause is in `source`, not in the message.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
-    /// The consumer of the rows asked for the end.
+    /// The consumer of the rows ended the capture.
     #[error("ended by the consumer of the rows")]
     Stopped,
     /// The pipeline refuses the settings.
@@ -30,19 +30,19 @@ pub enum EngineError {
     #[error("the dataset")]
     Dataset(#[source] rocescope_store::Error),
     /// The operating system refuses a signal handler.
-    #[error("signals")]
+    #[error("cannot install signal handlers")]
     Signals(#[source] io::Error),
     /// Standard input cannot be read.
-    #[error("standard input")]
+    #[error("cannot read standard input")]
     StandardInput(#[source] io::Error),
     /// There is no such interface.
     #[error("{0}: no such interface (`ip link` lists them)")]
     NoInterface(String, #[source] io::Error),
     /// An interface is named more than once.
-    #[error("{0} is given twice")]
+    #[error("{0} is given more than once")]
     RepeatedInterface(String),
     /// An interface does not enter promiscuous mode.
-    #[error("{0}: promiscuous mode")]
+    #[error("{0}: cannot enter promiscuous mode")]
     Promiscuous(String, #[source] io::Error),
     /// XDP as a whole.
     #[error(transparent)]
@@ -54,55 +54,55 @@ pub enum EngineError {
     #[error("{0}")]
     OpenSocket(String, #[source] Box<af_packet::Error>),
     /// A packet socket cannot be read.
-    #[error("the packet socket")]
+    #[error("cannot read the packet socket")]
     Socket(#[source] io::Error),
     /// The process lacks capabilities.
     #[error(
-        "{takes} takes {}, which this process does not have; `{grant}` grants it", .missing.join(", ")
+        "{needed_by} requires {}, which this process lacks; `{grant}` grants it", .missing.join(", ")
     )]
     Privileges {
         /// What needs them.
-        takes: &'static str,
+        needed_by: &'static str,
         /// The capabilities that are missing.
         missing: Vec<&'static str>,
         /// The command that grants them.
         grant: String,
     },
-    /// Capabilities cannot be read or given up.
-    #[error("capabilities")]
+    /// Capabilities cannot be read or dropped.
+    #[error("cannot read or drop capabilities")]
     Capabilities(#[source] io::Error),
-    /// A request that the chosen source of frames cannot meet.
+    /// A request that the source of frames cannot fulfil.
     #[error(transparent)]
     Conflict(#[from] Conflict),
     /// The VLAN offload cannot be switched off.
-    #[error("{0}: its VLAN offload cannot be switched off (`ethtool -K {0} rxvlan off`)")]
+    #[error("{0}: cannot disable the VLAN offload; try `ethtool -K {0} rxvlan off`")]
     VlanOffload(String, #[source] io::Error),
     /// The VLAN offload cannot be restored.
-    #[error("the VLAN offload")]
+    #[error("cannot restore the VLAN offload")]
     RestoreVlanOffload(#[source] io::Error),
     /// The process that restores the VLAN offload does not start.
     #[error("{}", crate::live::vlan::RESTORE)]
     RestoreProcess(#[source] io::Error),
-    /// The command beside the capture.
+    /// The command of the capture.
     #[error("{0}")]
     Command(String, #[source] io::Error),
     /// The directory of the flight recorder.
     #[error("{}", .0.display())]
     RecorderFolder(PathBuf, #[source] io::Error),
     /// The memory of the flight recorder.
-    #[error("--keep-frames-memory")]
+    #[error("cannot allocate --keep-frames-memory")]
     RecorderMemory(#[source] TryReserveError),
-    /// The address of the metrics cannot be taken.
-    #[error("metrics at {0}: {1}")]
+    /// The metrics cannot be served at this address.
+    #[error("cannot serve metrics at {0}: {1}")]
     Metrics(SocketAddr, io::Error),
-    /// Runs are missing that no counter explains.
+    /// Runs are missing without a count of their loss.
     #[error(
-        "{taken} packets came out of the rings, {delivered} went in: this is a defect, please report it"
+        "{read} packets read from the rings, {delivered} written: this is a defect, please report it"
     )]
     Rings {
-        /// Packets in the runs that came out of the rings.
-        taken: u64,
-        /// Packets in the runs that the kernel put in.
+        /// Packets in the runs read from the rings.
+        read: u64,
+        /// Packets in the runs that the kernel wrote.
         delivered: u64,
     },
 }
@@ -113,30 +113,32 @@ impl From<xdp::Error> for EngineError {
     }
 }
 
-/// A request that contradicts itself, or asks of a source of frames what it cannot do.
+/// A request that contradicts itself, or that the source of frames does not support.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Conflict {
     /// Packet sockets see copies of frames.
-    #[error("a packet socket cannot drop frames: --verdict drop takes XDP")]
+    #[error("a packet socket cannot drop frames: --verdict drop requires XDP")]
     DropBySocket,
-    /// XDP hands over run records, and no frames for the recorder.
-    #[error("--keep-frames takes frames, which XDP does not hand over: use --mode af-packet")]
+    /// XDP delivers run records, but no frames for the recorder.
+    #[error("--keep-frames requires frames, which XDP does not deliver: use --mode af-packet")]
     RecorderByXdp,
-    /// XDP hands over run records, and no payload for the ICRC.
-    #[error("--verify-icrc takes whole frames, which XDP does not hand over: use --mode af-packet")]
-    IcrcByXdp,
-    /// The flight recorder writes addresses that are to be hidden.
+    /// XDP delivers run records, but no payload for the ICRC.
     #[error(
-        "--keep-frames writes frames with the addresses they have: not together with --anonymize"
+        "--verify-icrc requires whole frames, which XDP does not deliver: use --mode af-packet"
+    )]
+    IcrcByXdp,
+    /// The flight recorder would write the original addresses.
+    #[error(
+        "--keep-frames writes frames with their original addresses and cannot be combined with --anonymize"
     )]
     RecorderAnonymized,
     /// The flight recorder has no directory.
-    #[error("--keep-frames writes files: name their place with --keep-frames-dir or --out")]
+    #[error("--keep-frames requires a directory: set --keep-frames-dir or --out")]
     RecorderNowhere,
     /// More ports than the kernel program compares.
-    #[error("at most four UDP ports can carry RoCEv2")]
+    #[error("at most four UDP ports are supported")]
     Ports,
     /// Port 0.
-    #[error("0 is no UDP port")]
+    #[error("0 is not a valid UDP port")]
     PortZero,
 }

@@ -1,4 +1,4 @@
-//! Runs in, a summary and a dataset out: where every source of a capture ends.
+//! The destination of every source: runs in, a summary and a dataset out.
 
 use crate::dataset::{Dataset, Origin};
 use crate::error::{EngineError, Result};
@@ -14,25 +14,25 @@ use rocescope_wire::{Class, Packet};
 use std::fmt;
 use std::ops::ControlFlow;
 
-/// The pipeline, and what it writes into.
+/// The pipeline, and the outlet of its rows.
 #[derive(Debug)]
 pub struct Intake {
-    /// Takes the runs.
+    /// Ingests the runs.
     pub pipeline: Pipeline,
     outlet: Outlet,
 }
 
-/// Takes the rows of every window that is over, and of connections that are due. A break ends the capture
+/// Receives the rows of every finished window, and of connections that are due. A break ends the capture
 /// with [`EngineError::Stopped`].
 pub type Tap = Box<dyn FnMut(&mut WindowRows) -> ControlFlow<()>>;
 
-/// Where rows go.
+/// The destinations of rows.
 #[derive(Default)]
 pub struct Outlet {
     dataset: Option<Dataset>,
     taps: Vec<Tap>,
     recorder: Option<Recorder>,
-    /// Rows of connections and events kept in memory, where they are asked for.
+    /// Rows of connections and events kept in memory, if requested.
     kept: Option<(Vec<ConnectionRow>, Vec<EventRow>)>,
 }
 
@@ -55,10 +55,10 @@ impl From<Option<Dataset>> for Outlet {
 }
 
 impl Outlet {
-    /// Opens what `request` asks for; `names` are the interfaces by their index.
+    /// Opens the destinations of `request`; `names` are the interfaces by index.
     ///
     /// # Errors
-    /// There is no place for the dataset or the recorder's files.
+    /// The directory of the dataset or of the recordings cannot be used.
     pub fn open(
         request: &IntakeRequest,
         origin: &Origin,
@@ -76,13 +76,13 @@ impl Outlet {
         })
     }
 
-    /// Hands the rows to `tap` too.
+    /// Passes the rows to `tap` too.
     pub fn tap(&mut self, tap: Tap) {
         self.taps.push(tap);
     }
 
-    /// Takes the rows of a window, of which is told at `time_ns`. A full disk stops the writing, which the
-    /// writer counts, and not the capture.
+    /// Writes the rows of a window at `time_ns`. A full disk stops the writing, which the writer counts, but not
+    /// the capture.
     fn take(&mut self, rows: &mut WindowRows, time_ns: u64) -> Result<()> {
         if let Some(recorder) = &mut self.recorder {
             recorder.turn(&rows.events, time_ns);
@@ -114,10 +114,10 @@ impl Intake {
     /// An intake without runs yet.
     ///
     /// # Errors
-    /// The settings make no sense.
+    /// The settings are invalid.
     pub fn new(settings: Settings, outlet: impl Into<Outlet>) -> Result<Self> {
         let outlet = outlet.into();
-        // Nobody reads the sketches of a capture that leaves no dataset.
+        // Without a dataset nothing reads the sketches.
         let sketches = settings.sketches && outlet.dataset.is_some();
         let settings = Settings {
             sketches,
@@ -129,7 +129,7 @@ impl Intake {
         })
     }
 
-    /// Hands the rows to `tap` too.
+    /// Passes the rows to `tap` too.
     pub fn tap(&mut self, tap: Tap) {
         self.outlet.tap(tap);
     }
@@ -139,7 +139,7 @@ impl Intake {
         self.outlet.kept = Some(Default::default());
     }
 
-    /// Takes a frame, for the flight recorder where there is one.
+    /// Passes a frame to the flight recorder, if there is one.
     #[inline]
     pub fn frame(&mut self, frame: &Frame<'_>, class: &Class<&Packet>) {
         let Self { pipeline, outlet } = self;
@@ -151,23 +151,23 @@ impl Intake {
         }
     }
 
-    /// Moves the clock to `time_ns`: see [`Pipeline::turn`]. Windows that are over are written.
+    /// Advances the clock to `time_ns`, see [`Pipeline::turn`], and writes finished windows.
     ///
     /// # Errors
-    /// The dataset cannot be written, for another reason than a full disk.
+    /// The dataset cannot be written, for a reason other than a full disk.
     pub fn turn(&mut self, time_ns: u64, counters: &Counters) -> Result<()> {
         let Self { pipeline, outlet } = self;
         pipeline.turn_by_window(time_ns, counters, &mut |rows| outlet.take(rows, time_ns))?;
         outlet.take(pipeline.rows(), time_ns)
     }
 
-    /// Closes all windows and seals all segments. Every run must have been taken.
+    /// Closes all windows and seals all segments. All runs must have been ingested before.
     ///
     /// # Errors
-    /// The dataset cannot be written, for another reason than a full disk.
+    /// The dataset cannot be written, for a reason other than a full disk.
     pub fn finish(mut self, counters: &Counters) -> Result<Outcome> {
         let Self { pipeline, outlet } = &mut self;
-        // Nothing is over by time any more.
+        // The end closes windows, not the time.
         pipeline.finish_by_window(counters, &mut |rows| outlet.take(rows, 0))?;
         outlet.take(pipeline.rows(), 0)?;
         let store = outlet.dataset.take().map(Dataset::finish);

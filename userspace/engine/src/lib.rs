@@ -1,25 +1,25 @@
-//! What runs a capture: frames in, a summary, a dataset and figures out.
+//! Runs a capture: frames in, a summary, a dataset and metrics out.
 //!
-//! The engine knows no command line and prints nothing. Who starts a capture makes a [`CaptureRequest`],
-//! takes [`Notice`]s while it runs, and gets an [`Outcome`] at its end.
+//! The engine has no command line and prints nothing. The caller makes a [`CaptureRequest`], receives
+//! [`Notice`]s while the capture runs, and an [`Outcome`] at its end.
 //!
 //! | module | what it does |
 //! |---|---|
-//! | [`request`] | what a capture is asked for |
+//! | [`request`] | the request for a capture |
 //! | [`live`] | captures of interfaces |
 //! | [`replay`] | captures of files and pipes |
 //! | [`session`] | a source of frames, driven through the observer into the intake |
 //! | [`intake`] | runs in; rows to the dataset, the recorder and the metrics |
-//! | [`outcome`] | what a capture ends with, and whether it is whole |
-//! | [`dataset`] | the dataset that a capture writes, and how much of it stays |
-//! | [`recorder`] | frames in memory, and files of them around events |
+//! | [`outcome`] | the result of a capture, and whether it is complete |
+//! | [`dataset`] | the dataset that a capture writes, and its retention |
+//! | [`recorder`] | the flight recorder: frames in memory, and files around events |
 //! | [`metrics`] | the endpoint that Prometheus reads |
-//! | [`drops`] | what was dropped before this program saw it |
-//! | [`anonymize`] | addresses that keep their prefixes and nothing else |
+//! | [`drops`] | frames dropped before this program saw them |
+//! | [`anonymize`] | prefix-preserving anonymization of IP addresses |
 //! | [`signals`] | SIGINT and SIGTERM end the input, SIGUSR1 asks for the counts |
-//! | [`service`] | what systemd hears |
-//! | [`resources`] | what this process uses |
-//! | [`notice`] | what a running capture reports |
+//! | [`service`] | notifications to systemd |
+//! | [`resources`] | the resources of this process |
+//! | [`notice`] | the notices of a running capture |
 //! | [`error`] | why a capture does not start, or ends early |
 
 pub mod anonymize;

@@ -1,4 +1,4 @@
-//! What a running capture reports: one line each, in plain words.
+//! The notices of a running capture, one line each.
 
 use crate::live::VerdictReason;
 use crate::request::IntakeRequest;
@@ -11,26 +11,26 @@ use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::sync::Arc;
 
-/// A line for the person who runs the capture.
+/// A status line for the user.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Notice {
-    /// Frames of an interface are taken.
+    /// An interface is captured.
     Capturing {
         /// Its name.
         interface: String,
-        /// How.
+        /// The capture mode.
         mode: &'static str,
-        /// The card strips VLAN tags before XDP sees the frame.
+        /// The NIC strips VLAN tags before XDP sees the frame.
         misses_vlan_tags: bool,
-        /// A packet socket was chosen because the flight recorder needs frames.
+        /// A packet socket is used because the flight recorder needs frames.
         for_recorder: bool,
     },
     /// The part of the filter that the kernel applies; `None`: none of it.
     KernelFilter(Option<String>),
     /// Packet sockets filter in user space only.
     UserFilter,
-    /// Where the metrics are.
+    /// The address of the metrics.
     Metrics(SocketAddr),
     /// An interface is up.
     Up(String),
@@ -38,39 +38,39 @@ pub enum Notice {
     Down(String),
     /// An interface was removed.
     Removed(String),
-    /// An interface has another name.
+    /// An interface was renamed.
     Renamed {
-        /// The name before.
+        /// The old name.
         from: String,
-        /// The name now.
+        /// The new name.
         to: String,
     },
-    /// The command beside the capture failed.
+    /// The command of the capture failed.
     CommandEnded(ExitStatus),
-    /// Options that changed and are applied after a restart only.
+    /// Changed options that require a restart.
     HeldBack(Vec<String>),
-    /// The configuration was read again.
+    /// The configuration was reloaded.
     Reloaded,
-    /// The new configuration is wrong, and the old one stays; the reason.
+    /// The new configuration is invalid, and the old one remains; the reason.
     ReloadRefused(String),
-    /// What happens to frames behind XDP has changed.
+    /// The XDP verdict changed.
     Verdict(VerdictReason),
-    /// A reload asks for dropping, which takes XDP.
+    /// A reload requests verdict `drop`, which requires XDP.
     CannotDrop,
     /// The kernel program warns.
     Warning(String),
     /// The counters so far, on request.
     Counts {
-        /// What frames were classed as.
+        /// Frames by class.
         counters: Box<Counters>,
-        /// What else is known of them.
+        /// Further counts as text.
         rest: String,
     },
-    /// What mirrors numbered so far.
+    /// Frames numbered by mirrors so far.
     Mirrored {
-        /// Numbered frames that came.
+        /// Numbered frames that arrived.
         seen: u64,
-        /// Numbered frames that did not come.
+        /// Numbered frames that did not arrive.
         lost: u64,
     },
     /// The flight recorder stopped.
@@ -88,42 +88,47 @@ impl fmt::Display for Notice {
                 misses_vlan_tags,
                 for_recorder,
             } => {
-                write!(f, "capturing on {interface} by {mode}")?;
+                write!(f, "capturing on {interface} with {mode}")?;
                 if *misses_vlan_tags {
                     f.write_str(
-                        ", which misses VLAN tags that the card takes out (--vlan-offload off)",
+                        ", without the VLAN tags that the NIC strips (--vlan-offload off keeps them)",
                     )?;
                 }
                 if *for_recorder {
-                    f.write_str(": --keep-frames takes frames, which XDP does not hand over")?;
+                    f.write_str(": --keep-frames requires frames, which XDP does not deliver")?;
                 }
                 Ok(())
             }
             Self::KernelFilter(Some(words)) => {
-                write!(f, "filter: `{words}` in the kernel, all of it behind it")
+                write!(
+                    f,
+                    "filter: the kernel applies `{words}`, user space the whole filter"
+                )
             }
             Self::KernelFilter(None) => {
-                f.write_str("filter: nothing of it in the kernel, all of it behind it")
+                f.write_str("filter: applied in user space; the kernel cannot apply any part of it")
             }
-            Self::UserFilter => f.write_str(
-                "filter: nothing of it in the kernel: packet sockets take every frame, all of it is applied behind them",
-            ),
-            Self::Metrics(address) => write!(f, "figures at http://{address}/metrics"),
+            Self::UserFilter => {
+                f.write_str("filter: applied in user space; packet sockets deliver every frame")
+            }
+            Self::Metrics(address) => write!(f, "metrics at http://{address}/metrics"),
             Self::Up(name) => write!(f, "{name} is up"),
-            Self::Down(name) => write!(f, "{name} is down: no frame will come before it is up"),
-            Self::Removed(name) => write!(f, "{name} was removed: nothing more comes from it"),
-            Self::Renamed { from, to } => write!(f, "{from} is called {to} now, and goes on"),
-            Self::CommandEnded(status) => write!(f, "the command has ended with {status}"),
+            Self::Down(name) => write!(f, "{name} is down: no frames arrive until it is up"),
+            Self::Removed(name) => write!(f, "{name} was removed: its capture has ended"),
+            Self::Renamed { from, to } => {
+                write!(f, "{from} was renamed to {to}: its capture continues")
+            }
+            Self::CommandEnded(status) => write!(f, "the command failed with {status}"),
             Self::HeldBack(options) => write!(
                 f,
-                "changed, and held back until a restart: {}",
+                "changed options that require a restart: {}",
                 options.join(", ")
             ),
-            Self::Reloaded => f.write_str("the configuration was read again"),
-            Self::ReloadRefused(why) => write!(f, "the configuration stays as it is: {why}"),
+            Self::Reloaded => f.write_str("configuration reloaded"),
+            Self::ReloadRefused(why) => write!(f, "configuration not reloaded: {why}"),
             Self::Verdict(verdict) => write!(f, "verdict {}: {}", verdict.name(), verdict.reason),
             Self::CannotDrop => f.write_str(
-                "a packet socket cannot drop frames: verdict drop takes a restart, and XDP",
+                "a packet socket cannot drop frames: verdict drop requires XDP and a restart",
             ),
             Self::Warning(warning) => write!(f, "warning: {warning}"),
             Self::Counts { counters, rest } => write!(
@@ -139,38 +144,38 @@ impl fmt::Display for Notice {
             ),
             Self::Mirrored { seen, lost } => write!(
                 f,
-                "{} mirrored frames = {seen} seen + {lost} lost on the way here",
+                "{} mirrored frames = {seen} seen + {lost} lost before they reached the capture",
                 seen + lost
             ),
-            Self::RecorderStopped(error) => write!(f, "no more frames are kept: {error}"),
-            Self::NotDeleted(path, error) => write!(f, "{}: {error}", path.display()),
+            Self::RecorderStopped(error) => write!(f, "flight recorder stopped: {error}"),
+            Self::NotDeleted(path, error) => write!(f, "cannot delete {}: {error}", path.display()),
         }
     }
 }
 
-/// Takes notices, from any thread; the default drops them.
+/// Receives notices from any thread; the default discards them.
 #[derive(Clone)]
 pub struct Notices(Arc<dyn Fn(Notice) + Send + Sync>);
 
 impl Notices {
-    /// Notices go to `take`.
+    /// Passes notices to `take`.
     pub fn to(take: impl Fn(Notice) + Send + Sync + 'static) -> Self {
         Self(Arc::new(take))
     }
 
-    /// Hands a notice over.
+    /// Sends a notice.
     pub fn send(&self, notice: Notice) {
         (self.0)(notice);
     }
 
-    /// Which part of a filter the kernel applies, where there is a filter.
+    /// Reports which part of the filter the kernel applies, if there is a filter.
     pub(crate) fn filter(&self, intake: &IntakeRequest) {
         if intake.settings.filter.is_some() {
             self.send(Notice::KernelFilter(words(&intake.config().filter)));
         }
     }
 
-    /// The counters so far, and what else is known of the frames.
+    /// Reports the counters so far, and `rest`.
     pub(crate) fn counts(&self, counters: &Counters, rest: String) {
         let (seen, lost) = (counters.mirrored_frames, counters.mirror_lost);
         let counters = Box::new(*counters);

@@ -1,4 +1,4 @@
-//! What a capture ends with, and whether it is whole.
+//! The result of a capture, and whether it is complete.
 
 use crate::recorder::RecorderSummary;
 use rocescope_model::{ConnectionRow, EventRow};
@@ -7,52 +7,54 @@ use rocescope_pipeline::connections::ConnectionSummary;
 use rocescope_record::Counters;
 use rocescope_store::Retained;
 
-/// What a capture ends with.
+/// The result of a capture.
 #[derive(Debug)]
 pub struct Outcome {
-    /// The whole capture.
+    /// The summary of the whole capture.
     pub summary: Summary,
     /// The exact counters.
     pub counters: Counters,
-    /// What was written, where something was, and what was deleted.
+    /// What was written to and deleted from the dataset, if there is one.
     pub store: Option<(rocescope_store::Summary, Retained)>,
     /// Why writing stopped early.
     pub store_error: Option<rocescope_store::Error>,
-    /// What happened to the state of connections, where they were followed.
+    /// Counters of the connection state, if connections were tracked.
     pub connections: Option<ConnectionSummary>,
-    /// What the flight recorder wrote, where there was one.
+    /// What the flight recorder wrote, if there was one.
     pub recorder: Option<RecorderSummary>,
-    /// Rows of connections and events, where they were kept.
+    /// Rows of connections and events, if they were kept.
     pub kept: Option<(Vec<ConnectionRow>, Vec<EventRow>)>,
 }
 
-/// Why an outcome is not whole.
+/// Why an outcome is incomplete.
 #[derive(Debug, thiserror::Error)]
 pub enum Incomplete {
-    /// Frames, packets and runs do not add up.
+    /// Frames, packets and runs are inconsistent.
     #[error("the loss identity does not hold: this is a defect, please report it with the capture")]
     LossIdentity,
-    /// Windows and counters do not add up.
+    /// Windows and counters are inconsistent.
     #[error(
-        "the windows do not add up to the counters: this is a defect, please report it with the capture"
+        "the windows do not match the counters: this is a defect, please report it with the capture"
     )]
     Windows,
-    /// The dataset was not written to its end.
+    /// The dataset was not written completely.
     #[error("the dataset: {0}")]
     Dataset(String),
     /// The disk was full.
-    #[error("the disk is full: {0} windows were not written; the segments sealed before are whole")]
+    #[error(
+        "the disk is full: {0} windows were not written; the segments sealed before are complete"
+    )]
     DiskFull(u64),
     /// The flight recorder stopped early.
-    #[error("no more frames were kept: {0}")]
+    #[error("flight recorder stopped: {0}")]
     Recorder(String),
 }
 
 impl Outcome {
-    /// Whether all went well. It is asked after the results are printed: none of them is lost.
+    /// Checks whether the capture is complete. Call it after the results are printed, so none is lost.
     ///
     /// # Errors
-    /// The first thing that did not.
+    /// The first problem.
     pub fn check(&self) -> Result<(), Incomplete> {
         let counters = &self.counters;
         if counters.frames != counters.frames_accounted()
@@ -60,7 +62,7 @@ impl Outcome {
         {
             return Err(Incomplete::LossIdentity);
         }
-        // What the windows add up to, opcode by opcode, against what was counted frame by frame.
+        // Compares the sum of the windows by opcode with the count by frame.
         let totals = &self.summary.totals;
         let is_partial = counters.lost_runs > 0 || totals.filtered_packets > 0;
         if totals.all().packets + totals.filtered_packets != counters.delivered_packets()

@@ -1,4 +1,4 @@
-//! Captures of files and pipes: every frame of a reader into a session.
+//! Captures of files and pipes: feeds every frame of a reader to a session.
 
 use crate::error::Result;
 use crate::session::Session;
@@ -22,7 +22,7 @@ pub fn open(path: &Path, signals: &Signals) -> Result<Input> {
     })
 }
 
-/// Takes every frame of `reader`, until a signal asks to end. `progress` gets the bytes read so far.
+/// Feeds every frame of `reader` to the session until a signal. `progress` receives the bytes read so far.
 ///
 /// # Errors
 /// Those of the reader, and of [`Session::frame`].

@@ -1,4 +1,4 @@
-//! What a capture is asked for.
+//! The request for a capture.
 
 use crate::error::Conflict;
 use rocescope_pipeline::Settings;
@@ -14,61 +14,61 @@ use std::time::Duration;
 pub struct CaptureRequest {
     /// Names of the interfaces.
     pub interfaces: Vec<String>,
-    /// How frames are taken.
+    /// How frames are captured.
     pub mode: Mode,
-    /// What happens to frames behind XDP.
+    /// What happens to frames after XDP.
     pub verdict: VerdictPolicy,
-    /// Whether cards leave VLAN tags in the frames until the capture ends.
+    /// Whether NICs leave VLAN tags in the frames until the capture ends.
     pub keeps_vlan_tags: bool,
-    /// Length of the capture; `None`: until a signal.
+    /// Duration of the capture; `None`: until a signal.
     pub duration: Option<Duration>,
-    /// Memory of all rings of XDP together, in bytes.
+    /// Total memory of the XDP rings, in bytes.
     pub ring_bytes: u64,
     /// The endpoint that Prometheus reads.
     pub metrics: Option<MetricsRequest>,
-    /// A command that runs beside the capture, which ends with it.
+    /// A command to run; the capture ends when it exits.
     pub command: Vec<OsString>,
-    /// What becomes of the frames.
+    /// The processing of the frames.
     pub intake: IntakeRequest,
 }
 
-/// How frames are taken.
+/// How frames are captured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// Native XDP, else generic XDP, else packet sockets.
     Auto,
     /// XDP in the driver.
     Native,
-    /// XDP behind the driver.
+    /// XDP after the driver.
     Generic,
     /// Packet sockets.
     AfPacket,
 }
 
-/// What happens to a frame when XDP has seen it.
+/// What happens to a frame after XDP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VerdictPolicy {
-    /// Dropped where the interface has no address, no master and no default route.
+    /// Drop if the interface has no address, no master and no default route.
     Auto,
-    /// It goes on to the kernel.
+    /// Pass frames to the kernel.
     Pass,
-    /// It ends here.
+    /// Drop frames.
     Drop,
 }
 
 /// The endpoint that Prometheus reads.
 #[derive(Clone, Copy, Debug)]
 pub struct MetricsRequest {
-    /// Where it listens.
+    /// The address to listen on.
     pub address: SocketAddr,
-    /// Flows of a window that it shows, at most.
+    /// Maximum number of flows in the metrics.
     pub flows: usize,
 }
 
-/// What becomes of frames, wherever they come from.
+/// The processing of frames from any source.
 #[derive(Clone, Debug)]
 pub struct IntakeRequest {
-    /// Windows, thresholds, filter, and what is measured.
+    /// Windows, thresholds, filter, and measurements.
     pub settings: Settings,
     /// UDP destination ports that carry RoCEv2; 0 is unused.
     pub udp_ports: [u16; 4],
@@ -81,7 +81,7 @@ pub struct IntakeRequest {
 }
 
 impl IntakeRequest {
-    /// The configuration of the observer that makes runs of frames.
+    /// The configuration of the observer that turns frames into runs.
     #[must_use]
     pub fn config(&self) -> Config {
         let filter = self.settings.filter.as_ref();
@@ -93,7 +93,7 @@ impl IntakeRequest {
     }
 }
 
-/// UDP ports as the observer takes them.
+/// The UDP ports in the form that the observer needs.
 ///
 /// # Errors
 /// There are more than four, or one is 0.
@@ -114,29 +114,29 @@ pub fn udp_ports(given: &[u16]) -> Result<[u16; 4], Conflict> {
 pub struct DatasetRequest {
     /// Its directory.
     pub root: PathBuf,
-    /// A segment is sealed when its first rows are this old.
+    /// Seal a segment when its first rows are older.
     pub segment_age: Duration,
-    /// A segment is sealed when it has this many bytes before compression.
+    /// Seal a segment when it reaches this size before compression.
     pub segment_bytes: u64,
-    /// Segments whose hour ended longer ago are deleted.
+    /// Delete segments whose hour ended longer ago.
     pub keep_age: Option<Duration>,
-    /// The oldest segments are deleted until no more bytes than these remain.
+    /// Delete the oldest segments above this total.
     pub keep_bytes: Option<u64>,
 }
 
 /// The flight recorder.
 #[derive(Clone, Debug)]
 pub struct RecorderRequest {
-    /// How long before an event frames are kept.
+    /// How much time before an event is kept.
     pub before: Duration,
-    /// Where its files go; `None`: into the dataset.
+    /// Directory of the recordings; `None`: in the dataset.
     pub folder: Option<PathBuf>,
     /// Memory for headers, in bytes.
     pub memory_bytes: u64,
-    /// Bytes of all its files together.
+    /// Maximum total size of the recordings, in bytes.
     pub disk_bytes: u64,
-    /// Files that it begins in an hour, at most.
+    /// Maximum number of recordings per hour.
     pub files_per_hour: usize,
-    /// Files written longer ago are deleted.
+    /// Delete recordings older than this.
     pub keep_age: Option<Duration>,
 }

@@ -1,4 +1,4 @@
-//! What this process uses, and less of it.
+//! The resources of this process: measures and reduces them.
 
 use rustix::mm::{Advice, madvise};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -14,7 +14,7 @@ pub fn processor_seconds() -> f64 {
     spent.tv_sec as f64 + spent.tv_nsec as f64 / 1e9
 }
 
-/// Memory that is really there, in bytes.
+/// Resident memory, in bytes.
 #[must_use]
 pub fn resident_bytes() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
@@ -25,7 +25,7 @@ pub fn resident_bytes() -> Option<u64> {
     Some(kib * 1024)
 }
 
-/// Measures the share of a core that this process takes, from one call to the next.
+/// Measures the share of a core that this process uses between two calls.
 #[derive(Debug)]
 pub struct Meter {
     measured: Instant,
@@ -43,7 +43,7 @@ impl Default for Meter {
 }
 
 impl Meter {
-    /// The share since the last answer: 1 is one core.
+    /// The share since the last result: 1 is one core.
     pub fn share(&mut self) -> f64 {
         let (now, spent) = (Instant::now(), processor_seconds());
         let seconds = now.duration_since(self.measured).as_secs_f64();
@@ -52,66 +52,68 @@ impl Meter {
         share
     }
 
-    /// The same, where the last answer is at least `span` old.
+    /// The same if the last result is at least `span` old.
     pub fn share_after(&mut self, span: Duration) -> Option<f64> {
         (self.measured.elapsed() >= span).then(|| self.share())
     }
 }
 
-/// Lets this process have so many files open at once. Mostly that is a matter of asking: the limit is low for
-/// the sake of programs that count files in 1,024 bits.
+/// Raises the limit of open files to `count`. The soft limit is low only for programs that use `select` with
+/// its 1,024 bits.
 ///
 /// # Errors
-/// There may never be so many.
+/// The hard limit is lower.
 pub fn allow_files(count: u64) -> io::Result<()> {
     let limit = getrlimit(Resource::Nofile);
-    if limit.current.is_none_or(|most| most >= count) {
+    if limit.current.is_none_or(|limit| limit >= count) {
         return Ok(());
     }
     let current = Some(count);
     let raised = setrlimit(Resource::Nofile, Rlimit { current, ..limit });
     raised.map_err(|_| {
-        let most = limit.maximum.unwrap_or(0);
-        io::Error::other(format!("{count} open files are needed, {most} may be"))
+        let maximum = limit.maximum.unwrap_or(0);
+        io::Error::other(format!(
+            "{count} open files are required, the limit is {maximum}"
+        ))
     })
 }
 
-/// The pages of the program and its libraries that were needed once and no longer are.
+/// The pages of the program and its libraries, which can be released when unused.
 ///
-/// The kernel reads a program's pages sixteen at a time and keeps them for as long as there is room; a
-/// process that stays for months and does little would be charged for all of its beginning. What is
-/// still needed comes back by itself, from the page cache.
+/// The kernel reads a program's pages sixteen at a time and keeps them while there is memory; a process
+/// that runs for months and does little would keep all pages of its start. Pages that are still needed
+/// return from the page cache.
 #[derive(Debug)]
 pub struct ProgramPages(Vec<(usize, usize)>);
 
 impl ProgramPages {
-    /// Where they lie: nothing is mapped or unmapped of a program while it runs.
+    /// Finds the pages. The mappings of a program do not change while it runs.
     ///
     /// # Errors
-    /// The kernel does not tell what is mapped.
+    /// The kernel does not report the mappings.
     pub fn find() -> io::Result<Self> {
         let maps = fs::read_to_string("/proc/self/smaps")?;
-        let (mut found, mut place) = (Vec::new(), None);
+        let (mut found, mut current) = (Vec::new(), None);
         for line in maps.lines() {
             if let Some(mapping) = file_mapping(line) {
-                place = mapping;
-            } else if let (Some(place), Some(changed)) = (place, line.strip_prefix("Anonymous:"))
+                current = mapping;
+            } else if let (Some(range), Some(changed)) = (current, line.strip_prefix("Anonymous:"))
                 && changed.trim() == "0 kB"
             {
-                found.push(place);
+                found.push(range);
             }
         }
         Ok(Self(found))
     }
 
-    /// Gives them back.
+    /// Releases them.
     ///
     /// # Errors
     /// The kernel refuses.
     pub fn release(&self) -> io::Result<()> {
         for (start, end) in &self.0 {
-            // SAFETY: the pages are those of a file, mapped for reading, and no byte of them was
-            // changed: when they are touched again they are read from the file again.
+            // SAFETY: the pages belong to a file that is mapped for reading, and none of them was
+            // changed: an access reads them from the file again.
             unsafe {
                 madvise(
                     std::ptr::with_exposed_provenance_mut(*start),
@@ -124,8 +126,8 @@ impl ProgramPages {
     }
 }
 
-/// Where a mapping lies that shows a file and cannot be written; `Some(None)` for another mapping,
-/// `None` for a line that is not the first of one.
+/// The range of a read-only mapping of a file; `Some(None)` for another mapping, `None` for a line that
+/// does not start a mapping.
 fn file_mapping(line: &str) -> Option<Option<(usize, usize)>> {
     let mut words = line.split_whitespace();
     let (start, end) = words.next()?.split_once('-')?;
@@ -139,17 +141,17 @@ fn file_mapping(line: &str) -> Option<Option<(usize, usize)>> {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn what_is_released_comes_back_when_it_is_needed() {
+    fn released_pages_return_when_they_are_needed() {
         let before = super::resident_bytes().unwrap();
         super::ProgramPages::find().unwrap().release().unwrap();
         let after = super::resident_bytes().unwrap();
         assert!(after < before, "{after} of {before}");
-        // All of this is code that was just given back.
+        // This runs code that was just released.
         assert_eq!(format!("{:.3}", 2f64.sqrt()), "1.414");
     }
 
     #[test]
-    fn only_files_that_cannot_be_written_are_mappings_of_ours() {
+    fn only_read_only_files_are_released() {
         let line =
             |access, inode| format!("7f00-7f10 {access} 00000000 fe:00 {inode}    /usr/bin/x");
         let found = |access, inode| super::file_mapping(&line(access, inode));
@@ -161,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_takes_memory_and_time() {
+    fn a_process_uses_memory_and_time() {
         assert!(super::resident_bytes().unwrap() > 100_000);
         let before = super::processor_seconds();
         while super::processor_seconds() <= before {}

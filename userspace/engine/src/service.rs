@@ -1,44 +1,44 @@
-//! What systemd hears of what runs for long: that it is ready, that it lives, that it stops. Elsewhere
-//! nobody listens, and nothing happens.
+//! Notifies systemd that a service is ready, alive or stopping. Without systemd, the notifications have
+//! no effect.
 
 use sd_notify::NotifyState;
 use std::time::{Duration, Instant};
 
-/// The tie to the service manager.
+/// The connection to the service manager.
 #[derive(Debug, Default)]
 pub struct Service {
     ready: bool,
-    /// How often it wants a sign of life, where it does.
+    /// The interval of the watchdog, if enabled.
     watchdog: Option<Duration>,
-    told: Option<Instant>,
+    notified: Option<Instant>,
 }
 
 impl Service {
-    /// What it is there for is being done. The first call says that it is ready.
+    /// Reports that the service works. The first call reports that it is ready.
     pub fn alive(&mut self, now: Instant) {
         if !self.ready {
             self.ready = true;
             self.watchdog = sd_notify::watchdog_enabled();
-            tell(&[NotifyState::Ready]);
+            notify(&[NotifyState::Ready]);
         }
-        // Twice as often as is asked for, for one may come late.
+        // Notify twice per interval, because a call may be late.
         let due = |every: Duration| {
-            self.told
-                .is_none_or(|told| now.duration_since(told) >= every / 2)
+            self.notified
+                .is_none_or(|then| now.duration_since(then) >= every / 2)
         };
         if self.watchdog.is_some_and(due) {
-            self.told = Some(now);
-            tell(&[NotifyState::Watchdog]);
+            self.notified = Some(now);
+            notify(&[NotifyState::Watchdog]);
         }
     }
 
-    /// Nothing more is taken in; what is left is written.
+    /// Reports that the service is stopping and writes what is left.
     pub fn stopping() {
-        tell(&[NotifyState::Stopping]);
+        notify(&[NotifyState::Stopping]);
     }
 }
 
-fn tell(state: &[NotifyState<'_>]) {
-    // Where it fails, the manager will find out by itself.
+fn notify(state: &[NotifyState<'_>]) {
+    // If it fails, the watchdog of the manager detects it.
     let _ = sd_notify::notify(state);
 }

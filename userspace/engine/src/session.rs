@@ -1,4 +1,4 @@
-//! A source of frames, driven through the observer into the intake.
+//! Drives a source of frames through the observer into the intake.
 
 use crate::dataset::Origin;
 use crate::error::Result;
@@ -14,8 +14,8 @@ use rocescope_wire::icrc::{self, Icrc};
 use rocescope_wire::tunnel::Encapsulation;
 use rocescope_wire::{Class, NotRoce};
 
-/// Sets of the run cache: 8,192 slots, 1.25 MiB. It lies in memory that is swept at every window's
-/// end, so it is no larger than the second-level cache.
+/// Sets of the run cache: 8,192 slots, 1.25 MiB. It is swept at the end of every window, so it must not be
+/// larger than the second-level cache.
 const SETS: usize = 4_096;
 
 /// Frames in, a summary and a dataset out.
@@ -24,7 +24,7 @@ pub struct Session {
     observer: Observer<Vec<Set>>,
     intake: Intake,
     verify_icrc: bool,
-    /// Time of the latest frame: silence before the end of a capture tells something too.
+    /// Time of the latest frame, because silence before the end of a capture matters too.
     latest_ns: u64,
 }
 
@@ -32,7 +32,7 @@ impl Session {
     /// A session without frames yet.
     ///
     /// # Errors
-    /// The settings make no sense.
+    /// The settings are invalid.
     pub fn new(settings: Settings, config: Config, outlet: impl Into<Outlet>) -> Result<Self> {
         let verify_icrc = settings.verify_icrc;
         let slot: Slot = bytemuck::Zeroable::zeroed();
@@ -44,16 +44,16 @@ impl Session {
         })
     }
 
-    /// A session that does with frames of `origin`, which has no interfaces, what `request` asks for.
+    /// Opens the session of `request` for frames of `origin`, which has no interfaces.
     ///
     /// # Errors
-    /// The settings make no sense, or there is no place for the dataset or the recorder's files.
+    /// The settings are invalid, or the directory of the dataset or of the recordings cannot be used.
     pub fn open(request: &IntakeRequest, origin: &Origin, notices: &Notices) -> Result<Self> {
         let outlet = Outlet::open(request, origin, Vec::new(), notices)?;
         Self::new(request.settings.clone(), request.config(), outlet)
     }
 
-    /// Hands the rows of every window to `tap` too.
+    /// Passes the rows of every window to `tap` too.
     pub fn tap(&mut self, tap: Tap) {
         self.intake.tap(tap);
     }
@@ -63,16 +63,16 @@ impl Session {
         self.intake.keep_connections();
     }
 
-    /// Takes over what may change while a capture runs.
+    /// Applies the settings that may change while a capture runs.
     pub fn reconfigure(&mut self, settings: &Settings, config: &Config) {
         self.observer.reconfigure(config);
         self.intake.pipeline.reconfigure(settings);
     }
 
-    /// Takes a frame.
+    /// Processes a frame.
     ///
     /// # Errors
-    /// The dataset cannot be written, for another reason than a full disk.
+    /// The dataset cannot be written, for a reason other than a full disk.
     #[inline]
     pub fn frame(&mut self, frame: &Frame<'_>) -> Result<()> {
         self.advance(frame.time_ns)?;
@@ -105,7 +105,7 @@ impl Session {
         Ok(())
     }
 
-    /// It is `time_ns`: windows end although no frame comes.
+    /// Advances the clock to `time_ns`, so that windows end even without frames.
     ///
     /// # Errors
     /// Those of [`frame`](Self::frame).
@@ -117,12 +117,12 @@ impl Session {
         self.turn(time_ns)
     }
 
-    /// Another window begins.
+    /// Begins the next window.
     #[cold]
     fn turn(&mut self, time_ns: u64) -> Result<()> {
         let pipeline = &mut self.intake.pipeline;
         if pipeline.is_pressed() {
-            // Ending all runs costs a little compression and keeps what waits in the cache.
+            // Ending all runs costs a little compression and keeps the runs in the cache.
             self.observer.flush(None, pipeline);
             pipeline.complete_before(time_ns);
         } else if pipeline.is_ahead(time_ns) {
@@ -131,7 +131,7 @@ impl Session {
         self.intake.turn(time_ns, self.observer.counters())
     }
 
-    /// What has been counted so far.
+    /// The counters so far.
     #[must_use]
     pub const fn counters(&self) -> &Counters {
         self.observer.counters()

@@ -1,5 +1,5 @@
-//! SIGINT and SIGTERM end the input; what was counted by then is finished and printed. SIGUSR1 asks for
-//! the counts so far, SIGHUP for the configuration to be read again.
+//! SIGINT and SIGTERM end the input; the results so far are finished and printed. SIGUSR1 requests the
+//! counts so far, SIGHUP a reload of the configuration.
 
 use crate::error::{EngineError, Result};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -14,13 +14,13 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether somebody asked to end.
+/// The signals received so far.
 #[derive(Debug)]
 pub struct Signals {
     ended: Arc<AtomicBool>,
-    asked: Arc<AtomicBool>,
+    counts: Arc<AtomicBool>,
     reload: Arc<AtomicBool>,
-    /// A byte comes in with every signal: what waits for input waits for this too.
+    /// Receives a byte with every signal, to wake a reader of the input.
     wake: UnixStream,
     waker: Arc<UnixStream>,
 }
@@ -36,7 +36,7 @@ impl Ender {
     /// Ends it.
     pub fn end(&self) {
         self.ended.store(true, Ordering::Relaxed);
-        // Where it is full, it wakes anyway.
+        // A full socket wakes the reader anyway.
         let _ = (&*self.waker).write(&[0]);
     }
 
@@ -46,11 +46,11 @@ impl Ender {
         self.ended.load(Ordering::Relaxed)
     }
 
-    /// From the end on, a further signal ends the process at once.
+    /// After the end, another signal ends the process immediately.
     ///
     /// # Errors
     /// The operating system refuses.
-    pub fn hasten(&self) -> Result<()> {
+    pub fn exit_on_next_signal(&self) -> Result<()> {
         for signal in [SIGINT, SIGTERM] {
             flag::register_conditional_default(signal, Arc::clone(&self.ended))
                 .map_err(EngineError::Signals)?;
@@ -60,13 +60,13 @@ impl Ender {
 }
 
 impl Signals {
-    /// Takes the signals over. A second one ends the process at once.
+    /// Installs the handlers. A second signal ends the process immediately.
     ///
     /// # Errors
     /// The operating system refuses.
     pub fn install() -> Result<Self> {
         let ended = Arc::new(AtomicBool::new(false));
-        // Before the flag is raised: the first signal finds it down, raises it, and goes on.
+        // Registered before the flag is set: the first signal finds it unset, sets it, and continues.
         for signal in [SIGINT, SIGTERM] {
             flag::register_conditional_default(signal, Arc::clone(&ended))
                 .map_err(EngineError::Signals)?;
@@ -74,11 +74,11 @@ impl Signals {
         Self::raising(ended)
     }
 
-    /// Takes the signals over, however many come: for as long as a terminal has to be given back first.
+    /// Installs the handlers for any number of signals, because a terminal must be restored first.
     ///
     /// # Errors
     /// The operating system refuses.
-    pub fn patient() -> Result<Self> {
+    pub fn install_persistent() -> Result<Self> {
         Self::raising(Arc::default())
     }
 
@@ -87,18 +87,18 @@ impl Signals {
         for signal in [SIGINT, SIGTERM] {
             end_at(signal, &ended, &waker)?;
         }
-        let asked = Arc::new(AtomicBool::new(false));
-        flag::register(SIGUSR1, Arc::clone(&asked)).map_err(EngineError::Signals)?;
+        let counts = Arc::new(AtomicBool::new(false));
+        flag::register(SIGUSR1, Arc::clone(&counts)).map_err(EngineError::Signals)?;
         Ok(Self {
             ended,
-            asked,
+            counts,
             reload: Arc::default(),
             wake,
             waker: Arc::new(waker),
         })
     }
 
-    /// Takes one more signal for the wish to end.
+    /// Ends the input at one more signal.
     ///
     /// # Errors
     /// The operating system refuses.
@@ -106,7 +106,7 @@ impl Signals {
         end_at(signal, &self.ended, &self.waker)
     }
 
-    /// What ends the input without a signal.
+    /// Returns a handle that ends the input without a signal.
     #[must_use]
     pub fn ender(&self) -> Ender {
         Ender {
@@ -115,7 +115,7 @@ impl Signals {
         }
     }
 
-    /// Takes SIGHUP as the wish to read the configuration again; otherwise it ends the process.
+    /// Treats SIGHUP as a request to reload the configuration; by default it ends the process.
     ///
     /// # Errors
     /// The operating system refuses.
@@ -124,16 +124,16 @@ impl Signals {
         Ok(())
     }
 
-    /// Whether somebody has asked to read the configuration again since this was last called.
+    /// Whether a reload of the configuration was requested since the last call.
     #[must_use]
-    pub fn reload(&self) -> bool {
+    pub fn reload_requested(&self) -> bool {
         self.reload.swap(false, Ordering::Relaxed)
     }
 
-    /// Whether somebody has asked for the counts since this was last called.
+    /// Whether the counts were requested since the last call.
     #[must_use]
-    pub fn asked(&self) -> bool {
-        self.asked.swap(false, Ordering::Relaxed)
+    pub fn counts_requested(&self) -> bool {
+        self.counts.swap(false, Ordering::Relaxed)
     }
 
     /// Whether to end.
@@ -142,21 +142,21 @@ impl Signals {
         self.ended.load(Ordering::Relaxed)
     }
 
-    /// Standard input, which ends at a signal even while nothing comes.
+    /// Standard input, which ends at a signal even without input.
     ///
     /// # Errors
     /// The operating system refuses.
     pub fn stdin(&self) -> Result<Interruptible> {
         let stdin = io::stdin().as_fd().try_clone_to_owned();
         Ok(Interruptible {
-            // Without the buffer of `Stdin`: what lies in it would not wake us.
+            // Without the buffer of `Stdin`: buffered input would not wake `poll`.
             stdin: stdin.map_err(EngineError::StandardInput)?.into(),
             wake: self.wake.try_clone().map_err(EngineError::Signals)?,
         })
     }
 }
 
-/// Whether the user stopped the process, or continued it.
+/// Whether the user stopped or continued the process.
 #[derive(Debug, Default)]
 pub struct JobControl {
     stopped: Arc<AtomicBool>,
@@ -164,7 +164,7 @@ pub struct JobControl {
 }
 
 impl JobControl {
-    /// Takes SIGTSTP and SIGCONT over.
+    /// Installs handlers for SIGTSTP and SIGCONT.
     ///
     /// # Errors
     /// The operating system refuses.
@@ -175,13 +175,13 @@ impl JobControl {
         Ok(())
     }
 
-    /// Whether SIGTSTP came since this was last called.
+    /// Whether SIGTSTP arrived since the last call.
     #[must_use]
     pub fn take_stop(&self) -> bool {
         self.stopped.swap(false, Ordering::Relaxed)
     }
 
-    /// Whether SIGCONT came since this was last called.
+    /// Whether SIGCONT arrived since the last call.
     #[must_use]
     pub fn take_continue(&self) -> bool {
         self.continued.swap(false, Ordering::Relaxed)

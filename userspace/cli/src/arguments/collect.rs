@@ -9,10 +9,10 @@ use std::time::Duration;
 /// `rocescope collect`.
 #[derive(Clone, Debug, Args)]
 pub struct CollectArguments {
-    /// Where to listen
+    /// Listen on this address
     #[arg(long, value_name = "ADDRESS", default_value = "[::]:4792")]
     pub listen: SocketAddr,
-    /// Dataset that all agents' rows go into
+    /// Write the rows of all agents to the dataset in this directory
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
     /// The collector's certificate (PEM)
@@ -21,48 +21,47 @@ pub struct CollectArguments {
     /// The key of the certificate (PEM)
     #[arg(long, value_name = "FILE", help_heading = "Certificates")]
     pub key: PathBuf,
-    /// Certificate of the authority that signs agents (PEM); an agent's name is the first DNS name in its
-    /// certificate
+    /// CA certificate that signs agents (PEM); an agent's name is the first DNS name in its certificate
     #[arg(long, value_name = "FILE", help_heading = "Certificates")]
     pub client_ca: PathBuf,
-    /// Agents at once
-    #[arg(long, value_name = "N", default_value_t = 1024)]
+    /// Maximum number of connected agents
+    #[arg(long, value_name = "COUNT", default_value_t = 1024)]
     pub max_agents: usize,
-    /// Most bytes of rows that wait to be written; when there are more, agents wait
-    #[arg(long, value_name = "BYTES", default_value = "64Mi", value_parser = bytes)]
+    /// Maximum size of the rows that wait to be written; above it, agents wait
+    #[arg(long, value_name = "SIZE", default_value = "64Mi", value_parser = bytes)]
     pub max_waiting: u64,
-    /// Acknowledge rows that the kernel has and the disk has not: a loss of power may cost some
+    /// Acknowledge rows before they are synced to disk; a power failure may lose some
     #[arg(long)]
     pub no_sync: bool,
-    /// End after this time
-    #[arg(long, value_name = "TIME", value_parser = positive_duration)]
+    /// Stop after DURATION
+    #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
     pub duration: Option<Duration>,
-    /// Serve figures for Prometheus at this address, such as 127.0.0.1:9465
+    /// Serve Prometheus metrics on this address, such as 127.0.0.1:9465
     #[arg(long, value_name = "ADDRESS")]
     pub metrics: Option<SocketAddr>,
-    /// How often a line says what was stored
-    #[arg(long, value_name = "TIME", default_value = "20s", value_parser = positive_duration)]
+    /// Print a status line every DURATION
+    #[arg(long, value_name = "DURATION", default_value = "20s", value_parser = positive_duration)]
     pub status: Duration,
-    /// Say nothing but what goes wrong
+    /// Print only errors and new problems
     #[arg(short, long)]
     pub quiet: bool,
-    /// Name of the collector, in file names and in the rows of its diagnosis
+    /// Name of the collector in file names and in the rows of its diagnosis
     #[arg(long, value_name = "NAME", default_value = "collector", value_parser = name, help_heading = "Dataset")]
     pub observer: String,
-    /// A segment is sealed when its first rows are this old
-    #[arg(long, value_name = "TIME", default_value = "1m", value_parser = positive_duration, help_heading = "Dataset")]
+    /// Seal a segment when its first rows are older than DURATION
+    #[arg(long, value_name = "DURATION", default_value = "1m", value_parser = positive_duration, help_heading = "Dataset")]
     pub segment_age: Duration,
-    /// Delete sealed segments whose hour ended longer ago than this
-    #[arg(long, value_name = "TIME", value_parser = positive_duration, help_heading = "Dataset")]
+    /// Delete sealed segments whose hour ended more than DURATION ago
+    #[arg(long, value_name = "DURATION", value_parser = positive_duration, help_heading = "Dataset")]
     pub keep_age: Option<Duration>,
-    /// Delete the oldest sealed segments when all together have more bytes than this
-    #[arg(long, value_name = "BYTES", value_parser = bytes, help_heading = "Dataset")]
+    /// Delete the oldest sealed segments when the total exceeds SIZE
+    #[arg(long, value_name = "SIZE", value_parser = bytes, help_heading = "Dataset")]
     pub keep_bytes: Option<u64>,
-    /// Analyse each window of 20 s as `diagnose hostmesh` does, say what fails, and write the tables `sla`,
+    /// Diagnose each window of 20 s as `diagnose hostmesh` does, print new problems, and write the tables `sla`,
     /// `verdicts` and `links`
     #[arg(long, help_heading = "Diagnosis")]
     pub diagnose: bool,
-    /// Nodes and their addresses (TOML); without it every address is a node of its own
+    /// Nodes and their addresses (TOML); default: each address is a node
     #[arg(
         long,
         value_name = "FILE",
@@ -70,11 +69,11 @@ pub struct CollectArguments {
         help_heading = "Diagnosis"
     )]
     pub topology: Option<PathBuf>,
-    /// A window is analysed this long after its end; rows that come later are stored and not analysed
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = positive_duration, help_heading = "Diagnosis")]
+    /// Analyse a window DURATION after its end; later rows are stored but not analysed
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = positive_duration, help_heading = "Diagnosis")]
     pub lateness: Duration,
-    /// Divide the lengths of windows by this: for a mesh whose every time was divided so
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..), help_heading = "Diagnosis")]
+    /// Divide the length of windows by FACTOR, for a mesh whose intervals were divided by it
+    #[arg(long, value_name = "FACTOR", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..), help_heading = "Diagnosis")]
     pub scale: u16,
 }
 
@@ -82,28 +81,28 @@ pub struct CollectArguments {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Collector")]
 pub struct SendArguments {
-    /// Send rows to `rocescope collect`, as in `https://collector.example:4792`
+    /// Send rows to the `rocescope collect` at URL, such as `https://collector.example:4792`
     #[arg(long, value_name = "URL")]
     pub collector: Option<String>,
-    /// The agent's certificate (PEM), whose first DNS name is the observer
+    /// The agent's certificate (PEM); its first DNS name is the observer
     #[arg(long, value_name = "FILE")]
     pub cert: Option<PathBuf>,
     /// The key of the certificate (PEM)
     #[arg(long, value_name = "FILE")]
     pub key: Option<PathBuf>,
-    /// Certificate of the authority that signed the collector's (PEM)
+    /// CA certificate that signed the collector's certificate (PEM)
     #[arg(long, value_name = "FILE")]
     pub ca: Option<PathBuf>,
-    /// Directory for rows that the collector has not acknowledged
+    /// Directory for rows that the collector has not acknowledged yet
     #[arg(long, value_name = "DIR")]
     pub spool: Option<PathBuf>,
-    /// Most bytes of the spool; when it is full its oldest rows go
-    #[arg(long, value_name = "BYTES", default_value = "256Mi", value_parser = bytes)]
+    /// Maximum size of the spool; when it is full, the oldest rows are deleted
+    #[arg(long, value_name = "SIZE", default_value = "256Mi", value_parser = bytes)]
     pub spool_bytes: u64,
 }
 
 impl SendArguments {
-    /// What is wanted where only some of the options are there that sending takes.
+    /// The error if only some of the options that sending requires are set.
     pub(crate) fn missing(&self) -> Option<String> {
         let given = [
             ("collector", self.collector.is_some()),
@@ -114,6 +113,6 @@ impl SendArguments {
         ];
         let (some, _) = given.iter().find(|(_, is_given)| *is_given)?;
         let (other, _) = given.iter().find(|(_, is_given)| !is_given)?;
-        Some(format!("--{some} takes --{other}, which is missing"))
+        Some(format!("--{some} requires --{other}"))
     }
 }

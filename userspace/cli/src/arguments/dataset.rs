@@ -1,4 +1,4 @@
-//! The arguments of what a capture writes.
+//! The arguments of the dataset that a capture writes.
 
 use crate::units::{bytes, positive_duration};
 use clap::Args;
@@ -9,22 +9,22 @@ use std::time::Duration;
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Dataset")]
 pub struct DatasetArguments {
-    /// Write a Parquet dataset into this directory
+    /// Write a Parquet dataset to this directory
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// A segment is sealed when its first rows are this old
-    #[arg(long, value_name = "TIME", default_value = "1m", value_parser = positive_duration)]
+    /// Seal a segment when its first rows are older than DURATION
+    #[arg(long, value_name = "DURATION", default_value = "1m", value_parser = positive_duration)]
     pub segment_age: Duration,
-    /// A segment is sealed when it has this many bytes before compression
-    #[arg(long, value_name = "BYTES", default_value = "64Mi", value_parser = bytes)]
+    /// Seal a segment when it reaches SIZE before compression
+    #[arg(long, value_name = "SIZE", default_value = "64Mi", value_parser = bytes)]
     pub segment_bytes: u64,
-    /// Delete sealed segments whose hour ended longer ago than this, and such files of the flight recorder
-    #[arg(long, value_name = "TIME", value_parser = positive_duration)]
+    /// Delete sealed segments whose hour ended more than DURATION ago, and recordings as old
+    #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
     pub keep_age: Option<Duration>,
-    /// Delete the oldest sealed segments when all together have more bytes than this
-    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    /// Delete the oldest sealed segments when the total exceeds SIZE
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub keep_bytes: Option<u64>,
-    /// Leave bitmaps and Count-Min tables out of the dataset
+    /// Omit bitmaps and Count-Min tables from the dataset
     #[arg(long)]
     pub no_sketches: bool,
 }

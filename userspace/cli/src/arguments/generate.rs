@@ -12,7 +12,7 @@ pub struct GenerateArguments {
     /// Scenario file (TOML); `docs/scenarios.md` explains every key
     #[arg(value_name = "SCENARIO")]
     pub scenario: PathBuf,
-    /// Capture file to write (pcap, nanoseconds); the truth goes to `FILE.truth.json`
+    /// Capture file to write (pcap, nanoseconds); the ground truth goes to `FILE.truth.json`
     #[arg(
         short,
         long,
@@ -21,51 +21,51 @@ pub struct GenerateArguments {
         conflicts_with = "iface"
     )]
     pub write: Option<PathBuf>,
-    /// Seed: the same one gives the same bytes
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    /// Seed of the random numbers; the same seed gives the same bytes
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
     pub seed: u64,
-    /// Bytes kept of each frame
+    /// Truncate each frame to BYTES
     #[arg(long, value_name = "BYTES")]
     pub snaplen: Option<u32>,
-    /// An interface instead of a file
+    /// The interface to send on.
     #[command(flatten)]
     pub onto: OntoArguments,
 }
 
-/// Frames onto an interface.
+/// Sends frames on an interface.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Onto an interface")]
+#[command(next_help_heading = "Send on an interface")]
 pub struct OntoArguments {
-    /// Interface to send on: at the scenario's own times, unless a rate is given
+    /// Interface to send on, at the times of the scenario unless a rate is given
     #[arg(long, value_name = "IFACE")]
     pub iface: Option<String>,
-    /// Send the first 16,384 frames of the scenario over and over, so many a second
-    #[arg(long, value_name = "N", requires = "iface", value_parser = clap::value_parser!(u32).range(1..))]
+    /// Repeat the first 16,384 frames of the scenario at RATE frames per second
+    #[arg(long, value_name = "RATE", requires = "iface", value_parser = clap::value_parser!(u32).range(1..))]
     pub pps: Option<u32>,
-    /// The same, as fast as the kernel takes them
+    /// Repeat the first 16,384 frames of the scenario as fast as the kernel accepts them
     #[arg(long, requires = "iface", conflicts_with = "pps")]
     pub full_speed: bool,
-    /// End after so many frames
-    #[arg(long, value_name = "N", requires = "iface")]
+    /// Stop after COUNT frames
+    #[arg(long, value_name = "COUNT", requires = "iface")]
     pub count: Option<u64>,
-    /// End after this time
-    #[arg(long, value_name = "TIME", value_parser = positive_duration, requires = "iface")]
+    /// Stop after DURATION
+    #[arg(long, value_name = "DURATION", value_parser = positive_duration, requires = "iface")]
     pub duration: Option<Duration>,
-    /// How frames get into the kernel; `auto` makes live frames from 50,000 a second on
-    #[arg(long, value_enum, default_value_t = By::Auto, requires = "iface")]
-    pub by: By,
-    /// How the result is printed
+    /// How frames are sent; `auto` selects live frames at 50,000 frames per second and above
+    #[arg(long, value_enum, default_value_t = SendMethod::Auto, requires = "iface")]
+    pub by: SendMethod,
+    /// Format of the result
     #[arg(short, long, value_enum, default_value_t = Output::Table)]
     pub output: Output,
 }
 
-/// How frames get into the kernel.
+/// How frames are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum By {
-    /// Whatever suits the rate and the frames
+pub enum SendMethod {
+    /// Select by the rate and size of the frames
     Auto,
-    /// Packets that the kernel makes, filled by an XDP program; takes a core
+    /// XDP live frames: the kernel makes packets, an XDP program fills them; uses a whole core
     Live,
-    /// A packet socket
+    /// Packet socket
     Packet,
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 /// `rocescope probe`.
 #[derive(Clone, Debug, Args)]
 pub struct ProbeArguments {
-    /// NIC to probe from and to; two at least
+    /// NIC to probe from and to; at least two
     #[arg(
         short,
         long = "interface",
@@ -18,83 +18,82 @@ pub struct ProbeArguments {
         conflicts_with = "all"
     )]
     pub interfaces: Vec<String>,
-    /// Every Ethernet interface that is up and has an address; with `--backend verbs`, of those the RDMA devices
+    /// Probe all Ethernet interfaces that are up and have an address; with `--backend verbs`, only RDMA devices
     #[arg(long)]
     pub all: bool,
-    /// Name of this host, in every row and file name; unless given, its host name
+    /// Name of this host in every row and file name; default: its host name
     #[arg(long, value_name = "NAME", value_parser = name)]
     pub observer: Option<String>,
-    /// End after this time
-    #[arg(long, value_name = "TIME", value_parser = positive_duration)]
+    /// Stop after DURATION
+    #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
     pub duration: Option<Duration>,
-    /// How the summary is printed
+    /// Format of the summary
     #[arg(short, long, value_enum, default_value_t = Output::Table)]
     pub output: Output,
-    /// Say nothing until the summary
+    /// Print only the summary
     #[arg(short, long)]
     pub quiet: bool,
-    /// How probes get out and in
+    /// How probes are sent and received
     #[arg(long, value_enum, default_value_t = ProbeBackend::Raw, help_heading = "Probes")]
     pub backend: ProbeBackend,
-    /// Between two probes of a NIC
-    #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = positive_duration, help_heading = "Probes")]
+    /// Interval between two probes of a NIC
+    #[arg(long, value_name = "DURATION", default_value = "100ms", value_parser = positive_duration, help_heading = "Probes")]
     pub interval: Duration,
-    /// A probe that takes longer is lost
-    #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = positive_duration, help_heading = "Probes")]
+    /// Count a probe without an answer after DURATION as lost
+    #[arg(long, value_name = "DURATION", default_value = "500ms", value_parser = positive_duration, help_heading = "Probes")]
     pub timeout: Duration,
-    /// UDP destination port; unless given 4791, or 47910 where a NIC is an RDMA device, which would
-    /// keep 4791 for itself
+    /// UDP destination port; default: 4791, or 47910 if a NIC is an RDMA device, which reserves 4791
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Probes")]
     pub port: Option<u16>,
-    /// UDP source ports of a NIC, drawn by chance
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=4096), help_heading = "Probes")]
+    /// Number of random UDP source ports of a NIC
+    #[arg(long, value_name = "COUNT", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=4096), help_heading = "Probes")]
     pub source_ports: u16,
-    /// How long a source port is used
-    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = positive_duration, help_heading = "Probes")]
+    /// Replace a source port after DURATION
+    #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = positive_duration, help_heading = "Probes")]
     pub renew: Duration,
-    /// Share of a core beyond which the interval is doubled
-    #[arg(long, value_name = "SHARE", default_value = "0.05", value_parser = share, help_heading = "Probes")]
+    /// Double the interval above this share of a core
+    #[arg(long, value_name = "RATIO", default_value = "0.05", value_parser = share, help_heading = "Probes")]
     pub max_cpu: f64,
-    /// Seed of all chance; unless given, another each time
-    #[arg(long, value_name = "N", help_heading = "Probes")]
+    /// Seed of the random numbers; default: a different one each time
+    #[arg(long, value_name = "SEED", help_heading = "Probes")]
     pub seed: Option<u64>,
-    /// Traces a second and NIC; 0 for none
-    #[arg(long, value_name = "N", default_value = "0.5", value_parser = share, help_heading = "Paths")]
+    /// Path traces per second and NIC; 0 disables tracing
+    #[arg(long, value_name = "RATE", default_value = "0.5", value_parser = share, help_heading = "Paths")]
     pub paths_rate: f64,
-    /// Answers a second that any one hop is asked for
-    #[arg(long, value_name = "N", default_value = "5", value_parser = share, help_heading = "Paths")]
+    /// Maximum number of ICMP answers per second requested from one hop
+    #[arg(long, value_name = "RATE", default_value = "5", value_parser = share, help_heading = "Paths")]
     pub icmp_rate: f64,
-    /// Hops of the longest path that is looked for
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u8).range(1..=31), help_heading = "Paths")]
+    /// Maximum number of hops of a traced path
+    #[arg(long, value_name = "COUNT", default_value_t = 8, value_parser = clap::value_parser!(u8).range(1..=31), help_heading = "Paths")]
     pub max_hops: u8,
-    /// A path that stays is written again after this time
-    #[arg(long, value_name = "TIME", default_value = "5m", value_parser = duration, help_heading = "Paths")]
+    /// Write an unchanged path again after DURATION
+    #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = duration, help_heading = "Paths")]
     pub refresh: Duration,
-    /// How often a line says what was seen
-    #[arg(long, value_name = "TIME", default_value = "20s", value_parser = positive_duration)]
+    /// Print a status line every DURATION
+    #[arg(long, value_name = "DURATION", default_value = "20s", value_parser = positive_duration)]
     pub window: Duration,
-    /// Write a Parquet dataset into this directory
+    /// Write a Parquet dataset to this directory
     #[arg(long, value_name = "DIR", help_heading = "Dataset")]
     pub out: Option<PathBuf>,
-    /// A segment is sealed when its first rows are this old
-    #[arg(long, value_name = "TIME", default_value = "1m", value_parser = positive_duration, help_heading = "Dataset")]
+    /// Seal a segment when its first rows are older than DURATION
+    #[arg(long, value_name = "DURATION", default_value = "1m", value_parser = positive_duration, help_heading = "Dataset")]
     pub segment_age: Duration,
-    /// Delete sealed segments whose hour ended longer ago than this
-    #[arg(long, value_name = "TIME", value_parser = positive_duration, help_heading = "Dataset")]
+    /// Delete sealed segments whose hour ended more than DURATION ago
+    #[arg(long, value_name = "DURATION", value_parser = positive_duration, help_heading = "Dataset")]
     pub keep_age: Option<Duration>,
-    /// Delete the oldest sealed segments when all together have more bytes than this
-    #[arg(long, value_name = "BYTES", value_parser = bytes, help_heading = "Dataset")]
+    /// Delete the oldest sealed segments when the total exceeds SIZE
+    #[arg(long, value_name = "SIZE", value_parser = bytes, help_heading = "Dataset")]
     pub keep_bytes: Option<u64>,
-    /// Where rows are sent.
+    /// The collector.
     #[command(flatten)]
     pub send: SendArguments,
 }
 
-/// How probes get out and in.
+/// How probes are sent and received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ProbeBackend {
-    /// As frames over packet sockets: any Ethernet NIC
+    /// Frames over packet sockets; works on any Ethernet NIC
     Raw,
-    /// By UD queue pairs of RDMA NICs, which stamp them; paths are not traced
+    /// UD queue pairs of RDMA NICs, with hardware timestamps; paths are not traced
     Verbs,
 }

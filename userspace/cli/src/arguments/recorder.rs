@@ -5,24 +5,24 @@ use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Frames kept in memory, and written around events.
+/// Keeps frames in memory, and writes those around events.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Flight recorder")]
 pub struct RecorderArguments {
-    /// Hold the headers of this many seconds of frames in memory, and write a pcapng file around each NAK,
-    /// RNR NAK and jitter event; on interfaces takes packet sockets
+    /// Keep the headers of the last SECONDS of frames in memory, and write a pcapng file around each NAK,
+    /// RNR NAK and jitter event; on interfaces, this uses packet sockets
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub keep_frames: Option<Duration>,
-    /// Where these files go; `_frames` in the dataset unless given
+    /// Directory of the recordings; default: `_frames` in the dataset
     #[arg(long, value_name = "DIR")]
     pub keep_frames_dir: Option<PathBuf>,
-    /// Memory for headers; when it is full the oldest go before their time
-    #[arg(long, value_name = "BYTES", default_value = "64Mi", value_parser = bytes)]
+    /// Memory for headers; when it is full, the oldest are overwritten early
+    #[arg(long, value_name = "SIZE", default_value = "64Mi", value_parser = bytes)]
     pub keep_frames_memory: u64,
-    /// These files have no more bytes than this, earlier ones too, of which the oldest make room
-    #[arg(long, value_name = "BYTES", default_value = "1Gi", value_parser = bytes)]
+    /// Maximum total size of the recordings; the oldest earlier ones are deleted to make room
+    #[arg(long, value_name = "SIZE", default_value = "1Gi", value_parser = bytes)]
     pub keep_frames_disk: u64,
-    /// Begin so many files in an hour at most
-    #[arg(long, value_name = "N", default_value_t = 60)]
+    /// Start at most COUNT recordings per hour
+    #[arg(long, value_name = "COUNT", default_value_t = 60)]
     pub keep_frames_per_hour: usize,
 }

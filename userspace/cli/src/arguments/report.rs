@@ -9,67 +9,67 @@ use std::path::PathBuf;
 /// `rocescope report`.
 #[derive(Debug, Args)]
 pub struct ReportArguments {
-    /// The dataset
+    /// Dataset to summarize
     #[arg(value_name = "DATASET")]
     pub dataset: PathBuf,
-    /// How the report is printed; `text`, unless `--html` alone is asked for
+    /// Format of the report; default: `text`, or nothing with `--html`
     #[arg(short, long, value_enum)]
     pub output: Option<ReportOutput>,
-    /// The table that `-o csv` prints
+    /// Table that `-o csv` prints
     #[arg(long, value_enum, default_value_t = ReportTable::Flows)]
     pub table: ReportTable,
-    /// Write one HTML page with charts, which opens without a network
+    /// Write a self-contained HTML page with charts
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// Windows and events from this time on, in UTC, such as 2026-11-21T02:30:09Z
+    /// Include only windows and events from this time on, in UTC, such as 2026-11-21T02:30:09Z
     #[arg(long, value_name = "TIME", value_parser = instant)]
     pub from: Option<Time>,
-    /// Windows and events before this time
+    /// Include only windows and events before this time
     #[arg(long, value_name = "TIME", value_parser = instant)]
     pub to: Option<Time>,
-    /// Rows of each list
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    /// Maximum number of rows of each list
+    #[arg(long, value_name = "COUNT", default_value_t = 20)]
     pub top: usize,
-    /// Flows, connections and events for which this holds, such as `host 10.0.0.1`
+    /// Include only flows, connections and events that match EXPR, such as `host 10.0.0.1`
     #[arg(long, value_name = "EXPR")]
     pub filter: Option<Filter>,
-    /// Rows of this capture point alone
+    /// Include only rows of this capture box
     #[arg(long, value_name = "NAME")]
     pub observer: Option<String>,
 }
 
-/// How a report is printed.
+/// The format of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ReportOutput {
-    /// For terminals
+    /// Text for terminals
     Text,
-    /// For issues and wikis
+    /// Markdown for issues and wikis
     Markdown,
     /// One JSON object
     Json,
-    /// One table, see `--table`
+    /// One table as CSV; see `--table`
     Csv,
 }
 
 /// A table of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ReportTable {
-    /// The largest flows
+    /// Largest flows
     Flows,
-    /// The connections with most trouble, a row a direction
+    /// Connections with the most problems, one row for each direction
     Connections,
     /// All opcodes
     Opcodes,
-    /// The most telling events of each kind
+    /// Most significant events of each kind
     Events,
-    /// Windows, at most 1,000: of more, neighbours are joined
+    /// Windows, at most 1,000; neighbours are joined if there are more
     Windows,
-    /// The pairs of NICs that probed each other
+    /// Pairs of NICs that probed each other
     Pairs,
-    /// How well the mesh of probes did over time
+    /// Service level of the probe mesh over time
     Sla,
-    /// What fails in it: the last verdict of each problem
+    /// Last verdict of each problem in the mesh
     Verdicts,
-    /// Its links, summed over time
+    /// Links of the mesh, summed over time
     Links,
 }

@@ -18,99 +18,99 @@ pub struct TopArguments {
     /// Capture file to play: pcap or pcapng, plain, gzip or zstd; `-` for standard input
     #[arg(short, long, value_name = "FILE", conflicts_with = "interfaces")]
     pub read: Option<PathBuf>,
-    /// How fast a file or dataset is played: 1 as recorded, 10 ten times as fast, `max`
-    #[arg(long, value_name = "N", default_value = "1", value_parser = speed)]
+    /// Playback speed of a file or dataset: 1 is as recorded, 10 is ten times as fast; `max` does not wait
+    #[arg(long, value_name = "FACTOR", default_value = "1", value_parser = speed)]
     pub speed: f64,
-    /// Begin with the window of this time, such as `2026-01-01T09:30:00Z`
+    /// Start at the window of this time, such as `2026-01-01T09:30:00Z`
     #[arg(long, value_name = "TIME", value_parser = instant, conflicts_with = "interfaces")]
     pub at: Option<Time>,
-    /// Keep only packets for which this holds; of a dataset, show only such rows
+    /// Count only packets that match EXPR; for a dataset, show only rows that match
     #[arg(long, value_name = "EXPR", value_parser = filter)]
     pub filter: Option<Filter>,
-    /// Follow connections on interfaces too; of a file they always are
+    /// Track connections on interfaces; for a file they are always tracked
     #[arg(long)]
     pub connections: bool,
     /// UDP destination port that carries RoCEv2; up to four
     #[arg(long = "udp-port", value_name = "PORT", default_value = "4791")]
     pub udp_ports: Vec<u16>,
-    /// How it looks
+    /// The view.
     #[command(flatten)]
-    pub look: LookArguments,
-    /// Without a terminal
+    pub appearance: AppearanceArguments,
+    /// Output without a terminal.
     #[command(flatten)]
     pub once: OnceArguments,
     /// Interfaces to capture on
     #[command(flatten)]
     pub live: LiveArguments,
-    /// What is measured, and how finely
+    /// The measurement.
     #[command(flatten)]
     pub measure: MeasureArguments,
 }
 
-/// How the view looks, and what its keys do.
+/// Appearance and keys of the view.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "View")]
-pub struct LookArguments {
-    /// Column by which flows are sorted first, also where they are printed
+pub struct AppearanceArguments {
+    /// Sort flows by COLUMN at start, and in printed output
     #[arg(long, value_name = "COLUMN")]
     pub sort: Option<String>,
-    /// Rates in bytes a second instead of bits, on the screen and in text tables
+    /// Show rates in bytes per second instead of bits per second
     #[arg(long)]
     pub bytes: bool,
-    /// Times a second that the screen is painted at most
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=60))]
+    /// Maximum number of screen updates per second
+    #[arg(long, value_name = "COUNT", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=60))]
     pub fps: u8,
-    /// Colours; without it those for a dark terminal, and none where the variable `NO_COLOR` is set
+    /// Colour theme; default: `dark`, or `none` if the environment variable `NO_COLOR` is set
     #[arg(long, value_enum)]
     pub theme: Option<ThemeName>,
-    /// ASCII characters alone; chosen by itself where the locale is not UTF-8
+    /// Use only ASCII characters; automatic if the locale is not UTF-8
     #[arg(long)]
     pub ascii: bool,
-    /// Rows, headings and tabs are chosen by the mouse too
+    /// Select rows, headings and tabs with the mouse
     #[arg(long)]
     pub mouse: bool,
-    /// Give a key to an action, such as `quit=ctrl-q`; the help page (`?`) lists the actions' keys
+    /// Bind a key to an action, such as `quit=ctrl-q`; the help page (`?`) lists the keys of all actions
     #[arg(long = "bind", value_name = "ACTION=KEY", value_parser = parse_binding)]
     pub bindings: Vec<(Action, Key)>,
 }
 
-/// Colours by name.
+/// A colour theme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ThemeName {
-    /// For a dark terminal
+    /// Colours for a dark terminal
     Dark,
-    /// For a bright one
+    /// Colours for a light terminal
     Light,
-    /// None
+    /// No colours
     None,
 }
 
-/// Windows printed instead of drawn.
+/// Prints windows instead of drawing them.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Without a terminal")]
 pub struct OnceArguments {
-    /// Print a window and end; of a file or dataset the first one
+    /// Print one window and exit; for a file or dataset, the first
     #[arg(long)]
     pub once: bool,
-    /// Print so many windows
-    #[arg(long, value_name = "N", default_value_t = 1, requires = "once", value_parser = clap::value_parser!(u64).range(1..))]
+    /// Print COUNT windows
+    #[arg(long, value_name = "COUNT", default_value_t = 1, requires = "once", value_parser = clap::value_parser!(u64).range(1..))]
     pub windows: u64,
-    /// How they are printed
+    /// Format of the windows
     #[arg(short, long, value_enum, default_value_t = OnceOutput::Table, requires = "once")]
     pub output: OnceOutput,
-    /// The table of `table` and `csv`; without it `flows`, or `pairs` where there are probes alone
+    /// Table for the formats `table` and `csv`; default: `flows`, or `pairs` if there are only probes
     #[arg(long, value_enum, requires = "once")]
     pub table: Option<TableName>,
 }
 
-/// How a window is printed.
+/// The format of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum OnceOutput {
-    /// For people: its sums, and the first rows of a table
+    /// Text: totals, and the first rows of a table
     Table,
-    /// One JSON object a window and line, with the rows of every table
+    /// One line of JSON for each window, with the rows of every table
     Json,
-    /// The rows of a table under the names of its columns, all of them, as RFC 4180 has it
+    /// All columns of a table as CSV (RFC 4180)
     Csv,
 }
 
@@ -125,14 +125,14 @@ pub enum TableName {
     Connections,
     /// Events
     Events,
-    /// The sums
+    /// Totals of the window
     Windows,
-    /// Of a dataset with probes, the pairs of NICs
+    /// Pairs of NICs, for a dataset with probes
     Pairs,
-    /// How well the mesh of probes did
+    /// Service level of the probe mesh
     Sla,
-    /// What fails in it
+    /// Problems of the mesh
     Verdicts,
-    /// Its links
+    /// Links of the mesh
     Links,
 }

@@ -37,7 +37,7 @@ fn of_file(path: &Path, arguments: &CaptureArguments, request: &IntakeRequest) -
         progress.at(bytes);
     });
     progress.done();
-    // What was counted before the input broke is worth as much as ever.
+    // Results from before the input error are still valid.
     let input_error = match ended {
         Ok(()) => None,
         Err(EngineError::File(error)) => Some(error),
@@ -68,7 +68,7 @@ fn of_interfaces(arguments: &CaptureArguments, request: CaptureRequest) -> Resul
     }
 }
 
-/// Prints the summary; then, for nothing of it is lost, fails where not all went well.
+/// Prints the summary first, then returns the error of an incomplete outcome.
 fn summarize(
     arguments: &CaptureArguments,
     name: String,
@@ -91,7 +91,7 @@ fn summarize(
     Ok(outcome.check()?)
 }
 
-/// Prints whether this is the right port.
+/// Prints the verdict on the port.
 fn conclude(output: Output, port: &PortCheck, outcome: &Outcome) -> Result<ExitCode> {
     let findings = port.findings();
     print(&match output {

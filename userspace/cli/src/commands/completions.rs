@@ -1,4 +1,4 @@
-//! `rocescope completions`: for a shell to read.
+//! `rocescope completions`: the completion script for a shell.
 
 use crate::arguments::CompletionsArguments;
 use crate::reference;

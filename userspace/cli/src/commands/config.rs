@@ -1,4 +1,4 @@
-//! `rocescope config`: print, check or make a configuration file.
+//! `rocescope config`: print, check or generate a configuration file.
 
 use crate::arguments::ConfigAction;
 use crate::configuration::{self, SYSTEM_FILE, text};
@@ -14,8 +14,8 @@ pub(super) fn run(action: ConfigAction, named: Option<&Path>) -> Result<ExitCode
             crate::print(&text::effective(file.as_ref()))?;
         }
         ConfigAction::Check => match configuration::file(named)? {
-            Some(file) => crate::print(&format!("{} is right\n", file.path().display()))?,
-            None => bail!("there is no file: name one with --config, or write {SYSTEM_FILE}"),
+            Some(file) => crate::print(&format!("{} is valid\n", file.path().display()))?,
+            None => bail!("no configuration file: set --config, or create {SYSTEM_FILE}"),
         },
     }
     Ok(ExitCode::SUCCESS)

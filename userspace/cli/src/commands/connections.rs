@@ -1,4 +1,4 @@
-//! `rocescope connections`: what each queue pair did.
+//! `rocescope connections`: loss, reordering and latency of each queue pair.
 
 use crate::arguments::{ConnectionsArguments, Output};
 use crate::output::connections::{Report, gather, json, text};
@@ -16,7 +16,7 @@ use rocescope_pipeline::connections::ConnectionSummary;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Where the rows come from, and what came with them.
+/// The rows of a source.
 struct Found {
     connections: Vec<ConnectionRow>,
     events: Vec<EventRow>,
@@ -25,7 +25,7 @@ struct Found {
     error: Option<anyhow::Error>,
 }
 
-/// Events that tell of connections, not of windows.
+/// Kinds of events that belong to connections instead of windows.
 const KINDS: [&str; 8] = [
     "retransmission",
     "rnr_episode",
@@ -42,7 +42,7 @@ pub(super) fn run(arguments: &ConnectionsArguments) -> Result<ExitCode> {
         (Some(path), None) => (path.display().to_string(), of_file(path, arguments)?),
         (None, Some(path)) => (path.display().to_string(), of_dataset(path)?),
         (None, None) if !arguments.live.interfaces.is_empty() => of_interfaces(arguments)?,
-        _ => bail!("name a capture file with --read, an interface with --interface, or a dataset"),
+        _ => bail!("no input: set --read or --interface, or name a dataset"),
     };
     let mut events = found.events;
     events.retain(|event| KINDS.contains(&&*event.kind));
@@ -56,7 +56,7 @@ pub(super) fn run(arguments: &ConnectionsArguments) -> Result<ExitCode> {
         connections: &connections,
         events: &events,
         summary: found.summary,
-        most: arguments.measure.top,
+        max_rows: arguments.measure.top,
     };
     crate::print(&match arguments.output {
         Output::Json => json(&report),
@@ -91,14 +91,14 @@ fn of_file(path: &Path, arguments: &ConnectionsArguments) -> Result<Found> {
     progress.done();
     let error = match ended {
         Ok(()) => None,
-        // What was seen before the input broke is worth as much as ever.
+        // Results from before the input error are still valid.
         Err(EngineError::File(error)) => Some(error.into()),
         Err(error) => return Err(error.into()),
     };
     Ok(Found::of(session.finish()?, error))
 }
 
-/// What passes the interfaces until something ends it; and their names.
+/// Captures until something ends it; returns the names of the interfaces too.
 fn of_interfaces(arguments: &ConnectionsArguments) -> Result<(String, Found)> {
     let request = requests::connections(arguments)?;
     let capture = LiveCapture::open(request, Signals::install()?, reload()?, notices())?;

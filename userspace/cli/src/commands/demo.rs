@@ -1,4 +1,4 @@
-//! `rocescope demo`: the whole path at work, without privileges or input.
+//! `rocescope demo`: the whole pipeline, without privileges or input.
 
 use crate::arguments::DemoArguments;
 use crate::output::{Source, text};
@@ -18,36 +18,36 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// Recorded from the soft-RoCE driver of Linux: a server that posts its receives late, so that it
-/// answers RNR NAKs, and a client that goes back and gives up.
+/// Recorded from the soft-RoCE driver of Linux: a server that posts its receives late answers with
+/// RNR NAKs, and a client that goes back and gives up.
 const CAPTURE: &[u8] = include_bytes!("../../assets/rnr_nak.pcap");
 const CAPTURE_NAME: &str = "rnr_nak.pcap";
 const SCENARIO_NAME: &str = "demo.toml";
 const SEED: u64 = 1;
-/// The capture points of the demo: a run replaces what these have written, and nothing else.
+/// The observers of the demo: a run replaces only their segments.
 const OBSERVERS: [&str; 2] = ["soft-roce", "scenario"];
 
 pub(super) fn run(arguments: &DemoArguments) -> Result<ExitCode> {
     let out = &arguments.out;
     remove_earlier(out)?;
 
-    crate::print("A capture of real traffic: a receiver that is not ready\n\n")?;
+    crate::print("A capture of real traffic with a receiver that is not ready:\n\n")?;
     let mut session = session(out, OBSERVERS[0], CAPTURE_NAME)?;
     let mut reader = FrameReader::new(CAPTURE).context(CAPTURE_NAME)?;
     replay::replay(&mut reader, &mut session, &Signals::install()?, |_| {})?;
     finish(session, CAPTURE_NAME, out)?;
 
-    crate::print("\nA generated scenario: elephants, mice, some loss, some congestion\n\n")?;
+    crate::print("\nA generated scenario with elephants, mice, loss and congestion:\n\n")?;
     let scenario = Scenario::parse(generate::DEMO).context(SCENARIO_NAME)?;
     let mut session = self::session(out, OBSERVERS[1], SCENARIO_NAME)?;
     play(&scenario, &mut session)?;
     finish(session, SCENARIO_NAME, out)?;
 
     crate::print(&format!(
-        "\nBoth are in {0} now. DuckDB reads it:\n\n  \
+        "\nThe dataset of both is in {0}. Query it with DuckDB:\n\n  \
          duckdb -c \"SELECT observer, opcode, sum(packets) AS packets FROM \
          read_parquet('{0}/opcodes/**/*.parquet') GROUP BY ALL ORDER BY packets DESC\"\n\n\
-         Next: `rocescope capture -r FILE --out DIR` with a capture of yours.\n",
+         Next: `rocescope capture -r FILE --out DIR` with your own capture.\n",
         out.display()
     ))?;
     Ok(ExitCode::SUCCESS)
@@ -104,7 +104,7 @@ fn finish(session: Session, name: &str, out: &Path) -> Result<()> {
     crate::print(&text::summary(&source, &outcome))
 }
 
-/// Removes the segments of an earlier demo, and nothing else that may lie there.
+/// Removes only the segments of an earlier demo.
 fn remove_earlier(out: &Path) -> Result<()> {
     if !out.is_dir() {
         return Ok(());

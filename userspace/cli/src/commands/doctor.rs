@@ -1,4 +1,4 @@
-//! `rocescope doctor`: what stands in the way of a capture, and what mends it.
+//! `rocescope doctor`: what prevents a capture, and how to fix it.
 
 use crate::arguments::{DoctorArguments, Output};
 use anyhow::{Context, Result};
@@ -51,7 +51,7 @@ fn text(findings: &[Finding]) -> String {
     for finding in findings {
         if finding.interface != interface {
             interface.clone_from(&finding.interface);
-            // Writing into a string does not fail.
+            // Writing to a string cannot fail.
             let _ = writeln!(out, "\n{}", interface.as_deref().unwrap_or_default());
         }
         let (level, topic) = (finding.level.name(), finding.topic);

@@ -1,4 +1,4 @@
-//! `rocescope extract`: the frames that a filter wants.
+//! `rocescope extract`: the frames that match a filter.
 
 use crate::arguments::ExtractArguments;
 use crate::progress::Progress;
@@ -12,7 +12,7 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Frames between two looks at the progress bar and at the signals.
+/// Frames between two updates of the progress bar and checks of signals.
 const STRIDE: u64 = 4_096;
 
 pub(super) fn run(arguments: &ExtractArguments) -> Result<ExitCode> {
@@ -25,7 +25,7 @@ pub(super) fn run(arguments: &ExtractArguments) -> Result<ExitCode> {
     let place = |path: &Path| path.canonicalize().ok();
     ensure!(
         place(to).is_none() || place(from) != place(to),
-        "{} would be written over itself",
+        "{} is both input and output",
         from.display()
     );
     let out: Box<dyn Write> = if to == Path::new("-") {
@@ -37,7 +37,7 @@ pub(super) fn run(arguments: &ExtractArguments) -> Result<ExitCode> {
     let mut writer = PcapNgWriter::new(BufWriter::new(out)).with_context(written)?;
 
     let (mut frames, mut wanted) = (0, 0);
-    // What was found before the input broke is worth as much as ever.
+    // Results from before the input error are still valid.
     let ended = loop {
         if frames % STRIDE == 0 {
             if signals.ended() {
@@ -62,7 +62,7 @@ pub(super) fn run(arguments: &ExtractArguments) -> Result<ExitCode> {
     };
     progress.done();
     writer.finish().with_context(written)?;
-    eprintln!("{wanted} of {frames} frames are in {}", to.display());
+    eprintln!("wrote {wanted} of {frames} frames to {}", to.display());
     ended.with_context(|| from.display().to_string())?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,4 +1,4 @@
-//! `rocescope merge`: the datasets of several boxes as one, window by window.
+//! `rocescope merge`: merges the datasets of several boxes, window by window.
 
 use crate::arguments::MergeArguments;
 use anyhow::{Context, Result, bail, ensure};
@@ -19,7 +19,7 @@ pub(super) fn run(arguments: &MergeArguments) -> Result<ExitCode> {
     for root in &arguments.datasets {
         ensure!(
             !same(root, out),
-            "{} is to be read and written at once",
+            "{} is both input and output",
             root.display()
         );
         let found = rocescope_store::open(root)?;
@@ -30,7 +30,7 @@ pub(super) fn run(arguments: &MergeArguments) -> Result<ExitCode> {
         if !found.open.is_empty() {
             let root = root.display();
             notes.push_str(&format!(
-                "left     the open segments in {root}: they are being written, or wait for `rocescope repair`\n"
+                "left     open segments in {root}: in use, or need `rocescope repair`\n"
             ));
         }
         scans.push(found);
@@ -49,7 +49,7 @@ pub(super) fn run(arguments: &MergeArguments) -> Result<ExitCode> {
     hand_on::<EventRow>(&scans, &mut writer, |row| {
         row.observer.clone_from(&observer);
     })?;
-    // Their numbers are those of one capture point: they keep its name, or they would clash.
+    // Connection numbers are unique for each observer, so these rows keep its name.
     hand_on::<ConnectionRow>(&scans, &mut writer, |_| {})?;
     let target = Target {
         observer,
@@ -73,7 +73,7 @@ pub(super) fn run(arguments: &MergeArguments) -> Result<ExitCode> {
 fn same(one: &Path, other: &Path) -> bool {
     match (one.canonicalize(), other.canonicalize()) {
         (Ok(one), Ok(other)) => one == other,
-        // What is not there yet is not the other.
+        // A path that does not exist yet differs from the other.
         _ => false,
     }
 }
@@ -90,7 +90,7 @@ fn parameters(scans: &[Scan]) -> Result<Parameters> {
                 .with_context(|| segment.path.display().to_string())?,
         }
     }
-    joined.context("no dataset has a segment")
+    joined.context("the datasets have no segments")
 }
 
 fn origin(arguments: &MergeArguments) -> [(String, String); 2] {
@@ -102,9 +102,9 @@ fn origin(arguments: &MergeArguments) -> [(String, String); 2] {
     ]
 }
 
-/// Hands the rows of a table on, one by one, as `change` leaves them.
+/// Copies the rows of a table, each after `change`.
 ///
-/// These go first: the store promises that a window in `windows` is whole in every table.
+/// These tables come first: the store guarantees that a window in `windows` is complete in every table.
 fn hand_on<R: Row>(scans: &[Scan], writer: &mut Writer, change: impl Fn(&mut R)) -> Result<()> {
     for rows in Rows::<R>::of(scans).columns(|_| true).batches() {
         let mut rows = rows?;
@@ -114,14 +114,14 @@ fn hand_on<R: Row>(scans: &[Scan], writer: &mut Writer, change: impl Fn(&mut R))
     Ok(())
 }
 
-/// Merges window after window; how many.
+/// Merges window by window; returns their number.
 fn windows(scans: &[Scan], target: &Target, writer: &mut Writer) -> Result<u64> {
     let mut windows = Rows::<WindowRow>::of(scans).columns(|_| true).timeline()?;
     let mut flows = Rows::<FlowRow>::of(scans).columns(|_| true).timeline()?;
     let mut opcodes = Rows::<OpcodeRow>::of(scans).columns(|_| true).timeline()?;
     let mut merged = 0;
     while let Some(start_ns) = windows.next_ns() {
-        // By dataset and capture point.
+        // By dataset and observer.
         let mut parts: BTreeMap<(usize, String), Part> = BTreeMap::new();
         for (dataset, row) in windows.take(start_ns)? {
             let part = parts

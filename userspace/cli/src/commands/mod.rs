@@ -1,4 +1,4 @@
-//! One file a subcommand.
+//! One file for each subcommand.
 
 mod capture;
 mod collect;
@@ -23,10 +23,10 @@ use crate::arguments::{Arguments, Command};
 use anyhow::Result;
 use std::process::ExitCode;
 
-/// Runs what the command line asks for.
+/// Runs the subcommand.
 ///
 /// # Errors
-/// What the user has to know, in one line.
+/// What failed, in one line.
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     match &arguments.command {
         Command::Capture(arguments) => capture::run(arguments),

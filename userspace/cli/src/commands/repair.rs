@@ -1,4 +1,4 @@
-//! `rocescope repair`: seals what a killed capture left.
+//! `rocescope repair`: seals the journals that a killed capture left.
 
 use crate::arguments::RepairArguments;
 use anyhow::{Result, ensure};
@@ -14,15 +14,18 @@ pub(super) fn run(arguments: &RepairArguments) -> Result<ExitCode> {
         let (path, rows) = (segment.path.display(), segment.rows);
         writeln!(
             text,
-            "sealed   {path}: {rows} rows, {} torn bytes dropped",
+            "sealed   {path}: {rows} rows, {} incomplete bytes dropped",
             segment.torn_bytes
         )?;
     }
     for path in &repaired.removed {
-        writeln!(text, "removed  {}: no whole window in it", path.display())?;
+        writeln!(text, "removed  {}: no complete window", path.display())?;
     }
     for observer in &repaired.busy {
-        writeln!(text, "left     what a living process writes as {observer}")?;
+        writeln!(
+            text,
+            "left     journals of {observer}: in use by a running process"
+        )?;
     }
     for unreadable in &repaired.unreadable {
         writeln!(

@@ -1,7 +1,7 @@
-//! `rocescope report`: a dataset summed up.
+//! `rocescope report`: summarizes a dataset.
 //!
-//! Segments are read one after another, in the order of their windows, and rows are dropped once
-//! they are counted: what stays is what `rocescope_report` bounds.
+//! Segments are read one after another, in the order of their windows, and rows are dropped after
+//! they are counted, so `rocescope_report` bounds the memory.
 
 use super::diagnose::analyzer_of;
 use crate::arguments::{ReportArguments, ReportOutput, ReportTable};
@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
-/// A connection writes its next row within a minute; its last one may come later.
+/// A connection writes its next row within a minute; its last row may be later.
 const CONNECTIONS_NS: i64 = 3_600_000_000_000;
 
 pub(super) fn run(arguments: &ReportArguments) -> Result<ExitCode> {
@@ -77,7 +77,7 @@ const fn table(table: ReportTable) -> csv::Table {
     }
 }
 
-/// Columns of the terminal, if standard output is one.
+/// Columns of the terminal, if standard output is a terminal.
 fn terminal_width() -> Option<usize> {
     let out = std::io::stdout();
     if !out.is_terminal() {
@@ -87,7 +87,7 @@ fn terminal_width() -> Option<usize> {
     Some(size.ws_col.into()).filter(|width| *width > 0)
 }
 
-/// Reads what the scope may need.
+/// Reads the rows of the scope.
 fn collect(found: &Scan, scope: Scope, origin: Origin) -> Result<Report> {
     let time = TimeRange {
         from: scope.from,
@@ -96,9 +96,9 @@ fn collect(found: &Scan, scope: Scope, origin: Origin) -> Result<Report> {
     let observer = scope.observer.clone();
     let observer = observer.as_deref();
     let mut collector = Collector::new(scope)?;
-    let mut windows = seen::<WindowRow>(found, observer, time).timeline()?;
-    let mut flows = seen::<FlowRow>(found, observer, time).timeline()?;
-    let mut opcodes = seen::<OpcodeRow>(found, observer, time).timeline()?;
+    let mut windows = selected::<WindowRow>(found, observer, time).timeline()?;
+    let mut flows = selected::<FlowRow>(found, observer, time).timeline()?;
+    let mut opcodes = selected::<OpcodeRow>(found, observer, time).timeline()?;
     while let Some(start_ns) = windows.next_ns() {
         collector.window(
             &rows(windows.take(start_ns)?),
@@ -106,17 +106,17 @@ fn collect(found: &Scan, scope: Scope, origin: Origin) -> Result<Report> {
             &rows(opcodes.take(start_ns)?),
         );
     }
-    for rows in seen::<EventRow>(found, observer, time).batches() {
+    for rows in selected::<EventRow>(found, observer, time).batches() {
         collector.events(rows?);
     }
     let later = time.extended(CONNECTIONS_NS);
-    for rows in seen::<ConnectionRow>(found, observer, later).batches() {
+    for rows in selected::<ConnectionRow>(found, observer, later).batches() {
         collector.connections(rows?);
     }
-    for rows in seen::<ProbeRow>(found, observer, time).batches() {
+    for rows in selected::<ProbeRow>(found, observer, time).batches() {
         collector.probes(&rows?);
     }
-    // Of several analyses one: they are of the same probes, and of all hosts.
+    // One analyzer of several: all of them cover the same probes of all hosts.
     let analyzer = analyzer_of(found);
     let analyzer = analyzer.as_deref();
     let analyses = found.select::<SlaRow>().within(time);
@@ -134,8 +134,8 @@ fn collect(found: &Scan, scope: Scope, origin: Origin) -> Result<Report> {
     Ok(collector.finish(origin))
 }
 
-/// The rows of a table that an observer, or any, wrote in this time.
-fn seen<'a, R: Row>(found: &'a Scan, observer: Option<&str>, time: TimeRange) -> Rows<'a, R> {
+/// The rows of a table in this time range, of one observer or of all.
+fn selected<'a, R: Row>(found: &'a Scan, observer: Option<&str>, time: TimeRange) -> Rows<'a, R> {
     found.select().within(time).observers(observer)
 }
 
@@ -166,7 +166,7 @@ fn origin(arguments: &ReportArguments, found: &Scan) -> Origin {
     }
 }
 
-/// Says which capture points there are instead.
+/// The error for an unknown observer, with the known ones.
 fn unknown(observer: &str, found: &Scan) -> Result<()> {
     let names = found.segments.iter();
     let names: BTreeSet<&str> = names.filter_map(|s| s.footer(footer::OBSERVER)).collect();
@@ -175,7 +175,7 @@ fn unknown(observer: &str, found: &Scan) -> Result<()> {
     }
     let names: Vec<&str> = names.into_iter().take(collect::MAX_NAMES).collect();
     bail!(
-        "no capture point is called {observer}; there are: {}",
+        "unknown observer {observer}; the dataset has {}",
         names.join(", ")
     );
 }

@@ -1,4 +1,4 @@
-//! `rocescope restore-vlan-offload`, which a capture starts beside itself.
+//! `rocescope restore-vlan-offload`, started by a capture.
 
 use crate::arguments::RestoreVlanOffloadArguments;
 use anyhow::Result;

@@ -12,10 +12,10 @@ use std::path::{Path, PathBuf};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// What is wrong with a configuration file.
+/// Why a configuration file is invalid.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("{}: {error}", path.display())]
     Io {
         /// The file.
@@ -23,14 +23,14 @@ pub enum FileError {
         /// Why.
         error: io::Error,
     },
-    /// Something in it.
+    /// A line is invalid.
     #[error("{}:{line}: {message}", path.display())]
     At {
         /// The file.
         path: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// What, in one sentence.
+        /// What is wrong.
         message: String,
     },
 }
@@ -38,25 +38,25 @@ pub enum FileError {
 /// A value of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
-    /// What the option is given; several for an option that may be given several times.
+    /// The values of the option; several if the option is repeatable.
     pub values: Vec<String>,
     /// The line, from 1.
     pub line: usize,
 }
 
-/// A configuration file in which all is right.
+/// A valid configuration file.
 #[derive(Clone, Debug)]
 pub struct ConfigurationFile {
     path: PathBuf,
-    /// By command and option. What stands above the first table is there for every command.
+    /// By command and option. Settings above the first table are present for every command.
     settings: BTreeMap<(String, String), Setting>,
 }
 
 impl ConfigurationFile {
-    /// Reads a file; every key must be known and every value fit its option.
+    /// Reads a file; every key must be known and every value valid for its option.
     ///
     /// # Errors
-    /// The first that is not so.
+    /// The first invalid key or value.
     pub fn read(path: &Path) -> Result<Self, FileError> {
         let text = fs::read_to_string(path).map_err(|error| FileError::Io {
             path: path.into(),
@@ -65,7 +65,7 @@ impl ConfigurationFile {
         Self::parse(path, &text)
     }
 
-    /// As [`read`](Self::read), of a text that is there already.
+    /// Parses `text` as [`read`](Self::read) does.
     ///
     /// # Errors
     /// Those of [`read`](Self::read).
@@ -80,11 +80,11 @@ impl ConfigurationFile {
             path: path.into(),
             settings: reader.settings,
         };
-        file.try_values()?;
+        file.check_values()?;
         Ok(file)
     }
 
-    /// Where it lies.
+    /// The path of the file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -96,14 +96,14 @@ impl ConfigurationFile {
         Some(&self.setting(command, option)?.values)
     }
 
-    /// The values of an option, and where they stand.
+    /// The values of an option, and their line.
     #[must_use]
     pub fn setting(&self, command: &str, option: &str) -> Option<&Setting> {
         self.settings.get(&(command.into(), option.into()))
     }
 
-    /// Gives every value to its option, as the command line would.
-    fn try_values(&self) -> Result<(), FileError> {
+    /// Parses every value as its option does on the command line.
+    fn check_values(&self) -> Result<(), FileError> {
         for ((name, option), setting) in &self.settings {
             for value in &setting.values {
                 let line = if value == "true" && flag(name, option) {
@@ -111,18 +111,18 @@ impl ConfigurationFile {
                 } else {
                     format!("--{option}={value}")
                 };
-                let tried = command(None).try_get_matches_from(["rocescope", name, &line]);
-                let Err(error) = tried else { continue };
+                let parsed = command(None).try_get_matches_from(["rocescope", name, &line]);
+                let Err(error) = parsed else { continue };
                 let wrong = matches!(
                     error.kind(),
                     ErrorKind::InvalidValue | ErrorKind::ValueValidation
                 );
-                // Variables of the environment are tried too, and may be what is wrong.
+                // Environment variables are parsed too; ignore errors about them.
                 if wrong && is_about(&error, option) {
                     return Err(FileError::At {
                         path: self.path.clone(),
                         line: setting.line,
-                        message: sentence(&error),
+                        message: message_of(&error),
                     });
                 }
             }
@@ -139,8 +139,8 @@ fn is_about(error: &clap::Error, option: &str) -> bool {
     argument.and_then(|long| long.strip_prefix("--")) == Some(option)
 }
 
-/// What clap says, without its prefix and its advice on help.
-fn sentence(error: &clap::Error) -> String {
+/// The message of clap, without its prefix and its hint on `--help`.
+fn message_of(error: &clap::Error) -> String {
     let text = error.to_string();
     let text = text.strip_prefix("error: ").unwrap_or(&text);
     let text = text
@@ -192,7 +192,7 @@ impl Reader<'_> {
             let span = error.span().unwrap_or(0..0);
             self.error(span, error.message().to_owned())
         })?;
-        // What stands for all commands first, so that a command's own table wins.
+        // Common settings first, so that a command's own table overrides them.
         let (tables, common): (Vec<_>, Vec<_>) = table
             .get_ref()
             .iter()
@@ -204,7 +204,7 @@ impl Reader<'_> {
             let name: &str = key.get_ref();
             if !COMMANDS.contains(&name) {
                 let near = nearest(name, COMMANDS);
-                return Err(self.unknown(key.span(), name, "no table", near));
+                return Err(self.unknown(key.span(), name, "table", near));
             }
             let options: Vec<Arg> = options(name).collect();
             let entries = value.get_ref().as_table().into_iter().flatten();
@@ -216,7 +216,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// A value above the first table: for every command that has the option.
+    /// Sets a value above the first table for every command that has the option.
     fn common(
         &mut self,
         key: &Spanned<std::borrow::Cow<'_, str>>,
@@ -244,15 +244,15 @@ impl Reader<'_> {
         options
             .iter()
             .find(|option| option.get_long() == Some(name))
-            .ok_or_else(|| self.unknown(key.span(), name, "no setting", nearest(name, known)))
+            .ok_or_else(|| self.unknown(key.span(), name, "setting", nearest(name, known)))
     }
 
     fn unknown(&self, span: Range<usize>, name: &str, what: &str, near: Option<&str>) -> FileError {
         let hint = match near {
-            Some(near) => format!("; `{near}` is near"),
-            None => "; `rocescope config template` shows all there are".into(),
+            Some(near) => format!("; did you mean `{near}`?"),
+            None => "; `rocescope config template` lists all settings".into(),
         };
-        self.error(span, format!("{what} is called `{name}`{hint}"))
+        self.error(span, format!("unknown {what} `{name}`{hint}"))
     }
 
     fn set(
@@ -262,7 +262,8 @@ impl Reader<'_> {
         value: &Spanned<DeValue<'_>>,
     ) -> Result<(), FileError> {
         let name = option.get_long().unwrap_or_default();
-        let wrong = |message: &str| Err(self.error(value.span(), format!("`{name}` is {message}")));
+        let wrong =
+            |message: &str| Err(self.error(value.span(), format!("`{name}` must be {message}")));
         let values = match value.get_ref() {
             DeValue::Boolean(true) if is_flag(option) => vec!["true".into()],
             DeValue::Boolean(false) if is_flag(option) => vec![],
@@ -272,13 +273,13 @@ impl Reader<'_> {
                     values.iter().map(|value| scalar(value.get_ref())).collect();
                 match values {
                     Some(values) => values,
-                    None => return wrong("a list of texts or numbers"),
+                    None => return wrong("a list of strings or numbers"),
                 }
             }
             value => match scalar(value) {
                 Some(value) => vec![value],
-                None if is_list(option) => return wrong("a text, a number, or a list of them"),
-                None => return wrong("a text or a number"),
+                None if is_list(option) => return wrong("a string, a number, or a list of them"),
+                None => return wrong("a string or a number"),
             },
         };
         let line = self.line(value.span());
@@ -291,7 +292,7 @@ impl Reader<'_> {
     }
 }
 
-/// A text or a number as it would stand on the command line.
+/// A string or a number, as written on the command line.
 fn scalar(value: &DeValue<'_>) -> Option<String> {
     match value {
         DeValue::String(text) => Some(text.to_string()),

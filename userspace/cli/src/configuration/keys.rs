@@ -1,48 +1,48 @@
-//! Which options can be set, under which names.
+//! Which options a configuration file or the environment can set, and their names.
 
 use super::file::ConfigurationFile;
 use crate::Arguments;
 use clap::builder::BoolishValueParser;
 use clap::{Arg, ArgAction, Command, CommandFactory};
 
-/// Commands whose options can be set.
+/// Commands with options that can be set.
 pub const COMMANDS: [&str; 5] = ["capture", "collect", "connections", "probe", "top"];
 
-/// Options that belong to one call: what to read, and what to say of it.
-const OF_A_CALL: [&str; 9] = [
+/// Options of a single invocation: input and output.
+const PER_INVOCATION: [&str; 9] = [
     "config", "read", "help", "version", "output", "at", "once", "windows", "table",
 ];
 
-/// What the names of variables begin with.
+/// Prefix of the environment variables.
 pub const PREFIX: &str = "ROCESCOPE_";
 
-/// Whether an option can be set.
+/// Whether a configuration file or the environment can set an option.
 #[must_use]
 pub fn is_settable(argument: &Arg) -> bool {
     let long = argument.get_long();
-    !argument.is_positional() && long.is_some_and(|long| !OF_A_CALL.contains(&long))
+    !argument.is_positional() && long.is_some_and(|long| !PER_INVOCATION.contains(&long))
 }
 
-/// Whether it is there or not, and has no value.
+/// Whether it is a flag without a value.
 #[must_use]
 pub fn is_flag(argument: &Arg) -> bool {
     matches!(argument.get_action(), ArgAction::SetTrue)
 }
 
-/// Whether it may be given several times.
+/// Whether it is repeatable.
 #[must_use]
 pub fn is_list(argument: &Arg) -> bool {
     matches!(argument.get_action(), ArgAction::Append)
 }
 
-/// Variable of the environment that sets an option.
+/// The environment variable that sets an option.
 #[must_use]
 pub fn variable(argument: &Arg) -> String {
     let long = argument.get_long().unwrap_or_default();
     format!("{PREFIX}{}", long.replace('-', "_").to_uppercase())
 }
 
-/// The command line, over the environment, over `file`.
+/// The command with the layers: command line over environment over `file`.
 #[must_use]
 pub fn command(file: Option<&ConfigurationFile>) -> Command {
     Arguments::command().mut_subcommands(|command| {
@@ -74,7 +74,7 @@ fn layered(argument: Arg, command: &str, file: Option<&ConfigurationFile>) -> Ar
         .and_then(|long| file?.values(command, long))
         .map(<[String]>::to_vec);
     match values {
-        // What has a default is not to be asked for.
+        // An option with a default is not required.
         Some(values) => argument.required(false).default_values(values),
         None => argument,
     }

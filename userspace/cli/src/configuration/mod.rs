@@ -1,17 +1,16 @@
 //! The layers below the command line: environment, file, defaults.
 //!
-//! There is one definition of an option, its place in [`Arguments`]. Every long option of the
-//! commands in [`keys::COMMANDS`] is also a key of the configuration file, in the table of its
-//! command or, for all commands that have it, above the first table; and a variable of the
-//! environment, `ROCESCOPE_` and its name. A value of the file becomes the option's default, so
-//! the command line and the environment win without more ado, and a wrong value is refused by
-//! whatever reads the option.
+//! Every option is defined once, in [`Arguments`]. Every long option of the commands in
+//! [`keys::COMMANDS`] is also a key of the configuration file, in the table of its command or,
+//! for all commands that have it, above the first table; and an environment variable,
+//! `ROCESCOPE_` and its name. A value in the file becomes the option's default, so the command
+//! line and the environment override it, and the parser of the option rejects an invalid value.
 //!
 //! | module | what it does |
 //! |---|---|
-//! | [`keys`] | which options can be set, under which names |
+//! | [`keys`] | which options can be set, and their names |
 //! | [`mod@file`] | a configuration file, with the line of every value |
-//! | [`text`] | settings as TOML: the template, and what stands |
+//! | [`text`] | settings as TOML: the template, and the settings in effect |
 
 pub mod file;
 pub mod keys;
@@ -28,16 +27,16 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-/// The file that is read where none is named.
+/// The default configuration file.
 pub const SYSTEM_FILE: &str = "/etc/rocescope/rocescope.toml";
 
-/// Why there are no arguments.
+/// Why the arguments are invalid.
 #[derive(Debug, thiserror::Error)]
 pub enum ArgumentsError {
-    /// The command line or the environment; also a request for help.
+    /// An error in the command line or the environment; also a request for help.
     #[error(transparent)]
     CommandLine(#[from] clap::Error),
-    /// The configuration file.
+    /// An error in the configuration file.
     #[error(transparent)]
     File(#[from] file::FileError),
 }
@@ -45,7 +44,7 @@ pub enum ArgumentsError {
 /// The arguments: command line over environment over file over defaults.
 ///
 /// # Errors
-/// The first thing that is wrong.
+/// The first error.
 pub fn arguments(line: Vec<OsString>) -> Result<Arguments, ArgumentsError> {
     let matches = matches(line)?;
     let arguments = Arguments::from_arg_matches(&matches)?;
@@ -58,25 +57,24 @@ pub fn arguments(line: Vec<OsString>) -> Result<Arguments, ArgumentsError> {
     }
 }
 
-/// What clap cannot require, for it may stand in a file. It is misuse all the same, and the exit code says
-/// so: a service that was not told its interface is not to be started again and again.
+/// Options that clap cannot require, because a file may set them. Their absence is a usage error with exit
+/// code 2, so systemd does not restart a service without an interface forever.
 fn missing(command: &Command, matches: &ArgMatches) -> Option<String> {
     match command {
         Command::Capture(capture)
             if capture.read.is_none() && capture.live.interfaces.is_empty() =>
         {
-            let missing =
-                "nothing to capture from: name a file with --read or an interface with --interface";
+            let missing = "nothing to capture from: set --interface or --read";
             Some(missing.to_owned())
         }
         Command::Capture(capture) if capture.recorder.keep_frames.is_none() => {
             let idle = idle_recorder_option(matches)?;
             Some(format!(
-                "--{idle} does nothing without --keep-frames SECONDS"
+                "--{idle} has no effect without --keep-frames SECONDS"
             ))
         }
         Command::Probe(probe) if probe.interfaces.is_empty() && !probe.all => {
-            let missing = "nothing to probe between: name NICs with --interface, or take --all";
+            let missing = "nothing to probe between: set --interface or --all";
             Some(missing.to_owned())
         }
         Command::Probe(probe) => probe.send.missing(),
@@ -84,26 +82,26 @@ fn missing(command: &Command, matches: &ArgMatches) -> Option<String> {
     }
 }
 
-/// An option of the flight recorder that was asked for in this call. A file may hold it in reserve.
+/// An option of the flight recorder from the command line or environment. In a file it is harmless.
 fn idle_recorder_option(matches: &ArgMatches) -> Option<String> {
     let (command, matches) = matches.subcommand()?;
-    let asked = |option: &clap::Arg| {
+    let explicit = |option: &clap::Arg| {
         let source = matches.value_source(option.get_id().as_str());
-        let asked = matches!(
+        let is_explicit = matches!(
             source,
             Some(ValueSource::CommandLine | ValueSource::EnvVariable)
         );
-        let long = option.get_long().filter(|_| asked)?;
+        let long = option.get_long().filter(|_| is_explicit)?;
         long.starts_with("keep-frames-").then(|| long.to_owned())
     };
-    file::options(command).find_map(|option| asked(&option))
+    file::options(command).find_map(|option| explicit(&option))
 }
 
-/// What every option that can be set has, by its name: the values as they were written.
+/// The raw values in effect of every option that can be set, by name.
 ///
 /// # Errors
 /// Those of [`arguments`].
-pub fn standing(line: Vec<OsString>) -> Result<BTreeMap<String, Vec<OsString>>, ArgumentsError> {
+pub fn effective(line: Vec<OsString>) -> Result<BTreeMap<String, Vec<OsString>>, ArgumentsError> {
     let matches = matches(line)?;
     let Some((command, matches)) = matches.subcommand() else {
         return Ok(BTreeMap::new());
@@ -116,7 +114,7 @@ pub fn standing(line: Vec<OsString>) -> Result<BTreeMap<String, Vec<OsString>>, 
     Ok(file::options(command).filter_map(value).collect())
 }
 
-/// Sentences about variables that look as if they set something, and do not.
+/// Warnings about environment variables with our prefix that set no option.
 pub fn unknown_variables(names: impl Iterator<Item = OsString>) -> Vec<String> {
     let mut known: Vec<String> = keys::COMMANDS
         .into_iter()
@@ -126,39 +124,39 @@ pub fn unknown_variables(names: impl Iterator<Item = OsString>) -> Vec<String> {
     known.push(FILE_VARIABLE.into());
     let names = names.filter_map(|name| name.into_string().ok());
     let unknown = names.filter(|name| name.starts_with(keys::PREFIX) && !known.contains(name));
-    let sentence = |name: String| {
+    let warning = |name: String| {
         let hint = match nearest(&name, known.iter().map(String::as_str)) {
-            Some(near) => format!("; {near} is near"),
-            None => "; `rocescope config template` shows all settings".into(),
+            Some(near) => format!("; did you mean {near}?"),
+            None => "; `rocescope config template` lists all settings".into(),
         };
-        format!("the environment has {name}, which sets nothing{hint}")
+        format!("unknown environment variable {name}{hint}")
     };
-    unknown.map(sentence).collect()
+    unknown.map(warning).collect()
 }
 
 fn matches(line: Vec<OsString>) -> Result<ArgMatches, ArgumentsError> {
-    let asked = Arguments::command()
+    let parsed = Arguments::command()
         .ignore_errors(true)
         .try_get_matches_from(&line)
         .ok();
-    // A file that is wrong must not keep anybody from checking it, or from help.
-    let file = match &asked {
-        Some(asked)
+    // An invalid file must not prevent `config check` or `--help`.
+    let file = match &parsed {
+        Some(parsed)
             if keys::COMMANDS
                 .iter()
-                .any(|name| asked.subcommand_name() == Some(name)) =>
+                .any(|name| parsed.subcommand_name() == Some(name)) =>
         {
-            file(asked.get_one::<PathBuf>("config").map(PathBuf::as_path))?
+            file(parsed.get_one::<PathBuf>("config").map(PathBuf::as_path))?
         }
         _ => None,
     };
     Ok(keys::command(file.as_ref()).try_get_matches_from(line)?)
 }
 
-/// The configuration file: the one that is named, else the system's, where there is one.
+/// The named configuration file, or the system's if it exists.
 ///
 /// # Errors
-/// It cannot be read, or something in it is wrong.
+/// The file is unreadable or invalid.
 pub fn file(named: Option<&Path>) -> Result<Option<ConfigurationFile>, file::FileError> {
     match named {
         Some(path) => ConfigurationFile::read(path).map(Some),

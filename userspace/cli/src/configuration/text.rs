@@ -1,4 +1,4 @@
-//! Settings as TOML: the template, and what stands.
+//! Settings as TOML: the template, and the settings in effect.
 
 use super::file::{ConfigurationFile, options};
 use super::keys::{COMMANDS, is_flag, is_list, variable};
@@ -10,9 +10,9 @@ use std::fmt::Write;
 #[must_use]
 pub fn template() -> String {
     let mut out = String::from(
-        "# Configuration of rocescope. A setting is the long option of the same name; one that stands
-# above the first table is for every command that has it. The command line wins over variables
-# of the environment (ROCESCOPE_ and the name: ROCESCOPE_WINDOW), and these over this file.
+        "# Configuration of rocescope. A setting has the name of the long option. A setting above the
+# first table applies to every command that has the option. The command line overrides environment
+# variables (ROCESCOPE_ and the name: ROCESCOPE_WINDOW), and these override this file.
 ",
     );
     for command in COMMANDS {
@@ -31,15 +31,15 @@ pub fn template() -> String {
     out
 }
 
-/// Every setting as it stands, and where it comes from.
+/// Every setting in effect, and its source.
 #[must_use]
 pub fn effective(file: Option<&ConfigurationFile>) -> String {
     let mut out = String::new();
     for command in COMMANDS {
         let _ = writeln!(out, "{}[{command}]", if out.is_empty() { "" } else { "\n" });
         for option in options(command) {
-            let (values, source) = standing(command, &option, file);
-            // A key is not for whoever looks over a shoulder; the file that holds it may be named.
+            let (values, source) = in_effect(command, &option, file);
+            // Hide the key; the path of a file with the key may be shown.
             let values = values.map(|values| {
                 if name(&option) == "anonymize" && !values.starts_with("\"@") {
                     "\"…\"".into()
@@ -57,8 +57,8 @@ pub fn effective(file: Option<&ConfigurationFile>) -> String {
     out
 }
 
-/// What an option has without a command line, as TOML, and where it comes from.
-fn standing(
+/// The value of an option without a command line, as TOML, and its source.
+fn in_effect(
     command: &str,
     option: &Arg,
     file: Option<&ConfigurationFile>,
@@ -97,7 +97,7 @@ fn defaults(option: &Arg) -> Vec<String> {
         .collect()
 }
 
-/// The default, or a placeholder where there is none.
+/// The default, or a placeholder if there is none.
 fn example(option: &Arg) -> String {
     let values = defaults(option);
     if is_flag(option) || !values.is_empty() {
@@ -119,13 +119,13 @@ fn toml(option: &Arg, values: &[String]) -> String {
     }
 }
 
-/// A number as it is, anything else as a TOML string.
+/// A number unchanged, anything else as a TOML string.
 fn scalar(value: &str) -> String {
     let is_number = value.parse::<i64>().is_ok()
         || (value.contains('.') && value.parse::<f64>().is_ok_and(f64::is_finite));
     if is_number {
         return value.to_owned();
     }
-    // JSON's escapes are among TOML's.
+    // TOML accepts all escapes of JSON.
     serde_json::to_string(value).unwrap_or_default()
 }

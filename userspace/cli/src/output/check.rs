@@ -1,4 +1,4 @@
-//! Whether this is the right port, as text and as JSON.
+//! The verdict on the port, as text and as JSON.
 
 use rocescope_engine::live::check::{Finding, PortCheck, verdict};
 use rocescope_model::json::{self, Object};

@@ -26,14 +26,14 @@ impl Connection {
         self.a_to_b.iter().chain(&self.b_to_a)
     }
 
-    /// Whether a direction is as the filter wants it.
+    /// Whether a direction matches the filter.
     #[must_use]
     pub fn matches(&self, filter: &RowFilter) -> bool {
         self.directions()
             .any(|row| filter.matches(std::slice::from_ref(row), 0))
     }
 
-    /// The direction that tells of both.
+    /// Any direction, for the columns that both share.
     fn either(&self) -> Option<&ConnectionRow> {
         self.directions().next()
     }
@@ -42,7 +42,7 @@ impl Connection {
         self.directions().map(|row| row.first_ns).min().unwrap_or(0)
     }
 
-    /// Packets that should not have been needed.
+    /// Lost and retransmitted packets and fatal NAKs.
     fn trouble(&self) -> u64 {
         let of = |row: &ConnectionRow| {
             row.retransmitted_packets
@@ -54,7 +54,7 @@ impl Connection {
     }
 }
 
-/// Rows put together by connection, the latest row of each direction, by the time of their first
+/// Groups rows by connection, with the latest row of each direction, sorted by the time of the first
 /// packet.
 #[must_use]
 pub fn gather(rows: Vec<ConnectionRow>) -> Vec<Connection> {
@@ -63,16 +63,16 @@ pub fn gather(rows: Vec<ConnectionRow>) -> Vec<Connection> {
         let connection = found
             .entry((row.observer.to_string(), row.connection))
             .or_default();
-        let place = if &*row.role == "b_to_a" {
+        let slot = if &*row.role == "b_to_a" {
             &mut connection.b_to_a
         } else {
             &mut connection.a_to_b
         };
-        if place
+        if slot
             .as_ref()
             .is_none_or(|known| known.time_ns <= row.time_ns)
         {
-            *place = Some(row);
+            *slot = Some(row);
         }
     }
     let mut connections: Vec<Connection> = found.into_values().collect();
@@ -80,7 +80,7 @@ pub fn gather(rows: Vec<ConnectionRow>) -> Vec<Connection> {
     connections
 }
 
-/// What is printed.
+/// The content of the output.
 #[derive(Debug)]
 pub struct Report<'a> {
     /// Name of the file or dataset.
@@ -89,13 +89,13 @@ pub struct Report<'a> {
     pub connections: &'a [Connection],
     /// Their events.
     pub events: &'a [EventRow],
-    /// What happened to the state, where it was made here.
+    /// Counters of the connection state, if it was built by this process.
     pub summary: Option<ConnectionSummary>,
-    /// Connections and events shown at most, as text.
-    pub most: usize,
+    /// Maximum number of connections and events in text.
+    pub max_rows: usize,
 }
 
-/// Columns that stand in the JSON object of the connection, not of each direction.
+/// Columns in the JSON object of the connection instead of each direction.
 const SHARED: [&str; 17] = [
     "observer",
     "time",
@@ -115,7 +115,7 @@ const SHARED: [&str; 17] = [
     "request_to_reply_ns",
     "reply_to_ready_ns",
 ];
-/// Columns that stand in `a` and `b`.
+/// Columns in the objects `a` and `b`.
 const ENDS: [&str; 6] = [
     "src",
     "dst",
@@ -186,7 +186,7 @@ fn counts(summary: &ConnectionSummary) -> Vec<(&'static str, u64)> {
 }
 
 impl<'a> ConnectionDocument<'a> {
-    /// None without a direction; `none` is the row of a direction that is not there.
+    /// `None` without a direction; `none` is the row of a missing direction.
     fn of(connection: &'a Connection, none: &'a ConnectionRow) -> Option<Self> {
         let either = connection.either()?;
         let (a, b) = (connection.a_to_b.as_ref(), connection.b_to_a.as_ref());
@@ -208,8 +208,8 @@ impl<'a> ConnectionDocument<'a> {
 }
 
 impl End {
-    fn of(sends: Option<&ConnectionRow>, hears: Option<&ConnectionRow>) -> Self {
-        let (ip, qpn) = match (sends, hears) {
+    fn of(sent: Option<&ConnectionRow>, received: Option<&ConnectionRow>) -> Self {
+        let (ip, qpn) = match (sent, received) {
             (Some(row), _) => (Some(row.src), row.src_qpn),
             (None, Some(row)) => (Some(row.dst), row.dst_qpn),
             (None, None) => (None, None),
@@ -217,13 +217,13 @@ impl End {
         Self {
             ip,
             qpn,
-            udp_src_port: sends.and_then(|row| row.udp_src_port),
-            start_psn: sends.and_then(|row| row.start_psn),
+            udp_src_port: sent.and_then(|row| row.udp_src_port),
+            start_psn: sent.and_then(|row| row.start_psn),
         }
     }
 }
 
-/// Columns that are always shown, and those that are when any row has something in them.
+/// Columns that are always shown, and those shown if any row has a value.
 const ALWAYS: [&str; 7] = [
     "service",
     "src",
@@ -255,11 +255,11 @@ const EVENTS: [&str; 8] = [
     "time", "kind", "src", "dst", "dst_qpn", "psn", "count", "detail",
 ];
 
-/// For people: connections in two lines each, those with most trouble first, then what happened.
+/// Text: connections in two lines each, those with the most problems first, then their events.
 #[must_use]
 pub fn text(report: &Report<'_>) -> String {
     let mut out = String::new();
-    // Writing into a string does not fail.
+    // Writing to a string cannot fail.
     let _ = write_text(&mut out, report);
     out
 }
@@ -291,7 +291,7 @@ fn write_text(out: &mut String, report: &Report<'_>) -> std::fmt::Result {
     )?;
     writeln!(
         out,
-        "Lost         {} before the tap, {} behind it, {} in {} gaps never filled",
+        "Lost         {} upstream of the tap, {} downstream, {} in {} gaps never filled",
         sum(|row| row.lost_before_tap_packets),
         sum(|row| row.lost_after_tap_packets),
         sum(|row| row.lost_gap_packets),
@@ -308,25 +308,25 @@ fn write_text(out: &mut String, report: &Report<'_>) -> std::fmt::Result {
     if let Some(summary) = report.summary.filter(|summary| summary.tcp_handshakes > 0) {
         writeln!(
             out,
-            "TCP          {} handshakes, {} connections could claim more than one",
+            "TCP          {} handshakes, {} connections match more than one",
             summary.tcp_handshakes, summary.tcp_ambiguous
         )?;
     }
     if let Some(summary) = report.summary.filter(|summary| summary.evicted > 0) {
         writeln!(
             out,
-            "Evicted      {} directions gave way: there were more than are followed at once",
+            "Evicted      {} directions: more were active than can be tracked at once",
             summary.evicted
         )?;
     }
     let mut shown: Vec<&Connection> = all.iter().collect();
     shown.sort_by_key(|connection| std::cmp::Reverse(connection.trouble()));
-    shown.truncate(report.most);
+    shown.truncate(report.max_rows);
     shown.sort_by_key(|connection| connection.first_ns());
     if shown.len() < all.len() {
         writeln!(
             out,
-            "\nThe {} of {} connections that lost or resent most (--top, or -o json for all)",
+            "\nThe {} of {} connections with the most losses and retransmissions (--top, or -o json for all)",
             shown.len(),
             all.len()
         )?;
@@ -341,7 +341,7 @@ fn write_text(out: &mut String, report: &Report<'_>) -> std::fmt::Result {
         out.push_str(&table(&rows, &columns));
     }
     if !report.events.is_empty() {
-        let first = &report.events[..report.events.len().min(report.most)];
+        let first = &report.events[..report.events.len().min(report.max_rows)];
         writeln!(out, "\nEvents  {} of {}", first.len(), report.events.len())?;
         out.push_str(&table(&first.to_vec(), &EVENTS));
     }

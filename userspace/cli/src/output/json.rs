@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The AETH kinds that are always there, with 0 where none was seen.
+/// The AETH kinds that are always present, with 0 if none was seen.
 const AETH: [&str; 6] = [
     "ack",
     "rnr_nak",
@@ -190,7 +190,7 @@ fn dataset<'a>(out: &'a Path, outcome: &Outcome) -> Option<DatasetDocument<'a>> 
     })
 }
 
-/// What a live capture has to say beside.
+/// The part of a live capture.
 #[derive(Serialize)]
 struct LiveDocument<'a> {
     interfaces: Vec<InterfaceDocument<'a>>,
@@ -239,7 +239,7 @@ impl<'a> LiveDocument<'a> {
     }
 }
 
-/// What the flight recorder wrote, and what it did not.
+/// What the flight recorder wrote and refused.
 #[derive(Serialize)]
 struct RecorderDocument<'a> {
     path: Cow<'a, str>,
@@ -282,7 +282,7 @@ fn time(ns: u64) -> Time {
     Time(ns.min(i64::MAX as u64) as i64)
 }
 
-/// The reasons that were met, by name.
+/// The reasons with a count, by name.
 fn reasons(names: &[&'static str], counts: &[u64]) -> Counts {
     let counts = names.iter().copied().zip(counts.iter().copied());
     counts.filter(|(_, count)| *count > 0).collect()

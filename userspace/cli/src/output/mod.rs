@@ -1,7 +1,7 @@
 //! The summary of a capture.
 //!
-//! [`text`] is for people, [`mod@json`] for programs; both say the same.
-//! [`connections`] prints what each queue pair did, either way, and `check` whether this is the right port.
+//! [`text`] and [`mod@json`] print the same content.
+//! [`connections`] prints connections, and `check` the verdict on the port, both as text or JSON.
 
 pub(crate) mod check;
 pub mod connections;
@@ -18,12 +18,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-/// What was captured, and how.
+/// The source of a capture.
 #[derive(Clone, Debug)]
 pub struct Source<'a> {
-    /// Name of the file.
+    /// Name of the file, or of the interfaces.
     pub name: String,
-    /// Where the dataset went.
+    /// Directory of the dataset.
     pub out: Option<&'a Path>,
     /// Length of a window.
     pub window: Duration,
@@ -31,11 +31,11 @@ pub struct Source<'a> {
     pub verify_icrc: bool,
     /// Why the input ended early.
     pub input_error: Option<String>,
-    /// How it was captured, where it was live.
+    /// The report of a live capture.
     pub live: Option<LiveReport>,
 }
 
-/// ACKNOWLEDGE packets by the name of their syndrome; those that the specification names first.
+/// ACKNOWLEDGE packets by the name of their syndrome.
 fn aeth(summary: &Summary) -> BTreeMap<&'static str, u64> {
     let mut counts = BTreeMap::new();
     for (syndrome, count) in (0..=255u8).zip(summary.totals.syndromes.iter()) {
@@ -82,7 +82,7 @@ fn flow_rows(summary: &Summary) -> Vec<FlowRow> {
                 error_frame_bytes: bounded.error_frame_bytes,
                 frame_bps: counts.frame_bytes as f64 * 8e9 / (end - start).max(1) as f64,
                 ecn_ce_packets: counts.congestion_experienced,
-                // Told window by window.
+                // Known only for each window.
                 retransmitted_packets: None,
                 out_of_order_packets: None,
                 first_ns: counts.first_ns as i64,

@@ -30,12 +30,12 @@ const FLOW_COLUMNS: [&str; 10] = [
 #[must_use]
 pub fn summary(source: &Source<'_>, outcome: &Outcome) -> String {
     let mut text = String::new();
-    // Writing into a string does not fail.
+    // Writing to a string cannot fail.
     let _ = write_summary(&mut text, source, outcome);
     text
 }
 
-/// A number of something that has its plural by an `s`.
+/// A number and a noun, with `s` for the plural.
 fn counted(number: u64, of: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {of}{plural}", count(number))
@@ -93,7 +93,7 @@ fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome) -> st
     if totals.late_packets > 0 {
         writeln!(
             out,
-            "Late      {} packets came after their window was closed and count in the next",
+            "Late      {} packets arrived after their window was closed; they count in the next window",
             count(totals.late_packets)
         )?;
     }
@@ -109,7 +109,7 @@ fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome) -> st
     } else {
         writeln!(
             out,
-            "Flows     {} ± {} (estimated: more than could be counted exactly)",
+            "Flows     {} ± {} (estimate: more flows than --exact-flows)",
             count(summary.flows),
             count(summary.flows_standard_error.ceil() as u64)
         )?;
@@ -190,7 +190,7 @@ fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome) -> st
         if gone.deleted_segments > 0 {
             writeln!(
                 out,
-                "  {} old segments were deleted, {}",
+                "  {} old segments deleted, {}",
                 count(gone.deleted_segments),
                 readable(&integer(gone.deleted_bytes), Unit::Bytes)
             )?;
@@ -199,13 +199,13 @@ fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome) -> st
     Ok(())
 }
 
-/// What mirrors numbered, and what they or the capture cut.
+/// Frames numbered by mirrors, and packets truncated by a mirror or the capture.
 fn write_mirrored(out: &mut String, counters: &Counters) -> std::fmt::Result {
     let (seen, lost) = (counters.mirrored_frames, counters.mirror_lost);
     if seen > 0 {
         writeln!(
             out,
-            "Mirrored  {} numbered = {} seen + {} lost on the way here",
+            "Mirrored  {} numbered = {} seen + {} lost before they reached the capture",
             count(seen + lost),
             count(seen),
             count(lost)
@@ -214,7 +214,7 @@ fn write_mirrored(out: &mut String, counters: &Counters) -> std::fmt::Result {
     if counters.mirror_unfollowed > 0 {
         writeln!(
             out,
-            "Mirrored  {} frames of more sessions than are followed",
+            "Mirrored  {} frames of sessions beyond the number that can be tracked",
             count(counters.mirror_unfollowed)
         )?;
     }
@@ -222,7 +222,7 @@ fn write_mirrored(out: &mut String, counters: &Counters) -> std::fmt::Result {
     if truncated + snapped > 0 {
         writeln!(
             out,
-            "Cut       {} packets by the mirror, {} by the capture: lengths are those of their headers",
+            "Truncated {} packets by the mirror, {} by the capture: lengths come from their headers",
             count(truncated),
             count(snapped)
         )?;
@@ -230,32 +230,32 @@ fn write_mirrored(out: &mut String, counters: &Counters) -> std::fmt::Result {
     Ok(())
 }
 
-/// What the mirror left out, and what it showed twice. Without it a count of retransmissions is suspect.
+/// Mirror loss and mirror duplicates, which affect the count of retransmissions.
 fn write_mirror(out: &mut String, mirror: Mirror, seen_packets: u64) -> std::fmt::Result {
     let ratio = mirror.loss_ratio(seen_packets).unwrap_or(0.0);
     writeln!(
         out,
-        "Mirror    {} packets ({:.4} %) were acknowledged and never shown",
+        "Mirror    {} packets ({:.4} %) acknowledged but not delivered by the mirror",
         count(mirror.lost_packets),
         100.0 * ratio
     )?;
     if mirror.duplicate_packets > 0 {
         writeln!(
             out,
-            "Twice     {} packets were shown once more",
+            "Mirror    {} duplicate packets",
             count(mirror.duplicate_packets)
         )?;
     }
     Ok(())
 }
 
-/// What a live capture has to say beside.
+/// The part of a live capture.
 fn write_live(out: &mut String, live: &LiveReport, frames: u64) -> std::fmt::Result {
     let dropped = live.socket_dropped;
     match live.nic_dropped {
         Some(nic) => writeln!(
             out,
-            "At port   {} = {} seen + {} dropped by the interface + {} on the way here",
+            "At port   {} = {} seen + {} dropped by the interface + {} dropped by the socket",
             count(frames + nic + dropped),
             count(frames),
             count(nic),
@@ -263,7 +263,7 @@ fn write_live(out: &mut String, live: &LiveReport, frames: u64) -> std::fmt::Res
         )?,
         None => writeln!(
             out,
-            "At port   unknown: {} seen, {} dropped on the way here",
+            "At port   unknown: {} seen, {} dropped by the socket",
             count(frames),
             count(dropped)
         )?,
@@ -274,7 +274,7 @@ fn write_live(out: &mut String, live: &LiveReport, frames: u64) -> std::fmt::Res
     if live.blind_intervals > 0 {
         writeln!(
             out,
-            "Blind     {} intervals, {:.0} ms over all CPUs: {} runs found a full ring",
+            "Blind     {} intervals, {:.0} ms over all CPUs: {} runs lost to a full ring",
             count(live.blind_intervals),
             live.blind_ns as f64 / 1e6,
             count(live.lost_runs)
@@ -283,12 +283,12 @@ fn write_live(out: &mut String, live: &LiveReport, frames: u64) -> std::fmt::Res
     if live.lost_events > 0 {
         writeln!(
             out,
-            "Lost      {} CM datagrams and TCP segments found a full ring: connections may lack their beginnings",
+            "Lost      {} CM datagrams and TCP segments lost to a full ring: handshakes may be missing",
             count(live.lost_events)
         )?;
     }
     for (interface, mode) in &live.interfaces {
-        writeln!(out, "Captured  {interface} by {mode}")?;
+        writeln!(out, "Captured  {interface} with {mode}")?;
     }
     if let Some(verdict) = &live.verdict {
         writeln!(out, "Verdict   {}: {}", verdict.name(), verdict.reason)?;
@@ -296,11 +296,11 @@ fn write_live(out: &mut String, live: &LiveReport, frames: u64) -> std::fmt::Res
     Ok(())
 }
 
-/// What the flight recorder wrote, and what it did not.
+/// What the flight recorder wrote and refused.
 fn write_recorder(out: &mut String, recorder: &RecorderSummary) -> std::fmt::Result {
     let named = |counts: Vec<(&str, u64)>| {
-        let met = counts.into_iter().filter(|(_, number)| *number > 0);
-        let named: Vec<String> = met
+        let counted = counts.into_iter().filter(|(_, number)| *number > 0);
+        let named: Vec<String> = counted
             .map(|(name, number)| format!("{name} {}", count(number)))
             .collect();
         named.join(", ")
@@ -330,7 +330,7 @@ fn write_recorder(out: &mut String, recorder: &RecorderSummary) -> std::fmt::Res
     if let Some(held_ns) = recorder.held_ns {
         writeln!(
             out,
-            "  held {:.3} s of {} s, and {} s more until jitter is known: {} frames went early, --keep-frames-memory was full",
+            "  kept {:.3} s instead of {} s (and {} s until jitter is known): {} frames overwritten early; raise --keep-frames-memory",
             seconds(held_ns),
             seconds(recorder.before_ns),
             seconds(recorder.reach_ns),
@@ -340,14 +340,14 @@ fn write_recorder(out: &mut String, recorder: &RecorderSummary) -> std::fmt::Res
     if recorder.missed > 0 {
         writeln!(
             out,
-            "  {} frames of later events in a file are not in it: too old for it, or gone before the event was known",
+            "  {} frames of later events are missing from their file: older than its start, or overwritten before the event was known",
             count(recorder.missed)
         )?;
     }
     if recorder.deleted.files > 0 {
         writeln!(
             out,
-            "  {} earlier files were deleted, {}",
+            "  {} earlier files deleted, {}",
             count(recorder.deleted.files),
             readable(&integer(recorder.deleted.bytes), Unit::Bytes)
         )?;
@@ -355,11 +355,11 @@ fn write_recorder(out: &mut String, recorder: &RecorderSummary) -> std::fmt::Res
     if recorder.cut > 0 {
         writeln!(
             out,
-            "  the last file ends early: all together have --keep-frames-disk bytes"
+            "  the last file ends early: the recordings have reached --keep-frames-disk"
         )?;
     }
     if let Some(error) = &recorder.error {
-        writeln!(out, "  no more frames were kept: {error}")?;
+        writeln!(out, "  recording stopped: {error}")?;
     }
     Ok(())
 }
@@ -372,17 +372,17 @@ fn indented(table: &str) -> String {
     table.lines().map(|line| format!("  {line}\n")).collect()
 }
 
-/// The reasons that were met, by name; nothing when there are none.
+/// Writes the reasons with a count, by name; nothing if there are none.
 fn reasons(out: &mut String, title: &str, names: &[&str], counts: &[u64]) -> std::fmt::Result {
-    let met: Vec<String> = names
+    let counted: Vec<String> = names
         .iter()
         .zip(counts)
         .filter(|(_, number)| **number > 0)
         .map(|(name, number)| format!("{name} {}", count(*number)))
         .collect();
-    if met.is_empty() {
+    if counted.is_empty() {
         Ok(())
     } else {
-        writeln!(out, "{title}{}", met.join(", "))
+        writeln!(out, "{title}{}", counted.join(", "))
     }
 }

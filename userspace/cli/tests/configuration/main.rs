@@ -74,7 +74,7 @@ fn unknown_variables_are_reported() {
     assert!(output.status.success());
     assert_eq!(
         String::from_utf8(output.stderr).unwrap(),
-        "rocescope: warning: the environment has ROCESCOPE_WINDWO, which sets nothing; ROCESCOPE_WINDOW is near\n"
+        "rocescope: warning: unknown environment variable ROCESCOPE_WINDWO; did you mean ROCESCOPE_WINDOW?\n"
     );
 }
 
@@ -85,7 +85,8 @@ fn recorder_options_require_the_recorder() {
     let memory = ["--keep-frames-memory", "1Mi"];
     let error = refusal(&rocescope(&[&call[..], &memory].concat(), &[]));
     assert!(
-        error.starts_with("error: --keep-frames-memory does nothing without --keep-frames SECONDS"),
+        error
+            .starts_with("error: --keep-frames-memory has no effect without --keep-frames SECONDS"),
         "{error}"
     );
     // A file may contain it without the option that uses it, or together with that option.
@@ -183,7 +184,7 @@ fn an_error_in_the_environment_has_no_line_number() {
     let call = [&call[..], &[capture.to_str().unwrap()]].concat();
     let error = refusal(&rocescope(&call, &environment));
     assert!(
-        error.starts_with("error: invalid value 'zz' for '--window <TIME>'"),
+        error.starts_with("error: invalid value 'zz' for '--window <DURATION>'"),
         "{error}"
     );
     out(&rocescope(
@@ -198,24 +199,24 @@ fn an_error_in_the_file_has_its_line_number() {
     for (text, message) in [
         (
             "\nwindov = \"1s\"\n",
-            ":2: no setting is called `windov`; `window` is near",
+            ":2: unknown setting `windov`; did you mean `window`?",
         ),
         (
             "[captrue]\n",
-            ":1: no table is called `captrue`; `capture` is near",
+            ":1: unknown table `captrue`; did you mean `capture`?",
         ),
-        (
-            "[capture]\nread = \"x\"\n",
-            ":2: no setting is called `read`",
-        ),
+        ("[capture]\nread = \"x\"\n", ":2: unknown setting `read`"),
         (
             "[capture]\ntop = \"many\"\n",
-            ":2: invalid value 'many' for '--top <N>'",
+            ":2: invalid value 'many' for '--top <COUNT>'",
         ),
-        ("[capture]\nquiet = 1\n", ":2: `quiet` is `true` or `false`"),
+        (
+            "[capture]\nquiet = 1\n",
+            ":2: `quiet` must be `true` or `false`",
+        ),
         (
             "[capture]\nwindow = [1]\n",
-            ":2: `window` is a text or a number",
+            ":2: `window` must be a string or a number",
         ),
         (
             "[capture]\nfilter = \"pakets > 3\"\n",

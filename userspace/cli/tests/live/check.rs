@@ -49,7 +49,7 @@ fn finding<'a>(said: &'a Value, topic: &str) -> (&'a str, &'a str) {
 
 /// The verdict that names topics with warnings.
 fn verdict(topics: &str) -> String {
-    format!("RoCEv2 is here, but see to: {topics}.")
+    format!("This port carries RoCEv2, but check: {topics}.")
 }
 
 /// Two pairs of hosts that write messages, as a mirror delivers them; `before` and `behind` extend the scenario.
@@ -101,7 +101,7 @@ fn a_port_without_roce_is_not_the_right_port() {
     };
     let (good, said) = check(&namespace, None);
     assert!(!good);
-    assert_eq!(said["verdict"], "This is not the port.");
+    assert_eq!(said["verdict"], "This is not the right port.");
     assert_eq!(
         (&said["roce_packets"], &said["right"]),
         (&0.into(), &false.into())
@@ -132,12 +132,12 @@ fn a_missing_direction_of_all_or_some_hosts_is_reported() {
         (
             &[3, 4][..],
             2,
-            "Only one direction is seen: round trips and pairing are impossible; mirror what the port receives and what it sends.",
+            "Only one direction is seen: no round trips and no pairing. Mirror both the received and the transmitted traffic of the port.",
         ),
         (
             &[4],
             1,
-            "1 of 2 pairs of hosts are seen one way only: round trips and pairing are impossible there.",
+            "1 of 2 host pairs are seen in one direction only: no round trips and no pairing for them.",
         ),
     ] {
         let some = changed(&both, |_, frame| {
@@ -171,9 +171,9 @@ fn a_mirror_on_both_sides_of_a_hop_is_reported() {
     assert_eq!(said["verdict"], verdict("duplicates"), "{said}");
     let (level, message) = finding(&said, "duplicates");
     assert_eq!(level, "warn");
-    let end = " % of the packets are shown once more: mirror one side of the path; totals count both copies.";
+    let end = " % of the packets are mirror duplicates: totals count both copies. Mirror only one side of the path.";
     assert!(message.ends_with(end), "{message}");
-    // A pair of copies that a busy machine sends more than a millisecond apart is not reported.
+    // A pair that a busy machine sends more than a millisecond apart is not reported.
     let half = said["roce_packets"].as_u64().unwrap() / 2;
     let twice = said["mirrored_twice_packets"].as_u64().unwrap();
     assert!(twice <= half && twice > half - half / 20, "{said}");
@@ -190,7 +190,7 @@ fn an_oversubscribed_mirror_is_reported() {
     assert_eq!(said["verdict"], verdict("mirror loss"), "{said}");
     let (level, message) = finding(&said, "mirror loss");
     assert_eq!(level, "warn");
-    assert!(message.ends_with("it is oversubscribed, and a count of retransmissions is suspect."));
+    assert!(message.ends_with("it is oversubscribed, and counts of retransmissions are unreliable."));
     // The mirror lost acknowledgements too, which no other packet acknowledges.
     let ratio = said["mirror_loss_ratio"].as_f64().unwrap();
     assert!((0.01..0.03).contains(&ratio), "{ratio}");
@@ -214,11 +214,11 @@ fn tags_tunnels_gaps_and_cuts_are_reported() {
     let (_, said) = check(&namespace, Some(&whole));
     assert_eq!(said["verdict"], "This is the right port.", "{said}");
     let packets = said["roce_packets"].as_u64().unwrap();
-    let message = format!("0 of {packets} frames that mirrors numbered never came here.");
+    let message = format!("0 of {packets} frames numbered by mirrors did not arrive.");
     assert_eq!(finding(&said, "mirror gaps"), ("ok", &message[..]));
-    let message = format!("{packets} frames come in erspan_ii.");
+    let message = format!("{packets} frames are encapsulated in erspan_ii.");
     assert_eq!(finding(&said, "tunnel"), ("ok", &message[..]));
-    let message = "Frames are cut: lengths come from the headers, and ICRCs cannot be verified.";
+    let message = "Frames are truncated: lengths come from the headers, and ICRCs cannot be verified.";
     assert_eq!(finding(&said, "truncation"), ("ok", message));
     let truncated = said["truncated_packets"].as_u64().unwrap();
     assert!(truncated > packets / 2 && truncated < packets, "{said}");
@@ -240,7 +240,7 @@ fn tags_tunnels_gaps_and_cuts_are_reported() {
     }
     assert!(short > 0);
     let (_, said) = check(&namespace, Some(&holes));
-    let message = format!("{short} of {packets} frames that mirrors numbered never came here.");
+    let message = format!("{short} of {packets} frames numbered by mirrors did not arrive.");
     assert_eq!(finding(&said, "mirror gaps"), ("warn", &message[..]));
     assert_eq!(said["verdict"], verdict("mirror gaps"), "{said}");
     assert_eq!(said["mirror_gap_frames"], short);

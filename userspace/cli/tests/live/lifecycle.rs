@@ -73,7 +73,7 @@ fn a_capture_runs_a_command_and_ends_with_it() {
     };
     let live = Live::begin(&namespace, &["--", "sh", "-c", "exit 3"]);
     let (_, said) = live.end();
-    assert_eq!(said, "the command has ended with exit status: 3\n");
+    assert_eq!(said, "the command failed with exit status: 3\n");
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn an_interface_goes_down_and_is_removed() {
         namespace.ip(&["link", "set", "dev", RECEIVER, "down"]);
         assert_eq!(
             live.line(),
-            format!("{RECEIVER} is down: no frame will come before it is up\n")
+            format!("{RECEIVER} is down: no frames arrive until it is up\n")
         );
         namespace.ip(&["link", "set", "dev", RECEIVER, "up"]);
         assert_eq!(live.line(), format!("{RECEIVER} is up\n"));
@@ -94,7 +94,7 @@ fn an_interface_goes_down_and_is_removed() {
         let (_, said) = live.end();
         assert_eq!(
             said,
-            format!("{RECEIVER} was removed: nothing more comes from it\n")
+            format!("{RECEIVER} was removed: its capture has ended\n")
         );
         namespace.ip(&[
             "link", "add", SENDER, "type", "veth", "peer", "name", RECEIVER,
@@ -177,31 +177,28 @@ fn the_configuration_is_reloaded() {
         let more = ["--mode", mode, "--config", path.to_str().unwrap()];
         let mut live = Live::begin(&namespace, &more);
         let said = if mode == "native" {
-            "filter: `vlan 5` in the kernel, all of it behind it\n"
+            "filter: the kernel applies `vlan 5`, user space the whole filter\n"
         } else {
-            "filter: nothing of it in the kernel: packet sockets take every frame, all of it is applied behind them\n"
+            "filter: applied in user space; packet sockets deliver every frame\n"
         };
         assert_eq!(live.line(), said);
         write("[capture]\nfilter = \"service\"\n");
         live.signal("-HUP");
         let said = live.line();
-        assert!(
-            said.starts_with("the configuration stays as it is: "),
-            "{said}"
-        );
+        assert!(said.starts_with("configuration not reloaded: "), "{said}");
         while !live.line().trim_end().ends_with('^') {}
         write(
             "[capture]\nfilter = \"vlan 100 and service rc\"\nwindow = \"2s\"\nlateness = \"3s\"\n",
         );
         live.signal("-HUP");
         let expected = [
-            "changed, and held back until a restart: lateness, window\n",
-            "the configuration was read again\n",
+            "changed options that require a restart: lateness, window\n",
+            "configuration reloaded\n",
         ];
         assert_eq!(expected.map(|_| live.line()), expected);
         if mode == "native" {
             // The kernel applies it from now on.
-            let said = "filter: `vlan 100` in the kernel, all of it behind it\n";
+            let said = "filter: the kernel applies `vlan 100`, user space the whole filter\n";
             assert_eq!(live.line(), said);
         }
         replay(&namespace, &capture("vlan100_write_bw").unwrap());
@@ -229,10 +226,7 @@ fn the_verdict_is_reloaded() {
     replay(&namespace, &input);
     write("[capture]\nverdict = \"drop\"\n");
     xdp.signal("-HUP");
-    let expected = [
-        "the configuration was read again\n",
-        "verdict drop: as asked\n",
-    ];
+    let expected = ["configuration reloaded\n", "verdict drop: as requested\n"];
     assert_eq!(expected.map(|_| xdp.line()), expected);
     replay(&namespace, &input);
     for live in [&xdp, &behind] {
@@ -252,7 +246,7 @@ fn the_verdict_is_reloaded() {
     write("[capture]\nverdict = \"drop\"\n");
     socket.signal("-HUP");
     assert_eq!(socket.line(), expected[0]);
-    let said = "a packet socket cannot drop frames: verdict drop takes a restart, and XDP\n";
+    let said = "a packet socket cannot drop frames: verdict drop requires XDP and a restart\n";
     assert_eq!(socket.line(), said);
     socket.stop();
 }

@@ -23,7 +23,7 @@ fn metrics_equal_the_summary() {
         ];
         let mut live = Live::begin(&namespace, &[&["--mode", mode], &more[..]].concat());
         let line = live.line();
-        let address = line.trim().strip_prefix("figures at ").unwrap().to_owned();
+        let address = line.trim().strip_prefix("metrics at ").unwrap().to_owned();
         let read = |series: &str| -> Option<u64> {
             let output = namespace
                 .command("curl")

@@ -82,7 +82,7 @@ fn a_capture_survives_a_renamed_interface() {
         namespace.ip(&["link", "set", "dev", RECEIVER, "name", "in1"]);
         assert_eq!(
             live.line(),
-            format!("{RECEIVER} is called in1 now, and goes on\n")
+            format!("{RECEIVER} was renamed to in1: its capture continues\n")
         );
         namespace.ip(&["link", "set", "dev", "in1", "name", RECEIVER, "up"]);
         live.line();

@@ -104,7 +104,7 @@ fn missing_capabilities_are_named_with_the_command_that_grants_them() {
         assert_eq!(
             said,
             format!(
-                "rocescope: {way} takes {missing}, which this process does not have; `sudo setcap {needed}=ep {shown}` grants it\n"
+                "rocescope: {way} requires {missing}, which this process lacks; `sudo setcap {needed}=ep {shown}` grants it\n"
             )
         );
     }

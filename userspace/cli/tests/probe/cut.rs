@@ -116,7 +116,7 @@ fn a_network_cut_and_kills_on_both_sides_lose_and_duplicate_nothing() {
     sleep(Duration::from_secs(2));
     ended.signal("-TERM");
     let Done { probes, said, .. } = ended.end();
-    assert!(said.contains("0 wait in the spool"), "{said}");
+    assert!(said.contains("0 left in the spool"), "{said}");
     let id = rustix::process::Pid::from_child(&second);
     rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
     assert!(second.wait().unwrap().success());

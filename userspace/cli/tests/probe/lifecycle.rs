@@ -92,8 +92,8 @@ fn invalid_arguments_are_refused_in_one_line() {
     };
     for (arguments, why) in [
         (&["-i", "rail0", "nix0"][..], "nix0: no such interface"),
-        (&["-i", "rail0"], "it takes two NICs at least"),
-        (&["-i", "rail0", "rail0"], "rail0 is given twice"),
+        (&["-i", "rail0"], "probing requires at least two NICs"),
+        (&["-i", "rail0", "rail0"], "rail0 is given more than once"),
         (&["-i", "rail0", "lo"], "lo: not an Ethernet interface"),
         (&["-i", "rail0", "bare"], "bare: no address"),
         (&["-i", "rail0", "rail1", "--interval", "0s"], "--interval"),
@@ -103,15 +103,12 @@ fn invalid_arguments_are_refused_in_one_line() {
         ),
         (&["-i", "rail0", "rail1", "--backend", "verbs"], NO_VERBS),
         (&["--all", "-i", "rail0"], "cannot be used with"),
-        (&[], "nothing to probe between: name NICs with --interface"),
+        (&[], "nothing to probe between: set --interface or --all"),
         (
             &["--all", "--collector", "https://c"],
-            "--collector takes --cert, which is missing",
+            "--collector requires --cert",
         ),
-        (
-            &["--all", "--key", "h0.key"],
-            "--key takes --collector, which is missing",
-        ),
+        (&["--all", "--key", "h0.key"], "--key requires --collector"),
     ] {
         let said = refused(arguments);
         assert!(said.contains(why), "{arguments:?}: {said}");
@@ -131,7 +128,7 @@ fn probes_of_a_second_agent_count_as_foreign() {
         .output()
         .unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("belongs to another process"), "{said}");
+    assert!(said.contains("is used by another process"), "{said}");
     let second: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(second["received"], second["probes"]);
     let first = first.end();

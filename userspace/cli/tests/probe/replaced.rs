@@ -50,9 +50,9 @@ fn comes_back(is_v6: bool, last: u8) {
     let address = rails.of(2, last);
     let gone = done
         .said
-        .find("rail2 is gone: ")
+        .find("rail2 disappeared: ")
         .unwrap_or_else(|| panic!("{}", done.said));
-    let back = format!("rail2 is there again, at {address}\n");
+    let back = format!("rail2 is back, at {address}\n");
     assert!(done.said[gone..].contains(&back), "{}", done.said);
     let rows = done.probes.iter().rev().filter(|row| is_from(row)).take(5);
     for row in rows {

@@ -59,10 +59,10 @@ fn missing_numbered_frames_are_in_the_summary() {
 
     let output = run(&["capture", "-r", file.to_str().unwrap()]);
     let line = format!(
-        "Mirrored  {} numbered = {seen} seen + {lost} lost on the way here",
+        "Mirrored  {} numbered = {seen} seen + {lost} lost before they reached the capture",
         seen + lost
     );
     let summary = text(&output.stdout).replace(',', "");
     assert!(summary.contains(&line), "{summary}");
-    assert!(summary.contains(&format!("Cut       {truncated} packets by the mirror 0 by")));
+    assert!(summary.contains(&format!("Truncated {truncated} packets by the mirror 0 by")));
 }

@@ -68,7 +68,7 @@ fn a_capture_point_is_chosen_by_name() {
             .contains("Totals are sums over several observers")
     );
     let unknown = refused(&bench.run(&["report", "data", "--observer", "rail5"]));
-    assert!(unknown.contains("no capture point is called rail5; there are: rail3, rail4"));
+    assert!(unknown.contains("unknown observer rail5; the dataset has rail3, rail4"));
 }
 
 #[test]

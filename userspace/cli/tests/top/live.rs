@@ -83,7 +83,7 @@ fn the_configuration_is_reloaded() {
         };
         configured("[top]\nfilter = \"nett\"\n");
         reload();
-        terminal.wait("the configuration stays as it is");
+        terminal.wait("configuration not reloaded");
         assert!(terminal.screen().contains("192.168.2.20"));
         configured("[top]\nfilter = \"net 10.0.0.0/8\"\n");
         reload();

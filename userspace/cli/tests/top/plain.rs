@@ -20,7 +20,7 @@ fn refused(arguments: &[&str]) -> String {
 fn a_pipe_is_refused_with_a_remedy() {
     let error = refused(&["top", "-r", input::capture()]);
     assert_eq!(error.lines().count(), 1, "{error}");
-    assert!(error.contains("standard output is no terminal") && error.contains("--once -o"));
+    assert!(error.contains("standard output is not a terminal") && error.contains("--once -o"));
     assert!(refused(&["top"]).contains("-i IFACE, -r FILE, or a DATASET"));
 }
 
@@ -171,7 +171,7 @@ fn a_time_after_the_last_window_is_an_error() {
     for source in [&["-r", input::capture()][..], &[input::dataset()]] {
         let once = [&["top"], source, &["--once", "--at"]].concat();
         let error = refused(&[&once[..], &["2026-01-01T00:00:04Z"]].concat());
-        let expected = "rocescope: --at 2026-01-01T00:00:04.000000000Z: the last window begins at 2026-01-01T00:00:03.000000000Z\n";
+        let expected = "rocescope: --at 2026-01-01T00:00:04.000000000Z is after the last window, which starts at 2026-01-01T00:00:03.000000000Z\n";
         assert_eq!(error, expected);
         let last = rocescope(&[&once[..], &["2026-01-01T00:00:03Z"]].concat());
         assert!(last.contains("2026-01-01T00:00:03.000Z"), "{last}");

@@ -1,4 +1,4 @@
-//! Whether a capture ran on the right port: its facts, and findings on them.
+//! The check of a port: facts of a capture, and findings from them.
 
 use super::report::LiveReport;
 use crate::outcome::Outcome;
@@ -7,15 +7,15 @@ use rocescope_wire::tunnel::Encapsulation;
 use rocescope_wire::{NotRoce, Transport};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A share from which a figure is worth a warning: one in ten thousand for what is lost, one in a
-/// hundred for what is merely odd.
-const LOST: f64 = 1e-4;
-const ODD: f64 = 1e-2;
+/// Shares above which a finding is a warning: one in ten thousand for losses, one in a hundred for
+/// anomalies.
+const LOSS: f64 = 1e-4;
+const ANOMALY: f64 = 1e-2;
 
-/// What came through the port.
+/// Facts about the port.
 #[derive(Clone, Debug)]
 pub struct PortCheck {
-    /// How long it was observed.
+    /// Duration of the observation.
     pub seconds: u16,
     /// Frames of any kind.
     pub frames: u64,
@@ -23,45 +23,45 @@ pub struct PortCheck {
     pub roce: u64,
     /// RoCE v1 frames.
     pub roce_v1: u64,
-    /// Share of the packets of reliable connections between hosts that were seen both ways.
+    /// Share of the packets of reliable connections between hosts seen in both directions.
     pub both_ways: Option<f64>,
     /// Host pairs of reliable connections.
     pub pairs: usize,
-    /// Those of them that were seen one way.
+    /// Host pairs seen in one direction only.
     pub one_way_pairs: usize,
-    /// Packets that the mirror showed more than once.
+    /// Mirror duplicates.
     pub duplicates: u64,
-    /// Packets that were acknowledged and not seen.
+    /// Packets that were acknowledged but not seen.
     pub mirror_lost: u64,
-    /// Their share.
+    /// Share of `mirror_lost`.
     pub mirror_loss: f64,
-    /// Frames that mirrors numbered.
+    /// Frames numbered by mirrors.
     pub numbered: u64,
-    /// Those of them that never came.
+    /// Numbered frames that never arrived.
     pub gaps: u64,
-    /// Packets that the mirror or the capture cut.
+    /// Packets truncated by the mirror or the capture.
     pub truncated: u64,
     /// Packets by VLAN.
     pub vlans: BTreeMap<u16, u64>,
     /// Frames by tunnel.
     pub tunnels: Vec<(&'static str, u64)>,
-    /// Frames dropped on this box, where that is known.
+    /// Frames dropped on this box, if known.
     pub dropped: Option<u64>,
 }
 
-/// A judgement of the port.
+/// A finding about the port.
 #[derive(Clone, Debug)]
 pub struct Finding {
-    /// What it is about.
+    /// The topic.
     pub topic: &'static str,
-    /// Whether it is as it should be.
+    /// Whether it is fine; otherwise it is a warning.
     pub is_fine: bool,
-    /// A sentence.
+    /// The message.
     pub message: String,
 }
 
 impl PortCheck {
-    /// The facts of a capture that followed connections and kept every flow in its summary.
+    /// The facts of a capture that tracked connections and kept every flow in its summary.
     #[must_use]
     pub fn of(report: &LiveReport, outcome: &Outcome, seconds: u16) -> Self {
         let (summary, counters) = (&outcome.summary, &outcome.counters);
@@ -120,11 +120,11 @@ impl PortCheck {
         count as f64 / self.roce.max(1) as f64
     }
 
-    /// What follows from the facts, topic by topic.
+    /// The findings, topic by topic.
     #[must_use]
     pub fn findings(&self) -> Vec<Finding> {
         let mut all = Vec::new();
-        let mut say = |topic, is_fine, message: String| {
+        let mut add = |topic, is_fine, message: String| {
             all.push(Finding {
                 topic,
                 is_fine,
@@ -134,26 +134,26 @@ impl PortCheck {
         if self.roce == 0 {
             let instead = if self.roce_v1 > 0 {
                 format!(
-                    "{} frames are RoCE v1, which is counted and not analysed",
+                    "{} frames are RoCE v1, which is counted but not analysed",
                     self.roce_v1
                 )
             } else if self.frames > 0 {
-                format!("{} frames are something else", self.frames)
+                format!("{} other frames", self.frames)
             } else {
-                "nothing else came either".into()
+                "no other frames".into()
             };
-            say(
+            add(
                 "roce",
                 false,
                 format!(
-                    "No RoCEv2 packet came in {} s; {instead}: this is not the port, or nothing is sent.",
+                    "No RoCEv2 packets in {} s, {instead}: this is the wrong port, or there is no traffic.",
                     self.seconds
                 ),
             );
             return all;
         }
         let share = 100.0 * self.roce as f64 / self.frames.max(1) as f64;
-        say(
+        add(
             "roce",
             true,
             format!(
@@ -162,90 +162,101 @@ impl PortCheck {
             ),
         );
         match self.both_ways {
-            None => say("directions", true, "No reliable connection was seen, so nothing has to be answered.".into()),
-            Some(_) if self.one_way_pairs == 0 => say("directions", true, format!("All {} pairs of hosts are seen both ways.", self.pairs)),
-            Some(0.0) => say("directions", false, "Only one direction is seen: round trips and pairing are impossible; mirror what the port receives and what it sends.".into()),
-            Some(_) => say("directions", false, format!("{} of {} pairs of hosts are seen one way only: round trips and pairing are impossible there.", self.one_way_pairs, self.pairs)),
+            None => add("directions", true, "No reliable connections were seen, so no answers are expected.".into()),
+            Some(_) if self.one_way_pairs == 0 => add("directions", true, format!("All {} host pairs are seen in both directions.", self.pairs)),
+            Some(0.0) => add("directions", false, "Only one direction is seen: no round trips and no pairing. Mirror both the received and the transmitted traffic of the port.".into()),
+            Some(_) => add("directions", false, format!("{} of {} host pairs are seen in one direction only: no round trips and no pairing for them.", self.one_way_pairs, self.pairs)),
         }
-        let twice = self.share(self.duplicates);
-        if twice > ODD {
-            say(
+        let duplicates = self.share(self.duplicates);
+        if duplicates > ANOMALY {
+            add(
                 "duplicates",
                 false,
                 format!(
-                    "{:.1} % of the packets are shown once more: mirror one side of the path; totals count both copies.",
-                    100.0 * twice
+                    "{:.1} % of the packets are mirror duplicates: totals count both copies. Mirror only one side of the path.",
+                    100.0 * duplicates
                 ),
             );
         } else {
-            say(
+            add(
                 "duplicates",
                 true,
-                format!("{} packets are shown once more.", self.duplicates),
+                format!("{} packets are mirror duplicates.", self.duplicates),
             );
         }
-        if self.mirror_loss > LOST {
-            say(
+        if self.mirror_loss > LOSS {
+            add(
                 "mirror loss",
                 false,
                 format!(
-                    "The mirror leaves out {:.3} % of what was acknowledged: it is oversubscribed, and a count of retransmissions is suspect.",
+                    "The mirror did not deliver {:.3} % of the packets: it is oversubscribed, and counts of retransmissions are unreliable.",
                     100.0 * self.mirror_loss
                 ),
             );
         } else {
-            say(
+            add(
                 "mirror loss",
                 true,
-                format!("{} acknowledged packets were not shown.", self.mirror_lost),
+                format!(
+                    "The mirror did not deliver {} acknowledged packets.",
+                    self.mirror_lost
+                ),
             );
         }
         if self.numbered > 0 {
-            say(
+            add(
                 "mirror gaps",
-                self.gaps as f64 <= LOST * self.numbered as f64,
+                self.gaps as f64 <= LOSS * self.numbered as f64,
                 format!(
-                    "{} of {} frames that mirrors numbered never came here.",
+                    "{} of {} frames numbered by mirrors did not arrive.",
                     self.gaps, self.numbered
                 ),
             );
         }
         match self.dropped {
-            None => say(
+            None => add(
                 "this box",
                 true,
-                "What was dropped on this box is not known.".into(),
+                "The number of frames dropped on this box is unknown.".into(),
             ),
-            Some(0) => say("this box", true, "Nothing was dropped on this box.".into()),
+            Some(0) => add(
+                "this box",
+                true,
+                "No frames were dropped on this box.".into(),
+            ),
             Some(dropped) => {
                 let lost = dropped as f64 / (dropped + self.frames) as f64;
-                say(
+                add(
                     "this box",
-                    lost <= LOST,
+                    lost <= LOSS,
                     format!("{dropped} frames were dropped on this box."),
                 );
             }
         }
-        if self.share(self.truncated) > ODD {
-            say(
+        if self.share(self.truncated) > ANOMALY {
+            add(
                 "truncation",
                 true,
-                "Frames are cut: lengths come from the headers, and ICRCs cannot be verified."
+                "Frames are truncated: lengths come from the headers, and ICRCs cannot be verified."
                     .into(),
             );
         }
         if !self.vlans.is_empty() {
             let ids: Vec<String> = self.vlans.keys().map(ToString::to_string).collect();
-            say("vlan", true, format!("VLANs {}.", ids.join(", ")));
+            add("vlan", true, format!("VLANs {}.", ids.join(", ")));
         }
         for (name, count) in &self.tunnels {
-            say("tunnel", true, format!("{count} frames come in {name}."));
+            add(
+                "tunnel",
+                true,
+                format!("{count} frames are encapsulated in {name}."),
+            );
         }
         all
     }
 }
 
-/// All findings in one sentence.
+/// The verdict from all findings, in one sentence.
 #[must_use]
 pub fn verdict(findings: &[Finding]) -> String {
     let wrong = findings.iter().filter(|finding| !finding.is_fine);
@@ -253,8 +264,11 @@ pub fn verdict(findings: &[Finding]) -> String {
     if topics.is_empty() {
         "This is the right port.".into()
     } else if topics == ["roce"] {
-        "This is not the port.".into()
+        "This is not the right port.".into()
     } else {
-        format!("RoCEv2 is here, but see to: {}.", topics.join(", "))
+        format!(
+            "This port carries RoCEv2, but check: {}.",
+            topics.join(", ")
+        )
     }
 }

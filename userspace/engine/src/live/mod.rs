@@ -2,14 +2,14 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | `plan` | how frames are taken, with everything open that it needs |
+//! | `plan` | selects how frames are captured, and opens the source |
 //! | `watch` | what ends a capture: signals, time, a command, the last interface |
-//! | `xdp` | run records of the kernel, into the intake |
-//! | `packet` | frames of packet sockets, into a session |
-//! | `report` | what only a live capture knows of itself |
-//! | `port` | what interfaces dropped meanwhile |
-//! | [`vlan`] | VLAN tags that the card strips |
-//! | [`check`] | whether this is the right port |
+//! | `xdp` | feeds run records of the kernel to the intake |
+//! | `packet` | feeds frames of packet sockets to a session |
+//! | `report` | the report of a live capture |
+//! | `port` | frames that interfaces dropped during the capture |
+//! | [`vlan`] | VLAN tags that the NIC strips |
+//! | [`check`] | the check of a port |
 
 pub mod check;
 mod packet;
@@ -40,7 +40,7 @@ use std::fmt;
 use std::sync::Arc;
 use watch::Watch;
 
-/// A capture with everything open that it needs, which has not taken a frame yet.
+/// An opened capture that has not started.
 pub struct LiveCapture {
     request: CaptureRequest,
     origin: Origin,
@@ -48,7 +48,7 @@ pub struct LiveCapture {
     interfaces: Vec<Interface>,
     drops: Arc<Drops>,
     source: Source,
-    /// What goes back to what it was when the capture ends.
+    /// Interface settings that are restored when the capture ends.
     restored: (Vec<Promiscuous>, Vec<vlan::Restored>),
     config: Config,
     reload: Reload,
@@ -65,17 +65,17 @@ impl fmt::Debug for LiveCapture {
 }
 
 impl LiveCapture {
-    /// Opens and attaches what `request` asks for. At SIGHUP `reload` makes another request.
+    /// Opens the source of `request`. On SIGHUP `reload` makes a new request.
     ///
     /// # Errors
-    /// An interface is missing, a privilege, or what the request asks for contradicts itself.
+    /// An interface or a privilege is missing, or the request contradicts itself.
     pub fn open(
         request: CaptureRequest,
         signals: Signals,
         reload: Reload,
         notices: Notices,
     ) -> Result<Self> {
-        // Before anybody hears that frames are taken: until then SIGHUP ends the process.
+        // Before the notice that the capture starts: until then SIGHUP ends the process.
         signals.take_reload()?;
         let interfaces = find(&request.interfaces)?;
         let config = request.intake.config();
@@ -121,20 +121,20 @@ impl LiveCapture {
         })
     }
 
-    /// Where the frames come from.
+    /// The origin of the frames.
     #[must_use]
     pub const fn origin(&self) -> &Origin {
         &self.origin
     }
 
-    /// What is dropped before this program sees it, while the capture runs.
+    /// Frames dropped before this program sees them, while the capture runs.
     #[must_use]
     pub fn drops(&self) -> Arc<Drops> {
         Arc::clone(&self.drops)
     }
 
-    /// Starts the command, where there is one, and takes frames until something ends the capture. `tap`
-    /// gets the rows of every window too.
+    /// Starts the command, if there is one, and captures until something ends the capture. `tap` receives the
+    /// rows of every window too.
     ///
     /// # Errors
     /// The dataset, the recorder's files or the metrics cannot be opened, or the capture fails.
@@ -156,7 +156,7 @@ impl LiveCapture {
         } = self;
         let settings = request.intake.settings.clone();
         let mut watch = Watch::begin(signals, &interfaces, drops, &request, reload, notices)?;
-        // From here on this process can do no more than any other; what it needs it holds open.
+        // From here on the process has no privileges; everything it needs is open.
         privileges::drop_all().map_err(EngineError::Capabilities)?;
         let outcome = match source {
             Source::Xdp(source) => xdp::drive(*source, settings, outlet, &mut watch, &mut report)?,
@@ -171,7 +171,7 @@ impl LiveCapture {
         Ok((report, outcome))
     }
 
-    /// Where rows go.
+    /// Opens the destinations of rows.
     fn outlet(&mut self) -> Result<Outlet> {
         let interfaces = self.interfaces.iter();
         let names = interfaces.map(|interface| (interface.index, interface.name.clone()));

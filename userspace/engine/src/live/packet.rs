@@ -1,4 +1,4 @@
-//! Frames of packet sockets, into a session.
+//! Feeds frames of packet sockets to a session.
 
 use super::report::LiveReport;
 use super::watch::Watch;
@@ -15,9 +15,9 @@ use rustix::io::Errno;
 use std::thread::sleep;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// How long to wait for a block before looking at everything else.
-const PATIENCE: Duration = Duration::from_millis(50);
-/// A frame may lie in a block for this long: the clock of the windows stays behind by as much.
+/// Maximum wait for a block before signals and interfaces are checked.
+const BLOCK_TIMEOUT: Duration = Duration::from_millis(50);
+/// A frame may wait in a block for this long, so the clock of the windows lags by as much.
 const BEHIND_NS: u64 = 100_000_000;
 
 pub(super) fn drive(
@@ -41,24 +41,24 @@ pub(super) fn drive(
             }
             session.reconfigure(&change.intake.settings, &change.intake.config());
         }
-        if watch.asked() {
+        if watch.counts_requested() {
             let dropped = dropped(&mut sockets)?;
             let port = watch.port().sentence();
-            let rest = format!("{dropped} dropped on the way here; {port}");
+            let rest = format!("{dropped} dropped by the socket; {port}");
             watch.notices().counts(session.counters(), rest);
         }
     }
     for socket in &sockets {
         socket.stop().map_err(EngineError::Socket)?;
     }
-    // The timer gives the last blocks back within this time.
+    // The timer retires the last blocks within this time.
     sleep(4 * RETIRE);
     while take(&mut sockets, &mut session)? {}
     report.socket_dropped = dropped(&mut sockets)?;
     session.finish()
 }
 
-/// Takes a block of every socket that has one; whether one had.
+/// Reads a block of every socket that has one; returns whether one had.
 fn take(sockets: &mut [PacketSocket], session: &mut Session) -> Result<bool> {
     let mut some = false;
     for socket in sockets {
@@ -72,14 +72,14 @@ fn wait(sockets: &[PacketSocket]) -> Result<()> {
         .iter()
         .map(|socket| PollFd::from_borrowed_fd(socket.fd(), PollFlags::IN))
         .collect();
-    let patience = Timespec {
+    let timeout = Timespec {
         tv_sec: 0,
-        tv_nsec: PATIENCE.subsec_nanos().into(),
+        tv_nsec: BLOCK_TIMEOUT.subsec_nanos().into(),
     };
-    match poll(&mut ready, Some(&patience)) {
+    match poll(&mut ready, Some(&timeout)) {
         Ok(_) if ready.iter().any(|fd| fd.revents().contains(PollFlags::ERR)) => {
-            // An interface that is down is an error at once: there is nothing to wait for.
-            sleep(PATIENCE);
+            // `poll` returns immediately for an interface that is down, so sleep instead.
+            sleep(BLOCK_TIMEOUT);
             Ok(())
         }
         Ok(_) | Err(Errno::INTR) => Ok(()),

@@ -1,4 +1,4 @@
-//! How frames are taken, with everything open that it needs.
+//! Selects how frames are captured, and opens the source.
 
 use super::report::{LiveReport, VerdictReason};
 use crate::error::{Conflict, EngineError, Result};
@@ -9,22 +9,22 @@ use rocescope_host::interface::Interface;
 use rocescope_host::privileges::{self, Capability};
 use rocescope_record::Config;
 
-/// Live captures mark one PSN in sixteen: as many round trips as are needed, few extra runs.
+/// Live captures mark one PSN in sixteen: enough round trips, few extra runs.
 const MARK_MASK: u32 = 15;
 
-/// The source of frames, with everything open that it needs.
+/// The opened source of frames.
 pub(super) struct Plan {
     pub(super) source: Source,
-    /// How the frames of each interface are taken.
+    /// The capture mode of each interface.
     modes: Vec<&'static str>,
     verdict: Option<VerdictReason>,
 }
 
-/// Where frames come from.
+/// The source of frames.
 pub(super) enum Source {
     /// The XDP program, attached.
     Xdp(Box<Capture>),
-    /// A packet socket an interface.
+    /// One packet socket for each interface.
     Packet(Vec<PacketSocket>),
 }
 
@@ -88,7 +88,7 @@ impl Plan {
         }
     }
 
-    /// What is known before the first frame.
+    /// The report before the first frame.
     pub(super) fn report(&self, interfaces: &[Interface]) -> LiveReport {
         let names = interfaces.iter().map(|interface| interface.name.clone());
         LiveReport {
@@ -131,7 +131,7 @@ fn xdp(
         let attached = capture
             .attach(interface.index, mode)
             .map_err(|error| Refusal {
-                // Another program on the interface has to be settled, not worked around.
+                // The user must resolve a conflict with another XDP program on the interface.
                 may_fall_back: !matches!(error, xdp::Error::Occupied(_)),
                 error: EngineError::Attach(interface.name.clone(), Box::new(error)),
             })?;
@@ -163,20 +163,20 @@ fn packet(interfaces: &[Interface]) -> Result<Plan> {
     })
 }
 
-/// As the program in the kernel has it.
+/// The verdict in the form that the XDP program needs.
 pub(super) fn number(verdict: &VerdictReason) -> u32 {
     u32::from(verdict.is_drop)
 }
 
-/// Passing builds a kernel packet of every mirrored frame; dropping cuts off whoever uses the
-/// interface.
+/// Decides the verdict. Passing costs a kernel packet for every mirrored frame; dropping cuts off other
+/// users of the interface.
 pub(super) fn decide<'a>(
     policy: VerdictPolicy,
     interfaces: impl IntoIterator<Item = &'a Interface>,
 ) -> VerdictReason {
     let (is_drop, reason) = match policy {
-        VerdictPolicy::Pass => (false, "as asked".into()),
-        VerdictPolicy::Drop => (true, "as asked".into()),
+        VerdictPolicy::Pass => (false, "as requested".into()),
+        VerdictPolicy::Drop => (true, "as requested".into()),
         VerdictPolicy::Auto => {
             let used = interfaces
                 .into_iter()
@@ -185,7 +185,7 @@ pub(super) fn decide<'a>(
                 Some((interface, reason)) => (false, format!("{}: {reason}", interface.name)),
                 None => (
                     true,
-                    "no address, no master and no default route: nobody else takes the frames"
+                    "no address, no master and no default route: nothing else uses the frames"
                         .into(),
                 ),
             }
@@ -194,13 +194,13 @@ pub(super) fn decide<'a>(
     VerdictReason { is_drop, reason }
 }
 
-fn require(needed: &[Capability], takes: &'static str) -> Result<()> {
+fn require(needed: &[Capability], needed_by: &'static str) -> Result<()> {
     let missing = privileges::missing(needed).map_err(EngineError::Capabilities)?;
     if missing.is_empty() {
         return Ok(());
     }
     Err(EngineError::Privileges {
-        takes,
+        needed_by,
         missing: missing.iter().map(|capability| capability.name).collect(),
         grant: privileges::grant(needed),
     })

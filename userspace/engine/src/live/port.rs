@@ -1,10 +1,10 @@
-//! What interfaces dropped by themselves while a capture ran.
+//! Frames that interfaces dropped during a capture.
 
 use crate::drops::Drops;
 use rocescope_host::interface::Interface;
 use std::sync::Arc;
 
-/// Counters of interfaces, and what they were when the capture began.
+/// Counters of interfaces, and their values when the capture began.
 pub(super) struct Port {
     interfaces: Vec<Interface>,
     drops: Arc<Drops>,
@@ -20,7 +20,7 @@ impl Port {
         }
     }
 
-    /// What all dropped since then; nothing is known where one does not tell.
+    /// Frames that all interfaces dropped since then; `None` if one does not report them.
     pub(super) fn dropped(&self) -> Option<u64> {
         self.drops.interface_frames()
     }
@@ -40,25 +40,25 @@ impl Port {
         grown
     }
 
-    /// For the line that a signal asks for.
+    /// The text for the line of counts.
     pub(super) fn sentence(&self) -> String {
         match self.dropped() {
             Some(dropped) => format!("{dropped} dropped by the interface"),
-            None => "what the interface dropped is not known".into(),
+            None => "drops of the interface unknown".into(),
         }
     }
 }
 
-/// Those that speak of frames that did not come in.
+/// The counters of frames that the interface dropped on receive.
 fn statistics(interface: &Interface) -> Vec<(String, u64)> {
     let mut all = interface.statistics().unwrap_or_default();
-    all.retain(|(name, _)| speaks_of_drops(name));
+    all.retain(|(name, _)| counts_drops(name));
     all
 }
 
 /// Names differ from driver to driver: `rx_discards_phy`, `rx_no_dma_resources`, `rx_queue_0_drops`.
-/// What an XDP program drops is its verdict, and what goes out is none of ours.
-fn speaks_of_drops(name: &str) -> bool {
+/// Drops by an XDP program are its verdict, and transmitted frames are irrelevant.
+fn counts_drops(name: &str) -> bool {
     let lost = [
         "drop",
         "discard",
@@ -74,20 +74,20 @@ fn speaks_of_drops(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::speaks_of_drops;
+    use super::counts_drops;
 
     #[test]
-    fn drops_are_told_from_verdicts() {
+    fn drops_differ_from_verdicts() {
         for name in [
             "rx_discards_phy",
             "rx_no_dma_resources",
             "rx_queue_0_drops",
             "port.rx_dropped",
         ] {
-            assert!(speaks_of_drops(name), "{name}");
+            assert!(counts_drops(name), "{name}");
         }
         for name in ["rx_queue_0_xdp_drops", "tx_dropped", "rx_packets"] {
-            assert!(!speaks_of_drops(name), "{name}");
+            assert!(!counts_drops(name), "{name}");
         }
     }
 }

@@ -1,52 +1,52 @@
-//! What only a live capture knows of itself.
+//! The report of a live capture.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What only a live capture knows of itself.
+/// The report of a live capture.
 #[derive(Clone, Debug, Default)]
 pub struct LiveReport {
-    /// Interfaces by name, and how their frames were taken.
+    /// Interfaces by name, and their capture mode.
     pub interfaces: Vec<(String, &'static str)>,
-    /// What became of the frames behind XDP.
+    /// What happened to the frames after XDP.
     pub verdict: Option<VerdictReason>,
-    /// The clock of the times.
+    /// The clock of the timestamps.
     pub clock_source: &'static str,
-    /// By how much a run may reach over the end of its window, in nanoseconds.
+    /// How far a run may extend past the end of its window, in nanoseconds.
     pub boundary_slack_ns: u64,
-    /// What the interfaces dropped by themselves, where they tell.
+    /// Frames that the interfaces dropped, if they report them.
     pub nic_dropped: Option<u64>,
-    /// Counters of drivers that speak of drops and have grown, as `interface name`. They may count what
-    /// `nic_dropped` has, or what the port itself refused.
+    /// Drop counters of drivers that have grown, as `interface name`. They may count frames of `nic_dropped`
+    /// again, or frames that the port itself refused.
     pub driver_drops: Vec<(String, u64)>,
-    /// What was dropped on the way to the socket.
+    /// Frames dropped before the socket.
     pub socket_dropped: u64,
-    /// The same while the capture goes on; every clone of this shares one number.
+    /// The same while the capture runs; all clones share one number.
     pub socket_dropped_so_far: Arc<AtomicU64>,
-    /// Runs that found a ring full.
+    /// Runs lost to a full ring.
     pub lost_runs: u64,
-    /// CM datagrams and TCP segments that found the ring of control packets full.
+    /// CM datagrams and TCP segments lost to a full ring of control packets.
     pub lost_events: u64,
-    /// Times in which runs were lost.
+    /// Intervals in which runs were lost.
     pub blind_intervals: u64,
-    /// Their length together.
+    /// The total length of these intervals.
     pub blind_ns: u64,
     /// Warnings of the kernel program.
     pub warnings: Vec<String>,
 }
 
 impl LiveReport {
-    /// So much was dropped on the way to the socket by now.
+    /// Sets the number of frames dropped before the socket so far.
     pub fn so_far(&self, socket_dropped: u64) {
         self.socket_dropped_so_far
             .store(socket_dropped, Ordering::Relaxed);
     }
 }
 
-/// What happens to frames behind XDP, and why.
+/// What happens to frames after XDP, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VerdictReason {
-    /// Whether they are dropped; else they go on to the kernel.
+    /// Whether they are dropped; otherwise they pass to the kernel.
     pub is_drop: bool,
     /// Why.
     pub reason: String,

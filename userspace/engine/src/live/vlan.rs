@@ -1,7 +1,7 @@
-//! VLAN tags that a card takes out of frames: left in while a capture runs.
+//! Disables the VLAN offload of a NIC while a capture runs.
 //!
-//! The capture itself has no capability left when it ends, and may be killed. So a second process keeps
-//! what it takes to restore the offload, and waits for the end of a pipe that only the capture holds.
+//! The capture has no capabilities when it ends, and may be killed. So a second process keeps the capability
+//! to restore the offload, and waits for the end of a pipe that only the capture holds open.
 
 use crate::error::{EngineError, Result};
 use rocescope_host::interface::Interface;
@@ -13,15 +13,15 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// The hidden subcommand of the program around the engine that calls [`restore`]; the interface's index follows.
+/// The hidden subcommand that calls [`restore`]; its argument is the index of the interface.
 pub const RESTORE: &str = "restore-vlan-offload";
 
-/// An offload that is off until this is dropped, or its process is gone.
+/// Keeps the offload disabled until this is dropped, or its process ends.
 pub(super) struct Restored(Child);
 
 impl Drop for Restored {
     fn drop(&mut self) {
-        // The end of its standard input; that it ends then is its own affair.
+        // Closing its standard input ends the process.
         drop(self.0.stdin.take());
         let _ = self.0.wait();
     }
@@ -29,11 +29,11 @@ impl Drop for Restored {
 
 /// Whether XDP misses tags of this interface.
 pub(super) fn is_stripped(interface: &Interface) -> bool {
-    // A driver that does not tell has no such offload.
+    // A driver that does not report the offload has none.
     interface.strips_vlan().unwrap_or(false)
 }
 
-/// Has the card leave tags in; `None` where it does so already.
+/// Disables the offload; `None` if it is disabled already.
 pub(super) fn leave_in(interface: &Interface) -> Result<Option<Restored>> {
     if !is_stripped(interface) {
         return Ok(None);
@@ -44,7 +44,7 @@ pub(super) fn leave_in(interface: &Interface) -> Result<Option<Restored>> {
     Ok(Some(restored))
 }
 
-/// Returns when the process is ready: from then on the offload is restored, whatever becomes of us.
+/// Returns when the process is ready: from then on it restores the offload, even if this process is killed.
 fn start_restorer(interface: &Interface) -> io::Result<Restored> {
     let mut child = Command::new(std::env::current_exe()?)
         .args([RESTORE, &interface.index.to_string()])
@@ -57,14 +57,15 @@ fn start_restorer(interface: &Interface) -> io::Result<Restored> {
     Ok(Restored(child))
 }
 
-/// Waits for the end of standard input, and has the card strip VLAN tags again. `ready` writes one byte to
-/// standard output, for which the capture waits.
+/// Waits for the end of standard input, then enables the offload again. `ready` writes one byte to standard
+/// output, for which the capture waits.
 ///
 /// # Errors
-/// The capabilities are missing, or the card refuses.
+/// The capabilities are missing, or the NIC refuses.
 pub fn restore(interface: u32, ready: impl FnOnce() -> io::Result<()>) -> Result<()> {
     privileges::keep(&privileges::SETTINGS).map_err(EngineError::Capabilities)?;
-    // A signal for the whole group ends the capture, and that ends us. The watchdog of systemd aborts.
+    // Ignore signals to the process group: they end the capture, which closes the pipe. The watchdog of systemd
+    // sends SIGABRT.
     let ignored = Arc::new(AtomicBool::new(false));
     for signal in [SIGABRT, SIGINT, SIGTERM, SIGHUP] {
         flag::register(signal, Arc::clone(&ignored)).map_err(EngineError::Signals)?;
@@ -81,7 +82,7 @@ pub fn restore(interface: u32, ready: impl FnOnce() -> io::Result<()>) -> Result
         }
     }
     match interface.set_strips_vlan(true) {
-        // Gone with its settings.
+        // The interface was removed, and its settings with it.
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         set => set.map_err(EngineError::RestoreVlanOffload),
     }

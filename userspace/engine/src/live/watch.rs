@@ -16,10 +16,10 @@ use std::process::{Child, Command};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How often the slow questions are asked: interfaces, the command.
-const LOOK: Duration = Duration::from_millis(100);
+/// Interval between two checks of the interfaces and the command.
+const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
-/// What may end a capture.
+/// The conditions that end a capture.
 pub(super) struct Watch {
     signals: Signals,
     service: Service,
@@ -29,32 +29,32 @@ pub(super) struct Watch {
     command: Option<Child>,
     interfaces: Vec<(Interface, State)>,
     port: Port,
-    looked: Instant,
+    checked: Instant,
 }
 
-/// Makes the request as the configuration has it now, when somebody asks to read it again.
+/// Reads the configuration again, and makes a new request.
 pub type Reload = Box<dyn FnMut() -> Result<Reloaded, Box<dyn Error + Send + Sync>>>;
 
-/// A configuration that was read again.
+/// A reloaded configuration.
 #[derive(Debug)]
 pub struct Reloaded {
-    /// What is asked for now. A running capture applies filter, ports, verdict and thresholds.
+    /// The new request. A running capture applies filter, ports, verdict and thresholds.
     pub request: CaptureRequest,
-    /// Options that have changed and are applied after a restart only.
+    /// Changed options that require a restart.
     pub held_back: Vec<String>,
 }
 
-/// What a running capture takes over.
+/// The changes for a running capture.
 pub(super) struct Change {
     pub(super) intake: IntakeRequest,
-    /// What happens to frames behind XDP.
+    /// What happens to frames after XDP.
     pub(super) verdict: VerdictReason,
-    /// Whether they are to be dropped even where the interface is in use.
+    /// Whether to drop them even if the interface is in use.
     pub(super) is_to_drop: bool,
 }
 
 impl Watch {
-    /// Starts the command, where there is one.
+    /// Starts the command, if there is one.
     pub(super) fn begin(
         signals: Signals,
         interfaces: &[Interface],
@@ -95,28 +95,28 @@ impl Watch {
             command,
             interfaces,
             port,
-            looked: now,
+            checked: now,
         })
     }
 
-    /// Where notices go.
+    /// The destination of notices.
     pub(super) const fn notices(&self) -> &Notices {
         &self.notices
     }
 
-    /// Whether the counts are wanted.
-    pub(super) fn asked(&self) -> bool {
-        self.signals.asked()
+    /// Whether the counts were requested.
+    pub(super) fn counts_requested(&self) -> bool {
+        self.signals.counts_requested()
     }
 
-    /// What the interfaces dropped since the capture began.
+    /// Frames that the interfaces dropped since the capture began.
     pub(super) const fn port(&self) -> &Port {
         &self.port
     }
 
-    /// Other settings, when somebody has asked to read the configuration again and all is right with it.
+    /// The new settings, if a reload was requested and the configuration is valid.
     pub(super) fn reloaded(&mut self) -> Option<Change> {
-        if !self.signals.reload() {
+        if !self.signals.reload_requested() {
             return None;
         }
         match (self.reload)() {
@@ -140,16 +140,16 @@ impl Watch {
         }
     }
 
-    /// Whether to end.
+    /// Whether to end the capture.
     pub(super) fn over(&mut self) -> Result<bool> {
         let now = Instant::now();
         if self.signals.ended() || self.deadline.is_some_and(|deadline| now >= deadline) {
             return Ok(true);
         }
-        if now.duration_since(self.looked) < LOOK {
+        if now.duration_since(self.checked) < CHECK_INTERVAL {
             return Ok(false);
         }
-        self.looked = now;
+        self.checked = now;
         self.service.alive(now);
         let ended = match &mut self.command {
             Some(child) => child.try_wait().map_err(command_error)?,
@@ -162,15 +162,15 @@ impl Watch {
             }
             return Ok(true);
         }
-        self.look();
+        self.check_interfaces();
         Ok(self
             .interfaces
             .iter()
             .all(|(_, state)| *state == State::Gone))
     }
 
-    /// Reports what has become of the interfaces.
-    fn look(&mut self) {
+    /// Reports changes of the interfaces.
+    fn check_interfaces(&mut self) {
         for (interface, before) in &mut self.interfaces {
             if *before == State::Gone {
                 continue;
@@ -194,14 +194,14 @@ impl Watch {
         }
     }
 
-    /// Ends the command, if it still runs.
+    /// Ends the command if it is still running.
     pub(super) fn end(&mut self) -> Result<()> {
         Service::stopping();
         let Some(mut child) = self.command.take() else {
             return Ok(());
         };
         if let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-            // It may have ended by itself meanwhile.
+            // It may have exited in the meantime.
             let _ = kill_process(pid, Signal::TERM);
         }
         child.wait().map_err(command_error)?;

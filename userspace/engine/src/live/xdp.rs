@@ -1,4 +1,4 @@
-//! Run records of the kernel, into the intake.
+//! Feeds run records of the kernel to the intake.
 
 use super::plan;
 use super::report::LiveReport;
@@ -14,15 +14,15 @@ use std::collections::VecDeque;
 use std::thread::sleep;
 use std::time::Duration;
 
-/// How long to wait when the rings were empty. To fill a ring of 8 MiB in this time takes 32 million
-/// runs a second on one CPU.
+/// Pause if the rings are empty. Filling a ring of 8 MiB in this time requires 32 million runs per
+/// second on one CPU.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// Counters at the ends of windows, until the runs of that window are all here.
+/// Counters at the ends of windows, until all runs of the window have arrived.
 struct Edges {
     window_ns: u64,
     next_ns: u64,
-    /// Ends of windows, and what had been counted by then.
+    /// Ends of windows, and the counters at that time.
     passed: VecDeque<(u64, Counters)>,
 }
 
@@ -35,7 +35,7 @@ impl Edges {
         }
     }
 
-    /// Takes the counters where a window has ended since the last call.
+    /// Reads the counters if a window has ended since the last call.
     fn pass(&mut self, now_ns: u64, capture: &Capture) -> Result<()> {
         if now_ns >= self.next_ns {
             let edge = now_ns - now_ns % self.window_ns;
@@ -46,7 +46,7 @@ impl Edges {
     }
 }
 
-/// Takes over what somebody has changed.
+/// Applies a reloaded configuration.
 fn reload(
     capture: &Capture,
     intake: &mut Intake,
@@ -105,7 +105,7 @@ pub(super) fn drive(
         if let Some(change) = watch.reloaded() {
             reload(&capture, &mut intake, change, &notices, report)?;
         }
-        if watch.asked() {
+        if watch.counts_requested() {
             report_counts(&capture, &watch.port().sentence(), &notices)?;
         }
         if !some {
@@ -120,13 +120,13 @@ pub(super) fn drive(
     report.blind_ns = losses.blind_ns;
     let delivered = counters.delivered_packets();
     if receiver.packets != delivered || losses.unreadable > 0 {
-        let taken = receiver.packets;
-        return Err(EngineError::Rings { taken, delivered });
+        let read = receiver.packets;
+        return Err(EngineError::Rings { read, delivered });
     }
     intake.finish(&counters)
 }
 
-/// Takes what the capture hands over.
+/// Receives the events of the capture.
 struct Receiver {
     /// Packets in the runs so far.
     packets: u64,
@@ -152,11 +152,11 @@ impl Receiver {
     }
 }
 
-/// The identity as it stands.
+/// Reports the loss identity so far.
 fn report_counts(capture: &Capture, port: &str, notices: &Notices) -> Result<()> {
     let counters = capture.counters()?;
     let rest = format!(
-        "{} RoCEv2 = {} in runs + {} lost + {} in the making; {port}",
+        "{} RoCEv2 = {} in runs + {} lost + {} in open runs; {port}",
         counters.roce_packets,
         counters.delivered_packets(),
         counters.lost_packets,

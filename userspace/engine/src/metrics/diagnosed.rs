@@ -1,19 +1,19 @@
-//! What windows of a mesh add up to.
+//! Totals over the windows of a mesh.
 
 use rocescope_model::{Over, Row, SlaRow, VerdictRow};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The figures of a diagnosis: the analysis adds windows, the endpoint reads.
+/// The metrics of a diagnosis: the analysis adds windows, the endpoint reads.
 #[derive(Clone, Debug, Default)]
 pub struct Diagnosed(Arc<Mutex<Sums>>);
 
-/// What an endpoint shows.
+/// The values of the metrics.
 #[derive(Debug, Default)]
 pub(super) struct Sums {
     /// Windows so far.
     pub(super) windows: u64,
-    /// All windows as one: its sums are of use, not its times.
+    /// The sums over all windows; its times are meaningless.
     pub(super) total: SlaRow,
     /// Verdicts by class and kind of place.
     pub(super) verdicts: BTreeMap<(String, String), u64>,
@@ -35,7 +35,7 @@ impl Diagnosed {
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, Sums> {
-        // Sums are whole after every addition, whoever panicked in between.
+        // Sums are consistent after every addition, even if a thread panicked.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

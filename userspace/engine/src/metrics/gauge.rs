@@ -1,24 +1,24 @@
-//! What windows add up to.
+//! Totals over the windows of a capture.
 
 use crate::drops::Drops;
 use rocescope_model::{EventRow, FlowRow, OpcodeRow, Over, Row, WindowRow, WindowRows};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The figures of a capture: the pipeline adds windows, the endpoint reads.
+/// The metrics of a capture: the pipeline adds windows, the endpoint reads.
 #[derive(Clone, Debug)]
 pub struct Metrics {
-    figures: Arc<Mutex<Figures>>,
+    values: Arc<Mutex<Values>>,
 }
 
-/// What an endpoint shows.
+/// The values of the metrics.
 #[derive(Debug, Default)]
-pub(super) struct Figures {
-    /// Flows shown at most.
-    most_flows: usize,
-    /// What did not come this far, where frames come from interfaces.
+pub(super) struct Values {
+    /// Maximum number of flows.
+    max_flows: usize,
+    /// Frames dropped before this program saw them, for a live capture.
     pub(super) drops: Option<Arc<Drops>>,
-    /// All windows as one: its sums are of use, not its times.
+    /// The sums over all windows; its times are meaningless.
     pub(super) total: WindowRow,
     /// Windows so far.
     pub(super) windows: u64,
@@ -33,52 +33,52 @@ pub(super) struct Figures {
 }
 
 impl Metrics {
-    /// Nothing counted yet; of the flows of a window the largest `most_flows` are shown.
+    /// Empty metrics, which show the largest `max_flows` flows of a window.
     ///
-    /// Counters are there from the beginning, for a rate wants the zero before the first count. Only
-    /// opcodes come as they are seen: of 256 few ever are.
+    /// Counters exist from the beginning, because a rate needs the zero before the first count. Only opcodes
+    /// appear when they are seen, because few of the 256 are used.
     #[must_use]
-    pub fn new(most_flows: usize, drops: Option<Arc<Drops>>) -> Self {
-        let figures = Figures {
-            most_flows,
+    pub fn new(max_flows: usize, drops: Option<Arc<Drops>>) -> Self {
+        let values = Values {
+            max_flows,
             drops,
             events: EventRow::KINDS
                 .into_iter()
                 .map(|(kind, _)| (kind.to_owned(), 0))
                 .collect(),
-            ..Figures::default()
+            ..Values::default()
         };
         Self {
-            figures: Arc::new(Mutex::new(figures)),
+            values: Arc::new(Mutex::new(values)),
         }
     }
 
     /// Adds the rows of finished windows.
     pub fn add(&self, rows: &WindowRows) {
-        let mut figures = self.lock();
-        figures.add_windows(&rows.windows);
+        let mut values = self.lock();
+        values.add_windows(&rows.windows);
         for row in &rows.opcodes {
-            figures.add_opcode(row);
+            values.add_opcode(row);
         }
         for row in &rows.events {
-            figures.add_event(row);
+            values.add_event(row);
         }
         if let Some(last) = rows.windows.last() {
-            let most = figures.most_flows;
-            figures.flows.clear();
+            let max = values.max_flows;
+            values.flows.clear();
             let flows = rows.flows.iter();
             let of_last = flows.filter(|flow| flow.window_start_ns == last.window_start_ns);
-            figures.flows.extend(of_last.take(most).cloned());
+            values.flows.extend(of_last.take(max).cloned());
         }
     }
 
-    pub(super) fn lock(&self) -> MutexGuard<'_, Figures> {
-        // Sums are whole after every addition, whoever panicked in between.
-        self.figures.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn lock(&self) -> MutexGuard<'_, Values> {
+        // Sums are consistent after every addition, even if a thread panicked.
+        self.values.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Figures {
+impl Values {
     fn add_windows(&mut self, rows: &[WindowRow]) {
         for row in rows {
             self.windows += 1;

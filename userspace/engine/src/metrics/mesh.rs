@@ -1,4 +1,4 @@
-//! Figures of a collector as `OpenMetrics`: who came and what they brought, and how the mesh does.
+//! Metrics of a collector as `OpenMetrics`: agents, batches, refusals, and the state of the mesh.
 
 use super::diagnosed::{Diagnosed, Sums};
 use super::write::{self, count, counter, gauge, number, own, sentence};
@@ -9,40 +9,40 @@ use prometheus_client::metrics::counter::ConstCounter;
 use rocescope_model::{Row, Rule, SlaRow};
 use std::fmt;
 
-/// What a collector did so far.
+/// The state of a collector.
 #[derive(Clone, Debug, Default)]
-pub struct CollectorFigures {
-    /// Agents that are connected.
+pub struct CollectorMetrics {
+    /// Connected agents.
     pub agents: usize,
     /// Counters: name, help, count.
     pub counts: Vec<(&'static str, &'static str, u64)>,
-    /// Peers and parcels that were refused, by every reason there is.
+    /// Refused peers and batches, by every possible reason.
     pub refusals: Vec<(&'static str, u64)>,
 }
 
-/// The page that a scrape gets; without a diagnosis, what the collector itself does.
+/// The page that a scrape returns; without a diagnosis, only the metrics of the collector itself.
 ///
 /// # Errors
-/// None that is known: it is written into memory.
+/// None is known, because the page is written to memory.
 pub fn page(
-    collector: CollectorFigures,
+    collector: CollectorMetrics,
     diagnosed: Option<&Diagnosed>,
     observer: &str,
 ) -> Result<String, fmt::Error> {
-    let figures = Figures {
+    let values = Values {
         collector,
         diagnosed: diagnosed.cloned(),
     };
-    write::page(observer, Box::new(figures))
+    write::page(observer, Box::new(values))
 }
 
 #[derive(Debug)]
-struct Figures {
-    collector: CollectorFigures,
+struct Values {
+    collector: CollectorMetrics,
     diagnosed: Option<Diagnosed>,
 }
 
-impl Collector for Figures {
+impl Collector for Values {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         collector(&self.collector, &mut encoder)?;
         if let Some(diagnosed) = &self.diagnosed {
@@ -52,18 +52,18 @@ impl Collector for Figures {
     }
 }
 
-fn collector(figures: &CollectorFigures, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
-    let help = "Agents that are connected";
-    gauge(encoder, "collector_agents", help, figures.agents as f64)?;
-    for (name, help, count) in &figures.counts {
+fn collector(values: &CollectorMetrics, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+    let help = "Connected agents";
+    gauge(encoder, "collector_agents", help, values.agents as f64)?;
+    for (name, help, count) in &values.counts {
         let help = help.trim_end_matches('.');
         counter(encoder, &format!("collector_{name}"), help, *count)?;
     }
-    let help = "Peers and parcels that were refused";
+    let help = "Refused peers and batches";
     let name = "collector_refusals";
     let mut family = encoder.encode_descriptor(name, help, None, MetricType::Counter)?;
-    // All of them from the beginning: a rate is known only of a series that was there before.
-    for (reason, count) in &figures.refusals {
+    // All reasons from the beginning, because a rate needs an earlier value of the series.
+    for (reason, count) in &values.refusals {
         let labels = [("reason", *reason)];
         ConstCounter::new(*count).encode(family.encode_family(&labels)?)?;
     }
@@ -71,7 +71,7 @@ fn collector(figures: &CollectorFigures, encoder: &mut DescriptorEncoder<'_>) ->
 }
 
 fn windows(sums: &Sums, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
-    let help = "Windows of the mesh that were analysed";
+    let help = "Analysed windows of the mesh";
     counter(encoder, "sla_windows", help, sums.windows)?;
     for (at, column) in SlaRow::TABLE.columns.iter().enumerate() {
         let name = format!("sla_{}", column.name);
@@ -84,7 +84,7 @@ fn windows(sums: &Sums, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
                     count(&sums.total.value(at)),
                 )?;
             }
-            // Those that say which window it is have other rules.
+            // Columns that identify the window are excluded.
             (Rule::Max | Rule::Ratio { .. }, Some(last)) => {
                 if let Some(value) = number(&last.value(at)) {
                     gauge(encoder, &name, sentence(column), value)?;
@@ -93,7 +93,7 @@ fn windows(sums: &Sums, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
             _ => {}
         }
     }
-    let help = "Verdicts on windows, by what it looks like and the kind of its place";
+    let help = "Verdicts on windows by class and kind of place";
     let mut family = encoder.encode_descriptor("verdicts", help, None, MetricType::Counter)?;
     for ((class, place_kind), count) in &sums.verdicts {
         let labels = [("class", class.as_str()), ("place_kind", place_kind)];

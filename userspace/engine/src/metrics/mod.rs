@@ -1,19 +1,19 @@
-//! The figures of a capture or a collector for Prometheus: `OpenMetrics` for those that ask for it, else Prometheus' own
-//! text format.
+//! The metrics of a capture or a collector: `OpenMetrics` for scrapers that accept it, otherwise the text
+//! format of Prometheus.
 //!
-//! Names, help and units are those of the model's registry: a column `nak_packets` of `windows` is
-//! `rocescope_nak_packets_total`, and one of another table has the table's name before its own. What has labels is bounded: flows are the largest of the last window,
-//! as many as `--metrics-flows` says, opcodes are 256 at most, events, refusals and verdicts as many as
-//! there are kinds.
+//! Names, help and units come from the registry of the model: the column `nak_packets` of `windows` is
+//! `rocescope_nak_packets_total`; a column of another table has the name of the table as prefix. The number of
+//! series is bounded: `--metrics-flows` flows of the last window, 256 opcodes, and the kinds of events,
+//! refusals and verdicts.
 //!
 //! | module | what it does |
 //! |---|---|
-//! | [`gauge`] | what windows of a capture add up to, between two scrapes |
-//! | [`text`] | the same as `OpenMetrics` |
-//! | [`diagnosed`] | what windows of a mesh add up to |
-//! | [`mesh`] | that, and what the collector did, as `OpenMetrics` |
-//! | `write` | how a figure is written |
-//! | [`prometheus`] | that in the older format |
+//! | [`gauge`] | totals over the windows of a capture |
+//! | [`text`] | these as `OpenMetrics` |
+//! | [`diagnosed`] | totals over the windows of a mesh |
+//! | [`mesh`] | these and the collector's own metrics as `OpenMetrics` |
+//! | `write` | writes a metric |
+//! | [`prometheus`] | converts the page to the text format |
 //! | [`mod@serve`] | the endpoint |
 
 pub mod diagnosed;

@@ -1,13 +1,13 @@
-//! The page in Prometheus' own text format, for those that do not ask for `OpenMetrics`: older scrapers,
-//! `promtool check metrics`, a person with curl.
+//! The page in the text format of Prometheus, for clients that do not accept `OpenMetrics`: older scrapers,
+//! `promtool check metrics`, curl.
 //!
-//! Series are the same in both; the older format only wants the comments of a counter under the name
-//! of its series (`_total`), and has no end mark.
+//! The series are the same in both; in the text format the comments of a counter have the name of its series
+//! (`_total`), and there is no end mark.
 //! Source: <https://prometheus.io/docs/instrumenting/exposition_formats/>, "Text format details".
 
 use std::collections::BTreeSet;
 
-/// An `OpenMetrics` page in the text format, version 0.0.4.
+/// Converts an `OpenMetrics` page to the text format, version 0.0.4.
 #[must_use]
 pub fn page(open_metrics: &str) -> String {
     let counters: BTreeSet<&str> = open_metrics
@@ -34,7 +34,7 @@ pub fn page(open_metrics: &str) -> String {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn counters_carry_their_series_name_and_there_is_no_end_mark() {
+    fn comments_have_the_series_name_and_there_is_no_end_mark() {
         let open_metrics = "\
 # HELP a Some counter
 # TYPE a counter

@@ -19,21 +19,21 @@ use std::time::Duration;
 use tokio::runtime::Builder;
 use tokio::sync::Semaphore;
 
-/// Scrapes at once; more wait.
-const MOST_CONNECTIONS: usize = 16;
-/// Who has not asked after this time is let go.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Maximum number of concurrent scrapes; more wait.
+const MAX_CONNECTIONS: usize = 16;
+/// Connections without a request after this time are closed.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 const PROMETHEUS: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// Writes the page that a scrape gets, as `OpenMetrics`.
+/// Writes the page that a scrape returns, as `OpenMetrics`.
 pub type Page = Arc<dyn Fn() -> Result<String, fmt::Error> + Send + Sync>;
 
-/// Serves the page at `address` from a thread of its own, until the process ends. Returns where: the
-/// port is chosen where that of `address` is 0.
+/// Serves the page at `address` on its own thread until the process ends. Returns the bound address: port 0
+/// selects a free port.
 ///
 /// # Errors
-/// The address cannot be taken.
+/// The address cannot be used.
 pub fn serve(address: SocketAddr, page: Page) -> Result<SocketAddr> {
     let refused = |error| EngineError::Metrics(address, error);
     let listener = TcpListener::bind(address).map_err(refused)?;
@@ -48,7 +48,7 @@ pub fn serve(address: SocketAddr, page: Page) -> Result<SocketAddr> {
     std::thread::Builder::new()
         .name("metrics".into())
         .spawn(move || {
-            // Capabilities are a thread's own, and strangers talk to this one. Its creator may keep some for now.
+            // Capabilities belong to a thread, and this thread is exposed to the network. Its creator may keep some.
             let dropped = privileges::drop_all();
             let is_bare = dropped.is_ok();
             // The creator waits for it.
@@ -68,13 +68,13 @@ async fn accept(listener: TcpListener, page: Page) {
     let Ok(listener) = tokio::net::TcpListener::from_std(listener) else {
         return;
     };
-    let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     loop {
         let Ok(place) = Arc::clone(&places).acquire_owned().await else {
             return;
         };
         let Ok((stream, _)) = listener.accept().await else {
-            // Out of descriptors: some will be free again.
+            // Out of descriptors: wait until some are free.
             tokio::time::sleep(Duration::from_millis(100)).await;
             continue;
         };
@@ -86,11 +86,11 @@ async fn accept(listener: TcpListener, page: Page) {
             };
             let connection = http1::Builder::new()
                 .timer(TokioTimer::new())
-                .header_read_timeout(PATIENCE)
+                .header_read_timeout(REQUEST_TIMEOUT)
                 .keep_alive(false)
                 .serve_connection(TokioIo::new(stream), service_fn(answer));
-            // Whoever asked has gone: nobody is left to be told.
-            let _ = tokio::time::timeout(PATIENCE, connection).await;
+            // The client has disconnected: there is no one to report an error to.
+            let _ = tokio::time::timeout(REQUEST_TIMEOUT, connection).await;
             drop(place);
         });
     }
@@ -108,10 +108,14 @@ fn respond(request: &Request<Incoming>, page: &Page) -> Response<Full<Bytes>> {
             ),
         },
         (&Method::GET, "/") => {
-            let hint = "rocescope: the figures are at /metrics\n".to_owned();
+            let hint = "rocescope: see /metrics\n".to_owned();
             (StatusCode::OK, "text/plain", hint)
         }
-        _ => (StatusCode::NOT_FOUND, "text/plain", "not here\n".to_owned()),
+        _ => (
+            StatusCode::NOT_FOUND,
+            "text/plain",
+            "not found\n".to_owned(),
+        ),
     };
     let mut response = Response::new(Full::new(Bytes::from(body)));
     *response.status_mut() = status;
@@ -121,7 +125,7 @@ fn respond(request: &Request<Incoming>, page: &Page) -> Response<Full<Bytes>> {
     response
 }
 
-/// Whether the scraper names `OpenMetrics`; what it prefers makes no difference, for it then reads both.
+/// Whether the scraper accepts `OpenMetrics`; its preference is irrelevant, because it then reads both.
 fn takes_open_metrics(request: &Request<Incoming>) -> bool {
     let accepted = request.headers().get_all(ACCEPT).into_iter();
     let mut accepted = accepted.filter_map(|value| value.to_str().ok());

@@ -1,6 +1,6 @@
-//! Figures as `OpenMetrics`.
+//! Metrics of a capture as `OpenMetrics`.
 
-use super::gauge::{Figures, Metrics};
+use super::gauge::{Metrics, Values};
 use super::write::{self, count, counter, gauge, number, own, sentence};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
@@ -10,13 +10,13 @@ use prometheus_client::metrics::gauge::ConstGauge;
 use rocescope_model::{EventRow, FlowRow, OpcodeRow, Row, Table, Type, Unit, Value, WindowRow};
 use std::fmt;
 
-/// What tells flows apart in labels.
+/// The labels that identify a flow.
 const FLOW_LABELS: [&str; 6] = ["src", "dst", "udp_src_port", "dst_qpn", "vlan", "service"];
 
-/// The page that a scrape gets.
+/// The page that a scrape returns.
 ///
 /// # Errors
-/// None that is known: it is written into memory.
+/// None is known, because the page is written to memory.
 pub fn page(metrics: &Metrics, observer: &str) -> Result<String, fmt::Error> {
     write::page(observer, Box::new(Page(metrics.clone())))
 }
@@ -26,26 +26,26 @@ struct Page(Metrics);
 
 impl Collector for Page {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
-        let figures = self.0.lock();
-        windows(&figures, &mut encoder)?;
-        opcodes(&figures, &mut encoder)?;
-        events(&figures, &mut encoder)?;
-        drops(&figures, &mut encoder)?;
-        flows(&figures, &mut encoder)?;
+        let values = self.0.lock();
+        windows(&values, &mut encoder)?;
+        opcodes(&values, &mut encoder)?;
+        events(&values, &mut encoder)?;
+        drops(&values, &mut encoder)?;
+        flows(&values, &mut encoder)?;
         own(&mut encoder)
     }
 }
 
-fn windows(figures: &Figures, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
-    let help = "Windows of event time so far";
-    counter(encoder, "windows", help, figures.windows)?;
+fn windows(values: &Values, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+    let help = "Closed windows of event time";
+    counter(encoder, "windows", help, values.windows)?;
     for (at, column) in WindowRow::TABLE.columns.iter().enumerate() {
         if column.aggregate.time.is_sum() {
-            let sum = count(&figures.total.value(at));
+            let sum = count(&values.total.value(at));
             counter(encoder, column.name, sentence(column), sum)?;
         }
     }
-    let Some(last) = &figures.last else {
+    let Some(last) = &values.last else {
         return Ok(());
     };
     for (at, column) in WindowRow::TABLE.columns.iter().enumerate() {
@@ -56,14 +56,14 @@ fn windows(figures: &Figures, encoder: &mut DescriptorEncoder<'_>) -> fmt::Resul
         }
     }
     let per_second = |count: u64| count as f64 * 1e9 / (last.window_ns.max(1)) as f64;
-    let help = "Bits of RoCE frames a second, in the last window";
+    let help = "Rate of RoCE frames in the last window, in bits per second";
     gauge(
         encoder,
         "frame_bps",
         help,
         per_second(last.frame_bytes) * 8.0,
     )?;
-    let help = "RoCE packets a second, in the last window";
+    let help = "Rate of RoCE packets in the last window, in packets per second";
     gauge(encoder, "packets_pps", help, per_second(last.roce_packets))?;
     let help = "Start of the last window, in seconds since 1970 UTC";
     gauge(
@@ -74,7 +74,7 @@ fn windows(figures: &Figures, encoder: &mut DescriptorEncoder<'_>) -> fmt::Resul
     )
 }
 
-fn opcodes(figures: &Figures, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+fn opcodes(values: &Values, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
     for (at, name) in ["packets", "frame_bytes", "payload_bytes"]
         .iter()
         .enumerate()
@@ -82,7 +82,7 @@ fn opcodes(figures: &Figures, encoder: &mut DescriptorEncoder<'_>) -> fmt::Resul
         let column = of(OpcodeRow::TABLE, name);
         let metric = format!("opcode_{name}");
         let mut family = encoder.encode_descriptor(&metric, column.1, None, MetricType::Counter)?;
-        for (opcode, sums) in &figures.opcodes {
+        for (opcode, sums) in &values.opcodes {
             let labels = [("opcode", opcode.as_str())];
             let sum = ConstCounter::new(sums.get(at).copied().unwrap_or(0));
             sum.encode(family.encode_family(&labels)?)?;
@@ -91,26 +91,26 @@ fn opcodes(figures: &Figures, encoder: &mut DescriptorEncoder<'_>) -> fmt::Resul
     Ok(())
 }
 
-fn events(figures: &Figures, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+fn events(values: &Values, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
     let (_, help) = of(EventRow::TABLE, "count");
     let mut family = encoder.encode_descriptor("events", help, None, MetricType::Counter)?;
-    for (kind, count) in &figures.events {
+    for (kind, count) in &values.events {
         let labels = [("kind", kind.as_str())];
         ConstCounter::new(*count).encode(family.encode_family(&labels)?)?;
     }
     Ok(())
 }
 
-/// What was dropped before this program saw it: no part of any window.
-fn drops(figures: &Figures, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
-    let Some(drops) = &figures.drops else {
+/// Frames dropped before this program saw them; no window includes them.
+fn drops(values: &Values, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+    let Some(drops) = &values.drops else {
         return Ok(());
     };
     if let Some(frames) = drops.interface_frames() {
         let help = "Frames that the interfaces dropped since the capture began";
         counter(encoder, "interface_dropped_frames", help, frames)?;
     }
-    let help = "Frames that found the packet socket full since the capture began";
+    let help = "Frames dropped by a full packet socket since the capture began";
     counter(
         encoder,
         "socket_dropped_frames",
@@ -119,13 +119,13 @@ fn drops(figures: &Figures, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result 
     )
 }
 
-/// The largest flows of the last window: gauges, for another window has others.
-fn flows(figures: &Figures, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+/// The largest flows of the last window: gauges, because the flows change with the window.
+fn flows(values: &Values, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
     for name in ["frame_bps", "packets", "messages", "ecn_ce_packets"] {
         let (column, help) = of(FlowRow::TABLE, name);
         let metric = format!("flow_{name}");
         let mut family = encoder.encode_descriptor(&metric, help, None, MetricType::Gauge)?;
-        for flow in &figures.flows {
+        for flow in &values.flows {
             let labels: Vec<(&str, String)> = FLOW_LABELS
                 .iter()
                 .map(|label| (*label, words(&flow.value(of(FlowRow::TABLE, label).0))))

@@ -1,4 +1,4 @@
-//! How a figure is written.
+//! Writes a metric.
 
 use crate::resources;
 use prometheus_client::collector::Collector;
@@ -10,34 +10,35 @@ use prometheus_client::registry::Registry;
 use rocescope_model::{Column, Value};
 use std::fmt;
 
-/// Before every name.
+/// Prefix of every name.
 const PREFIX: &str = "rocescope";
 
-/// A page of these figures, each with the name of who saw them.
-pub(super) fn page(observer: &str, figures: Box<dyn Collector>) -> Result<String, fmt::Error> {
+/// A page of these metrics, each with the observer as label.
+pub(super) fn page(observer: &str, values: Box<dyn Collector>) -> Result<String, fmt::Error> {
     let labels = [("observer".into(), observer.to_owned().into())];
     let mut registry = Registry::with_prefix_and_labels(PREFIX, labels.into_iter());
-    registry.register_collector(figures);
+    registry.register_collector(values);
     let mut page = String::new();
     text::encode(&mut page, &registry)?;
     Ok(page)
 }
 
-/// What this process itself takes.
+/// The resources of this process.
 pub(super) fn own(encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
     let labels = [("version", env!("CARGO_PKG_VERSION"))];
-    let mut build = encoder.encode_descriptor("build", "This program", None, MetricType::Gauge)?;
+    let mut build =
+        encoder.encode_descriptor("build", "Version of rocescope", None, MetricType::Gauge)?;
     ConstGauge::new(1_i64).encode(build.encode_family(&labels)?)?;
-    let help = "Processor time of this process";
+    let help = "Processor time of this process, in seconds";
     let spent = ConstCounter::new(resources::processor_seconds());
     let name = "process_processor_seconds";
     spent.encode(encoder.encode_descriptor(name, help, None, MetricType::Counter)?)?;
-    let help = "Memory of this process";
+    let help = "Resident memory of this process, in bytes";
     let resident = resources::resident_bytes().unwrap_or(0) as f64;
     gauge(encoder, "process_resident_bytes", help, resident)
 }
 
-/// The help of a column as a phrase, like that of the other figures.
+/// The help of a column as a phrase, like that of the other metrics.
 pub(super) fn sentence(column: &Column) -> &'static str {
     column.help.trim_end_matches('.')
 }

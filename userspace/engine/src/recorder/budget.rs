@@ -1,4 +1,4 @@
-//! How many files the flight recorder may write and how many bytes, and which earlier ones go for them.
+//! Limits the number and size of recordings, and deletes earlier ones to make room.
 
 use super::event::{ENDING, is_of};
 use crate::notice::{Notice, Notices};
@@ -10,22 +10,22 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 const HOUR_NS: u64 = 3_600_000_000_000;
-/// More than the blocks of one frame have: its own, its comment, and its interface's. A file ends when
-/// fewer are left of what may be written.
+/// More than the size of the blocks of one frame: its own, its comment, and its interface's. A file ends when
+/// less room is left.
 pub(super) const SLACK_BYTES: u64 = SLICE_MAX as u64 + 512;
 
 /// Why an event has no file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
-    /// Enough files in an hour.
+    /// The limit of files per hour is reached.
     PerHour = 0,
-    /// The files have as many bytes as they may.
+    /// The limit of bytes is reached.
     Disk = 1,
     /// An earlier file could not be written.
     Error = 2,
 }
 
-/// A file that is whole.
+/// A finished file.
 #[derive(Debug)]
 struct Finished {
     written: SystemTime,
@@ -33,28 +33,28 @@ struct Finished {
     path: PathBuf,
 }
 
-/// Files that had to go.
+/// Deleted files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Deleted {
-    /// How many.
+    /// Their number.
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// Files that should have gone and could not be deleted.
+    /// Files that could not be deleted.
     pub failed: u64,
 }
 
-/// What may still be written.
+/// The limits, and what is left of them.
 #[derive(Debug)]
 pub(super) struct Budget {
-    /// Bytes that all files may have together.
+    /// Maximum total size of the files, in bytes.
     disk: u64,
-    /// Bytes that they have.
-    taken: u64,
+    /// Their size.
+    used: u64,
     /// Finished files, the oldest first, and how many of them are of earlier captures.
     files: VecDeque<Finished>,
     earlier: usize,
-    /// Files written longer ago go.
+    /// Files older than this are deleted.
     age: Option<Duration>,
     deleted: Deleted,
     per_hour: usize,
@@ -64,7 +64,7 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    /// `disk` bytes for the files in `folder`, those that lie there already among them; of these, `observer`'s may go.
+    /// `disk` bytes for the files in `folder`, including existing ones; of these, only `observer`'s may be deleted.
     pub(super) fn new(
         (folder, observer): (&Path, &str),
         disk: u64,
@@ -80,10 +80,10 @@ impl Budget {
             if !name.ends_with(ENDING) {
                 continue;
             }
-            // One that has just gone takes no room.
+            // A file that was just deleted needs no room.
             if let Ok(metadata) = entry.metadata() {
                 if !is_of(&name, observer) {
-                    // Somebody may be writing it: it takes room, and stays.
+                    // Another process may be writing it: it counts, but is not deleted.
                     others += metadata.len();
                     continue;
                 }
@@ -97,7 +97,7 @@ impl Budget {
         files.sort_by(|a, b| (a.written, &a.path).cmp(&(b.written, &b.path)));
         Ok(Self {
             disk,
-            taken: others + files.iter().map(|file| file.bytes).sum::<u64>(),
+            used: others + files.iter().map(|file| file.bytes).sum::<u64>(),
             earlier: files.len(),
             files: files.into(),
             age,
@@ -108,7 +108,7 @@ impl Budget {
         })
     }
 
-    /// Deletes what is too old; it is `now`.
+    /// Deletes files that are too old at `now`.
     pub(super) fn retain(&mut self, now: SystemTime) {
         let Some(oldest) = self.age.and_then(|age| now.checked_sub(age)) else {
             return;
@@ -117,13 +117,13 @@ impl Budget {
         }
     }
 
-    /// Deletes the oldest file of an earlier capture; whether there was one. This capture's own
-    /// stay: of one incident the beginning tells more than the end.
+    /// Deletes the oldest file of an earlier capture; returns whether there was one. This capture's own files
+    /// remain, because the beginning of an incident matters more than its end.
     pub(super) fn make_room(&mut self) -> bool {
         self.earlier > 0 && self.delete_oldest()
     }
 
-    /// What had to go.
+    /// What was deleted.
     pub(super) const fn deleted(&self) -> Deleted {
         self.deleted
     }
@@ -136,10 +136,10 @@ impl Budget {
             Ok(()) => {
                 self.deleted.files += 1;
                 self.deleted.bytes += file.bytes;
-                self.taken -= file.bytes;
+                self.used -= file.bytes;
             }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => self.taken -= file.bytes,
-            // It stays, and so does its claim to the room; the next one may go.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => self.used -= file.bytes,
+            // It remains and still counts; try the next one.
             Err(error) => {
                 self.notices
                     .send(Notice::NotDeleted(file.path.clone(), error));
@@ -151,7 +151,7 @@ impl Budget {
         true
     }
 
-    /// Whether a file may begin at this time.
+    /// Checks whether a file may begin at this time.
     pub(super) fn begin(&mut self, time_ns: u64) -> Result<(), Refusal> {
         while self
             .begun
@@ -161,7 +161,7 @@ impl Budget {
         if self.begun.len() >= self.per_hour {
             return Err(Refusal::PerHour);
         }
-        // Last: nothing is deleted for a file that may not begin.
+        // Last, so that nothing is deleted for a file that may not begin.
         while self.left() <= SLACK_BYTES {
             if !self.make_room() {
                 return Err(Refusal::Disk);
@@ -171,14 +171,14 @@ impl Budget {
         Ok(())
     }
 
-    /// Bytes that the file under way may have.
+    /// Maximum size of the current file, in bytes.
     pub(super) const fn left(&self) -> u64 {
-        self.disk.saturating_sub(self.taken)
+        self.disk.saturating_sub(self.used)
     }
 
-    /// A file is whole; it is `now`.
+    /// Counts a file that was finished at `now`.
     pub(super) fn finish(&mut self, path: PathBuf, bytes: u64, now: SystemTime) {
-        self.taken += bytes;
+        self.used += bytes;
         self.files.push_back(Finished {
             written: now,
             bytes,
@@ -194,7 +194,7 @@ mod tests {
     use std::time::{Duration, SystemTime};
 
     #[test]
-    fn there_are_so_many_files_in_any_hour() {
+    fn the_files_of_any_hour_are_limited() {
         let folder = tempfile::tempdir().unwrap();
         let mut budget =
             Budget::new((folder.path(), "a"), 1 << 20, None, 2, Notices::default()).unwrap();
@@ -211,7 +211,7 @@ mod tests {
         let old = folder.path().join("1-a-nak.pcapng");
         fs::write(&old, [0; 3_000]).unwrap();
         fs::write(folder.path().join("other"), [0; 3_000]).unwrap();
-        // Of another observer, of nobody: they take room, and stay.
+        // Of another observer or unknown: they count, but remain.
         let others = ["0-b-nak.pcapng", "mine.pcapng"].map(|name| folder.path().join(name));
         for other in &others {
             fs::write(other, [0; 500]).unwrap();
@@ -222,10 +222,10 @@ mod tests {
         assert_eq!(budget.begin(0), Ok(()));
         let own = folder.path().join("own.pcapng");
         budget.finish(own.clone(), 6_500, SystemTime::now());
-        assert_eq!(budget.begin(0), Ok(()), "the earlier one goes");
+        assert_eq!(budget.begin(0), Ok(()), "the earlier one is deleted");
         assert_eq!((old.exists(), budget.left()), (false, 3_500));
         budget.finish(own, 3_200, SystemTime::now());
-        assert_eq!(budget.begin(0), Err(Refusal::Disk), "its own stay");
+        assert_eq!(budget.begin(0), Err(Refusal::Disk), "its own remain");
         assert!(others.iter().all(|other| other.exists()));
         let (files, bytes, failed) = (1, 3_000, 0);
         let deleted = Deleted {
@@ -237,10 +237,10 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_cannot_go_keeps_no_other_from_going() {
+    fn a_file_that_cannot_be_deleted_does_not_block_others() {
         let folder = tempfile::tempdir().unwrap();
         let now = SystemTime::now();
-        // No file can be put in the place of a folder, or deleted as one.
+        // A directory cannot be deleted as a file.
         fs::create_dir(folder.path().join("1-a-nak.pcapng")).unwrap();
         let old = folder.path().join("2-a-nak.pcapng");
         fs::write(&old, [0; 100]).unwrap();
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn files_go_when_they_are_too_old() {
+    fn files_are_deleted_when_they_are_too_old() {
         let folder = tempfile::tempdir().unwrap();
         let day = Duration::from_secs(86_400);
         let now = SystemTime::now();
@@ -281,7 +281,7 @@ mod tests {
             (left("a-a-jitter.pcapng"), left("b-a-jitter.pcapng")),
             (false, true)
         );
-        // Those of this capture too, and then they take no room.
+        // Files of this capture too, and then they do not count.
         let own = folder.path().join("c-a-jitter.pcapng");
         fs::write(&own, [0; 100]).unwrap();
         budget.finish(own, 100, now);

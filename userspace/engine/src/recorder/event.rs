@@ -1,4 +1,4 @@
-//! What the flight recorder writes files around.
+//! The events that the flight recorder records.
 
 use rocescope_capture::history::History;
 use rocescope_model::{EventRow, Time};
@@ -8,19 +8,19 @@ use rocescope_wire::extension::{Acknowledgement, Syndrome, rnr_timer_us};
 use std::net::IpAddr;
 use std::time::Duration;
 
-/// The kinds of events, as the table `events` calls them.
+/// The kinds of events, with their names in the table `events`.
 pub(super) const KINDS: [&str; 3] = ["nak", "rnr_nak", "jitter"];
-/// End of the name of every file.
+/// Extension of every file.
 pub(super) const ENDING: &str = ".pcapng";
-/// Longest form of an observer's name in a file name.
+/// Maximum length of the observer in a file name.
 const OBSERVER_MAX: usize = 100;
 
-/// Something that deserves a file.
+/// An event to record.
 #[derive(Clone, Debug)]
 pub(super) struct Event {
     /// When it began.
     pub(super) time_ns: u64,
-    /// When it was over: of jitter, with its window.
+    /// When it ended: for jitter, the end of its window.
     pub(super) last_ns: u64,
     src: Option<IpAddr>,
     dst: Option<IpAddr>,
@@ -30,14 +30,14 @@ pub(super) struct Event {
 
 #[derive(Clone, Debug)]
 enum What {
-    /// A packet said no.
+    /// A NAK or RNR NAK.
     Refusal { syndrome: Syndrome, psn: u32 },
-    /// A flow changed its rate: in words.
+    /// A flow changed its rate; the description.
     Jitter(String),
 }
 
 impl Event {
-    /// A packet that refuses another.
+    /// The event of a NAK or RNR NAK.
     pub(super) fn refusal(packet: &Packet, time_ns: u64) -> Self {
         Self {
             time_ns,
@@ -52,7 +52,7 @@ impl Event {
         }
     }
 
-    /// A row of jitter, which has no frame of its own; `None` for other kinds.
+    /// The event of a jitter row, which has no frame of its own; `None` for other kinds.
     pub(super) fn jitter(row: &EventRow, window_ns: u64) -> Option<Self> {
         let time_ns = u64::try_from(row.time_ns).ok()?;
         (&*row.kind == "jitter").then(|| Self {
@@ -120,7 +120,7 @@ impl Event {
         }
     }
 
-    /// What the file says of itself.
+    /// The comment of the file.
     pub(super) fn comment(&self, history: &History, from_ns: u64, before_ns: u64) -> String {
         let mut comment = self.line();
         let oldest = history.since(history.oldest()).next();
@@ -128,7 +128,7 @@ impl Event {
         if history.overwritten() > 0 && oldest_ns > from_ns {
             let held = Duration::from_nanos(self.time_ns.saturating_sub(oldest_ns));
             comment.push_str(&format!(
-                "; the frames of {:.3} s of {:.3} s before it were held",
+                "; frames of {:.3} s of the {:.3} s before it are included",
                 held.as_secs_f64(),
                 Duration::from_nanos(before_ns).as_secs_f64()
             ));
@@ -137,7 +137,7 @@ impl Event {
     }
 }
 
-/// Whether a file of this name is one that the recorder of this observer wrote.
+/// Whether the recorder of this observer wrote a file of this name.
 pub(super) fn is_of(name: &str, observer: &str) -> bool {
     let rest = name.strip_suffix(ENDING).and_then(|name| {
         let (_, rest) = name.split_once('-')?;
@@ -146,18 +146,18 @@ pub(super) fn is_of(name: &str, observer: &str) -> bool {
     rest.is_some_and(|rest| KINDS.iter().any(|kind| rest.starts_with(kind)))
 }
 
-/// An observer as a part of the name of a file.
+/// An observer as part of a file name.
 fn file_part(observer: &str) -> String {
     let keep = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     let kept = observer.chars().map(|c| if keep(c) { c } else { '_' });
     kept.take(OBSERVER_MAX).collect()
 }
 
-/// What a syndrome that is no acknowledgement says.
+/// The meaning of a NAK syndrome.
 pub(super) fn refusal(syndrome: Syndrome) -> String {
     match syndrome.meaning() {
         Acknowledgement::RnrNak { timer } => format!(
-            "rnr_nak: receiver not ready, asks to wait {} µs",
+            "rnr_nak: receiver not ready, requests a wait of {} µs",
             rnr_timer_us(timer)
         ),
         _ => syndrome.name().to_owned(),

@@ -1,15 +1,15 @@
 //! The flight recorder: the headers of the last frames in memory, and a pcapng file around each event.
 //!
-//! A NAK or RNR NAK is known the moment its frame comes, so its file begins at once and the ring need not
-//! reach further back than was asked for. Jitter is known only some windows later: see `REACH_WINDOWS`.
-//! While a file is open an event whose frames overlap with it makes it longer; no frame is written twice.
+//! A NAK or RNR NAK is known as soon as its frame arrives, so its file begins immediately and the ring need
+//! not reach further back than requested. Jitter is known only some windows later: see `REACH_WINDOWS`.
+//! An event whose frames overlap with the open file extends it; no frame is written more than once.
 //!
 //! | module | what it does |
 //! |---|---|
-//! | `budget` | how many files, and how many bytes of them |
-//! | `event` | what is recorded, and what the file says of it |
+//! | `budget` | limits the number and size of files |
+//! | `event` | the events to record, and the comment of their file |
 //! | `recording` | one file |
-//! | `summary` | what it reports at the end |
+//! | `summary` | the summary at the end |
 
 mod budget;
 mod event;
@@ -35,25 +35,25 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-/// Recorded behind an event, in nanoseconds.
+/// Time recorded after an event, in nanoseconds.
 const AFTER_NS: u64 = 1_000_000_000;
-/// Jitter is told when the window behind the change closes: up to three windows behind its beginning, four
-/// where the change takes two, and the lateness bound on top.
+/// Jitter is reported when the window after the change closes: up to three windows after its beginning, four
+/// if the change takes two, plus the lateness.
 const REACH_WINDOWS: u64 = 4;
-/// Bytes kept of what is not RoCEv2: a PFC frame whole, and headers up to TCP.
+/// Bytes kept of frames other than RoCEv2: a whole PFC frame, and headers up to TCP.
 const OTHER_BYTES: usize = 64;
-/// ICRC of a packet without payload: it stands where the payload would.
+/// ICRC of a packet without payload, at the position of the payload.
 const ICRC_BYTES: usize = 4;
-/// Directory in a dataset: readers pass over what begins with an underscore.
+/// Directory in a dataset: readers skip names that begin with an underscore.
 const FOLDER: &str = "_frames";
 
-/// Holds headers, and writes them around events.
+/// Keeps headers, and writes those around events.
 #[derive(Debug)]
 pub struct Recorder {
     history: History,
     budget: Budget,
     recording: Option<Recording>,
-    /// The file under way takes frames up to this time; 0 where there is none.
+    /// The current file includes frames up to this time; 0 without a file.
     until_ns: u64,
     folder: PathBuf,
     observer: String,
@@ -67,10 +67,10 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// The recorder that is asked for, if one is. `names` are the interfaces by their index.
+    /// Creates the recorder, if requested. `names` are the interfaces by index.
     ///
     /// # Errors
-    /// There is no place for its files, or it would give addresses away that are to be hidden.
+    /// There is no directory for its files, or it would reveal anonymized addresses.
     pub fn create(
         request: &IntakeRequest,
         names: Vec<(u32, String)>,
@@ -123,8 +123,8 @@ impl Recorder {
         }))
     }
 
-    /// Takes a frame and what it is; `wants` says whether the filter lets a packet pass, and whether it
-    /// lets anything else.
+    /// Processes a frame and its class; `wants` returns whether the filter accepts a packet, or a frame that
+    /// is none.
     #[inline]
     pub fn frame(
         &mut self,
@@ -153,7 +153,7 @@ impl Recorder {
         }
     }
 
-    /// Takes events that became known, and the time: what no event can make longer any more is closed.
+    /// Processes new events, and closes the file when no event can extend it at `time_ns`.
     pub fn turn(&mut self, events: &[EventRow], time_ns: u64) {
         let mut happened = false;
         for row in events {
@@ -163,7 +163,7 @@ impl Recorder {
             }
         }
         if happened {
-            // Once for all of them: it looks at every frame since the last that was written.
+            // Once for all of them, because it visits every frame since the last written one.
             self.catch_up();
         }
         self.budget.retain(SystemTime::now());
@@ -177,7 +177,7 @@ impl Recorder {
         }
     }
 
-    /// Ends the file under way, and tells what was written and what was not.
+    /// Ends the current file, and returns the summary.
     #[must_use]
     pub fn finish(mut self) -> RecorderSummary {
         self.close();
@@ -187,8 +187,8 @@ impl Recorder {
         self.summary
     }
 
-    /// Makes the file under way longer, or begins one. Its frames are written later, by
-    /// [`catch_up`](Self::catch_up).
+    /// Extends the current file, or begins one. [`catch_up`](Self::catch_up) writes its frames
+    /// later.
     #[cold]
     fn happened(&mut self, event: &Event) {
         self.summary.count(event.kind());
@@ -236,7 +236,7 @@ impl Recorder {
         }
     }
 
-    /// Writes what the file under way still lacks.
+    /// Writes the frames that the current file still lacks.
     #[inline]
     fn catch_up(&mut self) {
         let Some(recording) = &mut self.recording else {
@@ -258,8 +258,8 @@ impl Recorder {
         }
     }
 
-    /// Hands what is written to the file under way: it can be read while it is open, and `kill -9` costs
-    /// what came since the last window closed.
+    /// Flushes the current file: it can be read while it is open, and `kill -9` loses only frames since the last
+    /// window closed.
     fn flush(&mut self) {
         if let Some(recording) = &mut self.recording
             && let Err(error) = recording.flush()
@@ -269,7 +269,7 @@ impl Recorder {
         }
     }
 
-    /// Ends the file under way.
+    /// Ends the current file.
     fn close(&mut self) {
         self.until_ns = 0;
         let Some(mut recording) = self.recording.take() else {
@@ -289,7 +289,7 @@ impl Recorder {
         }
     }
 
-    /// A file cannot be written: there will be no more of them, and the capture goes on.
+    /// Stops recording after a write error; the capture continues.
     #[cold]
     fn fail(&mut self, error: &std::io::Error) {
         if self.summary.error.is_none() {
@@ -300,7 +300,7 @@ impl Recorder {
     }
 }
 
-/// Bytes of a packet's headers, from the first of the frame.
+/// Bytes of a packet's headers, from the start of the frame.
 #[inline]
 fn headers(packet: &Packet) -> usize {
     let icrc = if packet.payload_bytes == 0 {
@@ -311,7 +311,7 @@ fn headers(packet: &Packet) -> usize {
     (packet.payload_at() + icrc).min(SLICE_MAX)
 }
 
-/// Whether it is a NAK or RNR NAK, as the table `events` has it.
+/// Whether it is a NAK or RNR NAK, as in the table `events`.
 #[inline]
 fn refuses(packet: &Packet) -> bool {
     !packet.syndrome.is_ack()

@@ -9,11 +9,11 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Written to the file at once, in whole blocks: a disk that is full costs a piece, and no block is torn.
+/// Bytes written in one piece of whole blocks: a full disk loses a piece, but tears no block.
 const PIECE_BYTES: usize = 256 << 10;
-/// Longest comment on a frame.
+/// Maximum length of a comment on a frame.
 const COMMENT_MAX: usize = 256;
-/// Files of one name: the same capture, read again into the same place.
+/// Maximum number of files of one name: a capture that is read again into the same directory.
 const SAME_NAME: u32 = 1_000;
 
 /// A file that is being written.
@@ -21,28 +21,28 @@ const SAME_NAME: u32 = 1_000;
 pub(super) struct Recording {
     writer: PcapNgWriter<Pieces>,
     from_ns: u64,
-    /// The first time that an event asked for, and up to where that was looked at.
+    /// The earliest time that an event requested, and the time from which missed frames were counted.
     asked_ns: u64,
     looked_ns: u64,
-    /// Behind the frame that was written last.
+    /// The position after the last written frame.
     place: Place,
     frames: u64,
     missed: u64,
-    /// Said of the first frame from this time on.
+    /// Comment for the first frame from this time on.
     note: Option<(u64, String)>,
 }
 
-/// What a file holds, and what it lacks.
+/// The counts of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Written {
     pub(super) frames: u64,
     pub(super) bytes: u64,
-    /// Frames of later events: overwritten before these were known, or older than the file's beginning.
+    /// Missing frames of later events: overwritten before these were known, or older than the file's beginning.
     pub(super) missed: u64,
 }
 
 impl Recording {
-    /// Begins a file, of frames from `from_ns` on.
+    /// Begins a file with frames from `from_ns` on.
     pub(super) fn begin(
         path: &Path,
         comment: &str,
@@ -62,10 +62,10 @@ impl Recording {
         })
     }
 
-    /// Takes another event, which asks for frames from `from_ns` on.
+    /// Adds an event, which requests frames from `from_ns` on.
     ///
-    /// One without a frame of its own is told by the first frame behind its beginning that is not
-    /// written yet; where there are several, the last.
+    /// An event without a frame of its own becomes the comment of the first frame after its beginning that is not
+    /// written yet; of several such events, the last.
     pub(super) fn note(&mut self, event: &Event, from_ns: u64) {
         self.asked_ns = self.asked_ns.min(from_ns);
         if !event.is_frame() {
@@ -75,8 +75,8 @@ impl Recording {
         }
     }
 
-    /// Writes the frames up to `until_ns` that came since the last one; whether `left` bytes are enough for
-    /// the file.
+    /// Writes the frames up to `until_ns` since the last written one; returns whether `left` bytes suffice for the
+    /// file.
     #[inline]
     pub(super) fn write(
         &mut self,
@@ -120,19 +120,19 @@ impl Recording {
         Ok(true)
     }
 
-    /// Hands everything to the file.
+    /// Writes all pending blocks to the file.
     pub(super) fn flush(&mut self) -> io::Result<()> {
         let pieces = self.writer.out();
         pieces.frames = self.frames;
         pieces.flush()
     }
 
-    /// Where the file lies.
+    /// The path of the file.
     pub(super) fn path(&mut self) -> PathBuf {
         self.writer.out().path.clone()
     }
 
-    /// What is in the file.
+    /// The counts of the file.
     pub(super) fn written(&mut self) -> Written {
         let missed = self.missed;
         let pieces = self.writer.out();
@@ -150,7 +150,7 @@ struct Pieces {
     file: File,
     path: PathBuf,
     pending: Vec<u8>,
-    /// Frames in the file when what is pending is there.
+    /// Frames in the file, including pending ones.
     frames: u64,
     /// Bytes in the file, and frames.
     whole: u64,
@@ -159,7 +159,7 @@ struct Pieces {
 }
 
 impl Pieces {
-    /// Makes a file of this name, or of one with a number where it is there already.
+    /// Creates a file of this name, or with a number if it exists already.
     fn create(path: &Path) -> io::Result<Self> {
         let mut at = path.to_owned();
         for number in 2..SAME_NAME {
@@ -195,15 +195,15 @@ impl Write for Pieces {
         Ok(bytes.len())
     }
 
-    /// Called between two blocks. What does not fit is cut off again, so that the file can be read; nothing
-    /// more is written behind it.
+    /// Called between two blocks. After a failed write the file is truncated to whole blocks, so that it can be
+    /// read; nothing more is written to it.
     fn flush(&mut self) -> io::Result<()> {
         if self.failed {
             return Ok(());
         }
         if let Err(error) = self.file.write_all(&self.pending) {
             self.failed = true;
-            // As well as can be on a disk that is full.
+            // Best effort on a full disk.
             let _ = if self.whole == 0 {
                 fs::remove_file(&self.path)
             } else {

@@ -1,30 +1,30 @@
-//! What a flight recorder reports at the end.
+//! The summary of a flight recorder.
 
 use super::budget::{Deleted, Refusal};
 use super::event::KINDS;
 use std::path::PathBuf;
 
-/// Why events have no file, by the number of the reason.
+/// Why events have no file: the names of the reasons, by number.
 pub const REFUSALS: [&str; 3] = ["per_hour", "disk", "error"];
 
-/// What was written, and what was not and why.
+/// What was written, and what was refused and why.
 ///
-/// Events met are events in files and events refused, by reason.
+/// All events = events in files + refused events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecorderSummary {
-    /// Where the files are.
+    /// Directory of the files.
     pub folder: PathBuf,
-    /// How long before an event frames were to be held, in nanoseconds.
+    /// Requested time before an event, in nanoseconds.
     pub before_ns: u64,
-    /// And until jitter is known, in nanoseconds.
+    /// Additional time until jitter is known, in nanoseconds.
     pub reach_ns: u64,
-    /// Events met, by kind.
+    /// Events by kind.
     pub events: [u64; KINDS.len()],
-    /// Events whose frames are in a file.
+    /// Events with frames in a file.
     pub recorded: u64,
-    /// Events without one, by reason.
+    /// Events without a file, by reason.
     pub refused: [u64; REFUSALS.len()],
-    /// Files begun.
+    /// Number of files.
     pub files: u64,
     /// Frames in them.
     pub frames: u64,
@@ -32,16 +32,16 @@ pub struct RecorderSummary {
     pub bytes: u64,
     /// Earlier files that were deleted: too old, or to make room.
     pub deleted: Deleted,
-    /// Files that ended early, for all together had as many bytes as they may.
+    /// Files that ended early because the maximum total size was reached.
     pub cut: u64,
-    /// Frames of events that made a file longer and are not in it: overwritten before the event was known,
-    /// or older than the file's beginning.
+    /// Missing frames of events that extended a file: overwritten before the event was known, or older than the
+    /// file's beginning.
     pub missed: u64,
-    /// Frames that went before they were as old as was asked for, for the memory was full.
+    /// Frames overwritten before the requested time, because the memory was full.
     pub overwritten: u64,
-    /// The shortest time, in nanoseconds, that one of those was held.
+    /// The shortest time that one of those was kept, in nanoseconds.
     pub held_ns: Option<u64>,
-    /// Why nothing more was written.
+    /// Why recording stopped.
     pub error: Option<String>,
 }
 
@@ -66,7 +66,7 @@ impl RecorderSummary {
         }
     }
 
-    /// Events met, by the name of their kind.
+    /// Events, by the name of their kind.
     pub fn kinds(&self) -> impl Iterator<Item = (&'static str, u64)> {
         KINDS.into_iter().zip(self.events)
     }

@@ -1,7 +1,7 @@
-//! What the dataset holds of the windows before the start.
+//! Rows of the dataset from windows before the start.
 //!
-//! A collector that was killed had rows in hand that were stored and not analysed yet, and knew which NICs
-//! were anomalous a minute ago. Both follow from the last rows of the dataset.
+//! A killed collector had rows that were stored but not analysed yet, and state about recently anomalous NICs.
+//! The last rows of the dataset restore both.
 
 use super::mesh::{nanos, now_ns};
 use crate::arguments::CollectArguments;
@@ -10,10 +10,10 @@ use rocescope_diagnose::hostmesh::{Analyzer, Settings};
 use rocescope_model::{PathRow, ProbeRow, Row, SlaRow, Time};
 use rocescope_store::{Query, TimeRange, repair};
 
-/// Paths are written again every few minutes: so far back they are looked for.
+/// Search for paths this far back: agents write them again every few minutes.
 const PATHS_NS: i64 = 900_000_000_000;
 
-/// Feeds the analyzer, and passes the windows that have been analysed.
+/// Feeds the analyzer, and skips the windows that have been analysed.
 pub(super) fn feed(
     arguments: &CollectArguments,
     settings: &Settings,
@@ -26,7 +26,7 @@ pub(super) fn feed(
     let now = now_ns();
     let from = now - nanos(arguments.lateness) - settings.sticky_ns - 2 * settings.window_ns;
     let since = |from_ns| TimeRange::since(Time(from_ns));
-    // An analysis may be a while behind its probes.
+    // An analysis may be later than its probes.
     let analyses = since(from).from_whole_hour();
     let earliest = since(from.min(now - PATHS_NS)).from_whole_hour();
     let tables = [PathRow::TABLE, ProbeRow::TABLE, SlaRow::TABLE];
@@ -42,7 +42,7 @@ pub(super) fn feed(
             analysed = analysed.max(row.window_start_ns + row.window_ns);
         }
     })?;
-    // They are there already, as they were seen then.
+    // These windows have been analysed and stored.
     analyzer.advance(Time(analysed));
     Ok(())
 }

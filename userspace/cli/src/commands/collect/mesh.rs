@@ -1,7 +1,7 @@
 //! Windows of the mesh, analysed as they end by the clock.
 //!
-//! The watermark is the collector's own clock less the lateness. It asks of the hosts' clocks only that they
-//! are right to a few seconds; the newest row of any agent would do as well, until the clock of one is ahead.
+//! The watermark is the collector's own clock minus the lateness. It requires that the hosts' clocks are
+//! accurate to a few seconds; a watermark from the newest row would fail if one agent's clock is ahead.
 
 use super::earlier;
 use crate::arguments::CollectArguments;
@@ -22,12 +22,12 @@ pub(super) struct Mesh {
     lateness: Duration,
     quiet: bool,
     diagnosed: Diagnosed,
-    /// Symptoms and places of the last window's verdicts: a problem is said when it comes and when it goes.
+    /// Symptoms and places of the last window's verdicts: a problem is reported when it starts and ends.
     known: BTreeSet<(String, String)>,
 }
 
 impl Mesh {
-    /// `diagnosed` is told of every window.
+    /// Adds every window to `diagnosed`.
     pub(super) fn new(arguments: &CollectArguments, diagnosed: Diagnosed) -> Result<Self> {
         let settings = Settings::default().scaled(arguments.scale.into());
         let mut analyzer = Analyzer::new(settings, arguments.observer.clone())?.with(at_once);
@@ -44,7 +44,7 @@ impl Mesh {
         })
     }
 
-    fn say(&mut self, diagnosis: &WindowDiagnosis) {
+    fn report(&mut self, diagnosis: &WindowDiagnosis) {
         let mut now = BTreeSet::new();
         for verdict in &diagnosis.verdicts {
             let key = (verdict.symptom.to_string(), verdict.place.to_string());
@@ -61,7 +61,7 @@ impl Mesh {
         if !self.quiet {
             for (symptom, place) in self.known.difference(&now) {
                 say!(
-                    "{:.0}  over: {symptom} at {place}",
+                    "{:.0}  resolved: {symptom} at {place}",
                     Time(diagnosis.start_ns)
                 );
             }
@@ -73,7 +73,7 @@ impl Mesh {
 impl Analysis for Mesh {
     fn stored(&mut self, rows: &Batch) {
         let table = rows.table().name;
-        // What does not read as a row was refused before it was stored.
+        // Invalid rows were refused before they were stored.
         if table == ProbeRow::TABLE.name {
             for row in rows.typed::<ProbeRow>().unwrap_or_default() {
                 self.analyzer.probe(&row);
@@ -89,19 +89,19 @@ impl Analysis for Mesh {
         let mut due: Vec<Rows> = Vec::new();
         let watermark = Time(now_ns() - nanos(self.lateness));
         while let Some(diagnosis) = self.analyzer.advance_one(watermark) {
-            self.say(&diagnosis);
+            self.report(&diagnosis);
             self.diagnosed.add(&diagnosis.sla, &diagnosis.verdicts);
             let links = self.analyzer.link_rows(&diagnosis);
             due.push(Box::new(links));
             due.push(Box::new(diagnosis.verdicts));
-            // Last: a window with its row in `sla` is whole in the others.
+            // Last: a window with a row in `sla` is complete in the other tables.
             due.push(Box::new(vec![diagnosis.sla]));
         }
         due.retain(|cells| cells.rows() > 0);
         due
     }
 
-    /// The window that is open has not ended: the next collector reads its rows and goes on.
+    /// The open window has not ended: the next collector reads its rows and continues.
     fn finish(&mut self) -> Vec<Rows> {
         self.due()
     }

@@ -3,7 +3,7 @@
 //! | module | what it does |
 //! |---|---|
 //! | `mesh` | windows of the mesh, analysed as they end |
-//! | `earlier` | what the dataset holds of the windows before the start |
+//! | `earlier` | rows of the dataset from windows before the start |
 
 mod earlier;
 mod mesh;
@@ -26,11 +26,11 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How often signals are looked for.
-const LOOK: Duration = Duration::from_millis(100);
-/// How often old segments are.
+/// Interval between two checks of signals.
+const POLL: Duration = Duration::from_millis(100);
+/// Interval between two checks for old segments.
 const RETAIN: Duration = Duration::from_secs(60);
-/// Files that are open beside the connections of agents: handshakes, the dataset, scrapes.
+/// Open files besides the connections of agents: handshakes, the dataset, scrapes.
 const FILES: u64 = 512;
 
 pub(super) fn run(arguments: &CollectArguments) -> Result<ExitCode> {
@@ -59,7 +59,7 @@ pub(super) fn run(arguments: &CollectArguments) -> Result<ExitCode> {
         ..Retention::default()
     };
     let begun = Instant::now();
-    let (mut retained, mut told) = (begun, (begun, server.status()));
+    let (mut retained, mut reported) = (begun, (begun, server.status()));
     let is_over = || {
         arguments
             .duration
@@ -67,18 +67,18 @@ pub(super) fn run(arguments: &CollectArguments) -> Result<ExitCode> {
     };
     while !signals.ended() && !is_over() {
         service.alive(Instant::now());
-        std::thread::sleep(LOOK);
+        std::thread::sleep(POLL);
         if retained.elapsed() >= RETAIN {
             retained = Instant::now();
             if let Err(error) = retention.apply() {
-                say!("old segments stay: {error}");
+                say!("cannot delete old segments: {error}");
             }
         }
-        let asked = signals.asked();
-        if asked || (!arguments.quiet && told.0.elapsed() >= arguments.status) {
+        let requested = signals.counts_requested();
+        if requested || (!arguments.quiet && reported.0.elapsed() >= arguments.status) {
             let status = server.status();
-            say!("{}", line(&status, &told.1, told.0.elapsed()));
-            told = (Instant::now(), status);
+            say!("{}", line(&status, &reported.1, reported.0.elapsed()));
+            reported = (Instant::now(), status);
         }
     }
     Service::stopping();
@@ -89,7 +89,7 @@ pub(super) fn run(arguments: &CollectArguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Begins to show figures, where that is asked for.
+/// Starts the metrics endpoint, if requested.
 fn serve(
     arguments: &CollectArguments,
     server: &Server,
@@ -101,7 +101,7 @@ fn serve(
     let (monitor, observer) = (server.monitor(), arguments.observer.clone());
     let page = move || collector_metrics::page(&monitor, diagnosed.as_ref(), &observer);
     let bound = metrics::serve(address, Arc::new(page))?;
-    say!("figures at http://{bound}/metrics");
+    say!("metrics at http://{bound}/metrics");
     Ok(())
 }
 
@@ -128,7 +128,7 @@ fn settings(arguments: &CollectArguments) -> Result<Settings> {
     Ok(settings)
 }
 
-/// What happened since the last line.
+/// The status line: what happened since the last one.
 fn line(now: &Status, before: &Status, span: Duration) -> String {
     let rows = now.counts.rows - before.counts.rows;
     let silent = now.agents.iter().filter(|agent| {
@@ -137,17 +137,17 @@ fn line(now: &Status, before: &Status, span: Duration) -> String {
     });
     let silent: Vec<&str> = silent.map(|agent| agent.name.as_str()).take(5).collect();
     let mut line = format!(
-        "{} agents, {rows} rows in {:.0} s, {} in all",
+        "{} agents, {rows} rows in {:.0} s, {} in total",
         now.agents.len(),
         span.as_secs_f64(),
         now.counts.rows
     );
     if !silent.is_empty() {
-        line += &format!("; nothing from {}", silent.join(", "));
+        line += &format!("; no rows from {}", silent.join(", "));
     }
     let failed = now.counts.failed_parcels - before.counts.failed_parcels;
     if failed > 0 {
-        line += &format!("; {failed} batches could not be stored and will come again");
+        line += &format!("; {failed} batches could not be stored, agents will retransmit them");
     }
     line + &refusals(now)
 }
@@ -166,7 +166,7 @@ fn refusals(status: &Status) -> String {
 fn end(status: &Status, summary: &Summary) -> String {
     let segments: u64 = summary.tables.iter().map(|table| table.segments).sum();
     let mut text = format!(
-        "{} rows in {} batches stored, {} batches came again, {segments} segments sealed{}\n",
+        "{} rows in {} batches stored, {} duplicate batches, {segments} segments sealed{}\n",
         status.counts.rows,
         status.counts.parcels,
         status.counts.known_parcels,

@@ -8,14 +8,14 @@ use rocescope_store::Scan;
 use rocescope_store::query::Timeline;
 use std::collections::BTreeSet;
 
-/// A flow, as it is printed: `source>destination:port`.
+/// A flow in the output: `source>destination:port`.
 pub(super) type Flow = String;
 
 /// The `flows` of the dataset, read in step with the windows of the diagnosis.
 pub(super) struct Affected<'a> {
     flows: Timeline<'a, FlowRow>,
-    /// Of capture windows that may reach into the next window of the diagnosis.
-    seen: Vec<CapturedFlow>,
+    /// Flows of capture windows that may overlap with the next window of the diagnosis.
+    pending: Vec<CapturedFlow>,
     has_flows: bool,
 }
 
@@ -25,7 +25,7 @@ impl<'a> Affected<'a> {
         let has_flows = flows.next_ns().is_some();
         Ok(Self {
             flows,
-            seen: Vec::new(),
+            pending: Vec::new(),
             has_flows,
         })
     }
@@ -34,7 +34,7 @@ impl<'a> Affected<'a> {
         self.has_flows
     }
 
-    /// The flows of capture windows that reach into the window of the diagnosis, for each of its verdicts.
+    /// The flows of capture windows that overlap with the window of the diagnosis, for each of its verdicts.
     pub(super) fn flows(
         &mut self,
         analyzer: &Analyzer,
@@ -44,11 +44,12 @@ impl<'a> Affected<'a> {
         let end_ns = diagnosis.start_ns + diagnosis.sla.window_ns;
         while let Some(start_ns) = self.flows.next_ns().filter(|start| *start < end_ns) {
             let rows = self.flows.take(start_ns)?;
-            self.seen
+            self.pending
                 .extend(rows.iter().map(|(_, row)| CapturedFlow::of(row)));
         }
-        self.seen.retain(|seen| seen.until_ns > diagnosis.start_ns);
-        for seen in &self.seen {
+        self.pending
+            .retain(|seen| seen.until_ns > diagnosis.start_ns);
+        for seen in &self.pending {
             let at_ns = seen.from_ns.max(diagnosis.start_ns);
             for (place, flows) in diagnosis.places.iter().zip(&mut crossing) {
                 if analyzer.crosses(*place, seen.key, ROCE_PORT, at_ns) == Some(true) {
@@ -87,5 +88,5 @@ impl CapturedFlow {
     }
 }
 
-/// The destination port of captured traffic, and of probes by default: paths are known by it.
+/// The destination port of captured traffic and, by default, of probes: paths are known for it.
 const ROCE_PORT: u16 = 4791;

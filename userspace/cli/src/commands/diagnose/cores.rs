@@ -2,7 +2,7 @@
 
 use std::thread::{self, Builder};
 
-/// Does one piece of work on a thread of its own and the other here.
+/// Runs one closure on its own thread and the other on this one.
 pub(in crate::commands) fn at_once(
     one: &mut (dyn FnMut() + Send),
     other: &mut (dyn FnMut() + Send),

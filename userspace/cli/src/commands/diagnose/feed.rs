@@ -1,14 +1,14 @@
-//! Rows of `probes` and `paths` to the analyzer.
+//! Feeds rows of `probes` and `paths` to the analyzer.
 //!
-//! Segments lie in hours, those of one host one after another, so an hour of all hosts is read before its
-//! windows are analysed: 16 bytes a probe.
+//! Segments are stored by hour, and host by host within it, so an hour of all hosts is read before its
+//! windows are analysed: 16 bytes for each probe.
 
 use anyhow::Result;
 use rocescope_diagnose::hostmesh::{Analyzer, WindowDiagnosis};
 use rocescope_model::{Column, PathRow, ProbeRow, Time};
 use rocescope_store::Scan;
 
-/// Feeds all hours in order and hands each window on, with the analyzer as it was right after.
+/// Feeds all hours in order, and passes each window on, with the analyzer right after it.
 pub(super) fn hours(
     found: &Scan,
     analyzer: &mut Analyzer,
@@ -24,7 +24,7 @@ pub(super) fn hours(
             last_ns = last_ns.max(row.time_ns);
             analyzer.probe(row);
         })?;
-        // The next hour has nothing from before the last probe's hour; its window may go on there.
+        // The next hour has no rows from before the last probe's hour; its window may continue there.
         let ended = Time(last_ns)
             .hours()
             .saturating_add(1)
@@ -41,7 +41,7 @@ pub(super) fn hours(
 
 const HOUR_NS: i64 = 3_600_000_000_000;
 
-/// Whether the analysis looks at a column; the others may be null.
+/// Whether the analysis reads a column; the others may be null.
 fn is_read(column: &Column) -> bool {
     const UNREAD: [&str; 5] = [
         "nic_send_ns",

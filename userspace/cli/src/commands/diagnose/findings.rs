@@ -1,4 +1,4 @@
-//! Problems with the captured flows that cross their places.
+//! Problems, with the captured flows that cross their places.
 
 use super::affected::Flow;
 use rocescope_diagnose::hostmesh::{Problem, WindowDiagnosis};

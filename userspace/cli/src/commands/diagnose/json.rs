@@ -1,4 +1,4 @@
-//! The diagnosis for programs.
+//! The diagnosis as JSON.
 
 use super::Diagnosis;
 use super::affected::Flow;

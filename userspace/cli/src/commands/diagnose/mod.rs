@@ -1,12 +1,12 @@
-//! `rocescope diagnose hostmesh`: the analysis of a dataset's probes.
+//! `rocescope diagnose hostmesh`: analyzes the probes of a dataset.
 //!
 //! | module | what it does |
 //! |---|---|
-//! | `feed` | rows of `probes` and `paths` to the analyzer, hour by hour |
+//! | `feed` | feeds rows of `probes` and `paths` to the analyzer, hour by hour |
 //! | `cores` | the two cores that an analysis uses |
 //! | `affected` | captured flows that cross a suspicious place |
-//! | `findings` | verdicts of many windows as problems |
-//! | `text`, `json` | what is printed |
+//! | `findings` | merges verdicts of many windows into problems |
+//! | `text`, `json` | the output |
 //! | `topology` | the topology file |
 
 mod affected;
@@ -35,7 +35,7 @@ pub(super) fn run(action: &DiagnoseAction) -> Result<ExitCode> {
     let found = rocescope_store::open(root)?;
     ensure!(
         found.row_count(ProbeRow::TABLE.name) > 0,
-        "{} has no rows of `probes`: `rocescope probe --out` writes them",
+        "{} has no rows in `probes`: `rocescope probe --out` writes them",
         root.display()
     );
     let mut analyzer = analyzer(arguments)?;
@@ -51,11 +51,11 @@ pub(super) fn run(action: &DiagnoseAction) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Everything that is printed.
+/// The content of the output.
 #[derive(Debug, Default)]
 struct Diagnosis {
     windows: Vec<SlaRow>,
-    /// The verdicts of all windows, and what they come to.
+    /// The verdicts of all windows, and the problems they form.
     verdicts: Vec<VerdictRow>,
     findings: Vec<Finding>,
     links_learnt: usize,
@@ -65,16 +65,16 @@ struct Diagnosis {
     paths: u64,
     traces_cut_short: u64,
     unreadable_rows: u64,
-    /// Of the last window: share of 5-tuples that nobody comes back the way of.
+    /// In the last window: share of 5-tuples without a return path over the same links.
     asymmetric_ratio: Option<f64>,
-    /// Files that do not read, with the reason.
+    /// Unreadable files, with the reason.
     unreadable: Vec<String>,
     open_segments: usize,
-    /// Whether the dataset has captured flows that were looked through.
+    /// Whether the dataset has captured flows.
     has_flows: bool,
 }
 
-/// Takes diagnoses as they come.
+/// Collects and writes the diagnosis of each window.
 struct Sink<'a> {
     writer: Option<Writer>,
     affected: Affected<'a>,
@@ -142,7 +142,7 @@ fn writer(arguments: &HostmeshArguments, found: &Scan) -> Result<Writer> {
         .flat_map(|table| found.table(table.name));
     let mut before = tables.filter(|segment| segment.footer(footer::OBSERVER) == Some(observer));
     if before.next().is_some() {
-        bail!("the dataset has a diagnosis by {observer}: name another with --observer");
+        bail!("the dataset already has a diagnosis by {observer}: choose another --observer");
     }
     let options = Options {
         tables: DIAGNOSIS_TABLES,
@@ -152,7 +152,7 @@ fn writer(arguments: &HostmeshArguments, found: &Scan) -> Result<Writer> {
 }
 
 fn analyzer(arguments: &HostmeshArguments) -> Result<Analyzer> {
-    let nanos = |time: Duration| i64::try_from(time.as_nanos()).context("a time that is too long");
+    let nanos = |time: Duration| i64::try_from(time.as_nanos()).context("duration too long");
     let settings = Settings {
         window_ns: nanos(arguments.window)?,
         sticky_ns: nanos(arguments.sticky)?,
@@ -167,7 +167,7 @@ fn analyzer(arguments: &HostmeshArguments) -> Result<Analyzer> {
     Ok(analyzer)
 }
 
-/// Who has written most rows of `sla`; the first by name of several.
+/// The observer with the most rows in `sla`; the first by name of several.
 pub(super) fn analyzer_of(found: &Scan) -> Option<String> {
     let mut rows: BTreeMap<&str, u64> = BTreeMap::new();
     for segment in found.table(SlaRow::TABLE.name) {

@@ -1,4 +1,4 @@
-//! The diagnosis for people: first what is wrong, then how the mesh did.
+//! The diagnosis as text: the problems first, then the state of the mesh.
 
 use super::findings::Finding;
 use super::{Diagnosis, second};
@@ -6,14 +6,14 @@ use rocescope_diagnose::hostmesh::problem::evidence;
 use rocescope_model::{SlaRow, Unit, Value, human, render};
 use std::fmt::Write;
 
-/// Windows whose figures are printed: the last ones.
-const MOST_WINDOWS: usize = 12;
-/// Flows and links that are printed of many.
-const MOST_NAMES: usize = 4;
+/// Number of windows in the table: the last ones.
+const MAX_WINDOWS: usize = 12;
+/// Maximum number of flows or links in a line.
+const MAX_NAMES: usize = 4;
 
 pub(super) fn document(diagnosis: &Diagnosis) -> String {
     let mut out = String::new();
-    // Writing to a string does not fail.
+    // Writing to a string cannot fail.
     let _ = write(&mut out, diagnosis);
     out
 }
@@ -21,7 +21,7 @@ pub(super) fn document(diagnosis: &Diagnosis) -> String {
 fn write(out: &mut String, diagnosis: &Diagnosis) -> std::fmt::Result {
     let windows = &diagnosis.windows;
     if diagnosis.findings.is_empty() {
-        writeln!(out, "nothing found")?;
+        writeln!(out, "no problems found")?;
     }
     for finding in &diagnosis.findings {
         problem(out, finding, diagnosis.has_flows)?;
@@ -42,7 +42,7 @@ fn write(out: &mut String, diagnosis: &Diagnosis) -> std::fmt::Result {
         let hosts = windows.iter().map(|window| window.hosts).max().unwrap_or(0);
         writeln!(
             out,
-            "probes    {} from {hosts} hosts: {} timeouts, {} corrupt; {} could not be sent, {} rows came late",
+            "probes    {} from {hosts} hosts: {} timeouts, {} corrupt; {} could not be sent, {} late rows",
             sum(|w| w.probes),
             sum(|w| w.timeouts),
             sum(|w| w.corrupt),
@@ -51,7 +51,7 @@ fn write(out: &mut String, diagnosis: &Diagnosis) -> std::fmt::Result {
         )?;
         writeln!(
             out,
-            "drops     {} of NICs, {} of switches ({} on paths that nobody knows)",
+            "drops     {} at NICs, {} in the network ({} on unknown paths)",
             sum(|w| w.rnic_drops),
             sum(|w| w.switch_drops),
             sum(|w| w.untraced_drops),
@@ -67,26 +67,25 @@ fn write(out: &mut String, diagnosis: &Diagnosis) -> std::fmt::Result {
     let (crossed, learnt) = (diagnosis.links_crossed, diagnosis.links_learnt);
     write!(
         out,
-        "coverage  {crossed} of {learnt} learnt links crossed in the last window"
+        "coverage  {crossed} of {learnt} known links probed in the last window"
     )?;
-    list(out, ", not", &diagnosis.uncrossed)?;
+    list(out, ", except", &diagnosis.uncrossed)?;
     if let Some(ratio) = diagnosis.asymmetric_ratio {
         write!(
             out,
-            "; {:.0} % of 5-tuples have no way back over the same links, which ECMP does",
+            "; {:.0} % of 5-tuples have no return path over the same links, which is normal with ECMP",
             ratio * 100.0
         )?;
     }
     writeln!(out)?;
     if diagnosis.paths == 0 {
-        writeln!(out, "paths     none: no link and no switch can be named")?;
-    }
-    if diagnosis.unreadable_rows > 0 {
         writeln!(
             out,
-            "rows      {} could not be used",
-            diagnosis.unreadable_rows
+            "paths     none: links and switches cannot be identified"
         )?;
+    }
+    if diagnosis.unreadable_rows > 0 {
+        writeln!(out, "rows      {} invalid", diagnosis.unreadable_rows)?;
     }
     for file in &diagnosis.unreadable {
         writeln!(out, "skipped   {file}")?;
@@ -95,7 +94,7 @@ fn write(out: &mut String, diagnosis: &Diagnosis) -> std::fmt::Result {
         let open = diagnosis.open_segments;
         writeln!(
             out,
-            "left      {open} open segments: they are being written, or wait for `rocescope repair`"
+            "left      {open} open segments: in use, or need `rocescope repair`"
         )?;
     }
     let unjudged: std::collections::BTreeSet<&str> = windows
@@ -110,7 +109,7 @@ fn write(out: &mut String, diagnosis: &Diagnosis) -> std::fmt::Result {
             .count();
         writeln!(out, "unjudged  {number} windows: {why}")?;
     }
-    let shown = windows[windows.len().saturating_sub(MOST_WINDOWS)..].to_vec();
+    let shown = windows[windows.len().saturating_sub(MAX_WINDOWS)..].to_vec();
     let options = render::Options {
         human: true,
         ..render::Options::default()
@@ -127,7 +126,7 @@ fn problem(out: &mut String, finding: &Finding, has_flows: bool) -> std::fmt::Re
     writeln!(out, "{}{number}  {}", last.class, last.sentence)?;
     writeln!(
         out,
-        "    since {} until {}, {} windows; {} of {} probes in all",
+        "    from {} to {}, {} windows; {} of {} probes in total",
         second(last.since_ns),
         second(problem.until_ns),
         problem.windows,
@@ -137,7 +136,7 @@ fn problem(out: &mut String, finding: &Finding, has_flows: bool) -> std::fmt::Re
     writeln!(out, "    evidence: {}", evidence(last, problem.score))?;
     if let Some(tuples) = &last.worst_tuples {
         let tuples: Vec<String> = tuples.split(' ').map(String::from).collect();
-        write!(out, "    5-tuples that suffer most")?;
+        write!(out, "    worst 5-tuples")?;
         list(out, ":", &tuples)?;
         writeln!(out)?;
     }
@@ -156,9 +155,9 @@ fn list(out: &mut String, lead: &str, names: &[String]) -> std::fmt::Result {
     if names.is_empty() {
         return Ok(());
     }
-    let shown = names[..names.len().min(MOST_NAMES)].join(", ");
+    let shown = names[..names.len().min(MAX_NAMES)].join(", ");
     write!(out, "{lead} {shown}")?;
-    match names.len().saturating_sub(MOST_NAMES) {
+    match names.len().saturating_sub(MAX_NAMES) {
         0 => Ok(()),
         more => write!(out, " and {more} more"),
     }

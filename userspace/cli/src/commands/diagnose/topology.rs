@@ -29,8 +29,8 @@ enum Kind {
     Host,
 }
 
-/// Tells the analyzer which addresses are whose. Hosts are named by the rows of their probes; theirs are only
-/// checked.
+/// Sets the addresses of nodes in the analyzer. Hosts are named by the rows of their probes; their entries
+/// are only checked.
 pub(in crate::commands) fn read(path: &Path, analyzer: &mut Analyzer) -> Result<()> {
     let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
     let file: File = toml::from_str(&text).with_context(|| path.display().to_string())?;
@@ -41,7 +41,7 @@ pub(in crate::commands) fn read(path: &Path, analyzer: &mut Analyzer) -> Result<
             let before = before.unwrap_or(&node.name);
             ensure!(
                 before == node.name,
-                "{}: {address} is given to {before} and to {}",
+                "{}: {address} belongs to both {before} and {}",
                 path.display(),
                 node.name
             );

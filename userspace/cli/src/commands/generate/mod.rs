@@ -1,4 +1,4 @@
-//! `rocescope generate`: a scenario in, a capture file and its truth out, or frames onto an interface.
+//! `rocescope generate`: a scenario to a capture file with its ground truth, or to an interface.
 
 mod onto;
 
@@ -22,7 +22,7 @@ pub(super) fn run(arguments: &GenerateArguments) -> Result<ExitCode> {
     };
     ensure!(
         path.canonicalize().ok() != out.canonicalize().ok() || !out.exists(),
-        "{} is to be read and written at once",
+        "{} is both input and output",
         path.display()
     );
     let file = File::create(out).with_context(|| out.display().to_string())?;
@@ -32,7 +32,7 @@ pub(super) fn run(arguments: &GenerateArguments) -> Result<ExitCode> {
     let truth_json = serde_json::to_string_pretty(&truth).context("the truth")?;
     fs::write(&beside, truth_json).with_context(|| beside.display().to_string())?;
     crate::print(&format!(
-        "{}: {} frames, {} of them RoCEv2\n{}: the truth about them\n",
+        "{}: {} frames, {} of them RoCEv2\n{}: ground truth\n",
         out.display(),
         truth.frames,
         truth.roce_packets,

@@ -1,6 +1,6 @@
-//! Frames of a scenario onto an interface, and what the kernel made of them.
+//! Sends the frames of a scenario on an interface, and reports what the kernel accepted.
 
-use crate::arguments::{By, GenerateArguments, Output};
+use crate::arguments::{GenerateArguments, Output, SendMethod};
 use anyhow::{Context, Result, bail, ensure};
 use rocescope_capture::inject::{Injector, LiveFrames, Sent};
 use rocescope_engine::signals::Signals;
@@ -14,21 +14,21 @@ use std::process::ExitCode;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Frames that are sent over and over.
+/// Frames that are repeated.
 const LOOP_FRAMES: usize = 16_384;
-/// A packet socket keeps up with this rate, and leaves the core alone between two frames.
+/// Below this rate a packet socket suffices, and leaves the core idle between two frames.
 const LIVE_PPS: u32 = 50_000;
-/// How long a signal may wait.
+/// Maximum delay of a signal.
 const NAP: Duration = Duration::from_millis(50);
-/// Frames between two looks at signals and clock, at full speed.
+/// Frames between two checks of signals and clock, at full speed.
 const STRIDE: u64 = 64;
 
 /// When frames are sent.
 #[derive(Clone, Copy, PartialEq)]
 enum Pace {
-    /// When the scenario says.
+    /// At the times of the scenario.
     Times,
-    /// So many a second.
+    /// Frames per second.
     Pps(u32),
     FullSpeed,
 }
@@ -46,7 +46,7 @@ impl End {
         sent >= self.count || self.signals.ended() || Instant::now() >= self.deadline
     }
 
-    /// Waits until `due`; whether to go on.
+    /// Waits until `due`; returns whether to continue.
     fn wait(&self, due: Instant) -> bool {
         loop {
             let now = Instant::now();
@@ -82,15 +82,15 @@ pub(super) fn run(arguments: &GenerateArguments, scenario: &Scenario) -> Result<
         "the scenario has no frames"
     );
     let live = match (onto.by, pace) {
-        (By::Packet, _) => None,
-        (By::Live, Pace::Times) => bail!("--by live keeps a rate: give --pps or --full-speed"),
-        (By::Live, _) => Some(live(&interface, &frames)?),
-        (By::Auto, Pace::Pps(pps)) if pps < LIVE_PPS => None,
-        (By::Auto, Pace::Times) => None,
-        (By::Auto, _) => match live(&interface, &frames) {
+        (SendMethod::Packet, _) => None,
+        (SendMethod::Live, Pace::Times) => bail!("--by live requires --pps or --full-speed"),
+        (SendMethod::Live, _) => Some(live(&interface, &frames)?),
+        (SendMethod::Auto, Pace::Pps(pps)) if pps < LIVE_PPS => None,
+        (SendMethod::Auto, Pace::Times) => None,
+        (SendMethod::Auto, _) => match live(&interface, &frames) {
             Ok(live) => Some(live),
             Err(error) => {
-                eprintln!("{error:#}: sending through a packet socket");
+                eprintln!("{error:#}: falling back to a packet socket");
                 None
             }
         },
@@ -134,7 +134,7 @@ fn live(interface: &Interface, frames: &[Vec<u8>]) -> Result<LiveFrames> {
     let names: Vec<&str> = missing.iter().map(|capability| capability.name).collect();
     ensure!(
         missing.is_empty(),
-        "live frames take {}, which this process does not have; `{}` grants it",
+        "live frames require {}, which this process lacks; `{}` grants it",
         names.join(", "),
         privileges::grant(&privileges::LIVE_FRAMES)
     );
@@ -155,7 +155,7 @@ fn over_live(mut live: LiveFrames, pace: Pace, end: &End) -> Result<Sent> {
         live.send(pps, left, end.deadline).context("live frames")?;
         ensure!(
             live.sent().accepted > 0 || live.sent().dropped > 0 || live.sent().offered == 0,
-            "the driver of this interface takes no frames from XDP (on a veth pair, its other end \
+            "the driver of this interface does not transmit XDP frames (on a veth pair, the other end \
              must have generic receive offload or an XDP program): use --by packet"
         );
     }
@@ -202,7 +202,7 @@ fn open(interface: &Interface) -> Result<Injector> {
     let missing = privileges::missing(&privileges::AF_PACKET).context("capabilities")?;
     ensure!(
         missing.is_empty(),
-        "sending takes cap_net_raw, which this process does not have; `{}` grants it",
+        "sending requires cap_net_raw, which this process lacks; `{}` grants it",
         privileges::grant(&privileges::AF_PACKET)
     );
     Injector::open(interface).with_context(|| interface.name.clone())
@@ -214,12 +214,12 @@ fn send(socket: &mut Injector, interface: &Interface, frame: &[u8]) -> Result<()
         matches!(&sent, Err(error) if Errno::from_io_error(error) == Some(Errno::MSGSIZE));
     sent.with_context(|| {
         let (name, length) = (&interface.name, frame.len());
-        let mends = if too_long {
-            format!(", more than its MTU lets pass; `ip link set dev {name} mtu 9000` may mend it")
+        let remedy = if too_long {
+            format!(", which exceeds the MTU; `ip link set dev {name} mtu 9000` may fix it")
         } else {
             String::new()
         };
-        format!("{name}: a frame of {length} bytes{mends}")
+        format!("{name}: a frame of {length} bytes{remedy}")
     })?;
     Ok(())
 }
@@ -230,7 +230,7 @@ fn rate(sent: Sent, elapsed: Duration) -> f64 {
 
 fn text(name: &str, by: &str, sent: Sent, elapsed: Duration) -> String {
     format!(
-        "{name}: {} frames by {by} in {:.3} s = {} accepted + {} dropped by the driver + {} refused; {:.0} accepted a second\n",
+        "{name}: {} frames by {by} in {:.3} s = {} accepted + {} dropped by the driver + {} refused; {:.0} accepted per second\n",
         sent.offered,
         elapsed.as_secs_f64(),
         sent.accepted,

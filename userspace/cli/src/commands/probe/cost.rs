@@ -1,9 +1,9 @@
-//! What the agent takes: time, which it is told, and memory, of which it gives back what it does not need.
+//! The cost of the agent: processor time, which bounds its rate, and memory, which is released when unused.
 
 use anyhow::{Context, Result};
 use rocescope_engine::resources::{Meter, ProgramPages, resident_bytes};
 
-/// With more in memory, what was needed once is given back: to seal a segment, to send.
+/// Above this much resident memory, release pages that were needed once: to seal a segment, to send.
 const RESIDENT: u64 = 5 << 20;
 
 pub(super) struct Cost {
@@ -12,7 +12,7 @@ pub(super) struct Cost {
 }
 
 impl Cost {
-    /// What it took to get here is given back.
+    /// Releases the memory of the start.
     pub(super) fn new() -> Result<Self> {
         let cost = Self {
             meter: Meter::default(),
@@ -27,7 +27,7 @@ impl Cost {
         self.meter.share()
     }
 
-    /// Gives memory back, where there is much.
+    /// Releases memory above the bound.
     pub(super) fn shrink(&self) -> Result<()> {
         if resident_bytes().is_some_and(|bytes| bytes > RESIDENT) {
             self.release()?;

@@ -2,12 +2,12 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | `open` | NICs, port and privileges: everything that can be refused |
-//! | `outlet` | rows to the dataset |
-//! | `relay` | rows to a collector |
-//! | `window` | a line a window |
-//! | `cost` | what the agent takes |
-//! | `summary` | what is said at the end |
+//! | `open` | opens NICs, port and privileges: everything that can be refused |
+//! | `outlet` | writes rows to the dataset |
+//! | `relay` | sends rows to a collector |
+//! | `window` | the status line of a window |
+//! | `cost` | processor time and memory of the agent |
+//! | `summary` | the summary at the end |
 
 mod cost;
 mod open;
@@ -32,19 +32,19 @@ use std::time::{Duration, Instant};
 use summary::Summary;
 use window::Window;
 
-/// How often the own cost is looked at.
+/// Interval between two measurements of the own cost.
 const TICK: Nanos = Nanos::SECOND;
-/// How often rows are written and sent, where a line does not say more often what they show. Each time takes
-/// code of Parquet or TLS that is not in memory in between; a collector waits 10 s for the rows of a window.
+/// Maximum interval between two writes of rows. Each write loads code of Parquet or TLS that is released in
+/// between; a collector waits 10 s for the rows of a window.
 const HAND_OVER: Duration = Duration::from_secs(5);
 
 pub(super) fn run(arguments: &ProbeArguments) -> Result<ExitCode> {
-    // Before anything else is needed: the command line takes the most of all.
+    // First, because parsing the command line needs the most memory.
     let mut cost = Cost::new()?;
     let signals = Signals::install()?;
     let (mut backend, settings) = open::open(arguments)?;
     let outlet = Outlet::open(arguments, &settings, &*backend)?;
-    // From here on this process can do no more than any other; what it needs it holds open.
+    // From here on the process has no privileges; everything it needs is open.
     privileges::drop_all().context("capabilities")?;
     let mut sinks = Sinks {
         outlet,
@@ -81,7 +81,7 @@ pub(super) fn run(arguments: &ProbeArguments) -> Result<ExitCode> {
     })?;
     ensure!(
         summary.counters.is_balanced() && summary.counters.in_flight == 0,
-        "the probes do not add up: this is a defect, please report it"
+        "the probe counters are inconsistent: this is a defect, please report it"
     );
     if let Some(refused) = summary
         .store
@@ -93,7 +93,7 @@ pub(super) fn run(arguments: &ProbeArguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Who takes the rows of the agent.
+/// Where the rows of the agent go.
 struct Sinks {
     outlet: Outlet,
     relay: Option<Relay>,
@@ -101,7 +101,7 @@ struct Sinks {
 }
 
 impl Sinks {
-    /// Hands over what has come together.
+    /// Passes on the rows since the last call.
     fn take(&mut self, agent: &mut Agent) -> Result<()> {
         let (probes, paths) = agent.rows();
         self.window.take(probes);
@@ -117,7 +117,7 @@ impl Sinks {
     }
 }
 
-/// Probes until a signal or the end of the time, and until all that is under way has come to its end.
+/// Probes until a signal or the end of the duration, then until no probe is in flight.
 fn probe(
     arguments: &ProbeArguments,
     signals: &Signals,
@@ -144,7 +144,7 @@ fn probe(
             agent.stop();
         }
         let now = backend.now();
-        // The clock may have been set, either way.
+        // The clock may have been set forwards or backwards.
         let is_due = now >= tick || now + TICK + TICK < tick;
         let is_wanted = || sinks.window.is_over(now) || handed_over.elapsed() >= HAND_OVER;
         if is_done || (is_due && is_wanted()) {
@@ -161,7 +161,7 @@ fn probe(
                 say!("{}", presence_of(nic, presence));
             }
             if let Some(relay) = &mut sinks.relay {
-                relay.look();
+                relay.report_changes();
             }
             if let Some(line) = sinks.window.line(now, agent)
                 && !arguments.quiet
@@ -181,9 +181,9 @@ fn probe(
 fn presence_of(nic: &Nic, presence: Presence) -> String {
     match presence {
         Presence::Gone => format!(
-            "{} is gone: until there is an interface of that name again, its probes count as unsent",
+            "{} disappeared: its probes count as unsent until an interface of that name exists",
             nic.name
         ),
-        Presence::Back => format!("{} is there again, at {}", nic.name, nic.address),
+        Presence::Back => format!("{} is back, at {}", nic.name, nic.address),
     }
 }

@@ -1,4 +1,4 @@
-//! NICs, port and privileges: everything that can be refused.
+//! Opens NICs, port and privileges: everything that can be refused.
 
 use crate::arguments::{ProbeArguments, ProbeBackend};
 use crate::say;
@@ -10,7 +10,7 @@ use std::collections::hash_map::RandomState;
 use std::fs;
 use std::hash::BuildHasher;
 
-/// Where RDMA devices keep UDP 4791 for themselves.
+/// The default port if RDMA devices reserve UDP 4791.
 const OTHER_PORT: u16 = 47_910;
 const ROCE_PORT: u16 = 4_791;
 
@@ -34,7 +34,7 @@ fn packets(
     let missing = privileges::missing(&privileges::AF_PACKET).context("capabilities")?;
     if !missing.is_empty() {
         bail!(
-            "probing takes cap_net_raw, which this process does not have; `{}` grants it",
+            "probing requires cap_net_raw, which this process lacks; `{}` grants it",
             privileges::grant(&privileges::AF_PACKET)
         );
     }
@@ -42,20 +42,20 @@ fn packets(
     let raw = Raw::open(links, settings.udp_dst_port)?;
     if raw.port_is_taken() {
         say!(
-            "UDP port {} belongs to another process of this host, which probes may reach too (--port)",
+            "UDP port {} is used by another process of this host, which may receive the probes (--port)",
             settings.udp_dst_port
         );
     }
     for (src, dst) in raw.unreachable() {
         say!(
-            "{}: no next hop to {} ({}) answers; what cannot be sent counts as unsent",
+            "{}: the next hop to {} ({}) is unreachable; its probes count as unsent",
             src.name,
             dst.name,
             dst.address
         );
     }
     say!(
-        "probing between {names} on UDP port {}, times by {}",
+        "probing between {names} on UDP port {}, timestamps from {}",
         settings.udp_dst_port,
         raw.clock().source
     );
@@ -70,7 +70,7 @@ fn queue_pairs(
 ) -> Result<(Box<dyn Backend>, Settings)> {
     ensure!(
         arguments.port.is_none_or(|port| port == ROCE_PORT),
-        "queue pairs send to UDP port {ROCE_PORT} and no other (leave --port away)"
+        "queue pairs send only to UDP port {ROCE_PORT}: omit --port"
     );
     let settings = Settings {
         traces_per_second: 0.0,
@@ -82,7 +82,7 @@ fn queue_pairs(
         .collect();
     let verbs = rocescope_probe::backend::verbs::Verbs::open(&nics)?;
     say!(
-        "probing between {names} by queue pairs, times by {}; paths are not traced",
+        "probing between {names} with queue pairs, timestamps from {}; paths are not traced",
         verbs.clock().source
     );
     Ok((Box::new(verbs), settings))
@@ -91,7 +91,7 @@ fn queue_pairs(
 #[cfg(not(feature = "verbs"))]
 fn queue_pairs(_: &ProbeArguments, _: &[Link], _: &str) -> Result<(Box<dyn Backend>, Settings)> {
     bail!(
-        "this rocescope was built without verbs (`cargo build --release --features verbs`, which takes cmake and libclang)"
+        "this rocescope was built without verbs (`cargo build --release --features verbs`, which requires cmake and libclang)"
     )
 }
 
@@ -100,7 +100,7 @@ fn links(arguments: &ProbeArguments) -> Result<Vec<Link>> {
     if arguments.all {
         ensure!(
             arguments.interfaces.is_empty(),
-            "`all` and `interface` are both set, one of them in the configuration file"
+            "`all` and `interface` are both set, one of them in the configuration file or the environment"
         );
         links = raw::all()?;
         links.retain(|link| arguments.backend != ProbeBackend::Verbs || link.is_rdma());
@@ -108,13 +108,13 @@ fn links(arguments: &ProbeArguments) -> Result<Vec<Link>> {
     for name in &arguments.interfaces {
         ensure!(
             links.iter().all(|link| link.name() != name),
-            "{name} is given twice"
+            "{name} is given more than once"
         );
         links.push(raw::find(name)?);
     }
     ensure!(
         links.len() >= 2,
-        "it takes two NICs at least: one sends, the other receives"
+        "probing requires at least two NICs: one sends, the other receives"
     );
     let is_v4 = |link: &Link| link.address().is_ipv4();
     if let (Some(v4), Some(v6)) = (
@@ -122,7 +122,7 @@ fn links(arguments: &ProbeArguments) -> Result<Vec<Link>> {
         links.iter().find(|link| !is_v4(link)),
     ) {
         bail!(
-            "{} has an IPv4 address and {} none: they cannot probe each other",
+            "{} has an IPv4 address and {} has none: they cannot probe each other",
             v4.name(),
             v6.name()
         );
@@ -130,7 +130,7 @@ fn links(arguments: &ProbeArguments) -> Result<Vec<Link>> {
     Ok(links)
 }
 
-/// The port that the NICs let through to the kernel.
+/// A UDP port that the NICs pass to the kernel.
 fn port(arguments: &ProbeArguments, links: &[Link]) -> u16 {
     let rdma = links.iter().find(|link| link.is_rdma());
     let port = arguments.port.unwrap_or(match rdma {
@@ -139,12 +139,12 @@ fn port(arguments: &ProbeArguments, links: &[Link]) -> u16 {
     });
     if let Some(link) = rdma {
         let what = if port == ROCE_PORT {
-            "every probe to it will be lost (leave --port away)".to_owned()
+            "every probe to it will be lost; omit --port".to_owned()
         } else {
             format!("probes go to port {port}")
         };
         say!(
-            "{} is an RDMA device, which takes UDP port {ROCE_PORT} for itself: {what}",
+            "{} is an RDMA device, which reserves UDP port {ROCE_PORT}: {what}",
             link.name()
         );
     }
@@ -159,7 +159,7 @@ fn settings(arguments: &ProbeArguments, udp_dst_port: u16) -> Result<Settings> {
             .trim()
             .to_owned(),
     };
-    // A hasher of its own seed is all the chance that is needed.
+    // The random seed of a hasher suffices.
     let seed = arguments
         .seed
         .unwrap_or_else(|| RandomState::new().hash_one(std::process::id()));

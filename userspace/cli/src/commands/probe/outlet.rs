@@ -1,4 +1,4 @@
-//! Rows to the dataset.
+//! Writes rows to the dataset.
 
 use crate::arguments::ProbeArguments;
 use crate::say;
@@ -9,7 +9,7 @@ use rocescope_probe::{Backend, Settings};
 use rocescope_store::{Error, Options, Writer};
 use serde::Serialize;
 
-/// The dataset that is asked for, if one is.
+/// The dataset, if requested.
 pub(super) struct Outlet {
     dataset: Option<Dataset>,
     stored: Stored,
@@ -73,7 +73,7 @@ impl Outlet {
             return Ok(());
         };
         let mut appended = Ok(());
-        // Paths first: a probe that is there should find its path there.
+        // Paths first, so that the path of every stored probe is stored too.
         if paths.rows() > 0 {
             appended = dataset.append_cells(paths);
         }
@@ -96,12 +96,12 @@ impl Outlet {
 
     fn refuse(&mut self, error: &Error) {
         if self.stored.refused.is_none() {
-            say!("{error}; nothing more is written");
+            say!("{error}; stopped writing the dataset");
             self.stored.refused = Some(error.to_string());
         }
     }
 
-    /// Seals everything; `None` where no dataset was asked for.
+    /// Seals everything; `None` without a dataset.
     pub(super) fn finish(mut self) -> Result<Option<Stored>> {
         let Some(dataset) = self.dataset.take() else {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! Rows to a collector: into the spool, from where a thread sends them.
+//! Sends rows to a collector: through the spool, from which a thread sends them.
 
 use crate::arguments::SendArguments;
 use crate::say;
@@ -8,18 +8,18 @@ use rocescope_model::Cells;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long the end waits for the collector; what it has not acknowledged by then waits in the spool.
+/// How long the end waits for the collector; rows it has not acknowledged by then stay in the spool.
 const GRACE: Duration = Duration::from_secs(5);
 
 pub(super) struct Relay {
     spool: Arc<Spool>,
     sender: Sender,
-    told: (bool, Option<String>),
+    reported: (bool, Option<String>),
     refused: Option<String>,
 }
 
 impl Relay {
-    /// What is asked for, if it is.
+    /// The relay, if a collector is set.
     pub(super) fn open(arguments: &SendArguments, observer: &str) -> Result<Option<Self>> {
         let SendArguments {
             collector: Some(url),
@@ -43,12 +43,12 @@ impl Relay {
         Ok(Some(Self {
             spool,
             sender,
-            told: (false, None),
+            reported: (false, None),
             refused: None,
         }))
     }
 
-    /// Takes rows. A full disk costs rows, which are counted, and does not end probing.
+    /// Appends rows to the spool. A full disk loses rows, which are counted, but does not end probing.
     pub(super) fn append(&mut self, rows: &dyn Cells) {
         if rows.rows() > 0
             && let Err(error) = self.spool.append(rows)
@@ -61,37 +61,37 @@ impl Relay {
         }
     }
 
-    /// Says what has changed between here and the collector.
-    pub(super) fn look(&mut self) {
+    /// Reports a change of the connection to the collector.
+    pub(super) fn report_changes(&mut self) {
         let status = self.sender.status();
         let now = (status.connected, status.last_error);
-        if now == self.told {
+        if now == self.reported {
             return;
         }
         match &now {
-            (true, _) if !self.told.0 => say!("the collector takes our rows"),
+            (true, _) if !self.reported.0 => say!("collector connected"),
             (false, Some(why)) => {
                 let waiting = self.spool.counts().rows;
-                say!("the collector does not take our rows, {waiting} wait: {why}");
+                say!("collector unreachable; {waiting} rows spooled: {why}");
             }
             _ => {}
         }
-        self.told = now;
+        self.reported = now;
     }
 
-    /// Sends what waits, for a while, and says what became of everything.
+    /// Sends spooled rows for a limited time; returns the final counts.
     pub(super) fn finish(self) -> String {
         let status = self.sender.status();
         self.sender.finish(GRACE);
         let counts = self.spool.counts();
         let mut text = format!(
-            "collector: {} rows acknowledged, {} wait in the spool",
+            "collector: {} rows acknowledged, {} left in the spool",
             counts.acknowledged_rows, counts.rows
         );
         for (rows, why) in [
-            (counts.dropped_full_rows, "dropped, the spool was full"),
-            (counts.dropped_disk_rows, "dropped, the disk was full"),
-            (counts.dropped_damaged_rows, "dropped, damaged on the disk"),
+            (counts.dropped_full_rows, "dropped: spool full"),
+            (counts.dropped_disk_rows, "dropped: disk full"),
+            (counts.dropped_damaged_rows, "dropped: damaged on disk"),
             (counts.refused_rows, "refused"),
         ] {
             if rows > 0 {

@@ -1,4 +1,4 @@
-//! What is said at the end.
+//! The summary at the end.
 
 use super::outlet::Stored;
 use rocescope_model::json::{self, Object};
@@ -11,7 +11,7 @@ use std::net::IpAddr;
 pub(super) struct Summary<'a> {
     pub(super) counters: Counters,
     pub(super) nics: &'a [Nic],
-    /// 5-tuples, and those of them with a path.
+    /// The number of 5-tuples, and of those with a known path.
     pub(super) paths: (usize, usize),
     pub(super) last_refusal: Option<(NicIndex, Refusal)>,
     pub(super) dropped: u64,
@@ -34,12 +34,12 @@ impl Summary<'_> {
         );
         if let Some((nic, why)) = self.last_refusal {
             let name = self.nics.get(nic.at()).map_or("?", |nic| &*nic.name);
-            let _ = writeln!(text, "last not sent by {name}: {why}");
+            let _ = writeln!(text, "last send error of {name}: {why}");
         }
         if counters.traces > 0 {
             let _ = writeln!(
                 text,
-                "{} traces = {} complete + {} without an end; {} of {} paths known, {} changes",
+                "{} traces = {} complete + {} incomplete; {} of {} paths known, {} changes",
                 counters.traces,
                 counters.traces_complete,
                 counters.traces_incomplete,
@@ -66,7 +66,7 @@ impl Summary<'_> {
         text
     }
 
-    /// What should be 0, or is worth a line where it is not.
+    /// Counters that are normally 0, each a line if it is not.
     fn rare(&self) -> [(&'static str, u64); 16] {
         let counters = &self.counters;
         [

@@ -1,10 +1,10 @@
-//! A line a window: what was sent, what was lost and where, how long it took.
+//! The status line of a window: probes sent and lost, where, and latency.
 
 use rocescope_model::{ProbeRow, Text, Unit, Value, human};
 use rocescope_probe::{Agent, Nanos};
 use std::time::Duration;
 
-/// Pairs with losses that a line names.
+/// Maximum number of pairs with losses in a line.
 const NAMED: usize = 3;
 
 pub(super) struct Window {
@@ -16,7 +16,7 @@ pub(super) struct Window {
     corrupt: u64,
     latencies: Vec<i64>,
     delays: Vec<i64>,
-    /// Probes of a pair that did not come.
+    /// Lost probes by pair.
     lost: Vec<(Text, Text, u64)>,
 }
 
@@ -61,12 +61,12 @@ impl Window {
         }
     }
 
-    /// Whether the window is over; the clock may have been set, either way.
+    /// Whether the window is over; the clock may have been set forwards or backwards.
     pub(super) fn is_over(&self, now: Nanos) -> bool {
         now >= self.end || self.end >= now + self.length + self.length
     }
 
-    /// The line, where the window is over.
+    /// The line, if the window is over.
     pub(super) fn line(&mut self, now: Nanos, agent: &Agent) -> Option<String> {
         if !self.is_over(now) {
             return None;
@@ -107,7 +107,7 @@ impl Window {
     }
 }
 
-/// Median and 99th percentile, as text; empties the values and keeps their memory.
+/// Median and 99th percentile as text; clears the values but keeps their memory.
 fn quantiles(values: &mut Vec<i64>) -> String {
     values.sort_unstable();
     let at = |share: usize| {
@@ -117,7 +117,7 @@ fn quantiles(values: &mut Vec<i64>) -> String {
             |value| human::readable(&Value::I64(*value), Unit::Nanoseconds),
         )
     };
-    let text = format!("{} (99 %: {})", at(50), at(99));
+    let text = format!("{} (p99 {})", at(50), at(99));
     values.clear();
     text
 }

@@ -1,4 +1,4 @@
-//! Where sources put windows: the screen, or standard output.
+//! The destination of windows: the screen, or standard output.
 
 use super::once::Printer;
 use super::process::ThisProcess;
@@ -15,26 +15,26 @@ use std::ops::ControlFlow;
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 
-/// Takes windows.
+/// The destination of windows.
 pub(super) enum Feed {
-    /// For the screen.
+    /// The screen.
     Screen(Box<Player>),
-    /// For standard output.
+    /// Standard output.
     Printed(Box<Printer>),
 }
 
-/// Lines for the user: on standard error, unless a screen is drawn there.
+/// Lines for the user: on standard error, or on the screen if there is one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lines(Arc<OnceLock<Notes>>);
 
 impl Lines {
-    /// From here on lines go to the screen, where there is one.
+    /// Sends later lines to the screen, if there is one.
     pub(super) fn show_on(&self, notes: Option<Notes>) {
-        // A screen begins once.
+        // A screen starts only once.
         let _ = notes.map(|notes| self.0.set(notes));
     }
 
-    /// Notices of the engine, as lines.
+    /// Notices of the engine as lines.
     pub(super) fn notices(&self) -> Notices {
         let notes = Arc::clone(&self.0);
         Notices::to(move |notice| {
@@ -58,7 +58,7 @@ impl Feed {
         Self::Screen(Box::new(Player::new(stage, control, live)))
     }
 
-    /// Starts the thread that draws, where there is one; `ender` ends the source when it is over.
+    /// Starts the thread that draws, if there is a screen; `ender` ends the source when the thread ends.
     pub(super) fn begin(
         &mut self,
         ender: Ender,
@@ -70,7 +70,7 @@ impl Feed {
         }
     }
 
-    /// Takes the rows of a window, when its time has come.
+    /// Shows a window when it is due.
     pub(super) fn window(&mut self, rows: &mut WindowRows) -> Result<()> {
         match self {
             Self::Printed(printer) => printer.window(rows),
@@ -78,7 +78,7 @@ impl Feed {
         }
     }
 
-    /// Waits until the window of this time is due, or another is asked for.
+    /// Waits until the window at this time is due, or the user seeks another.
     pub(super) fn due(&mut self, time_ns: i64) -> Result<Next> {
         match self {
             Self::Printed(_) => Ok(Next::Go),
@@ -86,7 +86,7 @@ impl Feed {
         }
     }
 
-    /// These windows take the place of all before.
+    /// Replaces all earlier windows.
     pub(super) fn replace(&mut self, windows: Vec<WindowRows>) -> Result<()> {
         match self {
             Self::Printed(_) => self.add(windows),
@@ -94,7 +94,7 @@ impl Feed {
         }
     }
 
-    /// Whether this window of the mesh is shown already. What is printed is used up.
+    /// Whether this window of the mesh is on the screen; printed windows are not kept.
     pub(super) fn mesh_is(&self, number: Option<usize>) -> bool {
         match self {
             Self::Printed(_) => number.is_none(),
@@ -102,7 +102,7 @@ impl Feed {
         }
     }
 
-    /// The mesh of probes from here on.
+    /// Sets the mesh of probes for the following windows.
     pub(super) fn mesh(&mut self, number: Option<usize>, rows: MeshRows) -> Result<()> {
         match self {
             Self::Printed(printer) => printer.mesh(rows),
@@ -111,7 +111,7 @@ impl Feed {
         Ok(())
     }
 
-    /// Prints a window of the mesh at a time when nothing was captured.
+    /// Prints a window of the mesh without a captured window.
     pub(super) fn mesh_alone(&mut self) -> Result<()> {
         match self {
             Self::Printed(printer) => printer.mesh_alone(),
@@ -127,7 +127,7 @@ impl Feed {
         }
     }
 
-    /// There is no window to come: waits for another to be asked for.
+    /// Waits after the last window until the user seeks another.
     pub(super) fn rest(&mut self) -> Result<Next> {
         match self {
             Self::Printed(_) => Err(Stopped.into()),
@@ -135,7 +135,7 @@ impl Feed {
         }
     }
 
-    /// Windows whose time has come.
+    /// Shows windows immediately.
     pub(super) fn add(&mut self, windows: Vec<WindowRows>) -> Result<()> {
         for mut rows in windows {
             match self {
@@ -146,13 +146,13 @@ impl Feed {
         Ok(())
     }
 
-    /// Whether windows are printed, and nobody asks for others.
+    /// Whether windows are printed without a user who seeks others.
     pub(super) const fn is_printed(&self) -> bool {
         matches!(self, Self::Printed(_))
     }
 
-    /// The source is over: waits for the user to leave. What ended the source is shown at once, and is
-    /// the result where it is an error.
+    /// Shows how the source ended, and waits for the user to quit. Returns the error of the source, if
+    /// any.
     pub(super) fn finish(&mut self, source: Result<()>) -> Result<()> {
         let player = match self {
             Self::Printed(printer) => return printer.finish(source),
@@ -167,10 +167,10 @@ impl Feed {
     }
 }
 
-/// A feed that a capture puts windows into.
+/// A feed for the windows of a capture.
 pub(super) struct TappedFeed {
     feed: Rc<RefCell<Feed>>,
-    /// Why the feed takes no more windows.
+    /// Why the feed refused a window.
     refused: Rc<RefCell<Option<anyhow::Error>>>,
 }
 
@@ -182,7 +182,7 @@ impl TappedFeed {
         }
     }
 
-    /// Puts windows into the feed, after `change`.
+    /// Returns a tap that feeds windows after `change`.
     pub(super) fn tap(&self, mut change: impl FnMut(&mut WindowRows) + 'static) -> Tap {
         let (feed, refused) = (Rc::clone(&self.feed), Rc::clone(&self.refused));
         Box::new(move |rows| {
@@ -197,7 +197,7 @@ impl TappedFeed {
         })
     }
 
-    /// As [`Feed::finish`]; what the feed refused goes before what the capture ended with.
+    /// As [`Feed::finish`]; an error of the feed takes precedence over that of the capture.
     pub(super) fn finish(&self, source: Result<()>) -> Result<()> {
         let source = self.refused.borrow_mut().take().map_or(source, Err);
         self.feed.borrow_mut().finish(source)

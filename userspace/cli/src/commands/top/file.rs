@@ -1,4 +1,4 @@
-//! A capture file, played.
+//! Plays a capture file.
 
 use super::feed::TappedFeed;
 use crate::arguments::TopArguments;
@@ -36,7 +36,7 @@ pub(super) fn run(path: &Path, arguments: &TopArguments, signals: &Signals) -> R
             newest_ns.set(Some(window.window_start_ns));
             let end_ns = window.window_start_ns.saturating_add(window.window_ns);
             if at_ns.is_some_and(|at| end_ns <= at) {
-                // Connections are followed from the first frame.
+                // Connections are tracked from the first frame.
                 rows.windows.clear();
                 rows.flows.clear();
                 rows.opcodes.clear();
@@ -51,7 +51,7 @@ pub(super) fn run(path: &Path, arguments: &TopArguments, signals: &Signals) -> R
             return Ok(read?);
         }
         let read = read.with_context(at);
-        // What was read before the file broke is worth as much as ever.
+        // Results from before the input error are still valid.
         let outcome = session.finish()?;
         read?;
         outcome.check()?;

@@ -1,4 +1,4 @@
-//! Interfaces, as their frames come.
+//! Shows a live capture.
 
 use super::feed::{Lines, TappedFeed};
 use crate::arguments::TopArguments;
@@ -22,7 +22,7 @@ pub(super) fn run(arguments: &TopArguments, signals: Signals) -> Result<()> {
             ..Losses::default()
         },
         no_connections: (!arguments.connections)
-            .then(|| "connections are not followed: start with --connections".into()),
+            .then(|| "connections are not tracked: start with --connections".into()),
         ..Header::default()
     };
     let mut feed = super::feed(arguments, header, false, Pane::Flows)?;

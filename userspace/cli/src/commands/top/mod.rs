@@ -1,20 +1,20 @@
-//! `rocescope top`: finished windows on a terminal as they come, or printed.
+//! `rocescope top`: finished windows in the terminal, or printed.
 //!
-//! The main thread drives the source; a player of the view draws and reads keys in others.
+//! The main thread drives the source; a player of the view draws and reads keys in other threads.
 //!
 //! | module | what it does |
 //! |---|---|
-//! | `file`, `live`, `dataset` | a source each: windows into the feed |
-//! | `feed` | where sources put windows: the screen, or standard output |
+//! | `file`, `live`, `dataset` | the sources: each feeds windows |
+//! | `feed` | the destination of windows: the screen, or standard output |
 //! | `process` | this process, as the thread that draws uses it |
 //! | `once` | windows as text, JSON and CSV |
-//! | `look` | theme, characters and keys from arguments and environment |
+//! | `appearance` | theme, characters and keys from arguments and environment |
 
+mod appearance;
 mod dataset;
 mod feed;
 mod file;
 mod live;
-mod look;
 mod once;
 mod process;
 
@@ -36,17 +36,17 @@ pub(super) fn run(arguments: &TopArguments) -> Result<ExitCode> {
     ];
     ensure!(
         sources.contains(&true),
-        "what is to be shown? -i IFACE, -r FILE, or a DATASET"
+        "no input: set -i IFACE or -r FILE, or name a DATASET"
     );
     if !arguments.once.once {
         on_a_terminal()?;
     }
-    let signals = Signals::patient()?;
+    let signals = Signals::install_persistent()?;
     if arguments.once.once {
-        signals.ender().hasten()?;
+        signals.ender().exit_on_next_signal()?;
     } else {
-        // These would end the process and leave the terminal as it is drawn on. A live capture reads its
-        // configuration again at SIGHUP.
+        // These would end the process without restoring the terminal. A live capture reloads its
+        // configuration on SIGHUP.
         signals.end_at(SIGQUIT)?;
         if arguments.live.interfaces.is_empty() {
             signals.end_at(SIGHUP)?;
@@ -60,42 +60,45 @@ pub(super) fn run(arguments: &TopArguments) -> Result<ExitCode> {
         live::run(arguments, signals)
     };
     match done {
-        // That the user had enough is no error.
+        // Quitting is not an error.
         Err(error) if error.is::<Stopped>() => Ok(ExitCode::SUCCESS),
         done => done.map(|()| ExitCode::SUCCESS),
     }
 }
 
-/// Drawing takes a terminal.
+/// Checks that there is a terminal to draw on.
 fn on_a_terminal() -> Result<()> {
     const INSTEAD: &str = "--once -o table|json|csv prints a window instead";
     ensure!(
         std::io::stdout().is_terminal(),
-        "standard output is no terminal: {INSTEAD}"
+        "standard output is not a terminal: {INSTEAD}"
     );
     if std::env::var("TERM").is_ok_and(|term| term == "dumb") {
-        bail!("this terminal (TERM=dumb) cannot be drawn on: {INSTEAD}");
+        bail!("TERM=dumb: the terminal cannot draw a screen: {INSTEAD}");
     }
     if !std::io::stdin().is_terminal() {
-        // Keys come from the terminal itself where standard input is the capture.
+        // Keys come from the terminal itself if standard input is the capture.
         std::fs::File::open("/dev/tty")
             .with_context(|| format!("no terminal to read keys from: {INSTEAD}"))?;
     }
     Ok(())
 }
 
-/// There is no window at the time that was asked for, nor behind it.
+/// The error for `--at` after the last window.
 fn too_late(at: Time, last_ns: Option<i64>) -> anyhow::Error {
     match last_ns {
-        Some(last) => anyhow!("--at {at}: the last window begins at {}", Time(last)),
-        None => anyhow!("--at {at}: there are no windows"),
+        Some(last) => anyhow!(
+            "--at {at} is after the last window, which starts at {}",
+            Time(last)
+        ),
+        None => anyhow!("--at {at}: no windows"),
     }
 }
 
-/// A feed for the source that `header` describes: the screen, which begins with the pane, or standard output.
+/// A feed for the source that `header` describes: the screen, which starts with the pane, or standard output.
 fn feed(arguments: &TopArguments, header: Header, seekable: bool, pane: Pane) -> Result<Feed> {
     if arguments.once.once {
-        // Of what is captured only the packets that are wanted come this far.
+        // A capture has applied the filter to packets already.
         let filter = arguments.filter.as_ref().filter(|_| seekable);
         let printer = Printer::new(arguments, filter, header.motion == Motion::Live)?;
         return Ok(Feed::printed(printer));
@@ -105,10 +108,10 @@ fn feed(arguments: &TopArguments, header: Header, seekable: bool, pane: Pane) ->
         Motion::Live => Control::new(1.0, false),
         _ => Control::new(arguments.speed, motion == Motion::Paused),
     };
-    let options = look::options(&arguments.look, seekable);
+    let options = appearance::options(&arguments.appearance, seekable);
     let mut view = rocescope_view::View::new(header, options);
     view.turn_to_pane(pane);
-    if let Some(column) = &arguments.look.sort {
+    if let Some(column) = &arguments.appearance.sort {
         view.sort(Pane::Flows, column)
             .map_err(|error| anyhow!("--sort: {error}"))?;
     }
@@ -118,8 +121,8 @@ fn feed(arguments: &TopArguments, header: Header, seekable: bool, pane: Pane) ->
     Ok(Feed::screen(
         Stage {
             view,
-            fps: arguments.look.fps,
-            mouse: arguments.look.mouse,
+            fps: arguments.appearance.fps,
+            mouse: arguments.appearance.mouse,
         },
         control,
         motion == Motion::Live,

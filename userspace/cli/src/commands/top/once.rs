@@ -1,6 +1,6 @@
-//! Windows as text, JSON and CSV, for those without a terminal.
+//! Windows as text, JSON and CSV, without a terminal.
 
-use super::look;
+use super::appearance;
 use crate::arguments::{OnceOutput, TableName, TopArguments};
 use crate::print;
 use anyhow::{Result, anyhow};
@@ -18,56 +18,56 @@ use rocescope_view::{Stopped, sort};
 use std::collections::HashSet;
 use std::fmt::Write;
 
-/// Prints windows, and ends behind the last that is wanted.
+/// Prints windows, and stops after the requested number.
 pub(super) struct Printer {
     output: OnceOutput,
     table: Option<TableName>,
-    /// The mesh of probes at the time of the window; only of datasets that have one.
+    /// The mesh of probes at the time of the window, for datasets with probes.
     mesh: Option<MeshRows>,
-    /// Windows still wanted.
+    /// Windows left to print.
     left: u64,
-    /// Rows of a text table at most.
-    most: usize,
+    /// Maximum number of rows of a text table.
+    max_rows: usize,
     heading: bool,
-    wanted: Vec<RowFilter>,
-    /// Position of the column by which flows are sorted, if not by rank.
+    filters: Vec<RowFilter>,
+    /// Position of the column that sorts flows; `None` sorts by rank.
     sort: Option<usize>,
     rates: Rates,
-    /// Whether windows come by the clock: then none waits for the next.
+    /// Whether the capture is live: then a window is printed without waiting for the next.
     live: bool,
-    /// The window that came last. Connections are reported when the next one begins, and at the end.
+    /// The last window, until the connections of its end are reported: when the next begins, and at the end.
     held: Option<(WindowRows, Option<MeshRows>)>,
-    /// Connections and events, which come before the windows that they belong to.
+    /// Connections and events, which arrive before their windows.
     early: WindowRows,
 }
 
 impl Printer {
-    /// `filter` is for rows: those of a table that has none of its columns are all printed, but where
-    /// that table is the one asked for.
+    /// `filter` applies to rows. A table without its columns is printed unfiltered, unless it is the requested
+    /// table, which is an error.
     pub(super) fn new(
         arguments: &TopArguments,
         filter: Option<&Filter>,
         live: bool,
     ) -> Result<Self> {
-        let (once, look) = (&arguments.once, &arguments.look);
-        let sort = look.sort.as_ref();
+        let (once, appearance) = (&arguments.once, &arguments.appearance);
+        let sort = appearance.sort.as_ref();
         let sort = sort.map(|name| sort::column(FlowRow::TABLE, name));
         let sort = sort
             .transpose()
             .map_err(|error| anyhow!("--sort: {error}"))?;
-        let mut wanted = Vec::new();
+        let mut filters = Vec::new();
         if let Some(filter) = filter {
             let read = |table| RowFilter::new(filter, table);
-            wanted = FILTERED.into_iter().flat_map(read).collect();
-            let asked = once.table.map(of);
-            if let Some(asked) = asked.filter(|table| FILTERED.contains(table))
+            filters = FILTERED.into_iter().flat_map(read).collect();
+            let requested = once.table.map(of);
+            if let Some(requested) = requested.filter(|table| FILTERED.contains(table))
                 && once.output != OnceOutput::Json
             {
-                read(asked)?;
-            } else if asked.is_none() && once.output != OnceOutput::Json {
-                // Which of the two it will be, the windows decide.
+                read(requested)?;
+            } else if requested.is_none() && once.output != OnceOutput::Json {
+                // The windows decide which of the two tables is printed.
                 read(FlowRow::TABLE).or_else(|error| read(PairRow::TABLE).map_err(|_| error))?;
-            } else if wanted.is_empty() {
+            } else if filters.is_empty() {
                 read(FlowRow::TABLE)?;
             }
         }
@@ -76,11 +76,11 @@ impl Printer {
             table: once.table,
             mesh: None,
             left: once.windows,
-            most: arguments.measure.top,
+            max_rows: arguments.measure.top,
             heading: true,
-            wanted,
+            filters,
             sort,
-            rates: look::rates(look),
+            rates: appearance::rates(appearance),
             live,
             held: None,
             early: WindowRows::default(),
@@ -105,12 +105,12 @@ impl Printer {
         }
     }
 
-    /// The mesh of probes of the window that comes next.
+    /// Sets the mesh of probes of the next window.
     pub(super) fn mesh(&mut self, rows: MeshRows) {
         self.mesh = Some(rows);
     }
 
-    /// A window of the mesh at a time when nothing was captured.
+    /// Prints a window of the mesh without a captured window.
     pub(super) fn mesh_alone(&mut self) -> Result<()> {
         let mesh = self.mesh.take();
         let start_ns = mesh.as_ref().map_or(i64::MIN, |mesh| mesh.start_ns);
@@ -120,7 +120,7 @@ impl Printer {
         self.print((WindowRows::default(), mesh), start_ns, start_ns)
     }
 
-    /// The source is over, and this is how: prints the window that was held.
+    /// Prints the held window at the end of the source, and returns the error of the source, if any.
     pub(super) fn finish(&mut self, source: Result<()>) -> Result<()> {
         let is_stopped =
             |ended: &Result<()>| ended.as_ref().is_err_and(anyhow::Error::is::<Stopped>);
@@ -135,8 +135,8 @@ impl Printer {
         }
     }
 
-    /// Prints a window, the next of which takes the time from `next_ns` to `next_end_ns`: with the events
-    /// before that, and connections as they were reported when it began.
+    /// Prints a window, with the events before `next_ns` and the latest connections before `next_end_ns`, the
+    /// start and end of the next window.
     fn print(
         &mut self,
         (mut rows, mut mesh): (WindowRows, Option<MeshRows>),
@@ -157,7 +157,7 @@ impl Printer {
             let flows = order.iter().map(|row| rows.flows[*row as usize].clone());
             rows.flows = flows.collect();
         }
-        for filter in &self.wanted {
+        for filter in &self.filters {
             if let Some(mesh) = &mut mesh {
                 keep(&mut mesh.pairs, filter);
             }
@@ -189,7 +189,7 @@ impl Printer {
         Ok(())
     }
 
-    /// The table that is asked for, or else what there is most to see in.
+    /// The requested table, or the default of the window.
     fn table(&self, rows: &WindowRows) -> TableName {
         self.table.unwrap_or(match rows.windows.is_empty() {
             true => TableName::Pairs,
@@ -198,7 +198,7 @@ impl Printer {
     }
 
     fn text(&self, rows: &WindowRows, mesh: Option<&MeshRows>) -> String {
-        let asked = self.table(rows);
+        let requested = self.table(rows);
         let table = |cells: &dyn Cells, columns| {
             render::table(
                 cells,
@@ -216,12 +216,12 @@ impl Printer {
         if !rows.windows.is_empty() {
             text += &table(&rows.windows, None);
         }
-        if asked == TableName::Windows {
+        if requested == TableName::Windows {
             return text;
         }
         let mut mesh = mesh.cloned().unwrap_or_default();
         if matches!(
-            asked,
+            requested,
             TableName::Pairs | TableName::Sla | TableName::Verdicts
         ) {
             text += &table(&mesh.sla, None);
@@ -229,22 +229,22 @@ impl Printer {
                 let (sentence, action) = (&verdict.sentence, &verdict.action);
                 let _ = writeln!(text, "\n{}  {sentence}\n    do: {action}", verdict.class);
             }
-            // The worst first, for not all may be printed.
+            // The worst first, because not all may be printed.
             let drops = |pair: &PairRow| pair.drop_ratio.unwrap_or(0.0);
             let pairs = &mut mesh.pairs;
             pairs.sort_by(|a, b| drops(b).total_cmp(&drops(a)));
             pairs.sort_by_key(|pair| std::cmp::Reverse(Figure::Drops.severity(pair, None)));
         }
-        // Every row is of this window.
-        let registry = of(asked);
+        // Omit the column that is equal in all rows.
+        let registry = of(requested);
         let shown = registry.columns.iter().filter(|column| column.shown);
         let names: Vec<&str> = shown
             .map(|column| column.name)
             .filter(|name| *name != "window_start")
             .collect();
         let cells = Top {
-            cells: cells(rows, &mesh, asked),
-            most: self.most,
+            cells: cells(rows, &mesh, requested),
+            max_rows: self.max_rows,
         };
         let all = cells.cells.rows();
         let _ = writeln!(text, "\n{}: {} of {all} rows", registry.name, cells.rows());
@@ -252,14 +252,14 @@ impl Printer {
     }
 }
 
-/// Takes the rows that are early enough; the others wait.
+/// Takes the rows that are early enough, and keeps the others.
 fn before<R>(rows: &mut Vec<R>, is_early: impl Fn(&R) -> bool) -> Vec<R> {
     let (early, late) = std::mem::take(rows).into_iter().partition(is_early);
     *rows = late;
     early
 }
 
-/// The tables whose rows a filter chooses; the sums of a window are always those of all packets.
+/// The tables with rows that a filter selects; the totals of a window always cover all packets.
 const FILTERED: [&Table; 5] = [
     FlowRow::TABLE,
     OpcodeRow::TABLE,
@@ -268,7 +268,7 @@ const FILTERED: [&Table; 5] = [
     PairRow::TABLE,
 ];
 
-/// Drops the rows that `filter` does not want, where it is one for their table.
+/// Drops the rows that do not match `filter`, if it is for their table.
 fn keep<R: Row>(rows: &mut Vec<R>, filter: &RowFilter)
 where
     Vec<R>: Cells,
@@ -314,7 +314,7 @@ const fn of(table: TableName) -> &'static Table {
 /// The first rows.
 struct Top<'a> {
     cells: &'a dyn Cells,
-    most: usize,
+    max_rows: usize,
 }
 
 impl Cells for Top<'_> {
@@ -323,7 +323,7 @@ impl Cells for Top<'_> {
     }
 
     fn rows(&self) -> usize {
-        self.cells.rows().min(self.most)
+        self.cells.rows().min(self.max_rows)
     }
 
     fn value(&self, row: usize, column: usize) -> Value<'_> {
@@ -331,10 +331,10 @@ impl Cells for Top<'_> {
     }
 }
 
-/// One line: an object of tables, each with its rows; sketches are not for here.
+/// One line: an object of tables, each with its rows, without sketches.
 fn json(rows: &WindowRows, mesh: Option<&MeshRows>) -> String {
     let mut tables = rows.tables();
-    // The sums first, for who reads with their eyes.
+    // The totals first, for readability.
     tables.rotate_right(1);
     let of_mesh = mesh.iter().flat_map(|mesh| mesh.tables());
     let tables = tables.into_iter().chain(of_mesh);

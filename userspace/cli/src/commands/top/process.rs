@@ -1,4 +1,4 @@
-//! This process, as the thread that draws uses it: signals, privileges, losses and its own use.
+//! This process, for the thread that draws: signals, privileges, losses and resource usage.
 
 use rocescope_engine::drops::Drops;
 use rocescope_engine::resources::{Meter, resident_bytes};
@@ -8,7 +8,7 @@ use rocescope_view::{Losses, Own, Process, ProcessError};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Shorter spans say little about processor time.
+/// Minimum time between two measurements of processor time.
 const SPAN: Duration = Duration::from_secs(1);
 
 pub(super) struct ThisProcess {
@@ -19,7 +19,7 @@ pub(super) struct ThisProcess {
 }
 
 impl ThisProcess {
-    /// `ender` ends the source, and `drops` is what a live one lost.
+    /// `ender` ends the source; `drops` counts the losses of a live capture.
     pub(super) fn new(ender: Ender, drops: Option<Arc<Drops>>) -> Self {
         Self {
             ender,
@@ -32,7 +32,7 @@ impl ThisProcess {
 
 impl Process for ThisProcess {
     fn begin(&mut self) -> Result<(), ProcessError> {
-        // Capabilities are a thread's own, and those of this one are not given up with the others.
+        // Capabilities belong to a thread, so this thread must drop its own.
         privileges::drop_all().map_err(|error| format!("capabilities: {error}"))?;
         Ok(self.jobs.install()?)
     }
@@ -43,7 +43,7 @@ impl Process for ThisProcess {
 
     fn end(&self) -> Result<(), ProcessError> {
         self.ender.end();
-        Ok(self.ender.hasten()?)
+        Ok(self.ender.exit_on_next_signal()?)
     }
 
     fn take_stop(&self) -> bool {

@@ -42,7 +42,7 @@ fn hidden_addresses_are_not_recorded() {
         .concat(),
     );
     assert!(!output.status.success());
-    assert!(rocescope::text(&output.stderr).contains("not together with --anonymize"));
+    assert!(rocescope::text(&output.stderr).contains("cannot be combined with --anonymize"));
     assert_eq!(files(folder.path()), Vec::<PathBuf>::new());
     // Files also need a directory.
     let output = rocescope::run(&basic);

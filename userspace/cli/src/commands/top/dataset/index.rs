@@ -1,4 +1,4 @@
-//! Which rows of which segment belong to which window.
+//! The windows of a dataset, and their rows.
 
 use super::mesh::MeshWindows;
 use anyhow::Result;
@@ -7,15 +7,15 @@ use rocescope_store::Scan;
 use rocescope_store::query::SpanReader;
 use std::ops::Range;
 
-/// Living connections are written once a minute: so far back lies the latest row of each.
+/// Search for connections this far back: live ones are written once a minute.
 const REPORT_NS: i64 = 61_000_000_000;
 
-/// A moment that can be looked at.
+/// A window that can be shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Moment {
     start_ns: i64,
     length_ns: i64,
-    /// Whether it is a window of captured traffic; else one of probes at a time when nothing was captured.
+    /// Whether it is a window of captured traffic; otherwise one of probes at a time without captures.
     captured: bool,
 }
 
@@ -79,15 +79,15 @@ impl Index {
             .at(moment.start_ns.saturating_add(moment.length_ns) - 1)
     }
 
-    /// The window that holds this time, or the next that there is.
+    /// The window that contains this time, or the next window.
     pub(super) fn at(&self, time_ns: i64) -> Option<usize> {
         let over = |moment: &Moment| moment.start_ns.saturating_add(moment.length_ns) <= time_ns;
         let at = self.moments.partition_point(over);
         (at < self.moments.len()).then_some(at)
     }
 
-    /// Those of these windows that were captured, with all their rows but sketches. The first brings the
-    /// connections of the minute before it.
+    /// The captured windows of this range, with all rows except sketches. The first includes the connections
+    /// of the minute before it.
     pub(super) fn windows(&mut self, range: Range<usize>) -> Result<Vec<WindowRows>> {
         let wanted = self.moments.get(range).unwrap_or_default();
         let wanted = wanted.iter().filter(|moment| moment.captured);
@@ -120,13 +120,13 @@ impl Index {
         Ok(windows)
     }
 
-    /// The rows of a table whose time lies in `span`.
+    /// The rows of a table with a time in `span`.
     pub(super) fn rows<R: Row>(&mut self, span: &Range<i64>) -> Result<Vec<R>> {
         Ok(self.rows.rows(span)?)
     }
 }
 
-/// The windows that were captured, and those of the mesh in whose time none begins or goes on.
+/// The captured windows, and the windows of the mesh that overlap with none of them.
 fn moments(captured: &[(i64, i64)], meshes: &MeshWindows) -> Vec<Moment> {
     let mut moments: Vec<Moment> = captured
         .iter()
@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn windows_of_probes_stand_where_nothing_was_captured() {
+    fn windows_of_probes_fill_times_without_captures() {
         let meshes = MeshWindows {
             starts: vec![0, 20, 40, 60],
             window_ns: 20,

@@ -9,16 +9,16 @@ use rocescope_model::{LinkRow, MeshRows, PathRow, ProbeRow, SlaRow, Text, Verdic
 use rocescope_store::Scan;
 use std::collections::BTreeSet;
 
-/// Agents write paths again every five minutes: so far back they are looked for.
+/// Search for paths this far back: agents write them again every five minutes.
 const PATHS_NS: i64 = 900_000_000_000;
 
-/// When the mesh was looked at, and by whom.
+/// The windows of the mesh, and their analyzer.
 #[derive(Debug, Default)]
 pub(super) struct MeshWindows {
-    /// Starts of all windows that have probes or a row of `sla`, ascending.
+    /// Starts of all windows with probes or a row in `sla`, ascending.
     pub(super) starts: Vec<i64>,
     pub(super) window_ns: i64,
-    /// Whose `sla`, `verdicts` and `links` are shown: who has written most of them.
+    /// The observer of the `sla`, `verdicts` and `links` on the screen: the one with the most rows.
     pub(super) analyzer: Option<String>,
 }
 
@@ -47,7 +47,7 @@ impl MeshWindows {
         })
     }
 
-    /// The window that holds this time, by number.
+    /// The number of the window that contains this time.
     pub(super) fn at(&self, time_ns: i64) -> Option<usize> {
         let last = self.starts.partition_point(|start| *start <= time_ns);
         let at = last.checked_sub(1)?;
@@ -56,7 +56,7 @@ impl MeshWindows {
 }
 
 impl Index {
-    /// The mesh in a window, and how many probes belong to more pairs than are followed.
+    /// The mesh in a window, and the number of probes of pairs beyond those that can be tracked.
     pub(super) fn mesh(&mut self, at: usize) -> Result<(MeshRows, u64)> {
         let Some(&start_ns) = self.meshes().starts.get(at) else {
             return Ok(Default::default());

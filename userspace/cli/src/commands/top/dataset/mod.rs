@@ -1,4 +1,4 @@
-//! A dataset, stepped through.
+//! Steps through a dataset.
 
 mod index;
 mod mesh;
@@ -17,7 +17,7 @@ use std::path::Path;
 pub(super) fn run(root: &Path, arguments: &TopArguments, signals: &Signals) -> Result<()> {
     let found = rocescope_store::open(root).map_err(|error| match error {
         NoDirectory { .. } if root.is_file() => {
-            anyhow!("{error}; a capture file is played with -r")
+            anyhow!("{error}; use -r to play a capture file")
         }
         error => error.into(),
     })?;
@@ -28,12 +28,12 @@ pub(super) fn run(root: &Path, arguments: &TopArguments, signals: &Signals) -> R
         .collect();
     if !found.open.is_empty() {
         notes.push(format!(
-            "{} open segments are left out: they are being written, or wait for `rocescope repair`",
+            "skipped {} open segments: in use, or need `rocescope repair`",
             found.open.len()
         ));
     }
     let no_connections = (found.row_count("connections") == 0)
-        .then(|| "this dataset has none: capture with --connections".to_owned());
+        .then(|| "this dataset has no connections: capture with --connections".to_owned());
     let no_mesh = (found.row_count("probes") == 0)
         .then(|| "this dataset has no probes: `rocescope probe --out` writes them".to_owned());
     let mut index = Index::new(found).with_context(|| root.display().to_string())?;
@@ -66,7 +66,7 @@ pub(super) fn run(root: &Path, arguments: &TopArguments, signals: &Signals) -> R
     feed.finish(stepped)
 }
 
-/// Goes where the user wants.
+/// Shows windows until the user quits.
 fn step(index: &mut Index, mut at: usize, feed: &mut Feed, notes: &[String]) -> Result<()> {
     if feed.is_printed() {
         for at in at..index.len() {
@@ -128,7 +128,7 @@ fn target(index: &Index, at: usize, seek: Seek) -> usize {
             let now = index.start(at).unwrap_or(0);
             let to = index.at(now.saturating_add(by.saturating_mul(60_000_000_000)));
             let to = to.unwrap_or(last);
-            // Where nothing was captured in that minute, the next window there is.
+            // If that minute has no window, go to the next one.
             match by {
                 1.. => to.max((at + 1).min(last)),
                 _ => to.min(at.saturating_sub(1)),
@@ -141,10 +141,10 @@ fn by_windows(at: usize, by: i64, last: usize) -> usize {
     (at as i64).saturating_add(by).clamp(0, last as i64) as usize
 }
 
-/// Shows the window with those before it, for trends and longer windows.
+/// Shows the window with earlier ones, for trends and longer windows.
 fn jump(index: &mut Index, at: usize, feed: &mut Feed) -> Result<()> {
     let first = (at + 1).saturating_sub(REACH);
-    // What was captured before says nothing of a time when nothing was.
+    // A window without captures has no trends.
     let windows = match index.is_captured(at) {
         true => index.windows(first..at + 1)?,
         false => Vec::new(),
@@ -162,7 +162,7 @@ fn add(index: &mut Index, at: usize, feed: &mut Feed) -> Result<()> {
     mesh(index, at, feed)
 }
 
-/// Shows the mesh of probes at the time of a window, where it is another than before.
+/// Shows the mesh of probes at the time of a window, if it has changed.
 fn mesh(index: &mut Index, at: usize, feed: &mut Feed) -> Result<()> {
     let wanted = index.mesh_at(at);
     if feed.mesh_is(wanted) {
@@ -175,7 +175,7 @@ fn mesh(index: &mut Index, at: usize, feed: &mut Feed) -> Result<()> {
     feed.mesh(wanted, rows)?;
     if unfollowed > 0 {
         feed.note(format!(
-            "{unfollowed} probes are of more pairs of NICs than are followed"
+            "{unfollowed} probes belong to pairs of NICs beyond the number that can be tracked"
         ))?;
     }
     Ok(())

@@ -1,17 +1,17 @@
-//! Theme, characters and keys, from arguments and environment.
+//! Theme, characters and keys from arguments and environment.
 
-use crate::arguments::{LookArguments, ThemeName};
+use crate::arguments::{AppearanceArguments, ThemeName};
 use rocescope_model::human::Rates;
 use rocescope_view::{Glyphs, Keys, Options, Theme};
 
-pub(super) fn options(look: &LookArguments, seekable: bool) -> Options {
+pub(super) fn options(appearance: &AppearanceArguments, seekable: bool) -> Options {
     let mut keys = Keys::default();
-    for (action, key) in &look.bindings {
+    for (action, key) in &appearance.bindings {
         keys.bind(*action, *key);
     }
     let environment = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     Options {
-        theme: match look.theme {
+        theme: match appearance.theme {
             Some(ThemeName::Dark) => Theme::Dark,
             Some(ThemeName::Light) => Theme::Light,
             Some(ThemeName::None) => Theme::Plain,
@@ -19,27 +19,27 @@ pub(super) fn options(look: &LookArguments, seekable: bool) -> Options {
             None if environment("NO_COLOR").is_some() => Theme::Plain,
             None => Theme::Dark,
         },
-        glyphs: if look.ascii || !is_utf8(environment) {
+        glyphs: if appearance.ascii || !is_utf8(environment) {
             Glyphs::Ascii
         } else {
             Glyphs::Unicode
         },
         keys,
-        rates: rates(look),
+        rates: rates(appearance),
         seekable,
     }
 }
 
-/// What rates count.
-pub(super) const fn rates(look: &LookArguments) -> Rates {
-    if look.bytes {
+/// The unit of rates.
+pub(super) const fn rates(appearance: &AppearanceArguments) -> Rates {
+    if appearance.bytes {
         Rates::Bytes
     } else {
         Rates::Bits
     }
 }
 
-/// Whether the locale's characters are UTF-8: the first of these variables that is set decides.
+/// Whether the locale is UTF-8: the first of these variables that is set decides.
 fn is_utf8(environment: impl Fn(&str) -> Option<String>) -> bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
         .into_iter()
