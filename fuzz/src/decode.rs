@@ -2,9 +2,7 @@
 
 use super::bytes::Bytes;
 use rocescope_wire::cm::Mad;
-use rocescope_wire::{
-    Class, FrameLengths, LinkType, Packet, Qpn, ROCE_UDP_PORT, decode as decode_frame, icrc,
-};
+use rocescope_wire::{Class, FrameLengths, LinkType, Packet, Qpn, ROCE_UDP_PORT, decode as decode_frame, icrc};
 
 const LINKS: [LinkType; 4] = [
     LinkType::Ethernet,
@@ -51,15 +49,8 @@ pub fn run(input: &[u8]) {
 fn check(frame: &[u8], lengths: FrameLengths, packet: &Packet) {
     assert!(packet.network_at < packet.bth_at && packet.bth_at + 12 <= frame.len());
     if lengths == FrameLengths::whole(frame.len() as u32) && !packet.truncated {
-        let end = packet.payload_at()
-            + packet.payload_bytes as usize
-            + usize::from(packet.bth.pad_bytes)
-            + 4;
-        assert!(
-            end <= frame.len(),
-            "the packet ends {end} in {}",
-            frame.len()
-        );
+        let end = packet.payload_at() + packet.payload_bytes as usize + usize::from(packet.bth.pad_bytes) + 4;
+        assert!(end <= frame.len(), "the packet ends {end} in {}", frame.len());
         assert!(!packet.snapped);
     }
     // Any result is valid.

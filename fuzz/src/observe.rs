@@ -21,10 +21,7 @@ impl Sink for Ledger {
         assert!(run.packets > 0);
         assert_eq!(
             u32::from(run.packets),
-            u32::from(run.first)
-                + u32::from(run.middle())
-                + u32::from(run.last)
-                + u32::from(run.only)
+            u32::from(run.first) + u32::from(run.middle()) + u32::from(run.last) + u32::from(run.only)
         );
         for (opcode, totals) in run.opcodes() {
             self.opcodes[usize::from(opcode.0)].add(totals);
@@ -80,14 +77,7 @@ pub fn run(input: &[u8]) {
         };
         let lengths = FrameLengths { captured, original };
         let clock = FrameTime(time_ns);
-        let class = observer.observe(
-            frame,
-            LinkType::Ethernet,
-            lengths,
-            interface,
-            &clock,
-            &mut ledger,
-        );
+        let class = observer.observe(frame, LinkType::Ethernet, lengths, interface, &clock, &mut ledger);
         frames += 1;
         if let Class::Roce(packet) = class {
             assert!(packet.bth_at + 12 <= frame.len());

@@ -63,11 +63,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 
     let flows = merged.flows.estimate();
-    println!(
-        "flows        {} ± {:.0}",
-        flows.rounded(),
-        flows.standard_error
-    );
+    println!("flows        {} ± {:.0}", flows.rounded(), flows.standard_error);
     // Count-Min never understates: the truth is at most `upper`.
     let bounds = merged.bytes.bounds(hash_words(&[7], 0));
     println!("bytes of 7   {} to {}", bounds.lower, bounds.upper);

@@ -10,9 +10,7 @@ use std::error::Error;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
-    let path = arguments
-        .next()
-        .ok_or("usage: read_spark FILE [FLOW_HASH…]")?;
+    let path = arguments.next().ok_or("usage: read_spark FILE [FLOW_HASH…]")?;
     let bytes = std::fs::read(&path)?;
     let sketch = CountMin::from_spark(&bytes)?;
     if sketch.to_spark() != bytes {

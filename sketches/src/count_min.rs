@@ -74,11 +74,7 @@ impl CountMin {
     /// [`ShapeError`] when either is 0 or above 2³¹ − 1, or the table exceeds the address space.
     pub fn new(depth: u32, width: u32, seed: i32, update: Update) -> Result<Self, ShapeError> {
         let counters = ShapeError::check(depth, width)?;
-        Ok(Self::empty(
-            Rows::seeded(depth, width, seed),
-            counters,
-            update,
-        ))
+        Ok(Self::empty(Rows::seeded(depth, width, seed), counters, update))
     }
 
     fn empty(rows: Rows, counters: usize, update: Update) -> Self {
@@ -235,9 +231,7 @@ impl ShapeError {
         let fits = |n: u32| (1..=i32::MAX as u32).contains(&n);
         let bytes = u64::from(depth) * u64::from(width) * 8;
         match usize::try_from(bytes) {
-            Ok(bytes) if fits(depth) && fits(width) && bytes <= isize::MAX as usize => {
-                Ok(bytes / 8)
-            }
+            Ok(bytes) if fits(depth) && fits(width) && bytes <= isize::MAX as usize => Ok(bytes / 8),
             _ => Err(Self { depth, width }),
         }
     }
@@ -246,10 +240,7 @@ impl ShapeError {
 impl fmt::Display for ShapeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { depth, width } = self;
-        write!(
-            f,
-            "a Count-Min table cannot have {depth} rows of {width} counters"
-        )
+        write!(f, "a Count-Min table cannot have {depth} rows of {width} counters")
     }
 }
 
@@ -303,16 +294,10 @@ mod tests {
             sketch.add(FlowHash(3), 1);
             sketch.add_batch(&[FlowHash(4), FlowHash(5)], &[u64::MAX, 1]);
             assert!(sketch.saturated());
-            assert_eq!(
-                (sketch.total(), sketch.estimate(FlowHash(3))),
-                (CEILING, CEILING)
-            );
+            assert_eq!((sketch.total(), sketch.estimate(FlowHash(3))), (CEILING, CEILING));
             let twin = sketch.clone();
             sketch.merge(&twin).unwrap();
-            assert_eq!(
-                (sketch.total(), sketch.estimate(FlowHash(4))),
-                (CEILING, CEILING)
-            );
+            assert_eq!((sketch.total(), sketch.estimate(FlowHash(4))), (CEILING, CEILING));
             sketch.clear();
             assert_eq!(sketch, tiny(update, 16));
         }

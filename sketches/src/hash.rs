@@ -88,14 +88,7 @@ mod tests {
     fn roce_like(i: u64) -> [u64; 6] {
         let source = 0x000a_ffff | (i & 0x3f) << 56;
         let destination = 0x010a_ffff | (i >> 6 & 0x3f) << 56;
-        [
-            0,
-            source,
-            0,
-            destination,
-            (0x11 + (i >> 12)) | (49_152 << 32),
-            0,
-        ]
+        [0, source, 0, destination, (0x11 + (i >> 12)) | (49_152 << 32), 0]
     }
 
     /// Computed by another implementation (Python) from the definition above.
@@ -107,17 +100,12 @@ mod tests {
         assert_eq!(hash_words(&[0; 6], 0).0, 0x9c58_2ff6_00ae_8d49);
         assert_eq!(hash_words(&ramp, 0).0, 0x2ab1_5da3_4521_4057);
         assert_eq!(hash_words(&ramp, 1).0, 0x3f86_7aed_bf02_d280);
-        assert_eq!(
-            hash_words(&[u64::MAX; 6], u64::MAX).0,
-            0x1014_513d_7ad7_abb1
-        );
+        assert_eq!(hash_words(&[u64::MAX; 6], u64::MAX).0, 0x1014_513d_7ad7_abb1);
     }
 
     #[test]
     fn a_word_that_cancels_a_constant_does_not_erase_the_key() {
-        let hashes: HashSet<_> = (0..1000)
-            .map(|i| hash_words(&[i, i * 7, K2, 3, K2, 5], 9))
-            .collect();
+        let hashes: HashSet<_> = (0..1000).map(|i| hash_words(&[i, i * 7, K2, 3, K2, 5], 9)).collect();
         assert_eq!(hashes.len(), 1000);
     }
 
@@ -139,10 +127,7 @@ mod tests {
         }
         // 24,576 binomial counts (256, ½): σ = 8, so 6 σ is never reached by a fair coin.
         for count in flips.iter().flatten() {
-            assert!(
-                (128 - 48..=128 + 48).contains(count),
-                "{count} flips of {KEYS}"
-            );
+            assert!((128 - 48..=128 + 48).contains(count), "{count} flips of {KEYS}");
         }
     }
 
@@ -150,11 +135,7 @@ mod tests {
     fn keys_of_a_fabric_spread_evenly() {
         const KEYS: u64 = 1 << 18;
         let hashes: HashSet<u64> = (0..KEYS).map(|i| hash_words(&roce_like(i), 0).0).collect();
-        assert_eq!(
-            hashes.len() as u64,
-            KEYS,
-            "no collision is expected among 2¹⁸ of 2⁶⁴"
-        );
+        assert_eq!(hashes.len() as u64, KEYS, "no collision is expected among 2¹⁸ of 2⁶⁴");
         for shift in [0, 24, 48] {
             let mut bins = Vec::from([0f64; 1 << 12]);
             for hash in &hashes {

@@ -138,10 +138,7 @@ impl<const LANES: usize> HeavyHitters<LANES> {
     #[must_use]
     pub fn within_bytes(bytes: usize) -> Option<Self> {
         let buckets = bytes.checked_sub(size_of::<Self>())? / size_of::<Bucket<LANES>>();
-        u32::try_from(buckets)
-            .ok()
-            .and_then(NonZeroU32::new)
-            .map(Self::new)
+        u32::try_from(buckets).ok().and_then(NonZeroU32::new).map(Self::new)
     }
 
     /// Adds `weights` to the flow and tracks it from now on, instead of the lightest flow of its bucket if that is
@@ -250,11 +247,7 @@ mod tests {
         for round in 0..10 {
             for flow in 0..WAYS as u64 {
                 let placed = flows.add(FlowHash(flow), [flow, 100 * flow]);
-                let change = if round == 0 {
-                    Change::Admitted
-                } else {
-                    Change::Kept
-                };
+                let change = if round == 0 { Change::Admitted } else { Change::Kept };
                 assert_eq!((placed.slot.index() as u64, placed.change), (flow, change));
             }
         }
@@ -278,17 +271,8 @@ mod tests {
         let placed = flows.add(FlowHash(1000), [1, 64]);
         assert_eq!(placed.change, Change::Replaced(FlowHash(0)));
         let [packets, bytes] = flows.bounds(FlowHash(1000));
-        assert_eq!(
-            packets,
-            Interval {
-                lower: 1,
-                upper: 11
-            }
-        );
-        assert_eq!(
-            (bytes.upper, flows.bounds(FlowHash(0))[1].upper),
-            (5064, 5000)
-        );
+        assert_eq!(packets, Interval { lower: 1, upper: 11 });
+        assert_eq!((bytes.upper, flows.bounds(FlowHash(0))[1].upper), (5064, 5000));
         assert!(
             (60..=64).contains(&bytes.lower),
             "{} is 64 less a rounding",
@@ -304,10 +288,7 @@ mod tests {
         }
         let mut top = Vec::new();
         flows.top_into(2, &mut top);
-        assert_eq!(
-            top.iter().map(|hitter| hitter.flow.0).collect::<Vec<_>>(),
-            [2, 3]
-        );
+        assert_eq!(top.iter().map(|hitter| hitter.flow.0).collect::<Vec<_>>(), [2, 3]);
         flows.top_into(9, &mut top);
         assert_eq!(top.len(), 3);
     }

@@ -178,10 +178,7 @@ mod tests {
         assert_eq!(fed(0..0).estimate(), 0.0);
         for flows in [1, 72, 10_000, 40_000, 300_000, 3_000_000] {
             let error = (fed(0..flows).estimate() / flows as f64 - 1.0).abs();
-            assert!(
-                error < 3.0 * HyperLogLog::RELATIVE_ERROR,
-                "{flows}: {error}"
-            );
+            assert!(error < 3.0 * HyperLogLog::RELATIVE_ERROR, "{flows}: {error}");
         }
     }
 

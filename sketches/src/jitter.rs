@@ -134,9 +134,7 @@ impl Jitter {
 
     fn step(&mut self, window: u64, emit: &mut impl FnMut(Event)) {
         for (flow, movement) in &mut self.flows {
-            movement
-                .step(*flow, window, &self.thresholds)
-                .map(&mut *emit);
+            movement.step(*flow, window, &self.thresholds).map(&mut *emit);
         }
     }
 
@@ -177,12 +175,8 @@ mod tests {
     /// The changes between the start and the stop that frame them.
     fn jitter_of(tenths: &[u64]) -> Vec<(u64, u64, u64)> {
         let events = events_of(Thresholds::FUDAN, tenths);
-        let jitter = events
-            .into_iter()
-            .filter(|(kind, ..)| *kind == ChangeKind::Jitter);
-        jitter
-            .map(|(_, window, from, to)| (window, from, to))
-            .collect()
+        let jitter = events.into_iter().filter(|(kind, ..)| *kind == ChangeKind::Jitter);
+        jitter.map(|(_, window, from, to)| (window, from, to)).collect()
     }
 
     #[test]
@@ -263,12 +257,7 @@ mod tests {
         let kinds: Vec<_> = gap.iter().map(|event| event.0).collect();
         assert_eq!(
             kinds,
-            [
-                ChangeKind::Start,
-                ChangeKind::Stop,
-                ChangeKind::Start,
-                ChangeKind::Stop
-            ]
+            [ChangeKind::Start, ChangeKind::Stop, ChangeKind::Start, ChangeKind::Stop]
         );
     }
 
@@ -280,19 +269,13 @@ mod tests {
             ..Thresholds::FUDAN
         };
         let rates = [60, 60, 31, 31, 60, 60, 90, 90];
-        let jitter = [
-            (ChangeKind::Jitter, 4, 31, 60),
-            (ChangeKind::Jitter, 6, 60, 90),
-        ];
+        let jitter = [(ChangeKind::Jitter, 4, 31, 60), (ChangeKind::Jitter, 6, 60, 90)];
         assert_eq!(events_of(half, &rates)[1..3], jitter);
         let both = Thresholds {
             relative: Some(0.6),
             ..Thresholds::FUDAN
         };
-        assert_eq!(
-            events_of(both, &rates)[1..2],
-            [(ChangeKind::Jitter, 4, 31, 60)]
-        );
+        assert_eq!(events_of(both, &rates)[1..2], [(ChangeKind::Jitter, 4, 31, 60)]);
     }
 
     #[test]

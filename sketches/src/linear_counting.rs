@@ -116,11 +116,7 @@ impl LinearCounting {
     /// The number of flows with its error.
     #[must_use]
     pub fn estimate(&self) -> Estimate {
-        let ones: u64 = self
-            .words
-            .iter()
-            .map(|word| u64::from(word.count_ones()))
-            .sum();
+        let ones: u64 = self.words.iter().map(|word| u64::from(word.count_ones())).sum();
         match self.first.count() {
             Some(flows) => Estimate::exact(flows),
             None => Estimate::from_zeros(self.bits() - ones, self.bits()),
@@ -265,11 +261,7 @@ mod tests {
     fn seventy_two_flows_from_the_bitmap_alone_are_exact_for_nine_seeds_of_ten() {
         let exact = (0..1000).filter(|&seed| {
             let rows: Vec<_> = fed(1, 72, seed).row_bytes().collect();
-            LinearCounting::from_row_bytes(&rows)
-                .unwrap()
-                .estimate()
-                .rounded()
-                == 72
+            LinearCounting::from_row_bytes(&rows).unwrap().estimate().rounded() == 72
         });
         assert!(exact.count() >= 900);
     }
@@ -285,13 +277,8 @@ mod tests {
 
     #[test]
     fn the_stated_standard_error_is_the_observed_one() {
-        let estimates: Vec<f64> = (0..400)
-            .map(|seed| fed(1, 20_000, seed).estimate().flows)
-            .collect();
-        let squares: f64 = estimates
-            .iter()
-            .map(|n| (n - 20_000.0) * (n - 20_000.0))
-            .sum();
+        let estimates: Vec<f64> = (0..400).map(|seed| fed(1, 20_000, seed).estimate().flows).collect();
+        let squares: f64 = estimates.iter().map(|n| (n - 20_000.0) * (n - 20_000.0)).sum();
         let observed = (squares / 400.0).sqrt();
         let stated = fed(1, 20_000, 0).estimate().standard_error;
         assert!(
@@ -323,14 +310,8 @@ mod tests {
     #[test]
     fn rows_that_are_not_rows_are_refused() {
         let none: [&[u8]; 0] = [];
-        assert_eq!(
-            LinearCounting::from_row_bytes(&none),
-            Err(RowError::Count(0))
-        );
-        assert_eq!(
-            LinearCounting::from_row_bytes(&[[0u8; 12]]),
-            Err(RowError::Length(12))
-        );
+        assert_eq!(LinearCounting::from_row_bytes(&none), Err(RowError::Count(0)));
+        assert_eq!(LinearCounting::from_row_bytes(&[[0u8; 12]]), Err(RowError::Length(12)));
     }
 
     #[test]

@@ -35,10 +35,7 @@ impl fmt::Display for Mismatch {
             ours,
             theirs,
         } = self;
-        write!(
-            f,
-            "cannot merge sketches of different {parameter}: {ours} and {theirs}"
-        )
+        write!(f, "cannot merge sketches of different {parameter}: {ours} and {theirs}")
     }
 }
 

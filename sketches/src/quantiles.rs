@@ -198,10 +198,7 @@ mod tests {
             times.add(12_345);
         }
         assert_eq!(times.quantile(0.5), Some(12_345));
-        assert_eq!(
-            (times.quantile(0.99), times.mean()),
-            (Some(12_345), Some(12_345))
-        );
+        assert_eq!((times.quantile(0.99), times.mean()), (Some(12_345), Some(12_345)));
         assert_eq!(Quantiles::default().quantile(0.5), None);
     }
 

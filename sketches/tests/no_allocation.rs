@@ -7,8 +7,7 @@ use std::cell::Cell;
 use std::num::{NonZeroU16, NonZeroU32};
 
 use rocescope_sketches::{
-    CountMin, FlowHash, HeavyHitters, Jitter, LinearCounting, count_min::Update, hash::hash_words,
-    jitter::Thresholds,
+    CountMin, FlowHash, HeavyHitters, Jitter, LinearCounting, count_min::Update, hash::hash_words, jitter::Thresholds,
 };
 
 thread_local! {
@@ -38,8 +37,7 @@ static COUNTING: Counting = Counting;
 #[test]
 fn no_sketch_allocates_after_construction() {
     let mut flows = [(); 2].map(|()| LinearCounting::new(NonZeroU16::MIN));
-    let mut sizes = [Update::Plain, Update::Conservative]
-        .map(|update| CountMin::new(4, 1024, 1, update).unwrap());
+    let mut sizes = [Update::Plain, Update::Conservative].map(|update| CountMin::new(4, 1024, 1, update).unwrap());
     let mut heavy = [(); 2].map(|()| HeavyHitters::<2>::new(NonZeroU32::new(8).unwrap()));
     let mut top = Vec::with_capacity(heavy[0].capacity());
     let mut jitter = Jitter::new(Thresholds::FUDAN, 300, 2);

@@ -24,9 +24,7 @@ fn zipf(seed: u64) -> impl Iterator<Item = usize> {
         .collect();
     (0..PACKETS as u64).map(move |packet| {
         let uniform = (hash_words(&[packet], !seed).0 >> 11) as f64 / (1u64 << 53) as f64;
-        cumulative
-            .partition_point(|&c| c < uniform * sum)
-            .min(FLOWS - 1)
+        cumulative.partition_point(|&c| c < uniform * sum).min(FLOWS - 1)
     })
 }
 
@@ -38,10 +36,7 @@ fn quality(sketch: &HeavyHitters<1>, truth: &HashMap<FlowHash, u64>) -> (f64, f6
     let mut top = Vec::new();
     sketch.top_into(TOP, &mut top);
     let size = |flow: &FlowHash| truth.get(flow).copied().unwrap_or(0) as f64;
-    let found = top
-        .iter()
-        .filter(|hitter| size(&hitter.flow) >= 0.995 * last)
-        .count();
+    let found = top.iter().filter(|hitter| size(&hitter.flow) >= 0.995 * last).count();
     let error = top.iter().map(|hitter| {
         let true_size = size(&hitter.flow);
         (hitter.weights[0].estimate() as f64 - true_size).abs() / true_size
@@ -53,9 +48,7 @@ fn quality(sketch: &HeavyHitters<1>, truth: &HashMap<FlowHash, u64>) -> (f64, f6
 fn the_top_thousand_in_200_kb_whole_and_in_shards() {
     let mut whole = HeavyHitters::<1>::within_bytes(BYTES).unwrap();
     let mut shards = [(); 4].map(|()| whole.clone());
-    let hashes: Vec<FlowHash> = (0..FLOWS as u64)
-        .map(|flow| hash_words(&[flow], SEED))
-        .collect();
+    let hashes: Vec<FlowHash> = (0..FLOWS as u64).map(|flow| hash_words(&[flow], SEED)).collect();
     let mut sizes = vec![0; FLOWS];
     for (packet, flow) in zipf(SEED).enumerate() {
         sizes[flow] += 1;

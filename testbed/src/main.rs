@@ -38,8 +38,6 @@ fn run(arguments: &[&str]) -> Result<()> {
         ["object", rest @ ..] => object::run(rest),
         ["picture", rest @ ..] => picture::run(rest),
         ["service", rest @ ..] => service::run(rest),
-        _ => bail!(
-            "expected bench, fabric, object, picture or service: `cargo xtask help` lists the tasks"
-        ),
+        _ => bail!("expected bench, fabric, object, picture or service: `cargo xtask help` lists the tasks"),
     }
 }

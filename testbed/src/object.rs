@@ -30,18 +30,13 @@ pub(super) fn run(arguments: &[&str]) -> Result<()> {
 fn costs(object: &[u8]) -> Result<()> {
     let [bpf, admin, raw] = privileges::XDP;
     for (with, capabilities) in [
-        (
-            "CAP_BPF, CAP_NET_ADMIN, CAP_NET_RAW",
-            &[bpf, admin, raw][..],
-        ),
+        ("CAP_BPF, CAP_NET_ADMIN, CAP_NET_RAW", &[bpf, admin, raw][..]),
         ("and CAP_PERFMON", &[bpf, admin, raw, privileges::TRUST][..]),
     ] {
         println!("with {with}:");
         let costs = match xdp::costs(object, capabilities) {
             Ok(costs) => costs,
-            Err(error)
-                if error.is_permission() && !privileges::missing(capabilities)?.is_empty() =>
-            {
+            Err(error) if error.is_permission() && !privileges::missing(capabilities)?.is_empty() => {
                 println!("  not loaded: {error}");
                 return Ok(());
             }

@@ -21,19 +21,13 @@ pub fn ours() -> Result<Vec<(String, Pcap)>> {
 /// The whole collection if it exists, otherwise the captures of the project.
 pub fn all() -> Result<Vec<(String, Pcap)>> {
     let shared = root().join(SHARED);
-    if shared.is_dir() {
-        load(&shared)
-    } else {
-        ours()
-    }
+    if shared.is_dir() { load(&shared) } else { ours() }
 }
 
 /// Every capture of a directory with its name, in the order of names.
 fn load(directory: &Path) -> Result<Vec<(String, Pcap)>> {
     let listed = fs::read_dir(directory).with_context(|| directory.display().to_string())?;
-    let mut paths: Vec<PathBuf> = listed
-        .map(|entry| Ok(entry?.path()))
-        .collect::<std::io::Result<_>>()?;
+    let mut paths: Vec<PathBuf> = listed.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>()?;
     paths.sort();
     let mut captures = Vec::new();
     for path in paths {
@@ -50,10 +44,6 @@ fn load(directory: &Path) -> Result<Vec<(String, Pcap)>> {
         let capture = Pcap::new(bytes).with_context(|| path.display().to_string())?;
         captures.push((name.to_owned(), capture));
     }
-    ensure!(
-        !captures.is_empty(),
-        "no captures in {}",
-        directory.display()
-    );
+    ensure!(!captures.is_empty(), "no captures in {}", directory.display());
     Ok(captures)
 }

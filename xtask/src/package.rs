@@ -22,12 +22,7 @@ pub fn make() -> Result<PathBuf> {
     let directory = target()?.join("debian");
     let mut deb = command("cargo", &["deb", "--package", "rocescope", "--quiet"]);
     // The line above has built its content. Without symbols, which are larger than the program.
-    deb.args([
-        "--no-build",
-        "--strip",
-        "--output",
-        &text(&directory.join("")),
-    ]);
+    deb.args(["--no-build", "--strip", "--output", &text(&directory.join(""))]);
     let output = deb.stderr(Stdio::inherit()).output().context("cargo")?;
     let advice = "cargo deb (cargo install --locked cargo-deb)";
     ensure!(output.status.success(), "{advice}: {}", output.status);

@@ -41,11 +41,6 @@ pub fn show(command: &Command) -> String {
 pub fn metadata(options: &[&str]) -> Result<Value> {
     let mut cargo = command("cargo", &["metadata", "--quiet", "--format-version", "1"]);
     let output = cargo.args(options).stderr(Stdio::inherit()).output()?;
-    ensure!(
-        output.status.success(),
-        "{}: {}",
-        show(&cargo),
-        output.status
-    );
+    ensure!(output.status.success(), "{}: {}", show(&cargo), output.status);
     Ok(serde_json::from_slice(&output.stdout)?)
 }

@@ -8,7 +8,7 @@ use std::fs;
 
 /// The list, and the page that explains it.
 const EXEMPT: [&str; 2] = [".ci/words.txt", "docs/style.md"];
-const EXTENSIONS: [&str; 8] = ["rs", "md", "toml", "service", "sh", "py", "json", "run"];
+const EXTENSIONS: [&str; 7] = ["rs", "md", "toml", "service", "sh", "py", "run"];
 
 /// A word and what to write instead.
 struct Rule<'a> {
@@ -28,12 +28,7 @@ pub(crate) fn run() -> Result<()> {
         for (number, line) in text.lines().enumerate() {
             for rule in found(line, &rules) {
                 places += 1;
-                println!(
-                    "{file}:{}: `{}`: write {}",
-                    number + 1,
-                    rule.word,
-                    rule.instead
-                );
+                println!("{file}:{}: `{}`: write {}", number + 1, rule.word, rule.instead);
             }
         }
     }
@@ -43,9 +38,7 @@ pub(crate) fn run() -> Result<()> {
 
 /// The text files that git tracks.
 fn files() -> Result<Vec<String>> {
-    let output = command("git", &["ls-files"])
-        .output()
-        .context("git ls-files")?;
+    let output = command("git", &["ls-files"]).output().context("git ls-files")?;
     ensure!(output.status.success(), "git ls-files failed");
     let names = String::from_utf8(output.stdout).context("git ls-files")?;
     let is_text = |name: &&str| {
@@ -56,9 +49,7 @@ fn files() -> Result<Vec<String>> {
 }
 
 fn rules(list: &str) -> Result<Vec<Rule<'_>>> {
-    let lines = list
-        .lines()
-        .filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let lines = list.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     lines
         .map(|line| match line.split_once(" = ") {
             Some((word, instead)) => Ok(Rule { word, instead }),
@@ -76,9 +67,8 @@ fn found<'a>(line: &str, rules: &'a [Rule<'a>]) -> impl Iterator<Item = &'a Rule
 /// Whether `word` is in `line` as a whole word. `_` and `-` belong to a word: `so_many` is another.
 fn has_word(line: &str, word: &str) -> bool {
     let within = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
-    line.match_indices(word).any(|(at, _)| {
-        !line[..at].ends_with(within) && !line[at + word.len()..].starts_with(within)
-    })
+    line.match_indices(word)
+        .any(|(at, _)| !line[..at].ends_with(within) && !line[at + word.len()..].starts_with(within))
 }
 
 #[cfg(test)]
@@ -88,11 +78,7 @@ mod tests {
     #[test]
     fn a_word_is_found_whole_and_in_any_case() {
         let rules = rules("# comment\n\nfoo = bar\nthe foo = N\n").expect("rules");
-        let words = |line| {
-            found(line, &rules)
-                .map(|rule| rule.word)
-                .collect::<Vec<_>>()
-        };
+        let words = |line| found(line, &rules).map(|rule| rule.word).collect::<Vec<_>>();
         assert_eq!(words("See The Foo."), ["foo", "the foo"]);
         assert!(words("food, the_foo, a-foo").is_empty());
     }

@@ -213,9 +213,7 @@ fn plain<const VERSION: u8>(ctx: *mut xdp_md, frame_bytes: u32, packet: &mut Pac
     let lengths = FrameLengths::whole(frame_bytes);
     let ports = [4791, 0, 0, 0];
     let frame = Linear::new(ctx);
-    u32::from(plain_into::<VERSION, 14, _>(
-        &frame, lengths, &ports, packet,
-    ))
+    u32::from(plain_into::<VERSION, 14, _>(&frame, lengths, &ports, packet))
 }
 
 /// One record a packet.

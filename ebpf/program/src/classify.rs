@@ -14,12 +14,7 @@ use rocescope_wire::{Class, FrameLengths, LinkType, NotRoce, Octets, decode_into
 
 /// Decodes and counts a frame; a RoCEv2 packet is then in `state.packet`.
 #[inline(always)]
-pub fn is_roce(
-    ctx: *mut xdp_md,
-    config: &Config,
-    counters: &mut Counters,
-    state: &mut State,
-) -> bool {
+pub fn is_roce(ctx: *mut xdp_md, config: &Config, counters: &mut Counters, state: &mut State) -> bool {
     // SAFETY: the context is the one the kernel called us with.
     state.frame_bytes = unsafe { bpf_xdp_get_buff_len(ctx) } as u32;
     let frame = Linear::new(ctx);
@@ -56,24 +51,13 @@ fn wants(config: &Config, state: &State) -> u32 {
 /// One path through the headers: a subprogram each, because the compiler would merge them into one with
 /// variable offsets.
 #[inline(never)]
-fn plain<const VERSION: u8, const AT: usize>(
-    ctx: *mut xdp_md,
-    config: &Config,
-    state: &mut State,
-) -> u32 {
+fn plain<const VERSION: u8, const AT: usize>(ctx: *mut xdp_md, config: &Config, state: &mut State) -> u32 {
     let State {
-        packet,
-        frame_bytes,
-        ..
+        packet, frame_bytes, ..
     } = state;
     let lengths = FrameLengths::whole(*frame_bytes);
     let frame = Linear::new(ctx);
-    u32::from(plain_into::<VERSION, AT, _>(
-        &frame,
-        lengths,
-        &config.udp_ports,
-        packet,
-    ))
+    u32::from(plain_into::<VERSION, AT, _>(&frame, lengths, &config.udp_ports, packet))
 }
 
 /// Every other path; counts frames that are not RoCEv2.

@@ -52,10 +52,7 @@ impl Times {
     /// The clock at this frame.
     #[inline(always)]
     pub const fn clock<'a>(&'a self, config: &'a Config) -> KernelClock<'a> {
-        KernelClock {
-            config,
-            times: self,
-        }
+        KernelClock { config, times: self }
     }
 }
 

@@ -11,12 +11,7 @@ use rocescope_wire::tcp::{self, ACK, SYN, SYN_ACK};
 
 /// Publishes the CM datagram in `state.packet`, if the filter may accept it.
 #[inline(never)]
-pub fn management(
-    ctx: *mut xdp_md,
-    config: &Config,
-    counters: &mut Counters,
-    state: &mut State,
-) -> u32 {
+pub fn management(ctx: *mut xdp_md, config: &Config, counters: &mut Counters, state: &mut State) -> u32 {
     if !config.filter.may_want(&state.packet.flow) {
         return 0;
     }
@@ -123,9 +118,7 @@ pub fn handshake(config: &Config, counters: &mut Counters, state: &mut State) ->
             };
             // SAFETY: an entry of the map, read while the program runs.
             let waiting = unsafe { *waiting };
-            if waiting.sequence != segment.sequence
-                || waiting.acknowledgement != segment.acknowledgement
-            {
+            if waiting.sequence != segment.sequence || waiting.acknowledgement != segment.acknowledgement {
                 return 0;
             }
             let _ = HANDSHAKES.remove(&*key);

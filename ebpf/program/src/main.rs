@@ -37,9 +37,7 @@ pub fn rocescope(ctx: XdpContext) -> u32 {
 #[inline(always)]
 fn observe(ctx: *mut xdp_md) -> Option<u32> {
     let config = maps::config()?;
-    let Block {
-        counters, state, ..
-    } = maps::block()?;
+    let Block { counters, state, .. } = maps::block()?;
     // SAFETY: the context is the one the kernel called us with.
     state.moment.interface = unsafe { (*ctx).ingress_ifindex };
     state.times.take(ctx);
@@ -49,11 +47,7 @@ fn observe(ctx: *mut xdp_md) -> Option<u32> {
             renew(config, counters, state);
         }
     }
-    Some(if config.verdict == 0 {
-        XDP_PASS
-    } else {
-        XDP_DROP
-    })
+    Some(if config.verdict == 0 { XDP_PASS } else { XDP_DROP })
 }
 
 /// Joins a packet to the run that it continues; 0 if there is more to do.
@@ -75,10 +69,7 @@ fn look(set: &mut Set, config: &Config, state: &mut State) -> u32 {
     // Always 0, which the verifier does not know.
     let settle = |way| way ^ config.reserved;
     let State {
-        packet,
-        moment,
-        step,
-        ..
+        packet, moment, step, ..
     } = state;
     u32::from(cache::join(set, packet, moment, config, settle, step))
 }
@@ -124,9 +115,7 @@ pub fn rocescope_flush(ctx: XdpContext) -> u32 {
 #[inline(always)]
 fn flush(ctx: *mut xdp_md) -> Option<u32> {
     let config = maps::config()?;
-    let Block {
-        counters, state, ..
-    } = maps::block()?;
+    let Block { counters, state, .. } = maps::block()?;
     state.times.take(ctx);
     let tick = state.times.clock(config).tick();
     for _ in 0..maps::SETS_A_FLUSH {
@@ -142,20 +131,10 @@ fn flush(ctx: *mut xdp_md) -> Option<u32> {
 }
 
 #[inline(never)]
-fn flush_set(
-    set: &mut Set,
-    tick: u64,
-    config: &Config,
-    counters: &mut Counters,
-    state: &mut State,
-) -> u32 {
+fn flush_set(set: &mut Set, tick: u64, config: &Config, counters: &mut Counters, state: &mut State) -> u32 {
     // As in `join`.
     let settle = |cut| cut ^ config.reserved;
-    let until = if config.draining == 0 {
-        Some(tick)
-    } else {
-        None
-    };
+    let until = if config.draining == 0 { Some(tick) } else { None };
     let batch = &mut state.batch;
     cache::flush(set, until, counters, &mut Rings { batch }, settle);
     0

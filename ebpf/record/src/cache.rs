@@ -146,9 +146,7 @@ pub fn observe<C: Clock, S: Sink>(
         reserved: 0,
     };
     let mut step = Step::zeroed();
-    if !advance(set, packet, &moment, config)
-        && !join(set, packet, &moment, config, |way| way, &mut step)
-    {
+    if !advance(set, packet, &moment, config) && !join(set, packet, &moment, config, |way| way, &mut step) {
         renew(set, &step, packet, &moment, clock, config, counters, sink);
     }
 }
@@ -250,8 +248,7 @@ fn ending(packet: &Packet, config: &Config) -> u32 {
         // Whether it asks for an acknowledgement or not: with every PSN marked a run holds at
         // most one message, so that a repeated part of it is known to the byte.
         Stream::Request
-            if matches!(meaning.position(), Position::Last | Position::Only)
-                && config.is_marked(packet.psn()) =>
+            if matches!(meaning.position(), Position::Last | Position::Only) && config.is_marked(packet.psn()) =>
         {
             Cut::Mark
         }
@@ -328,13 +325,7 @@ impl Slot {
     /// whether the packet is done.
     #[cfg_attr(target_arch = "bpf", inline(never))]
     #[cfg_attr(not(target_arch = "bpf"), inline(always))]
-    fn consider(
-        &mut self,
-        packet: &Packet,
-        moment: &Moment,
-        config: &Config,
-        step: &mut Step,
-    ) -> bool {
+    fn consider(&mut self, packet: &Packet, moment: &Moment, config: &Config, step: &mut Step) -> bool {
         if step.obstacle == Step::NO_CUT {
             let obstacle = self.obstacle(packet, moment, config);
             step.obstacle = obstacle;
@@ -352,12 +343,7 @@ impl Slot {
     fn is_of(&self, packet: &Packet, moment: &Moment) -> bool {
         let (a, b) = (self.run.flow.words(), packet.flow.words());
         // One branch for the six words.
-        let difference = (a[0] ^ b[0])
-            | (a[1] ^ b[1])
-            | (a[2] ^ b[2])
-            | (a[3] ^ b[3])
-            | (a[4] ^ b[4])
-            | (a[5] ^ b[5]);
+        let difference = (a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]) | (a[3] ^ b[3]) | (a[4] ^ b[4]) | (a[5] ^ b[5]);
         self.run.packets != 0
             && difference == 0
             && self.run.stream == packet.meaning.stream as u8
@@ -390,9 +376,7 @@ impl Slot {
             return Some(Cut::Slice);
         }
         // A capture file may claim any length for a frame.
-        if run.packets == MOST_PACKETS
-            || run.frame_bytes > MOST_BYTES.saturating_sub(packet.frame_bytes)
-        {
+        if run.packets == MOST_PACKETS || run.frame_bytes > MOST_BYTES.saturating_sub(packet.frame_bytes) {
             return Some(Cut::Count);
         }
         match stream {
@@ -425,9 +409,7 @@ impl Slot {
         }
         match meaning.position() {
             Position::First | Position::Middle => {
-                if stream == Stream::Response
-                    && meaning.position() == Position::First
-                    && config.is_marked(packet.psn())
+                if stream == Stream::Response && meaning.position() == Position::First && config.is_marked(packet.psn())
                 {
                     return Some(Cut::Mark);
                 }
@@ -439,9 +421,7 @@ impl Slot {
                 }
             }
             Position::Last | Position::Only => {
-                if stream == Stream::Response
-                    && meaning.position() == Position::Only
-                    && config.is_marked(packet.psn())
+                if stream == Stream::Response && meaning.position() == Position::Only && config.is_marked(packet.psn())
                 {
                     return Some(Cut::Mark);
                 }
@@ -482,9 +462,7 @@ impl Slot {
         let run = &mut self.run;
         let meaning = &packet.meaning;
         // A slice is at most 100 ms, so the offset fits.
-        let offset_ns = (tick
-            .wrapping_sub(self.first_tick)
-            .wrapping_mul(config.tick_ns)) as u32;
+        let offset_ns = (tick.wrapping_sub(self.first_tick).wrapping_mul(config.tick_ns)) as u32;
         run.packets += 1;
         run.last_psn = packet.psn().get();
         run.frame_bytes += packet.frame_bytes;
@@ -516,11 +494,8 @@ impl Slot {
             run.segment_bytes = packet.payload_bytes as u16;
             self.overhead_bytes = overhead_bytes(packet);
         }
-        if matches!(
-            meaning.operation,
-            Operation::Acknowledge | Operation::AtomicAcknowledge
-        ) || (meaning.operation == Operation::RdmaReadResponse
-            && meaning.position() != Position::Middle)
+        if matches!(meaning.operation, Operation::Acknowledge | Operation::AtomicAcknowledge)
+            || (meaning.operation == Operation::RdmaReadResponse && meaning.position() != Position::Middle)
         {
             run.syndrome = packet.syndrome.0;
             run.msn_or_dma_length = packet.msn_or_dma_length;
@@ -650,15 +625,7 @@ mod tests {
         let (mut counters, mut published) = (Counters::default(), Vec::new());
         for (index, packet) in packets.iter().enumerate() {
             let clock = FrameTime(1_000 * index as u64);
-            observe(
-                &mut set,
-                packet,
-                0,
-                &clock,
-                &config,
-                &mut counters,
-                &mut published,
-            );
+            observe(&mut set, packet, 0, &clock, &config, &mut counters, &mut published);
         }
         flush(&mut set, None, &mut counters, &mut published, |cut| cut);
         (published, counters)
@@ -683,10 +650,7 @@ mod tests {
         let (runs, _) = runs(unmarked(), &write);
         assert_eq!(runs.len(), 1);
         let run = &runs[0];
-        assert_eq!(
-            (run.first_psn, run.last_psn, run.packets),
-            (0x00ff_ffff, 2, 4)
-        );
+        assert_eq!((run.first_psn, run.last_psn, run.packets), (0x00ff_ffff, 2, 4));
         assert_eq!((run.messages(), run.payload_bytes()), (2, 2 * 1024 + 15));
         assert_eq!((run.last_offset_ns, run.message_offset_ns), (3_000, 3_000));
     }
@@ -697,23 +661,11 @@ mod tests {
             syndrome: Syndrome(syndrome),
             ..packet(0x11, 7, psn, 0)
         };
-        let cuts = |packets: &[Packet]| -> Vec<u8> {
-            runs(unmarked(), packets)
-                .0
-                .iter()
-                .map(|run| run.cut)
-                .collect()
-        };
+        let cuts = |packets: &[Packet]| -> Vec<u8> { runs(unmarked(), packets).0.iter().map(|run| run.cut).collect() };
         let flush = Cut::Flush as u8;
         // A PSN that does not continue; one that repeats.
-        assert_eq!(
-            cuts(&[packet(4, 7, 1, 8), packet(4, 7, 3, 8)]),
-            [Cut::Psn as u8, flush]
-        );
-        assert_eq!(
-            cuts(&[packet(4, 7, 1, 8), packet(4, 7, 1, 8)]),
-            [Cut::Psn as u8, flush]
-        );
+        assert_eq!(cuts(&[packet(4, 7, 1, 8), packet(4, 7, 3, 8)]), [Cut::Psn as u8, flush]);
+        assert_eq!(cuts(&[packet(4, 7, 1, 8), packet(4, 7, 1, 8)]), [Cut::Psn as u8, flush]);
         // Another operation, another suffix, another segment size.
         assert_eq!(
             cuts(&[packet(4, 7, 1, 8), packet(10, 7, 2, 8)]),
@@ -728,10 +680,7 @@ mod tests {
             [Cut::Segment as u8, flush]
         );
         // A read request, a NAK and a CNP stand alone; acknowledgements join over holes.
-        assert_eq!(
-            cuts(&[packet(12, 7, 1, 0), packet(12, 7, 2, 0)]),
-            [Cut::Solo as u8; 2]
-        );
+        assert_eq!(cuts(&[packet(12, 7, 1, 0), packet(12, 7, 2, 0)]), [Cut::Solo as u8; 2]);
         assert_eq!(
             cuts(&[ack(1, 0), ack(5, 0x1f), ack(6, 0x60), ack(6, 0)]),
             [Cut::Solo as u8, Cut::Solo as u8, flush]
@@ -742,23 +691,14 @@ mod tests {
         );
         // Another stream of the same flow takes the other slot, a third the older one.
         assert_eq!(
-            cuts(&[
-                packet(4, 7, 1, 8),
-                ack(1, 0),
-                packet(0x10, 7, 9, 8),
-                packet(4, 7, 2, 8)
-            ]),
+            cuts(&[packet(4, 7, 1, 8), ack(1, 0), packet(0x10, 7, 9, 8), packet(4, 7, 2, 8)]),
             [Cut::Key as u8, Cut::Key as u8, flush, flush]
         );
     }
 
     #[test]
     fn a_marked_end_of_message_keeps_its_time() {
-        let mut packets = [
-            packet(6, 7, 1, MTU),
-            packet(8, 7, 2, 1),
-            packet(6, 7, 3, MTU),
-        ];
+        let mut packets = [packet(6, 7, 1, MTU), packet(8, 7, 2, 1), packet(6, 7, 3, MTU)];
         packets[1].bth.ack_request = true;
         let (runs, counters) = runs(Config::exact(1_000_000_000), &packets);
         assert_eq!(runs.len(), 2);
@@ -781,15 +721,7 @@ mod tests {
         for (psn, time) in [(0, 5_000_000), (1, 4_999_999)] {
             let packet = packet(4, 7, psn, 8);
             let clock = FrameTime(time);
-            observe(
-                &mut set,
-                &packet,
-                0,
-                &clock,
-                &unmarked(),
-                &mut counters,
-                &mut published,
-            );
+            observe(&mut set, &packet, 0, &clock, &unmarked(), &mut counters, &mut published);
         }
         assert_eq!(published.len(), 1);
     }
@@ -803,10 +735,7 @@ mod tests {
         // PSN 0 is marked under every mask.
         let packets: Vec<_> = (1..70_001).map(|psn| packet(4, 7, psn, 8)).collect();
         let (runs, _) = runs(config, &packets);
-        assert_eq!(
-            runs.iter().map(|run| u64::from(run.packets)).sum::<u64>(),
-            70_000
-        );
+        assert_eq!(runs.iter().map(|run| u64::from(run.packets)).sum::<u64>(), 70_000);
         assert_eq!((runs.len(), runs[0].cut), (2, Cut::Count as u8));
     }
 

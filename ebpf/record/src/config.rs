@@ -100,11 +100,7 @@ impl Config {
         let to_window_end = window - (in_window - in_slice);
         Slice {
             begin_ns: now_ns - in_slice,
-            length_ns: if slice < to_window_end {
-                slice
-            } else {
-                to_window_end
-            },
+            length_ns: if slice < to_window_end { slice } else { to_window_end },
         }
     }
 }
@@ -171,9 +167,7 @@ mod tests {
             mark_mask: 15,
             ..Config::exact(1)
         };
-        let marked = (0..160_000)
-            .filter(|psn| config.is_marked(Psn::new(*psn)))
-            .count();
+        let marked = (0..160_000).filter(|psn| config.is_marked(Psn::new(*psn))).count();
         assert!((9_500..10_500).contains(&marked), "{marked}");
         assert!((0..1000).all(|psn| Config::exact(1).is_marked(Psn::new(psn))));
     }

@@ -155,8 +155,7 @@ pub enum ControlPacket<'a> {
 #[must_use]
 #[inline(always)]
 pub fn is_management(packet: &Packet) -> bool {
-    packet.flow.dst_qpn == Qpn::GSI.get()
-        && packet.bth.opcode.stream() as u8 == Stream::Datagram as u8
+    packet.flow.dst_qpn == Qpn::GSI.get() && packet.bth.opcode.stream() as u8 == Stream::Datagram as u8
 }
 
 impl MadRecord {
@@ -166,13 +165,7 @@ impl MadRecord {
     /// Fills the record from a packet for which [`is_management`] holds. The record is the
     /// caller's memory, a reserved piece of a ring in the kernel, whose stack is too small for it.
     #[inline(always)]
-    pub fn fill<O: Octets + ?Sized>(
-        &mut self,
-        frame: &O,
-        packet: &Packet,
-        interface: u32,
-        now_ns: u64,
-    ) {
+    pub fn fill<O: Octets + ?Sized>(&mut self, frame: &O, packet: &Packet, interface: u32, now_ns: u64) {
         self.begin(packet, interface, now_ns);
         self.mad = [0; MAD_BYTES];
         let at = packet.payload_at();

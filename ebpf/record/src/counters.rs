@@ -74,8 +74,7 @@ const _: () = assert!(
 /// More than the words before the opcodes, a power of two.
 const INDICES: usize = 128;
 
-const _: () =
-    assert!(INDICES * 8 <= size_of::<Counters>() && offset_of!(Counters, opcodes) / 8 <= INDICES);
+const _: () = assert!(INDICES * 8 <= size_of::<Counters>() && offset_of!(Counters, opcodes) / 8 <= INDICES);
 
 /// The counters of a frame that is not a RoCEv2 packet. The kernel's program keeps both numbers in
 /// memory: its verifier must not know their values.
@@ -98,12 +97,8 @@ impl CounterIndex {
     pub fn of(class: &Class<&Packet>) -> Self {
         let (offset, reason, encapsulation) = match class {
             Class::Roce(packet) => (offset_of!(Counters, roce_packets), 0, packet.encapsulation),
-            Class::NotRoce(reason, outer) => {
-                (offset_of!(Counters, not_roce), *reason as u8, *outer)
-            }
-            Class::Malformed(reason, outer) => {
-                (offset_of!(Counters, malformed), *reason as u8, *outer)
-            }
+            Class::NotRoce(reason, outer) => (offset_of!(Counters, not_roce), *reason as u8, *outer),
+            Class::Malformed(reason, outer) => (offset_of!(Counters, malformed), *reason as u8, *outer),
             Class::Fragment(outer) => (offset_of!(Counters, fragments), 0, *outer),
             Class::Snapped(outer) => (offset_of!(Counters, snapped), 0, *outer),
         };
@@ -203,12 +198,7 @@ impl Counters {
     /// The right side of the identity: equals [`frames`](Self::frames).
     #[must_use]
     pub fn frames_accounted(&self) -> u64 {
-        self.roce_packets
-            + self.not_roce()
-            + self.malformed()
-            + self.fragments
-            + self.filtered
-            + self.snapped
+        self.roce_packets + self.not_roce() + self.malformed() + self.fragments + self.filtered + self.snapped
     }
 
     /// All counts in the order of the fields.

@@ -135,16 +135,14 @@ impl Alternative {
     #[cfg_attr(not(target_arch = "bpf"), inline(always))]
     fn may_want(&self, flow: &FlowKey) -> u32 {
         u32::from(
-            self.has_tags_of(flow)
-                && (self.is_between(&flow.src, &flow.dst) || self.is_between(&flow.dst, &flow.src)),
+            self.has_tags_of(flow) && (self.is_between(&flow.src, &flow.dst) || self.is_between(&flow.dst, &flow.src)),
         )
     }
 
     #[inline(always)]
     const fn has_tags_of(&self, flow: &FlowKey) -> bool {
         (flow.vni ^ self.vni) & self.vni_mask == 0
-            && ((flow.vlan ^ self.vlan) & self.vlan_mask == 0
-                || (flow.inner_vlan ^ self.vlan) & self.vlan_mask == 0)
+            && ((flow.vlan ^ self.vlan) & self.vlan_mask == 0 || (flow.inner_vlan ^ self.vlan) & self.vlan_mask == 0)
     }
 
     #[inline(always)]
@@ -184,9 +182,7 @@ impl PacketFilter {
             count: alternatives.len() as u32,
             ..Self::NONE
         };
-        let (places, _) = filter
-            .alternatives
-            .split_at_mut_checked(alternatives.len())?;
+        let (places, _) = filter.alternatives.split_at_mut_checked(alternatives.len())?;
         places.copy_from_slice(alternatives);
         Some(filter)
     }
@@ -261,10 +257,7 @@ mod tests {
         assert_eq!(net.within(&host), Some(host));
         assert_eq!(host.within(&Prefix::ANY), Some(host));
         assert_eq!(net.within(&Prefix::new(V4 + 256, 128)), None);
-        assert_eq!(
-            (net.bits(), Prefix::new(V4, 0), host.bits()),
-            (120, Prefix::ANY, 128)
-        );
+        assert_eq!((net.bits(), Prefix::new(V4, 0), host.bits()), (120, Prefix::ANY, 128));
     }
 
     #[test]
@@ -287,10 +280,7 @@ mod tests {
             flow(V4 + 256, 1),
             flow(V4, 0),
             FlowKey { vni: 8, ..good },
-            FlowKey {
-                inner_vlan: 8,
-                ..good
-            },
+            FlowKey { inner_vlan: 8, ..good },
         ] {
             assert!(!filter.wants(&bad) && !filter.may_want(&bad), "{bad:?}");
         }

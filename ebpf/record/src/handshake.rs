@@ -43,12 +43,7 @@ impl Default for HalfOpens {
 
 impl HalfOpens {
     /// Adds a segment; returns the whole handshake at its ACK.
-    pub fn observe(
-        &mut self,
-        segment: &Segment,
-        interface: u32,
-        now_ns: u64,
-    ) -> Option<HandshakeRecord> {
+    pub fn observe(&mut self, segment: &Segment, interface: u32, now_ns: u64) -> Option<HandshakeRecord> {
         let set = self.sets.get_mut(set_hash(segment) as usize % SETS)?;
         observe(set, segment, interface, now_ns)
     }
@@ -58,9 +53,8 @@ impl HalfOpens {
 #[must_use]
 #[inline(always)]
 pub fn set_hash(segment: &Segment) -> u32 {
-    let mut sum = u32::from(segment.src_port ^ segment.dst_port)
-        ^ u32::from(segment.vlan) << 16
-        ^ segment.vni.rotate_left(8);
+    let mut sum =
+        u32::from(segment.src_port ^ segment.dst_port) ^ u32::from(segment.vlan) << 16 ^ segment.vni.rotate_left(8);
     for (a, b) in segment.src.iter().zip(&segment.dst) {
         sum = sum.wrapping_mul(31).wrapping_add(u32::from(a ^ b));
     }
@@ -71,12 +65,7 @@ pub fn set_hash(segment: &Segment) -> u32 {
 
 /// Adds a segment to its set; returns the whole handshake at its ACK.
 #[inline]
-pub fn observe(
-    set: &mut HalfOpenSet,
-    segment: &Segment,
-    interface: u32,
-    now_ns: u64,
-) -> Option<HandshakeRecord> {
+pub fn observe(set: &mut HalfOpenSet, segment: &Segment, interface: u32, now_ns: u64) -> Option<HandshakeRecord> {
     match segment.kind {
         SYN => {
             let place = match set.iter().position(|half| half.is_from(segment)) {
@@ -206,10 +195,7 @@ mod tests {
         assert!(take(SYN, 7, 0, 100).is_none());
         assert!(take(SYN_ACK, 90, 8, 130).is_none());
         let record = take(ACK, 8, 91, 150).unwrap();
-        assert_eq!(
-            (record.syn_ns, record.syn_ack_ns, record.ack_ns),
-            (100, 130, 150)
-        );
+        assert_eq!((record.syn_ns, record.syn_ack_ns, record.ack_ns), (100, 130, 150));
         assert_eq!((record.client_port, record.repeats), (4_000, 0));
         // The next ACK of the connection belongs to no handshake.
         assert!(take(ACK, 8, 91, 160).is_none());
@@ -231,9 +217,6 @@ mod tests {
 
     #[test]
     fn both_directions_fall_into_one_set() {
-        assert_eq!(
-            set_hash(&segment(SYN, 9, 1, 0)),
-            set_hash(&segment(SYN_ACK, 9, 1, 2))
-        );
+        assert_eq!(set_hash(&segment(SYN, 9, 1, 0)), set_hash(&segment(SYN_ACK, 9, 1, 2)));
     }
 }

@@ -71,10 +71,7 @@ pub fn set_hash(mirrored: &Mirrored, interface: u32) -> u32 {
     let sum = words(&mirrored.src)
         .wrapping_mul(0x9e37_79b9_7f4a_7c15)
         .wrapping_add(words(&mirrored.dst).wrapping_mul(0xd6e8_feb8_6659_fd93))
-        .wrapping_add(
-            (u64::from(mirrored.session) | u64::from(interface) << 32)
-                .wrapping_mul(0x94d0_49bb_1331_11eb),
-        );
+        .wrapping_add((u64::from(mirrored.session) | u64::from(interface) << 32).wrapping_mul(0x94d0_49bb_1331_11eb));
     ((sum ^ sum >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32
 }
 
@@ -214,8 +211,7 @@ pub fn lost<'a>(parts: impl Iterator<Item = &'a Session> + Clone) -> u64 {
         }
         (low, high) = (low.min(from), high.max(to));
     }
-    (high - low + 1).saturating_sub(frames)
-        + earlier_span.unwrap_or(0).saturating_sub(earlier_frames)
+    (high - low + 1).saturating_sub(frames) + earlier_span.unwrap_or(0).saturating_sub(earlier_frames)
 }
 
 #[cfg(test)]
@@ -268,10 +264,7 @@ mod tests {
         for session in 0..6 {
             observe(&mut set, &mirrored(session, 0), 1, &mut counters);
         }
-        assert_eq!(
-            (counters.mirrored_frames, counters.mirror_unfollowed),
-            (4, 2)
-        );
+        assert_eq!((counters.mirrored_frames, counters.mirror_unfollowed), (4, 2));
     }
 
     /// A CPU that saw nothing but frames long ago, and one that saw the numbers wrap.

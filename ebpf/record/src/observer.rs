@@ -7,9 +7,7 @@ use crate::counters::Counters;
 use crate::handshake::HalfOpens;
 use crate::mirror::{self, Session, SessionSet};
 use bytemuck::Zeroable;
-use rocescope_wire::{
-    Class, FrameLengths, Inner, LinkType, Mirrored, NotRoce, Packet, decode_into, tcp,
-};
+use rocescope_wire::{Class, FrameLengths, Inner, LinkType, Mirrored, NotRoce, Packet, decode_into, tcp};
 
 /// Both clocks of a capture file: the timestamp of the current frame.
 #[derive(Clone, Copy, Debug)]
@@ -147,19 +145,11 @@ impl<M: AsMut<[Set]> + AsRef<[Set]>> Observer<M> {
 
 /// Counts a frame that a mirror numbered, and what is lost of its session.
 #[cold]
-fn number(
-    mirrors: &mut [SessionSet; mirror::SETS],
-    mirrored: &Mirrored,
-    interface: u32,
-    counters: &mut Counters,
-) {
+fn number(mirrors: &mut [SessionSet; mirror::SETS], mirrored: &Mirrored, interface: u32, counters: &mut Counters) {
     let at = mirror::set_hash(mirrored, interface) as usize % mirror::SETS;
     if let Some(set) = mirrors.get_mut(at) {
-        let lost = |set: &SessionSet| -> u64 {
-            set.iter()
-                .map(|session| mirror::lost(core::iter::once(session)))
-                .sum()
-        };
+        let lost =
+            |set: &SessionSet| -> u64 { set.iter().map(|session| mirror::lost(core::iter::once(session))).sum() };
         let before = lost(set);
         mirror::observe(set, mirrored, interface, counters);
         counters.mirror_lost = (counters.mirror_lost + lost(set)).saturating_sub(before);

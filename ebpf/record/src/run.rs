@@ -208,11 +208,7 @@ impl RunRecord {
     /// Messages that end in this run: LAST and ONLY packets of operations that have messages.
     #[must_use]
     pub fn messages(&self) -> u64 {
-        if self
-            .opcode()
-            .at(Position::Only, Suffix::None)
-            .ends_message()
-        {
+        if self.opcode().at(Position::Only, Suffix::None).ends_message() {
             u64::from(self.last) + u64::from(self.only)
         } else {
             0
@@ -222,11 +218,7 @@ impl RunRecord {
     /// Payload bytes of all packets.
     #[must_use]
     pub fn payload_bytes(&self) -> u64 {
-        u64::from(
-            self.packets
-                .saturating_sub(self.last)
-                .saturating_sub(self.only),
-        ) * u64::from(self.segment_bytes)
+        u64::from(self.packets.saturating_sub(self.last).saturating_sub(self.only)) * u64::from(self.segment_bytes)
             + u64::from(self.last_payload_bytes)
             + u64::from(self.only_payload_bytes)
     }
@@ -252,8 +244,8 @@ impl RunRecord {
         let segments_frame_bytes = u64::from(self.frame_bytes)
             .saturating_sub(u64::from(self.last_frame_bytes))
             .saturating_sub(u64::from(self.only_frame_bytes));
-        let extension_bytes = firsts * u64::from(first.extension_bytes())
-            + middles * u64::from(middle.extension_bytes());
+        let extension_bytes =
+            firsts * u64::from(first.extension_bytes()) + middles * u64::from(middle.extension_bytes());
         let bare_bytes = segments_frame_bytes
             .saturating_sub(extension_bytes)
             .checked_div(firsts + middles)
@@ -281,18 +273,8 @@ impl RunRecord {
         [
             segment(first, firsts),
             segment(middle, middles),
-            end(
-                last,
-                self.last,
-                self.last_frame_bytes,
-                self.last_payload_bytes,
-            ),
-            end(
-                only,
-                self.only,
-                self.only_frame_bytes,
-                self.only_payload_bytes,
-            ),
+            end(last, self.last, self.last_frame_bytes, self.last_payload_bytes),
+            end(only, self.only, self.only_frame_bytes, self.only_payload_bytes),
         ]
         .into_iter()
         .filter(|(_, totals)| totals.packets > 0)

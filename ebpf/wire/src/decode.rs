@@ -2,9 +2,7 @@
 
 use crate::class::{Class, Malformed, NotRoce};
 use crate::ip::{self, Ip, IpError, PROTOCOL_GRE, PROTOCOL_UDP};
-use crate::link::{
-    self, ETHERTYPE_IPV4, ETHERTYPE_IPV6, ETHERTYPE_ROCE_V1, LinkType, NO_VLAN, Network,
-};
+use crate::link::{self, ETHERTYPE_IPV4, ETHERTYPE_IPV6, ETHERTYPE_ROCE_V1, LinkType, NO_VLAN, Network};
 use crate::mirrored::Mirrored;
 use crate::octets::Octets;
 use crate::packet::{FrameLengths, Packet};
@@ -16,12 +14,7 @@ use crate::tunnel::{self, Encapsulation, NO_VNI, Tunnel, VXLAN_UDP_PORT};
 /// `ports` are the UDP destination ports that carry RoCEv2; 0 for none.
 #[must_use]
 #[inline]
-pub fn decode<O: Octets + ?Sized>(
-    frame: &O,
-    link: LinkType,
-    lengths: FrameLengths,
-    ports: [u16; 4],
-) -> Class {
+pub fn decode<O: Octets + ?Sized>(frame: &O, link: LinkType, lengths: FrameLengths, ports: [u16; 4]) -> Class {
     let (mut packet, mut inner) = (Packet::zeroed(), Inner::zeroed());
     decode_into(frame, link, lengths, ports, &mut packet, &mut inner).map(|packet| *packet)
 }
@@ -155,8 +148,7 @@ fn descend<O: Octets + ?Sized>(
     inner: &mut Inner,
 ) -> Result<bool, Other> {
     let lengths = inner.lengths;
-    let network =
-        link::read(frame, inner.frame_at, link).ok_or_else(|| lengths.short(Malformed::Link))?;
+    let network = link::read(frame, inner.frame_at, link).ok_or_else(|| lengths.short(Malformed::Link))?;
     inner.network = network;
     match network.ethertype {
         ETHERTYPE_IPV4 => ip::v4(frame, network.at).map(|ip| inner.ip = ip),
@@ -193,12 +185,7 @@ fn descend<O: Octets + ?Sized>(
 /// Reads the payload of IP; returns whether it is a RoCEv2 packet.
 #[cfg_attr(target_arch = "bpf", inline(never))]
 #[cfg_attr(not(target_arch = "bpf"), inline(always))]
-fn rest<O: Octets + ?Sized>(
-    frame: &O,
-    ports: &[u16; 4],
-    packet: &mut Packet,
-    inner: &mut Inner,
-) -> bool {
+fn rest<O: Octets + ?Sized>(frame: &O, ports: &[u16; 4], packet: &mut Packet, inner: &mut Inner) -> bool {
     match transport::read::<ANY_VERSION, O>(frame, ports, packet, inner) {
         Ok(()) => true,
         Err(end) => {
@@ -320,24 +307,14 @@ mod tests {
         assert_eq!(packet.flow.udp_src_port, 0xc123);
         assert_eq!((packet.flow.dst_qpn, packet.psn().get()), (0x11, 7));
         assert_eq!((packet.flow.vlan, packet.flow.vni), (NO_VLAN, NO_VNI));
-        assert_eq!(
-            (packet.frame_bytes, packet.payload_bytes),
-            (frame.len() as u32, 0)
-        );
-        assert_eq!(
-            (packet.syndrome, packet.msn_or_dma_length),
-            (Syndrome::ACK, 3)
-        );
+        assert_eq!((packet.frame_bytes, packet.payload_bytes), (frame.len() as u32, 0));
+        assert_eq!((packet.syndrome, packet.msn_or_dma_length), (Syndrome::ACK, 3));
         assert!(!packet.congestion_experienced && !packet.snapped);
     }
 
     #[test]
     fn vlan_ids_lose_their_priority_bits() {
-        let packet = roce(&ethernet(
-            &[100, 7],
-            ETHERTYPE_IPV4,
-            &ipv4(4791, &acknowledge()),
-        ));
+        let packet = roce(&ethernet(&[100, 7], ETHERTYPE_IPV4, &ipv4(4791, &acknowledge())));
         assert_eq!((packet.flow.vlan, packet.flow.inner_vlan), (100, 7));
     }
 
@@ -347,10 +324,7 @@ mod tests {
         let mut vxlan = std::vec![8, 0, 0, 0, 0, 0x12, 0x34, 0];
         vxlan.extend(&inner);
         let packet = roce(&ethernet(&[], ETHERTYPE_IPV4, &ipv4(4789, &vxlan)));
-        assert_eq!(
-            (packet.flow.vni, packet.encapsulation),
-            (0x1234, Encapsulation::Vxlan)
-        );
+        assert_eq!((packet.flow.vni, packet.encapsulation), (0x1234, Encapsulation::Vxlan));
         assert_eq!(packet.frame_bytes, inner.len() as u32);
 
         for (gre, kind) in [
@@ -360,9 +334,7 @@ mod tests {
                 Encapsulation::ErspanII,
             ),
             (
-                &[
-                    0x10, 0, 0x22, 0xeb, 0, 0, 0, 9, 0x20, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0,
-                ],
+                &[0x10, 0, 0x22, 0xeb, 0, 0, 0, 9, 0x20, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0],
                 Encapsulation::ErspanIII,
             ),
         ] {
@@ -372,27 +344,19 @@ mod tests {
             packet.extend(gre);
             packet.extend(&inner);
             let packet = roce(&ethernet(&[], ETHERTYPE_IPV4, &packet));
-            assert_eq!(
-                (packet.encapsulation, packet.frame_bytes),
-                (kind, inner.len() as u32)
-            );
+            assert_eq!((packet.encapsulation, packet.frame_bytes), (kind, inner.len() as u32));
         }
     }
 
     #[test]
     fn the_headers_give_the_length_of_a_truncated_mirrored_frame() {
-        let mut write = Bth::new(Opcode(0x07), Qpn::new(1), Psn::new(1))
-            .write()
-            .to_vec();
+        let mut write = Bth::new(Opcode(0x07), Qpn::new(1), Psn::new(1)).write().to_vec();
         write.extend([0; 1024 + 4]);
         let inner = ethernet(&[], ETHERTYPE_IPV4, &ipv4(4791, &write));
         let mut vxlan = std::vec![8, 0, 0, 0, 0, 0, 1, 0];
         vxlan.extend(&inner[..100]);
         let packet = roce(&ethernet(&[], ETHERTYPE_IPV4, &ipv4(4789, &vxlan)));
-        assert_eq!(
-            (packet.frame_bytes, packet.payload_bytes),
-            (inner.len() as u32, 1024)
-        );
+        assert_eq!((packet.frame_bytes, packet.payload_bytes), (inner.len() as u32, 1024));
         assert!(packet.truncated);
     }
 
@@ -448,10 +412,7 @@ mod tests {
     fn every_cut_of_a_frame_has_a_reason() {
         let frame = ethernet(&[5], ETHERTYPE_IPV4, &ipv4(4791, &acknowledge()));
         for bytes in 0..frame.len() {
-            assert!(
-                matches!(class_of(&frame[..bytes]), Class::Malformed(..)),
-                "{bytes}"
-            );
+            assert!(matches!(class_of(&frame[..bytes]), Class::Malformed(..)), "{bytes}");
         }
     }
 }

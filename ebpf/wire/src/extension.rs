@@ -209,9 +209,8 @@ impl Syndrome {
 #[must_use]
 pub const fn rnr_timer_us(timer: u8) -> u32 {
     const TIMERS: [u32; 32] = [
-        655_360, 10, 20, 30, 40, 60, 80, 120, 160, 240, 320, 480, 640, 960, 1_280, 1_920, 2_560,
-        3_840, 5_120, 7_680, 10_240, 15_360, 20_480, 30_720, 40_960, 61_440, 81_920, 122_880,
-        163_840, 245_760, 327_680, 491_520,
+        655_360, 10, 20, 30, 40, 60, 80, 120, 160, 240, 320, 480, 640, 960, 1_280, 1_920, 2_560, 3_840, 5_120, 7_680,
+        10_240, 15_360, 20_480, 30_720, 40_960, 61_440, 81_920, 122_880, 163_840, 245_760, 327_680, 491_520,
     ];
     TIMERS[(timer & 0x1f) as usize]
 }
@@ -453,10 +452,7 @@ mod tests {
     fn syndromes_are_named_by_class() {
         assert_eq!(Syndrome(0x00).name(), "ack");
         assert_eq!(Syndrome(0x1f).name(), "ack");
-        assert_eq!(
-            Syndrome(0x2e).meaning(),
-            Acknowledgement::RnrNak { timer: 14 }
-        );
+        assert_eq!(Syndrome(0x2e).meaning(), Acknowledgement::RnrNak { timer: 14 });
         assert_eq!(Syndrome(0x60).name(), "nak_psn_sequence_error");
         assert_eq!(Syndrome(0x63).name(), "nak_remote_operational_error");
         assert_eq!(Syndrome(0x7f).name(), "nak_reserved");

@@ -137,11 +137,7 @@ pub fn v6<O: Octets + ?Sized>(frame: &O, at: usize) -> Result<Ip, IpError> {
 
 /// The same into memory of the caller.
 #[inline(always)]
-pub(crate) fn v6_into<O: Octets + ?Sized>(
-    frame: &O,
-    at: usize,
-    ip: &mut Ip,
-) -> Result<(), IpError> {
+pub(crate) fn v6_into<O: Octets + ?Sized>(frame: &O, at: usize, ip: &mut Ip) -> Result<(), IpError> {
     let Some(head) = frame.read::<40>(at) else {
         return Err(IpError::Short);
     };

@@ -138,8 +138,5 @@ fn tagged<O: Octets + ?Sized>(frame: &O, at: usize, ethertype: u16) -> Option<Ne
 
 #[inline(always)]
 const fn is_tag(ethertype: u16) -> bool {
-    matches!(
-        ethertype,
-        ETHERTYPE_VLAN | ETHERTYPE_QINQ | ETHERTYPE_QINQ_OLD
-    )
+    matches!(ethertype, ETHERTYPE_VLAN | ETHERTYPE_QINQ | ETHERTYPE_QINQ_OLD)
 }

@@ -183,21 +183,9 @@ const XRC_ETH: u8 = 4;
 /// The 16 reserved bytes of a CNP are header, not payload (A17.9.3).
 const CNP_RESERVED: u8 = 16;
 
-pub(crate) const UNKNOWN: Meaning = row(
-    Operation::Unknown,
-    Position::Only,
-    Suffix::None,
-    Stream::Unknown,
-    0,
-);
+pub(crate) const UNKNOWN: Meaning = row(Operation::Unknown, Position::Only, Suffix::None, Stream::Unknown, 0);
 
-const fn row(
-    operation: Operation,
-    position: Position,
-    suffix: Suffix,
-    stream: Stream,
-    extension_bytes: u8,
-) -> Meaning {
+const fn row(operation: Operation, position: Position, suffix: Suffix, stream: Stream, extension_bytes: u8) -> Meaning {
     Meaning {
         operation,
         place: position as u8 | (suffix as u8) << 2,
@@ -231,12 +219,7 @@ const fn connected(low: u8, prefix: u8) -> Meaning {
         0x0f => (O::RdmaReadResponse, P::Last, S::None, AETH),
         0x10 => (O::RdmaReadResponse, P::Only, S::None, AETH),
         0x11 => (O::Acknowledge, P::Only, S::None, AETH),
-        0x12 => (
-            O::AtomicAcknowledge,
-            P::Only,
-            S::None,
-            AETH + ATOMIC_ACK_ETH,
-        ),
+        0x12 => (O::AtomicAcknowledge, P::Only, S::None, AETH + ATOMIC_ACK_ETH),
         0x13 => (O::CompareSwap, P::Only, S::None, ATOMIC_ETH),
         0x14 => (O::FetchAdd, P::Only, S::None, ATOMIC_ETH),
         0x16 => (O::Send, P::Last, S::Invalidate, IETH),
@@ -265,13 +248,7 @@ const fn table() -> [Meaning; 256] {
         rows[0xa0 | low as usize] = connected(low, XRC_ETH);
         low += 1;
     }
-    rows[0x64] = row(
-        Operation::Send,
-        Position::Only,
-        Suffix::None,
-        Stream::Datagram,
-        DETH,
-    );
+    rows[0x64] = row(Operation::Send, Position::Only, Suffix::None, Stream::Datagram, DETH);
     rows[0x65] = row(
         Operation::Send,
         Position::Only,
@@ -279,13 +256,7 @@ const fn table() -> [Meaning; 256] {
         Stream::Datagram,
         DETH + IMM_DT,
     );
-    rows[0x81] = row(
-        Operation::Cnp,
-        Position::Only,
-        Suffix::None,
-        Stream::Cnp,
-        CNP_RESERVED,
-    );
+    rows[0x81] = row(Operation::Cnp, Position::Only, Suffix::None, Stream::Cnp, CNP_RESERVED);
     rows
 }
 
@@ -434,9 +405,7 @@ impl Opcode {
         if let Some(digits) = name.strip_prefix("OPCODE_0x") {
             return u8::from_str_radix(digits, 16).ok().map(Self);
         }
-        (0..=255)
-            .map(Self)
-            .find(|opcode| opcode.name() == Some(name))
+        (0..=255).map(Self).find(|opcode| opcode.name() == Some(name))
     }
 }
 
@@ -510,23 +479,11 @@ mod tests {
     fn names_and_meaning_agree() {
         for opcode in (0..=255).map(Opcode).filter(|opcode| opcode.is_known()) {
             let name = opcode.to_string();
-            assert_eq!(
-                name.contains("LAST") || name.contains("ONLY"),
-                opcode.ends_message()
-            );
-            assert_eq!(
-                name.contains("IMMEDIATE"),
-                opcode.suffix() == Suffix::Immediate
-            );
-            assert_eq!(
-                name.contains("INVALIDATE"),
-                opcode.suffix() == Suffix::Invalidate
-            );
+            assert_eq!(name.contains("LAST") || name.contains("ONLY"), opcode.ends_message());
+            assert_eq!(name.contains("IMMEDIATE"), opcode.suffix() == Suffix::Immediate);
+            assert_eq!(name.contains("INVALIDATE"), opcode.suffix() == Suffix::Invalidate);
             assert_eq!(name.contains("FIRST"), opcode.position() == Position::First);
-            assert_eq!(
-                name.contains("MIDDLE"),
-                opcode.position() == Position::Middle
-            );
+            assert_eq!(name.contains("MIDDLE"), opcode.position() == Position::Middle);
             assert_eq!(opcode.at(opcode.position(), opcode.suffix()), opcode);
         }
     }

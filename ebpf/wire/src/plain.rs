@@ -37,11 +37,7 @@ fn read<const VERSION: u8, const AT: usize, O: Octets + ?Sized>(
 ) -> Option<()> {
     packet.encapsulation = Encapsulation::None;
     packet.truncated = false;
-    let vlan = if AT == 18 {
-        frame.be16(14)? & 0x0fff
-    } else {
-        NO_VLAN
-    };
+    let vlan = if AT == 18 { frame.be16(14)? & 0x0fff } else { NO_VLAN };
     let ip = if VERSION == 6 {
         ip::v6_header(frame.read::<40>(AT)?, AT).ok()?
     } else {

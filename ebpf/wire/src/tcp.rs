@@ -103,14 +103,7 @@ mod tests {
         let read = |frame: &[u8]| {
             let (mut packet, mut inner) = (Packet::zeroed(), Inner::zeroed());
             let lengths = FrameLengths::whole(frame.len() as u32);
-            let class = decode_into(
-                frame,
-                LinkType::Ethernet,
-                lengths,
-                [0; 4],
-                &mut packet,
-                &mut inner,
-            );
+            let class = decode_into(frame, LinkType::Ethernet, lengths, [0; 4], &mut packet, &mut inner);
             assert!(matches!(class, Class::NotRoce(NotRoce::NotUdp, _)));
             segment(frame, &inner)
         };

@@ -59,10 +59,9 @@ pub(crate) fn read<const VERSION: u8, O: Octets + ?Sized>(
         return Err(Other::NotRoce(NotRoce::OtherPort));
     }
     let words = packet.flow.words_mut();
-    words[5] = (u64::from(u16::from_be_bytes([s1, s0]))
-        | u64::from(network.vlan) << 16
-        | u64::from(network.inner_vlan) << 32)
-        .to_le();
+    words[5] =
+        (u64::from(u16::from_be_bytes([s1, s0])) | u64::from(network.vlan) << 16 | u64::from(network.inner_vlan) << 32)
+            .to_le();
     let udp_bytes = u32::from(u16::from_be_bytes([l1, l0]));
     if udp_bytes > ip.payload_bytes {
         return wrong(Malformed::UdpLength);
@@ -77,15 +76,9 @@ pub(crate) fn read<const VERSION: u8, O: Octets + ?Sized>(
     }
     // Missing only if a capture or a mirror truncated the frame. Stored word by word, so that the kernel
     // needs one register at a time.
-    packet
-        .bth
-        .read_third(frame.be32(bth_at + 8).ok_or(Other::Snapped)?);
-    packet
-        .bth
-        .read_second(frame.be32(bth_at + 4).ok_or(Other::Snapped)?);
-    packet
-        .bth
-        .read_first(frame.be32(bth_at).ok_or(Other::Snapped)?);
+    packet.bth.read_third(frame.be32(bth_at + 8).ok_or(Other::Snapped)?);
+    packet.bth.read_second(frame.be32(bth_at + 4).ok_or(Other::Snapped)?);
+    packet.bth.read_first(frame.be32(bth_at).ok_or(Other::Snapped)?);
     packet.truncated |= missing;
     packet.frame_bytes = if packet.encapsulation == Encapsulation::None {
         lengths.original
@@ -148,11 +141,7 @@ fn has_shifted_extension(opcode: Opcode) -> bool {
 
 /// Reads the header at `at` into `packet`; `None` if it was not captured.
 #[inline(always)]
-fn extension<const VERSION: u8, O: Octets + ?Sized>(
-    frame: &O,
-    at: usize,
-    packet: &mut Packet,
-) -> Option<()> {
+fn extension<const VERSION: u8, O: Octets + ?Sized>(frame: &O, at: usize, packet: &mut Packet) -> Option<()> {
     let opcode = packet.bth.opcode;
     packet.src_qpn = Qpn::new(0);
     packet.msn_or_dma_length = 0;

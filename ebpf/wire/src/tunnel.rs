@@ -43,14 +43,7 @@ impl Encapsulation {
     pub const COUNT: usize = 6;
 
     /// The name of each kind, in the order of their numbers.
-    pub const NAMES: [&str; Self::COUNT] = [
-        "none",
-        "erspan_i",
-        "erspan_ii",
-        "erspan_iii",
-        "gre",
-        "vxlan",
-    ];
+    pub const NAMES: [&str; Self::COUNT] = ["none", "erspan_i", "erspan_ii", "erspan_iii", "gre", "vxlan"];
 }
 
 /// The outer headers of a mirrored frame, read.
@@ -108,18 +101,14 @@ impl Tunnel {
         };
         let gre = |protocol: u16, sequence: Option<u32>| {
             let flags = if sequence.is_some() { GRE_SEQUENCE } else { 0 };
-            let bytes = bytes
-                .extend(flags.to_be_bytes())
-                .extend(protocol.to_be_bytes());
+            let bytes = bytes.extend(flags.to_be_bytes()).extend(protocol.to_be_bytes());
             match sequence {
                 Some(sequence) => bytes.extend(sequence.to_be_bytes()),
                 None => bytes,
             }
         };
         // Version in the top four bits; the VLAN id, the class and the encapsulation bits stay 0.
-        let session = |version: u32| {
-            version << 28 | u32::from(self.truncated) << 10 | u32::from(self.session & 0x03ff)
-        };
+        let session = |version: u32| version << 28 | u32::from(self.truncated) << 10 | u32::from(self.session & 0x03ff);
         match self.kind {
             Encapsulation::None => bytes,
             Encapsulation::Gre => gre(GRE_ETHERNET, self.sequence),
@@ -136,9 +125,7 @@ impl Tunnel {
                     .extend(session(2).to_be_bytes())
                     .extend([0; 8])
             }
-            Encapsulation::Vxlan => bytes
-                .extend([0x08, 0, 0, 0])
-                .extend((self.vni << 8).to_be_bytes()),
+            Encapsulation::Vxlan => bytes.extend([0x08, 0, 0, 0]).extend((self.vni << 8).to_be_bytes()),
         }
     }
 }
@@ -148,10 +135,7 @@ impl Tunnel {
 /// # Errors
 /// `Err(())` when the frame ends inside the headers.
 #[inline(always)]
-#[expect(
-    clippy::result_unit_err,
-    reason = "the only error is that the frame ends"
-)]
+#[expect(clippy::result_unit_err, reason = "the only error is that the frame ends")]
 pub fn gre<O: Octets + ?Sized>(frame: &O, at: usize) -> Result<Option<Tunnel>, ()> {
     let Some([f1, f0, p1, p0]) = frame.read::<4>(at) else {
         return Err(());
@@ -218,10 +202,7 @@ pub fn gre<O: Octets + ?Sized>(frame: &O, at: usize) -> Result<Option<Tunnel>, (
 /// # Errors
 /// `Err(())` when the frame ends inside the header.
 #[inline(always)]
-#[expect(
-    clippy::result_unit_err,
-    reason = "the only error is that the frame ends"
-)]
+#[expect(clippy::result_unit_err, reason = "the only error is that the frame ends")]
 pub fn vxlan<O: Octets + ?Sized>(frame: &O, at: usize) -> Result<Option<Tunnel>, ()> {
     let Some([flags, _, _, _, a, b, c, d]) = frame.read::<8>(at) else {
         return Err(());

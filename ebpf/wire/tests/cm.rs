@@ -8,9 +8,7 @@
 
 use proptest::prelude::*;
 use rocescope_wire::cm::{ip, *};
-use rocescope_wire::{
-    Class, FrameLengths, LinkType, Opcode, Packet, Psn, Qpn, ROCE_UDP_PORT, decode,
-};
+use rocescope_wire::{Class, FrameLengths, LinkType, Opcode, Packet, Psn, Qpn, ROCE_UDP_PORT, decode};
 use std::net::{IpAddr, Ipv6Addr};
 
 struct Golden {
@@ -86,11 +84,7 @@ fn ours(mad: &Mad<'_>, key: &str) -> Result<u64, IpAddr> {
                     _ => panic!("{key}"),
                 };
             }
-            let path = if key.contains("alt_") {
-                m.alternate
-            } else {
-                m.primary
-            };
+            let path = if key.contains("alt_") { m.alternate } else { m.primary };
             let service = ip::Service::read(m.service_id).unwrap();
             assert_eq!(service.write(), m.service_id);
             assert_eq!(m.transport_service, TransportService::Rc);
@@ -206,12 +200,7 @@ fn every_field_matches_tshark() {
 fn a_recorded_datagram_round_trips() {
     for golden in golden() {
         let payload = payload(&golden.frame);
-        assert_eq!(
-            Mad::read(payload).unwrap().write()[..],
-            payload[..],
-            "{}",
-            golden.name
-        );
+        assert_eq!(Mad::read(payload).unwrap().write()[..], payload[..], "{}", golden.name);
     }
 }
 
@@ -232,20 +221,14 @@ fn a_datagram_that_is_too_short_or_of_another_class_is_refused() {
     let golden = golden();
     let payload = payload(&golden[0].frame);
     for bytes in 0..MAD_BYTES {
-        assert_eq!(
-            Mad::read(&payload[..bytes]),
-            Err(MadError::Short { found: bytes })
-        );
+        assert_eq!(Mad::read(&payload[..bytes]), Err(MadError::Short { found: bytes }));
     }
     let mut other = payload.to_vec();
     other[1] = 0x04;
     assert_eq!(Mad::read(&other), Err(MadError::Class(4)));
     other[1] = CLASS;
     other[2] = 1;
-    assert_eq!(
-        Mad::read(&other),
-        Err(MadError::Version { base: 1, class: 1 })
-    );
+    assert_eq!(Mad::read(&other), Err(MadError::Version { base: 1, class: 1 }));
 }
 
 #[test]
@@ -265,11 +248,7 @@ fn a_reject_names_its_reason() {
     };
     assert_eq!(read.reason.name(), "consumer reject");
     assert_eq!(
-        (
-            read.remote_id,
-            read.information.len(),
-            read.private_data.len()
-        ),
+        (read.remote_id, read.information.len(), read.private_data.len()),
         (CommunicationId(7), 72, 148)
     );
     assert_eq!(&read.private_data[..3], b"no\0");
@@ -281,12 +260,7 @@ fn a_request_has_defaults() {
         protocol: 6,
         port: 18_515,
     };
-    let request = Request::new(
-        CommunicationId(1),
-        service.write(),
-        Qpn::new(0x12),
-        Psn::new(0xfff_fff),
-    );
+    let request = Request::new(CommunicationId(1), service.write(), Qpn::new(0x12), Psn::new(0xfff_fff));
     assert_eq!(request.path_mtu_bytes(), Some(1024));
     let bytes = Mad::send(2, Message::Request(request)).write();
     let Message::Request(read) = Mad::read(&bytes).unwrap().message else {

@@ -72,12 +72,7 @@ fn every_other_bit_counts() {
             frame[at] ^= 1 << bit;
             // The new bytes may be another packet, or none; those are the decoder's.
             let lengths = FrameLengths::whole(frame.len() as u32);
-            let Class::Roce(packet) = decode(
-                &frame[..],
-                LinkType::Ethernet,
-                lengths,
-                [ROCE_UDP_PORT, 0, 0, 0],
-            ) else {
+            let Class::Roce(packet) = decode(&frame[..], LinkType::Ethernet, lengths, [ROCE_UDP_PORT, 0, 0, 0]) else {
                 continue;
             };
             let expected = if changeable.contains(&at) {
@@ -101,10 +96,7 @@ fn a_frame_that_was_not_kept_whole_cannot_be_verified() {
     }
     let mut packet = packet(&frame, frame.len());
     packet.truncated = true;
-    assert_eq!(
-        verify(&frame, &packet),
-        Icrc::Unverifiable(Unverifiable::Truncated)
-    );
+    assert_eq!(verify(&frame, &packet), Icrc::Unverifiable(Unverifiable::Truncated));
 }
 
 #[test]

@@ -125,10 +125,7 @@ pub fn run(options: &Options) -> Result<Vec<Group>, Box<dyn Error>> {
             rows: entries.iter().map(named).collect(),
         })
         .collect();
-    let (zipf, roce) = (
-        Stream::zipf(options.packets, 0),
-        Stream::roce(options.packets, 0),
-    );
+    let (zipf, roce) = (Stream::zipf(options.packets, 0), Stream::roce(options.packets, 0));
     for round in 0..options.rounds {
         for (group, (_, entries)) in groups.iter_mut().zip(&asked) {
             for (row, entry) in group.rows.iter_mut().zip(*entries) {
@@ -151,27 +148,19 @@ pub fn run(options: &Options) -> Result<Vec<Group>, Box<dyn Error>> {
     Ok(groups)
 }
 
-fn throughput(
-    row: &mut Row,
-    entry: &Entry,
-    zipf: &Stream,
-    roce: &Stream,
-) -> Result<(), Box<dyn Error>> {
+fn throughput(row: &mut Row, entry: &Entry, zipf: &Stream, roce: &Stream) -> Result<(), Box<dyn Error>> {
     let before = memory::now();
     let mut contender = (entry.make)()?;
     let made = memory::now();
-    let speed = timed(zipf.hashes.len(), || {
-        contender.feed(black_box(&zipf.hashes))
-    });
+    let speed = timed(zipf.hashes.len(), || contender.feed(black_box(&zipf.hashes)));
     let fed = memory::now();
     row.zipf.push(speed);
     (row.bytes, row.allocations) = (fed.live - before.live, fed.calls - made.calls);
     black_box(&contender);
 
     let mut contender = (entry.make)()?;
-    row.roce.push(timed(roce.hashes.len(), || {
-        contender.feed(black_box(&roce.hashes))
-    }));
+    row.roce
+        .push(timed(roce.hashes.len(), || contender.feed(black_box(&roce.hashes))));
     black_box(&contender);
 
     let mut contender = (entry.make)()?;
@@ -211,10 +200,7 @@ fn errors(row: &mut Row, question: Question, contender: &dyn Contender, stream: 
             let last = stream.truth.get(TOP - 1).map_or(0, |flow| flow.1) as f64;
             let top = contender.top(TOP);
             let size = |hash: &u64| truth.get(hash).copied().unwrap_or_default() as f64;
-            let found = top
-                .iter()
-                .filter(|(hash, _)| size(hash) >= (1.0 - TIE) * last)
-                .count();
+            let found = top.iter().filter(|(hash, _)| size(hash) >= (1.0 - TIE) * last).count();
             row.recalls.push(found as f64 / TOP as f64);
             // A false positive would have an infinite error: it counts as 100 %.
             let off = |(hash, estimate): &(u64, u64)| match size(hash) {

@@ -9,14 +9,9 @@ use crate::measure::{Group, Options, Question, Row};
 /// The command and one Markdown table per question.
 pub fn markdown(options: &Options, core: Option<usize>, groups: &[Group]) -> String {
     let Options {
-        packets,
-        rounds,
-        seeds,
-        ..
+        packets, rounds, seeds, ..
     } = options;
-    let pinned = core.map_or("not pinned".to_owned(), |core| {
-        format!("pinned to core {core}")
-    });
+    let pinned = core.map_or("not pinned".to_owned(), |core| format!("pinned to core {core}"));
     let mut text = format!(
         "Repeat with `cargo xtask bench sketches --packets {packets} --rounds {rounds} \
          --seeds {seeds}` ({pinned}).\n"
@@ -32,11 +27,7 @@ pub fn markdown(options: &Options, core: Option<usize>, groups: &[Group]) -> Str
             "\n### {title}\n\n\
              | | Zipf, M/s: min / median / max | RoCE-like, M/s | from 48-byte keys, M/s | {error} \
              | kB | allocations while fed |\n|---|---|---|---|---|---|---|{}\n",
-            if group.question == Question::Top {
-                "---|"
-            } else {
-                ""
-            }
+            if group.question == Question::Top { "---|" } else { "" }
         );
         for row in &group.rows {
             text.push_str(&line(group.question, row));
@@ -112,9 +103,5 @@ fn spread(values: &[f64]) -> [f64; 3] {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let at = |at: usize| sorted.get(at).copied().unwrap_or(f64::NAN);
-    [
-        at(0),
-        at(sorted.len() / 2),
-        at(sorted.len().saturating_sub(1)),
-    ]
+    [at(0), at(sorted.len() / 2), at(sorted.len().saturating_sub(1))]
 }

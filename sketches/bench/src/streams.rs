@@ -29,16 +29,10 @@ pub struct Stream {
 impl Stream {
     /// 100,000 flows, Zipf(1.1).
     pub fn zipf(packets: usize, seed: u64) -> Self {
-        let weights: Vec<f64> = (1..=ZIPF_FLOWS)
-            .map(|rank| (rank as f64).powf(-EXPONENT))
-            .collect();
+        let weights: Vec<f64> = (1..=ZIPF_FLOWS).map(|rank| (rank as f64).powf(-EXPONENT)).collect();
         let alias = Alias::new(&weights);
         let mut random = Random(seed);
-        Self::of(
-            seed,
-            ZIPF_FLOWS,
-            (0..packets).map(|_| alias.draw(&mut random)),
-        )
+        Self::of(seed, ZIPF_FLOWS, (0..packets).map(|_| alias.draw(&mut random)))
     }
 
     /// Messages, acknowledgements and mice.
@@ -50,10 +44,7 @@ impl Stream {
                 let kind = random.next() % 16;
                 let flow = (random.next() % 512) as usize;
                 burst = match kind {
-                    0 => (
-                        1_024 + (random.next() % 1_024) as usize,
-                        1 + random.next() % 2,
-                    ),
+                    0 => (1_024 + (random.next() % 1_024) as usize, 1 + random.next() % 2),
                     1..=2 => (512 + flow, 8),
                     _ => (flow, 1 + random.next() % 64),
                 };
@@ -80,14 +71,8 @@ impl Stream {
                 stream.keys.push(keys[flow]);
             }
         }
-        stream.truth = hashes
-            .into_iter()
-            .zip(counts)
-            .filter(|(_, count)| *count > 0)
-            .collect();
-        stream
-            .truth
-            .sort_unstable_by_key(|flow| std::cmp::Reverse(flow.1));
+        stream.truth = hashes.into_iter().zip(counts).filter(|(_, count)| *count > 0).collect();
+        stream.truth.sort_unstable_by_key(|flow| std::cmp::Reverse(flow.1));
         stream
     }
 }
@@ -132,8 +117,7 @@ impl Alias {
         let mean = weights.iter().sum::<f64>() / weights.len() as f64;
         let mut keep: Vec<f64> = weights.iter().map(|weight| weight / mean).collect();
         let mut other: Vec<usize> = (0..keep.len()).collect();
-        let (mut small, mut large): (Vec<usize>, Vec<usize>) =
-            (0..keep.len()).partition(|&at| keep[at] < 1.0);
+        let (mut small, mut large): (Vec<usize>, Vec<usize>) = (0..keep.len()).partition(|&at| keep[at] < 1.0);
         while let (Some(poor), Some(&rich)) = (small.pop(), large.last()) {
             other[poor] = rich;
             keep[rich] -= 1.0 - keep[poor];

@@ -41,11 +41,7 @@ impl CountMin {
     /// assert_eq!((sketch.depth(), sketch.width()), (5, 2719));
     /// assert!(sketch.guarantee().epsilon <= 0.001);
     /// ```
-    pub fn with_guarantee(
-        guarantee: Guarantee,
-        seed: i32,
-        update: Update,
-    ) -> Result<Self, ShapeError> {
+    pub fn with_guarantee(guarantee: Guarantee, seed: i32, update: Update) -> Result<Self, ShapeError> {
         let width = libm::ceil(core::f64::consts::E / guarantee.epsilon);
         let depth = libm::ceil(-libm::log(1.0 - guarantee.confidence));
         // A cast from a float stops at the ends of u32 and makes NaN 0: both are refused.
@@ -105,10 +101,7 @@ mod tests {
             (0.1, 0.0),
             (0.1, f64::NAN),
         ] {
-            let guarantee = Guarantee {
-                epsilon,
-                confidence,
-            };
+            let guarantee = Guarantee { epsilon, confidence };
             let refused = CountMin::with_guarantee(guarantee, 0, Update::Plain);
             assert!(refused.is_err(), "{guarantee:?}");
         }

@@ -28,10 +28,7 @@ pub(super) struct Rows {
 impl Rows {
     pub(super) fn seeded(depth: u32, width: u32, seed: i32) -> Self {
         let mut random = JavaRandom::new(seed.into());
-        Self::new(
-            (0..depth).map(|_| random.next_below_int_max()).collect(),
-            width,
-        )
+        Self::new((0..depth).map(|_| random.next_below_int_max()).collect(), width)
     }
 
     pub(super) fn new(multipliers: Box<[i64]>, width: u32) -> Self {
@@ -179,18 +176,9 @@ mod tests {
     #[test]
     fn multipliers_are_javas() {
         let drawn = |seed| Rows::seeded(5, 8, seed).multipliers;
-        assert_eq!(
-            *drawn(0),
-            [1569741360, 1785505948, 516548029, 1302116447, 1368843515]
-        );
-        assert_eq!(
-            *drawn(42),
-            [1562431130, 117392763, 1467211248, 102948884, 662969970]
-        );
-        assert_eq!(
-            *drawn(-7),
-            [577934662, 1935951297, 1445645590, 2031187707, 1119890478]
-        );
+        assert_eq!(*drawn(0), [1569741360, 1785505948, 516548029, 1302116447, 1368843515]);
+        assert_eq!(*drawn(42), [1562431130, 117392763, 1467211248, 102948884, 662969970]);
+        assert_eq!(*drawn(-7), [577934662, 1935951297, 1445645590, 2031187707, 1119890478]);
     }
 
     /// Computed by a JVM from Spark's expression.
@@ -206,14 +194,8 @@ mod tests {
         };
         assert_eq!(columns(16_384, 1), [3738, 1403, 7664, 8212]);
         assert_eq!(columns(16_384, u64::MAX), [12645, 14980, 8719, 8171]);
-        assert_eq!(
-            columns(16_384, 0x0123_4567_89ab_cdef),
-            [9248, 1701, 4388, 2782]
-        );
-        assert_eq!(
-            columns(16_384, 0xfedc_ba98_7654_3210),
-            [3397, 13279, 4331, 5389]
-        );
+        assert_eq!(columns(16_384, 0x0123_4567_89ab_cdef), [9248, 1701, 4388, 2782]);
+        assert_eq!(columns(16_384, 0xfedc_ba98_7654_3210), [3397, 13279, 4331, 5389]);
         assert_eq!(columns(1000, 1), [130, 763, 248, 884]);
         assert_eq!(columns(1000, u64::MAX), [517, 884, 399, 763]);
         assert_eq!(columns(1000, 0x0123_4567_89ab_cdef), [504, 957, 604, 702]);

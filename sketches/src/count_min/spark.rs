@@ -31,11 +31,7 @@ impl CountMin {
         bytes.extend_from_slice(&self.depth().to_be_bytes());
         bytes.extend_from_slice(&self.width().to_be_bytes());
         bytes.extend(self.rows.multipliers().iter().flat_map(|a| a.to_be_bytes()));
-        bytes.extend(
-            self.counters
-                .iter()
-                .flat_map(|counter| counter.to_be_bytes()),
-        );
+        bytes.extend(self.counters.iter().flat_map(|counter| counter.to_be_bytes()));
         bytes
     }
 
@@ -69,10 +65,7 @@ impl CountMin {
             return Err(SparkError::Length(HEADER as u64 + 8 * wanted));
         }
         let (multipliers, table) = words.split_at(depth as usize);
-        let multipliers = multipliers
-            .iter()
-            .map(|word| i64::from_be_bytes(*word))
-            .collect();
+        let multipliers = multipliers.iter().map(|word| i64::from_be_bytes(*word)).collect();
         let mut sketch = Self::empty(Rows::new(multipliers, width), counters, Update::Plain);
         for (counter, word) in sketch.counters.iter_mut().zip(table) {
             *counter = u64::from_be_bytes(*word);
@@ -165,10 +158,7 @@ mod tests {
         let plain = small(Update::Plain);
         assert_eq!(CountMin::from_spark(&plain.to_spark()), Ok(plain));
         let conservative = small(Update::Conservative);
-        assert_eq!(
-            CountMin::from_spark(&conservative.to_spark()),
-            Ok(conservative)
-        );
+        assert_eq!(CountMin::from_spark(&conservative.to_spark()), Ok(conservative));
     }
 
     #[test]
@@ -180,14 +170,8 @@ mod tests {
         };
         assert_eq!(read(0, &[0, 0, 0, 2]), SparkError::Version(2));
         assert_eq!(read(4, &[0x80]), SparkError::Negative);
-        assert_eq!(
-            read(12, &[0; 4]),
-            SparkError::Shape(ShapeError { depth: 0, width: 4 })
-        );
-        assert_eq!(
-            read(16, &[0x7f; 4]),
-            SparkError::Length(20 + 16 * (1 + 0x7f7f_7f7f))
-        );
+        assert_eq!(read(12, &[0; 4]), SparkError::Shape(ShapeError { depth: 0, width: 4 }));
+        assert_eq!(read(16, &[0x7f; 4]), SparkError::Length(20 + 16 * (1 + 0x7f7f_7f7f)));
         assert_eq!(read(16, &[0, 0, 0, 5]), SparkError::Length(20 + 8 * 12));
         assert_eq!(read(36, &[0xff; 8]), SparkError::Negative);
         assert_eq!(read(36, &[0x7f; 8]), SparkError::Sum);

@@ -59,10 +59,7 @@ impl<const LANES: usize> Bucket<LANES> {
     pub(super) fn bounds(&self, key: u64) -> [Interval; LANES] {
         match self.find(key) {
             Some(way) => self.at(way),
-            None => self.floor.map(|floor| Interval {
-                lower: 0,
-                upper: floor,
-            }),
+            None => self.floor.map(|floor| Interval { lower: 0, upper: floor }),
         }
     }
 
@@ -145,13 +142,7 @@ mod tests {
         assert_eq!(bucket.add(5, [1]), (0, Change::Admitted));
         assert_eq!(bucket.add(0, [7]), (1, Change::Admitted));
         assert_eq!(bucket.add(0, [7]), (1, Change::Kept));
-        assert_eq!(
-            bucket.bounds(0),
-            [Interval {
-                lower: 14,
-                upper: 14
-            }]
-        );
+        assert_eq!(bucket.bounds(0), [Interval { lower: 14, upper: 14 }]);
     }
 
     #[test]

@@ -16,11 +16,7 @@ impl<const LANES: usize> HeavyHitters<LANES> {
     /// # Errors
     /// [`Mismatch`] when the number of buckets differs.
     pub fn merge(&mut self, other: &Self) -> Result<(), Mismatch> {
-        Mismatch::check(
-            "buckets",
-            self.buckets.len() as u64,
-            other.buckets.len() as u64,
-        )?;
+        Mismatch::check("buckets", self.buckets.len() as u64, other.buckets.len() as u64)?;
         for (ours, theirs) in self.buckets.iter_mut().zip(&other.buckets) {
             *ours = ours.merged(theirs);
         }
@@ -41,9 +37,7 @@ impl<const LANES: usize> Bucket<LANES> {
             weights: [Interval::default(); LANES],
         };
         let mut candidates = [no_flow; 2 * WAYS];
-        let both = self
-            .iter()
-            .map(|(key, weights)| (key, weights, other.bounds(key)));
+        let both = self.iter().map(|(key, weights)| (key, weights, other.bounds(key)));
         let theirs = other
             .iter()
             .filter(|(key, _)| self.iter().all(|(ours, _)| ours != *key))
@@ -57,12 +51,8 @@ impl<const LANES: usize> Bucket<LANES> {
             len += 1;
         }
         let candidates = &mut candidates[..len];
-        candidates.sort_unstable_by_key(|candidate| {
-            (
-                Reverse(candidate.weights.map(|weight| weight.upper)),
-                candidate.key,
-            )
-        });
+        candidates
+            .sort_unstable_by_key(|candidate| (Reverse(candidate.weights.map(|weight| weight.upper)), candidate.key));
         let (stay, leave) = candidates.split_at(len.min(WAYS));
         let mut bucket = Self::EMPTY;
         bucket.floor = core::array::from_fn(|lane| {

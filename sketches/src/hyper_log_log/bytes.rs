@@ -70,10 +70,7 @@ impl HyperLogLog {
         if registers.len() != REGISTERS {
             return Err(HllError::Length(bytes.len()));
         }
-        if registers
-            .iter()
-            .any(|register| usize::from(*register) > HIGHEST)
-        {
+        if registers.iter().any(|register| usize::from(*register) > HIGHEST) {
             return Err(HllError::Register);
         }
         Ok(Self {
@@ -161,9 +158,6 @@ mod tests {
         assert_eq!(read(HEADER, 64), Err(HllError::Register));
         let short = HyperLogLog::from_datasketches(&bytes[..100]);
         assert_eq!(short, Err(HllError::Length(100)));
-        assert_eq!(
-            HyperLogLog::from_datasketches(&bytes[..9]),
-            Err(HllError::Length(9))
-        );
+        assert_eq!(HyperLogLog::from_datasketches(&bytes[..9]), Err(HllError::Length(9)));
     }
 }

@@ -27,9 +27,7 @@ impl Thresholds {
         let passes = |threshold: f64| difference >= share * threshold;
         difference > 0.0
             && self.absolute_bps.is_none_or(|bps| passes(bps as f64))
-            && self
-                .relative
-                .is_none_or(|ratio| passes(ratio * from as f64))
+            && self.relative.is_none_or(|ratio| passes(ratio * from as f64))
     }
 
     pub(super) fn elephant(&self, from: u64, to: u64) -> bool {

@@ -59,12 +59,7 @@ impl Movement {
 
     /// Closes `window` with [`current_bps`](Self::current_bps), and returns the change that ended with the window
     /// before.
-    pub(super) fn step(
-        &mut self,
-        flow: FlowHash,
-        window: u64,
-        thresholds: &Thresholds,
-    ) -> Option<Event> {
+    pub(super) fn step(&mut self, flow: FlowHash, window: u64, thresholds: &Thresholds) -> Option<Event> {
         let (from, to) = (self.last_bps, self.current_bps);
         let upwards = to > from;
         let goes_on = thresholds.passed(from, to, STEP_SHARE);
@@ -84,11 +79,7 @@ impl Movement {
         if to > 0 {
             self.heard = window;
         }
-        self.before_bps = if self.moving.is_none() && is_edge {
-            from
-        } else {
-            to
-        };
+        self.before_bps = if self.moving.is_none() && is_edge { from } else { to };
         (self.last_bps, self.last_window, self.current_bps) = (to, window, 0);
         change
     }

@@ -114,10 +114,7 @@ mod tests {
         ] {
             let m = rows * 32_768.0;
             let error = 100.0 * libm::sqrt(m * excess(flows / m)) / flows;
-            assert!(
-                (error - percent).abs() < 0.005,
-                "{rows} rows, {flows} flows: {error} %"
-            );
+            assert!((error - percent).abs() < 0.005, "{rows} rows, {flows} flows: {error} %");
             assert!(!fills_up(flows / m, m));
         }
         assert!(fills_up(3e5 / 32_768.0, 32_768.0));

@@ -12,10 +12,7 @@ const MAX_KIB: u64 = 64 * 1024;
 /// Generates ten million frames of 100,000 flows, captures them, prints the peak.
 pub(super) fn run() -> Result<()> {
     let (rocescope, directory) = (text(&build()?), directory()?);
-    let (file, out) = (
-        directory.join("many-flows.pcap"),
-        directory.join("many-flows"),
-    );
+    let (file, out) = (directory.join("many-flows.pcap"), directory.join("many-flows"));
     let unfinished = directory.join("unfinished.pcap");
     if !file.exists() {
         let write = ["generate", SCENARIO, "--write", &text(&unfinished)];
@@ -36,9 +33,7 @@ pub(super) fn run() -> Result<()> {
     // Keys of the object itself: nested keys are indented further.
     let counts = ["  \"frames\"", "  \"flows\"", "  \"exact\""];
     let counted = |line: &&str| counts.iter().any(|key| line.starts_with(key));
-    json.lines()
-        .filter(counted)
-        .for_each(|line| println!("{line}"));
+    json.lines().filter(counted).for_each(|line| println!("{line}"));
     println!("{shown}\npeak resident memory: {peak_kib} KiB of {MAX_KIB} KiB");
     fs::remove_dir_all(&out)?;
     ensure!(peak_kib < MAX_KIB, "above the limit");

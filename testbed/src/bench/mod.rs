@@ -22,9 +22,7 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
         ["probe", options @ ..] => probe::run(options),
         ["view", options @ ..] => view::run(options),
         _ => {
-            bail!(
-                "usage: cargo xtask bench capture, file, memory, mesh, paper, probe, sketches or view"
-            )
+            bail!("usage: cargo xtask bench capture, file, memory, mesh, paper, probe, sketches or view")
         }
     }
 }

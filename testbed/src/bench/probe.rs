@@ -57,25 +57,16 @@ pub(super) fn run(options: &[&str]) -> Result<()> {
     let at = |name: &str| text(&directory.join(name));
     let out = ["--out".to_owned(), at("dataset")];
     let (certificate, key, authority) = (at("h0.pem"), at("h0.key"), at("ca.pem"));
-    let sending = [
-        "--collector",
-        COLLECTOR,
-        "--observer",
-        "h0",
-        "--cert",
-        &certificate,
-    ]
-    .map(str::to_owned)
-    .into_iter()
-    .chain(["--key", &key, "--ca", &authority, "--spool", &at("spool")].map(str::to_owned));
+    let sending = ["--collector", COLLECTOR, "--observer", "h0", "--cert", &certificate]
+        .map(str::to_owned)
+        .into_iter()
+        .chain(["--key", &key, "--ca", &authority, "--spool", &at("spool")].map(str::to_owned));
     let cases: [(&str, Vec<String>); 3] = [
         ("probes and paths", Vec::new()),
         ("... into a dataset", out.into()),
         ("... to a collector", sending.collect()),
     ];
-    println!(
-        "| the agent | CPU | resident, mean | max | peak since its start | sent per NIC | received per NIC |"
-    );
+    println!("| the agent | CPU | resident, mean | max | peak since its start | sent per NIC | received per NIC |");
     println!("|---|---|---|---|---|---|---|");
     for (name, arguments) in &cases {
         // The agent would read the rows of an earlier run.
@@ -169,30 +160,17 @@ impl Host {
             router: format!("{name}-r"),
         };
         for name in [&host.host, &host.router] {
-            run_command(&mut command("ip", &["netns", "add", name]))
-                .context("this requires root")?;
+            run_command(&mut command("ip", &["netns", "add", name])).context("this requires root")?;
             ip(name, "link set lo up")?;
         }
-        let forward = [
-            "net.ipv4.ip_forward=1",
-            "net.ipv4.icmp_errors_use_inbound_ifaddr=1",
-        ];
+        let forward = ["net.ipv4.ip_forward=1", "net.ipv4.icmp_errors_use_inbound_ifaddr=1"];
         run_command(within(&host.router, "sysctl").arg("-qw").args(forward))?;
         for nic in 0..NICS {
             let (rail, port) = (format!("rail{nic}"), format!("p{nic}"));
-            let pair = format!(
-                "link add {rail} type veth peer name {port} netns {}",
-                host.router
-            );
+            let pair = format!("link add {rail} type veth peer name {port} netns {}", host.router);
             ip(&host.host, &pair)?;
-            ip(
-                &host.host,
-                &format!("address add 10.0.{nic}.1/24 dev {rail}"),
-            )?;
-            ip(
-                &host.router,
-                &format!("address add 10.0.{nic}.254/24 dev {port}"),
-            )?;
+            ip(&host.host, &format!("address add 10.0.{nic}.1/24 dev {rail}"))?;
+            ip(&host.router, &format!("address add 10.0.{nic}.254/24 dev {port}"))?;
             ip(&host.host, &format!("link set {rail} up"))?;
             ip(&host.router, &format!("link set {port} up"))?;
             let metric = nic + 10;
@@ -204,9 +182,7 @@ impl Host {
 
     fn measure(&self, rocescope: &str, arguments: &[String], time: Duration) -> Result<Cost> {
         let mut probe = within(&self.host, rocescope);
-        probe
-            .args(["probe", "--all", "--quiet", "-o", "json"])
-            .args(arguments);
+        probe.args(["probe", "--all", "--quiet", "-o", "json"]).args(arguments);
         let agent = probe.stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
         let pid = agent.id();
         let measured = self.watch(pid, time);
@@ -244,9 +220,7 @@ impl Host {
         let links: Vec<Value> = serde_json::from_slice(&ip.output()?.stdout).context("ip link")?;
         let sum = |way: &str| {
             let rails = links.iter().filter(|link| link["ifname"] != "lo");
-            rails
-                .filter_map(|link| link["stats64"][way]["bytes"].as_u64())
-                .sum()
+            rails.filter_map(|link| link["stats64"][way]["bytes"].as_u64()).sum()
         };
         Ok((sum("tx"), sum("rx")))
     }
@@ -266,14 +240,8 @@ fn finish(agent: Child) -> Result<()> {
     let output = agent.wait_with_output()?;
     ensure!(output.status.success(), "the agent failed");
     let summary: Value = serde_json::from_slice(&output.stdout).context("the agent")?;
-    ensure!(
-        summary["received"] == summary["probes"],
-        "probes were lost: {summary}"
-    );
-    ensure!(
-        summary["times_slowed_down"] == 0,
-        "it slowed down: {summary}"
-    );
+    ensure!(summary["received"] == summary["probes"], "probes were lost: {summary}");
+    ensure!(summary["times_slowed_down"] == 0, "it slowed down: {summary}");
     Ok(())
 }
 

@@ -47,19 +47,13 @@ pub(super) fn run(options: &[&str]) -> Result<()> {
         run_command(&mut command(&rocescope, &write))?;
     }
     let max = measure_all(&rocescope, &file, seconds)?;
-    println!(
-        "\nmaximum: {:.2} % of a core; limit {:.0} %",
-        max * 100.0,
-        MAX * 100.0
-    );
+    println!("\nmaximum: {:.2} % of a core; limit {:.0} %", max * 100.0, MAX * 100.0);
     ensure!(max < MAX, "above the limit");
     Ok(())
 }
 
 fn measure_all(rocescope: &str, file: &Path, seconds: u64) -> Result<f64> {
-    println!(
-        "10,000 flows, windows of 1 s, 4 frames per second, {seconds} s each; share of one core\n"
-    );
+    println!("10,000 flows, windows of 1 s, 4 frames per second, {seconds} s each; share of one core\n");
     println!("| terminal | view | drawing thread | reading keys | reading and analysing |");
     println!("|---|---|---|---|---|");
     let mut max: f64 = 0.0;
@@ -93,10 +87,7 @@ fn measure(
 ) -> Result<BTreeMap<String, f64>> {
     // A tmux server removes its socket a little after its end.
     let case = keys.concat();
-    let tmux = Tmux(format!(
-        "rocescope-bench-{}-{width}-{case}",
-        std::process::id()
-    ));
+    let tmux = Tmux(format!("rocescope-bench-{}-{width}-{case}", std::process::id()));
     let (width, height) = (width.to_string(), height.to_string());
     let file = text(file);
     let program = [rocescope, "top", "-r", &file, "--flow-rows", "10000"];
@@ -104,20 +95,14 @@ fn measure(
     start.extend(["-e", "LC_ALL=C.UTF-8"]);
     start.extend(program);
     tmux.ask(&start)?;
-    let pid: u32 = tmux
-        .ask(&["display-message", "-p", "#{pane_pid}"])?
-        .trim()
-        .parse()?;
+    let pid: u32 = tmux.ask(&["display-message", "-p", "#{pane_pid}"])?.trim().parse()?;
     let begun = Instant::now();
     loop {
         let screen = tmux.ask(&["capture-pane", "-p"])?;
         if screen.contains("flows 10,0") {
             break;
         }
-        ensure!(
-            begun.elapsed() < Duration::from_secs(60),
-            "no flows:\n{screen}"
-        );
+        ensure!(begun.elapsed() < Duration::from_secs(60), "no flows:\n{screen}");
         sleep(Duration::from_millis(100));
     }
     for key in keys {
@@ -128,10 +113,7 @@ fn measure(
     sleep(Duration::from_secs(seconds));
     let (after, passed) = (threads(pid)?, then.elapsed().as_nanos() as f64);
     let screen = tmux.ask(&["capture-pane", "-p"])?;
-    ensure!(
-        !screen.contains("ended"),
-        "the file is too short for {seconds} s"
-    );
+    ensure!(!screen.contains("ended"), "the file is too short for {seconds} s");
     let spent = after.into_iter().map(|(name, spent)| {
         let before = before.get(&name).copied().unwrap_or(0);
         (name, (spent - before) as f64 / passed)

@@ -40,10 +40,7 @@ pub(super) fn namespace(fabric: &str, wiring: &Wiring, node: usize) -> String {
 pub(super) fn build(fabric: &str, wiring: &Wiring, seed: u32) -> Result<()> {
     let nodes = 0..wiring.nodes.len();
     let named = |node| namespace(fabric, wiring, node);
-    let add: Vec<String> = nodes
-        .clone()
-        .map(|n| format!("netns add {}", named(n)))
-        .collect();
+    let add: Vec<String> = nodes.clone().map(|n| format!("netns add {}", named(n))).collect();
     ip(None, &add).context("namespaces require root")?;
     for node in nodes.clone() {
         let mut set = command(&named(node), "sysctl");
@@ -79,10 +76,7 @@ pub(super) fn build(fabric: &str, wiring: &Wiring, seed: u32) -> Result<()> {
 pub(super) fn remove(fabric: &str) -> Result<()> {
     let listed = output(std::process::Command::new("ip").args(["netns", "list"]))?;
     let ours = listed.lines().filter_map(|line| line.split(' ').next());
-    let ours = ours.filter(|name| {
-        name.strip_prefix(fabric)
-            .is_some_and(|rest| rest.starts_with('-'))
-    });
+    let ours = ours.filter(|name| name.strip_prefix(fabric).is_some_and(|rest| rest.starts_with('-')));
     let delete: Vec<String> = ours.map(|name| format!("netns del {name}")).collect();
     ip(None, &delete).map(drop)
 }

@@ -53,10 +53,7 @@ impl Fabric {
         fabric.save()?;
         match build(&fabric.name, &fabric.wiring, process + number) {
             Ok(()) => {
-                fs::write(
-                    fabric.directory()?.join("topology.toml"),
-                    size.build()?.to_toml(),
-                )?;
+                fs::write(fabric.directory()?.join("topology.toml"), size.build()?.to_toml())?;
                 Ok(fabric)
             }
             Err(error) => {
@@ -72,11 +69,7 @@ impl Fabric {
         let name = match name {
             Some(name) => name.to_owned(),
             None => {
-                ensure!(
-                    names.len() == 1,
-                    "name a fabric; running: {}",
-                    names.join(" ")
-                );
+                ensure!(names.len() == 1, "name a fabric; running: {}", names.join(" "));
                 names.concat()
             }
         };
@@ -133,15 +126,10 @@ impl Fabric {
     /// Heals all faults of a place, or all faults; returns their number.
     pub(crate) fn heal(&mut self, place: Option<&str>) -> Result<usize> {
         let is_there = |active: &Active| place.is_none_or(|place| active.place == place);
-        let (healed, stay) = std::mem::take(&mut self.active)
-            .into_iter()
-            .partition(is_there);
+        let (healed, stay) = std::mem::take(&mut self.active).into_iter().partition(is_there);
         self.active = stay;
         let healed: Vec<Active> = healed;
-        let tried: Vec<Result<()>> = healed
-            .iter()
-            .map(|active| fault::heal(self, active))
-            .collect();
+        let tried: Vec<Result<()>> = healed.iter().map(|active| fault::heal(self, active)).collect();
         self.save()?;
         tried.into_iter().collect::<Result<()>>()?;
         Ok(healed.len())

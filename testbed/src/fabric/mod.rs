@@ -149,21 +149,11 @@ fn status(fabric: &Fabric) -> Result<()> {
             let node = &wiring.nodes[end.node].name;
             format!("{node} {} {}", end.interface, end.address)
         };
-        println!(
-            "{:<7} {:<28} {}",
-            link.name,
-            end(&link.lower),
-            end(&link.upper)
-        );
+        println!("{:<7} {:<28} {}", link.name, end(&link.lower), end(&link.upper));
     }
     println!();
     for active in &fabric.active {
-        println!(
-            "{} at {}: {:?}",
-            active.fault.name(),
-            active.place,
-            active.fault
-        );
+        println!("{} at {}: {:?}", active.fault.name(), active.place, active.fault);
     }
     println!("{}", fabric.directory()?.join("topology.toml").display());
     Ok(())

@@ -23,11 +23,7 @@ pub(super) fn fed(command: &mut Command, input: &str) -> Result<String> {
     }
     let output = child.wait_with_output()?;
     let stderr = String::from_utf8_lossy(&output.stderr);
-    ensure!(
-        output.status.success(),
-        "{shown}: {}\n{input}",
-        stderr.trim_end()
-    );
+    ensure!(output.status.success(), "{shown}: {}\n{input}", stderr.trim_end());
     Ok(String::from_utf8(output.stdout)?)
 }
 
@@ -46,10 +42,7 @@ pub(super) fn ip(namespace: Option<&str>, lines: &[String]) -> Result<String> {
         command.args(["-n", namespace]);
     }
     // The address family of a rule comes from this option, not from its address.
-    if lines
-        .iter()
-        .any(|line| line.starts_with("rule ") && line.contains(':'))
-    {
+    if lines.iter().any(|line| line.starts_with("rule ") && line.contains(':')) {
         command.arg("-6");
     }
     fed(command.args(["-batch", "-"]), &(lines.join("\n") + "\n"))
@@ -63,10 +56,7 @@ pub(crate) fn command(namespace: &str, program: &str) -> Command {
 }
 
 /// Runs a closure in a namespace, on a thread that ends with it; its sockets stay in the namespace.
-pub(super) fn inside<T: Send + 'static>(
-    namespace: &str,
-    then: impl FnOnce() -> T + Send + 'static,
-) -> Result<T> {
+pub(super) fn inside<T: Send + 'static>(namespace: &str, then: impl FnOnce() -> T + Send + 'static) -> Result<T> {
     let namespace = File::open(format!("/run/netns/{namespace}"))?;
     let thread = std::thread::spawn(move || {
         let network = Some(LinkNameSpaceType::Network);

@@ -64,8 +64,6 @@ fn next(fabric: &Fabric, node: usize, from: &str, tuple: &Tuple) -> Result<Strin
     ask.args(["dport", &dst_port.to_string()]);
     let routes = super::namespace::output(&mut ask)?;
     let routes: Value = serde_json::from_str(&routes).context("ip route get")?;
-    let device = routes[0]["dev"]
-        .as_str()
-        .context("a route has an interface")?;
+    let device = routes[0]["dev"].as_str().context("a route has an interface")?;
     Ok(device.to_owned())
 }

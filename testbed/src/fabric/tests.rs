@@ -32,12 +32,8 @@ fn up(size: Rails) -> Option<Kept> {
 /// A socket in the namespace of a node.
 fn socket(fabric: &Kept, node: usize, at: SocketAddr) -> UdpSocket {
     let namespace = fabric.namespace(node);
-    let socket = inside(&namespace, move || UdpSocket::bind(at))
-        .unwrap()
-        .unwrap();
-    socket
-        .set_read_timeout(Some(Duration::from_millis(300)))
-        .unwrap();
+    let socket = inside(&namespace, move || UdpSocket::bind(at)).unwrap().unwrap();
+    socket.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
     socket
 }
 

@@ -36,9 +36,7 @@ impl Screen {
             }
             cells
         });
-        Self {
-            lines: lines.collect(),
-        }
+        Self { lines: lines.collect() }
     }
 }
 

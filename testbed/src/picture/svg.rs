@@ -62,17 +62,10 @@ fn write_run(svg: &mut String, text: &str, look: Style, at: usize, y: f64) {
     let trimmed = trimmed.trim_end();
     let x = x + skipped as f64 * WIDTH;
     let length = trimmed.chars().count() as f64 * WIDTH;
-    let weight = if look.bold {
-        " font-weight=\"bold\""
-    } else {
-        ""
-    };
+    let weight = if look.bold { " font-weight=\"bold\"" } else { "" };
     let opacity = if look.faint { " opacity=\"0.6\"" } else { "" };
     let y = y + BASE;
-    let text = trimmed
-        .replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;");
+    let text = trimmed.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     let _ = writeln!(
         svg,
         "<text x=\"{x:.1}\" y=\"{y:.1}\" textLength=\"{length:.1}\" lengthAdjust=\"spacingAndGlyphs\" \
@@ -83,8 +76,8 @@ fn write_run(svg: &mut String, text: &str, look: Style, at: usize, y: f64) {
 /// The 256 colours of a terminal: 16 named ones, a cube of 6 by 6 by 6, 24 greys.
 fn rgb(color: u8) -> String {
     const NAMED: [&str; 16] = [
-        "#1c1f26", "#d75f5f", "#87af5f", "#d7af5f", "#5f87d7", "#af87d7", "#5fafaf", "#d8dbe2",
-        "#6c7280", "#ff5f5f", "#afd787", "#ffd75f", "#87afff", "#d7afff", "#87d7d7", "#ffffff",
+        "#1c1f26", "#d75f5f", "#87af5f", "#d7af5f", "#5f87d7", "#af87d7", "#5fafaf", "#d8dbe2", "#6c7280", "#ff5f5f",
+        "#afd787", "#ffd75f", "#87afff", "#d7afff", "#87d7d7", "#ffffff",
     ];
     const STEPS: [u8; 6] = [0, 95, 135, 175, 215, 255];
     match color {
@@ -116,9 +109,6 @@ mod tests {
     #[test]
     fn text_is_escaped_and_placed_in_its_cells() {
         let svg = draw(&Screen::read("  a<b"));
-        assert!(
-            svg.contains("x=\"28.8\"") && svg.contains(">a&lt;b</text>"),
-            "{svg}"
-        );
+        assert!(svg.contains("x=\"28.8\"") && svg.contains(">a&lt;b</text>"), "{svg}");
     }
 }

@@ -18,8 +18,7 @@ pub(super) fn run(package: &Path) -> Result<()> {
     let readme = fs::read_to_string(root().join("README.md"))?;
     let lines = commands(&readme);
     let fetched = lines.iter().rposition(|line| line.contains("apt "));
-    let (fetch, service) =
-        lines.split_at(fetched.context("README: no command installs packages")? + 1);
+    let (fetch, service) = lines.split_at(fetched.context("README: no command installs packages")? + 1);
     let fresh = Fresh::new()?;
     step("debootstrap", || fresh.bootstrap())?;
     fresh.bring(package)?;
@@ -47,10 +46,7 @@ fn last(output: &str) -> String {
 
 /// The lines of the indented blocks under "Install" for the capture box; cargo commands are for the build machine.
 fn commands(readme: &str) -> Vec<&str> {
-    let install = readme
-        .lines()
-        .skip_while(|line| *line != "## Install")
-        .skip(1);
+    let install = readme.lines().skip_while(|line| *line != "## Install").skip(1);
     let section = install.take_while(|line| !line.starts_with("## "));
     let lines = section.filter_map(|line| line.strip_prefix("    "));
     lines.filter(|line| !line.starts_with("cargo ")).collect()

@@ -38,28 +38,11 @@ impl Machine {
         fs::create_dir_all(&at)?;
         let log = directory.join("boot.log");
         let cgroup = Cgroup::new()?;
-        let join = format!(
-            "echo $$ > {}/cgroup.procs && exec \"$@\"",
-            cgroup.0.display()
-        );
+        let join = format!("echo $$ > {}/cgroup.procs && exec \"$@\"", cgroup.0.display());
         // The first process ends with this one; each of the others replaces the one before.
         let mut unshare = command("setpriv", &["--pdeathsig", "KILL", "sh", "-ec", &join]);
-        unshare.args([
-            "sh",
-            "unshare",
-            "--fork",
-            "--kill-child",
-            "--pid",
-            "--mount",
-        ]);
-        unshare.args([
-            "--propagation",
-            "private",
-            "--ipc",
-            "--uts",
-            "--cgroup",
-            "--net",
-        ]);
+        unshare.args(["sh", "unshare", "--fork", "--kill-child", "--pid", "--mount"]);
+        unshare.args(["--propagation", "private", "--ipc", "--uts", "--cgroup", "--net"]);
         unshare.args(["sh", "-ec", BOOT, "boot.sh", &text(&at), &text(below)]);
         unshare.arg("basic.target");
         let file = fs::File::create(&log)?;
@@ -87,10 +70,7 @@ impl Machine {
             }
             if let Some(init) = child(self.unshare.id()) {
                 self.init = init;
-                let state = self
-                    .command("systemctl")
-                    .arg("is-system-running")
-                    .output()?;
+                let state = self.command("systemctl").arg("is-system-running").output()?;
                 let state = String::from_utf8_lossy(&state.stdout);
                 // Units of the root below may fail where a namespace is not enough.
                 if matches!(state.trim(), "running" | "degraded") {
@@ -103,10 +83,7 @@ impl Machine {
     }
 
     fn log(&self) -> String {
-        fs::read_to_string(&self.log)
-            .unwrap_or_default()
-            .trim()
-            .to_owned()
+        fs::read_to_string(&self.log).unwrap_or_default().trim().to_owned()
     }
 
     /// A program in the machine, with a clean environment.
@@ -140,22 +117,11 @@ impl Machine {
     pub(super) fn feed(&self, line: &str, input: &str) -> Result<String> {
         let mut command = self.command("sh");
         command.args(["-euc", line]).stdin(Stdio::piped());
-        let mut child = command
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()?;
-        child
-            .stdin
-            .take()
-            .context("its input")?
-            .write_all(input.as_bytes())?;
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+        child.stdin.take().context("its input")?.write_all(input.as_bytes())?;
         let output = child.wait_with_output()?;
         let stderr = String::from_utf8_lossy(&output.stderr);
-        ensure!(
-            output.status.success(),
-            "{line}: {}: {stderr}",
-            output.status
-        );
+        ensure!(output.status.success(), "{line}: {}: {stderr}", output.status);
         Ok(String::from_utf8(output.stdout)?)
     }
 
@@ -175,17 +141,10 @@ impl Drop for Machine {
 
 /// Runs a command, which must succeed; returns its output.
 pub(super) fn output(command: &mut Command) -> Result<String> {
-    let output = command
-        .stdin(Stdio::null())
-        .output()
-        .with_context(|| show(command))?;
+    let output = command.stdin(Stdio::null()).output().with_context(|| show(command))?;
     let stderr = String::from_utf8_lossy(&output.stderr);
     let printed = String::from_utf8_lossy(&output.stdout);
-    ensure!(
-        output.status.success(),
-        "{}: {stderr}{printed}",
-        output.status
-    );
+    ensure!(output.status.success(), "{}: {stderr}{printed}", output.status);
     Ok(printed.into_owned())
 }
 

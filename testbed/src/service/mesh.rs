@@ -52,9 +52,7 @@ fn wire(machine: &Machine) -> Result<()> {
     for ((nic, _, address), (_, mac, other)) in [(NICS[0], NICS[1]), (NICS[1], NICS[0])] {
         run(&format!("address add {address}/24 dev {nic}"))?;
         run(&format!("link set dev {nic} up"))?;
-        run(&format!(
-            "neigh add {other} lladdr {mac} dev {nic} nud permanent"
-        ))?;
+        run(&format!("neigh add {other} lladdr {mac} dev {nic} nud permanent"))?;
     }
     let settings = format!(
         "\n[collect]\nmetrics = \"{METRICS}\"\n\n[probe]\ninterface = [\"{one}\", \"{two}\"]\n\
@@ -92,11 +90,7 @@ fn stop(machine: &Machine) -> Result<String> {
         let result = unit.property(machine, "Result")?;
         ensure!(result == "success", "{}: {result}", unit.0);
     }
-    let number = |line: &str| {
-        line.split(' ')
-            .next()
-            .and_then(|word| word.parse::<u64>().ok())
-    };
+    let number = |line: &str| line.split(' ').next().and_then(|word| word.parse::<u64>().ok());
     let journal = AGENT.journal(machine)?;
     let acknowledged = journal.lines().find_map(|line| {
         let line = line.strip_prefix("collector: ")?;
@@ -105,16 +99,12 @@ fn stop(machine: &Machine) -> Result<String> {
     });
     let acknowledged = acknowledged.with_context(|| format!("the agent printed {journal}"))?;
     let journal = COLLECTOR.journal(machine)?;
-    let ends = journal
-        .lines()
-        .filter(|line| line.contains(" batches stored, "));
+    let ends = journal.lines().filter(|line| line.contains(" batches stored, "));
     let stored: Vec<u64> = ends.filter_map(number).collect();
     ensure!(
         stored.len() == 2 && stored.iter().sum::<u64>() == acknowledged,
         "{acknowledged} rows were acknowledged, {stored:?} stored: {journal}"
     );
     machine.run(&format!("cd /etc/rocescope && rm {FILES}"))?;
-    Ok(format!(
-        "{acknowledged} rows acknowledged, {stored:?} stored"
-    ))
+    Ok(format!("{acknowledged} rows acknowledged, {stored:?} stored"))
 }

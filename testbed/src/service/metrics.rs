@@ -64,10 +64,7 @@ pub(super) fn identity(journal: &str, sent: u64) -> Result<String> {
     };
     let parts: u64 = parts.split('+').map(number).sum::<Result<_>>()?;
     let all = number(all)?;
-    ensure!(
-        all == sent && parts == sent,
-        "{frames}, but {sent} were sent"
-    );
+    ensure!(all == sent && parts == sent, "{frames}, but {sent} were sent");
     if !journal.contains(" in runs + 0 lost") {
         bail!("frames were lost: {journal}");
     }
@@ -82,10 +79,7 @@ pub(super) fn dataset(machine: &Machine, sent: u64) -> Result<u64> {
     let report = output(report.args(["rocescope", "report", "/var/lib/rocescope", "-o", "json"]))?;
     let report: Value = serde_json::from_str(&report)?;
     let open = machine.run("find /var/lib/rocescope -name '*.tmp'")?;
-    ensure!(
-        open.is_empty() && report["open_segments"] == 0,
-        "open: {open}"
-    );
+    ensure!(open.is_empty() && report["open_segments"] == 0, "open: {open}");
     ensure!(
         report["unreadable"] == Value::Array(Vec::new()),
         "{}",

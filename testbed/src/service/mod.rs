@@ -66,10 +66,7 @@ fn on_this_system(package: &Path) -> Result<()> {
     let result = life(&machine, package);
     if result.is_err() {
         // The journal usually has the cause.
-        eprintln!(
-            "{}",
-            machine.run("journalctl --quiet --boot --no-pager --lines 50")?
-        );
+        eprintln!("{}", machine.run("journalctl --quiet --boot --no-pager --lines 50")?);
     }
     result
 }
@@ -144,19 +141,13 @@ fn unconfigured(machine: &Machine) -> Result<String> {
         "{state} after {restarts} restarts"
     );
     let journal = CAPTURE.journal(machine)?;
-    let reason = journal
-        .lines()
-        .find(|line| line.contains("nothing to capture from"));
-    Ok(reason
-        .context("the journal does not name the cause")?
-        .to_owned())
+    let reason = journal.lines().find(|line| line.contains("nothing to capture from"));
+    Ok(reason.context("the journal does not name the cause")?.to_owned())
 }
 
 fn plug(machine: &Machine) -> Result<()> {
     let run = |arguments: &[&str]| machine::output(machine.network("ip").args(arguments));
-    run(&[
-        "link", "add", SENDER, "type", "veth", "peer", "name", RECEIVER,
-    ])?;
+    run(&["link", "add", SENDER, "type", "veth", "peer", "name", RECEIVER])?;
     run(&["link", "set", "dev", "lo", "up"])?;
     for interface in [SENDER, RECEIVER] {
         // Otherwise the kernel itself would send on it.
@@ -184,27 +175,18 @@ fn start(machine: &Machine) -> Result<String> {
     configure(machine, "")?;
     let drop_in = "/run/systemd/system/rocescope.service.d";
     machine.run(&format!("mkdir -p {drop_in}"))?;
-    fs::write(
-        machine.path(&format!("{drop_in}/impatient.conf")),
-        SHORT_WATCHDOG,
-    )?;
+    fs::write(machine.path(&format!("{drop_in}/impatient.conf")), SHORT_WATCHDOG)?;
     // Returns when the service reports that it is ready, or fails.
     machine.run("systemctl daemon-reload && systemctl enable --quiet --now rocescope")?;
-    machine
-        .run("systemctl --quiet is-enabled rocescope && systemctl --quiet is-active rocescope")?;
+    machine.run("systemctl --quiet is-enabled rocescope && systemctl --quiet is-active rocescope")?;
     ensure!(
         unit::port(machine, RECEIVER)? == (true, true, false),
         "the port is not taken as configured: {:?}",
         unit::port(machine, RECEIVER)?
     );
     let journal = CAPTURE.journal(machine)?;
-    let line = journal
-        .lines()
-        .rfind(|line| line.starts_with("capturing on"));
-    Ok(format!(
-        "ready: {}",
-        line.context("the journal does not report it")?
-    ))
+    let line = journal.lines().rfind(|line| line.starts_with("capturing on"));
+    Ok(format!("ready: {}", line.context("the journal does not report it")?))
 }
 
 /// The watchdog ends and restarts a service that hangs; in between the port is restored.
@@ -212,8 +194,8 @@ fn watchdog(machine: &Machine) -> Result<String> {
     let hung = CAPTURE.property(machine, "MainPID")?;
     machine.run(&format!("kill -STOP {hung}"))?;
     unit::until("a restart", || {
-        let back = CAPTURE.property(machine, "NRestarts")? == "1"
-            && CAPTURE.property(machine, "SubState")? == "running";
+        let back =
+            CAPTURE.property(machine, "NRestarts")? == "1" && CAPTURE.property(machine, "SubState")? == "running";
         Ok(back.then_some(()))
     })?;
     ensure!(
@@ -228,14 +210,7 @@ fn watchdog(machine: &Machine) -> Result<String> {
 /// Sends the scenario; returns the number of frames that the kernel accepted.
 fn send(machine: &Machine, options: &[&str]) -> Result<u64> {
     let mut generate = machine.command("rocescope");
-    generate.args([
-        "generate",
-        "/root/scenario.toml",
-        "--iface",
-        SENDER,
-        "-o",
-        "json",
-    ]);
+    generate.args(["generate", "/root/scenario.toml", "--iface", SENDER, "-o", "json"]);
     let sent = machine::output(generate.args(options)).context("the generator")?;
     let sent: serde_json::Value = serde_json::from_str(&sent)?;
     ensure!(sent["accepted"] == sent["offered"], "{sent}");
@@ -249,9 +224,7 @@ fn reload(machine: &Machine, sent: &mut u64) -> Result<String> {
     machine.run("systemctl reload rocescope")?;
     unit::until("the new configuration", || {
         let journal = CAPTURE.journal(machine)?;
-        Ok(journal
-            .contains("configuration reloaded")
-            .then_some(()))
+        Ok(journal.contains("configuration reloaded").then_some(()))
     })?;
     let more = send(machine, &["--count", "1000"])?;
     *sent += more;
@@ -261,10 +234,7 @@ fn reload(machine: &Machine, sent: &mut u64) -> Result<String> {
         filtered > 0 && filtered <= more,
         "{filtered} of {more} frames are filtered"
     );
-    ensure!(
-        CAPTURE.property(machine, "MainPID")? == pid,
-        "it was started again"
-    );
+    ensure!(CAPTURE.property(machine, "MainPID")? == pid, "it was started again");
     Ok(format!("{filtered} of {more} more frames filtered"))
 }
 
@@ -279,9 +249,7 @@ fn stop(machine: &Machine, sent: u64) -> Result<String> {
     );
     let identity = metrics::identity(&CAPTURE.journal(machine)?, sent)?;
     let windows = metrics::dataset(machine, sent)?;
-    Ok(format!(
-        "{identity}; {windows} windows sealed, nothing attached"
-    ))
+    Ok(format!("{identity}; {windows} windows sealed, nothing attached"))
 }
 
 fn remove(machine: &Machine, before: &str) -> Result<String> {
@@ -307,8 +275,5 @@ fn remove(machine: &Machine, before: &str) -> Result<String> {
     ensure!(left.is_empty(), "left: {left:?}");
     let kept = machine.run("find /var/lib/rocescope -name '*.parquet' | wc -l")?;
     ensure!(kept.trim() != "0", "the data is gone");
-    Ok(format!(
-        "stopped, nothing left but {} files of data",
-        kept.trim()
-    ))
+    Ok(format!("stopped, nothing left but {} files of data", kept.trim()))
 }

@@ -59,9 +59,7 @@ impl<'a> Prometheus<'a> {
         for query in &queries {
             let query = VARIABLES
                 .iter()
-                .fold(query.clone(), |query, (name, value)| {
-                    query.replace(name, value)
-                });
+                .fold(query.clone(), |query, (name, value)| query.replace(name, value));
             let answer = self.ask("query", &query)?;
             let series = answer["result"].as_array().context("no result")?;
             ensure!(!series.is_empty(), "no data: {query}");
@@ -78,19 +76,13 @@ impl<'a> Prometheus<'a> {
         let comments = |keyword: &str| -> BTreeMap<String, String> {
             let lines = page.lines().filter_map(|line| line.strip_prefix(keyword));
             let pairs = lines.filter_map(|line| line.split_once(' '));
-            pairs
-                .map(|(name, rest)| (name.into(), rest.into()))
-                .collect()
+            pairs.map(|(name, rest)| (name.into(), rest.into())).collect()
         };
         let (types, helps) = (comments("# TYPE "), comments("# HELP "));
         let answer = self.ask("metadata", "")?;
         for (name, kind) in &types {
             let known = &answer[name][0];
-            ensure!(
-                known["type"] == *kind,
-                "{name} is a {kind}, not {}",
-                known["type"]
-            );
+            ensure!(known["type"] == *kind, "{name} is a {kind}, not {}", known["type"]);
             ensure!(
                 helps.get(name).is_some_and(|help| known["help"] == *help),
                 "{name}: {known}"
@@ -110,9 +102,7 @@ impl<'a> Prometheus<'a> {
                 // Not up yet.
                 return Ok(None);
             };
-            let reached = answer["result"]
-                .as_array()
-                .is_some_and(|series| !series.is_empty());
+            let reached = answer["result"].as_array().is_some_and(|series| !series.is_empty());
             Ok(reached.then_some(()))
         })
     }
@@ -122,11 +112,7 @@ impl<'a> Prometheus<'a> {
         let mut curl = self.0.network("curl");
         let query = format!("query={query}");
         curl.args(["--silent", "--show-error", "--fail-with-body", "--get"]);
-        curl.args([
-            "--data-urlencode",
-            &query,
-            &format!("http://{SERVER}/api/v1/{what}"),
-        ]);
+        curl.args(["--data-urlencode", &query, &format!("http://{SERVER}/api/v1/{what}")]);
         let mut answer: Value = serde_json::from_str(&output(&mut curl)?)?;
         ensure!(answer["status"] == "success", "{query}: {answer}");
         Ok(answer["data"].take())

@@ -33,9 +33,7 @@ impl Unit {
     /// Its journal since the boot of the machine.
     pub(super) fn journal(self, machine: &Machine) -> Result<String> {
         let unit = self.0;
-        machine.run(&format!(
-            "journalctl --quiet --boot --unit {unit} --output cat"
-        ))
+        machine.run(&format!("journalctl --quiet --boot --unit {unit} --output cat"))
     }
 
     /// Checks the unit file and its exposure; returns the exposure.
@@ -46,9 +44,7 @@ impl Unit {
         let judged = machine.run(&format!(
             "systemd-analyze security --no-pager --threshold={EXPOSURE} {unit}.service"
         ))?;
-        let overall = judged
-            .lines()
-            .find(|line| line.contains("Overall exposure"));
+        let overall = judged.lines().find(|line| line.contains("Overall exposure"));
         Ok(overall.context("no overall exposure")?.trim().to_owned())
     }
 
@@ -139,12 +135,7 @@ pub(super) fn confined(machine: &Machine) -> Result<String> {
         ensure!(bounding == CAPABILITIES, "CapBnd {bounding:#x}");
         // The other process holds the port's previous settings.
         let kept = if field("Tgid:")? == pid { 0 } else { NET_ADMIN };
-        for (set, allowed) in [
-            ("CapInh:", 0),
-            ("CapAmb:", 0),
-            ("CapPrm:", kept),
-            ("CapEff:", kept),
-        ] {
+        for (set, allowed) in [("CapInh:", 0), ("CapAmb:", 0), ("CapPrm:", kept), ("CapEff:", kept)] {
             let held = u64::from_str_radix(field(set)?, 16)?;
             ensure!(held == allowed, "{set} {held:#x} in {thread}");
         }

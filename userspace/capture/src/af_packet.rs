@@ -88,9 +88,7 @@ impl PacketSocket {
         socket
             .set(libc::PACKET_VERSION, &version)
             .map_err(Error::at("TPACKET_V3"))?;
-        socket
-            .ignore_outgoing()
-            .map_err(Error::at("PACKET_IGNORE_OUTGOING"))?;
+        socket.ignore_outgoing().map_err(Error::at("PACKET_IGNORE_OUTGOING"))?;
         let request = libc::tpacket_req3 {
             tp_block_size: BLOCK_BYTES as u32,
             tp_block_nr: BLOCKS as u32,
@@ -140,19 +138,14 @@ impl PacketSocket {
     ///
     /// # Errors
     /// Those of `take`; the rest of the block is then lost.
-    pub fn next_block<E>(
-        &mut self,
-        mut take: impl FnMut(&Frame<'_>) -> Result<(), E>,
-    ) -> Result<bool, E> {
+    pub fn next_block<E>(&mut self, mut take: impl FnMut(&Frame<'_>) -> Result<(), E>) -> Result<bool, E> {
         let from = self.at * BLOCK_BYTES;
         let status = self.word(from + STATUS_AT);
         if status.load(Ordering::Acquire) & libc::TP_STATUS_USER == 0 {
             return Ok(false);
         }
         // SAFETY: the block is in the ring, and ours until its status is returned to the kernel.
-        let block = unsafe {
-            std::slice::from_raw_parts(self.ring.0.as_ptr().add(from).cast_const(), BLOCK_BYTES)
-        };
+        let block = unsafe { std::slice::from_raw_parts(self.ring.0.as_ptr().add(from).cast_const(), BLOCK_BYTES) };
         let taken = frames(block, self.interface, &mut self.tagged, &mut take);
         self.word(from + STATUS_AT)
             .store(libc::TP_STATUS_KERNEL, Ordering::Release);
@@ -211,12 +204,7 @@ fn frames<E>(
             break;
         };
         // SAFETY: the bytes exist, and any bytes are such a structure of numbers.
-        let header: libc::tpacket3_hdr = unsafe {
-            header
-                .as_ptr()
-                .cast::<libc::tpacket3_hdr>()
-                .read_unaligned()
-        };
+        let header: libc::tpacket3_hdr = unsafe { header.as_ptr().cast::<libc::tpacket3_hdr>().read_unaligned() };
         let from = at + usize::from(header.tp_mac);
         let Some(bytes) = block.get(from..from + header.tp_snaplen as usize) else {
             break;

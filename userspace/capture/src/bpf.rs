@@ -113,8 +113,7 @@ struct OpenTracepoint {
 fn call<T>(command: libc::c_long, attributes: &mut T) -> io::Result<libc::c_long> {
     // SAFETY: every caller passes the structure of its command, whose pointers are valid for the
     // lengths beside them; the kernel reads and writes no more than the given size.
-    let answer =
-        unsafe { libc::syscall(libc::SYS_bpf, command, &raw mut *attributes, size_of::<T>()) };
+    let answer = unsafe { libc::syscall(libc::SYS_bpf, command, &raw mut *attributes, size_of::<T>()) };
     if answer < 0 {
         Err(io::Error::last_os_error())
     } else {

@@ -113,9 +113,7 @@ impl Head {
     fn read(bytes: &[u8]) -> Option<Self> {
         let bytes: &[u8; HEAD] = bytes.first_chunk()?;
         let half = |at: usize| u16::from_ne_bytes([bytes[at], bytes[at + 1]]);
-        let word = |at: usize| {
-            u32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
-        };
+        let word = |at: usize| u32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         Some(Self {
             time_ns: u64::from_ne_bytes(*bytes.first_chunk()?),
             interface: word(8),
@@ -198,11 +196,7 @@ impl History {
     /// The frames after a position, in the order of arrival; starts with the oldest frame if those right
     /// after the position are gone.
     pub fn since(&self, place: Place) -> impl Iterator<Item = Remembered<'_>> {
-        let mut place = if place.at < self.first.at {
-            self.first
-        } else {
-            place
-        };
+        let mut place = if place.at < self.first.at { self.first } else { place };
         std::iter::from_fn(move || {
             let head = self.seek(&mut place)?;
             let from = place.index + HEAD;

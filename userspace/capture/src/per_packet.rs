@@ -77,23 +77,15 @@ impl PerPacket {
     ///
     /// # Errors
     /// Those of `take`.
-    pub fn poll<E>(
-        &mut self,
-        max: usize,
-        mut take: impl FnMut(&Frame<'_>) -> Result<(), E>,
-    ) -> Result<usize, E> {
+    pub fn poll<E>(&mut self, max: usize, mut take: impl FnMut(&Frame<'_>) -> Result<(), E>) -> Result<usize, E> {
         let mut taken = 0;
         while taken < max
             && let Some(record) = self.ring.next()
         {
             taken += 1;
             let (head, header) = record.split_at(HEADER_AT as usize);
-            let time = head
-                .first_chunk()
-                .map_or(0, |bytes| u64::from_ne_bytes(*bytes));
-            let length = head
-                .last_chunk()
-                .map_or(0, |bytes| u32::from_ne_bytes(*bytes));
+            let time = head.first_chunk().map_or(0, |bytes| u64::from_ne_bytes(*bytes));
+            let length = head.last_chunk().map_or(0, |bytes| u32::from_ne_bytes(*bytes));
             self.frame.clear();
             self.frame.resize(ADDRESS_BYTES as usize, 0);
             self.frame.extend_from_slice(header);

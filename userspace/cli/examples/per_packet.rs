@@ -43,9 +43,6 @@ fn main() -> Result<()> {
     while ring.poll(TURN, |frame| session.frame(frame))? > 0 {}
     let lost = ring.lost();
     let outcome = session.finish()?;
-    println!(
-        "{{\"frames\": {}, \"lost\": {lost}}}",
-        outcome.counters.frames
-    );
+    println!("{{\"frames\": {}, \"lost\": {lost}}}", outcome.counters.frames);
     Ok(())
 }

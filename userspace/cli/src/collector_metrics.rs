@@ -9,11 +9,7 @@ use std::fmt;
 ///
 /// # Errors
 /// Those of [`mesh::page`].
-pub fn page(
-    monitor: &Monitor,
-    diagnosed: Option<&Diagnosed>,
-    observer: &str,
-) -> Result<String, fmt::Error> {
+pub fn page(monitor: &Monitor, diagnosed: Option<&Diagnosed>, observer: &str) -> Result<String, fmt::Error> {
     let status = monitor.status();
     let count = |reason: Refusal| {
         let mut met = status.refusals.iter().filter(|(met, _)| *met == reason);
@@ -23,9 +19,7 @@ pub fn page(
     let metrics = CollectorMetrics {
         agents: status.agents.len(),
         counts: status.counts.named().collect(),
-        refusals: refusals
-            .map(|reason| (reason.name(), count(*reason)))
-            .collect(),
+        refusals: refusals.map(|reason| (reason.name(), count(*reason))).collect(),
     };
     mesh::page(metrics, diagnosed, observer)
 }

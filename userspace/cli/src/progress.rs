@@ -26,8 +26,7 @@ impl Progress {
             None => (ProgressBar::no_length(), "{bytes} read  {bytes_per_sec}"),
         };
         // A bar in the default style is better than none.
-        let style =
-            ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+        let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
         bar.set_style(style);
         bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(4));
         Self { bar }

@@ -14,10 +14,7 @@ use std::io;
 /// A page cannot be rendered.
 pub fn files() -> io::Result<Vec<(String, String)>> {
     let mut files = vec![
-        (
-            "docs/formats.md".to_owned(),
-            rocescope_model::markdown::page(),
-        ),
+        ("docs/formats.md".to_owned(), rocescope_model::markdown::page()),
         ("docs/reference.md".to_owned(), page()),
         ("deploy/template.toml".to_owned(), text::template()),
     ];

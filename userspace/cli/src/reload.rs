@@ -42,9 +42,7 @@ fn read_again(before: &Effective) -> Result<Reloaded> {
         _ => bail!("the command line names another command"),
     };
     let now = effective()?.into_iter();
-    let held_back = now.filter(|(name, values)| {
-        !APPLIED.contains(&name.as_str()) && before.get(name) != Some(values)
-    });
+    let held_back = now.filter(|(name, values)| !APPLIED.contains(&name.as_str()) && before.get(name) != Some(values));
     Ok(Reloaded {
         request,
         held_back: held_back.map(|(name, _)| name).collect(),

@@ -1,8 +1,8 @@
 //! Requests to the engine, from the arguments of a command.
 
 use crate::arguments::{
-    CaptureArguments, ConnectionsArguments, DatasetArguments, LiveArguments, MeasureArguments,
-    Mode, RecorderArguments, TopArguments, Verdict, VlanOffload,
+    CaptureArguments, ConnectionsArguments, DatasetArguments, LiveArguments, MeasureArguments, Mode, RecorderArguments,
+    TopArguments, Verdict, VlanOffload,
 };
 use anyhow::Result;
 use rocescope_engine::request::{self, MetricsRequest, VerdictPolicy, udp_ports};

@@ -44,11 +44,7 @@ pub fn bytes(text: &str) -> Result<u64, String> {
         "Ti" => 1 << 40,
         _ => 0,
     };
-    match number
-        .parse::<u64>()
-        .ok()
-        .and_then(|number| number.checked_mul(factor))
-    {
+    match number.parse::<u64>().ok().and_then(|number| number.checked_mul(factor)) {
         Some(bytes) if bytes > 0 => Ok(bytes),
         _ => Err("expected a number of bytes greater than zero, such as 64Mi, 10G or 4096".into()),
     }
@@ -81,8 +77,7 @@ pub fn name(text: &str) -> Result<String, String> {
 /// # Errors
 /// What was expected.
 pub fn duration(text: &str) -> Result<Duration, String> {
-    humantime::parse_duration(text)
-        .map_err(|error| format!("expected a duration, such as 1s or 100ms ({error})"))
+    humantime::parse_duration(text).map_err(|error| format!("expected a duration, such as 1s or 100ms ({error})"))
 }
 
 /// Parses a duration greater than zero.
@@ -141,9 +136,7 @@ pub fn instant(text: &str) -> Result<Time, String> {
     let time = humantime::parse_rfc3339_weak(&whole).ok().and_then(since);
     time.and_then(|time| i64::try_from(time.as_nanos()).ok())
         .map(Time)
-        .ok_or_else(|| {
-            "expected an instant in UTC, such as 2026-11-21T02:30:09Z or 2026-11-21".into()
-        })
+        .ok_or_else(|| "expected an instant in UTC, such as 2026-11-21T02:30:09Z or 2026-11-21".into())
 }
 
 #[cfg(test)]
@@ -194,26 +187,12 @@ mod tests {
     #[test]
     fn the_time_of_day_is_optional() {
         let second = Time(1_795_228_209_000_000_000);
-        for text in [
-            "2026-11-21T02:30:09Z",
-            "2026-11-21 02:30:09",
-            " 2026-11-21T02:30:09.0Z",
-        ] {
+        for text in ["2026-11-21T02:30:09Z", "2026-11-21 02:30:09", " 2026-11-21T02:30:09.0Z"] {
             assert_eq!(instant(text), Ok(second), "{text}");
         }
-        assert_eq!(
-            instant("2026-11-21 02:30"),
-            Ok(Time(second.0 - 9_000_000_000))
-        );
+        assert_eq!(instant("2026-11-21 02:30"), Ok(Time(second.0 - 9_000_000_000)));
         assert_eq!(instant("2026-11-21").unwrap().0 % 86_400_000_000_000, 0);
-        for wrong in [
-            "",
-            "yesterday",
-            "2026-13-01",
-            "02:30",
-            "1969-12-31",
-            "2500-01-01",
-        ] {
+        for wrong in ["", "yesterday", "2026-13-01", "02:30", "1969-12-31", "2500-01-01"] {
             assert!(instant(wrong).is_err(), "{wrong}");
         }
     }

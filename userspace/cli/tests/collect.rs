@@ -1,9 +1,6 @@
 //! `rocescope collect` as a process: rows in, diagnosis out, SIGTERM ends it cleanly, `kill -9` loses nothing.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "a test that cannot set itself up has failed"
-)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
 mod certificates;
 
@@ -18,10 +15,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// The certificates that a collector on this host and the agent `h0` present to each other.
 fn certificates(directory: &Path) {
-    certificates::make(
-        directory,
-        &[("collector", "DNS:localhost"), ("h0", "DNS:h0")],
-    );
+    certificates::make(directory, &[("collector", "DNS:localhost"), ("h0", "DNS:h0")]);
 }
 
 struct Collector {
@@ -178,9 +172,6 @@ fn a_failed_start_prints_one_clear_line() {
     for key in ["h0.key", "missing.key"] {
         let said = run(key);
         assert_eq!(said.lines().count(), 1, "{said}");
-        assert!(
-            said.starts_with("rocescope: ") && said.contains(key),
-            "{said}"
-        );
+        assert!(said.starts_with("rocescope: ") && said.contains(key), "{said}");
     }
 }

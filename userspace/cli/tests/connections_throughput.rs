@@ -17,12 +17,7 @@ use rocescope_wire::{Bth, Opcode, Psn, Qpn};
 fn frame(capture: &mut Vec<u8>, time_ns: u64, back: bool, qp: u32, bth: Bth, rest: &[u8]) {
     let bytes = 14 + 20 + 8 + Bth::LEN + rest.len() + 4;
     let (seconds, nanoseconds) = (time_ns / 1_000_000_000, time_ns % 1_000_000_000);
-    for word in [
-        seconds as u32,
-        nanoseconds as u32,
-        bytes as u32,
-        bytes as u32,
-    ] {
+    for word in [seconds as u32, nanoseconds as u32, bytes as u32, bytes as u32] {
         capture.extend(word.to_le_bytes());
     }
     capture.extend([2; 12]);
@@ -81,10 +76,7 @@ impl Traffic {
 
     fn send(&mut self, number: u32) {
         let Load {
-            qps,
-            segments,
-            turn,
-            ..
+            qps, segments, turn, ..
         } = self.load;
         let a_message = segments + 1;
         let (round, within) = (number / (qps * a_message), number % (qps * a_message));
@@ -124,11 +116,7 @@ struct Measured {
 
 impl Measured {
     fn best(self, other: Self) -> Self {
-        if other.speed > self.speed {
-            other
-        } else {
-            self
-        }
+        if other.speed > self.speed { other } else { self }
     }
 }
 

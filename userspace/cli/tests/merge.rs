@@ -1,9 +1,6 @@
 //! Two halves of a capture, measured separately and merged, equal the capture measured whole.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "a test that cannot set itself up has failed"
-)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
 use rocescope_generate::{self as generate, Scenario};
 use rocescope_model::{EventRow, FlowRow, OpcodeRow, Row, WindowRow, footer};
@@ -81,16 +78,10 @@ impl Bench {
 
     /// Asserts that both datasets have the same windows, flows and opcodes.
     fn assert_equal(&self, merged: &str, whole: &str) {
-        let (merged_windows, windows) = (
-            self.rows::<WindowRow>(merged),
-            self.rows::<WindowRow>(whole),
-        );
+        let (merged_windows, windows) = (self.rows::<WindowRow>(merged), self.rows::<WindowRow>(whole));
         assert!(windows.len() >= 3);
         assert_eq!(merged_windows, windows);
-        assert_eq!(
-            self.rows::<OpcodeRow>(merged),
-            self.rows::<OpcodeRow>(whole)
-        );
+        assert_eq!(self.rows::<OpcodeRow>(merged), self.rows::<OpcodeRow>(whole));
         let (merged, whole) = (self.rows::<FlowRow>(merged), self.rows::<FlowRow>(whole));
         assert_eq!(merged.len(), whole.len());
         for (merged, whole) in merged.into_iter().zip(whole) {
@@ -128,11 +119,7 @@ const ELEPHANTS: [&str; 6] = [
 /// Assigns each flow to one of two halves, by addresses, source port and queue pair of an untagged IPv4 frame.
 fn side(frame: &[u8]) -> bool {
     let fields = [&frame[26..36], frame.get(47..50).unwrap_or_default()];
-    let sum: u32 = fields
-        .iter()
-        .flat_map(|f| f.iter())
-        .map(|b| u32::from(*b))
-        .sum();
+    let sum: u32 = fields.iter().flat_map(|f| f.iter()).map(|b| u32::from(*b)).sum();
     sum.is_multiple_of(2)
 }
 
@@ -177,9 +164,7 @@ fn flows_that_a_half_does_not_list_widen_the_bounds() {
     let merged: Vec<FlowRow> = bench.rows("merged");
     assert!(merged.iter().any(|row| row.error_frame_bytes > 0));
     for row in merged {
-        let same = |other: &&FlowRow| {
-            (other.flow_hash, other.window_start_ns) == (row.flow_hash, row.window_start_ns)
-        };
+        let same = |other: &&FlowRow| (other.flow_hash, other.window_start_ns) == (row.flow_hash, row.window_start_ns);
         let truth = whole.iter().find(same).unwrap();
         assert!(row.frame_bytes >= truth.frame_bytes && row.packets >= truth.packets);
         assert!(row.payload_bytes >= truth.payload_bytes && row.messages >= truth.messages);
@@ -226,10 +211,7 @@ fn the_merged_dataset_has_its_own_metadata() {
     let segment = scan.table("windows").next().unwrap();
     assert_eq!(segment.footer(footer::MODE), Some("merge"));
     assert_eq!(segment.footer(footer::OBSERVER), Some("whole"));
-    assert_eq!(
-        segment.footer(footer::COUNT_MIN_CONSERVATIVE),
-        Some("false")
-    );
+    assert_eq!(segment.footer(footer::COUNT_MIN_CONSERVATIVE), Some("false"));
     let flow: &FlowRow = &scan.rows().unwrap()[0];
     let window: &WindowRow = &scan.rows().unwrap()[0];
     let bytes = CountMin::from_spark(window.count_min_bytes.as_ref().unwrap()).unwrap();

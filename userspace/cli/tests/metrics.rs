@@ -1,10 +1,5 @@
 //! The metrics for Prometheus: names of the registry, bounded labels, and a dashboard that queries nothing else.
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::float_cmp,
-    reason = "it is a test"
-)]
+#![expect(clippy::unwrap_used, clippy::panic, clippy::float_cmp, reason = "it is a test")]
 
 use rocescope::collector_metrics as mesh;
 use rocescope_collector::server::{Monitor, Refusal, Settings};
@@ -12,9 +7,7 @@ use rocescope_collector::{Files, Server};
 use rocescope_engine::drops::Drops;
 use rocescope_engine::metrics::serve::Page;
 use rocescope_engine::metrics::{Diagnosed, Metrics, serve, text};
-use rocescope_model::{
-    EventRow, FlowRow, OpcodeRow, Row, SlaRow, VerdictRow, WindowRow, WindowRows,
-};
+use rocescope_model::{EventRow, FlowRow, OpcodeRow, Row, SlaRow, VerdictRow, WindowRow, WindowRows};
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -197,9 +190,7 @@ fn a_collector_exports_its_agents_and_the_mesh() {
     let page = mesh::page(&monitor, Some(&diagnosed()), "c0").unwrap();
     assert_eq!(value(&page, "rocescope_collector_agents{"), 0.0);
     assert_eq!(value(&page, "rocescope_collector_rows_total{"), 0.0);
-    let refusals = |reason: &str| {
-        format!("rocescope_collector_refusals_total{{observer=\"c0\",reason=\"{reason}\"}} ")
-    };
+    let refusals = |reason: &str| format!("rocescope_collector_refusals_total{{observer=\"c0\",reason=\"{reason}\"}} ");
     for reason in Refusal::ALL {
         let met = f64::from(u8::from(*reason == Refusal::NoTls));
         assert_eq!(value(&page, &refusals(reason.name())), met, "{page}");
@@ -279,9 +270,7 @@ fn the_endpoint_survives_bad_clients() {
         assert_eq!(silent.read_to_end(&mut Vec::new()).unwrap(), 0);
     }
     // A client that never sends a request occupies one of a few slots, not the last.
-    let idle: Vec<TcpStream> = (0..8)
-        .map(|_| TcpStream::connect(address).unwrap())
-        .collect();
+    let idle: Vec<TcpStream> = (0..8).map(|_| TcpStream::connect(address).unwrap()).collect();
     let answer = ask(address, b"GET /metrics HTTP/1.0\r\n\r\n");
     assert!(answer.starts_with("HTTP/1.0 200 OK") || answer.starts_with("HTTP/1.1 200 OK"));
     drop(idle);

@@ -21,10 +21,7 @@ fn generated_files_are_up_to_date() {
         for entry in fs::read_dir(root.join(folder)).unwrap() {
             let name = entry.unwrap().file_name();
             let path = format!("{folder}/{}", name.to_str().unwrap());
-            assert!(
-                known.contains(path.as_str()),
-                "{path} belongs to no command"
-            );
+            assert!(known.contains(path.as_str()), "{path} belongs to no command");
         }
     }
 }

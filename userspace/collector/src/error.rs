@@ -52,10 +52,6 @@ impl Error {
     }
 
     pub(crate) fn at(action: &'static str, place: String, cause: io::Error) -> Self {
-        Self::Io {
-            action,
-            place,
-            cause,
-        }
+        Self::Io { action, place, cause }
     }
 }

@@ -110,10 +110,7 @@ impl fmt::Display for Answer {
 mod tests {
     use super::{Answer, Label, Number, Outcome};
 
-    const NUMBER: Number = Number {
-        epoch: 7,
-        sequence: -1,
-    };
+    const NUMBER: Number = Number { epoch: 7, sequence: -1 };
 
     #[test]
     fn labels_and_answers_come_back_from_their_text() {

@@ -121,8 +121,7 @@ impl Sender {
     pub fn finish(mut self, grace: Duration) {
         self.shared.phase.send_replace(Phase::Ending);
         let until = std::time::Instant::now() + grace;
-        let done =
-            |thread: &Option<JoinHandle<()>>| thread.as_ref().is_none_or(JoinHandle::is_finished);
+        let done = |thread: &Option<JoinHandle<()>>| thread.as_ref().is_none_or(JoinHandle::is_finished);
         while !done(&self.thread) && std::time::Instant::now() < until {
             std::thread::sleep(Duration::from_millis(10));
         }
@@ -185,9 +184,7 @@ async fn run(spool: &Spool, target: &Target, settings: &Settings, shared: &Share
         }
         let session = async {
             let connection = timeout(settings.patience, target.connect(settings.patience));
-            let connection = connection
-                .await
-                .unwrap_or_else(|_| Err("no answer".into()))?;
+            let connection = connection.await.unwrap_or_else(|_| Err("no answer".into()))?;
             session::run(spool, connection, settings, shared).await
         };
         let ended = tokio::select! {

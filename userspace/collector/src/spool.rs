@@ -201,8 +201,8 @@ impl Spool {
             sequence: state.sequence + 1,
         };
         let unfinished = self.path(number, rows, UNFINISHED);
-        let written = fs::write(&unfinished, bytes)
-            .and_then(|()| fs::rename(&unfinished, self.path(number, rows, END)));
+        let written =
+            fs::write(&unfinished, bytes).and_then(|()| fs::rename(&unfinished, self.path(number, rows, END)));
         if let Err(error) = written {
             let _ = fs::remove_file(&unfinished);
             return Err(error);
@@ -234,8 +234,7 @@ impl Spool {
 
     fn path(&self, number: Number, rows: u64, end: &str) -> PathBuf {
         let Number { epoch, sequence } = number;
-        self.directory
-            .join(format!("{epoch:020}-{sequence:012}-{rows}{end}"))
+        self.directory.join(format!("{epoch:020}-{sequence:012}-{rows}{end}"))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -289,9 +288,7 @@ fn parse(name: &str) -> Option<(Number, u64)> {
 /// Nanoseconds since 1970: distinguishes an epoch from the earlier ones.
 fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, |since| {
-        i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
-    })
+    since.map_or(0, |since| i64::try_from(since.as_nanos()).unwrap_or(i64::MAX))
 }
 
 #[cfg(test)]

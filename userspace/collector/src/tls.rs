@@ -35,9 +35,7 @@ impl Files {
         let provider = provider();
         let roots = Arc::new(self.roots()?);
         let verifier = WebPkiClientVerifier::builder_with_provider(roots, Arc::clone(&provider));
-        let verifier = verifier
-            .build()
-            .map_err(|error| bad(&self.authority, &error))?;
+        let verifier = verifier.build().map_err(|error| bad(&self.authority, &error))?;
         let (chain, key) = self.own()?;
         let mut config = ServerConfig::builder_with_provider(provider)
             .with_protocol_versions(&[&version::TLS13])
@@ -70,8 +68,7 @@ impl Files {
 
     fn own(&self) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), Error> {
         let chain = certificates(&self.certificate)?;
-        let key =
-            PrivateKeyDer::from_pem_file(&self.key).map_err(|error| bad(&self.key, &error))?;
+        let key = PrivateKeyDer::from_pem_file(&self.key).map_err(|error| bad(&self.key, &error))?;
         Ok((chain, key))
     }
 

@@ -56,11 +56,7 @@ fn pairs_add_up_to_the_counts_of_the_analysis() {
     assert_eq!(sum(|pair| pair.probes), sla.probes);
     assert_eq!(sum(|pair| pair.timeouts), sla.timeouts);
     assert_eq!(sum(|pair| pair.corrupt), sla.corrupt);
-    assert!(
-        pairs
-            .iter()
-            .all(|pair| pair.clock_error_ns == 700 && pair.tuples == 8)
-    );
+    assert!(pairs.iter().all(|pair| pair.clock_error_ns == 700 && pair.tuples == 8));
 }
 
 #[test]
@@ -97,22 +93,14 @@ fn paths_match_the_fabric_and_end_at_the_probed_nic() {
         }
     }
     // An incomplete trace, and one of a 5-tuple that no agent probes, change nothing.
-    let cut: Vec<PathRow> = paths
-        .iter()
-        .filter(|hop| hop.hop < hop.hops)
-        .cloned()
-        .collect();
+    let cut: Vec<PathRow> = paths.iter().filter(|hop| hop.hop < hop.hops).cloned().collect();
     assert!(pairs(&probes, &cut).iter().all(|pair| pair.path.is_empty()));
     let other = |hop: &PathRow| PathRow {
         udp_src_port: 1,
         ..hop.clone()
     };
     let other: Vec<PathRow> = paths.iter().map(other).collect();
-    assert!(
-        pairs(&probes, &other)
-            .iter()
-            .all(|pair| pair.path.is_empty())
-    );
+    assert!(pairs(&probes, &other).iter().all(|pair| pair.path.is_empty()));
 }
 
 #[test]

@@ -34,8 +34,7 @@ pub fn anonymizer(text: &str) -> Result<Arc<dyn AddressMap>, String> {
     };
     let digits = digits.trim();
     let mut key = [0; IpcryptPfx::KEY_BYTES];
-    let wrong =
-        || "expected 64 hexadecimal digits, or @ and the path of a file with them".to_owned();
+    let wrong = || "expected 64 hexadecimal digits, or @ and the path of a file with them".to_owned();
     if digits.len() != 2 * key.len() || !digits.is_ascii() {
         return Err(wrong());
     }

@@ -48,10 +48,7 @@ impl Origin {
                 pair(footer::WINDOW_NS, settings.window_ns.to_string()),
                 pair(footer::ELEPHANT_BPS, settings.elephant_bps.to_string()),
                 pair(footer::FLOW_HASH_SEED, FLOW_HASH_SEED.to_string()),
-                pair(
-                    footer::LINEAR_COUNTING_BITS,
-                    LINEAR_COUNTING_BITS.to_string(),
-                ),
+                pair(footer::LINEAR_COUNTING_BITS, LINEAR_COUNTING_BITS.to_string()),
                 pair(footer::COUNT_MIN_DEPTH, COUNT_MIN_DEPTH.to_string()),
                 pair(footer::COUNT_MIN_WIDTH, COUNT_MIN_WIDTH.to_string()),
                 pair(footer::COUNT_MIN_CONSERVATIVE, "false".into()),
@@ -108,11 +105,7 @@ impl Dataset {
     ///
     /// # Errors
     /// Those of [`Writer::create`].
-    pub fn create(
-        request: &DatasetRequest,
-        origin: &Origin,
-        settings: &Settings,
-    ) -> Result<Self, EngineError> {
+    pub fn create(request: &DatasetRequest, origin: &Origin, settings: &Settings) -> Result<Self, EngineError> {
         let options = Options {
             max_age: request.segment_age,
             max_bytes: request.segment_bytes,

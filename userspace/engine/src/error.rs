@@ -96,9 +96,7 @@ pub enum EngineError {
     #[error("cannot serve metrics at {0}: {1}")]
     Metrics(SocketAddr, io::Error),
     /// Runs are missing without a count of their loss.
-    #[error(
-        "{read} packets read from the rings, {delivered} written: this is a defect, please report it"
-    )]
+    #[error("{read} packets read from the rings, {delivered} written: this is a defect, please report it")]
     Rings {
         /// Packets in the runs read from the rings.
         read: u64,
@@ -123,14 +121,10 @@ pub enum Conflict {
     #[error("--keep-frames requires frames, which XDP does not deliver: use --mode af-packet")]
     RecorderByXdp,
     /// XDP delivers run records, but no payload for the ICRC.
-    #[error(
-        "--verify-icrc requires whole frames, which XDP does not deliver: use --mode af-packet"
-    )]
+    #[error("--verify-icrc requires whole frames, which XDP does not deliver: use --mode af-packet")]
     IcrcByXdp,
     /// The flight recorder would write the original addresses.
-    #[error(
-        "--keep-frames writes frames with their original addresses and cannot be combined with --anonymize"
-    )]
+    #[error("--keep-frames writes frames with their original addresses and cannot be combined with --anonymize")]
     RecorderAnonymized,
     /// The flight recorder has no directory.
     #[error("--keep-frames requires a directory: set --keep-frames-dir or --out")]

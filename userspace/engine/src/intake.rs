@@ -119,10 +119,7 @@ impl Intake {
         let outlet = outlet.into();
         // Without a dataset nothing reads the sketches.
         let sketches = settings.sketches && outlet.dataset.is_some();
-        let settings = Settings {
-            sketches,
-            ..settings
-        };
+        let settings = Settings { sketches, ..settings };
         Ok(Self {
             pipeline: Pipeline::new(settings)?,
             outlet,

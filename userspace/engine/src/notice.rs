@@ -90,9 +90,7 @@ impl fmt::Display for Notice {
             } => {
                 write!(f, "capturing on {interface} with {mode}")?;
                 if *misses_vlan_tags {
-                    f.write_str(
-                        ", without the VLAN tags that the NIC strips (--vlan-offload off keeps them)",
-                    )?;
+                    f.write_str(", without the VLAN tags that the NIC strips (--vlan-offload off keeps them)")?;
                 }
                 if *for_recorder {
                     f.write_str(": --keep-frames requires frames, which XDP does not deliver")?;
@@ -100,17 +98,12 @@ impl fmt::Display for Notice {
                 Ok(())
             }
             Self::KernelFilter(Some(words)) => {
-                write!(
-                    f,
-                    "filter: the kernel applies `{words}`, user space the whole filter"
-                )
+                write!(f, "filter: the kernel applies `{words}`, user space the whole filter")
             }
             Self::KernelFilter(None) => {
                 f.write_str("filter: applied in user space; the kernel cannot apply any part of it")
             }
-            Self::UserFilter => {
-                f.write_str("filter: applied in user space; packet sockets deliver every frame")
-            }
+            Self::UserFilter => f.write_str("filter: applied in user space; packet sockets deliver every frame"),
             Self::Metrics(address) => write!(f, "metrics at http://{address}/metrics"),
             Self::Up(name) => write!(f, "{name} is up"),
             Self::Down(name) => write!(f, "{name} is down: no frames arrive until it is up"),
@@ -119,17 +112,13 @@ impl fmt::Display for Notice {
                 write!(f, "{from} was renamed to {to}: its capture continues")
             }
             Self::CommandEnded(status) => write!(f, "the command failed with {status}"),
-            Self::HeldBack(options) => write!(
-                f,
-                "changed options that require a restart: {}",
-                options.join(", ")
-            ),
+            Self::HeldBack(options) => write!(f, "changed options that require a restart: {}", options.join(", ")),
             Self::Reloaded => f.write_str("configuration reloaded"),
             Self::ReloadRefused(why) => write!(f, "configuration not reloaded: {why}"),
             Self::Verdict(verdict) => write!(f, "verdict {}: {}", verdict.name(), verdict.reason),
-            Self::CannotDrop => f.write_str(
-                "a packet socket cannot drop frames: verdict drop requires XDP and a restart",
-            ),
+            Self::CannotDrop => {
+                f.write_str("a packet socket cannot drop frames: verdict drop requires XDP and a restart")
+            }
             Self::Warning(warning) => write!(f, "warning: {warning}"),
             Self::Counts { counters, rest } => write!(
                 f,

@@ -33,17 +33,13 @@ pub enum Incomplete {
     #[error("the loss identity does not hold: this is a defect, please report it with the capture")]
     LossIdentity,
     /// Windows and counters are inconsistent.
-    #[error(
-        "the windows do not match the counters: this is a defect, please report it with the capture"
-    )]
+    #[error("the windows do not match the counters: this is a defect, please report it with the capture")]
     Windows,
     /// The dataset was not written completely.
     #[error("the dataset: {0}")]
     Dataset(String),
     /// The disk was full.
-    #[error(
-        "the disk is full: {0} windows were not written; the segments sealed before are complete"
-    )]
+    #[error("the disk is full: {0} windows were not written; the segments sealed before are complete")]
     DiskFull(u64),
     /// The flight recorder stopped early.
     #[error("flight recorder stopped: {0}")]
@@ -57,9 +53,7 @@ impl Outcome {
     /// The first problem.
     pub fn check(&self) -> Result<(), Incomplete> {
         let counters = &self.counters;
-        if counters.frames != counters.frames_accounted()
-            || counters.roce_packets != counters.published_packets
-        {
+        if counters.frames != counters.frames_accounted() || counters.roce_packets != counters.published_packets {
             return Err(Incomplete::LossIdentity);
         }
         // Compares the sum of the windows by opcode with the count by frame.
@@ -78,11 +72,7 @@ impl Outcome {
         {
             return Err(Incomplete::DiskFull(store.refused_windows));
         }
-        match self
-            .recorder
-            .as_ref()
-            .and_then(|summary| summary.error.clone())
-        {
+        match self.recorder.as_ref().and_then(|summary| summary.error.clone()) {
             Some(error) => Err(Incomplete::Recorder(error)),
             None => Ok(()),
         }

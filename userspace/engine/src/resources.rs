@@ -18,9 +18,7 @@ pub fn processor_seconds() -> f64 {
 #[must_use]
 pub fn resident_bytes() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     let kib: u64 = line.split_whitespace().next()?.parse().ok()?;
     Some(kib * 1024)
 }
@@ -72,9 +70,7 @@ pub fn allow_files(count: u64) -> io::Result<()> {
     let raised = setrlimit(Resource::Nofile, Rlimit { current, ..limit });
     raised.map_err(|_| {
         let maximum = limit.maximum.unwrap_or(0);
-        io::Error::other(format!(
-            "{count} open files are required, the limit is {maximum}"
-        ))
+        io::Error::other(format!("{count} open files are required, the limit is {maximum}"))
     })
 }
 
@@ -152,8 +148,7 @@ mod tests {
 
     #[test]
     fn only_read_only_files_are_released() {
-        let line =
-            |access, inode| format!("7f00-7f10 {access} 00000000 fe:00 {inode}    /usr/bin/x");
+        let line = |access, inode| format!("7f00-7f10 {access} 00000000 fe:00 {inode}    /usr/bin/x");
         let found = |access, inode| super::file_mapping(&line(access, inode));
         assert_eq!(found("r-xp", 5), Some(Some((0x7f00, 0x7f10))));
         assert_eq!(found("rw-p", 5), Some(None));

@@ -22,10 +22,7 @@ impl Service {
             notify(&[NotifyState::Ready]);
         }
         // Notify twice per interval, because a call may be late.
-        let due = |every: Duration| {
-            self.notified
-                .is_none_or(|then| now.duration_since(then) >= every / 2)
-        };
+        let due = |every: Duration| self.notified.is_none_or(|then| now.duration_since(then) >= every / 2);
         if self.watchdog.is_some_and(due) {
             self.notified = Some(now);
             notify(&[NotifyState::Watchdog]);

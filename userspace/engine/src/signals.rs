@@ -52,8 +52,7 @@ impl Ender {
     /// The operating system refuses.
     pub fn exit_on_next_signal(&self) -> Result<()> {
         for signal in [SIGINT, SIGTERM] {
-            flag::register_conditional_default(signal, Arc::clone(&self.ended))
-                .map_err(EngineError::Signals)?;
+            flag::register_conditional_default(signal, Arc::clone(&self.ended)).map_err(EngineError::Signals)?;
         }
         Ok(())
     }
@@ -68,8 +67,7 @@ impl Signals {
         let ended = Arc::new(AtomicBool::new(false));
         // Registered before the flag is set: the first signal finds it unset, sets it, and continues.
         for signal in [SIGINT, SIGTERM] {
-            flag::register_conditional_default(signal, Arc::clone(&ended))
-                .map_err(EngineError::Signals)?;
+            flag::register_conditional_default(signal, Arc::clone(&ended)).map_err(EngineError::Signals)?;
         }
         Self::raising(ended)
     }

@@ -140,11 +140,7 @@ impl Fault {
             Place::Nic(only) => only == nic,
             Place::Link(_) | Place::Way(_) => false,
         };
-        if here && self.is_active(at_ns) {
-            delay_ns
-        } else {
-            0
-        }
+        if here && self.is_active(at_ns) { delay_ns } else { 0 }
     }
 
     /// Whether the sending host has no route for packets of this NIC.
@@ -183,9 +179,7 @@ impl Fault {
             // A missing route at a NIC applies before the first link.
             Kind::MissingRoute { to } => to == tuple.dst && matches!(self.place, Place::Node(_)),
             Kind::Blackhole { tuple: one } => one == tuple,
-            Kind::Acl { src, dst } => {
-                src.is_none_or(|src| src == tuple.src) && dst.is_none_or(|dst| dst == tuple.dst)
-            }
+            Kind::Acl { src, dst } => src.is_none_or(|src| src == tuple.src) && dst.is_none_or(|dst| dst == tuple.dst),
             _ => false,
         }
     }
@@ -221,8 +215,7 @@ mod tests {
             from_ns: 0,
             until_ns: 1,
         };
-        let down =
-            (0..topology.links()).filter(|&link| fault.takes_down(LinkId(link), 0, &topology));
+        let down = (0..topology.links()).filter(|&link| fault.takes_down(LinkId(link), 0, &topology));
         assert_eq!(down.count(), 2);
     }
 }

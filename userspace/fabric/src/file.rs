@@ -46,13 +46,8 @@ mod tests {
     fn the_file_lists_every_node_and_every_address_once() {
         let topology = Rails::two_tiers(4, 4, 2).build().unwrap();
         let toml = topology.to_toml();
-        assert!(toml.starts_with(
-            "[[node]]\nname = \"h0\"\nkind = \"host\"\naddresses = [\"10.0.0.0\", \"10.0.0.2\""
-        ));
+        assert!(toml.starts_with("[[node]]\nname = \"h0\"\nkind = \"host\"\naddresses = [\"10.0.0.0\", \"10.0.0.2\""));
         assert_eq!(toml.matches("[[node]]").count(), 4 + 4 + 2);
-        assert_eq!(
-            toml.matches("10.0.0.").count(),
-            2 * topology.links() as usize
-        );
+        assert_eq!(toml.matches("10.0.0.").count(), 2 * topology.links() as usize);
     }
 }

@@ -95,9 +95,7 @@ impl Mesh {
             udp_dst_port: ROCE_PORT,
         };
         let mut passage = fabric.send(tuple, sent_ns, &mut draws);
-        let late = passage
-            .app_receive_ns
-            .is_none_or(|at| at - sent_ns > self.timeout_ns);
+        let late = passage.app_receive_ns.is_none_or(|at| at - sent_ns > self.timeout_ns);
         if late && passage.outcome == Outcome::Received {
             passage.outcome = Outcome::Lost;
         }
@@ -118,17 +116,10 @@ impl Mesh {
     }
 
     /// Calls `each` with the result of a traceroute on each 5-tuple of every NIC's pool at a time.
-    pub fn paths(
-        &self,
-        fabric: &Fabric,
-        at_ns: i64,
-        mut each: impl FnMut(FiveTuple, Vec<Option<IpAddr>>),
-    ) {
+    pub fn paths(&self, fabric: &Fabric, at_ns: i64, mut each: impl FnMut(FiveTuple, Vec<Option<IpAddr>>)) {
         let topology = &fabric.topology;
         for src in (0..topology.nics()).map(Nic) {
-            for other in
-                (0..topology.rails().nics).map(|rail| topology.nic(topology.host_of(src), rail))
-            {
+            for other in (0..topology.rails().nics).map(|rail| topology.nic(topology.host_of(src), rail)) {
                 for slot in 0..u32::from(self.ports) {
                     let tuple = FiveTuple {
                         src,
@@ -182,10 +173,7 @@ impl Names {
             passage,
         } = *probe;
         let received = passage.outcome == Outcome::Received;
-        let stamps = passage
-            .nic_send_ns
-            .zip(passage.nic_receive_ns)
-            .filter(|_| received);
+        let stamps = passage.nic_send_ns.zip(passage.nic_receive_ns).filter(|_| received);
         let offset = self.offset_ns(fabric, mesh, tuple, sent_ns);
         let network = stamps.map(|(send, receive)| receive - send - offset);
         let host = network
@@ -233,13 +221,7 @@ impl Names {
 
     /// The rows of a path.
     #[must_use]
-    pub fn path(
-        &self,
-        fabric: &Fabric,
-        tuple: FiveTuple,
-        at_ns: i64,
-        hops: &[Option<IpAddr>],
-    ) -> Vec<PathRow> {
+    pub fn path(&self, fabric: &Fabric, tuple: FiveTuple, at_ns: i64, hops: &[Option<IpAddr>]) -> Vec<PathRow> {
         let row = |(hop, address): (u16, &Option<IpAddr>)| PathRow {
             observer: self.host(fabric, tuple.src),
             time: Time(at_ns),

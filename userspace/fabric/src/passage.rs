@@ -74,9 +74,7 @@ impl Fabric {
             let mut faults = self.faults.iter();
             faults.any(|fault| fault.diverts(tuple.dst, way, at_ns, topology))
         };
-        topology.route(tuple, self.seed, |way| {
-            !self.is_down(way.link, at_ns) && !diverted(way)
-        })
+        topology.route(tuple, self.seed, |way| !self.is_down(way.link, at_ns) && !diverted(way))
     }
 
     /// Returns the result of a traceroute on this 5-tuple at a time: the address of each hop, `None` beyond a fault
@@ -92,10 +90,7 @@ impl Fabric {
             alive &= !faults.any(|fault| fault.stops(tuple, *way, at_ns, &self.topology));
             hops.push(alive.then(|| self.topology.ingress(*way)));
         }
-        let arrives = route
-            .ways()
-            .last()
-            .is_some_and(|way| *way == last_way(tuple));
+        let arrives = route.ways().last().is_some_and(|way| *way == last_way(tuple));
         if !arrives {
             hops.push(None);
         }
@@ -142,10 +137,7 @@ impl Fabric {
                 return passage;
             }
         }
-        let arrives = route
-            .ways()
-            .last()
-            .is_some_and(|way| *way == last_way(tuple));
+        let arrives = route.ways().last().is_some_and(|way| *way == last_way(tuple));
         if !arrives {
             passage.outcome = Outcome::Lost;
             passage.where_lost = route.ways().last().copied();
@@ -181,14 +173,7 @@ impl Fabric {
     }
 
     /// Returns the effect of one fault on a packet on one link direction, and the delay it adds.
-    fn meet(
-        &self,
-        fault: &Fault,
-        tuple: FiveTuple,
-        way: Way,
-        at_ns: i64,
-        draws: &mut Draws,
-    ) -> (Outcome, i64) {
+    fn meet(&self, fault: &Fault, tuple: FiveTuple, way: Way, at_ns: i64, draws: &mut Draws) -> (Outcome, i64) {
         let topology = &self.topology;
         if fault.stops(tuple, way, at_ns, topology) {
             return (Outcome::Lost, 0);
@@ -201,9 +186,7 @@ impl Fabric {
             Kind::Corruption { probability } if draws.happens(probability) => (Outcome::Corrupt, 0),
             Kind::Congestion { loss, .. } if draws.happens(loss) => (Outcome::Lost, 0),
             Kind::Detour { to, delay_ns } if to == tuple.dst => (Outcome::Received, delay_ns),
-            Kind::Congestion { delay_ns, .. } => {
-                (Outcome::Received, draws.exponential_ns(delay_ns))
-            }
+            Kind::Congestion { delay_ns, .. } => (Outcome::Received, draws.exponential_ns(delay_ns)),
             _ => (Outcome::Received, 0),
         }
     }
@@ -270,10 +253,7 @@ mod tests {
         assert!(passage.network_ns >= 4 * fabric.timing.link_ns);
         let hops = fabric.trace(tuple, 5);
         let route = fabric.route(tuple, 5);
-        let addresses = route
-            .ways()
-            .iter()
-            .map(|way| Some(fabric.topology.ingress(*way)));
+        let addresses = route.ways().iter().map(|way| Some(fabric.topology.ingress(*way)));
         assert!(hops.iter().copied().eq(addresses));
         assert_eq!(hops[3], Some(fabric.topology.nic_address(tuple.dst)));
     }
@@ -328,20 +308,14 @@ mod tests {
         let unrouted = with(Kind::MissingRoute { to: nic }, Place::Nic(nic));
         let back = tuple(&plain, 1, 0, 1);
         assert_eq!(unrouted.send(back, 0, &mut draws).outcome, Outcome::Unsent);
-        assert_eq!(
-            unrouted.send(sent, 0, &mut draws).outcome,
-            Outcome::Received
-        );
+        assert_eq!(unrouted.send(sent, 0, &mut draws).outcome, Outcome::Received);
         let queue = Kind::Congestion {
             delay_ns: 1_000_000,
             loss: 0.0,
         };
         let queue = with(queue, Place::Nic(nic));
         let mean = |fabric: &Fabric, draws: &mut Draws| {
-            (0..1_000)
-                .map(|_| fabric.send(sent, 0, draws).network_ns)
-                .sum::<i64>()
-                / 1_000
+            (0..1_000).map(|_| fabric.send(sent, 0, draws).network_ns).sum::<i64>() / 1_000
         };
         assert!(mean(&queue, &mut draws) > 900_000);
         let leaf = plain.topology.node(Role::Rail { group: 0, rail: 0 });
@@ -362,19 +336,11 @@ mod tests {
             assert_eq!(to(2), plain.route(other, 0));
         }
         let host = plain.topology.node(Role::Host(0));
-        let slow = with(
-            Kind::SlowHost {
-                delay_ns: 1_000_000,
-            },
-            Place::Node(host),
-        );
+        let slow = with(Kind::SlowHost { delay_ns: 1_000_000 }, Place::Node(host));
         assert!(mean(&slow, &mut draws) < 10_000);
         let taken = slow.send(sent, 0, &mut draws);
         assert!(taken.app_receive_ns.unwrap() - taken.network_ns > 100_000);
         // After the end of a fault all packets arrive.
-        assert_eq!(
-            bent.send(sent, SECOND, &mut draws).outcome,
-            Outcome::Received
-        );
+        assert_eq!(bent.send(sent, SECOND, &mut draws).outcome, Outcome::Received);
     }
 }

@@ -39,13 +39,7 @@ impl Rails {
 
     /// Three tiers, IPv4.
     #[must_use]
-    pub const fn three_tiers(
-        hosts: u32,
-        nics: u32,
-        hosts_a_group: u32,
-        uppers: u32,
-        spines: u32,
-    ) -> Self {
+    pub const fn three_tiers(hosts: u32, nics: u32, hosts_a_group: u32, uppers: u32, spines: u32) -> Self {
         Self {
             hosts,
             nics,
@@ -77,9 +71,7 @@ impl Rails {
             return Err(RailsError::None(what));
         }
         let links = u64::from(self.hosts) * u64::from(self.nics)
-            + u64::from(self.groups())
-                * u64::from(self.nics)
-                * u64::from(self.uppers.max(self.spines))
+            + u64::from(self.groups()) * u64::from(self.nics) * u64::from(self.uppers.max(self.spines))
             + u64::from(self.nics) * u64::from(self.uppers) * u64::from(self.spines);
         if links > MAX_LINKS {
             return Err(RailsError::TooLarge(links));

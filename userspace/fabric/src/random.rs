@@ -76,10 +76,7 @@ mod tests {
         for _ in 0..100_000 {
             counts[draws.below(10) as usize] += 1;
         }
-        assert!(
-            counts.iter().all(|&n| (9_600..10_400).contains(&n)),
-            "{counts:?}"
-        );
+        assert!(counts.iter().all(|&n| (9_600..10_400).contains(&n)), "{counts:?}");
         assert_eq!(draws.below(0), 0);
     }
 

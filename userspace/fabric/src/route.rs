@@ -81,9 +81,7 @@ impl NextHops {
 
     /// The link directions, in the order of the neighbours.
     pub fn ways(&self) -> impl Iterator<Item = Way> + use<> {
-        let Self {
-            first, stride, up, ..
-        } = *self;
+        let Self { first, stride, up, .. } = *self;
         (0..self.count).map(move |i| Way {
             link: LinkId(first.0 + i * stride),
             up,
@@ -113,18 +111,14 @@ impl Topology {
                     up: true,
                 }
             }
-            Role::Upper { rail: here, index } if here == rail => {
-                NextHops::one(self.leaf_link(leaf, index), false)
-            }
+            Role::Upper { rail: here, index } if here == rail => NextHops::one(self.leaf_link(leaf, index), false),
             Role::Upper { rail: here, index } => NextHops {
                 first: self.upper_link(here * rails.uppers + index, 0),
                 stride: 1,
                 count: rails.spines,
                 up: true,
             },
-            Role::Spine(spine) if rails.uppers == 0 => {
-                NextHops::one(self.leaf_link(leaf, spine), false)
-            }
+            Role::Spine(spine) if rails.uppers == 0 => NextHops::one(self.leaf_link(leaf, spine), false),
             Role::Spine(spine) => NextHops {
                 first: self.upper_link(rail * rails.uppers, spine),
                 stride: rails.spines,
@@ -198,10 +192,7 @@ mod tests {
 
     #[test]
     fn routes_are_contiguous_and_cover_every_switch_link() {
-        for (rails, length) in [
-            (Rails::two_tiers(4, 4, 2), 4),
-            (Rails::three_tiers(6, 4, 2, 2, 3), 6),
-        ] {
+        for (rails, length) in [(Rails::two_tiers(4, 4, 2), 4), (Rails::three_tiers(6, 4, 2, 2, 3), 6)] {
             let topology = rails.build().unwrap();
             let mut crossed: BTreeMap<Way, u32> = BTreeMap::new();
             for host in 0..rails.hosts {
@@ -269,9 +260,7 @@ mod tests {
             assert_ne!(out.ways()[1].link, dead);
             assert_eq!(out.ways().len(), 4);
         }
-        let stuck = topology.route(tuple(&topology, 0, 0, 1, 1), 9, |way| {
-            way.link == LinkId(0) || !way.up
-        });
+        let stuck = topology.route(tuple(&topology, 0, 0, 1, 1), 9, |way| way.link == LinkId(0) || !way.up);
         assert_eq!(stuck.ways().len(), 1);
     }
 }

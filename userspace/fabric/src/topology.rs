@@ -141,10 +141,7 @@ impl Topology {
     #[must_use]
     pub const fn role(&self, node: NodeId) -> Role {
         let Rails {
-            hosts,
-            nics,
-            uppers,
-            ..
+            hosts, nics, uppers, ..
         } = self.rails;
         if node.0 < hosts {
             return Role::Host(node.0);
@@ -170,10 +167,7 @@ impl Topology {
     #[must_use]
     pub const fn node(&self, role: Role) -> NodeId {
         let Rails {
-            hosts,
-            nics,
-            uppers,
-            ..
+            hosts, nics, uppers, ..
         } = self.rails;
         NodeId(match role {
             Role::Host(host) => host,
@@ -233,11 +227,7 @@ impl Topology {
     #[must_use]
     pub const fn from_to(&self, way: Way) -> (NodeId, NodeId) {
         let (lower, upper) = self.ends(way.link);
-        if way.up {
-            (lower, upper)
-        } else {
-            (upper, lower)
-        }
+        if way.up { (lower, upper) } else { (upper, lower) }
     }
 
     /// The link between two nodes, if there is one. A host has one link per NIC to its rail switches.
@@ -285,9 +275,7 @@ impl Topology {
     pub fn find(&self, address: IpAddr) -> Option<(LinkId, bool)> {
         let number = match address {
             IpAddr::V4(v4) if !self.rails.ipv6 => v4.to_bits().checked_sub(V4_BASE)?,
-            IpAddr::V6(v6) if self.rails.ipv6 => {
-                u32::try_from(v6.to_bits().checked_sub(V6_BASE)?).ok()?
-            }
+            IpAddr::V6(v6) if self.rails.ipv6 => u32::try_from(v6.to_bits().checked_sub(V6_BASE)?).ok()?,
             _ => return None,
         };
         let link = LinkId(number / 2);
@@ -319,11 +307,7 @@ mod tests {
     fn fabrics() -> [Rails; 3] {
         let mut v6 = Rails::two_tiers(4, 4, 2);
         v6.ipv6 = true;
-        [
-            Rails::two_tiers(4, 4, 2),
-            v6,
-            Rails::three_tiers(10, 8, 4, 3, 5),
-        ]
+        [Rails::two_tiers(4, 4, 2), v6, Rails::three_tiers(10, 8, 4, 3, 5)]
     }
 
     #[test]

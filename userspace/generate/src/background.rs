@@ -27,11 +27,7 @@ impl Source {
         let interval = picoseconds(1, background.frames_per_second * 8.0 * 1000.0) * 1000;
         Self {
             background: background.clone(),
-            stop: background
-                .stop
-                .map(|stop| stop.0)
-                .or(duration)
-                .unwrap_or(u64::MAX),
+            stop: background.stop.map(|stop| stop.0).or(duration).unwrap_or(u64::MAX),
             interval,
             due: background.start.0.saturating_mul(1000),
             number: 0,
@@ -67,8 +63,7 @@ impl Source {
                     let (hardware, protocol) = (ArpHardwareId::ETHERNET, EtherType::IPV4);
                     let (from, to) = (from.octets(), to.octets());
                     let ask = ArpOperation::REQUEST;
-                    let arp =
-                        ArpPacket::new(hardware, protocol, ask, &src.mac, &from, &[0; 6], &to);
+                    let arp = ArpPacket::new(hardware, protocol, ask, &src.mac, &from, &[0; 6], &to);
                     return ethernet.arp(arp.ok()?).write(frame).ok();
                 }
                 ethernet.ipv4(from.octets(), to.octets(), 64)
@@ -82,17 +77,10 @@ impl Source {
         let round = number / pairs.max(1) as u32;
         let sequence = round.wrapping_mul(self.background.payload.into());
         match self.background.kind {
-            Kind::Tcp => ip
-                .tcp(40_000, 18_515, sequence, 64_240)
-                .ack(1)
-                .write(frame, &payload),
+            Kind::Tcp => ip.tcp(40_000, 18_515, sequence, 64_240).ack(1).write(frame, &payload),
             Kind::Udp => ip.udp(40_000, 9).write(frame, &payload),
-            Kind::Icmp if is_v4 => ip
-                .icmpv4_echo_request(7, number as u16)
-                .write(frame, &payload),
-            Kind::Icmp => ip
-                .icmpv6_echo_request(7, number as u16)
-                .write(frame, &payload),
+            Kind::Icmp if is_v4 => ip.icmpv4_echo_request(7, number as u16).write(frame, &payload),
+            Kind::Icmp => ip.icmpv6_echo_request(7, number as u16).write(frame, &payload),
             Kind::Arp => return None,
         }
         .ok()

@@ -106,30 +106,15 @@ impl Channel {
             Next::Straggler(index) => {
                 let straggler = self.stragglers.swap_remove(index);
                 if straggler.side == Side::AfterTap {
-                    self.arrive(
-                        now,
-                        &straggler.request,
-                        straggler.fair,
-                        straggler.fate,
-                        rules,
-                    );
+                    self.arrive(now, &straggler.request, straggler.fair, straggler.fate, rules);
                     return None;
                 }
-                Some((
-                    Content::Request(straggler.request),
-                    straggler.cause,
-                    straggler.fate,
-                ))
+                Some((Content::Request(straggler.request), straggler.cause, straggler.fate))
             }
         }
     }
 
-    fn send(
-        &mut self,
-        now: u64,
-        rules: &Rules,
-        direction: &mut Direction,
-    ) -> Option<(Content, Cause, Fate)> {
+    fn send(&mut self, now: u64, rules: &Rules, direction: &mut Direction) -> Option<(Content, Cause, Fate)> {
         let (request, number) = self.requester.send(now, rules)?;
         let cause = if request.again {
             Cause::Retransmission
@@ -143,13 +128,7 @@ impl Channel {
         if fate.lost == Some(Side::BeforeTap) {
             direction.lost_before_tap += 1;
             let of = PacketKind::Request;
-            direction.lose(Lost::new(
-                now,
-                LossPoint::BeforeTap,
-                of,
-                request.sequence,
-                request.go,
-            ));
+            direction.lose(Lost::new(now, LossPoint::BeforeTap, of, request.sequence, request.go));
             return None;
         }
         let mut straggler = Straggler {
@@ -186,12 +165,7 @@ impl Channel {
         Some((Content::Request(request), cause, fate))
     }
 
-    fn reply(
-        &mut self,
-        now: u64,
-        rules: &Rules,
-        direction: &mut Direction,
-    ) -> Option<(Content, Cause, Fate)> {
+    fn reply(&mut self, now: u64, rules: &Rules, direction: &mut Direction) -> Option<(Content, Cause, Fate)> {
         let replied = self.responder.send(now, rules)?;
         let cause = if replied.again {
             Cause::Retransmission
@@ -204,13 +178,7 @@ impl Channel {
             if fate.lost == Some(Side::BeforeTap) {
                 direction.lost_before_tap += 1;
                 let of = replied.packet_kind();
-                direction.lose(Lost::new(
-                    now,
-                    LossPoint::BeforeTap,
-                    of,
-                    replied.sequence,
-                    replied.go,
-                ));
+                direction.lose(Lost::new(now, LossPoint::BeforeTap, of, replied.sequence, replied.go));
                 return None;
             }
         }
@@ -218,13 +186,7 @@ impl Channel {
     }
 
     /// Lists what passed the tap and will not arrive.
-    pub(super) fn lose(
-        &self,
-        now: u64,
-        content: &Content,
-        place: LossPoint,
-        direction: &mut Direction,
-    ) {
+    pub(super) fn lose(&self, now: u64, content: &Content, place: LossPoint, direction: &mut Direction) {
         let (of, sequence, go, awaited) = match content {
             Content::Request(request) => {
                 let awaited = self.responder.awaits(request);
@@ -240,15 +202,7 @@ impl Channel {
     }
 
     /// A request has passed the tap.
-    pub(super) fn passed(
-        &mut self,
-        now: u64,
-        request: &Request,
-        cause: Cause,
-        fate: Fate,
-        fair: bool,
-        rules: &Rules,
-    ) {
+    pub(super) fn passed(&mut self, now: u64, request: &Request, cause: Cause, fate: Fate, fair: bool, rules: &Rules) {
         if cause != Cause::Copy {
             self.overtake(Side::BeforeTap, now);
         }

@@ -25,13 +25,7 @@ pub(super) struct Connection {
 
 impl Connection {
     /// A connection that begins at `start`, with its own `seed`.
-    pub(super) fn new(
-        seed: u64,
-        start: u64,
-        weight: f64,
-        session: Option<Session>,
-        bidirectional: bool,
-    ) -> Self {
+    pub(super) fn new(seed: u64, start: u64, weight: f64, session: Option<Session>, bidirectional: bool) -> Self {
         let open_at = session.as_ref().map_or(start, Session::open_at);
         let channel = |stream: u64| {
             let requester = Requester::new(Random::new(seed, 2 * stream), weight, open_at);
@@ -67,12 +61,7 @@ impl Connection {
     }
 
     /// Executes the next event. Returns what passes the tap, if anything.
-    pub(super) fn turn(
-        &mut self,
-        now: u64,
-        rules: [&Rules; 2],
-        directions: &mut [Direction; 2],
-    ) -> Option<Tapped> {
+    pub(super) fn turn(&mut self, now: u64, rules: [&Rules; 2], directions: &mut [Direction; 2]) -> Option<Tapped> {
         let (_, channel, next) = self.next(rules);
         let [first, second] = directions;
         let Some(next) = next else {
@@ -87,9 +76,7 @@ impl Connection {
         let happened = if channel == 0 {
             self.forward.turn(now, next, rules[0], [first, second])
         } else {
-            self.backward
-                .as_mut()?
-                .turn(now, next, rules[1], [second, first])
+            self.backward.as_mut()?.turn(now, next, rules[1], [second, first])
         };
         happened.map(|(content, cause, fate)| Tapped {
             channel,
@@ -137,13 +124,7 @@ impl Connection {
     }
 
     /// Lists a packet that was lost.
-    pub(super) fn lose(
-        &self,
-        now: u64,
-        tapped: &Tapped,
-        place: LossPoint,
-        direction: &mut Direction,
-    ) {
+    pub(super) fn lose(&self, now: u64, tapped: &Tapped, place: LossPoint, direction: &mut Direction) {
         let channel = match (tapped.channel, &self.backward) {
             (1, Some(backward)) => backward,
             _ => &self.forward,
@@ -153,10 +134,7 @@ impl Connection {
 
     /// The number of completed messages of each side.
     pub(super) fn completed(&self) -> [u64; 2] {
-        let backward = self
-            .backward
-            .as_ref()
-            .map_or(0, |channel| channel.requester.completed);
+        let backward = self.backward.as_ref().map_or(0, |channel| channel.requester.completed);
         [self.forward.requester.completed, backward]
     }
 

@@ -131,8 +131,7 @@ impl Fabric {
             inner_vlan,
             vni: layout.outer.as_ref().and_then(super::frame::Outer::vni),
         };
-        let flows =
-            [0, 1].map(|side| maker.flow(id(side, ports[side], qpns[1 - side]), &mut self.flows));
+        let flows = [0, 1].map(|side| maker.flow(id(side, ports[side], qpns[1 - side]), &mut self.flows));
         let gsi_flows = if group.cm {
             [0, 1].map(|side| maker.flow(id(side, GSI_PORT, 1), &mut self.flows))
         } else {
@@ -145,13 +144,8 @@ impl Fabric {
         let session = group.cm.then(|| Session::new(start, rules));
         let own = self.connections.len();
         let seed = Random::new(maker.seed, own as u64).next();
-        self.connections.push(Connection::new(
-            seed,
-            start,
-            weight,
-            session,
-            group.bidirectional,
-        ));
+        self.connections
+            .push(Connection::new(seed, start, weight, session, group.bidirectional));
         self.ledgers.push(Ledger::default());
         self.links.push(Link {
             group: index,
@@ -201,11 +195,7 @@ impl Maker {
             return first + number as u32;
         }
         let qpn = self.next_qpn;
-        self.next_qpn = if qpn == 0x00ff_ffff {
-            FIRST_QPN
-        } else {
-            qpn + 1
-        };
+        self.next_qpn = if qpn == 0x00ff_ffff { FIRST_QPN } else { qpn + 1 };
         qpn
     }
 }
@@ -217,9 +207,7 @@ fn weights(group: &Group) -> Vec<f64> {
         return vec![1.0; count];
     }
     // `libm`, because the powers of the standard library differ between platforms.
-    let ranks: Vec<f64> = (1..=count)
-        .map(|rank| libm::pow(rank as f64, -group.zipf))
-        .collect();
+    let ranks: Vec<f64> = (1..=count).map(|rank| libm::pow(rank as f64, -group.zipf)).collect();
     let total: f64 = ranks.iter().sum();
     ranks.into_iter().map(|rank| rank / total).collect()
 }

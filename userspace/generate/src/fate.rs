@@ -38,23 +38,16 @@ pub(super) struct Fates {
 impl Fates {
     /// The impairments of a group's requests or responses; `None` if it has none.
     pub(super) fn new(group: &Group, of: Of) -> Option<Self> {
-        let of = |list: &[Impairment]| -> Vec<Impairment> {
-            list.iter().filter(|one| one.of == of).cloned().collect()
-        };
+        let of = |list: &[Impairment]| -> Vec<Impairment> { list.iter().filter(|one| one.of == of).cloned().collect() };
         let fates = Self {
             loss: of(&group.loss),
             duplicate: of(&group.duplicate),
             reorder: of(&group.reorder),
             corrupt: of(&group.corrupt),
         };
-        let any = [
-            &fates.loss,
-            &fates.duplicate,
-            &fates.reorder,
-            &fates.corrupt,
-        ]
-        .iter()
-        .any(|list| !list.is_empty());
+        let any = [&fates.loss, &fates.duplicate, &fates.reorder, &fates.corrupt]
+            .iter()
+            .any(|list| !list.is_empty());
         any.then_some(fates)
     }
 
@@ -69,9 +62,8 @@ impl Fates {
             }
             found
         };
-        let side = |list: &[Impairment], found: Option<usize>| {
-            found.and_then(|index| list.get(index)).map(|one| one.side)
-        };
+        let side =
+            |list: &[Impairment], found: Option<usize>| found.and_then(|index| list.get(index)).map(|one| one.side);
         let lost = first(&self.loss);
         let damaged = first(&self.corrupt);
         let doubled = first(&self.duplicate);
@@ -80,13 +72,11 @@ impl Fates {
             lost: side(&self.loss, lost),
             damaged: damaged.is_some(),
             doubled: side(&self.duplicate, doubled),
-            late: late
-                .and_then(|index| self.reorder.get(index))
-                .map(|one| Lateness {
-                    side: one.side,
-                    by: one.by.unwrap_or(1),
-                    hold: one.hold.map_or(HOLD, |hold| hold.0),
-                }),
+            late: late.and_then(|index| self.reorder.get(index)).map(|one| Lateness {
+                side: one.side,
+                by: one.by.unwrap_or(1),
+                hold: one.hold.map_or(HOLD, |hold| hold.0),
+            }),
         }
     }
 }

@@ -3,8 +3,7 @@
 use super::packet::Packet;
 use super::scenario::group::{Encapsulated, Group, Tunnel};
 use etherparse::{
-    EtherType, Ethernet2Header, IpNumber, Ipv4Header, Ipv6Header, SingleVlanHeader, UdpHeader,
-    VlanId, VlanPcp,
+    EtherType, Ethernet2Header, IpNumber, Ipv4Header, Ipv6Header, SingleVlanHeader, UdpHeader, VlanId, VlanPcp,
 };
 use rocescope_wire::ROCE_UDP_PORT;
 use rocescope_wire::icrc;
@@ -70,11 +69,7 @@ impl Outer {
         };
         let ends = [tunnel.src, tunnel.dst].map(End::new);
         let is_vxlan = kind == Encapsulation::Vxlan;
-        let protocol = if is_vxlan {
-            IpNumber::UDP
-        } else {
-            IpNumber::GRE
-        };
+        let protocol = if is_vxlan { IpNumber::UDP } else { IpNumber::GRE };
         let mut head = Vec::new();
         network(&mut head, ends, &[], 0, (0, 64), protocol);
         if is_vxlan {
@@ -118,11 +113,7 @@ impl Outer {
         frame.extend_from_slice(&self.head);
         frame.extend_from_slice(tunnel.as_ref());
         let behind = tunnel.as_ref().len() as u32 + inner_bytes;
-        let udp_bytes = if self.head.len() > 34 {
-            UDP_BYTES as u32
-        } else {
-            0
-        };
+        let udp_bytes = if self.head.len() > 34 { UDP_BYTES as u32 } else { 0 };
         patch_v4(frame, 14, udp_bytes + behind, 0);
         if udp_bytes > 0 {
             put16(frame, 14 + IPV4_BYTES + 4, udp_bytes + behind);
@@ -146,14 +137,7 @@ impl Layout {
     pub(super) fn header(&self, ends: [End; 2], src_port: u16, group: &Group) -> Header {
         let mut bytes = Vec::with_capacity(HEADER_MAX);
         let hops = (group.dscp << 2, group.ttl);
-        network(
-            &mut bytes,
-            ends,
-            &group.vlan,
-            group.vlan_priority,
-            hops,
-            IpNumber::UDP,
-        );
+        network(&mut bytes, ends, &group.vlan, group.vlan_priority, hops, IpNumber::UDP);
         udp(&mut bytes, src_port, ROCE_UDP_PORT);
         let mut header = [0; HEADER_MAX];
         for (to, from) in header.iter_mut().zip(bytes) {

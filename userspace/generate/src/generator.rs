@@ -80,25 +80,14 @@ impl Generator {
     pub fn new(scenario: &Scenario, seed: u64) -> Self {
         let fabric = Fabric::new(scenario, seed);
         let duration = scenario.duration.map(|duration| duration.0);
-        let background: Vec<Source> = scenario
-            .background()
-            .map(|one| Source::new(one, duration))
-            .collect();
-        let connections = fabric
-            .connections
-            .iter()
-            .zip(&fabric.links)
-            .map(|(connection, link)| {
-                fabric
-                    .rules
-                    .get(link.group)
-                    .map_or(NEVER, |[forward, backward]| {
-                        connection.due([forward, backward])
-                    })
-            });
-        let sources = background
-            .iter()
-            .map(|source| source.due().unwrap_or(NEVER));
+        let background: Vec<Source> = scenario.background().map(|one| Source::new(one, duration)).collect();
+        let connections = fabric.connections.iter().zip(&fabric.links).map(|(connection, link)| {
+            fabric
+                .rules
+                .get(link.group)
+                .map_or(NEVER, |[forward, backward]| connection.due([forward, backward]))
+        });
+        let sources = background.iter().map(|source| source.due().unwrap_or(NEVER));
         let agenda = connections.chain(sources).zip(0..).map(Reverse).collect();
         Self {
             scenario: scenario.clone(),
@@ -116,11 +105,7 @@ impl Generator {
 
     /// Overwrites `frame` with the next frame. `None` when the scenario has ended.
     pub fn next_frame(&mut self, frame: &mut Vec<u8>) -> Option<Frame> {
-        if self
-            .scenario
-            .frames
-            .is_some_and(|frames| self.account.frames >= frames)
-        {
+        if self.scenario.frames.is_some_and(|frames| self.account.frames >= frames) {
             return None;
         }
         loop {
@@ -144,10 +129,7 @@ impl Generator {
             }
             if let Some(original_bytes) = original_bytes {
                 let at_ns = self.start_ns.saturating_add(self.now);
-                return Some(Frame {
-                    at_ns,
-                    original_bytes,
-                });
+                return Some(Frame { at_ns, original_bytes });
             }
         }
     }
@@ -168,10 +150,7 @@ impl Generator {
             }
             let from = tapped.from();
             let is_session = matches!(tapped.content, Content::Session(_));
-            let gsi_psn = self
-                .fabric
-                .gsi_psns
-                .get_mut(*link.hosts.get(from)? as usize)?;
+            let gsi_psn = self.fabric.gsi_psns.get_mut(*link.hosts.get(from)? as usize)?;
             let seen = !self.mirror_loss.hits(self.mirror.next());
             let mut fair = false;
             if seen {
@@ -190,11 +169,7 @@ impl Generator {
                 let outer = layout.outer.as_ref();
                 let mirrored = outer.is_none_or(|outer| frame_bytes <= outer.truncate);
                 let whole = frame.len() == original as usize && mirrored;
-                let flows = if is_session {
-                    &link.gsi_flows
-                } else {
-                    &link.flows
-                };
+                let flows = if is_session { &link.gsi_flows } else { &link.flows };
                 let flow = *flows.get(from)? as usize;
                 let arrival = Arrival {
                     at_ns: self.start_ns.saturating_add(now),
@@ -232,8 +207,7 @@ impl Generator {
         }
         let original = frame.len() as u32;
         frame.truncate(self.scenario.snaplen as usize);
-        self.account
-            .background(self.start_ns.saturating_add(self.now));
+        self.account.background(self.start_ns.saturating_add(self.now));
         Some((next_at, Some(original)))
     }
 

@@ -71,11 +71,7 @@ pub fn write(scenario: &Scenario, seed: u64, out: impl Write) -> io::Result<Trut
     let mut generator = Generator::new(scenario, seed);
     let mut frame = Vec::new();
     pcap::header(&mut out, scenario.snaplen)?;
-    while let Some(Frame {
-        at_ns,
-        original_bytes,
-    }) = generator.next_frame(&mut frame)
-    {
+    while let Some(Frame { at_ns, original_bytes }) = generator.next_frame(&mut frame) {
         pcap::frame(&mut out, at_ns, original_bytes, &frame)?;
     }
     out.flush()?;

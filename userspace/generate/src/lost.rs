@@ -56,13 +56,7 @@ pub struct Lost {
 }
 
 impl Lost {
-    pub(super) const fn new(
-        now: u64,
-        place: LossPoint,
-        of: PacketKind,
-        sequence: u64,
-        go: u32,
-    ) -> Self {
+    pub(super) const fn new(now: u64, place: LossPoint, of: PacketKind, sequence: u64, go: u32) -> Self {
         Self {
             psn: 0,
             at_ns: now,

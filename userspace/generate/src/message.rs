@@ -131,9 +131,7 @@ impl Request {
             _ => 0,
         };
         let suffix = match self.operation {
-            Operation::SendWithImmediate
-            | Operation::WriteWithImmediate
-            | Operation::SendWithInvalidate
+            Operation::SendWithImmediate | Operation::WriteWithImmediate | Operation::SendWithInvalidate
                 if self.position.is_last() =>
             {
                 4
@@ -146,11 +144,7 @@ impl Request {
 }
 
 /// The opcode of a request (IBTA volume 1, table 38).
-pub(super) const fn request_opcode(
-    service: Service,
-    operation: Operation,
-    position: Position,
-) -> u8 {
+pub(super) const fn request_opcode(service: Service, operation: Operation, position: Position) -> u8 {
     use Operation as O;
     use Position as P;
     let low = match (operation, position) {
@@ -209,11 +203,7 @@ mod tests {
             .collect();
         assert_eq!(
             cut,
-            [
-                (Position::First, 1024),
-                (Position::Middle, 1024),
-                (Position::Last, 452)
-            ]
+            [(Position::First, 1024), (Position::Middle, 1024), (Position::Last, 452)]
         );
         let empty = Message::new(0, 0, Operation::Send, 0, 1024).request(0, 1024);
         assert_eq!((empty.position, empty.payload_bytes), (Position::Only, 0));

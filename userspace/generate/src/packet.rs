@@ -1,8 +1,7 @@
 //! A packet from the BTH to the pad, written with `wire`.
 
 use super::message::{
-    ACKNOWLEDGE, ATOMIC_ACKNOWLEDGE, Position, Request, UD_SEND_ONLY, read_response_opcode,
-    request_opcode,
+    ACKNOWLEDGE, ATOMIC_ACKNOWLEDGE, Position, Request, UD_SEND_ONLY, read_response_opcode, request_opcode,
 };
 use super::responder::{Replied, RepliedKind};
 use super::rules::Rules;
@@ -10,9 +9,7 @@ use super::scenario::group::{Operation, Service};
 use super::session::Ends;
 use super::tapped::{Content, Tapped};
 use rocescope_wire::cm::MAD_BYTES;
-use rocescope_wire::extension::{
-    Aeth, AtomicAckEth, AtomicEth, Cnp, Deth, Ieth, ImmDt, Reth, Syndrome,
-};
+use rocescope_wire::extension::{Aeth, AtomicAckEth, AtomicEth, Cnp, Deth, Ieth, ImmDt, Reth, Syndrome};
 use rocescope_wire::{Bth, Opcode, Psn, Qpn};
 
 /// The maximum between BTH and payload: the header of an atomic request.
@@ -54,9 +51,7 @@ impl Packet {
         let psn = |sequence: u64| Psn::new(numbers.start_psn.wrapping_add(sequence as u32));
         let peer = Qpn::new(numbers.peer_qpn);
         let mut packet = match &tapped.content {
-            Content::Request(request) => {
-                Self::request(request, peer, psn(request.sequence), numbers.qpn, rules)
-            }
+            Content::Request(request) => Self::request(request, peer, psn(request.sequence), numbers.qpn, rules),
             Content::Reply(replied) => Self::reply(replied, peer, psn(replied.sequence)),
             Content::Cnp => {
                 let mut packet = Self::bare(Bth::cnp(peer));
@@ -133,10 +128,7 @@ impl Packet {
         }
         let virtual_address = 0x7f00_0000_0000 | request.sequence << 12;
         let remote_key = peer.get() << 8 | 1;
-        let is_write = matches!(
-            request.operation,
-            Operation::Write | Operation::WriteWithImmediate
-        );
+        let is_write = matches!(request.operation, Operation::Write | Operation::WriteWithImmediate);
         if request.operation == Operation::Read || is_write && request.position.is_first() {
             packet.extend(
                 Reth {
@@ -207,10 +199,6 @@ impl Packet {
 
     /// Bytes from the BTH to the ICRC.
     pub(super) fn bytes(&self) -> u32 {
-        Bth::LEN as u32
-            + self.extension_bytes as u32
-            + self.payload_bytes
-            + u32::from(self.bth.pad_bytes)
-            + 4
+        Bth::LEN as u32 + self.extension_bytes as u32 + self.payload_bytes + u32::from(self.bth.pad_bytes) + 4
     }
 }

@@ -20,12 +20,7 @@ pub(super) fn header(out: &mut impl Write, snaplen: u32) -> io::Result<()> {
 }
 
 /// Writes a frame that passed `at_ns` nanoseconds after 1970.
-pub(super) fn frame(
-    out: &mut impl Write,
-    at_ns: u64,
-    original_bytes: u32,
-    frame: &[u8],
-) -> io::Result<()> {
+pub(super) fn frame(out: &mut impl Write, at_ns: u64, original_bytes: u32, frame: &[u8]) -> io::Result<()> {
     let mut bytes = [0; 16];
     put(&mut bytes, 0, (at_ns / 1_000_000_000) as u32);
     put(&mut bytes, 4, (at_ns % 1_000_000_000) as u32);

@@ -4,9 +4,7 @@ use super::account::Account;
 use super::fabric::{Fabric, Flow, Link};
 use super::scenario::Scenario;
 use super::tally::Direction;
-use super::truth::{
-    ConnectionTruth, EndTruth, FlowTruth, Losses, Series, SeriesWindow, Truth, service_name,
-};
+use super::truth::{ConnectionTruth, EndTruth, FlowTruth, Losses, Series, SeriesWindow, Truth, service_name};
 use rocescope_wire::Opcode;
 use rocescope_wire::tunnel::Encapsulation;
 use std::cmp::Reverse;
@@ -17,11 +15,7 @@ pub(super) fn truth(scenario: &Scenario, seed: u64, fabric: &Fabric, account: &A
     let mut losses = Losses::default();
     let mut repeated_request_psns = 0;
     let mut connections = Vec::new();
-    let links = fabric
-        .links
-        .iter()
-        .zip(&fabric.ledgers)
-        .zip(&fabric.connections);
+    let links = fabric.links.iter().zip(&fabric.ledgers).zip(&fabric.connections);
     for (index, ((link, ledger), connection)) in links.enumerate() {
         let mut directions = ledger.finished(link.ends.start_psns);
         for (direction, completed) in directions.iter_mut().zip(connection.completed()) {
@@ -58,9 +52,7 @@ pub(super) fn truth(scenario: &Scenario, seed: u64, fabric: &Fabric, account: &A
         repeated_request_psns,
         opcodes: opcodes.collect(),
         aeth: account.aeth.clone(),
-        rnr_timers: rnr_timers
-            .map(|(timer, count)| (timer.to_string(), *count))
-            .collect(),
+        rnr_timers: rnr_timers.map(|(timer, count)| (timer.to_string(), *count)).collect(),
         top_flows: flows.into_iter().map(flow_truth).collect(),
         first_ns: account.first_ns.unwrap_or_default(),
         last_ns: account.last_ns,
@@ -103,11 +95,7 @@ fn series(flow: &Flow, account: &Account, window_ns: u64) -> Series {
     }
 }
 
-fn connection_truth(
-    fabric: &Fabric,
-    link: &Link,
-    directions: [Direction; 2],
-) -> Option<ConnectionTruth> {
+fn connection_truth(fabric: &Fabric, link: &Link, directions: [Direction; 2]) -> Option<ConnectionTruth> {
     let group = fabric.groups.get(link.group)?;
     let end = |side: usize| {
         let flow = fabric.flows.get(*link.flows.get(side)? as usize)?;

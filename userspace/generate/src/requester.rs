@@ -135,9 +135,7 @@ impl Requester {
         if self.next == self.end {
             self.begin(now, rate, rules);
         }
-        let at = self
-            .messages
-            .partition_point(|message| message.end() <= self.next);
+        let at = self.messages.partition_point(|message| message.end() <= self.next);
         // The next packet always belongs to a message: `begin` creates one if necessary.
         let message = self.messages.get(at).copied()?;
         let mut request = message.request(self.next, rules.mtu);

@@ -135,10 +135,7 @@ impl Responder {
 
     /// When the next reply passes the tap, and when the next CNP does.
     pub(super) fn due(&self) -> (u64, u64) {
-        let reply = self
-            .replies
-            .front()
-            .map_or(NEVER, |reply| reply.at.max(self.free_at));
+        let reply = self.replies.front().map_or(NEVER, |reply| reply.at.max(self.free_at));
         (reply, self.cnps.front().copied().unwrap_or(NEVER))
     }
 
@@ -168,11 +165,7 @@ impl Responder {
             self.repeat(now, request, rules);
         } else if ahead == 0 {
             self.accept(now, request, asked_at, rules);
-        } else if rules.tolerant
-            && ahead < 64
-            && !request.operation.has_response()
-            && !self.refusing
-        {
+        } else if rules.tolerant && ahead < 64 && !request.operation.has_response() && !self.refusing {
             let bit = 1 << ahead;
             self.early |= bit;
             if request.position.is_last() {
@@ -182,13 +175,7 @@ impl Responder {
         } else if !self.refusing {
             self.refusing = true;
             let expected = self.expected;
-            self.reply(
-                now,
-                ReplyKind::Acknowledge(NAK_SEQUENCE, 0, 0),
-                expected,
-                None,
-                rules,
-            );
+            self.reply(now, ReplyKind::Acknowledge(NAK_SEQUENCE, 0, 0), expected, None, rules);
         }
     }
 
@@ -212,16 +199,11 @@ impl Responder {
         }
         let from = self.expected;
         self.expected += request.span;
-        self.completed = self
-            .completed
-            .wrapping_add(request.position.is_last().into());
+        self.completed = self.completed.wrapping_add(request.position.is_last().into());
         self.respond(now, request, asked_at, rules);
         // The packets kept after the gap follow.
         self.early = self.early.checked_shr(request.span as u32).unwrap_or(0);
-        self.early_ends = self
-            .early_ends
-            .checked_shr(request.span as u32)
-            .unwrap_or(0);
+        self.early_ends = self.early_ends.checked_shr(request.span as u32).unwrap_or(0);
         while self.early & 1 != 0 {
             self.completed = self.completed.wrapping_add((self.early_ends & 1) as u32);
             self.early >>= 1;
@@ -305,14 +287,7 @@ impl Responder {
         }
     }
 
-    fn reply(
-        &mut self,
-        now: u64,
-        kind: ReplyKind,
-        sequence: u64,
-        asked_at: Option<u64>,
-        rules: &Rules,
-    ) {
+    fn reply(&mut self, now: u64, kind: ReplyKind, sequence: u64, asked_at: Option<u64>, rules: &Rules) {
         let jitter = if rules.jitter > 0 {
             self.random.below(rules.jitter + 1)
         } else {

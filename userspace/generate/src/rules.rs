@@ -79,11 +79,7 @@ impl Rules {
             rates,
             line_rate: group.line_rate.map(|rate| rate.0 as f64),
             start: group.start.0,
-            stop: group
-                .stop
-                .map(|stop| stop.0)
-                .or(duration)
-                .unwrap_or(u64::MAX),
+            stop: group.stop.map(|stop| stop.0).or(duration).unwrap_or(u64::MAX),
             messages: group.messages.unwrap_or(u64::MAX),
             depth: group.depth,
             delay: group.delay.0,
@@ -105,10 +101,7 @@ impl Rules {
                 cut: ecn.cut,
                 recovery: ecn.recovery.0,
             }),
-            rnr: group
-                .rnr
-                .as_ref()
-                .map(|rnr| (rnr.probability, rnr.timer, rnr.repeat)),
+            rnr: group.rnr.as_ref().map(|rnr| (rnr.probability, rnr.timer, rnr.repeat)),
             refuse: group.refuse.as_ref().map(|refuse| {
                 let code = match refuse.nak {
                     FatalNak::InvalidRequest => 1,
@@ -133,16 +126,14 @@ impl Rules {
     /// The kind and length of the next message.
     pub(super) fn draw_message(&self, random: &mut Random) -> (Operation, u32) {
         let total = self.shares.last().map_or(1, |(total, ..)| *total);
-        let dice = if self.shares.len() > 1 {
-            random.below(total)
-        } else {
-            0
-        };
+        let dice = if self.shares.len() > 1 { random.below(total) } else { 0 };
         let at = self.shares.partition_point(|(upto, ..)| *upto <= dice);
-        let (operation, length) = self.shares.get(at).map_or(
-            (Operation::Write, Length::Fixed(0)),
-            |(_, operation, length)| (*operation, *length),
-        );
+        let (operation, length) = self
+            .shares
+            .get(at)
+            .map_or((Operation::Write, Length::Fixed(0)), |(_, operation, length)| {
+                (*operation, *length)
+            });
         let bytes = match length {
             Length::Fixed(bytes) => bytes,
             Length::Uniform(low, high) => random.between(low.into(), high.into()) as u32,
@@ -156,9 +147,7 @@ impl Rules {
             [(_, only)] => *only,
             rates => {
                 let behind = rates.partition_point(|(at, _)| *at <= now);
-                rates
-                    .get(behind.saturating_sub(1))
-                    .map_or(1.0, |(_, rate)| *rate)
+                rates.get(behind.saturating_sub(1)).map_or(1.0, |(_, rate)| *rate)
             }
         }
     }

@@ -90,9 +90,7 @@ mod tests {
             let (mut seen, mut set) = (Seen::default(), BTreeSet::new());
             for _ in 0..60 {
                 let (first, span) = (random.below(80), 1 + random.below(9));
-                let new = (first..first + span)
-                    .filter(|number| set.insert(*number))
-                    .count();
+                let new = (first..first + span).filter(|number| set.insert(*number)).count();
                 assert_eq!(seen.see(first, span), new as u64);
                 let end = set.last().map_or(0, |last| last + 1);
                 assert_eq!(seen.missing(), end - set.len() as u64);

@@ -4,9 +4,7 @@
 use super::requester::NEVER;
 use super::rules::Rules;
 use super::scenario::group::Service;
-use rocescope_wire::cm::{
-    self, CommunicationId, Mad, Message, Path, Request, TransportService, ip,
-};
+use rocescope_wire::cm::{self, CommunicationId, Mad, Message, Path, Request, TransportService, ip};
 use rocescope_wire::{Psn, Qpn};
 
 /// The kind of a datagram.
@@ -45,9 +43,7 @@ pub(super) struct Session {
 
 impl Session {
     pub(super) fn new(start: u64, rules: &Rules) -> Self {
-        let handshake = rules
-            .delay
-            .saturating_add(rules.near_delay.saturating_mul(2));
+        let handshake = rules.delay.saturating_add(rules.near_delay.saturating_mul(2));
         Self {
             stage: Stage::Request,
             at: start,
@@ -123,13 +119,11 @@ impl Ends {
                 remote_qpn: qpn[1],
                 private_data: &[],
             }),
-            Stage::ReadyToUse | Stage::Open | Stage::Closed => {
-                Message::ReadyToUse(cm::ReadyToUse {
-                    local_id: ids[0],
-                    remote_id: ids[1],
-                    private_data: &[],
-                })
-            }
+            Stage::ReadyToUse | Stage::Open | Stage::Closed => Message::ReadyToUse(cm::ReadyToUse {
+                local_id: ids[0],
+                remote_id: ids[1],
+                private_data: &[],
+            }),
         };
         let disconnects = matches!(stage, Stage::Disconnect | Stage::DisconnectReply);
         Mad::send(transaction + u64::from(disconnects), message).write()
@@ -145,13 +139,7 @@ impl Ends {
         }
     }
 
-    fn request<'a>(
-        &self,
-        id: CommunicationId,
-        qpn: Qpn,
-        psn: Psn,
-        private_data: &'a [u8],
-    ) -> Request<'a> {
+    fn request<'a>(&self, id: CommunicationId, qpn: Qpn, psn: Psn, private_data: &'a [u8]) -> Request<'a> {
         // RDMA_PS_TCP.
         let service = ip::Service {
             protocol: 6,

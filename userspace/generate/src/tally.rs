@@ -44,11 +44,7 @@ pub struct Delays {
 
 impl Delays {
     fn add(&mut self, ns: u64) {
-        self.min_ns = if self.samples == 0 {
-            ns
-        } else {
-            self.min_ns.min(ns)
-        };
+        self.min_ns = if self.samples == 0 { ns } else { self.min_ns.min(ns) };
         self.max_ns = self.max_ns.max(ns);
         self.samples += 1;
         self.sum_ns += ns;
@@ -126,10 +122,7 @@ impl Direction {
     /// A packet passed the tap that was sent after a packet lost upstream.
     fn follow(&mut self, of: PacketKind, sequence: u64, go: u32) {
         let all = self.lost.iter_mut().rev();
-        for lost in all
-            .filter(|lost| lost.of == of)
-            .take_while(|lost| lost.go >= go)
-        {
+        for lost in all.filter(|lost| lost.of == of).take_while(|lost| lost.go >= go) {
             let on_the_way = matches!(lost.place, LossPoint::BeforeTap | LossPoint::Mirror);
             lost.followed |= on_the_way && lost.go == go && lost.sequence < sequence;
         }
@@ -139,9 +132,7 @@ impl Direction {
     fn refuse(&mut self, of: PacketKind, sequence: u64) {
         let mut all = self.lost.iter_mut().rev();
         let behind = |lost: &&mut Lost| {
-            lost.of == of
-                && lost.sequence == sequence
-                && matches!(lost.place, LossPoint::AfterTap | LossPoint::Damaged)
+            lost.of == of && lost.sequence == sequence && matches!(lost.place, LossPoint::AfterTap | LossPoint::Damaged)
         };
         if let Some(lost) = all.find(behind) {
             lost.refused = true;
@@ -174,10 +165,8 @@ impl Ledger {
     ) -> bool {
         let from = tapped.from();
         let channel = tapped.channel;
-        let (Some(requests), Some(responses)) = (
-            self.requests.get_mut(channel),
-            self.responses.get_mut(channel),
-        ) else {
+        let (Some(requests), Some(responses)) = (self.requests.get_mut(channel), self.responses.get_mut(channel))
+        else {
             return false;
         };
         let (mut answered, mut asked_for) = (None, None);
@@ -212,22 +201,12 @@ impl Ledger {
                         direction.duplicate_packets += 1;
                         direction.lose(Lost {
                             followed: true,
-                            ..Lost::new(
-                                now,
-                                LossPoint::Late,
-                                PacketKind::Request,
-                                request.sequence,
-                                0,
-                            )
+                            ..Lost::new(now, LossPoint::Late, PacketKind::Request, request.sequence, 0)
                         });
                     }
                 }
                 direction.ce_packets += u64::from(request.congested);
-                direction.unique_payload_bytes += if is_new {
-                    u64::from(packet.payload_bytes)
-                } else {
-                    0
-                };
+                direction.unique_payload_bytes += if is_new { u64::from(packet.payload_bytes) } else { 0 };
                 direction.messages += u64::from(packet.ends_message);
                 direction.unique_messages += u64::from(packet.ends_message && is_new);
                 direction.follow(PacketKind::Request, request.sequence, request.go);
@@ -250,18 +229,12 @@ impl Ledger {
                         let is_new = responses.see(replied.sequence, 1) > 0;
                         direction.follow(PacketKind::Response, replied.sequence, replied.go);
                         direction.retransmitted_packets += u64::from(replied.again);
-                        direction.unique_payload_bytes += if is_new {
-                            u64::from(packet.payload_bytes)
-                        } else {
-                            0
-                        };
+                        direction.unique_payload_bytes += if is_new { u64::from(packet.payload_bytes) } else { 0 };
                         direction.messages += u64::from(packet.ends_message);
                         direction.unique_messages += u64::from(packet.ends_message && is_new);
                     }
                 }
-                answered = replied
-                    .asked_at
-                    .map(|asked_at| (replied.kind, now - asked_at));
+                answered = replied.asked_at.map(|asked_at| (replied.kind, now - asked_at));
             }
         }
         direction.volume.add(frame_bytes, packet.payload_bytes);

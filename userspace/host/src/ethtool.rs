@@ -229,9 +229,7 @@ impl Interface {
         let pairs = names.chunks_exact(STRING_BYTES).zip(values.chunks_exact(8));
         Ok(pairs
             .map(|(name, value)| {
-                let value = value
-                    .first_chunk()
-                    .map_or(0, |value| u64::from_ne_bytes(*value));
+                let value = value.first_chunk().map_or(0, |value| u64::from_ne_bytes(*value));
                 (text(name), value)
             })
             .collect())

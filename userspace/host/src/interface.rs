@@ -56,10 +56,7 @@ impl Interface {
     /// The kernel refuses.
     pub fn all() -> io::Result<Vec<Self>> {
         let all = listing::list()?.into_iter();
-        let mut all: Vec<Self> = all
-            .filter(|listed| !listed.is_loopback())
-            .map(Self::from)
-            .collect();
+        let mut all: Vec<Self> = all.filter(|listed| !listed.is_loopback()).map(Self::from).collect();
         all.sort_by_key(|interface| interface.index);
         Ok(all)
     }
@@ -177,7 +174,6 @@ fn default_route(name: &str) -> bool {
     });
     // Destination, its prefix length, ..., the interface last.
     v4 || read("/proc/self/net/ipv6_route").lines().any(|line| {
-        line.starts_with("00000000000000000000000000000000 00 ")
-            && line.split_whitespace().last() == Some(name)
+        line.starts_with("00000000000000000000000000000000 00 ") && line.split_whitespace().last() == Some(name)
     })
 }

@@ -133,9 +133,7 @@ unsafe fn read(address: *const libc::sockaddr) -> Option<Address> {
         libc::AF_INET6 => {
             // SAFETY: as above.
             let address = unsafe { address.cast::<libc::sockaddr_in6>().read_unaligned() };
-            Some(Address::Ip(
-                Ipv6Addr::from(address.sin6_addr.s6_addr).into(),
-            ))
+            Some(Address::Ip(Ipv6Addr::from(address.sin6_addr.s6_addr).into()))
         }
         _ => None,
     }

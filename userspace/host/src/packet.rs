@@ -91,14 +91,7 @@ impl Socket {
     /// The kernel or the interface refuses: it is down, or its queue is full.
     pub fn send(&self, frame: &[u8], flags: libc::c_int) -> io::Result<()> {
         // SAFETY: the kernel reads no more than the length passed.
-        let sent = unsafe {
-            libc::send(
-                self.fd.as_raw_fd(),
-                frame.as_ptr().cast(),
-                frame.len(),
-                flags,
-            )
-        };
+        let sent = unsafe { libc::send(self.fd.as_raw_fd(), frame.as_ptr().cast(), frame.len(), flags) };
         if sent >= 0 {
             Ok(())
         } else {
@@ -148,12 +141,7 @@ pub fn attach_filter(socket: impl AsFd, filter: &[libc::sock_filter]) -> io::Res
 ///
 /// # Errors
 /// The kernel refuses.
-pub fn set_option<T: ?Sized>(
-    socket: impl AsFd,
-    level: libc::c_int,
-    name: libc::c_int,
-    value: &T,
-) -> io::Result<()> {
+pub fn set_option<T: ?Sized>(socket: impl AsFd, level: libc::c_int, name: libc::c_int, value: &T) -> io::Result<()> {
     // SAFETY: the kernel reads no more than the size passed.
     let set = unsafe {
         libc::setsockopt(

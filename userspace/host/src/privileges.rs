@@ -87,7 +87,6 @@ pub fn without<R>(capability: Capability, work: impl FnOnce() -> R) -> io::Resul
 #[must_use]
 pub fn grant(needed: &[Capability]) -> String {
     let names: Vec<&str> = needed.iter().map(|capability| capability.name).collect();
-    let program = std::env::current_exe()
-        .map_or_else(|_| "rocescope".into(), |path| path.display().to_string());
+    let program = std::env::current_exe().map_or_else(|_| "rocescope".into(), |path| path.display().to_string());
     format!("sudo setcap {}=ep {program}", names.join(","))
 }

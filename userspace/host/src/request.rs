@@ -27,11 +27,7 @@ pub(crate) fn mtu(name: &str) -> io::Result<u32> {
 ///
 /// # Safety
 /// `answer` has the type that `call` expects.
-pub(crate) unsafe fn exchange<T: ?Sized>(
-    name: &str,
-    call: libc::c_ulong,
-    answer: &mut T,
-) -> io::Result<()> {
+pub(crate) unsafe fn exchange<T: ?Sized>(name: &str, call: libc::c_ulong, answer: &mut T) -> io::Result<()> {
     let mut request = named(name);
     request.ifr_ifru.ifru_data = std::ptr::from_mut(answer).cast();
     // SAFETY: the caller guarantees the type of the answer, which outlives the call.

@@ -101,23 +101,14 @@ impl Rule {
             "same",
             "the common value of all rows; otherwise null, empty text, or the first",
         ),
-        (
-            "span",
-            "from the start of the first row to the end of the last",
-        ),
+        ("span", "from the start of the first row to the end of the last"),
         ("a / (b + c)", "recomputed from the merged columns"),
-        (
-            "a per second",
-            "recomputed from the merged column and `window_ns`",
-        ),
+        ("a per second", "recomputed from the merged column and `window_ns`"),
         (
             "sketch",
             "`rocescope merge` merges the sketches of `windows`; other merges omit them",
         ),
-        (
-            "none",
-            "undefined for several rows: null, 0, false or empty",
-        ),
+        ("none", "undefined for several rows: null, 0, false or empty"),
     ];
 
     /// Whether the merged cell is the sum of the cells.
@@ -159,11 +150,7 @@ impl Serialize for Rule {
 
 /// Writes a column, or the sum of several in parentheses.
 fn columns(f: &mut fmt::Formatter<'_>, names: &[&str]) -> fmt::Result {
-    let (open, close) = if names.len() > 1 {
-        ("(", ")")
-    } else {
-        ("", "")
-    };
+    let (open, close) = if names.len() > 1 { ("(", ")") } else { ("", "") };
     f.write_str(open)?;
     for (at, name) in names.iter().enumerate() {
         let plus = if at > 0 { " + " } else { "" };
@@ -217,9 +204,7 @@ mod tests {
 
     fn both(table: &'static Table, over: Over) -> Vec<(&'static Column, Rule)> {
         let columns = table.columns.iter();
-        columns
-            .map(|column| (column, column.aggregate.over(over)))
-            .collect()
+        columns.map(|column| (column, column.aggregate.over(over))).collect()
     }
 
     /// A column added in the manner of its neighbours has the rule that its unit suggests.

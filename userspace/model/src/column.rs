@@ -24,9 +24,7 @@ impl Table {
     /// Returns the position of the column that determines the partition of a row: the first of type [`Type::Time`].
     #[must_use]
     pub fn partition_column(&self) -> Option<usize> {
-        self.columns
-            .iter()
-            .position(|column| column.kind == Type::Time)
+        self.columns.iter().position(|column| column.kind == Type::Time)
     }
 }
 

@@ -33,10 +33,7 @@ pub const COUNT_MIN_CONSERVATIVE: &str = "rocescope.count_min.conservative";
 pub const KEYS: &[(&str, &str)] = &[
     (FORMAT, "Version of this format, an integer."),
     (TABLE, "Name of the table."),
-    (
-        OBSERVER,
-        "Name of the observer, as in the column `observer`.",
-    ),
+    (OBSERVER, "Name of the observer, as in the column `observer`."),
     (
         SOURCE,
         "Source of the frames: interface, file name, `-` for standard input, or the merged datasets.",
@@ -57,10 +54,7 @@ pub const KEYS: &[(&str, &str)] = &[
     (FLOW_HASH_SEED, "Seed of `flow_hash`, an integer."),
     (LINEAR_COUNTING_BITS, "Bits of the Linear Counting bitmap."),
     (COUNT_MIN_DEPTH, "Rows of the Count-Min sketches."),
-    (
-        COUNT_MIN_WIDTH,
-        "Counters in a row of the Count-Min sketches.",
-    ),
+    (COUNT_MIN_WIDTH, "Counters in a row of the Count-Min sketches."),
     (
         COUNT_MIN_CONSERVATIVE,
         "`true` if the sketches use conservative update: an update raises only the smallest counters of its key.",

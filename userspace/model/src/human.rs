@@ -17,10 +17,7 @@ use alloc::string::{String, ToString};
 /// ```
 #[must_use]
 pub fn readable(value: &Value<'_>, unit: Unit) -> String {
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "three digits are shown, a float has fifteen"
-    )]
+    #[expect(clippy::cast_precision_loss, reason = "three digits are shown, a float has fifteen")]
     let number = match value {
         Value::I64(number) => *number as f64,
         Value::F64(number) if number.is_finite() => *number,
@@ -31,11 +28,7 @@ pub fn readable(value: &Value<'_>, unit: Unit) -> String {
         Unit::Ratio => format!("{:.1} %", number * 100.0),
         Unit::Bytes => scaled(number, 1024.0, &["B", "KiB", "MiB", "GiB", "TiB", "PiB"]),
         Unit::Nanoseconds => scaled(number, 1000.0, &["ns", "µs", "ms", "s"]),
-        Unit::BitsPerSecond => scaled(
-            number,
-            1000.0,
-            &["bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s"],
-        ),
+        Unit::BitsPerSecond => scaled(number, 1000.0, &["bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s"]),
         Unit::PacketsPerSecond => scaled(number, 1000.0, &["pps", "kpps", "Mpps", "Gpps"]),
         Unit::Packets | Unit::Frames | Unit::Messages | Unit::Flows | Unit::Events => {
             scaled(number, 1000.0, &["", "k", "M", "G", "T"])
@@ -182,10 +175,7 @@ mod tests {
             .collect();
         let shown = |row| readable(&rows.value(row, value), unit(&rows, row, value));
         let shown: Vec<String> = (0..rows.len()).map(shown).collect();
-        assert_eq!(
-            shown,
-            ["7.31 Mbit/s", "7.31 ms", "7.31 Mpps", "7314000.000"]
-        );
+        assert_eq!(shown, ["7.31 Mbit/s", "7.31 ms", "7.31 Mpps", "7314000.000"]);
     }
 
     #[test]
@@ -205,14 +195,8 @@ mod tests {
     #[test]
     fn floats() {
         assert_eq!(readable(&Value::F64(0.031), Unit::Ratio), "3.1 %");
-        assert_eq!(
-            readable(&Value::F64(f64::INFINITY), Unit::BitsPerSecond),
-            "inf"
-        );
-        assert_eq!(
-            readable(&Value::F64(812.5), Unit::PacketsPerSecond),
-            "812 pps"
-        );
+        assert_eq!(readable(&Value::F64(f64::INFINITY), Unit::BitsPerSecond), "inf");
+        assert_eq!(readable(&Value::F64(812.5), Unit::PacketsPerSecond), "812 pps");
         assert_eq!(plain(&Value::F64(2.0 / 3.0)), "0.667");
         assert_eq!(plain(&Value::Null), "-");
     }

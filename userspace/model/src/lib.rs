@@ -51,9 +51,8 @@ pub use cell::Cell;
 pub use column::{Column, Table, Type, Unit};
 pub use row::{Cells, Mismatch, Row};
 pub use tables::{
-    CAPTURE_TABLES, ConnectionRow, DERIVED_TABLES, DIAGNOSIS_TABLES, EventRow, FlowRow, LinkRow,
-    MeshRows, OpcodeRow, PROBE_TABLES, PairRow, PathRow, ProbeRow, SlaRow, TABLES, VerdictRow,
-    WindowRow, WindowRows,
+    CAPTURE_TABLES, ConnectionRow, DERIVED_TABLES, DIAGNOSIS_TABLES, EventRow, FlowRow, LinkRow, MeshRows, OpcodeRow,
+    PROBE_TABLES, PairRow, PathRow, ProbeRow, SlaRow, TABLES, VerdictRow, WindowRow, WindowRows,
 };
 pub use text::Text;
 pub use time::Time;

@@ -48,10 +48,7 @@ fn write_page(page: &mut String) -> core::fmt::Result {
 
 fn write_table(page: &mut String, table: &Table) -> core::fmt::Result {
     writeln!(page, "\n## `{}`\n\n{}\n", table.name, table.help)?;
-    writeln!(
-        page,
-        "| column | type | unit | null | aggregation | meaning |"
-    )?;
+    writeln!(page, "| column | type | unit | null | aggregation | meaning |")?;
     writeln!(page, "|---|---|---|---|---|---|")?;
     for column in table.columns {
         let Column {
@@ -63,10 +60,7 @@ fn write_table(page: &mut String, table: &Table) -> core::fmt::Result {
         } = column;
         let null = if column.nullable { "yes" } else { "" };
         let (kind, unit) = (kind.name(), column.unit.name());
-        writeln!(
-            page,
-            "| `{name}` | {kind} | {unit} | {null} | {aggregate} | {help} |"
-        )?;
+        writeln!(page, "| `{name}` | {kind} | {unit} | {null} | {aggregate} | {help} |")?;
     }
     Ok(())
 }

@@ -30,8 +30,7 @@ fn distance(a: &str, b: &str) -> usize {
             let mut fewest = (cell(&above, j) + usize::from(x != y))
                 .min(cell(&above, j + 1) + 1)
                 .min(cell(&row, j) + 1);
-            let pair =
-                |of: &[char], at: usize| at.checked_sub(1).and_then(|at| of.get(at).copied());
+            let pair = |of: &[char], at: usize| at.checked_sub(1).and_then(|at| of.get(at).copied());
             if pair(&a, i) == Some(*y) && pair(&b, j) == Some(*x) {
                 fewest = fewest.min(cell(&before, j.saturating_sub(1)) + 1);
             }

@@ -32,9 +32,7 @@ pub fn table(cells: &dyn Cells, options: Options<'_>) -> String {
     let table = cells.table();
     let chosen: Vec<usize> = match options.columns {
         Some(names) => names.iter().filter_map(|n| table.position(n)).collect(),
-        None => (0..table.columns.len())
-            .filter(|&i| table.columns[i].shown)
-            .collect(),
+        None => (0..table.columns.len()).filter(|&i| table.columns[i].shown).collect(),
     };
     let columns: Vec<&Column> = chosen.iter().map(|&i| &table.columns[i]).collect();
     let mut lines: Vec<Vec<String>> = Vec::with_capacity(cells.rows() + 1);
@@ -80,9 +78,7 @@ pub(crate) fn align(lines: &[Vec<String>], right: &[bool]) -> String {
 /// Returns the title, with the unit if neither the cells nor the title contain it.
 fn heading(column: &Column, human: bool) -> String {
     let unit = match column.unit {
-        Unit::Nanoseconds | Unit::BitsPerSecond | Unit::PacketsPerSecond if !human => {
-            column.unit.name()
-        }
+        Unit::Nanoseconds | Unit::BitsPerSecond | Unit::PacketsPerSecond if !human => column.unit.name(),
         _ => return column.title.to_string(),
     };
     format!("{} [{unit}]", column.title)

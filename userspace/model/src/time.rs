@@ -124,11 +124,7 @@ const fn date(days: i64) -> (i64, i64, i64) {
     let of_year = of_era - (365 * year + year / 4 - year / 100);
     let shifted = (5 * of_year + 2) / 153; // 0 is March
     let day = of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 {
-        shifted + 3
-    } else {
-        shifted - 9
-    };
+    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
     let january_or_february = if month <= 2 { 1 } else { 0 };
     (year + era * 400 + january_or_february, month, day)
 }
@@ -177,9 +173,6 @@ mod tests {
         let time = Time(1_700_000_000_987_654_321);
         assert_eq!(format!("{time:.0}"), "2023-11-14T22:13:20Z");
         assert_eq!(format!("{time:.3}"), "2023-11-14T22:13:20.987Z");
-        assert_eq!(
-            format!("{:.3}", Time(5_000_000)),
-            "1970-01-01T00:00:00.005Z"
-        );
+        assert_eq!(format!("{:.3}", Time(5_000_000)), "1970-01-01T00:00:00.005Z");
     }
 }

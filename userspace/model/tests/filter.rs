@@ -101,10 +101,7 @@ fn errors_show_their_position() {
             "hots 10.0.0.1",
             "unknown column `hots`; did you mean `host`?\n  hots 10.0.0.1\n  ^^^^",
         ),
-        (
-            "qp = 17",
-            "no operator after `qp`: write `qp VALUE`\n  qp = 17\n     ^",
-        ),
+        ("qp = 17", "no operator after `qp`: write `qp VALUE`\n  qp = 17\n     ^"),
         (
             "qp many",
             "invalid number `many` for `qp`: expected a number such as 17, 10k or 1M\n  qp many\n     ^^^^",
@@ -113,10 +110,7 @@ fn errors_show_their_position() {
             "qp 17 and (host 10.0.0.1",
             "unclosed parenthesis\n  qp 17 and (host 10.0.0.1\n            ^",
         ),
-        (
-            "qp 17)",
-            "unmatched closing parenthesis\n  qp 17)\n       ^",
-        ),
+        ("qp 17)", "unmatched closing parenthesis\n  qp 17)\n       ^"),
         (
             "qp 17 qp 18",
             "expected `and` or `or` before this\n  qp 17 qp 18\n        ^^",
@@ -155,12 +149,7 @@ fn errors_show_their_position() {
         assert_eq!(error.to_string(), expected, "{filter}");
     }
     let deep = "(".repeat(100_000);
-    assert!(
-        deep.parse::<Filter>()
-            .unwrap_err()
-            .message
-            .contains("deeply")
-    );
+    assert!(deep.parse::<Filter>().unwrap_err().message.contains("deeply"));
 }
 
 /// A value that no packet can have is an error with its position.
@@ -242,12 +231,7 @@ fn columns_with_one_name_have_one_type() {
         for column in table.columns {
             for other in TABLES.iter().flat_map(|table| table.columns) {
                 if other.name == column.name {
-                    assert_eq!(
-                        (other.kind, other.unit),
-                        (column.kind, column.unit),
-                        "{}",
-                        column.name
-                    );
+                    assert_eq!((other.kind, other.unit), (column.kind, column.unit), "{}", column.name);
                 }
             }
         }

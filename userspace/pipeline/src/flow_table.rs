@@ -109,18 +109,8 @@ impl FlowTable {
 
     /// Adds counts to a flow; `false` if the flow is new and the table full.
     #[inline]
-    pub fn add(
-        &mut self,
-        hash: FlowHash,
-        key: &FlowKey,
-        opcode: Opcode,
-        counts: &FlowCounts,
-    ) -> bool {
-        let Self {
-            index,
-            flows,
-            bound,
-        } = self;
+    pub fn add(&mut self, hash: FlowHash, key: &FlowKey, opcode: Opcode, counts: &FlowCounts) -> bool {
+        let Self { index, flows, bound } = self;
         let found = index.find(tag(hash), |at| {
             flows.get(at as usize).is_some_and(|flow| flow.key == *key)
         });

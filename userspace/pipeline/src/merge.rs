@@ -65,11 +65,7 @@ pub fn merge_window(parts: &[Part], target: &Target) -> Result<WindowRows, Merge
     Ok(rows)
 }
 
-fn window(
-    parts: &[Part],
-    seen: &[Sketches],
-    merged: &Merged,
-) -> Result<Option<WindowRow>, MergeError> {
+fn window(parts: &[Part], seen: &[Sketches], merged: &Merged) -> Result<Option<WindowRow>, MergeError> {
     let mut rows = parts.iter().flat_map(|part| &part.windows);
     let Some(mut row) = rows.next().map(Row::without_sketches) else {
         return Ok(None);
@@ -118,10 +114,7 @@ fn hyper_log_log(parts: &[Part], seen: &[Sketches], merged: &Merged) -> Option<H
     let mut all = HyperLogLog::new();
     for ((part, seen), complete) in parts.iter().zip(seen).zip(&merged.complete_parts) {
         match &seen.hll {
-            _ if *complete => part
-                .flows
-                .iter()
-                .for_each(|row| all.add(hash(row.flow_hash))),
+            _ if *complete => part.flows.iter().for_each(|row| all.add(hash(row.flow_hash))),
             Some(hll) => all.merge(hll),
             None => return None,
         }

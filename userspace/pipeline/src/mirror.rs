@@ -21,9 +21,7 @@ impl Mirror {
     pub(crate) const fn since(self, before: Self) -> Self {
         Self {
             lost_packets: self.lost_packets.saturating_sub(before.lost_packets),
-            duplicate_packets: self
-                .duplicate_packets
-                .saturating_sub(before.duplicate_packets),
+            duplicate_packets: self.duplicate_packets.saturating_sub(before.duplicate_packets),
         }
     }
 }

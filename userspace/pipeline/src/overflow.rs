@@ -39,12 +39,7 @@ impl Sketches {
     /// # Errors
     /// [`ShapeError`] if the constants of this module are invalid.
     pub fn new() -> Result<Self, ShapeError> {
-        let packets = CountMin::new(
-            COUNT_MIN_DEPTH,
-            COUNT_MIN_WIDTH,
-            COUNT_MIN_SEED,
-            Update::Plain,
-        )?;
+        let packets = CountMin::new(COUNT_MIN_DEPTH, COUNT_MIN_WIDTH, COUNT_MIN_SEED, Update::Plain)?;
         Ok(Self {
             flows: LinearCounting::default(),
             frame_bytes: packets.clone(),
@@ -211,10 +206,7 @@ impl Overflow {
     pub fn bounds(&self, hash: FlowHash) -> (FlowCounts, u64, u64) {
         let weights = self.heavy.bounds(hash);
         let [frame_bytes, packets, ..] = weights;
-        let errors = (
-            packets.upper - packets.lower,
-            frame_bytes.upper - frame_bytes.lower,
-        );
+        let errors = (packets.upper - packets.lower, frame_bytes.upper - frame_bytes.lower);
         (self.counts(weights), errors.0, errors.1)
     }
 

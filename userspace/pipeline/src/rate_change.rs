@@ -51,8 +51,7 @@ impl RateChanges {
     ) {
         let flows = flows.take(FOLLOWED);
         for bounded in flows.clone() {
-            self.keys
-                .insert(bounded.flow.hash(), (bounded.flow.key, number));
+            self.keys.insert(bounded.flow.hash(), (bounded.flow.key, number));
         }
         let rates = flows.map(|bounded| {
             let bytes = bounded.flow.counts.frame_bytes - bounded.error_frame_bytes / 2;
@@ -65,8 +64,7 @@ impl RateChanges {
             }
         });
         if self.keys.len() > 2 * FOLLOWED {
-            self.keys
-                .retain(|_, (_, seen)| *seen + FORGET_AFTER + 2 > number);
+            self.keys.retain(|_, (_, seen)| *seen + FORGET_AFTER + 2 > number);
         }
     }
 

@@ -9,9 +9,7 @@ use crate::settings::Settings;
 use crate::window::{FlowEvent, Window};
 use alloc::format;
 use alloc::vec::Vec;
-use rocescope_model::{
-    EventRow, FlowRow, OpcodeRow, Text, Time, Unit, Value, WindowRow, WindowRows, human,
-};
+use rocescope_model::{EventRow, FlowRow, OpcodeRow, Text, Time, Unit, Value, WindowRow, WindowRows, human};
 use rocescope_record::OpcodeTotals;
 use rocescope_sketches::HyperLogLog;
 use rocescope_sketches::jitter::ChangeKind;
@@ -65,13 +63,10 @@ impl Closing<'_> {
         rows.windows.push(self.window_row());
         rows.opcodes.extend(self.opcode_rows());
         let top = self.top.iter().take(self.settings.flow_rows);
-        let flows = top
-            .zip(1..)
-            .map(|(bounded, rank)| self.flow_row(bounded, rank));
+        let flows = top.zip(1..).map(|(bounded, rank)| self.flow_row(bounded, rank));
         rows.flows.extend(flows);
         let events = self.window.flow_events.iter();
-        let events =
-            events.map(|((key, syndrome), event)| self.flow_event_row(key, *syndrome, event));
+        let events = events.map(|((key, syndrome), event)| self.flow_event_row(key, *syndrome, event));
         let changes = self.changes.iter();
         let changes = changes.map(|change| change_row(self.settings, change));
         let mut events: Vec<EventRow> = events.chain(changes).collect();
@@ -123,29 +118,21 @@ impl Closing<'_> {
             nak_packets: totals.naks(),
             rnr_nak_packets: totals.rnr_naks(),
             icrc_bad_packets: self.settings.verify_icrc.then_some(totals.icrc_bad),
-            icrc_unverifiable_packets: self
-                .settings
-                .verify_icrc
-                .then_some(totals.icrc_unverifiable),
+            icrc_unverifiable_packets: self.settings.verify_icrc.then_some(totals.icrc_unverifiable),
             unknown_opcode_packets: unknown_opcode_packets(&totals.opcodes),
             lost_packets: frames.lost_packets,
             late_packets: totals.late_packets,
             mirror_lost_packets: self.mirror.map(|mirror| mirror.lost_packets),
-            mirror_loss_ratio: self
-                .mirror
-                .and_then(|mirror| mirror.loss_ratio(all.packets)),
+            mirror_loss_ratio: self.mirror.and_then(|mirror| mirror.loss_ratio(all.packets)),
             mirrored_twice_packets: self.mirror.map(|mirror| mirror.duplicate_packets),
-            mirror_gap_frames: (frames.mirrored_frames + frames.mirror_lost > 0)
-                .then_some(frames.mirror_lost),
+            mirror_gap_frames: (frames.mirrored_frames + frames.mirror_lost > 0).then_some(frames.mirror_lost),
             boundary_slack_ns: 0,
             jitter_events: self
                 .changes
                 .iter()
                 .filter(|change| change.event.kind == ChangeKind::Jitter)
                 .count() as u64,
-            hll_flows: hll
-                .filter(|_| self.settings.sketches)
-                .map(|hll| hll.to_datasketches()),
+            hll_flows: hll.filter(|_| self.settings.sketches).map(|hll| hll.to_datasketches()),
             linear_counting: sketches.map(|all| all.flows.row_bytes().flatten().collect()),
             count_min_packets: sketches.map(|all| all.packets.to_spark()),
             count_min_bytes: sketches.map(|all| all.frame_bytes.to_spark()),
@@ -190,11 +177,9 @@ impl Closing<'_> {
         let (key, counts) = (&flow.key, &flow.counts);
         // For datagrams and flows that are not tracked, retransmissions are unknown.
         let transport = flow.opcode.transport();
-        let is_tracked = self.settings.connections.is_some()
-            && matches!(transport, Transport::Rc | Transport::Uc | Transport::Xrc);
-        let impairment = is_tracked
-            .then(|| self.window.impaired_flows.of(key))
-            .flatten();
+        let is_tracked =
+            self.settings.connections.is_some() && matches!(transport, Transport::Rc | Transport::Uc | Transport::Xrc);
+        let impairment = is_tracked.then(|| self.window.impaired_flows.of(key)).flatten();
         FlowRow {
             observer: self.settings.observer.clone(),
             window_start: self.start(),

@@ -45,11 +45,7 @@ impl Summary {
                 let top = top.map(Bounded::exact).collect();
                 (total.flows.flows().len() as u64, 0.0, top)
             }
-            Some(_) => (
-                estimate.rounded(),
-                estimate.standard_error,
-                bounded_top(total, top),
-            ),
+            Some(_) => (estimate.rounded(), estimate.standard_error, bounded_top(total, top)),
         };
         Self {
             totals: total.totals.clone(),
@@ -87,9 +83,7 @@ fn bounded_top(total: &Total, count: usize) -> Vec<TopFlow> {
     top.sort_by(|a, b| {
         // By the middle of the bounds: a wide bound must not displace a certain count.
         let middle = |flow: &TopFlow| flow.flow.counts.frame_bytes - flow.error_frame_bytes / 2;
-        middle(b)
-            .cmp(&middle(a))
-            .then_with(|| a.flow.key.cmp(&b.flow.key))
+        middle(b).cmp(&middle(a)).then_with(|| a.flow.key.cmp(&b.flow.key))
     });
     top.truncate(count);
     top

@@ -35,20 +35,9 @@ impl Total {
     }
 
     /// Adds a finished window.
-    pub(crate) fn add(
-        &mut self,
-        window: &Window,
-        start_ns: u64,
-        settings: &Settings,
-        empty: &Sketches,
-    ) {
+    pub(crate) fn add(&mut self, window: &Window, start_ns: u64, settings: &Settings, empty: &Sketches) {
         self.totals.add(&window.totals);
-        for Flow {
-            key,
-            counts,
-            opcode,
-        } in window.flows.flows()
-        {
+        for Flow { key, counts, opcode } in window.flows.flows() {
             let hash = flow_hash(key);
             self.flow_bitmap.add(hash);
             if !self.flows.add(hash, key, *opcode, counts) {

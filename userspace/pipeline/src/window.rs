@@ -128,8 +128,7 @@ impl Totals {
         self.filtered_packets += other.filtered_packets;
         self.icrc_bad += other.icrc_bad;
         self.icrc_unverifiable += other.icrc_unverifiable;
-        self.frames
-            .add_between(&FrameCounts::default(), &other.frames);
+        self.frames.add_between(&FrameCounts::default(), &other.frames);
     }
 
     fn clear(&mut self) {
@@ -147,12 +146,10 @@ impl Totals {
     /// Sum over all opcodes.
     #[must_use]
     pub fn all(&self) -> OpcodeTotals {
-        self.opcodes
-            .iter()
-            .fold(OpcodeTotals::default(), |mut sum, totals| {
-                sum.add(*totals);
-                sum
-            })
+        self.opcodes.iter().fold(OpcodeTotals::default(), |mut sum, totals| {
+            sum.add(*totals);
+            sum
+        })
     }
 
     /// ACKNOWLEDGE packets that are neither positive nor RNR.

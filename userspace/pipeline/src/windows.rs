@@ -58,8 +58,7 @@ impl Sink for Pipeline {
                     connections.control_packet(ControlPacket::Mad(&anonymizer.mad(mad)));
                 }
                 (Some(anonymizer), ControlPacket::Handshake(handshake)) => {
-                    connections
-                        .control_packet(ControlPacket::Handshake(&anonymizer.handshake(handshake)));
+                    connections.control_packet(ControlPacket::Handshake(&anonymizer.handshake(handshake)));
                 }
                 (None, event) => connections.control_packet(event),
             }
@@ -217,8 +216,7 @@ impl Pipeline {
             .pop_front_if(|(start, _)| start.saturating_add(self.settings.window_ns) <= floor_ns)
         {
             let mirror = self.mirror();
-            self.closed
-                .close(start_ns, &mut window, &self.settings, mirror);
+            self.closed.close(start_ns, &mut window, &self.settings, mirror);
             self.spare = Some(window);
             each(&mut self.closed.rows)?;
         }
@@ -235,9 +233,7 @@ impl Pipeline {
             let at = self.window_at(impaired.time_ns);
             if let Some((_, window)) = self.open.get_mut(at) {
                 let max = self.settings.exact_flows;
-                window
-                    .impaired_flows
-                    .add(&impaired.flow, impaired.impairment, max);
+                window.impaired_flows.add(&impaired.flow, impaired.impairment, max);
             }
         }
         if let Some(connections) = &mut self.connections {
@@ -332,10 +328,7 @@ impl Pipeline {
             }
         }
         let Self {
-            open,
-            settings,
-            closed,
-            ..
+            open, settings, closed, ..
         } = self;
         // Most runs belong to the youngest window.
         if let Some((start, window)) = open.back_mut()
@@ -351,10 +344,7 @@ impl Pipeline {
         let late = run.first_ns < self.floor_ns;
         let at = self.window_at(run.first_ns);
         let Self {
-            open,
-            settings,
-            closed,
-            ..
+            open, settings, closed, ..
         } = self;
         if let Some((_, window)) = open.get_mut(at) {
             window.add(run, settings, &closed.empty);
@@ -391,10 +381,7 @@ impl Pipeline {
         match self.open.binary_search_by_key(&start, |(start, _)| *start) {
             Ok(at) => at,
             Err(at) => {
-                let window = self
-                    .spare
-                    .take()
-                    .unwrap_or_else(|| Window::new(&self.settings));
+                let window = self.spare.take().unwrap_or_else(|| Window::new(&self.settings));
                 self.open.insert(at, (start, window));
                 at
             }

@@ -2,9 +2,7 @@
 //! crate states, and a full state does not grow.
 
 use rocescope_pipeline::Settings;
-use rocescope_pipeline::connections::{
-    ConnectionSettings, Connections, DIRECTION_BYTES, MAX_HEAP_BYTES,
-};
+use rocescope_pipeline::connections::{ConnectionSettings, Connections, DIRECTION_BYTES, MAX_HEAP_BYTES};
 use rocescope_record::RunRecord;
 use rocescope_wire::{FlowKey, Opcode};
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -190,9 +188,7 @@ fn the_cap_holds_and_the_longest_silent_are_evicted() {
     let (mut rows, mut events) = (Vec::new(), Vec::new());
     bench.connections.finish();
     while bench.connections.rows(true, &mut rows, &mut events) {}
-    let busy = rows
-        .iter()
-        .filter(|row| row.dst_qpn.is_some_and(|qpn| qpn < 100));
+    let busy = rows.iter().filter(|row| row.dst_qpn.is_some_and(|qpn| qpn < 100));
     let messages: Vec<u64> = busy.map(|row| row.messages).collect();
     assert_eq!(messages, vec![200; 100]);
 }

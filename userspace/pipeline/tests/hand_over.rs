@@ -1,9 +1,6 @@
 //! With more flows in a window than its bitmap can distinguish, a HyperLogLog counts them.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "a test that cannot set itself up has failed"
-)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
 use bytemuck::Zeroable;
 use core::ops::Range;

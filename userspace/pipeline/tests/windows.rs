@@ -104,16 +104,9 @@ fn a_run_counts_in_the_window_of_its_first_packet() {
         &[sends(1, 0, 1), sends(1, SECOND - 1, 2), sends(1, SECOND, 4)],
     );
     assert_eq!(starts(&rows), [0, 1]);
-    let packets: Vec<_> = rows
-        .windows
-        .iter()
-        .map(|row| (row.frames, row.roce_packets))
-        .collect();
+    let packets: Vec<_> = rows.windows.iter().map(|row| (row.frames, row.roce_packets)).collect();
     assert_eq!(packets, [(3, 3), (4, 4)]);
-    assert_eq!(
-        (summary.windows, summary.flows, summary.exact),
-        (2, 1, true)
-    );
+    assert_eq!((summary.windows, summary.flows, summary.exact), (2, 1, true));
 }
 
 #[test]
@@ -133,11 +126,7 @@ fn a_run_within_the_lateness_bound_finds_its_window_and_a_later_one_is_late() {
     assert_eq!(rows.windows[0].roce_packets, 2);
     assert_eq!(summary.totals.late_packets, 0);
 
-    let late = [
-        sends(1, 0, 1),
-        sends(1, 5 * SECOND, 1),
-        sends(1, SECOND / 2, 3),
-    ];
+    let late = [sends(1, 0, 1), sends(1, 5 * SECOND, 1), sends(1, SECOND / 2, 3)];
     let (rows, summary) = play(settings(), &late);
     assert_eq!(summary.totals.late_packets, 3);
     assert_eq!(summary.totals.all().packets, 5);
@@ -172,10 +161,7 @@ fn naks_and_cnps_become_one_event_per_flow_and_window() {
         .iter()
         .map(|row| (row.kind.as_str(), row.time_ns, row.count))
         .collect();
-    assert_eq!(
-        events,
-        [("nak", 10, 2), ("cnp_burst", 30, 1), ("rnr_nak", 40, 1)]
-    );
+    assert_eq!(events, [("nak", 10, 2), ("cnp_burst", 30, 1), ("rnr_nak", 40, 1)]);
     assert_eq!(rows.events[2].value, Some(1_280_000.0));
     assert_eq!((summary.totals.naks(), summary.totals.rnr_naks()), (2, 1));
     assert_eq!(rows.windows[0].cnp_packets, 1);
@@ -205,8 +191,7 @@ fn an_elephant_that_changes_is_one_event() {
             .map(|row| (row.kind.to_string(), row.time_ns / SECOND as i64))
             .collect()
     };
-    let expected =
-        [("elephant", 0), ("jitter", 2), ("jitter", 5)].map(|(kind, at)| (kind.to_owned(), at));
+    let expected = [("elephant", 0), ("jitter", 2), ("jitter", 5)].map(|(kind, at)| (kind.to_owned(), at));
     assert_eq!(kinds(&rows.events), expected);
 }
 
@@ -219,9 +204,7 @@ fn beyond_the_bound_totals_stay_exact_and_flows_are_bounded() {
         ..settings()
     };
     // The heavy flows come last, when the table is full.
-    let mut runs: Vec<RunRecord> = (0..2_000)
-        .map(|flow| sends(flow, u64::from(flow), 1))
-        .collect();
+    let mut runs: Vec<RunRecord> = (0..2_000).map(|flow| sends(flow, u64::from(flow), 1)).collect();
     runs.extend((0..10).map(|flow| sends(10_000 + flow, 5_000, 1_000 + flow as u16)));
     let (rows, summary) = play(settings, &runs);
     assert!(!summary.exact && !rows.windows[0].flows_exact);

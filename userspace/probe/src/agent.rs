@@ -10,9 +10,7 @@ use crate::payload::Payload;
 use crate::session::{Arrival, InFlight, Matched, Session};
 use crate::throttle::Throttle;
 use crate::tracer::{Finished, Limits, Reply, Started, Tracer, Tuple};
-use crate::types::{
-    Clock, DatagramKind, Event, Nanos, Nic, NicIndex, Outgoing, Presence, Refusal, Sequence,
-};
+use crate::types::{Clock, DatagramKind, Event, Nanos, Nic, NicIndex, Outgoing, Presence, Refusal, Sequence};
 use fastrand::Rng;
 use rocescope_model::{PathRow, ProbeRow, Text, Time};
 use std::collections::VecDeque;
@@ -117,8 +115,7 @@ impl Agent {
         let probing = if count < 2 { 0 } else { count };
         let sessions: Vec<Session> = (0..probing).map(session).collect();
         let limits = Limits {
-            interval: (settings.traces_per_second > 0.0)
-                .then(|| Nanos((1e9 / settings.traces_per_second) as i64)),
+            interval: (settings.traces_per_second > 0.0).then(|| Nanos((1e9 / settings.traces_per_second) as i64)),
             answers_per_second: settings.answers_per_second,
             ttl_max: settings.ttl_max,
             timeout: settings.timeout,
@@ -401,11 +398,7 @@ impl Agent {
     /// Finishes probes that timed out and traces that ended.
     pub fn expire(&mut self, now: Nanos) {
         for nic in 0..self.sessions.len() {
-            while let Some(probe) = self
-                .sessions
-                .get_mut(nic)
-                .and_then(|session| session.expired(now))
-            {
+            while let Some(probe) = self.sessions.get_mut(nic).and_then(|session| session.expired(now)) {
                 let src = NicIndex(nic as u16);
                 if probe.arrival.is_some() {
                     self.received(src, &probe);
@@ -457,13 +450,7 @@ impl Agent {
         }
     }
 
-    fn row(
-        &mut self,
-        src: NicIndex,
-        probe: &InFlight,
-        outcome: &'static str,
-        arrival: Option<Arrival>,
-    ) {
+    fn row(&mut self, src: NicIndex, probe: &InFlight, outcome: &'static str, arrival: Option<Arrival>) {
         let nic_received = arrival.and_then(|arrival| arrival.nic_received);
         let received = arrival.map(|arrival| arrival.received);
         let stamps = probe.nic_sent.zip(nic_received).filter(|_| !probe.torn);
@@ -479,9 +466,7 @@ impl Agent {
                 offset = Some(Nanos(0));
             }
         }
-        let latency = stamps
-            .zip(offset)
-            .map(|((left, came), offset)| came - left - offset);
+        let latency = stamps.zip(offset).map(|((left, came), offset)| came - left - offset);
         // Measured from when it was due: on a busy host the agent sends late, but once it runs it also receives without
         // delay.
         let processing = latency

@@ -163,11 +163,7 @@ impl Pair {
         let slow = (((self.low - high) / passed).max(self.slow) - wander).max(-max);
         let fast = (((self.high - low) / passed).min(self.fast) + wander).min(max);
         // If rates contradict each other, the clock wanders more than assumed: start over.
-        (self.slow, self.fast) = if slow < fast {
-            (slow, fast)
-        } else {
-            (-max, max)
-        };
+        (self.slow, self.fast) = if slow < fast { (slow, fast) } else { (-max, max) };
     }
 }
 
@@ -202,10 +198,7 @@ mod tests {
         clocks.learn(A, B, Nanos(1), Nanos(40 - 1_000_000));
         assert_eq!((clocks.resets(), clocks.offset(A, B, Nanos(1))), (1, None));
         clocks.learn(B, A, Nanos(2), Nanos(60 + 1_000_000));
-        assert_eq!(
-            clocks.offset(A, B, Nanos(2)).unwrap().offset,
-            Nanos(-1_000_010)
-        );
+        assert_eq!(clocks.offset(A, B, Nanos(2)).unwrap().offset, Nanos(-1_000_010));
     }
 
     proptest! {

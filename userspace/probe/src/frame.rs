@@ -150,9 +150,7 @@ pub fn read(frame: &[u8], udp_dst_port: u16) -> ReceivedFrame {
             Some(answer) => ReceivedFrame::Answer(answer),
             // The damage may be in a length or an opcode.
             None => match own(frame) {
-                Some((payload, port)) if port == udp_dst_port => {
-                    ReceivedFrame::Datagram(payload, false)
-                }
+                Some((payload, port)) if port == udp_dst_port => ReceivedFrame::Datagram(payload, false),
                 _ => ReceivedFrame::Other,
             },
         };
@@ -226,10 +224,7 @@ mod tests {
     #[test]
     fn a_written_frame_is_read_back_and_passes_its_icrc() {
         for is_v6 in [false, true] {
-            for kind in [
-                DatagramKind::Probe,
-                DatagramKind::Trace { id: 2_047, ttl: 31 },
-            ] {
+            for kind in [DatagramKind::Probe, DatagramKind::Trace { id: 2_047, ttl: 31 }] {
                 let frame = written(is_v6, kind);
                 let payload = Payload::from(&outgoing(kind));
                 assert_eq!(read(&frame, 4791), ReceivedFrame::Datagram(payload, true));
@@ -249,10 +244,7 @@ mod tests {
         };
         let header = ip.header().to_header();
         assert_eq!(header.header_checksum, header.calc_header_checksum());
-        assert_eq!(
-            (header.time_to_live, header.identification),
-            (5, 3 << 5 | 5)
-        );
+        assert_eq!((header.time_to_live, header.identification), (5, 3 << 5 | 5));
         let Some(TransportSlice::Udp(udp)) = packet.transport else {
             panic!("UDP");
         };

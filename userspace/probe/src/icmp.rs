@@ -84,10 +84,7 @@ pub fn read(frame: &[u8]) -> Option<Answer> {
 
 /// Returns the ports of a quoted UDP header, and the bytes quoted after it. The length field covers the whole datagram,
 /// so the parser may reject a header whose datagram is truncated.
-fn quoted_udp<'a>(
-    quoted: &LaxSlicedPacket<'a>,
-    net: &LaxNetSlice<'a>,
-) -> Option<((u16, u16), &'a [u8])> {
+fn quoted_udp<'a>(quoted: &LaxSlicedPacket<'a>, net: &LaxNetSlice<'a>) -> Option<((u16, u16), &'a [u8])> {
     if let Some(TransportSlice::Udp(udp)) = &quoted.transport {
         return Some(((udp.source_port(), udp.destination_port()), udp.payload()));
     }
@@ -97,10 +94,7 @@ fn quoted_udp<'a>(
     }
     let (header, rest) = payload.payload.split_first_chunk::<8>()?;
     let [a, b, c, d, ..] = *header;
-    Some((
-        (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d])),
-        rest,
-    ))
+    Some(((u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d])), rest))
 }
 
 fn by_identification(net: &LaxNetSlice<'_>) -> Option<DatagramKind> {
@@ -118,14 +112,8 @@ fn by_identification(net: &LaxNetSlice<'_>) -> Option<DatagramKind> {
 
 fn addresses(net: &LaxNetSlice<'_>) -> Option<(IpAddr, IpAddr)> {
     Some(match net {
-        LaxNetSlice::Ipv4(ip) => (
-            ip.header().source_addr().into(),
-            ip.header().destination_addr().into(),
-        ),
-        LaxNetSlice::Ipv6(ip) => (
-            ip.header().source_addr().into(),
-            ip.header().destination_addr().into(),
-        ),
+        LaxNetSlice::Ipv4(ip) => (ip.header().source_addr().into(), ip.header().destination_addr().into()),
+        LaxNetSlice::Ipv6(ip) => (ip.header().source_addr().into(), ip.header().destination_addr().into()),
         LaxNetSlice::Arp(_) => return None,
     })
 }

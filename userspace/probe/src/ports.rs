@@ -1,6 +1,6 @@
 //! The pool of UDP source ports, drawn as flow labels.
 //!
-//! ECMP hashes the source port, so many ports cover many paths. With verbs, only the flow label of the global route
+//! ECMP hashes the source port, so a pool of ports covers many paths. With verbs, only the flow label of the global route
 //! header determines the port: 20 bits, which the driver folds into 14. Every backend draws ports in this way, so that
 //! all can use the same ones.
 
@@ -66,10 +66,7 @@ impl Pool {
     /// The port in a slot, from 0.
     #[must_use]
     pub fn port(&self, place: u16) -> u16 {
-        self.ports
-            .get(usize::from(place))
-            .copied()
-            .unwrap_or(0xc000)
+        self.ports.get(usize::from(place)).copied().unwrap_or(0xc000)
     }
 
     /// Renews expired ports; returns whether there were any.
@@ -132,11 +129,7 @@ mod tests {
         assert_eq!(pool.ports(), first);
         for (renewed, now) in [100, 200, 300, 400].into_iter().enumerate() {
             assert!(pool.renew(Nanos(now), &mut rng));
-            let kept = pool
-                .ports()
-                .iter()
-                .filter(|port| first.contains(port))
-                .count();
+            let kept = pool.ports().iter().filter(|port| first.contains(port)).count();
             assert_eq!(kept, 3 - renewed);
         }
     }

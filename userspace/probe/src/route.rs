@@ -58,9 +58,11 @@ impl Route {
     pub fn learn(&mut self, found: &mut [Hop], now: Nanos, refresh: Nanos) -> Option<RowReason> {
         self.missed = false;
         let is_same = self.hops.len() == found.len()
-            && self.hops.iter().zip(&*found).all(|(known, hop)| {
-                known.is_none() || hop.address.is_none() || *known == hop.address
-            });
+            && self
+                .hops
+                .iter()
+                .zip(&*found)
+                .all(|(known, hop)| known.is_none() || hop.address.is_none() || *known == hop.address);
         let mut is_fuller = false;
         if is_same {
             for (known, hop) in self.hops.iter_mut().zip(&mut *found) {
@@ -113,15 +115,8 @@ mod tests {
             let news = route.learn(&mut found, Nanos(now), Nanos(100));
             (news, found)
         };
-        assert_eq!(
-            learn(&[1, 0, 9], 0),
-            (Some(RowReason::First), hops(&[1, 0, 9]))
-        );
-        assert_eq!(
-            learn(&[1, 2, 9], 1).0,
-            Some(RowReason::Refresh),
-            "a new hop is known"
-        );
+        assert_eq!(learn(&[1, 0, 9], 0), (Some(RowReason::First), hops(&[1, 0, 9])));
+        assert_eq!(learn(&[1, 2, 9], 1).0, Some(RowReason::Refresh), "a new hop is known");
         assert_eq!(learn(&[0, 2, 9], 2), (None, hops(&[1, 2, 9])));
         assert_eq!(learn(&[1, 3, 9], 3).0, Some(RowReason::Changed));
         assert_eq!(learn(&[1, 0, 3, 9], 4).0, Some(RowReason::Changed));

@@ -177,11 +177,7 @@ impl Session {
 
     /// Returns one of the other NICs, by its number among them.
     const fn other(&self, other: u16) -> NicIndex {
-        NicIndex(if other >= self.nic.0 {
-            other + 1
-        } else {
-            other
-        })
+        NicIndex(if other >= self.nic.0 { other + 1 } else { other })
     }
 
     /// Removes a probe that was not sent.
@@ -233,9 +229,7 @@ impl Session {
         if probe.nic_sent.is_none() {
             return Matched::Waits;
         }
-        self.in_flight
-            .remove(at)
-            .map_or(Matched::Unknown, Matched::Done)
+        self.in_flight.remove(at).map_or(Matched::Unknown, Matched::Done)
     }
 
     /// Returns the oldest probe if it was sent longer ago than the timeout. One with an arrival came in time, but its
@@ -266,9 +260,7 @@ impl Session {
     }
 
     fn find(&self, sequence: Sequence) -> Option<usize> {
-        self.in_flight
-            .iter()
-            .position(|probe| probe.sequence == sequence)
+        self.in_flight.iter().position(|probe| probe.sequence == sequence)
     }
 }
 
@@ -304,9 +296,7 @@ mod tests {
         let mut session = session(0, 2, 1);
         let due = session.next(Nanos(0), 1).unwrap();
         session.left(due.sequence, Nanos(1));
-        session.arrived((due.sequence, due.dst), arrival(at), |probe| {
-            Nanos(at) - probe.sent
-        })
+        session.arrived((due.sequence, due.dst), arrival(at), |probe| Nanos(at) - probe.sent)
     }
 
     #[test]
@@ -322,9 +312,7 @@ mod tests {
         assert_eq!(session.expired(Nanos(500)), None);
         assert_eq!(session.expiry(), Some(Nanos(501)));
         assert_eq!(session.expired(Nanos(501)).unwrap().sequence, due.sequence);
-        let met = |session: &mut Session, sequence| {
-            session.arrived((sequence, due.dst), arrival(600), |_| Nanos(600))
-        };
+        let met = |session: &mut Session, sequence| session.arrived((sequence, due.dst), arrival(600), |_| Nanos(600));
         assert_eq!(met(&mut session, due.sequence), Matched::Late);
         assert_eq!(met(&mut session, due.sequence), Matched::Duplicate);
         assert_eq!(met(&mut session, Sequence(1)), Matched::Unknown);
@@ -335,14 +323,8 @@ mod tests {
         let mut session = session(0, 2, 1);
         let due = session.next(Nanos(0), 1).unwrap();
         let to = (due.sequence, due.dst);
-        assert_eq!(
-            session.arrived(to, arrival(9), |_| Nanos(9)),
-            Matched::Waits
-        );
-        assert_eq!(
-            session.arrived(to, arrival(9), |_| Nanos(9)),
-            Matched::Duplicate
-        );
+        assert_eq!(session.arrived(to, arrival(9), |_| Nanos(9)), Matched::Waits);
+        assert_eq!(session.arrived(to, arrival(9), |_| Nanos(9)), Matched::Duplicate);
         let done = session.left(due.sequence, Nanos(2)).unwrap();
         assert_eq!(done.nic_sent, Some(Nanos(2)));
         assert_eq!(done.arrival, Some(arrival(9)));

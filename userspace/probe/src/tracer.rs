@@ -131,11 +131,7 @@ impl Tracer {
             .retain(|tuple, _| tuple.src != src || ports.contains(&tuple.port));
         for dst in (0..nics).map(NicIndex).filter(|dst| *dst != src) {
             for port in ports {
-                let tuple = Tuple {
-                    src,
-                    dst,
-                    port: *port,
-                };
+                let tuple = Tuple { src, dst, port: *port };
                 self.routes.entry(tuple).or_default();
             }
         }
@@ -150,10 +146,7 @@ impl Tracer {
     /// The number of 5-tuples, and of those with a known path.
     #[must_use]
     pub fn known(&self) -> (usize, usize) {
-        let known = self
-            .routes
-            .values()
-            .filter(|route| !route.hops().is_empty());
+        let known = self.routes.values().filter(|route| !route.hops().is_empty());
         (self.routes.len(), known.count())
     }
 
@@ -233,12 +226,7 @@ impl Tracer {
         let chosen = self
             .routes
             .range(first..=last)
-            .filter(|(tuple, _)| {
-                !self
-                    .running
-                    .iter()
-                    .any(|running| running.begun.tuple == **tuple)
-            })
+            .filter(|(tuple, _)| !self.running.iter().any(|running| running.begun.tuple == **tuple))
             .filter(|(_, route)| {
                 some = true;
                 let hops = route.hops().iter().flatten();
@@ -259,10 +247,7 @@ impl Tracer {
             return Reply::Unmatched;
         };
         let since = at - running.at;
-        let Some(hop) = usize::from(ttl)
-            .checked_sub(1)
-            .and_then(|at| running.hops.get_mut(at))
-        else {
+        let Some(hop) = usize::from(ttl).checked_sub(1).and_then(|at| running.hops.get_mut(at)) else {
             return Reply::Unmatched;
         };
         if !answer.exceeded {
@@ -276,13 +261,7 @@ impl Tracer {
 
     /// Handles a packet of a trace that reached the destination, `address`; returns whether it matches a trace in
     /// flight.
-    pub fn arrived(
-        &mut self,
-        tuple: Tuple,
-        (id, ttl): (u16, u8),
-        address: IpAddr,
-        at: Nanos,
-    ) -> bool {
+    pub fn arrived(&mut self, tuple: Tuple, (id, ttl): (u16, u8), address: IpAddr, at: Nanos) -> bool {
         let Some(running) = self.running(tuple, id) else {
             return false;
         };
@@ -319,11 +298,7 @@ impl Tracer {
             // The port is no longer in use.
             (_, None) => None,
         };
-        Some(Finished {
-            tuple,
-            at: now,
-            path,
-        })
+        Some(Finished { tuple, at: now, path })
     }
 
     /// The clock was set. Traces under way are given up.
@@ -411,8 +386,7 @@ mod tests {
         for ttl in 1..=begun.ttl_max {
             match routers.get(usize::from(ttl) - 1) {
                 Some(router) => {
-                    let reply =
-                        tracer.answered(TUPLE, &answer(*router, begun.id, ttl), Nanos(now + 5));
+                    let reply = tracer.answered(TUPLE, &answer(*router, begun.id, ttl), Nanos(now + 5));
                     assert_eq!(reply, Reply::Hop);
                 }
                 None if reaches => {
@@ -475,11 +449,7 @@ mod tests {
         trace(&mut tracer, 0, &known, true);
         let before = tracer.route(TUPLE).unwrap().hops().to_vec();
         let (ttl_max, ended) = trace(&mut tracer, 1_000, &known[..1], false);
-        assert_eq!(
-            (ttl_max, ended.path),
-            (3, None),
-            "the known path limits the TTL"
-        );
+        assert_eq!((ttl_max, ended.path), (3, None), "the known path limits the TTL");
         assert_eq!(tracer.route(TUPLE).unwrap().hops(), before);
         // Now with one more hop.
         let begun = tracer.begin(Nanos(2_000)).unwrap();
@@ -502,10 +472,7 @@ mod tests {
         strange(&mut tracer, TUPLE, answer(hop(1), begun.id + 1, 1));
         strange(&mut tracer, TUPLE, answer(hop(1), begun.id, 0));
         strange(&mut tracer, TUPLE, answer(hop(1), begun.id, 9));
-        let other = Tuple {
-            port: 50_001,
-            ..TUPLE
-        };
+        let other = Tuple { port: 50_001, ..TUPLE };
         strange(&mut tracer, other, answer(hop(1), begun.id, 1));
         assert!(!tracer.arrived(other, (begun.id, 1), DESTINATION, Nanos(1)));
     }

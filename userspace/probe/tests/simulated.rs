@@ -68,11 +68,7 @@ fn a_quarter_of_an_hour_of_a_healthy_fabric_loses_nothing() {
     assert_eq!(counters.received, counters.probes);
     assert_eq!(run.probes.len() as u64, counters.probes);
     assert_eq!(
-        (
-            counters.unstamped,
-            counters.strangers,
-            counters.path_changes
-        ),
+        (counters.unstamped, counters.strangers, counters.path_changes),
         (0, 0, 0)
     );
     for row in &run.probes {
@@ -92,11 +88,7 @@ fn every_path_matches_the_route() {
     let mut paths: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for row in &run.paths {
         assert_eq!(&*row.reason, "first");
-        let tuple = (
-            row.src_nic.to_string(),
-            row.dst_nic.to_string(),
-            row.udp_src_port,
-        );
+        let tuple = (row.src_nic.to_string(), row.dst_nic.to_string(), row.udp_src_port);
         paths.entry(tuple).or_default().push(row.address);
     }
     let nics = run.simulated.nics().to_vec();
@@ -119,17 +111,12 @@ fn latency_is_right_within_the_stated_error() {
     run.until(300);
     run.end();
     let counters = run.agent.counters();
-    assert_eq!(
-        (counters.received, counters.clock_resets),
-        (counters.probes, 0)
-    );
+    assert_eq!((counters.received, counters.clock_resets), (counters.probes, 0));
     let nics = run.simulated.nics().to_vec();
     let index = |name: &str| NicIndex(nics.iter().position(|nic| nic.name == name).unwrap() as u16);
     let (mut known, mut widest) = (0, 0);
     for row in &run.probes {
-        let tuple = run
-            .simulated
-            .tuple(index(&row.src_nic), index(&row.dst_nic), 0);
+        let tuple = run.simulated.tuple(index(&row.src_nic), index(&row.dst_nic), 0);
         let (left, came) = (row.nic_send_ns.unwrap(), row.nic_receive_ns.unwrap());
         // The drift of a clock over its own lead is far below a nanosecond.
         let at = |nic, reads: i64| reads - clocks.ahead_ns(nic, row.time_ns);
@@ -149,11 +136,7 @@ fn latency_is_right_within_the_stated_error() {
             row.app_receive_ns.unwrap() - row.time_ns
         );
     }
-    assert!(
-        known * 100 > run.probes.len() * 95,
-        "{known} of {}",
-        run.probes.len()
-    );
+    assert!(known * 100 > run.probes.len() * 95, "{known} of {}", run.probes.len());
     assert!(widest < 20_000, "{widest} ns");
 }
 
@@ -164,10 +147,7 @@ fn faults_show_where_they_are_and_paths_are_kept() {
     let known = run.agent.paths();
     let nic = run.simulated.fabric().topology.nic(1, 2);
     run.simulated.fabric().faults.push(Fault {
-        kind: rocescope_fabric::Kind::Acl {
-            src: None,
-            dst: None,
-        },
+        kind: rocescope_fabric::Kind::Acl { src: None, dst: None },
         place: Place::Nic(nic),
         from_ns: BEGIN.0 + 120 * SECOND,
         until_ns: BEGIN.0 + 150 * SECOND,
@@ -175,20 +155,13 @@ fn faults_show_where_they_are_and_paths_are_kept() {
     run.until(180);
     run.end();
     let counters = run.agent.counters();
-    assert!(
-        counters.timeouts > 0 && counters.traces_incomplete > 0,
-        "{counters:?}"
-    );
+    assert!(counters.timeouts > 0 && counters.traces_incomplete > 0, "{counters:?}");
     assert_eq!((counters.path_changes, run.agent.paths()), (0, known));
     let name = run.simulated.nics()[2].name.clone();
     for row in &run.probes {
         let touches = *row.src_nic == *name || *row.dst_nic == *name;
         let during = (120..150).contains(&((row.time_ns - BEGIN.0) / SECOND));
-        let outcome = if touches && during {
-            "timeout"
-        } else {
-            "received"
-        };
+        let outcome = if touches && during { "timeout" } else { "received" };
         assert_eq!(&*row.outcome, outcome, "{row:?}");
     }
 }
@@ -274,10 +247,7 @@ fn a_clock_step_loses_no_probe_and_gives_no_latency() {
     for outgoing in &sent {
         let payload = outgoing.into();
         let at = outgoing.sent + by + Nanos(1_000);
-        run.agent.handle(&Event::Sent {
-            payload,
-            nic_sent: at,
-        });
+        run.agent.handle(&Event::Sent { payload, nic_sent: at });
         run.agent.handle(&Event::Arrived {
             nic: outgoing.dst,
             payload,
@@ -290,10 +260,7 @@ fn a_clock_step_loses_no_probe_and_gives_no_latency() {
     let probes = sent
         .iter()
         .filter(|sent| sent.kind == rocescope_probe::DatagramKind::Probe);
-    assert_eq!(
-        (counters.torn, counters.clock_steps),
-        (probes.count() as u64, 1)
-    );
+    assert_eq!((counters.torn, counters.clock_steps), (probes.count() as u64, 1));
     assert!(counters.is_balanced());
     let (rows, _) = run.agent.rows();
     assert!(

@@ -1,16 +1,13 @@
 //! The report as one JSON object, keyed by the columns of the registry.
 
-use crate::collect::{
-    Connection, ConnectionFigures, EventFigures, FlowFigures, KindFigures, MeshFigures, Peak,
-};
+use crate::collect::{Connection, ConnectionFigures, EventFigures, FlowFigures, KindFigures, MeshFigures, Peak};
 use crate::report::Period;
 use crate::sections::{self, Finding};
 use crate::{Report, csv};
 use rocescope_diagnose::hostmesh::Problem;
 use rocescope_model::json::{self, Object, Row, Rows};
 use rocescope_model::{
-    Column, ConnectionRow, EventRow, FlowRow, LinkRow, OpcodeRow, PairRow, Rule, SlaRow, Time,
-    Type, WindowRow,
+    Column, ConnectionRow, EventRow, FlowRow, LinkRow, OpcodeRow, PairRow, Rule, SlaRow, Time, Type, WindowRow,
 };
 use serde::{Serialize, Serializer};
 use std::collections::BTreeSet;
@@ -31,9 +28,7 @@ pub fn document(report: &Report) -> String {
     let telling = report.events.important(report.scope.top);
     let sla = report.mesh.as_ref().map(MeshFigures::sla);
     let sla = sla.unwrap_or_default();
-    let opcodes: Wanted = |column| {
-        !OF_ROWS.contains(&column.name) && !["frame_bps", "rate_pps"].contains(&column.name)
-    };
+    let opcodes: Wanted = |column| !OF_ROWS.contains(&column.name) && !["frame_bps", "rate_pps"].contains(&column.name);
     let (origin, scope) = (&report.origin, &report.scope);
     let document = Document {
         dataset: &origin.dataset,
@@ -207,10 +202,7 @@ impl<'a> Connections<'a> {
 }
 
 /// A direction without its histograms.
-pub(crate) fn direction<S: Serializer>(
-    row: &Option<ConnectionRow>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
+pub(crate) fn direction<S: Serializer>(row: &Option<ConnectionRow>, serializer: S) -> Result<S::Ok, S::Error> {
     let row = row.as_ref();
     row.map(|row| Row(row, |column: &Column| column.kind != Type::ListI64))
         .serialize(serializer)
@@ -275,11 +267,7 @@ impl<'a> Series<'a> {
         };
         Self {
             joined_windows: report.series.joined(),
-            periods: windows
-                .iter()
-                .zip(report.series.iter())
-                .map(period)
-                .collect(),
+            periods: windows.iter().zip(report.series.iter()).map(period).collect(),
         }
     }
 }

@@ -48,11 +48,7 @@ fn write_grid(out: &mut String, grid: &Grid) {
         out.push('\n');
     };
     let heads = grid.heads.iter();
-    line(
-        &mut heads
-            .clone()
-            .map(|head| format!(" {} ", escape(&head.title))),
-    );
+    line(&mut heads.clone().map(|head| format!(" {} ", escape(&head.title))));
     line(&mut heads.map(|head| if head.right { "---:" } else { "---" }.into()));
     for row in &grid.rows {
         line(&mut row.iter().map(|cell| format!(" {} ", escape(&cell.text))));

@@ -1,8 +1,6 @@
 //! The data of all documents.
 
-use crate::collect::{
-    ConnectionFigures, EventFigures, FlowFigures, MeshFigures, OpcodeFigures, Origin, Scope, Totals,
-};
+use crate::collect::{ConnectionFigures, EventFigures, FlowFigures, MeshFigures, OpcodeFigures, Origin, Scope, Totals};
 use crate::series::{Join, Series};
 use rocescope_model::{Over, Row, WindowRow};
 

@@ -117,10 +117,7 @@ mod tests {
         assert_eq!(starts, [0, 10, 40]);
         assert_eq!(series.iter().nth(1).unwrap().1.sum, 21);
         let starts = series.no_finer_than(15);
-        assert_eq!(
-            starts.iter().map(|(start, _)| start).collect::<Vec<_>>(),
-            [0, 40]
-        );
+        assert_eq!(starts.iter().map(|(start, _)| start).collect::<Vec<_>>(), [0, 40]);
     }
 
     #[test]

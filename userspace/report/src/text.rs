@@ -115,12 +115,8 @@ fn wrap(out: &mut String, mark: &str, text: &str, width: usize) {
 
 /// Replaces characters that move the cursor, change colours or text direction: names come from untrusted files.
 pub(crate) fn visible(text: &str) -> String {
-    let is_safe = |c: char| {
-        !c.is_control() && !matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    text.chars()
-        .map(|c| if is_safe(c) { c } else { '\u{fffd}' })
-        .collect()
+    let is_safe = |c: char| !c.is_control() && !matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    text.chars().map(|c| if is_safe(c) { c } else { '\u{fffd}' }).collect()
 }
 
 #[cfg(test)]
@@ -144,9 +140,6 @@ mod tests {
 
     #[test]
     fn names_cannot_control_the_terminal() {
-        assert_eq!(
-            visible("a\u{1b}[2Jb\n\u{202e}"),
-            "a\u{fffd}[2Jb\u{fffd}\u{fffd}"
-        );
+        assert_eq!(visible("a\u{1b}[2Jb\n\u{202e}"), "a\u{fffd}[2Jb\u{fffd}\u{fffd}");
     }
 }

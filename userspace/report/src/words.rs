@@ -42,16 +42,9 @@ pub(crate) fn percent(share: f64) -> String {
 }
 
 /// Returns `part / whole`, or 0 if `whole` is 0.
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "a share is shown with three digits"
-)]
+#[expect(clippy::cast_precision_loss, reason = "a share is shown with three digits")]
 pub(crate) fn share(part: u64, whole: u64) -> f64 {
-    if whole == 0 {
-        0.0
-    } else {
-        part as f64 / whole as f64
-    }
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
 /// Formats a length of time in its two largest units: `4 s`, `250 ms`, `2 h 13 min`, `3 d 4 h`.

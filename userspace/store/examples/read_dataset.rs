@@ -19,11 +19,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         eprintln!("{}: {}", file.path.display(), file.reason);
     }
 
-    println!(
-        "{} frames in {} windows",
-        frames(&found)?,
-        found.row_count("windows")
-    );
+    println!("{} frames in {} windows", frames(&found)?, found.row_count("windows"));
     for flow in top_flows(&found, 5)? {
         println!(
             "{} to {} QP {}: {} packets, {} bytes",

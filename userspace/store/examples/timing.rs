@@ -18,9 +18,7 @@ fn main() -> Result<(), Error> {
     let root = PathBuf::from(arguments.next().unwrap_or_else(|| "timing-dataset".into()));
     let mut number = |default: u32| -> u32 {
         let argument = arguments.next();
-        argument
-            .and_then(|text| text.parse().ok())
-            .unwrap_or(default)
+        argument.and_then(|text| text.parse().ok()).unwrap_or(default)
     };
     let (windows, sketch_kib, flows) = (number(10), number(1024), number(1000));
     let sketch_bytes = (sketch_kib as usize) << 10;

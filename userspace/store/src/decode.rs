@@ -31,11 +31,7 @@ impl Decoded {
             Type::F64 => Self::F64(array.as_primitive_opt::<Float64Type>()?.clone()),
             Type::Bool => Self::Bool(array.as_boolean_opt()?.clone()),
             Type::Text => Self::Text(array.as_string_opt::<i32>()?.clone()),
-            Type::Time => Self::Time(
-                array
-                    .as_primitive_opt::<TimestampMicrosecondType>()?
-                    .clone(),
-            ),
+            Type::Time => Self::Time(array.as_primitive_opt::<TimestampMicrosecondType>()?.clone()),
             Type::Bytes => Self::Bytes(array.as_binary_opt::<i32>()?.clone()),
             Type::ListI64 => {
                 let list = array.as_list_opt::<i32>()?;

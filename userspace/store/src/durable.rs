@@ -49,9 +49,7 @@ fn sync_directory(path: &Path) -> Result<(), Error> {
 /// Removes a file if it exists.
 pub(crate) fn remove(path: &Path) -> Result<(), Error> {
     match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(Error::io("remove", path, error))
-        }
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::io("remove", path, error)),
         _ => Ok(()),
     }
 }

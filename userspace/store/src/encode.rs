@@ -14,11 +14,7 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// A value has another type than its column, or is null in a column that is not nullable.
-pub(crate) fn batch(
-    cells: &dyn Cells,
-    picked: &[usize],
-    schema: &SchemaRef,
-) -> Result<RecordBatch, ArrowError> {
+pub(crate) fn batch(cells: &dyn Cells, picked: &[usize], schema: &SchemaRef) -> Result<RecordBatch, ArrowError> {
     RecordBatch::try_new(Arc::clone(schema), arrays(cells, picked)?)
 }
 
@@ -69,10 +65,7 @@ macro_rules! build {
     }};
 }
 
-fn array<'a>(
-    column: &Column,
-    values: impl ExactSizeIterator<Item = Value<'a>>,
-) -> Result<ArrayRef, ArrowError> {
+fn array<'a>(column: &Column, values: impl ExactSizeIterator<Item = Value<'a>>) -> Result<ArrayRef, ArrowError> {
     let rows = values.len();
     Ok(match column.kind {
         Type::I64 => {
@@ -105,7 +98,5 @@ fn array<'a>(
 fn misfit(column: &Column, value: &Value<'_>) -> ArrowError {
     let (name, kind) = (column.name, column.kind.name());
     let found = value.kind().map_or("null", Type::name);
-    ArrowError::InvalidArgumentError(format!(
-        "column {name} has type {kind}, but the value is {found}"
-    ))
+    ArrowError::InvalidArgumentError(format!("column {name} has type {kind}, but the value is {found}"))
 }

@@ -109,8 +109,7 @@ impl Marks {
         text.push('\n');
         let path = place.marks();
         let unfinished = path.with_extension("marks.tmp");
-        write_synced(&unfinished, text.as_bytes())
-            .map_err(|source| Error::io("write", &unfinished, source))?;
+        write_synced(&unfinished, text.as_bytes()).map_err(|source| Error::io("write", &unfinished, source))?;
         durable::publish(&unfinished, &path, &place.root)
     }
 }

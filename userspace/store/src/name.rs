@@ -98,11 +98,7 @@ impl SegmentName {
     pub(crate) fn new(observer: &Observer, start: Time, seq: u32) -> Self {
         let observer = observer.clone();
         let start = Time(start.0 - start.0.rem_euclid(1_000_000_000));
-        Self {
-            observer,
-            start,
-            seq,
-        }
+        Self { observer, start, seq }
     }
 
     /// Parses a name without its suffix.
@@ -230,10 +226,7 @@ mod tests {
 
         let name = place.name;
         let file = |end| format!("{stem}{end}");
-        assert_eq!(
-            SegmentName::of_sealed(&file(".parquet")),
-            Some(name.clone())
-        );
+        assert_eq!(SegmentName::of_sealed(&file(".parquet")), Some(name.clone()));
         let journal = OpenFile::of(&file(".arrows.tmp"));
         assert_eq!(journal, Some(OpenFile::Journal(name.clone())));
         let unfinished = OpenFile::of(&file(".parquet.tmp"));
@@ -244,12 +237,7 @@ mod tests {
     fn other_files_are_not_parsed() {
         assert_eq!(SegmentName::of_sealed("part-0.parquet"), None);
         assert!(is_sealed("part-0.parquet") && !is_sealed("_part-0.parquet"));
-        for start in [
-            "20260230T000000Z",
-            "20261121T240000Z",
-            "2026-11-21",
-            "T\u{e9}Z",
-        ] {
+        for start in ["20260230T000000Z", "20261121T240000Z", "2026-11-21", "T\u{e9}Z"] {
             let name = format!("rail3-{start}-0000.arrows.tmp");
             assert_eq!(OpenFile::of(&name), None, "{name}");
         }
@@ -257,10 +245,7 @@ mod tests {
 
     #[test]
     fn observers_become_file_names() {
-        assert_eq!(
-            Observer::new("eth0/mirror \u{e9}").as_str(),
-            "eth0_mirror__"
-        );
+        assert_eq!(Observer::new("eth0/mirror \u{e9}").as_str(), "eth0_mirror__");
         assert_eq!(Observer::new("../x").as_str(), "x.._x");
         assert_eq!(Observer::new("").as_str(), "x");
         assert_eq!(Observer::new(&"a".repeat(500)).as_str().len(), 100);
@@ -274,11 +259,7 @@ mod tests {
         assert!(path(Time(START.0 + 3_600_000_000_000)) > hour);
         let parsed = Partition::parse(hour.to_str().unwrap_or_default());
         assert_eq!(parsed, Some(Partition::of(START)));
-        for other in [
-            "date=2026-11-21",
-            "date=x/hour=02",
-            "date=2026-11-21/hour=24",
-        ] {
+        for other in ["date=2026-11-21", "date=x/hour=02", "date=2026-11-21/hour=24"] {
             assert_eq!(Partition::parse(other), None, "{other}");
         }
     }

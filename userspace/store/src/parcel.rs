@@ -89,11 +89,7 @@ impl<'a> Parcel<'a> {
         let body = rest
             .strip_suffix(&END)
             .ok_or_else(|| Unfit::new("the stream is truncated"))?;
-        let parcel = Self {
-            schema,
-            header,
-            body,
-        };
+        let parcel = Self { schema, header, body };
         parcel.check()?;
         Ok(parcel)
     }
@@ -115,8 +111,7 @@ impl<'a> Parcel<'a> {
             let message = root_as_message(header).map_err(|error| Unfit::of(&error))?;
             if usize::try_from(message.bodyLength()) != Ok(body) {
                 let announced = message.bodyLength();
-                let reason =
-                    format!("the message announces a body of {announced} bytes, but it has {body}");
+                let reason = format!("the message announces a body of {announced} bytes, but it has {body}");
                 return Err(Unfit::new(reason));
             }
         }

@@ -40,9 +40,7 @@ impl Cells for Batch {
                 let next = self.table.columns.get(column + 1);
                 let next = next.filter(|next| next.unit == Unit::UnixNanoseconds);
                 match next.and_then(|_| value(column + 1)) {
-                    Some(Value::I64(exact)) if Time(exact).micros() == rounded.micros() => {
-                        Value::Time(Time(exact))
-                    }
+                    Some(Value::I64(exact)) if Time(exact).micros() == rounded.micros() => Value::Time(Time(exact)),
                     _ => Value::Time(rounded),
                 }
             }
@@ -53,11 +51,7 @@ impl Cells for Batch {
 
 impl Batch {
     pub(crate) const fn new(table: &'static Table, columns: Vec<Decoded>, rows: usize) -> Self {
-        Self {
-            table,
-            columns,
-            rows,
-        }
+        Self { table, columns, rows }
     }
 
     /// Returns the rows as typed rows.
@@ -99,14 +93,9 @@ impl Segment {
     ///
     /// # Errors
     /// Same as [`batches`](Self::batches).
-    pub fn batches_of(
-        &self,
-        wanted: impl Fn(&Column) -> bool,
-        rows: Range<usize>,
-    ) -> Result<Batches, Error> {
+    pub fn batches_of(&self, wanted: impl Fn(&Column) -> bool, rows: Range<usize>) -> Result<Batches, Error> {
         let path = &self.path;
-        let table =
-            find(&self.table).ok_or_else(|| Error::content("read", path, &"unknown table"))?;
+        let table = find(&self.table).ok_or_else(|| Error::content("read", path, &"unknown table"))?;
         let file = File::open(path).map_err(|source| Error::io("open", path, source))?;
         let failed = |error| Error::parquet("read", path, error);
         let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(failed)?;
@@ -141,10 +130,7 @@ impl Iterator for Batches {
 }
 
 impl Batches {
-    fn decode(
-        &self,
-        batch: Result<arrow_array::RecordBatch, arrow_schema::ArrowError>,
-    ) -> Result<Batch, Error> {
+    fn decode(&self, batch: Result<arrow_array::RecordBatch, arrow_schema::ArrowError>) -> Result<Batch, Error> {
         let batch = batch.map_err(|error| Error::arrow("read", &self.path, error))?;
         let columns = self.table.columns.iter().map(|column| {
             let Some(array) = batch.column_by_name(column.name) else {
@@ -152,10 +138,7 @@ impl Batches {
             };
             Decoded::new(column, array).ok_or_else(|| {
                 let (found, name) = (array.data_type(), column.name);
-                let reason = format!(
-                    "column {name} has type {found}, expected {}",
-                    column.kind.name()
-                );
+                let reason = format!("column {name} has type {found}, expected {}", column.kind.name());
                 Error::content("read", &self.path, &reason)
             })
         });

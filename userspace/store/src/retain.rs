@@ -42,12 +42,8 @@ pub fn retain(root: &Path, limits: Limits) -> Result<Retained, Error> {
     };
     for found in segments {
         let partition = Path::new(&found.partition);
-        let too_old = oldest_kept
-            .as_deref()
-            .is_some_and(|oldest| partition < oldest);
-        let too_many = limits
-            .max_bytes
-            .is_some_and(|max| retained.kept_bytes > max);
+        let too_old = oldest_kept.as_deref().is_some_and(|oldest| partition < oldest);
+        let too_many = limits.max_bytes.is_some_and(|max| retained.kept_bytes > max);
         if !too_old && !too_many {
             // Sorted by hour: no later segment is older, and enough bytes are deleted.
             break;

@@ -119,11 +119,7 @@ pub(crate) fn read_footer(path: &Path) -> Result<Footer, Error> {
     let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())
         .map_err(|error| Error::parquet("read", path, error))?;
     let metadata = metadata.metadata();
-    let pairs = metadata
-        .file_metadata()
-        .key_value_metadata()
-        .into_iter()
-        .flatten();
+    let pairs = metadata.file_metadata().key_value_metadata().into_iter().flatten();
     let pairs: Vec<(String, String)> = pairs
         .filter_map(|pair| Some((pair.key.clone(), pair.value.clone()?)))
         .collect();

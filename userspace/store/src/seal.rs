@@ -120,11 +120,9 @@ impl Batches {
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
         let file = File::open(path).map_err(|source| Error::io("open", path, source))?;
         let metadata = file.metadata();
-        let len = metadata
-            .map_err(|source| Error::io("read", path, source))?
-            .len();
-        let reader = StreamReader::try_new(BufReader::new(file), None)
-            .map_err(|error| Error::content("read", path, &error))?;
+        let len = metadata.map_err(|source| Error::io("read", path, source))?.len();
+        let reader =
+            StreamReader::try_new(BufReader::new(file), None).map_err(|error| Error::content("read", path, &error))?;
         let stripped = schema::without_number(&reader.schema()).map(Arc::new);
         let mut batches = Self {
             path: path.to_owned(),
@@ -200,9 +198,7 @@ impl Iterator for Batches {
                 self.whole = self.position();
                 Some(Ok(batch))
             }
-            Err(ArrowError::IoError(_, source))
-                if source.kind() != io::ErrorKind::UnexpectedEof =>
-            {
+            Err(ArrowError::IoError(_, source)) if source.kind() != io::ErrorKind::UnexpectedEof => {
                 Some(Err(Error::io("read", &self.path, source)))
             }
             Err(_torn) => None,

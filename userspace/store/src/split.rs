@@ -30,12 +30,10 @@ pub(crate) fn split(cells: &dyn Cells) -> Vec<Part> {
         .filter(|&i| table.columns[i].kind == Type::Bytes)
         .collect();
     let bytes = |row| -> usize {
-        let sizes = sketches
-            .iter()
-            .map(|&column| match cells.value(row, column) {
-                Value::Bytes(bytes) => bytes.len(),
-                _ => 0,
-            });
+        let sizes = sketches.iter().map(|&column| match cells.value(row, column) {
+            Value::Bytes(bytes) => bytes.len(),
+            _ => 0,
+        });
         sizes.sum()
     };
     let mut rows: Vec<usize> = (0..cells.rows()).collect();
@@ -46,11 +44,7 @@ pub(crate) fn split(cells: &dyn Cells) -> Vec<Part> {
         let (start, size) = (time(row), bytes(row));
         let partition = Partition::of(start);
         match parts.last_mut() {
-            Some(part)
-                if part.partition == partition
-                    && part.rows.len() < BATCH_ROWS
-                    && held + size <= BATCH_BYTES =>
-            {
+            Some(part) if part.partition == partition && part.rows.len() < BATCH_ROWS && held + size <= BATCH_BYTES => {
                 part.rows.push(row);
                 held += size;
             }
@@ -94,11 +88,7 @@ mod tests {
 
     #[test]
     fn large_sketches_make_small_parts() {
-        let cells = vec![
-            window(0, BATCH_BYTES / 2),
-            window(0, BATCH_BYTES / 2),
-            window(0, 1),
-        ];
+        let cells = vec![window(0, BATCH_BYTES / 2), window(0, BATCH_BYTES / 2), window(0, 1)];
         assert_eq!(rows(split(&cells)), [vec![0, 1], vec![2]]);
     }
 

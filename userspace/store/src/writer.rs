@@ -201,12 +201,7 @@ impl Writer {
         self.stop_if_full(appended)
     }
 
-    fn append_table(
-        &mut self,
-        cells: &dyn Cells,
-        parts: &[Part],
-        now: Instant,
-    ) -> Result<(), Error> {
+    fn append_table(&mut self, cells: &dyn Cells, parts: &[Part], now: Instant) -> Result<(), Error> {
         let index = self.open(cells.table(), false)?;
         for part in parts {
             self.seal_where(|segment, options| {
@@ -219,13 +214,7 @@ impl Writer {
         Ok(())
     }
 
-    fn append_part(
-        &mut self,
-        index: usize,
-        cells: &dyn Cells,
-        part: &Part,
-        now: Instant,
-    ) -> Result<(), Error> {
+    fn append_part(&mut self, index: usize, cells: &dyn Cells, part: &Part, now: Instant) -> Result<(), Error> {
         let batch = encode::batch(cells, &part.rows, &self.tables[index].schema)
             .map_err(|error| Error::content("encode rows for", &self.root, &error))?;
         self.append_batch(index, &batch, (part.partition, part.start), now)

@@ -162,10 +162,7 @@ impl Pace {
                 }
                 _ => now,
             };
-            let Some(left) = due
-                .checked_duration_since(now)
-                .filter(|left| !left.is_zero())
-            else {
+            let Some(left) = due.checked_duration_since(now).filter(|left| !left.is_zero()) else {
                 self.last = Some((due, time_ns));
                 return Ok(Next::Go);
             };
@@ -173,8 +170,7 @@ impl Pace {
                 reported = true;
                 on_long_wait(left);
             }
-            (state, _) =
-                (control.0.1.wait_timeout(state, left)).unwrap_or_else(PoisonError::into_inner);
+            (state, _) = (control.0.1.wait_timeout(state, left)).unwrap_or_else(PoisonError::into_inner);
         }
     }
 }

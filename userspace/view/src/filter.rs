@@ -19,10 +19,7 @@ impl Matcher {
     /// [`FilterError`]: what is wrong, and where.
     pub fn read(text: &str, table: &'static Table) -> Result<Self, FilterError> {
         let text = text.trim();
-        match text
-            .parse()
-            .and_then(|filter| RowFilter::new(&filter, table))
-        {
+        match text.parse().and_then(|filter| RowFilter::new(&filter, table)) {
             Ok(filter) => Ok(Self::Rows(filter)),
             Err(_) if is_word(text) => {
                 let columns = table.columns.iter().enumerate();
@@ -64,16 +61,11 @@ mod tests {
             packets,
             ..OpcodeRow::default()
         };
-        let rows = vec![
-            row("RC_SEND_ONLY", 5),
-            row("RC_RDMA_WRITE_ONLY", 6),
-            row("CNP", 7),
-        ];
+        let rows = vec![row("RC_SEND_ONLY", 5), row("RC_RDMA_WRITE_ONLY", 6), row("CNP", 7)];
         let matching = |text: &str| {
             let matcher = Matcher::read(text, OpcodeRow::TABLE).unwrap();
             let all = 0..rows.len();
-            all.filter(|row| matcher.matches(&rows, *row))
-                .collect::<Vec<_>>()
+            all.filter(|row| matcher.matches(&rows, *row)).collect::<Vec<_>>()
         };
         assert_eq!(matching("only"), [0, 1]);
         assert_eq!(matching("opcode *WRITE* or packets > 6"), [1, 2]);

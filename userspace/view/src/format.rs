@@ -57,9 +57,7 @@ pub const fn width(column: &Column) -> Option<usize> {
 /// A duration in the largest unit that keeps it an integer: `1 s`, `250 ms`.
 #[must_use]
 pub fn length(ns: i64) -> String {
-    let of = |size: i64, unit: &str| {
-        (ns >= size && ns % size == 0).then(|| format!("{} {unit}", ns / size))
-    };
+    let of = |size: i64, unit: &str| (ns >= size && ns % size == 0).then(|| format!("{} {unit}", ns / size));
     of(1_000_000_000, "s")
         .or_else(|| of(1_000_000, "ms"))
         .or_else(|| of(1_000, "µs"))

@@ -12,7 +12,7 @@ pub const HEADER: u16 = 4;
 /// Blank cells between two columns; the sort mark uses one of them.
 const GAP: usize = 2;
 /// The widest heading of a column whose cells are narrower.
-const HEADING: usize = 13;
+const HEADING: usize = 15;
 /// Columns whose cells may be upper bounds from sketches.
 pub(crate) const MAY_BE_BOUNDS: [&str; 3] = ["packets", "frame_bytes", "frame_bps"];
 /// Minimum and maximum cells of a sparkline and of a bar.

@@ -4,9 +4,7 @@ use crate::filter::Matcher;
 use crate::format;
 use crate::recent::Shown;
 use crate::sort;
-use rocescope_model::{
-    Cells, ConnectionRow, EventRow, FlowRow, OpcodeRow, PairRow, Row, Table, Value, human,
-};
+use rocescope_model::{Cells, ConnectionRow, EventRow, FlowRow, OpcodeRow, PairRow, Row, Table, Value, human};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The tables.
@@ -111,13 +109,7 @@ const MESH: Columns = &[
 
 impl Pane {
     /// Every pane, in order.
-    pub const ALL: [Self; 5] = [
-        Self::Flows,
-        Self::Opcodes,
-        Self::Connections,
-        Self::Events,
-        Self::Mesh,
-    ];
+    pub const ALL: [Self; 5] = [Self::Flows, Self::Opcodes, Self::Connections, Self::Events, Self::Mesh];
 
     /// Its table.
     #[must_use]
@@ -231,8 +223,7 @@ impl Listing {
 
     /// Filters, sorts and measures the rows.
     pub(crate) fn arrange(&mut self, cells: &dyn Cells, matcher: Option<&Matcher>) {
-        let rows = (0..cells.rows())
-            .filter(|row| matcher.is_none_or(|matcher| matcher.matches(cells, *row)));
+        let rows = (0..cells.rows()).filter(|row| matcher.is_none_or(|matcher| matcher.matches(cells, *row)));
         self.order = sort::order(cells, rows, self.sort, self.descending);
         self.measure(cells);
         self.find_pinned(cells);
@@ -321,10 +312,7 @@ fn identity(pane: Pane, cells: &dyn Cells, row: usize) -> u64 {
         Pane::Mesh => &["src", "dst"],
     };
     let mut hasher = DefaultHasher::new();
-    for column in columns
-        .iter()
-        .filter_map(|name| pane.table().position(name))
-    {
+    for column in columns.iter().filter_map(|name| pane.table().position(name)) {
         match cells.value(row, column) {
             Value::I64(number) => number.hash(&mut hasher),
             Value::Text(text) => text.hash(&mut hasher),

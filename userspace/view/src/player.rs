@@ -134,15 +134,11 @@ impl Player {
     /// Waits until the window of this time is due, or another is requested.
     pub fn due(&mut self, time_ns: i64) -> Result<Next, Stopped> {
         let Self {
-            pace,
-            control,
-            sender,
-            ..
+            pace, control, sender, ..
         } = self;
         pace.wait(control, time_ns, |left| {
             let seconds = left.as_secs();
-            let note =
-                format!("the next window is due in {seconds} s; a step forward shows it at once");
+            let note = format!("the next window is due in {seconds} s; a step forward shows it at once");
             if let Some(sender) = sender {
                 // If the queue is full, the note is not worth waiting for.
                 let _ = sender.try_send(Message::Note(note));

@@ -6,12 +6,10 @@ use crate::view::Mouse;
 use crate::{View, draw};
 use ratatui::backend::{Backend, CrosstermBackend};
 use ratatui::crossterm::event::{
-    self, DisableMouseCapture, EnableMouseCapture, Event, KeyCode, KeyEvent, KeyEventKind,
-    KeyModifiers, MouseButton, MouseEventKind,
+    self, DisableMouseCapture, EnableMouseCapture, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton,
+    MouseEventKind,
 };
-use ratatui::crossterm::terminal::{
-    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
-};
+use ratatui::crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
 use ratatui::crossterm::{cursor, execute};
 use ratatui::layout::Rect;
 use ratatui::{Terminal, TerminalOptions, Viewport};
@@ -133,12 +131,7 @@ impl Drop for Screen {
 
 fn restore() -> io::Result<()> {
     // Each step runs even if another fails.
-    let screen = execute!(
-        io::stdout(),
-        DisableMouseCapture,
-        LeaveAlternateScreen,
-        cursor::Show
-    );
+    let screen = execute!(io::stdout(), DisableMouseCapture, LeaveAlternateScreen, cursor::Show);
     disable_raw_mode().and(screen)
 }
 
@@ -196,10 +189,7 @@ fn await_input(timeout: Duration) -> io::Result<()> {
     }
     let gone = PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL;
     if waited[0].revents().intersects(gone) {
-        return Err(io::Error::new(
-            ErrorKind::BrokenPipe,
-            "the terminal is gone",
-        ));
+        return Err(io::Error::new(ErrorKind::BrokenPipe, "the terminal is gone"));
     }
     Ok(())
 }

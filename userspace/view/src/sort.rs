@@ -28,12 +28,7 @@ pub fn is_descending(column: &Column) -> bool {
 
 /// Sorts these rows by a column; a stable sort.
 #[must_use]
-pub fn order(
-    cells: &dyn Cells,
-    rows: impl Iterator<Item = usize>,
-    column: usize,
-    descending: bool,
-) -> Vec<u32> {
+pub fn order(cells: &dyn Cells, rows: impl Iterator<Item = usize>, column: usize, descending: bool) -> Vec<u32> {
     let mut keyed: Vec<(SortKey, u32)> = rows
         .map(|row| (SortKey::of(&cells.value(row, column)), row as u32))
         .collect();

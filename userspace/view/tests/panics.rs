@@ -20,17 +20,7 @@ fn a_panic_leaves_the_terminal_as_it_was() {
         "{}; echo left-$?; stty -a | tr ';' '\\n' | grep ' icanon'; read wait",
         example.display()
     );
-    tmux(&[
-        "new-session",
-        "-d",
-        "-x",
-        "120",
-        "-y",
-        "24",
-        "sh",
-        "-c",
-        &line,
-    ]);
+    tmux(&["new-session", "-d", "-x", "120", "-y", "24", "sh", "-c", &line]);
     let begun = Instant::now();
     let mut screen = String::new();
     while begun.elapsed() < Duration::from_secs(60) && !screen.contains(" icanon") {
@@ -44,9 +34,6 @@ fn a_panic_leaves_the_terminal_as_it_was() {
     ]);
     tmux(&["kill-server"]);
     assert!(screen.contains("seen by the user"), "{screen}");
-    assert!(
-        screen.contains("left-101") && screen.contains(" icanon"),
-        "{screen}"
-    );
+    assert!(screen.contains("left-101") && screen.contains(" icanon"), "{screen}");
     assert_eq!(flags.trim(), "0 1 0");
 }

@@ -28,11 +28,7 @@ const FUZZING: &str = "60";
 const FAULTS: [&str; 6] = ["fabric", "accuracy", "--scale", "12", "--rounds", "3"];
 
 /// The features of the benchmarks, and the one that requires cmake and libclang.
-const FEATURES: [&str; 3] = [
-    "--workspace",
-    "--features",
-    "rocescope/per-packet,rocescope/verbs",
-];
+const FEATURES: [&str; 3] = ["--workspace", "--features", "rocescope/per-packet,rocescope/verbs"];
 
 /// A step by name.
 type Step = (&'static str, fn() -> Result<()>);
@@ -57,10 +53,7 @@ const GATE: &[Step] = &[
 ];
 
 /// The steps that `--full` adds.
-const SLOW: &[Step] = &[
-    ("Spark", spark),
-    ("fuzzing", || fuzz::run(&["--seconds", FUZZING])),
-];
+const SLOW: &[Step] = &[("Spark", spark), ("fuzzing", || fuzz::run(&["--seconds", FUZZING]))];
 
 /// Runs the steps, then the tests.
 pub(crate) fn run(is_full: bool) -> Result<()> {
@@ -126,9 +119,7 @@ fn documentation() -> Result<()> {
 /// `incompatible_msrv` checks this.
 fn oldest_rust() -> Result<()> {
     let manifest = fs::read_to_string(root().join("Cargo.toml"))?;
-    let oldest = manifest
-        .lines()
-        .find_map(|line| line.strip_prefix("rust-version = "));
+    let oldest = manifest.lines().find_map(|line| line.strip_prefix("rust-version = "));
     let toolchain = format!("+{}", oldest.context("no rust-version")?.trim_matches('"'));
     let is_there = command("cargo", &[&toolchain, "--version"]).output();
     if !is_there.is_ok_and(|output| output.status.success()) {
@@ -137,13 +128,7 @@ fn oldest_rust() -> Result<()> {
     }
     run_command(&mut command(
         "cargo",
-        &[
-            &toolchain,
-            "check",
-            "--quiet",
-            "--target-dir",
-            "target/oldest",
-        ],
+        &[&toolchain, "check", "--quiet", "--target-dir", "target/oldest"],
     ))
 }
 

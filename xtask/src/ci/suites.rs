@@ -6,8 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
 /// The tests of the feature, against a test double of libibverbs.
-const VERBS: &str =
-    "cargo test -p rocescope-probe --features verbs --no-fail-fast --lib --test verbs";
+const VERBS: &str = "cargo test -p rocescope-probe --features verbs --no-fail-fast --lib --test verbs";
 
 /// Runs all tests, with cargo-nextest if it is installed; appends the summaries to `lines`.
 pub(super) fn run(lines: &mut Vec<String>) -> Result<()> {
@@ -37,10 +36,7 @@ pub(super) fn run(lines: &mut Vec<String>) -> Result<()> {
 /// Runs a command, prints its output, and keeps its summary lines. Returns whether it succeeded.
 fn follow(command: &mut Command, lines: &mut Vec<String>) -> Result<bool> {
     let shown = show(command);
-    let mut child = command
-        .stdout(Stdio::piped())
-        .spawn()
-        .with_context(|| shown.clone())?;
+    let mut child = command.stdout(Stdio::piped()).spawn().with_context(|| shown.clone())?;
     let stdout = child.stdout.take().context("its output")?;
     for line in BufReader::new(stdout).lines() {
         let line = line?;

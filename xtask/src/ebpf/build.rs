@@ -54,9 +54,7 @@ impl Toolchain {
         let verbose = output(Command::new(&rustc).arg("-vV"))?;
         let line = |key: &str| {
             let value = verbose.lines().find_map(|line| line.strip_prefix(key));
-            value
-                .map(|value| value.trim().to_owned())
-                .unwrap_or_default()
+            value.map(|value| value.trim().to_owned()).unwrap_or_default()
         };
         let linker = output(Command::new("bpf-linker").arg("--version"))
             .context("bpf-linker: cargo install bpf-linker --version 0.13.0 --no-default-features --features llvm-22, with LLVM_PREFIX=/usr/lib/llvm-22")?;

@@ -36,13 +36,11 @@ pub(super) fn hash_of(bytes: &[u8]) -> String {
 }
 
 fn hex(digest: &[u8]) -> String {
-    digest
-        .iter()
-        .fold(String::from("sha256:"), |mut text, byte| {
-            // Writing to a string does not fail.
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+    digest.iter().fold(String::from("sha256:"), |mut text, byte| {
+        // Writing to a string does not fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 fn collect(root: &Path, directory: &Path, files: &mut Vec<PathBuf>) -> Result<()> {

@@ -2,9 +2,7 @@
 
 /// The frame in every kind of tunnel, without IPv4 checksums, which the decoder does not verify.
 pub(super) fn all(frame: &[u8]) -> [(&'static str, Vec<u8>); 5] {
-    let erspan_2 = [
-        0x10, 0x00, 0x88, 0xbe, 0, 0, 0, 1, 0x10, 0, 0, 7, 0, 0, 0, 0,
-    ];
+    let erspan_2 = [0x10, 0x00, 0x88, 0xbe, 0, 0, 0, 1, 0x10, 0, 0, 7, 0, 0, 0, 0];
     let erspan_3 = [
         0x10, 0x00, 0x22, 0xeb, 0, 0, 0, 1, 0x20, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 0,
     ];

@@ -22,11 +22,7 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
         bail!("usage: cargo xtask fuzz --seconds N [TARGET...]");
     };
     let seconds: u32 = seconds.parse().context("seconds")?;
-    let targets = if targets.is_empty() {
-        &TARGETS
-    } else {
-        targets
-    };
+    let targets = if targets.is_empty() { &TARGETS } else { targets };
     for target in targets {
         ensure!(TARGETS.contains(target), "no such target: {target}");
         fuzz(target, (seconds / targets.len() as u32).max(1))?;

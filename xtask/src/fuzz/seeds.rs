@@ -30,9 +30,7 @@ pub(super) fn of(target: &str) -> Result<Vec<(String, Vec<u8>)>> {
                 }
                 if let Some(frame) = short(capture).last() {
                     let mirrored = mirrored::all(frame).into_iter();
-                    seeds.extend(
-                        mirrored.map(|(kind, frame)| (format!("{name}-{kind}"), decodable(&frame))),
-                    );
+                    seeds.extend(mirrored.map(|(kind, frame)| (format!("{name}-{kind}"), decodable(&frame))));
                 }
             }
             "reader" => {
@@ -89,10 +87,7 @@ fn next_generation<'a>(frames: impl Iterator<Item = &'a [u8]>, big_endian: bool)
         let length = word(12 + body.len() as u32);
         [&word(kind), &length, body.as_slice(), &length].concat()
     };
-    let mut file = block(
-        0x0a0d_0d0a,
-        &[&word(0x1a2b_3c4d), &half(1), &half(0), &[0xff; 8]],
-    );
+    let mut file = block(0x0a0d_0d0a, &[&word(0x1a2b_3c4d), &half(1), &half(0), &[0xff; 8]]);
     let resolution = [&half(9)[..], &half(1), &[9, 0, 0, 0], &[0; 4]].concat();
     file.extend(block(1, &[&half(1), &[0; 6], &resolution]));
     for (at, frame) in (0..).zip(frames) {

@@ -24,10 +24,7 @@ use workspace::Crate;
 pub(crate) fn run() -> Result<()> {
     let problems = problems()?;
     if !problems.is_empty() {
-        bail!(
-            "the crates do not match ARCHITECTURE.md\n  {}",
-            problems.join("\n  ")
-        );
+        bail!("the crates do not match ARCHITECTURE.md\n  {}", problems.join("\n  "));
     }
     println!("the crates match ARCHITECTURE.md");
     Ok(())

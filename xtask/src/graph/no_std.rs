@@ -101,9 +101,7 @@ mod tests {
         assert!(links_std("extern crate std;\n"));
         assert!(links_std("mod a {\n    extern crate std;\n}\n"));
         assert!(!links_std("#[cfg(test)]\nextern crate std;\n"));
-        assert!(!links_std(
-            "#[cfg(test)]\nmod tests {\n    extern crate std;\n}\n"
-        ));
+        assert!(!links_std("#[cfg(test)]\nmod tests {\n    extern crate std;\n}\n"));
     }
 
     /// Sources of a `no_std` crate cannot name these.
@@ -112,8 +110,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let probe = |name: &str, body: &str| {
             let file = folder.path().join(format!("{name}.rs"));
-            let source =
-                format!("#![no_std]\n#![crate_type = \"lib\"]\npub fn probe() {{ {body} }}\n");
+            let source = format!("#![no_std]\n#![crate_type = \"lib\"]\npub fn probe() {{ {body} }}\n");
             fs::write(&file, source).unwrap();
             let mut rustc = command("rustc", &["--edition", "2024", "--emit", "metadata"]);
             let output = rustc.arg("--out-dir").arg(folder.path()).arg(file).output();
@@ -122,10 +119,7 @@ mod tests {
         assert!(probe("nothing", "let _ = core::time::Duration::ZERO;"));
         assert!(!probe("clock", "let _ = std::time::Instant::now();"));
         assert!(!probe("file", "let _ = std::fs::read(\"a\");"));
-        assert!(!probe(
-            "socket",
-            "let _ = std::net::UdpSocket::bind(\"[::]:0\");"
-        ));
+        assert!(!probe("socket", "let _ = std::net::UdpSocket::bind(\"[::]:0\");"));
         assert!(!probe("thread", "std::thread::yield_now();"));
     }
 }

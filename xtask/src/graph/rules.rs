@@ -44,18 +44,12 @@ const FENCES: [(&[&str], &[&str]); 7] = [
     (&["ratatui", "crossterm"], &["rocescope-view"]),
     (
         &["tokio"],
-        &[
-            "rocescope-capture",
-            "rocescope-collector",
-            "rocescope-engine",
-        ],
+        &["rocescope-capture", "rocescope-collector", "rocescope-engine"],
     ),
 ];
 
 /// Packages that no sans-io crate may reach, not even indirectly.
-const IO: [&str; 8] = [
-    "tokio", "mio", "socket2", "rustix", "libc", "aya", "pnet", "tempfile",
-];
+const IO: [&str; 8] = ["tokio", "mio", "socket2", "rustix", "libc", "aya", "pnet", "tempfile"];
 
 /// Describes every broken rule.
 pub(super) fn broken(rows: &[Row], crates: &[Crate]) -> Vec<String> {
@@ -97,9 +91,7 @@ fn imports(rows: &[Row], floor: usize, found: &Crate, broken: &mut Vec<String>) 
     }
     for import in &row.imports {
         if !found.imports.contains(import) {
-            broken.push(format!(
-                "{name} does not import {import}, although the table states it"
-            ));
+            broken.push(format!("{name} does not import {import}, although the table states it"));
         }
     }
 }
@@ -156,10 +148,7 @@ mod tests {
     }
 
     fn crates() -> [Crate; 2] {
-        [
-            a_crate("rocescope-wire", &[]),
-            a_crate("roof", &["rocescope-wire"]),
-        ]
+        [a_crate("rocescope-wire", &[]), a_crate("roof", &["rocescope-wire"])]
     }
 
     #[track_caller]
@@ -174,16 +163,11 @@ mod tests {
 
     #[test]
     fn table_and_crates_must_be_complete() {
-        breaks(
-            &rows(),
-            &crates()[..1],
-            "roof is in the table but does not exist",
-        );
+        breaks(&rows(), &crates()[..1], "roof is in the table but does not exist");
         breaks(&rows()[..1], &crates(), "roof is not in the table");
         let mut crates = crates();
         crates[0].path = "elsewhere".into();
-        let sentence =
-            "rocescope-wire is at at/rocescope-wire in the table, but the crate is at elsewhere";
+        let sentence = "rocescope-wire is at at/rocescope-wire in the table, but the crate is at elsewhere";
         breaks(&rows(), &crates, sentence);
     }
 

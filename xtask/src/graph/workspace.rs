@@ -29,19 +29,10 @@ pub(super) fn read() -> Result<Vec<Crate>> {
     let metadata = metadata(&[])?;
     let members: BTreeSet<&str> = strings(&metadata["workspace_members"]).collect();
     let packages = array(&metadata["packages"]);
-    let ours = packages.filter(|package| {
-        package["id"]
-            .as_str()
-            .is_some_and(|id| members.contains(id))
-    });
+    let ours = packages.filter(|package| package["id"].as_str().is_some_and(|id| members.contains(id)));
     let ours: Vec<&Value> = ours.collect();
-    let names: BTreeSet<&str> = ours
-        .iter()
-        .filter_map(|package| package["name"].as_str())
-        .collect();
-    let read = ours
-        .iter()
-        .map(|package| member(&metadata, package, &names));
+    let names: BTreeSet<&str> = ours.iter().filter_map(|package| package["name"].as_str()).collect();
+    let read = ours.iter().map(|package| member(&metadata, package, &names));
     read.collect()
 }
 
@@ -49,13 +40,9 @@ fn member(metadata: &Value, package: &Value, members: &BTreeSet<&str>) -> Result
     let text = |key: &str| package[key].as_str().context("not text");
     let top = metadata["workspace_root"].as_str().context("a root")?;
     let manifest = Path::new(text("manifest_path")?);
-    let directory = manifest
-        .parent()
-        .context("a directory")?
-        .strip_prefix(top)?;
-    let targets = array(&package["targets"]).filter(|target| {
-        strings(&target["kind"]).any(|kind| ["lib", "bin", "proc-macro"].contains(&kind))
-    });
+    let directory = manifest.parent().context("a directory")?.strip_prefix(top)?;
+    let targets = array(&package["targets"])
+        .filter(|target| strings(&target["kind"]).any(|kind| ["lib", "bin", "proc-macro"].contains(&kind)));
     let (mut imports, mut test_imports) = (BTreeSet::new(), BTreeSet::new());
     let mut packages = BTreeSet::new();
     for dependency in array(&package["dependencies"]) {
@@ -85,19 +72,13 @@ fn reaches(metadata: &Value, from: &str) -> BTreeSet<String> {
     let packages = by_id(&metadata["packages"]);
     let (mut reached, mut open) = (BTreeSet::new(), vec![from]);
     while let Some(id) = open.pop() {
-        for dependency in nodes
-            .get(id)
-            .into_iter()
-            .flat_map(|node| array(&node["deps"]))
-        {
+        for dependency in nodes.get(id).into_iter().flat_map(|node| array(&node["deps"])) {
             let normal = array(&dependency["dep_kinds"]).any(|kind| kind["kind"].is_null());
             let id = dependency["pkg"].as_str().filter(|_| normal);
             open.extend(id.filter(|id| reached.insert(*id)));
         }
     }
-    let names = reached
-        .into_iter()
-        .filter_map(|id| packages.get(id)?["name"].as_str());
+    let names = reached.into_iter().filter_map(|id| packages.get(id)?["name"].as_str());
     names.map(str::to_owned).collect()
 }
 

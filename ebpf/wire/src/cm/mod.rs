@@ -170,14 +170,10 @@ impl<'a> Mad<'a> {
     /// [`MadError`]: the payload is too short or not a CM datagram.
     pub fn read(payload: &'a [u8]) -> Result<Self, MadError> {
         let Some((header, rest)) = payload.split_first_chunk::<HEADER_BYTES>() else {
-            return Err(MadError::Short {
-                found: payload.len(),
-            });
+            return Err(MadError::Short { found: payload.len() });
         };
         let Some(bytes) = rest.first_chunk::<MESSAGE_BYTES>() else {
-            return Err(MadError::Short {
-                found: payload.len(),
-            });
+            return Err(MadError::Short { found: payload.len() });
         };
         let header = Fields(header);
         let (base, class) = (header.u8(0), header.u8(2));

@@ -75,12 +75,7 @@ pub struct Reply<'a> {
 impl<'a> Reply<'a> {
     /// A reply with the defaults of the Linux kernel.
     #[must_use]
-    pub const fn new(
-        local_id: CommunicationId,
-        remote_id: CommunicationId,
-        local_qpn: Qpn,
-        starting_psn: Psn,
-    ) -> Self {
+    pub const fn new(local_id: CommunicationId, remote_id: CommunicationId, local_qpn: Qpn, starting_psn: Psn) -> Self {
         Self {
             local_id,
             remote_id,
@@ -133,9 +128,7 @@ impl<'a> Reply<'a> {
             [
                 self.responder_resources,
                 self.initiator_depth,
-                self.target_ack_delay << 3
-                    | (self.failover_accepted & 3) << 1
-                    | u8::from(self.flow_control),
+                self.target_ack_delay << 3 | (self.failover_accepted & 3) << 1 | u8::from(self.flow_control),
                 self.rnr_retry_count << 5 | u8::from(self.shared_receive_queue) << 4,
             ],
         );

@@ -176,12 +176,7 @@ pub struct Request<'a> {
 impl<'a> Request<'a> {
     /// A request for a reliable connection to `service_id`, with the defaults of the Linux kernel.
     #[must_use]
-    pub const fn new(
-        local_id: CommunicationId,
-        service_id: u64,
-        local_qpn: Qpn,
-        starting_psn: Psn,
-    ) -> Self {
+    pub const fn new(local_id: CommunicationId, service_id: u64, local_qpn: Qpn, starting_psn: Psn) -> Self {
         Self {
             local_id,
             service_id,
@@ -256,10 +251,7 @@ impl<'a> Request<'a> {
             [self.remote_response_timeout << 3 | service << 1 | u8::from(self.flow_control)],
         );
         fields.put_u24(44, self.starting_psn.get());
-        fields.put(
-            47,
-            [self.local_response_timeout << 3 | self.retry_count & 7],
-        );
+        fields.put(47, [self.local_response_timeout << 3 | self.retry_count & 7]);
         fields.put(48, self.partition_key.to_be_bytes());
         fields.put(
             50,

@@ -1,19 +1,14 @@
 //! Frames to parse: Ethernet, tags, IP and UDP written with etherparse, the rest with `wire`.
 
 use etherparse::{
-    EtherType, Ethernet2Header, IpAuthHeader, IpFragOffset, IpHeaders, IpNumber, Ipv4Extensions,
-    Ipv4Header, Ipv6Extensions, Ipv6FragmentHeader, Ipv6Header, Ipv6RawExtHeader,
-    Ipv6RoutingExtensions, UdpHeader,
+    EtherType, Ethernet2Header, IpAuthHeader, IpFragOffset, IpHeaders, IpNumber, Ipv4Extensions, Ipv4Header,
+    Ipv6Extensions, Ipv6FragmentHeader, Ipv6Header, Ipv6RawExtHeader, Ipv6RoutingExtensions, UdpHeader,
 };
 use proptest::collection::vec;
 use proptest::option::of;
 use proptest::prelude::*;
-use rocescope_wire::extension::{
-    Aeth, AtomicAckEth, AtomicEth, Cnp, Deth, Feth, Ieth, ImmDt, Reth, Syndrome, XrcEth,
-};
-use rocescope_wire::{
-    Bth, Opcode, Operation, Packet, Position, Psn, Qpn, ROCE_UDP_PORT, Stream, Suffix, Transport,
-};
+use rocescope_wire::extension::{Aeth, AtomicAckEth, AtomicEth, Cnp, Deth, Feth, Ieth, ImmDt, Reth, Syndrome, XrcEth};
+use rocescope_wire::{Bth, Opcode, Operation, Packet, Position, Psn, Qpn, ROCE_UDP_PORT, Stream, Suffix, Transport};
 
 /// The payload of the UDP header, written with `wire`.
 #[derive(Clone, Debug)]
@@ -106,10 +101,7 @@ impl Transported {
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let mut bytes = self.bth.write().to_vec();
         bytes.extend(self.extension());
-        bytes.extend(vec![
-            0x5a;
-            self.payload_bytes + usize::from(self.bth.pad_bytes) + 4
-        ]);
+        bytes.extend(vec![0x5a; self.payload_bytes + usize::from(self.bth.pad_bytes) + 4]);
         bytes
     }
 
@@ -200,8 +192,7 @@ pub(crate) fn ip() -> impl Strategy<Value = IpHeaders> {
                     ..Default::default()
                 };
                 let raw = |payload: Option<Vec<u8>>| {
-                    payload
-                        .map(|payload| Ipv6RawExtHeader::new_raw(IpNumber::UDP, &payload).unwrap())
+                    payload.map(|payload| Ipv6RawExtHeader::new_raw(IpNumber::UDP, &payload).unwrap())
                 };
                 let (hop_by_hop, destination, routing, last) = raws;
                 let extensions = Ipv6Extensions {
@@ -223,12 +214,7 @@ pub(crate) fn ip() -> impl Strategy<Value = IpHeaders> {
     prop_oneof![v4, v6]
 }
 
-pub(crate) fn ethernet(
-    tags: &[(u8, u16)],
-    ip: &IpHeaders,
-    src_port: u16,
-    payload: &[u8],
-) -> Vec<u8> {
+pub(crate) fn ethernet(tags: &[(u8, u16)], ip: &IpHeaders, src_port: u16, payload: &[u8]) -> Vec<u8> {
     let mut ip = ip.clone();
     let udp = UdpHeader::without_ipv4_checksum(src_port, ROCE_UDP_PORT, payload.len()).unwrap();
     // Behind the headers the length counts, and the extensions are in it.

@@ -61,14 +61,5 @@ pub(crate) fn theirs(frame: &[u8], sliced: &SlicedPacket<'_>) -> Option<Agreed> 
         return None;
     }
     let (network, payload) = (at(network), at(udp.slice()) + 8);
-    Some((
-        tags,
-        src,
-        dst,
-        ttl,
-        ecn == 3,
-        udp.source_port(),
-        network,
-        payload,
-    ))
+    Some((tags, src, dst, ttl, ecn == 3, udp.source_port(), network, payload))
 }

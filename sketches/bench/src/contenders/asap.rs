@@ -3,8 +3,7 @@
 use std::error::Error;
 
 use asap_sketchlib::{
-    CountMinSketch, DataInput, FastPath, HyperLogLogHipP12, MatrixHash, OwnedDataInput,
-    SpaceSaving, Vector2D,
+    CountMinSketch, DataInput, FastPath, HyperLogLogHipP12, MatrixHash, OwnedDataInput, SpaceSaving, Vector2D,
 };
 
 use rocescope_sketches::FlowHash;
@@ -64,16 +63,15 @@ impl Contender for CountMin {
     }
 
     fn size(&self, hash: u64) -> u64 {
-        self.estimate_with_hash(&MatrixHash::Packed64(hash))
-            .cast_unsigned()
+        self.estimate_with_hash(&MatrixHash::Packed64(hash)).cast_unsigned()
     }
 }
 
 /// The minimum number of counters for the answer; their memory is measured.
 pub fn space_saving() -> Result<Box<dyn Contender>, Box<dyn Error>> {
-    Ok(Box::new(
-        SpaceSaving::<asap_sketchlib::DefaultXxHasher>::with_capacity(1_000),
-    ))
+    Ok(Box::new(SpaceSaving::<asap_sketchlib::DefaultXxHasher>::with_capacity(
+        1_000,
+    )))
 }
 
 impl Contender for SpaceSaving {

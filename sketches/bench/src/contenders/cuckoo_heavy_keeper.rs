@@ -140,9 +140,6 @@ impl Contender for CuckooHeavyKeeper {
     fn top(&self, k: usize) -> Vec<(u64, u64)> {
         let keys = self.keys.iter().flatten().copied();
         let counts = self.counts.iter().flatten().map(|&count| u64::from(count));
-        largest(
-            keys.zip(counts).filter(|(_, count)| *count > 0).collect(),
-            k,
-        )
+        largest(keys.zip(counts).filter(|(_, count)| *count > 0).collect(), k)
     }
 }

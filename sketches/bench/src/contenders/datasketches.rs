@@ -70,11 +70,6 @@ impl Contender for FrequentItemsSketch<u64> {
 
     fn top(&self, k: usize) -> Vec<(u64, u64)> {
         let rows = self.frequent_items(ErrorType::NoFalseNegatives);
-        largest(
-            rows.iter()
-                .map(|row| (*row.item(), row.estimate()))
-                .collect(),
-            k,
-        )
+        largest(rows.iter().map(|row| (*row.item(), row.estimate())).collect(), k)
     }
 }

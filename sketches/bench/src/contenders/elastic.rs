@@ -50,13 +50,7 @@ impl Elastic {
             return;
         }
         let own = |count: u32| count & !FLAG;
-        let min = (1..WAYS).fold(0, |l, way| {
-            if own(counts[way]) < own(counts[l]) {
-                way
-            } else {
-                l
-            }
-        });
+        let min = (1..WAYS).fold(0, |l, way| if own(counts[way]) < own(counts[l]) { way } else { l });
         if counts[min] == 0 {
             (keys[min], counts[min]) = (key, 1);
             return;
@@ -85,11 +79,7 @@ impl Contender for Elastic {
     fn top(&self, k: usize) -> Vec<(u64, u64)> {
         let size = |(&key, &count): (&u64, &u32)| {
             let light = self.light[share(key.wrapping_mul(0xbb67_ae85_84ca_a73b), LIGHT)];
-            let flagged = if count & FLAG == 0 {
-                0
-            } else {
-                u64::from(light)
-            };
+            let flagged = if count & FLAG == 0 { 0 } else { u64::from(light) };
             (key, u64::from(count & !FLAG) + flagged)
         };
         let flows = self.keys.iter().flatten().zip(self.counts.iter().flatten());

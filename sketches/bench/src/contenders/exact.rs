@@ -100,13 +100,7 @@ impl Contender for FastMap {
     }
 
     fn top(&self, k: usize) -> Vec<(u64, u64)> {
-        largest(
-            self.hashes
-                .iter()
-                .map(|(&hash, &size)| (hash, size))
-                .collect(),
-            k,
-        )
+        largest(self.hashes.iter().map(|(&hash, &size)| (hash, size)).collect(), k)
     }
 }
 

@@ -31,10 +31,7 @@ macro_rules! contender {
 
             fn top(&self, k: usize) -> Vec<(u64, u64)> {
                 largest(
-                    self.list()
-                        .iter()
-                        .map(|node| (node.item, node.count))
-                        .collect(),
+                    self.list().iter().map(|node| (node.item, node.count)).collect(),
                     k,
                 )
             }

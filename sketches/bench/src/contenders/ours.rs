@@ -3,9 +3,7 @@
 use std::error::Error;
 use std::num::NonZeroU16;
 
-use rocescope_sketches::{
-    CountMin, FlowHash, HeavyHitters, LinearCounting, count_min::Update, hash::hash_words,
-};
+use rocescope_sketches::{CountMin, FlowHash, HeavyHitters, LinearCounting, count_min::Update, hash::hash_words};
 
 use crate::contender::{Contender, Key};
 
@@ -14,9 +12,7 @@ const SEED: u64 = 0;
 const ONES: [u64; 1024] = [1; 1024];
 
 pub fn linear_counting<const ROWS: u16>() -> Result<Box<dyn Contender>, Box<dyn Error>> {
-    Ok(Box::new(LinearCounting::new(
-        NonZeroU16::new(ROWS).ok_or("no rows")?,
-    )))
+    Ok(Box::new(LinearCounting::new(NonZeroU16::new(ROWS).ok_or("no rows")?)))
 }
 
 impl Contender for LinearCounting {
@@ -41,12 +37,7 @@ pub fn count_min_plain() -> Result<Box<dyn Contender>, Box<dyn Error>> {
 }
 
 pub fn count_min_conservative() -> Result<Box<dyn Contender>, Box<dyn Error>> {
-    Ok(Box::new(CountMin::new(
-        4,
-        16_384,
-        42,
-        Update::Conservative,
-    )?))
+    Ok(Box::new(CountMin::new(4, 16_384, 42, Update::Conservative)?))
 }
 
 impl Contender for CountMin {
@@ -105,12 +96,7 @@ struct Shards([HeavyHitters<1>; 4]);
 
 pub fn heavy_hitters_in_shards() -> Result<Box<dyn Contender>, Box<dyn Error>> {
     let shard = HeavyHitters::within_bytes(super::TOP_BYTES).ok_or("no bucket fits")?;
-    Ok(Box::new(Shards([
-        shard.clone(),
-        shard.clone(),
-        shard.clone(),
-        shard,
-    ])))
+    Ok(Box::new(Shards([shard.clone(), shard.clone(), shard.clone(), shard])))
 }
 
 impl Contender for Shards {

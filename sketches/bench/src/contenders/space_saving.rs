@@ -116,10 +116,7 @@ impl SpaceSaving {
     }
 
     fn detach(&mut self, counter: u16, bucket: u16) {
-        let (before, after) = (
-            self.previous[usize::from(counter)],
-            self.next[usize::from(counter)],
-        );
+        let (before, after) = (self.previous[usize::from(counter)], self.next[usize::from(counter)]);
         match before {
             NONE => self.buckets[usize::from(bucket)].first = after,
             before => self.next[usize::from(before)] = after,
@@ -173,9 +170,7 @@ impl SpaceSaving {
     }
 
     fn release(&mut self, bucket: u16) {
-        let Bucket {
-            smaller, larger, ..
-        } = self.buckets[usize::from(bucket)];
+        let Bucket { smaller, larger, .. } = self.buckets[usize::from(bucket)];
         self.link(smaller, larger);
         if larger != NONE {
             self.buckets[usize::from(larger)].smaller = smaller;

@@ -19,9 +19,7 @@ impl Bed {
             name: format!("rocescope-bench-{}", std::process::id()),
         };
         run(&mut command("ip", &["netns", "add", &bed.name])).context("this requires root")?;
-        bed.ip(&[
-            "link", "add", SENDER, "type", "veth", "peer", "name", RECEIVER,
-        ])?;
+        bed.ip(&["link", "add", SENDER, "type", "veth", "peer", "name", RECEIVER])?;
         bed.ip(&["link", "set", "dev", "lo", "up"])?;
         for interface in [SENDER, RECEIVER] {
             // Otherwise the kernel itself would send on it.

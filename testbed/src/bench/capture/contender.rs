@@ -69,12 +69,7 @@ impl Built {
     pub(super) fn new() -> Result<Self> {
         let rocescope = xtask::product::build()?;
         let example = ["build", "--quiet", "--release", "--package", "rocescope"];
-        run(command("cargo", &example).args([
-            "--features",
-            "per-packet",
-            "--example",
-            "per_packet",
-        ]))?;
+        run(command("cargo", &example).args(["--features", "per-packet", "--example", "per_packet"]))?;
         let per_packet = rocescope.with_file_name("examples").join("per_packet");
         Ok(Self {
             rocescope: text(&rocescope),
@@ -85,8 +80,7 @@ impl Built {
 
     fn dataset(&self) -> PathBuf {
         // Several may run at once.
-        self.folder
-            .join(format!("capture-dataset-{}", std::process::id()))
+        self.folder.join(format!("capture-dataset-{}", std::process::id()))
     }
 
     fn control(&self) -> String {
@@ -118,16 +112,7 @@ impl Built {
                 words.extend([&self.per_packet, RECEIVER, verdict(drop), &out]);
             }
             // As root it would give /dev/null, its output file, to its own user.
-            Kind::Tcpdump => words.extend([
-                "tcpdump",
-                "-Z",
-                "root",
-                "-i",
-                RECEIVER,
-                "-n",
-                "-w",
-                "/dev/null",
-            ]),
+            Kind::Tcpdump => words.extend(["tcpdump", "-Z", "root", "-i", RECEIVER, "-n", "-w", "/dev/null"]),
             Kind::Softflowd => words.extend([
                 "softflowd",
                 "-d",
@@ -254,8 +239,7 @@ impl Running {
         let mut printed = String::new();
         match self.kind {
             Kind::Softflowd => {
-                let output =
-                    command("softflowctl", &["-c", &self.control, "statistics"]).output()?;
+                let output = command("softflowctl", &["-c", &self.control, "statistics"]).output()?;
                 printed = String::from_utf8_lossy(&output.stdout).into_owned();
             }
             Kind::Pmacctd => {

@@ -47,20 +47,12 @@ pub(super) fn run(seconds: f64) -> Result<(String, String)> {
     let whole = frames()?;
     // Only FIRST packets: none continues the one before, so that each is a run.
     let first = whole.first().map_or(0, |frame| frame[BTH_AT]);
-    let broken: Vec<_> = whole
-        .iter()
-        .filter(|frame| frame[BTH_AT] == first)
-        .cloned()
-        .collect();
+    let broken: Vec<_> = whole.iter().filter(|frame| frame[BTH_AT] == first).cloned().collect();
     let mut results = Vec::new();
     for (kind, name, frames) in [
         (Kind::Rocescope { drop: true }, "rocescope", &whole),
         (Kind::PerPacket { drop: true }, "record per packet", &whole),
-        (
-            Kind::Rocescope { drop: true },
-            "rocescope, one run per packet",
-            &broken,
-        ),
+        (Kind::Rocescope { drop: true }, "rocescope, one run per packet", &broken),
         (
             Kind::PerPacket { drop: true },
             "record per packet, one run each",
@@ -115,29 +107,17 @@ fn frames() -> Result<Vec<Vec<u8>>> {
     let (mut frames, mut frame) = (Vec::new(), Vec::new());
     while frames.len() < LOOP && generator.next_frame(&mut frame).is_some() {
         // Data only: `BPF_PROG_TEST_RUN` uses one packet length, and ACKs are shorter.
-        if frames
-            .first()
-            .is_none_or(|first: &Vec<u8>| first.len() == frame.len())
-        {
+        if frames.first().is_none_or(|first: &Vec<u8>| first.len() == frame.len()) {
             frames.push(frame.clone());
         }
     }
     // Frames of one opcode would each be a run, which is the worst case and unlike real traffic.
     let opcodes: BTreeSet<u8> = frames.iter().map(|frame| frame[BTH_AT]).collect();
-    ensure!(
-        opcodes.len() >= 3,
-        "the scenario yields opcodes {opcodes:?}"
-    );
+    ensure!(opcodes.len() >= 3, "the scenario yields opcodes {opcodes:?}");
     Ok(frames)
 }
 
-fn once(
-    kind: Kind,
-    built: &Built,
-    frames: &[Vec<u8>],
-    pps: Option<f64>,
-    seconds: f64,
-) -> Result<Run> {
+fn once(kind: Kind, built: &Built, frames: &[Vec<u8>], pps: Option<f64>, seconds: f64) -> Result<Run> {
     let bed = Bed::new()?;
     let running = built.start(kind, &bed)?;
     let program = bed.receiver()?["xdp"]["prog"]["id"].as_u64();
@@ -146,9 +126,7 @@ fn once(
     let cpu_before = running.cpu_s();
     let (offered, elapsed, producer_s) = std::thread::scope(|scope| {
         let sender = scope.spawn(|| send(program, frames, pps, seconds));
-        sender
-            .join()
-            .unwrap_or_else(|_| anyhow::bail!("the sender panicked"))
+        sender.join().unwrap_or_else(|_| anyhow::bail!("the sender panicked"))
     })?;
     let busy = (running.cpu_s() - cpu_before) / elapsed;
     sleep(ARRIVE);
@@ -172,12 +150,7 @@ fn once(
     })
 }
 
-fn send(
-    program: u32,
-    frames: &[Vec<u8>],
-    pps: Option<f64>,
-    seconds: f64,
-) -> Result<(u64, f64, f64)> {
+fn send(program: u32, frames: &[Vec<u8>], pps: Option<f64>, seconds: f64) -> Result<(u64, f64, f64)> {
     pin(0)?;
     let mut straight = Straight::open(program, frames).context("frames into the program")?;
     let cpu_before = own_cpu_s();
@@ -223,10 +196,7 @@ fn table(results: &[(&str, Vec<Run>)]) -> String {
             full.map_or(f64::NAN, |run| run.pps / run.producer / 1e6),
         );
     }
-    let rates: Vec<f64> = results
-        .iter()
-        .filter_map(|(_, runs)| Some(best(runs)?.pps))
-        .collect();
+    let rates: Vec<f64> = results.iter().filter_map(|(_, runs)| Some(best(runs)?.pps)).collect();
     if let [ours, theirs, ours_worst, theirs_worst] = rates[..] {
         let _ = writeln!(
             out,

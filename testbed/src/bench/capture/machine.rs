@@ -7,13 +7,9 @@ pub(super) fn described() -> String {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let cpus = read("/proc/cpuinfo");
     let model = field(&cpus, "model name").unwrap_or("unknown processor");
-    let cores = cpus
-        .lines()
-        .filter(|line| line.starts_with("processor"))
-        .count();
+    let cores = cpus.lines().filter(|line| line.starts_with("processor")).count();
     let memory = read("/proc/meminfo");
-    let memory_kib =
-        field(&memory, "MemTotal").and_then(|size| size.split(' ').next()?.parse().ok());
+    let memory_kib = field(&memory, "MemTotal").and_then(|size| size.split(' ').next()?.parse().ok());
     let memory_gib = memory_kib.unwrap_or(0.0f64) / f64::from(1 << 20);
     let release = read("/proc/sys/kernel/osrelease");
     let load = read("/proc/loadavg");

@@ -49,10 +49,7 @@ pub(super) fn run(arguments: &[&str]) -> Result<()> {
         _ => bail!("expected --part a, --part b, --part c or --soak SECONDS"),
     };
     print!("{table}\n{}", machine::described());
-    println!(
-        "\nRepeat: cargo xtask bench capture {}",
-        arguments.join(" ")
-    );
+    println!("\nRepeat: cargo xtask bench capture {}", arguments.join(" "));
     if let Some(path) = options.json {
         std::fs::write(&path, json).with_context(|| text(&path))?;
     }
@@ -71,9 +68,7 @@ fn options(arguments: &[&str]) -> Result<Options> {
     };
     let mut arguments = arguments.iter();
     while let Some(argument) = arguments.next() {
-        let value = arguments
-            .next()
-            .with_context(|| format!("{argument} what?"))?;
+        let value = arguments.next().with_context(|| format!("{argument} what?"))?;
         match *argument {
             "--part" => options.part = value.chars().next(),
             "--soak" => options.soak = Some(Duration::from_secs(value.parse().context("seconds")?)),

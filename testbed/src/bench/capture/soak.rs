@@ -72,10 +72,7 @@ pub(super) fn run(time: Duration, pps: u32) -> Result<(String, String)> {
         "{frames} frames sent, but {} seen or lost",
         seen.frames
     );
-    ensure!(
-        late <= early + GROWTH_KIB,
-        "memory grew from {early} to {late} KiB"
-    );
+    ensure!(late <= early + GROWTH_KIB, "memory grew from {early} to {late} KiB");
     // A segment and its journal are both open while it is sealed.
     ensure!(
         max_descriptors <= first.descriptors + 16,
@@ -96,9 +93,7 @@ fn middle(samples: &[Sample]) -> u64 {
 /// resident once written.
 fn sample(pid: u32, begun: Instant) -> Option<Sample> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let resident = status
-        .lines()
-        .find_map(|line| line.strip_prefix("RssAnon:"))?;
+    let resident = status.lines().find_map(|line| line.strip_prefix("RssAnon:"))?;
     let descriptors = fs::read_dir(format!("/proc/{pid}/fd")).ok()?.count();
     Some(Sample {
         seconds: begun.elapsed().as_secs_f64(),

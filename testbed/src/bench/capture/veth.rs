@@ -80,12 +80,7 @@ fn table(runs: &[(Kind, Vec<Run>)]) -> String {
         "| | sent, million/s | seen, % | reported lost, % | unaccounted, all rounds | CPU of the program, s per million sent |\n|---|---|---|---|---|---|\n",
     );
     for (kind, runs) in runs {
-        let share = |of: fn(&Run) -> u64| {
-            median(
-                runs.iter()
-                    .map(|run| 100.0 * of(run) as f64 / run.frames as f64),
-            )
-        };
+        let share = |of: fn(&Run) -> u64| median(runs.iter().map(|run| 100.0 * of(run) as f64 / run.frames as f64));
         let unaccounted: i64 = runs.iter().map(|run| run.unaccounted).sum();
         // Writing to a string does not fail.
         let _ = writeln!(

@@ -29,10 +29,7 @@ impl Contender {
     /// The contenders that are installed.
     pub(super) fn all(rocescope: &str, file: &Path, dataset: &Path) -> Result<Vec<Self>> {
         let file = text(file);
-        let ours = format!(
-            "{rocescope} capture -r {file} --out {} -o json -q",
-            text(dataset)
-        );
+        let ours = format!("{rocescope} capture -r {file} --out {} -o json -q", text(dataset));
         let tcpdump = format!("tcpdump -Z root -r {file} -w /dev/null");
         let tshark = format!(
             "tshark -r {file} -d udp.port==4791,infiniband -T fields -e infiniband.bth.opcode \
@@ -82,12 +79,7 @@ impl Contender {
         let timed = timed.args(&self.words).stdout(Stdio::null());
         let output = timed.stderr(Stdio::piped()).output()?;
         let stderr = String::from_utf8_lossy(&output.stderr);
-        ensure!(
-            output.status.success(),
-            "{}: {}",
-            self.line(),
-            output.status
-        );
+        ensure!(output.status.success(), "{}: {}", self.line(), output.status);
         let seconds: Vec<f64> = stderr
             .split_whitespace()
             .map(str::parse)

@@ -61,11 +61,7 @@ fn options(arguments: &[&str]) -> Result<Options> {
     };
     let mut arguments = arguments.iter();
     while let Some(argument) = arguments.next() {
-        let mut value = || {
-            arguments
-                .next()
-                .with_context(|| format!("{argument} what?"))
-        };
+        let mut value = || arguments.next().with_context(|| format!("{argument} what?"));
         match *argument {
             "--full" => options.full = true,
             "--rounds" => options.rounds = value()?.parse().context("rounds")?,

@@ -33,12 +33,7 @@ pub(super) fn table(contenders: &[Contender], file: &Path, frames: u64) -> Strin
     out
 }
 
-fn write_table(
-    out: &mut String,
-    contenders: &[Contender],
-    file: &Path,
-    frames: u64,
-) -> std::fmt::Result {
+fn write_table(out: &mut String, contenders: &[Contender], file: &Path, frames: u64) -> std::fmt::Result {
     let wall = |contender: &Contender| Spread::of(contender, |run| run.wall_s);
     let cpu = |contender: &Contender| Spread::of(contender, |run| run.cpu_s);
     // The product comes first.

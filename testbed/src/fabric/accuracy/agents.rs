@@ -28,15 +28,8 @@ pub(super) struct Ended {
 }
 
 impl Agents {
-    pub(super) fn start(
-        fabric: &Fabric,
-        rocescope: &Path,
-        options: &Options,
-        dataset: &Path,
-    ) -> Result<Self> {
-        let mut agents = Self {
-            running: Vec::new(),
-        };
+    pub(super) fn start(fabric: &Fabric, rocescope: &Path, options: &Options, dataset: &Path) -> Result<Self> {
+        let mut agents = Self { running: Vec::new() };
         let scale = f64::from(options.scale);
         let time = |milliseconds: f64| format!("{}us", (milliseconds * 1_000.0 / scale) as u64);
         for (number, node) in fabric.wiring.nodes.iter().enumerate() {
@@ -69,11 +62,7 @@ impl Agents {
         let mut ended = Vec::new();
         for (host, child) in std::mem::take(&mut self.running) {
             let output = child.wait_with_output()?;
-            ensure!(
-                output.status.success(),
-                "the agent of {host}: {}",
-                output.status
-            );
+            ensure!(output.status.success(), "the agent of {host}: {}", output.status);
             let summary = serde_json::from_slice(&output.stdout).context("the agent's summary")?;
             ended.push(Ended { host, summary });
         }
@@ -103,9 +92,7 @@ pub(super) fn diagnose(rocescope: &Path, directory: &Path, scale: u32) -> Result
     diagnose.args(["diagnose", "hostmesh"]);
     diagnose.arg(directory.join(super::DATASET));
     diagnose.args(["--scale", &scale.to_string(), "-o", "json"]);
-    diagnose
-        .arg("--topology")
-        .arg(directory.join(super::TOPOLOGY));
+    diagnose.arg("--topology").arg(directory.join(super::TOPOLOGY));
     let summary: Value = serde_json::from_str(&output(&mut diagnose)?)?;
     let verdicts = summary["verdicts"].as_array().context("verdicts")?;
     Ok(verdicts.clone())

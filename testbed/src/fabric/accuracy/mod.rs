@@ -235,10 +235,7 @@ fn options(arguments: &[&str]) -> Result<Options> {
             option => bail!("no such option: {option}"),
         }
     }
-    ensure!(
-        (1..=100).contains(&options.scale),
-        "--scale must be from 1 to 100"
-    );
+    ensure!((1..=100).contains(&options.scale), "--scale must be from 1 to 100");
     Ok(options)
 }
 

@@ -67,11 +67,7 @@ pub(super) fn compare(fabric: &Fabric, dataset: &Path, copy: &Path) -> Result<Pa
 
 /// The node that has an address.
 fn node(fabric: &Fabric, address: IpAddr) -> String {
-    let ends = fabric
-        .wiring
-        .links
-        .iter()
-        .flat_map(|l| [&l.lower, &l.upper]);
+    let ends = fabric.wiring.links.iter().flat_map(|l| [&l.lower, &l.upper]);
     let mut ends = ends.filter(|end| end.address == address);
     ends.next()
         .map(|end| fabric.wiring.nodes[end.node].name.clone())

@@ -113,12 +113,7 @@ fn one<'a, T>(random: &mut Draws, of: &[&'a T]) -> Result<&'a T> {
 }
 
 /// One 5-tuple that a NIC currently sends, captured at its switch, and its uplink.
-fn blackhole(
-    random: &mut Draws,
-    fabric: &Fabric,
-    rocescope: &Path,
-    nic: &Link,
-) -> Result<(String, Fault)> {
+fn blackhole(random: &mut Draws, fabric: &Fabric, rocescope: &Path, nic: &Link) -> Result<(String, Fault)> {
     let namespace = fabric.namespace(nic.upper.node);
     let mut capture = command(&namespace, &rocescope.display().to_string());
     capture.args(["capture", "-i", &nic.upper.interface, "--mode", "af-packet"]);
@@ -142,9 +137,7 @@ fn blackhole(
     let mut uplinks = fabric.wiring.uplinks();
     let uplink = uplinks.find(|link| link.upper.address == spine);
     let place = uplink.context("the uplink of a path")?.name.clone();
-    let Tuple {
-        src, dst, src_port, ..
-    } = tuple;
+    let Tuple { src, dst, src_port, .. } = tuple;
     let port = src_port;
     Ok((place, Fault::Blackhole { src, dst, port }))
 }

@@ -27,21 +27,14 @@ impl Report {
         println!("\n| fault | injected | named in time | place only | also named another place |");
         println!("|---|--:|--:|--:|--:|");
         for kind in KINDS {
-            let of: Vec<&Judged> = scored
-                .judged
-                .iter()
-                .filter(|one| one.injected.kind == kind)
-                .collect();
+            let of: Vec<&Judged> = scored.judged.iter().filter(|one| one.injected.kind == kind).collect();
             if !of.is_empty() {
                 line(kind, &of);
             }
         }
         line("all", &scored.judged.iter().collect::<Vec<_>>());
         println!();
-        for Judged {
-            injected, verdicts, ..
-        } in scored.judged.iter().filter(|one| !one.is_right)
-        {
+        for Judged { injected, verdicts, .. } in scored.judged.iter().filter(|one| !one.is_right) {
             let (kind, place, fault) = (&injected.kind, &injected.place, &injected.fault);
             println!("not named: {kind} at {place}, {fault}: {verdicts:?}");
         }

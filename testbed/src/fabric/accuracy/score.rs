@@ -59,13 +59,7 @@ fn nic_name(fabric: &Fabric, end: &End) -> String {
 }
 
 impl Injected {
-    pub(super) fn new(
-        fabric: &Fabric,
-        place: &str,
-        fault: &Fault,
-        from_ns: i64,
-        window_ns: i64,
-    ) -> Result<Self> {
+    pub(super) fn new(fabric: &Fabric, place: &str, fault: &Fault, from_ns: i64, window_ns: i64) -> Result<Self> {
         let named = |nic: &str| anyhow::Ok(nic_name(fabric, &fabric.link(nic)?.lower));
         let (class, truth) = match fault {
             Fault::LinkDown => ("link_down", link(fabric, place)?),
@@ -121,9 +115,7 @@ impl Injected {
         let text = |column: &str| verdict[column].as_str().unwrap_or("");
         let links = || text("link").split(' ');
         match &self.truth {
-            Truth::Nic(nic) => {
-                text("nic") == nic || links().any(|link| link.split('>').any(|end| end == nic))
-            }
+            Truth::Nic(nic) => text("nic") == nic || links().any(|link| link.split('>').any(|end| end == nic)),
             Truth::Link([a, b]) => {
                 let forth = format!("{a}>{b}");
                 let back = format!("{b}>{a}");
@@ -133,13 +125,9 @@ impl Injected {
                 let is_there = text("switch") == node || text("place_kind") == "nic";
                 text("nic") == nic && is_there
             }
-            Truth::Pair { src, dst } => {
-                text("place_kind") == "pair" && text("src") == src && text("dst") == dst
-            }
+            Truth::Pair { src, dst } => text("place_kind") == "pair" && text("src") == src && text("dst") == dst,
             Truth::Tuple { src, dst, port } => {
-                text("src") == src
-                    && text("dst") == dst
-                    && verdict["udp_src_port"].as_u64() == Some((*port).into())
+                text("src") == src && text("dst") == dst && verdict["udp_src_port"].as_u64() == Some((*port).into())
             }
             Truth::Host(host) => text("host") == host,
         }
@@ -280,10 +268,7 @@ mod tests {
             assert!(!judged(&[wrong]).is_good());
         }
         // The class of one verdict and the place of another do not match together.
-        let halves = [
-            verdict(11, "loss", "h1/rail2"),
-            verdict(11, "link_down", "h0/rail0"),
-        ];
+        let halves = [verdict(11, "loss", "h1/rail2"), verdict(11, "link_down", "h0/rail0")];
         let scored = judged(&halves);
         assert!(!scored.judged[0].is_right && scored.judged[0].has_place);
         assert_eq!(scored.judged[0].elsewhere, 1);

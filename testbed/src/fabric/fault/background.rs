@@ -20,8 +20,5 @@ pub(super) fn end(process: u32) {
     let group = format!("-{process}");
     let mut kill = Command::new("kill");
     // Ignore the result: the group may be gone.
-    let _ = kill
-        .args(["-KILL", "--", &group])
-        .stderr(Stdio::null())
-        .status();
+    let _ = kill.args(["-KILL", "--", &group]).stderr(Stdio::null()).status();
 }

@@ -24,10 +24,7 @@ fn group(namespace: &str) -> PathBuf {
 pub(super) fn slow(namespace: &str, period: Duration) -> Result<u32> {
     let group = group(namespace);
     let quota = Path::new(GROUPS).join("cpu.shares");
-    ensure!(
-        quota.exists(),
-        "a slow host requires the cpu controller at {GROUPS}"
-    );
+    ensure!(quota.exists(), "a slow host requires the cpu controller at {GROUPS}");
     fs::create_dir_all(&group).with_context(|| group.display().to_string())?;
     let set = |file: &str, value: u128| fs::write(group.join(file), value.to_string());
     // The kernel accepts periods from a millisecond to a second, and shares of a millisecond or more.

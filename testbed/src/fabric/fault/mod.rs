@@ -149,10 +149,7 @@ pub(super) fn heal(fabric: &Fabric, active: &Active) -> Result<()> {
             let link = fabric.link(place)?;
             ip(Some(&fabric.namespace(link.upper.node)), &up(fabric, link))?;
         }
-        Fault::Loss { .. }
-        | Fault::Corruption { .. }
-        | Fault::Blackhole { .. }
-        | Fault::Acl { .. } => {
+        Fault::Loss { .. } | Fault::Corruption { .. } | Fault::Blackhole { .. } | Fault::Acl { .. } => {
             let end = &fabric.link(place)?.upper;
             object::detach(&fabric.namespace(end.node), &end.interface)?;
         }
@@ -225,9 +222,7 @@ pub(super) fn parse<'a>(words: &[&'a str]) -> Result<(&'a str, Fault)> {
         time.with_context(|| format!("{name} requires seconds"))
     };
     let needed = |name: &str| text(name).with_context(|| format!("{kind} requires {name}"));
-    let known = [
-        "--ratio", "--period", "--depth", "--nic", "--src", "--dst", "--port",
-    ];
+    let known = ["--ratio", "--period", "--depth", "--nic", "--src", "--dst", "--port"];
     for [option, _] in pairs {
         ensure!(known.contains(option), "no such option: {option}");
     }

@@ -3,9 +3,7 @@
 use crate::fabric::namespace::output;
 use anyhow::Result;
 use object::write::{Object, Symbol, SymbolSection};
-use object::{
-    Architecture, BinaryFormat, Endianness, SectionKind, SymbolFlags, SymbolKind, SymbolScope,
-};
+use object::{Architecture, BinaryFormat, Endianness, SectionKind, SymbolFlags, SymbolKind, SymbolScope};
 use std::path::Path;
 use std::process::Command;
 
@@ -33,13 +31,7 @@ fn object(program: &[u8]) -> Result<Vec<u8>> {
 
 /// Passes all frames of an interface through a program, incoming (`ingress`) or outgoing (`egress`). `file` receives
 /// the object file.
-pub(super) fn attach(
-    namespace: &str,
-    interface: &str,
-    program: &[u8],
-    directions: &[&str],
-    file: &Path,
-) -> Result<()> {
+pub(super) fn attach(namespace: &str, interface: &str, program: &[u8], directions: &[&str], file: &Path) -> Result<()> {
     std::fs::write(file, object(program)?)?;
     let tc = |arguments: &[&str]| {
         let mut tc = Command::new("tc");

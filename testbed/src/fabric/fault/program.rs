@@ -142,7 +142,7 @@ pub(super) fn refusal(of: &Refused) -> Vec<u8> {
     assembled(program, &[set(0, DROP), exit()])
 }
 
-/// Frames of this EtherType, reserved for local experiments, go back out of their interface.
+/// Frames of this Ethernet type, reserved for local experiments, go back out of their interface.
 pub(super) const RETURNED: u16 = 0x88b5;
 
 /// Redirects them to the interface that received them.

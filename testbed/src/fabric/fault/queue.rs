@@ -39,8 +39,7 @@ pub(super) fn fill(namespaces: [&str; 2], link: &Link, depth: Duration, file: &P
     tc(
         namespaces[0],
         &[
-            "replace", "dev", &interface, "root", "tbf", "rate", RATE, "burst", &bucket, "limit",
-            &limit,
+            "replace", "dev", &interface, "root", "tbf", "rate", RATE, "burst", &bucket, "limit", &limit,
         ],
     )?;
     let mut frame = vec![0; each];
@@ -61,10 +60,7 @@ pub(super) fn empty(namespaces: [&str; 2], link: &Link) -> Result<()> {
     for (namespace, end) in namespaces.into_iter().zip([&link.lower, &link.upper]) {
         object::detach(namespace, &end.interface)?;
     }
-    tc(
-        namespaces[0],
-        &["del", "dev", &link.lower.interface, "root"],
-    )
+    tc(namespaces[0], &["del", "dev", &link.lower.interface, "root"])
 }
 
 fn tc(namespace: &str, words: &[&str]) -> Result<()> {

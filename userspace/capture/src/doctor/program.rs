@@ -27,10 +27,7 @@ pub fn program() -> Vec<Finding> {
     let perfmon = match without {
         Ok(Ok(ns)) => Finding::ok(
             "perfmon",
-            format!(
-                "Without cap_perfmon the same packet costs {ns} ns: {}.",
-                gain(with, ns)
-            ),
+            format!("Without cap_perfmon the same packet costs {ns} ns: {}.", gain(with, ns)),
         ),
         Ok(Err(error)) => Finding::warn(
             "perfmon",
@@ -44,9 +41,7 @@ pub fn program() -> Vec<Finding> {
             format!("Not measured: cannot drop cap_perfmon temporarily: {error}."),
         ),
     };
-    let program = format!(
-        "The XDP program loads; a packet that starts a run, the worst case, costs {with} ns."
-    );
+    let program = format!("The XDP program loads; a packet that starts a run, the worst case, costs {with} ns.");
     vec![Finding::ok("program", program), perfmon]
 }
 
@@ -60,10 +55,7 @@ fn gain(with: u32, without: u32) -> String {
 }
 
 fn first_line(text: &str) -> &str {
-    text.lines()
-        .next()
-        .unwrap_or_default()
-        .trim_end_matches('.')
+    text.lines().next().unwrap_or_default().trim_end_matches('.')
 }
 
 /// Ethernet, IPv4, UDP, BTH and ICRC of an RC SEND ONLY without payload.

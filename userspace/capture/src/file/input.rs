@@ -105,10 +105,7 @@ impl Zstd {
             }
             match self.decoder.init(&mut self.source) {
                 Ok(()) => return Ok(true),
-                Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame {
-                    length,
-                    ..
-                })) => {
+                Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame { length, .. })) => {
                     let mut skipped = self.source.by_ref().take(u64::from(length));
                     io::copy(&mut skipped, &mut io::sink())?;
                 }

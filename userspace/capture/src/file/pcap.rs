@@ -38,18 +38,12 @@ impl Pcap {
         };
         // The Kuznetsov variant, which no tool has written for twenty years.
         if header.is_modified_format() {
-            return Err(FileError::NotACapture(
-                bytes.get(..4).unwrap_or_default().to_vec(),
-            ));
+            return Err(FileError::NotACapture(bytes.get(..4).unwrap_or_default().to_vec()));
         }
         // The high bits describe frame check sequences.
         let number = header.network.0 as u32 & 0x03ff_ffff;
         let link = LinkType::from_number(number).ok_or(FileError::LinkType(number))?;
-        let fraction_ns = if header.is_nanosecond_precision() {
-            1
-        } else {
-            1_000
-        };
+        let fraction_ns = if header.is_nanosecond_precision() { 1 } else { 1_000 };
         Ok((
             Self {
                 big_endian: header.is_bigendian(),
@@ -74,9 +68,7 @@ impl Pcap {
         };
         // Decided by the header, not by the buffered bytes: a pipe and a file end alike.
         if captured > LONGEST_FRAME {
-            return Err(format!(
-                "a record with an impossible frame length of {captured} bytes"
-            ));
+            return Err(format!("a record with an impossible frame length of {captured} bytes"));
         }
         let parsed = if self.big_endian {
             parse_pcap_frame_be(bytes)
@@ -99,8 +91,7 @@ impl Pcap {
                 // Some writers leave it 0.
                 original: record.origlen.max(record.caplen),
             },
-            time_ns: u64::from(record.ts_sec) * 1_000_000_000
-                + u64::from(record.ts_usec) * self.fraction_ns,
+            time_ns: u64::from(record.ts_sec) * 1_000_000_000 + u64::from(record.ts_usec) * self.fraction_ns,
             interface: 0,
         }))
     }

@@ -52,9 +52,7 @@ impl PcapNg {
                 magic if magic == BIG_ENDIAN_MAGIC => true,
                 magic if magic == LITTLE_ENDIAN_MAGIC => false,
                 _ => {
-                    return Err(format!(
-                        "a section with the unknown byte order {magic:02x?}"
-                    ));
+                    return Err(format!("a section with the unknown byte order {magic:02x?}"));
                 }
             };
         }
@@ -64,9 +62,7 @@ impl PcapNg {
             u32::from_le_bytes(*length)
         } as usize;
         if !(12..=LONGEST_BLOCK).contains(&block_bytes) {
-            return Err(format!(
-                "a block with an impossible length of {block_bytes} bytes"
-            ));
+            return Err(format!("a block with an impossible length of {block_bytes} bytes"));
         }
         let Some(block) = bytes.get(..block_bytes) else {
             return Ok(Step::Need(block_bytes));
@@ -109,11 +105,9 @@ impl PcapNg {
                 );
             }
             // The library does not convert the type of an unknown block.
-            Block::Unknown(block)
-                if [OBSOLETE_PACKET, OBSOLETE_PACKET.swap_bytes()].contains(&block.block_type) =>
-            {
-                let packet = obsolete_packet(block.data, self.big_endian)
-                    .ok_or("a packet block that ends inside its header")?;
+            Block::Unknown(block) if [OBSOLETE_PACKET, OBSOLETE_PACKET.swap_bytes()].contains(&block.block_type) => {
+                let packet =
+                    obsolete_packet(block.data, self.big_endian).ok_or("a packet block that ends inside its header")?;
                 return self.packet(record_bytes, &packet);
             }
             Block::SimplePacket(packet) => {
@@ -123,9 +117,7 @@ impl PcapNg {
                     snaplen => packet.origlen.min(snaplen),
                 };
                 if captured as usize > packet.data.len() {
-                    return Err(format!(
-                        "a simple packet of {captured} bytes in a shorter block"
-                    ));
+                    return Err(format!("a simple packet of {captured} bytes in a shorter block"));
                 }
                 return Ok(Step::Frame(Found {
                     record_bytes,
@@ -148,10 +140,7 @@ impl PcapNg {
     fn packet(&mut self, record_bytes: usize, packet: &Packet) -> Result<Step, String> {
         let interface = self.interface(packet.interface)?;
         if packet.captured as usize > packet.room {
-            return Err(format!(
-                "a frame of {} bytes in a shorter block",
-                packet.captured
-            ));
+            return Err(format!("a frame of {} bytes in a shorter block", packet.captured));
         }
         let link = interface.link;
         let time_ns = interface.time_ns(packet.units).ok_or_else(|| {

@@ -15,16 +15,8 @@ fn bytes32(value: u32, big_endian: bool) -> [u8; 4] {
 fn pcap(big_endian: bool, nanoseconds: bool, link: u32) -> Vec<u8> {
     let word = |value| bytes32(value, big_endian);
     let mut file = Vec::new();
-    file.extend(word(if nanoseconds {
-        0xa1b2_3c4d
-    } else {
-        0xa1b2_c3d4
-    }));
-    file.extend(if big_endian {
-        [0, 2, 0, 4]
-    } else {
-        [2, 0, 4, 0]
-    });
+    file.extend(word(if nanoseconds { 0xa1b2_3c4d } else { 0xa1b2_c3d4 }));
+    file.extend(if big_endian { [0, 2, 0, 4] } else { [2, 0, 4, 0] });
     for value in [0, 0, 65_535, link] {
         file.extend(word(value));
     }
@@ -71,11 +63,7 @@ fn pcapng(big_endian: bool) -> Vec<u8> {
     interface.extend([9, 0, 0, 0, 0, 0, 0, 0]);
     file.extend(block(1, &interface, big_endian));
     for (index, (frame, time_ns)) in FRAMES.iter().enumerate() {
-        let units = if index == 0 {
-            time_ns / 1_000
-        } else {
-            *time_ns
-        };
+        let units = if index == 0 { time_ns / 1_000 } else { *time_ns };
         let mut body = Vec::new();
         for value in [index as u32, (units >> 32) as u32, units as u32, 4, 60] {
             body.extend(word(value));
@@ -173,12 +161,7 @@ fn every_variant_yields_the_same_frames() {
                 .iter()
                 .map(|(bytes, time_ns, _)| (bytes.as_slice(), *time_ns))
                 .collect();
-            assert_eq!(
-                frames,
-                FRAMES
-                    .each_ref()
-                    .map(|(bytes, time)| (bytes.as_slice(), *time))
-            );
+            assert_eq!(frames, FRAMES.each_ref().map(|(bytes, time)| (bytes.as_slice(), *time)));
         }
     }
 }
@@ -215,14 +198,7 @@ fn damage_is_an_error_after_the_whole_frames() {
     let (frames, error) = read_all(file.as_slice());
     assert_eq!(frames.len(), 1);
     assert!(
-        matches!(
-            error,
-            Some(FileError::Corrupt {
-                frames: 1,
-                at: 44,
-                ..
-            })
-        ),
+        matches!(error, Some(FileError::Corrupt { frames: 1, at: 44, .. })),
         "{error:?}"
     );
 }
@@ -256,18 +232,12 @@ fn the_first_bytes_identify_compressed_files() {
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     gzip.write_all(&plain[30..]).unwrap();
     gzip_twice.extend(gzip.finish().unwrap());
-    let zstd = |bytes: &[u8]| {
-        ruzstd::encoding::compress_to_vec(bytes, ruzstd::encoding::CompressionLevel::Fastest)
-    };
+    let zstd = |bytes: &[u8]| ruzstd::encoding::compress_to_vec(bytes, ruzstd::encoding::CompressionLevel::Fastest);
     let mut zstd_frames = vec![0x50, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 0xaa, 0xaa];
     zstd_frames.extend(zstd(&plain[..50]));
     zstd_frames.extend(zstd(&plain[50..]));
     let folder = tempfile::tempdir().unwrap();
-    for (name, bytes) in [
-        ("a.pcap", plain.clone()),
-        ("b", gzip_twice),
-        ("c.gz", zstd_frames),
-    ] {
+    for (name, bytes) in [("a.pcap", plain.clone()), ("b", gzip_twice), ("c.gz", zstd_frames)] {
         let path = folder.path().join(name);
         std::fs::write(&path, bytes).unwrap();
         let input = open(&path).unwrap();
@@ -275,9 +245,6 @@ fn the_first_bytes_identify_compressed_files() {
         assert!(error.is_none(), "{name}: {error:?}");
         assert_eq!(frames.len(), 2, "{name}");
     }
-    assert!(matches!(
-        open(&folder.path().join("none")),
-        Err(FileError::Io(_))
-    ));
+    assert!(matches!(open(&folder.path().join("none")), Err(FileError::Io(_))));
     assert!(matches!(open(folder.path()), Err(FileError::Io(_))));
 }

@@ -59,10 +59,7 @@ impl<W: Write> PcapNgWriter<W> {
         if !comment.is_empty() {
             writer.option(COMMENT, comment.as_bytes());
         }
-        writer.option(
-            APPLICATION,
-            concat!("rocescope ", env!("CARGO_PKG_VERSION")).as_bytes(),
-        );
+        writer.option(APPLICATION, concat!("rocescope ", env!("CARGO_PKG_VERSION")).as_bytes());
         writer.end_options();
         writer.end(SECTION)?;
         Ok(writer)
@@ -207,9 +204,7 @@ mod tests {
                 time_ns: *time_ns,
                 interface: 5,
             };
-            writer
-                .frame(&frame, if bytes.len() > 9 { "why" } else { "" })
-                .unwrap();
+            writer.frame(&frame, if bytes.len() > 9 { "why" } else { "" }).unwrap();
         }
         writer.finish().unwrap();
         let mut reader = FrameReader::new(&file[..]).unwrap();

@@ -49,12 +49,7 @@ fn it_holds_the_most_recent_frames() {
             let mark = random(&mut state) as u8;
             history.push(&frame(&bytes, time_ns, number), slice, mark);
             let kept = slice.min(length).min(SLICE_MAX);
-            all.push_back((
-                bytes[..kept].to_vec(),
-                time_ns,
-                length as u32 + number,
-                mark,
-            ));
+            all.push_back((bytes[..kept].to_vec(), time_ns, length as u32 + number, mark));
 
             let held = history.next.frames - history.first.frames;
             let used = history.next.at - history.first.at;
@@ -65,10 +60,7 @@ fn it_holds_the_most_recent_frames() {
             // The last removed frame was too old, or there was no space: a record and a piece at the end.
             let room = history.ring.len() as u64 - used;
             let slack = 2 * super::record_bytes(SLICE_MAX) as u64;
-            assert!(
-                first == 0 || overdue(first - 1) || room < slack,
-                "seed {seed}"
-            );
+            assert!(first == 0 || overdue(first - 1) || room < slack, "seed {seed}");
             if number % 97 == 0 {
                 let found = history.since(history.oldest());
                 let mut count = 0;
@@ -121,9 +113,6 @@ fn a_frame_dated_far_ahead_costs_the_past_and_not_the_future() {
     for (number, time_ns) in [1, 2, u64::MAX, 3, 4].into_iter().enumerate() {
         history.push(&frame(&[1; 10], time_ns, number as u32), 10, 0);
     }
-    let times: Vec<u64> = history
-        .since(history.oldest())
-        .map(|held| held.frame.time_ns)
-        .collect();
+    let times: Vec<u64> = history.since(history.oldest()).map(|held| held.frame.time_ns).collect();
     assert_eq!(times, [u64::MAX - 1, 3, 4]);
 }

@@ -74,12 +74,7 @@ pub(super) const HEADER_BYTES: usize = 128;
 
 /// Copies the next slot, of frames up to `longest` bytes, into the packet and passes it on; drops
 /// the packet while nothing is due.
-pub(super) fn sender(
-    slots: &OwnedFd,
-    state: &OwnedFd,
-    target: &Target<'_>,
-    longest: usize,
-) -> Vec<Instruction> {
+pub(super) fn sender(slots: &OwnedFd, state: &OwnedFd, target: &Target<'_>, longest: usize) -> Vec<Instruction> {
     let mut out: Vec<Instruction> = Vec::new();
     // Jumps that get the offset of the end once it is known.
     let mut to_drop = Vec::new();

@@ -15,8 +15,6 @@ impl Sent {
     /// Refused before the driver: the interface is down, or the frame is too long for it.
     #[must_use]
     pub const fn refused(&self) -> u64 {
-        self.offered
-            .saturating_sub(self.accepted)
-            .saturating_sub(self.dropped)
+        self.offered.saturating_sub(self.accepted).saturating_sub(self.dropped)
     }
 }

@@ -37,10 +37,7 @@ impl Straight {
         let next = bpf::tail(&program)?;
         let mut looped = Looped::new(&headers, &Target::Program(&next))?;
         looped.packet = vec![0; length];
-        Ok(Self {
-            looped,
-            _next: next,
-        })
+        Ok(Self { looped, _next: next })
     }
 
     /// Runs for a second, until `deadline`, or for `max` frames, at `pps` frames a second or as fast as

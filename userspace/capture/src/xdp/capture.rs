@@ -170,10 +170,7 @@ impl Capture {
     ///
     /// # Errors
     /// The kernel refuses; events delivered before remain valid.
-    pub fn finish(
-        mut self,
-        mut sink: impl FnMut(CaptureEvent<'_>),
-    ) -> Result<(Counters, Losses), Error> {
+    pub fn finish(mut self, mut sink: impl FnMut(CaptureEvent<'_>)) -> Result<(Counters, Losses), Error> {
         self.attached.clear();
         // All frames in flight are done once every CPU has passed a quiescent state.
         clock::wait_for_readers();

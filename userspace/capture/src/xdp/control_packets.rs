@@ -63,9 +63,7 @@ impl ControlPackets {
     /// Delivers the packets that passed before `watermark_ns`, sorted by time.
     pub(super) fn release(&mut self, watermark_ns: u64, sink: &mut impl FnMut(ControlPacket<'_>)) {
         self.waiting.sort_by_key(Record::time_ns);
-        let count = self
-            .waiting
-            .partition_point(|packet| packet.time_ns() < watermark_ns);
+        let count = self.waiting.partition_point(|packet| packet.time_ns() < watermark_ns);
         self.hand_over(count, sink);
     }
 
@@ -80,9 +78,7 @@ impl ControlPackets {
                 Record::Mad(record) => sink(ControlPacket::Mad(&record)),
                 Record::Segment(record) => {
                     let segment = record.segment();
-                    let whole = self
-                        .half_open
-                        .observe(&segment, record.interface, record.time_ns);
+                    let whole = self.half_open.observe(&segment, record.interface, record.time_ns);
                     if let Some(handshake) = whole {
                         sink(ControlPacket::Handshake(&handshake));
                     }

@@ -21,9 +21,7 @@ pub enum Error {
     #[error("a map of the XDP program: {0}")]
     Map(#[from] MapError),
     /// Another program is attached.
-    #[error(
-        "another XDP program is attached to interface {0} and stays untouched (`ip link` shows it)"
-    )]
+    #[error("another XDP program is attached to interface {0} and stays untouched (`ip link` shows it)")]
     Occupied(u32),
     /// The interface does not support the program in this mode.
     #[error("interface {interface} does not take an XDP program in {mode} mode: {source}")]
@@ -36,9 +34,7 @@ pub enum Error {
         source: io::Error,
     },
     /// This process may not run on a CPU, so it cannot flush its runs.
-    #[error(
-        "this process may not run on CPU {cpu} ({source}): allow it all CPUs, each of them holds runs"
-    )]
+    #[error("this process may not run on CPU {cpu} ({source}): allow it all CPUs, each of them holds runs")]
     Cpu {
         /// The CPU.
         cpu: u32,

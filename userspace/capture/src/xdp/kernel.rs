@@ -211,20 +211,14 @@ impl Kernel {
             match run {
                 Ok(_) => return Ok(()),
                 // A signal ends the repetitions early; flushing a set twice does no harm.
-                Err(ProgramError::SyscallError(error))
-                    if error.io_error.kind() == ErrorKind::Interrupted => {}
+                Err(ProgramError::SyscallError(error)) if error.io_error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Err(error.into()),
             }
         }
     }
 
     /// Runs a program `times` times over `data` and returns the nanoseconds of a repetition.
-    pub(super) fn cost_ns(
-        &self,
-        name: &'static str,
-        data: &[u8],
-        times: u32,
-    ) -> Result<u32, Error> {
+    pub(super) fn cost_ns(&self, name: &'static str, data: &[u8], times: u32) -> Result<u32, Error> {
         let run = self.xdp(name)?.test_run(TestRunOptions {
             data_in: Some(data),
             repeat: times,

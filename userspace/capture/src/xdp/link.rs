@@ -52,16 +52,10 @@ struct LinkCreate {
     rest: [u64; 6],
 }
 
-pub(crate) fn attach(
-    program: BorrowedFd<'_>,
-    interface: u32,
-    mode: Mode,
-) -> Result<(Attached, Mode), Error> {
+pub(crate) fn attach(program: BorrowedFd<'_>, interface: u32, mode: Mode) -> Result<(Attached, Mode), Error> {
     match mode {
         Mode::Auto => match create(program, interface, Mode::Native) {
-            Err(error) if error.is_mode() && !error.is_permission() => {
-                create(program, interface, Mode::Generic)
-            }
+            Err(error) if error.is_mode() && !error.is_permission() => create(program, interface, Mode::Generic),
             attached => attached,
         },
         mode => create(program, interface, mode),

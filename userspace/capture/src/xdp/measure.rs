@@ -55,9 +55,7 @@ impl Body {
 }
 
 /// The programs of `ebpf/bench`.
-const PROGRAMS: [&str; 8] = [
-    "wrap4", "wrap6", "nothing", "hand4", "hand6", "parse", "each4", "each6",
-];
+const PROGRAMS: [&str; 8] = ["wrap4", "wrap6", "nothing", "hand4", "hand6", "parse", "each4", "each6"];
 
 /// One row of the table: a program and its traffic.
 #[derive(Clone, Debug)]

@@ -14,10 +14,7 @@ pub const OBJECT_VARIABLE: &str = "ROCESCOPE_OBJECT";
 pub(super) const PROGRAM: &str = "rocescope";
 pub(super) const FLUSH: &str = "rocescope_flush";
 
-pub(super) fn program_mut<'a>(
-    programs: &'a mut Ebpf,
-    name: &'static str,
-) -> Result<&'a mut Xdp, Error> {
+pub(super) fn program_mut<'a>(programs: &'a mut Ebpf, name: &'static str) -> Result<&'a mut Xdp, Error> {
     let program = programs.program_mut(name).ok_or(Error::Missing(name))?;
     Ok(program.try_into()?)
 }
@@ -31,10 +28,7 @@ where
 }
 
 /// Calls `use_it` with a copy of `object` that is aligned for the loader.
-pub(super) fn aligned<T>(
-    object: &[u8],
-    use_it: impl FnOnce(&[u8]) -> Result<T, Error>,
-) -> Result<T, Error> {
+pub(super) fn aligned<T>(object: &[u8], use_it: impl FnOnce(&[u8]) -> Result<T, Error>) -> Result<T, Error> {
     let mut words = vec![0u64; object.len().div_ceil(8)];
     let bytes = bytemuck::cast_slice_mut::<u64, u8>(&mut words);
     let (bytes, _) = bytes.split_at_mut(object.len());

@@ -140,10 +140,7 @@ fn take(bytes: &[u8], last: &mut LastBatch, losses: &mut Losses, slice_ns: u64, 
         word(offset_of!(Batch, lost_packets)),
     );
     let mut newest_ns = last.newest_ns;
-    for bytes in runs
-        .chunks_exact(size_of::<RunRecord>())
-        .take(held as usize)
-    {
+    for bytes in runs.chunks_exact(size_of::<RunRecord>()).take(held as usize) {
         let run: RunRecord = bytemuck::pod_read_unaligned(bytes);
         newest_ns = newest_ns.max(run.last_ns());
         order.push(run);
@@ -165,9 +162,7 @@ fn take(bytes: &[u8], last: &mut LastBatch, losses: &mut Losses, slice_ns: u64, 
     };
 }
 
-const _: () = assert!(
-    offset_of!(Batch, held_runs) == offset_of!(Batch, cpu) + 4 && cfg!(target_endian = "little")
-);
+const _: () = assert!(offset_of!(Batch, held_runs) == offset_of!(Batch, cpu) + 4 && cfg!(target_endian = "little"));
 
 impl Losses {
     fn add(&mut self, blind: Blind) {

@@ -23,11 +23,7 @@ const ROUND: u32 = 32;
 /// Bytes of stack by program, its deepest chain of calls.
 pub(super) fn depths(object: &[u8]) -> Result<BTreeMap<String, u32>, Error> {
     let mut object = Object::parse(object).map_err(aya::EbpfError::from)?;
-    let sections: HashSet<usize> = object
-        .functions
-        .keys()
-        .map(|(section, _)| *section)
-        .collect();
+    let sections: HashSet<usize> = object.functions.keys().map(|(section, _)| *section).collect();
     // Now every program is followed by the functions that it calls.
     object
         .relocate_calls(&sections)
@@ -56,12 +52,7 @@ fn depth(instructions: &[bpf_insn]) -> u32 {
 }
 
 /// The frame of the function at `start` plus the deepest of the functions that it calls.
-fn below(
-    start: usize,
-    instructions: &[bpf_insn],
-    starts: &BTreeSet<usize>,
-    calls: &[(usize, usize)],
-) -> u32 {
+fn below(start: usize, instructions: &[bpf_insn], starts: &BTreeSet<usize>, calls: &[(usize, usize)]) -> u32 {
     let end = starts
         .range(start + 1..)
         .next()

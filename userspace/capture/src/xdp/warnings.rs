@@ -17,8 +17,7 @@ impl Warnings {
     /// Takes the log ring of programs before they are loaded.
     pub(super) fn new(programs: &mut Ebpf) -> Result<Self, Error> {
         let lines = Lines::default();
-        let logger = EbpfLogger::init_with_logger(programs, lines.clone())
-            .map_err(|_| Error::Missing("AYA_LOGS"))?;
+        let logger = EbpfLogger::init_with_logger(programs, lines.clone()).map_err(|_| Error::Missing("AYA_LOGS"))?;
         Ok(Self { logger, lines })
     }
 

@@ -20,8 +20,7 @@ fn here() -> &'static Path {
 /// The captures beside the project if they exist, else those in it.
 pub(crate) fn captures() -> impl Iterator<Item = (String, Frames)> {
     let beside = here().join("../../../shared/captures");
-    let directory = std::fs::read_dir(beside)
-        .or_else(|_| std::fs::read_dir(here().join("../cli/tests/captures")));
+    let directory = std::fs::read_dir(beside).or_else(|_| std::fs::read_dir(here().join("../cli/tests/captures")));
     let mut paths: Vec<PathBuf> = directory
         .unwrap()
         .map(|entry| entry.unwrap().path())

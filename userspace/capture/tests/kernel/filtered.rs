@@ -55,17 +55,10 @@ fn filters(flows: &[FlowKey]) -> Vec<PacketFilter> {
     };
     let ports: Vec<Alternative> = (0..ALTERNATIVES as u16).map(port).collect();
     let last: Vec<Alternative> = ports[1..].iter().copied().chain([both]).collect();
-    [
-        &[src][..],
-        &[both],
-        &[either],
-        &[tagged, src],
-        &ports,
-        &last,
-    ]
-    .into_iter()
-    .map(|alternatives| PacketFilter::new(alternatives).unwrap())
-    .collect()
+    [&[src][..], &[both], &[either], &[tagged, src], &ports, &last]
+        .into_iter()
+        .map(|alternatives| PacketFilter::new(alternatives).unwrap())
+        .collect()
 }
 
 #[test]
@@ -96,8 +89,6 @@ fn kernel_and_user_space_reject_the_same() {
             }
         }
     }
-    eprintln!(
-        "{all} kept all, {none} none, {some} a part; {mads} datagrams, {handshakes} handshakes"
-    );
+    eprintln!("{all} kept all, {none} none, {some} a part; {mads} datagrams, {handshakes} handshakes");
     assert!(all > 0 && none > 0 && some > 0 && mads > 0 && handshakes > 0);
 }

@@ -41,10 +41,7 @@ fn same(mut pair: Pair, inputs: impl Iterator<Item = (String, Frames)>) -> Compa
     }
     assert!(frames > 0 && sum.runs > 0);
     let Compared {
-        runs,
-        mads,
-        handshakes,
-        ..
+        runs, mads, handshakes, ..
     } = sum;
     eprintln!("{frames} frames, {runs} runs, {mads} datagrams, {handshakes} handshakes: equal");
     sum
@@ -83,7 +80,6 @@ fn damaged_frames_give_the_same_records() {
     let damaged = captures().chain(scenarios()).zip(1..);
     same(
         pair,
-        damaged
-            .map(|((name, frames), seed)| (format!("{name}, seed {seed}"), mutated(&frames, seed))),
+        damaged.map(|((name, frames), seed)| (format!("{name}, seed {seed}"), mutated(&frames, seed))),
     );
 }

@@ -65,10 +65,7 @@ fn kernel_and_user_space_find_the_true_gaps() {
     let (frames, lost) = thinned();
     let counters = pair.compare("sessions", &frames).counters;
     assert!(lost > 100, "{lost}");
-    assert_eq!(
-        (counters.mirror_lost, counters.mirror_unfollowed),
-        (lost, 0)
-    );
+    assert_eq!((counters.mirror_lost, counters.mirror_unfollowed), (lost, 0));
     let numbered = frames.iter().filter(|(_, frame)| frame[34] & 0x10 != 0);
     assert_eq!(counters.mirrored_frames, numbered.count() as u64);
     assert!(counters.truncated_packets > 100);
@@ -99,10 +96,7 @@ fn sessions_beyond_capacity_are_counted() {
         return;
     };
     let (frames, _) = thinned();
-    let (now, frame) = frames
-        .iter()
-        .find(|(_, frame)| frame[34] & 0x10 != 0)
-        .unwrap();
+    let (now, frame) = frames.iter().find(|(_, frame)| frame[34] & 0x10 != 0).unwrap();
     let sessions: Frames = (0..2_000u16)
         .map(|session| {
             let mut frame = frame.clone();

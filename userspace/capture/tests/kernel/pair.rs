@@ -4,8 +4,7 @@ use crate::corpus::Frames;
 use rocescope_capture::xdp::rehearsal::{INTERFACE, Rehearsal};
 use rocescope_capture::xdp::{OBJECT, OBJECT_VARIABLE, Options};
 use rocescope_record::{
-    Clock, Config, ControlPacket, Counters, HandshakeRecord, MadRecord, Observer, RunRecord, Set,
-    Sink, Slot,
+    Clock, Config, ControlPacket, Counters, HandshakeRecord, MadRecord, Observer, RunRecord, Set, Sink, Slot,
 };
 use rocescope_wire::{FrameLengths, LinkType};
 

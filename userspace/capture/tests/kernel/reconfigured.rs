@@ -15,9 +15,7 @@ fn ports_and_marks_change_for_kernel_and_user_space_alike() {
     let Some(mut pair) = Pair::new(live(), 4_096) else {
         return;
     };
-    let (_, frames) = captures()
-        .find(|(name, _)| name.starts_with("send_lat_rc"))
-        .unwrap();
+    let (_, frames) = captures().find(|(name, _)| name.starts_with("send_lat_rc")).unwrap();
     let mut seen = Vec::new();
     for (udp_ports, mark_mask) in [
         ([ROCE_UDP_PORT, 0, 0, 0], 15),
@@ -52,9 +50,7 @@ fn a_packet_that_both_configurations_accept_is_never_missed() {
         slots: 256,
         ..Options::default()
     };
-    let (_, frames) = captures()
-        .find(|(name, _)| name.starts_with("send_lat_rc"))
-        .unwrap();
+    let (_, frames) = captures().find(|(name, _)| name.starts_with("send_lat_rc")).unwrap();
     let (packet, flow) = frames
         .iter()
         .find_map(|(_, frame)| Some((frame, flow(frame)?)))

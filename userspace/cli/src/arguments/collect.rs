@@ -62,12 +62,7 @@ pub struct CollectArguments {
     #[arg(long, help_heading = "Diagnosis")]
     pub diagnose: bool,
     /// Nodes and their addresses (TOML); default: each address is a node
-    #[arg(
-        long,
-        value_name = "FILE",
-        requires = "diagnose",
-        help_heading = "Diagnosis"
-    )]
+    #[arg(long, value_name = "FILE", requires = "diagnose", help_heading = "Diagnosis")]
     pub topology: Option<PathBuf>,
     /// Analyse a window DURATION after its end; later rows are stored but not analysed
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = positive_duration, help_heading = "Diagnosis")]

@@ -32,12 +32,7 @@ pub struct LiveArguments {
     #[arg(long, value_name = "ADDRESS", conflicts_with = "read")]
     pub metrics: Option<SocketAddr>,
     /// Number of flows in the metrics: the largest of the last window
-    #[arg(
-        long,
-        value_name = "COUNT",
-        default_value_t = 20,
-        conflicts_with = "read"
-    )]
+    #[arg(long, value_name = "COUNT", default_value_t = 20, conflicts_with = "read")]
     pub metrics_flows: usize,
     /// Run COMMAND, and stop when it exits
     #[arg(last = true, value_name = "COMMAND", conflicts_with = "read")]

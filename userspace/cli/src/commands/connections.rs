@@ -111,11 +111,7 @@ fn of_interfaces(arguments: &ConnectionsArguments) -> Result<(String, Found)> {
 fn of_dataset(root: &Path) -> Result<Found> {
     let found = rocescope_store::open(root)?;
     for unreadable in &found.unreadable {
-        eprintln!(
-            "rocescope: {}: {}",
-            unreadable.path.display(),
-            unreadable.reason
-        );
+        eprintln!("rocescope: {}: {}", unreadable.path.display(), unreadable.reason);
     }
     Ok(Found {
         connections: found.rows::<ConnectionRow>()?,

@@ -15,14 +15,9 @@ pub(super) fn run(arguments: &DoctorArguments) -> Result<ExitCode> {
         Interface::all().context("the interfaces")?
     } else {
         let find = |name: &String| {
-            Interface::find(name)
-                .with_context(|| format!("{name}: no such interface (`ip link` lists them)"))
+            Interface::find(name).with_context(|| format!("{name}: no such interface (`ip link` lists them)"))
         };
-        arguments
-            .interfaces
-            .iter()
-            .map(find)
-            .collect::<Result<_>>()?
+        arguments.interfaces.iter().map(find).collect::<Result<_>>()?
     };
     let mut findings = host();
     findings.extend(doctor::program());

@@ -2,9 +2,7 @@
 
 use crate::arguments::MergeArguments;
 use anyhow::{Context, Result, bail, ensure};
-use rocescope_model::{
-    ConnectionRow, EventRow, FlowRow, OpcodeRow, Row, Text, WindowRow, WindowRows, footer,
-};
+use rocescope_model::{ConnectionRow, EventRow, FlowRow, OpcodeRow, Row, Text, WindowRow, WindowRows, footer};
 use rocescope_pipeline::merge::{Parameters, Part, Target, merge_window};
 use rocescope_store::{Options, Rows, Scan, Writer};
 use std::collections::BTreeMap;
@@ -17,11 +15,7 @@ pub(super) fn run(arguments: &MergeArguments) -> Result<ExitCode> {
     let mut scans = Vec::new();
     let mut notes = String::new();
     for root in &arguments.datasets {
-        ensure!(
-            !same(root, out),
-            "{} is both input and output",
-            root.display()
-        );
+        ensure!(!same(root, out), "{} is both input and output", root.display());
         let found = rocescope_store::open(root)?;
         for unreadable in &found.unreadable {
             let path = unreadable.path.display();
@@ -124,9 +118,7 @@ fn windows(scans: &[Scan], target: &Target, writer: &mut Writer) -> Result<u64> 
         // By dataset and observer.
         let mut parts: BTreeMap<(usize, String), Part> = BTreeMap::new();
         for (dataset, row) in windows.take(start_ns)? {
-            let part = parts
-                .entry((dataset, row.observer.as_str().to_owned()))
-                .or_default();
+            let part = parts.entry((dataset, row.observer.as_str().to_owned())).or_default();
             part.windows.push(row);
         }
         for (dataset, row) in flows.take(start_ns)? {

@@ -22,18 +22,10 @@ pub(super) fn run(arguments: &RepairArguments) -> Result<ExitCode> {
         writeln!(text, "removed  {}: no complete window", path.display())?;
     }
     for observer in &repaired.busy {
-        writeln!(
-            text,
-            "left     journals of {observer}: in use by a running process"
-        )?;
+        writeln!(text, "left     journals of {observer}: in use by a running process")?;
     }
     for unreadable in &repaired.unreadable {
-        writeln!(
-            text,
-            "skipped  {}: {}",
-            unreadable.path.display(),
-            unreadable.reason
-        )?;
+        writeln!(text, "skipped  {}: {}", unreadable.path.display(), unreadable.reason)?;
     }
     if text.is_empty() {
         text.push_str("nothing to repair\n");

@@ -7,12 +7,9 @@ use super::diagnose::analyzer_of;
 use crate::arguments::{ReportArguments, ReportOutput, ReportTable};
 use anyhow::{Context, Result, bail, ensure};
 use rocescope_model::{
-    ConnectionRow, EventRow, FlowRow, LinkRow, OpcodeRow, ProbeRow, Row, SlaRow, VerdictRow,
-    WindowRow, footer,
+    ConnectionRow, EventRow, FlowRow, LinkRow, OpcodeRow, ProbeRow, Row, SlaRow, VerdictRow, WindowRow, footer,
 };
-use rocescope_report::{
-    Collector, Origin, Report, Scope, collect, csv, html, json, markdown, text,
-};
+use rocescope_report::{Collector, Origin, Report, Scope, collect, csv, html, json, markdown, text};
 use rocescope_store::{Query, Rows, Scan, TimeRange};
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
@@ -47,8 +44,7 @@ pub(super) fn run(arguments: &ReportArguments) -> Result<ExitCode> {
         unknown(observer, &rocescope_store::scan(root)?)?;
     }
     if let Some(path) = &arguments.html {
-        std::fs::write(path, html::document(&report))
-            .with_context(|| path.display().to_string())?;
+        std::fs::write(path, html::document(&report)).with_context(|| path.display().to_string())?;
     }
     let output = match (arguments.output, &arguments.html) {
         (None, Some(_)) => return Ok(ExitCode::SUCCESS),
@@ -174,8 +170,5 @@ fn unknown(observer: &str, found: &Scan) -> Result<()> {
         return Ok(());
     }
     let names: Vec<&str> = names.into_iter().take(collect::MAX_NAMES).collect();
-    bail!(
-        "unknown observer {observer}; the dataset has {}",
-        names.join(", ")
-    );
+    bail!("unknown observer {observer}; the dataset has {}", names.join(", "));
 }

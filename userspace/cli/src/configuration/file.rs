@@ -113,10 +113,7 @@ impl ConfigurationFile {
                 };
                 let parsed = command(None).try_get_matches_from(["rocescope", name, &line]);
                 let Err(error) = parsed else { continue };
-                let wrong = matches!(
-                    error.kind(),
-                    ErrorKind::InvalidValue | ErrorKind::ValueValidation
-                );
+                let wrong = matches!(error.kind(), ErrorKind::InvalidValue | ErrorKind::ValueValidation);
                 // Environment variables are parsed too; ignore errors about them.
                 if wrong && is_about(&error, option) {
                     return Err(FileError::At {
@@ -143,10 +140,7 @@ fn is_about(error: &clap::Error, option: &str) -> bool {
 fn message_of(error: &clap::Error) -> String {
     let text = error.to_string();
     let text = text.strip_prefix("error: ").unwrap_or(&text);
-    let text = text
-        .split("\n\nFor more information")
-        .next()
-        .unwrap_or(text);
+    let text = text.split("\n\nFor more information").next().unwrap_or(text);
     text.trim_end().to_owned()
 }
 
@@ -234,11 +228,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn find<'o>(
-        &self,
-        key: &Spanned<std::borrow::Cow<'_, str>>,
-        options: &'o [Arg],
-    ) -> Result<&'o Arg, FileError> {
+    fn find<'o>(&self, key: &Spanned<std::borrow::Cow<'_, str>>, options: &'o [Arg]) -> Result<&'o Arg, FileError> {
         let name: &str = key.get_ref();
         let known = options.iter().filter_map(Arg::get_long);
         options
@@ -255,22 +245,15 @@ impl Reader<'_> {
         self.error(span, format!("unknown {what} `{name}`{hint}"))
     }
 
-    fn set(
-        &mut self,
-        command: &str,
-        option: &Arg,
-        value: &Spanned<DeValue<'_>>,
-    ) -> Result<(), FileError> {
+    fn set(&mut self, command: &str, option: &Arg, value: &Spanned<DeValue<'_>>) -> Result<(), FileError> {
         let name = option.get_long().unwrap_or_default();
-        let wrong =
-            |message: &str| Err(self.error(value.span(), format!("`{name}` must be {message}")));
+        let wrong = |message: &str| Err(self.error(value.span(), format!("`{name}` must be {message}")));
         let values = match value.get_ref() {
             DeValue::Boolean(true) if is_flag(option) => vec!["true".into()],
             DeValue::Boolean(false) if is_flag(option) => vec![],
             _ if is_flag(option) => return wrong("`true` or `false`"),
             DeValue::Array(values) if is_list(option) => {
-                let values: Option<Vec<String>> =
-                    values.iter().map(|value| scalar(value.get_ref())).collect();
+                let values: Option<Vec<String>> = values.iter().map(|value| scalar(value.get_ref())).collect();
                 match values {
                     Some(values) => values,
                     None => return wrong("a list of strings or numbers"),

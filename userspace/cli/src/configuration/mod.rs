@@ -61,17 +61,13 @@ pub fn arguments(line: Vec<OsString>) -> Result<Arguments, ArgumentsError> {
 /// code 2, so systemd does not restart a service without an interface forever.
 fn missing(command: &Command, matches: &ArgMatches) -> Option<String> {
     match command {
-        Command::Capture(capture)
-            if capture.read.is_none() && capture.live.interfaces.is_empty() =>
-        {
+        Command::Capture(capture) if capture.read.is_none() && capture.live.interfaces.is_empty() => {
             let missing = "nothing to capture from: set --interface or --read";
             Some(missing.to_owned())
         }
         Command::Capture(capture) if capture.recorder.keep_frames.is_none() => {
             let idle = idle_recorder_option(matches)?;
-            Some(format!(
-                "--{idle} has no effect without --keep-frames SECONDS"
-            ))
+            Some(format!("--{idle} has no effect without --keep-frames SECONDS"))
         }
         Command::Probe(probe) if probe.interfaces.is_empty() && !probe.all => {
             let missing = "nothing to probe between: set --interface or --all";
@@ -87,10 +83,7 @@ fn idle_recorder_option(matches: &ArgMatches) -> Option<String> {
     let (command, matches) = matches.subcommand()?;
     let explicit = |option: &clap::Arg| {
         let source = matches.value_source(option.get_id().as_str());
-        let is_explicit = matches!(
-            source,
-            Some(ValueSource::CommandLine | ValueSource::EnvVariable)
-        );
+        let is_explicit = matches!(source, Some(ValueSource::CommandLine | ValueSource::EnvVariable));
         let long = option.get_long().filter(|_| is_explicit)?;
         long.starts_with("keep-frames-").then(|| long.to_owned())
     };
@@ -141,11 +134,7 @@ fn matches(line: Vec<OsString>) -> Result<ArgMatches, ArgumentsError> {
         .ok();
     // An invalid file must not prevent `config check` or `--help`.
     let file = match &parsed {
-        Some(parsed)
-            if keys::COMMANDS
-                .iter()
-                .any(|name| parsed.subcommand_name() == Some(name)) =>
-        {
+        Some(parsed) if keys::COMMANDS.iter().any(|name| parsed.subcommand_name() == Some(name)) => {
             file(parsed.get_one::<PathBuf>("config").map(PathBuf::as_path))?
         }
         _ => None,
@@ -160,9 +149,7 @@ fn matches(line: Vec<OsString>) -> Result<ArgMatches, ArgumentsError> {
 pub fn file(named: Option<&Path>) -> Result<Option<ConfigurationFile>, file::FileError> {
     match named {
         Some(path) => ConfigurationFile::read(path).map(Some),
-        None if Path::new(SYSTEM_FILE).exists() => {
-            ConfigurationFile::read(Path::new(SYSTEM_FILE)).map(Some)
-        }
+        None if Path::new(SYSTEM_FILE).exists() => ConfigurationFile::read(Path::new(SYSTEM_FILE)).map(Some),
         None => Ok(None),
     }
 }

@@ -58,11 +58,7 @@ pub fn effective(file: Option<&ConfigurationFile>) -> String {
 }
 
 /// The value of an option without a command line, as TOML, and its source.
-fn in_effect(
-    command: &str,
-    option: &Arg,
-    file: Option<&ConfigurationFile>,
-) -> (Option<String>, String) {
+fn in_effect(command: &str, option: &Arg, file: Option<&ConfigurationFile>) -> (Option<String>, String) {
     let variable = variable(option);
     if let Some(value) = std::env::var_os(&variable) {
         let value = value.to_string_lossy().into_owned();
@@ -71,10 +67,7 @@ fn in_effect(
         } else {
             vec![value]
         };
-        return (
-            Some(toml(option, &values)),
-            format!("environment, {variable}"),
-        );
+        return (Some(toml(option, &values)), format!("environment, {variable}"));
     }
     let setting = file.and_then(|file| Some((file, file.setting(command, name(option))?)));
     if let Some((file, setting)) = setting {
@@ -92,9 +85,7 @@ fn name(option: &Arg) -> &str {
 
 fn defaults(option: &Arg) -> Vec<String> {
     let values = option.get_default_values().iter();
-    values
-        .map(|value| value.to_string_lossy().into_owned())
-        .collect()
+    values.map(|value| value.to_string_lossy().into_owned()).collect()
 }
 
 /// The default, or a placeholder if there is none.
@@ -121,8 +112,8 @@ fn toml(option: &Arg, values: &[String]) -> String {
 
 /// A number unchanged, anything else as a TOML string.
 fn scalar(value: &str) -> String {
-    let is_number = value.parse::<i64>().is_ok()
-        || (value.contains('.') && value.parse::<f64>().is_ok_and(f64::is_finite));
+    let is_number =
+        value.parse::<i64>().is_ok() || (value.contains('.') && value.parse::<f64>().is_ok_and(f64::is_finite));
     if is_number {
         return value.to_owned();
     }

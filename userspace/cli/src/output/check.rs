@@ -61,14 +61,8 @@ pub(crate) fn json(check: &PortCheck, findings: &[Finding]) -> String {
         both_ways_ratio: check.both_ways,
         mirror_loss_ratio: check.mirror_loss,
         dropped_here: check.dropped,
-        vlans: vlans
-            .map(|(vlan, packets)| (vlan.to_string(), *packets))
-            .collect(),
-        tunnels: check
-            .tunnels
-            .iter()
-            .map(|(name, count)| (&**name, *count))
-            .collect(),
+        vlans: vlans.map(|(vlan, packets)| (vlan.to_string(), *packets)).collect(),
+        tunnels: check.tunnels.iter().map(|(name, count)| (&**name, *count)).collect(),
         findings: documents.collect(),
     }) + "\n"
 }

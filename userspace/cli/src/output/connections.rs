@@ -45,10 +45,7 @@ impl Connection {
     /// Lost and retransmitted packets and fatal NAKs.
     fn trouble(&self) -> u64 {
         let of = |row: &ConnectionRow| {
-            row.retransmitted_packets
-                + row.lost_gap_packets
-                + row.lost_after_tap_packets
-                + row.nak_fatal
+            row.retransmitted_packets + row.lost_gap_packets + row.lost_after_tap_packets + row.nak_fatal
         };
         self.directions().map(of).sum()
     }
@@ -60,18 +57,13 @@ impl Connection {
 pub fn gather(rows: Vec<ConnectionRow>) -> Vec<Connection> {
     let mut found: BTreeMap<(String, i64), Connection> = BTreeMap::new();
     for row in rows {
-        let connection = found
-            .entry((row.observer.to_string(), row.connection))
-            .or_default();
+        let connection = found.entry((row.observer.to_string(), row.connection)).or_default();
         let slot = if &*row.role == "b_to_a" {
             &mut connection.b_to_a
         } else {
             &mut connection.a_to_b
         };
-        if slot
-            .as_ref()
-            .is_none_or(|known| known.time_ns <= row.time_ns)
-        {
+        if slot.as_ref().is_none_or(|known| known.time_ns <= row.time_ns) {
             *slot = Some(row);
         }
     }
@@ -116,14 +108,7 @@ const SHARED: [&str; 17] = [
     "reply_to_ready_ns",
 ];
 /// Columns in the objects `a` and `b`.
-const ENDS: [&str; 6] = [
-    "src",
-    "dst",
-    "src_qpn",
-    "dst_qpn",
-    "udp_src_port",
-    "start_psn",
-];
+const ENDS: [&str; 6] = ["src", "dst", "src_qpn", "dst_qpn", "udp_src_port", "start_psn"];
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -165,10 +150,7 @@ pub fn json(report: &Report<'_>) -> String {
             .filter_map(|connection| ConnectionDocument::of(connection, &none))
             .collect(),
         events: Rows(report.events, |column| column.name != "observer"),
-        summary: report
-            .summary
-            .as_ref()
-            .map(|summary| Object(counts(summary))),
+        summary: report.summary.as_ref().map(|summary| Object(counts(summary))),
     }) + "\n"
 }
 
@@ -191,16 +173,13 @@ impl<'a> ConnectionDocument<'a> {
         let either = connection.either()?;
         let (a, b) = (connection.a_to_b.as_ref(), connection.b_to_a.as_ref());
         let direction = |row: Option<&'a ConnectionRow>| {
-            let wanted: Wanted =
-                |column| !SHARED.contains(&column.name) && !ENDS.contains(&column.name);
+            let wanted: Wanted = |column| !SHARED.contains(&column.name) && !ENDS.contains(&column.name);
             Row(row.unwrap_or(none), wanted)
         };
         Some(Self {
             a: End::of(a, b),
             b: End::of(b, a),
-            shared: Row(either, |column| {
-                SHARED.contains(&column.name) && column.name != "role"
-            }),
+            shared: Row(either, |column| SHARED.contains(&column.name) && column.name != "role"),
             a_to_b: direction(a),
             b_to_a: direction(b),
         })
@@ -251,9 +230,7 @@ const SOMETIMES: [&str; 16] = [
     "rtt_p99_ns",
     "response_p50_ns",
 ];
-const EVENTS: [&str; 8] = [
-    "time", "kind", "src", "dst", "dst_qpn", "psn", "count", "detail",
-];
+const EVENTS: [&str; 8] = ["time", "kind", "src", "dst", "dst_qpn", "psn", "count", "detail"];
 
 /// Text: connections in two lines each, those with the most problems first, then their events.
 #[must_use]
@@ -279,9 +256,7 @@ fn write_text(out: &mut String, report: &Report<'_>) -> std::fmt::Result {
         paired("ack"),
         paired("none")
     )?;
-    let sum = |of: fn(&ConnectionRow) -> u64| -> u64 {
-        all.iter().flat_map(Connection::directions).map(of).sum()
-    };
+    let sum = |of: fn(&ConnectionRow) -> u64| -> u64 { all.iter().flat_map(Connection::directions).map(of).sum() };
     writeln!(
         out,
         "Requests     {} retransmitted, {} out of order, {} duplicate",

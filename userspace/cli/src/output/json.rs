@@ -117,10 +117,7 @@ pub fn summary(source: &Source<'_>, outcome: &Outcome) -> String {
         end: summary.span_ns.map(|(_, end)| time(end)),
         frames: Object(vec![
             ("frames", counters.frames),
-            (
-                "roce_packets",
-                counters.roce_packets - totals.filtered_packets,
-            ),
+            ("roce_packets", counters.roce_packets - totals.filtered_packets),
             ("not_roce", counters.not_roce()),
             ("malformed", counters.malformed()),
             ("fragments", counters.fragments),
@@ -152,14 +149,9 @@ pub fn summary(source: &Source<'_>, outcome: &Outcome) -> String {
             ("truncated_packets", counters.truncated_packets),
             ("snapped_packets", counters.snapped_packets),
         ]),
-        opcodes: opcodes
-            .iter()
-            .map(|row| (&*row.opcode, Row(row, opcode)))
-            .collect(),
+        opcodes: opcodes.iter().map(|row| (&*row.opcode, Row(row, opcode))).collect(),
         aeth: syndromes,
-        top_flows: Rows(&flow_rows(summary), |column| {
-            FLOW_COLUMNS.contains(&column.name)
-        }),
+        top_flows: Rows(&flow_rows(summary), |column| FLOW_COLUMNS.contains(&column.name)),
         not_roce_reasons: reasons(&NotRoce::NAMES, &counters.not_roce),
         malformed_reasons: reasons(&Malformed::NAMES, &counters.malformed),
         encapsulated: reasons(&Encapsulation::NAMES, &counters.encapsulated),

@@ -123,11 +123,7 @@ fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome) -> st
         writeln!(out, "AETH      {}", acknowledges.join(", "))?;
     }
     if totals.congestion_experienced > 0 {
-        writeln!(
-            out,
-            "ECN CE    {} packets",
-            count(totals.congestion_experienced)
-        )?;
+        writeln!(out, "ECN CE    {} packets", count(totals.congestion_experienced))?;
     }
 
     if let Some(mirror) = summary.mirror {
@@ -141,11 +137,7 @@ fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome) -> st
             human: true,
             ..Options::default()
         };
-        write!(
-            out,
-            "\nOpcodes\n{}",
-            indented(&render::table(&opcodes, columns))
-        )?;
+        write!(out, "\nOpcodes\n{}", indented(&render::table(&opcodes, columns)))?;
     }
     let flows = flow_rows(summary);
     if !flows.is_empty() {
@@ -166,11 +158,7 @@ fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome) -> st
         } else {
             "Flows".into()
         };
-        write!(
-            out,
-            "\n{shown}\n{}",
-            indented(&render::table(&flows, options))
-        )?;
+        write!(out, "\n{shown}\n{}", indented(&render::table(&flows, options)))?;
     }
     if let Some(recorder) = &outcome.recorder {
         write_recorder(out, recorder)?;
@@ -240,11 +228,7 @@ fn write_mirror(out: &mut String, mirror: Mirror, seen_packets: u64) -> std::fmt
         100.0 * ratio
     )?;
     if mirror.duplicate_packets > 0 {
-        writeln!(
-            out,
-            "Mirror    {} duplicate packets",
-            count(mirror.duplicate_packets)
-        )?;
+        writeln!(out, "Mirror    {} duplicate packets", count(mirror.duplicate_packets))?;
     }
     Ok(())
 }

@@ -12,10 +12,7 @@ pub(crate) fn make(directory: &Path, owners: &[(&str, &str)]) {
     let sign = |(file, names): &(&str, &str)| format!("sign {file} {names}\n");
     let script = commands.to_owned() + &owners.iter().map(sign).collect::<String>();
     let mut shell = Command::new("sh");
-    let made = shell
-        .args(["-euc", &script])
-        .current_dir(directory)
-        .output();
+    let made = shell.args(["-euc", &script]).current_dir(directory).output();
     let made = made.unwrap();
     assert!(made.status.success(), "{made:?}");
 }

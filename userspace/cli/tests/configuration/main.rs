@@ -65,11 +65,7 @@ fn the_command_line_wins_over_the_environment_over_the_file_over_the_default() {
 /// A misspelt variable would otherwise seem to have an effect.
 #[test]
 fn unknown_variables_are_reported() {
-    let variables = [
-        ("ROCESCOPE_WINDWO", "2s"),
-        ("ROCESCOPE_TOP", "2"),
-        ("ROCESCOPE", "x"),
-    ];
+    let variables = [("ROCESCOPE_WINDWO", "2s"), ("ROCESCOPE_TOP", "2"), ("ROCESCOPE", "x")];
     let output = rocescope(&["config", "print"], &variables);
     assert!(output.status.success());
     assert_eq!(
@@ -85,8 +81,7 @@ fn recorder_options_require_the_recorder() {
     let memory = ["--keep-frames-memory", "1Mi"];
     let error = refusal(&rocescope(&[&call[..], &memory].concat(), &[]));
     assert!(
-        error
-            .starts_with("error: --keep-frames-memory has no effect without --keep-frames SECONDS"),
+        error.starts_with("error: --keep-frames-memory has no effect without --keep-frames SECONDS"),
         "{error}"
     );
     // A file may contain it without the option that uses it, or together with that option.
@@ -97,10 +92,7 @@ fn recorder_options_require_the_recorder() {
     let frames = folder.path().join("frames");
     let frames = ["--keep-frames-dir", frames.to_str().unwrap()];
     let config = ["--config", &path];
-    out(&rocescope(
-        &[&call[..], &memory, &frames, &config].concat(),
-        &[],
-    ));
+    out(&rocescope(&[&call[..], &memory, &frames, &config].concat(), &[]));
 }
 
 #[test]
@@ -113,10 +105,7 @@ fn flags_and_lists_are_settings_too() {
         let wanted = printed.lines().find(|found| found.starts_with(setting));
         assert!(wanted.unwrap().ends_with(&format!("{path}:{line}")));
     }
-    let variables = [
-        ("ROCESCOPE_VERIFY_ICRC", "yes"),
-        ("ROCESCOPE_UDP_PORT", "4791,9"),
-    ];
+    let variables = [("ROCESCOPE_VERIFY_ICRC", "yes"), ("ROCESCOPE_UDP_PORT", "4791,9")];
     let printed = out(&rocescope(&["config", "print"], &variables));
     assert!(printed.contains("udp-port = [4791, 9]"), "{printed}");
     let path = capture();
@@ -133,18 +122,12 @@ fn required_options_may_come_from_the_file() {
     let path = file(&folder, text);
     let refused = |command: &str| refusal(&rocescope(&["--config", &path, command], &[]));
     let error = refused("probe");
-    assert!(
-        error.starts_with("rocescope: nix0: no such interface"),
-        "{error}"
-    );
+    assert!(error.starts_with("rocescope: nix0: no such interface"), "{error}");
     let error = refused("collect");
     assert!(error.starts_with("rocescope: nowhere.pem: "), "{error}");
     let both = ["--config", &path, "probe", "--all"];
     let error = refusal(&rocescope(&both, &[]));
-    assert!(
-        error.contains("`all` and `interface` are both set"),
-        "{error}"
-    );
+    assert!(error.contains("`all` and `interface` are both set"), "{error}");
 }
 
 #[test]
@@ -187,10 +170,7 @@ fn an_error_in_the_environment_has_no_line_number() {
         error.starts_with("error: invalid value 'zz' for '--window <DURATION>'"),
         "{error}"
     );
-    out(&rocescope(
-        &["config", "check", "--config", &path],
-        &environment,
-    ));
+    out(&rocescope(&["config", "check", "--config", &path], &environment));
 }
 
 #[test]
@@ -201,27 +181,15 @@ fn an_error_in_the_file_has_its_line_number() {
             "\nwindov = \"1s\"\n",
             ":2: unknown setting `windov`; did you mean `window`?",
         ),
-        (
-            "[captrue]\n",
-            ":1: unknown table `captrue`; did you mean `capture`?",
-        ),
+        ("[captrue]\n", ":1: unknown table `captrue`; did you mean `capture`?"),
         ("[capture]\nread = \"x\"\n", ":2: unknown setting `read`"),
         (
             "[capture]\ntop = \"many\"\n",
             ":2: invalid value 'many' for '--top <COUNT>'",
         ),
-        (
-            "[capture]\nquiet = 1\n",
-            ":2: `quiet` must be `true` or `false`",
-        ),
-        (
-            "[capture]\nwindow = [1]\n",
-            ":2: `window` must be a string or a number",
-        ),
-        (
-            "[capture]\nfilter = \"pakets > 3\"\n",
-            ":2: invalid value 'pakets > 3'",
-        ),
+        ("[capture]\nquiet = 1\n", ":2: `quiet` must be `true` or `false`"),
+        ("[capture]\nwindow = [1]\n", ":2: `window` must be a string or a number"),
+        ("[capture]\nfilter = \"pakets > 3\"\n", ":2: invalid value 'pakets > 3'"),
         ("top = \n", ":1: "),
     ] {
         let path = file(&folder, text);
@@ -234,10 +202,7 @@ fn an_error_in_the_file_has_its_line_number() {
             assert!(error.starts_with(&expected), "{error}");
         }
     }
-    let missing = refusal(&rocescope(
-        &["config", "check", "--config", "/nowhere"],
-        &[],
-    ));
+    let missing = refusal(&rocescope(&["config", "check", "--config", "/nowhere"], &[]));
     assert!(missing.starts_with("rocescope: /nowhere: "), "{missing}");
     // A broken file does not prevent `--help`.
     let path = file(&folder, "x");

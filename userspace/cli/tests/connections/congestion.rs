@@ -21,10 +21,7 @@ fn a_cnp_halves_the_rate_of_a_sender_that_reacts() {
     let followed = follow(&Scenario::parse(HALVES).unwrap(), 1);
     let truth = &followed.truth.connections[0];
     let connection = &followed.connections[0];
-    let (there, back) = (
-        connection.a_to_b.as_ref().unwrap(),
-        connection.b_to_a.as_ref().unwrap(),
-    );
+    let (there, back) = (connection.a_to_b.as_ref().unwrap(), connection.b_to_a.as_ref().unwrap());
     assert_eq!(truth.b_to_a.cnps, 3);
     assert_eq!((back.cnp_sent_packets, there.cnp_received_packets), (3, 3));
     assert_eq!((back.cnp_received_packets, there.cnp_sent_packets), (0, 0));
@@ -38,10 +35,7 @@ fn a_cnp_halves_the_rate_of_a_sender_that_reacts() {
     let (before, after) = (there.before_cnp_bps.unwrap(), there.after_cnp_bps.unwrap());
     let mean = (8e9 + 4e9 + 2e9) / 3.0;
     assert!((before / mean - 1.0).abs() < 0.03, "{before}");
-    assert!(
-        (after / before - 0.5).abs() < 0.02,
-        "{after} after {before}"
-    );
+    assert!((after / before - 0.5).abs() < 0.02, "{after} after {before}");
 }
 
 #[test]
@@ -51,8 +45,5 @@ fn a_sender_that_ignores_cnps_keeps_its_rate() {
     let row = followed.connections[0].a_to_b.as_ref().unwrap();
     let (before, after) = (row.before_cnp_bps.unwrap(), row.after_cnp_bps.unwrap());
     assert!((before / 8e9 - 1.0).abs() < 0.03, "{before}");
-    assert!(
-        (after / before - 1.0).abs() < 0.03,
-        "{after} after {before}"
-    );
+    assert!((after / before - 1.0).abs() < 0.03, "{after} after {before}");
 }

@@ -70,11 +70,7 @@ fn counters_are_explained() {
                 if row.counted != row.replayed {
                     unexplained.push(format!("{name}: {} of {node}: {row:?}", row.counter));
                 }
-                let why = if row.counted == row.tap {
-                    "equal"
-                } else {
-                    row.why
-                };
+                let why = if row.counted == row.tap { "equal" } else { row.why };
                 writeln!(
                     page,
                     "| `{name}` | `{}` | {node} | {} | {} | {} | {why} |",
@@ -89,10 +85,7 @@ fn counters_are_explained() {
         std::fs::write(&file, &page).unwrap();
     }
     let kept = std::fs::read_to_string(&file).unwrap_or_default();
-    assert!(
-        kept == page,
-        "docs/connections-vs-counters.md is out of date"
-    );
+    assert!(kept == page, "docs/connections-vs-counters.md is out of date");
     assert!(unexplained.is_empty(), "{unexplained:#?}");
 }
 
@@ -187,18 +180,8 @@ fn rows(node: &str, counters: &Value, report: &Value, replayed: &Counted) -> Vec
             replayed.rcvd_seq_err,
             "the others acknowledged nothing new",
         ),
-        row(
-            "send_rnr_err",
-            side("rnr_nak", true),
-            replayed.send_rnr_err,
-            "",
-        ),
-        row(
-            "rcvd_rnr_err",
-            side("rnr_nak", false),
-            replayed.rcvd_rnr_err,
-            "",
-        ),
+        row("send_rnr_err", side("rnr_nak", true), replayed.send_rnr_err, ""),
+        row("rcvd_rnr_err", side("rnr_nak", false), replayed.rcvd_rnr_err, ""),
         row("retry_exceeded_err", timeouts, timeouts, ""),
         row("retry_rnr_exceeded_err", not_ready, not_ready, ""),
     ];

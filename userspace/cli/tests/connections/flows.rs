@@ -45,11 +45,7 @@ fn flows_add_up_to_their_connections() {
         assert_eq!(sum(|row| row.out_of_order_packets), out_of_order, "{name}");
         for row in &flows {
             let followed = row.retransmitted_packets.is_some();
-            assert_eq!(
-                followed,
-                matches!(&*row.service, "RC" | "UC" | "XRC"),
-                "{row:?}"
-            );
+            assert_eq!(followed, matches!(&*row.service, "RC" | "UC" | "XRC"), "{row:?}");
         }
         again += sent_again;
         overtaken += out_of_order;

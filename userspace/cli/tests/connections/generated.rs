@@ -7,9 +7,7 @@ use rocescope::output::connections::{Connection, gather};
 use rocescope_capture::file::FrameReader;
 use rocescope_engine::session::Session;
 use rocescope_generate::truth::{ConnectionTruth, EndTruth};
-use rocescope_generate::{
-    self as generate, Direction, LossPoint, Lost, PacketKind, Scenario, Truth,
-};
+use rocescope_generate::{self as generate, Direction, LossPoint, Lost, PacketKind, Scenario, Truth};
 use rocescope_model::{ConnectionRow, EventRow};
 use rocescope_pipeline::Settings;
 use rocescope_record::Config;
@@ -56,8 +54,7 @@ pub(super) fn scenario(name: &str) -> Scenario {
 /// went back, passed and opened a gap. The last packet leaves no gap, and acknowledgements have no PSNs of their own. A
 /// packet so late that its own retransmission overtook it looks lost, and its retransmission duplicated.
 fn shows_upstream(lost: &&Lost) -> bool {
-    let on_the_way =
-        [LossPoint::BeforeTap, LossPoint::Mirror, LossPoint::Late].contains(&lost.place);
+    let on_the_way = [LossPoint::BeforeTap, LossPoint::Mirror, LossPoint::Late].contains(&lost.place);
     on_the_way && lost.followed && lost.of != PacketKind::Acknowledge
 }
 
@@ -71,11 +68,8 @@ fn shows_downstream(lost: &&Lost) -> bool {
 
 /// Lost so that the sender's timer expires although its packet passed: the request or its answer was lost downstream.
 fn leaves_unanswered(asking: &Direction, answering: &Direction) -> bool {
-    let request = |lost: &Lost| {
-        [LossPoint::AfterTap, LossPoint::Damaged].contains(&lost.place)
-            && lost.awaited
-            && !lost.refused
-    };
+    let request =
+        |lost: &Lost| [LossPoint::AfterTap, LossPoint::Damaged].contains(&lost.place) && lost.awaited && !lost.refused;
     let answer = |lost: &Lost| lost.of != PacketKind::Request && lost.place == LossPoint::BeforeTap;
     asking.lost.iter().any(request) || answering.lost.iter().any(answer)
 }
@@ -128,14 +122,12 @@ impl Way<'_> {
         let gone = row.lost_before_tap_packets + row.lost_gap_packets;
         let delays = (truth.rtt, truth.response_delay);
         // A packet lost upstream that left no gap looks new when its sender retransmits it.
-        let as_new = |lost: &&Lost| {
-            lost.place == LossPoint::BeforeTap && !lost.followed && lost.of == PacketKind::Response
-        };
+        let as_new =
+            |lost: &&Lost| lost.place == LossPoint::BeforeTap && !lost.followed && lost.of == PacketKind::Response;
         let again = truth.retransmitted_packets - truth.lost.iter().filter(as_new).count() as u64;
         // The same holds for requests, unless they had passed before.
-        let left_no_gap = |lost: &&Lost| {
-            lost.place == LossPoint::BeforeTap && !lost.followed && lost.of == PacketKind::Request
-        };
+        let left_no_gap =
+            |lost: &&Lost| lost.place == LossPoint::BeforeTap && !lost.followed && lost.of == PacketKind::Request;
         let hidden = truth.lost.iter().filter(left_no_gap).count() as u64;
         // The receiver got it, so no request reveals it.
         let is_first = |lost: &Lost| lost.place == LossPoint::Mirror && Some(lost.psn) == start;
@@ -143,35 +135,15 @@ impl Way<'_> {
         for (what, found, wanted) in [
             ("packets", row.packets, truth.volume.packets),
             ("payload", row.payload_bytes, truth.volume.payload_bytes),
-            (
-                "unique payload",
-                row.unique_payload_bytes,
-                truth.unique_payload_bytes,
-            ),
+            ("unique payload", row.unique_payload_bytes, truth.unique_payload_bytes),
             ("messages", row.messages, truth.messages),
-            (
-                "unique messages",
-                row.unique_messages,
-                truth.unique_messages,
-            ),
-            (
-                "out of order",
-                row.out_of_order_packets,
-                truth.out_of_order_packets,
-            ),
+            ("unique messages", row.unique_messages, truth.unique_messages),
+            ("out of order", row.out_of_order_packets, truth.out_of_order_packets),
             ("duplicate", row.duplicate_packets, truth.duplicate_packets),
             ("retransmitted", row.retransmitted_packets, again),
-            (
-                "repeated",
-                row.repeated_packets,
-                truth.repeated_request_psns,
-            ),
+            ("repeated", row.repeated_packets, truth.repeated_request_psns),
             ("lost before", gone, before.len() as u64),
-            (
-                "lost behind",
-                row.lost_after_tap_packets,
-                behind.len() as u64,
-            ),
+            ("lost behind", row.lost_after_tap_packets, behind.len() as u64),
             ("timeouts", row.timeouts, truth.timeouts),
             ("CE", row.ecn_ce_packets, truth.ce_packets),
             ("CNPs sent", row.cnp_sent_packets, truth.cnps),
@@ -210,10 +182,7 @@ impl Way<'_> {
             && !self.is_beyond_the_tap("lost before")
         {
             let found = self.reported("lost upstream");
-            wrong.push(format!(
-                "{}: lost before {found:?}, not {before:?}",
-                self.name
-            ));
+            wrong.push(format!("{}: lost before {found:?}, not {before:?}", self.name));
         }
         if found_downstream != behind && !self.is_beyond_the_tap("lost behind") {
             wrong.push(format!(
@@ -222,10 +191,7 @@ impl Way<'_> {
             ));
         }
         if row.unanswered_packets > 0 && !leaves_unanswered(truth, self.other) {
-            wrong.push(format!(
-                "{}: {} unanswered",
-                self.name, row.unanswered_packets
-            ));
+            wrong.push(format!("{}: {} unanswered", self.name, row.unanswered_packets));
         }
     }
 
@@ -235,16 +201,13 @@ impl Way<'_> {
             // Downstream, overtaken and lost packets look alike until the receiver continues, and an answer may wait
             // for a packet that was overtaken downstream.
             ("downstream of the tap", "lost behind" | "largest RTT") => {
-                self.truth.lost_after_tap == 0
-                    && self.row.lost_after_tap_packets <= self.other.nak_psn_sequence / 2
+                self.truth.lost_after_tap == 0 && self.row.lost_after_tap_packets <= self.other.nak_psn_sequence / 2
             }
             // The timer requests a response that is lost twice. While others still pass, it looks as if it had been
             // missed at once.
             ("read responses", _) if self.truth.timeouts + self.other.timeouts > 0 => true,
             // Where queue pairs start with the same PSN, answers pass before their owner is known.
-            ("a pace each", "RTT samples") => {
-                (1..self.truth.rtt.samples).contains(&self.row.rtt_samples)
-            }
+            ("a pace each", "RTT samples") => (1..self.truth.rtt.samples).contains(&self.row.rtt_samples),
             _ => false,
         }
     }
@@ -258,21 +221,12 @@ fn differences(followed: &Followed) -> Vec<String> {
         let name = format!("{at}, {}", truth.group);
         let of = |from: &EndTruth, to: &EndTruth| {
             let (src, dst) = (from.ip.to_string(), to.ip.to_string());
-            let rows = followed
-                .connections
-                .iter()
-                .flat_map(|c| [&c.a_to_b, &c.b_to_a]);
+            let rows = followed.connections.iter().flat_map(|c| [&c.a_to_b, &c.b_to_a]);
             let mut rows = rows.flatten().filter(move |row| {
-                row.dst_qpn == Some(to.qpn)
-                    && row.src.to_string() == src
-                    && row.dst.to_string() == dst
+                row.dst_qpn == Some(to.qpn) && row.src.to_string() == src && row.dst.to_string() == dst
             });
             let first = rows.next();
-            assert!(
-                rows.next().is_none(),
-                "{name}: two directions to {}",
-                to.qpn
-            );
+            assert!(rows.next().is_none(), "{name}: two directions to {}", to.qpn);
             first
         };
         let (there, back) = (of(&truth.a, &truth.b), of(&truth.b, &truth.a));
@@ -319,11 +273,7 @@ fn every_scenario_matches_its_truth() {
     ] {
         for seed in 1..=seeds {
             let found = differences(&follow(&scenario(name), seed));
-            wrong.extend(
-                found
-                    .into_iter()
-                    .map(|line| format!("{name} {seed}: {line}")),
-            );
+            wrong.extend(found.into_iter().map(|line| format!("{name} {seed}: {line}")));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

@@ -81,10 +81,7 @@ impl Capture {
 
 /// Round trip, and the number of other handshakes that it could have been.
 fn handshake_of(connection: &Value) -> (Option<u64>, Option<u64>) {
-    (
-        connection["tcp_rtt_ns"].as_u64(),
-        connection["tcp_candidates"].as_u64(),
-    )
+    (connection["tcp_rtt_ns"].as_u64(), connection["tcp_candidates"].as_u64())
 }
 
 #[test]
@@ -108,10 +105,7 @@ fn the_latest_handshake_is_used_and_the_others_are_counted() {
     // Between other hosts.
     capture.handshake(1_500, 900, 3, 40_002);
     capture.exchange(4_000, 2, 100);
-    assert_eq!(
-        handshake_of(&capture.connections()[0]),
-        (Some(300_000), Some(1))
-    );
+    assert_eq!(handshake_of(&capture.connections()[0]), (Some(300_000), Some(1)));
 }
 
 #[test]
@@ -130,10 +124,7 @@ fn a_handshake_expires_after_five_seconds() {
 fn programs_that_meet_over_tcp_are_recognised_in_a_recorded_capture() {
     let report = kept("rnr_nak.pcap.gz");
     let connections = report["connections"].as_array().unwrap();
-    let with = connections
-        .iter()
-        .filter(|c| handshake_of(c).0.is_some())
-        .count();
+    let with = connections.iter().filter(|c| handshake_of(c).0.is_some()).count();
     assert_eq!(with, connections.len());
     assert!(report["summary"]["tcp_handshakes"].as_u64().unwrap() > 0);
 }

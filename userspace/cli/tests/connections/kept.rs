@@ -20,14 +20,8 @@ fn a_first_psn_from_cm_opens_no_gap() {
     let report = kept("cm_write_bw_R.pcap.gz");
     let mut found = pairs(&report, "cm");
     found.sort_unstable();
-    assert_eq!(
-        found,
-        [(167, 163), (168, 164), (169, 165), (170, 166), (171, 167)]
-    );
-    assert_eq!(
-        (sum(&report, "lost_gaps"), sum(&report, "repeated_packets")),
-        (0, 0)
-    );
+    assert_eq!(found, [(167, 163), (168, 164), (169, 165), (170, 166), (171, 167)]);
+    assert_eq!((sum(&report, "lost_gaps"), sum(&report, "repeated_packets")), (0, 0));
 }
 
 #[test]
@@ -48,10 +42,7 @@ fn unanswered_requests_time_out() {
     let report = kept("blackhole_retry_exceeded.pcap.gz");
     let exhausted = events(&report, "retry_exhausted");
     assert_eq!(exhausted.len(), 1);
-    assert_eq!(
-        (&exhausted[0]["psn"], &exhausted[0]["count"]),
-        (&256.into(), &3.into())
-    );
+    assert_eq!((&exhausted[0]["psn"], &exhausted[0]["count"]), (&256.into(), &3.into()));
     let direction = &report["connections"][0]["a_to_b"];
     assert_eq!(direction["retransmitted_packets"], 3);
     assert_eq!(direction["timeouts"], 3);
@@ -65,10 +56,7 @@ fn fatal_naks_pair_queue_pairs_and_are_reported() {
     assert_eq!(events(&report, "fatal_nak").len(), 4);
     let mut found = pairs(&report, "ack");
     found.sort_unstable();
-    assert_eq!(
-        found,
-        [(226, 221), (227, 222), (228, 223), (229, 224), (230, 225)]
-    );
+    assert_eq!(found, [(226, 221), (227, 222), (228, 223), (229, 224), (230, 225)]);
 }
 
 #[test]
@@ -76,10 +64,7 @@ fn every_operation_of_a_reliable_connection() {
     let report = kept("opmix_rc_all.pcap.gz");
     assert_eq!(pairs(&report, "ack").len(), 3);
     assert_eq!(sum(&report, "repeated_packets"), 0);
-    assert_eq!(
-        sum(&report, "lost_gaps") + sum(&report, "lost_response_gaps"),
-        0
-    );
+    assert_eq!(sum(&report, "lost_gaps") + sum(&report, "lost_response_gaps"), 0);
     assert_eq!(
         sum(&report, "response_samples"),
         sum(&report, "read_packets") + sum(&report, "atomic_packets")
@@ -109,10 +94,7 @@ fn downstream_losses() {
     let report = kept("loss2_after_tap_node2.pcap.gz");
     let mut found: Vec<(u64, u64)> = Vec::new();
     for event in events(&report, "loss") {
-        assert!(
-            event["detail"].as_str().unwrap().contains("downstream"),
-            "{event}"
-        );
+        assert!(event["detail"].as_str().unwrap().contains("downstream"), "{event}");
         let number = |key: &str| event[key].as_u64().unwrap();
         for _ in 0..number("count") {
             found.push((number("dst_qpn"), number("psn")));
@@ -131,10 +113,7 @@ fn downstream_losses() {
     let right = reported - found.len();
     println!("recall {right}/11 of those awaited, {right}/23 of all; precision {right}/{reported}");
     assert_eq!(wanted, []);
-    assert!(
-        right * 10 >= reported * 9,
-        "reported and not lost: {found:?}"
-    );
+    assert!(right * 10 >= reported * 9, "reported and not lost: {found:?}");
     assert_eq!(sum(&report, "repeated_packets"), 637);
 }
 
@@ -150,13 +129,7 @@ fn every_connection_has_the_documented_keys() {
                 assert!(connection[end].get(key).is_some(), "{end}.{key}");
             }
         }
-        for key in [
-            "service",
-            "paired_by",
-            "state",
-            "path_mtu_bytes",
-            "clock_error_ns",
-        ] {
+        for key in ["service", "paired_by", "state", "path_mtu_bytes", "clock_error_ns"] {
             assert!(connection.get(key).is_some(), "{key}");
         }
         for way in ["a_to_b", "b_to_a"] {

@@ -31,11 +31,7 @@ fn connections(path: &Path) -> Value {
 }
 
 fn kept(name: &str) -> Value {
-    connections(
-        &Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("tests/captures")
-            .join(name),
-    )
+    connections(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures").join(name))
 }
 
 /// The collection of recorded captures, if present.

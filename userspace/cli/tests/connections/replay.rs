@@ -110,9 +110,7 @@ pub(super) fn endpoints(path: &Path, pairs: &Peers, starts: &Starts) -> [Counted
     });
     let peer = |server: bool, qpn: u32| pairs.get(&(server, qpn)).copied().unwrap_or(0);
     for (server, qpn, psn) in rnr {
-        *refused
-            .entry((!server, peer(server, qpn), psn))
-            .or_default() += 1;
+        *refused.entry((!server, peer(server, qpn), psn)).or_default() += 1;
     }
     // The expected PSN of each responder, and the PSN that each requester waits for.
     let mut expected: BTreeMap<(bool, u32), Psn> = starts.clone();

@@ -26,17 +26,9 @@ fn connections_match_perftest_reports() {
     let mut wrong = Vec::new();
     for (name, truth) in truth.as_object().unwrap() {
         let report = connections(&folder.join(truth["file"].as_str().unwrap()));
-        let aeth = |names: &[&str]| -> u64 {
-            names
-                .iter()
-                .filter_map(|name| truth["aeth"][*name].as_u64())
-                .sum()
-        };
+        let aeth = |names: &[&str]| -> u64 { names.iter().filter_map(|name| truth["aeth"][*name].as_u64()).sum() };
         for (key, wanted) in [
-            (
-                "repeated_packets",
-                truth["repeated_request_psns"].as_u64().unwrap(),
-            ),
+            ("repeated_packets", truth["repeated_request_psns"].as_u64().unwrap()),
             ("ack_packets", aeth(&["ack"])),
             ("nak_psn_sequence", aeth(&["nak_psn_sequence_error"])),
             ("rnr_nak", aeth(&["rnr_nak"])),
@@ -69,13 +61,10 @@ fn compare(name: &str, truth: &Value, report: &Value, wrong: &mut Vec<String>) {
     for run in runs("client").iter().chain(&runs("server")) {
         let command = run["cmd"].as_str().unwrap();
         for qp in run["qps"].as_array().unwrap() {
-            let start = (!command.contains("-R") && name != "reorder_egress_node1")
-                .then(|| qp["local_psn"].as_u64().unwrap());
+            let start =
+                (!command.contains("-R") && name != "reorder_egress_node1").then(|| qp["local_psn"].as_u64().unwrap());
             starts.insert(
-                (
-                    run["ip"].as_str().unwrap().to_owned(),
-                    qp["local_qpn"].as_u64(),
-                ),
+                (run["ip"].as_str().unwrap().to_owned(), qp["local_qpn"].as_u64()),
                 start,
             );
         }
@@ -89,18 +78,14 @@ fn compare(name: &str, truth: &Value, report: &Value, wrong: &mut Vec<String>) {
             if unreliable {
                 continue;
             }
-            let Some(connection) = all
-                .iter()
-                .find(|c| c["paired_by"] != "none" && qpns(c) == pair)
-            else {
+            let Some(connection) = all.iter().find(|c| c["paired_by"] != "none" && qpns(c) == pair) else {
                 // A capture at the receiver has only one direction.
                 if !name.ends_with("receiver_after_loss") {
                     wrong.push(format!("{name}: {pair:?} was not found"));
                 }
                 continue;
             };
-            let (Some(bytes), Some(times)) = (option(&command, "-s"), option(&command, "-n"))
-            else {
+            let (Some(bytes), Some(times)) = (option(&command, "-s"), option(&command, "-n")) else {
                 continue;
             };
             if !bytes_are_known(name, &command) {
@@ -125,16 +110,9 @@ fn compare(name: &str, truth: &Value, report: &Value, wrong: &mut Vec<String>) {
         }
     }
     for connection in all {
-        if connection["paired_by"] == "ack"
-            && !known.is_empty()
-            && !known.contains(&qpns(connection))
-        {
+        if connection["paired_by"] == "ack" && !known.is_empty() && !known.contains(&qpns(connection)) {
             // Other programs share some captures; they use RC as well.
-            if truth["client"]
-                .as_array()
-                .is_some_and(|runs| !runs.is_empty())
-                && !name.contains("pingpong")
-            {
+            if truth["client"].as_array().is_some_and(|runs| !runs.is_empty()) && !name.contains("pingpong") {
                 wrong.push(format!("{name}: {:?} is no pair", qpns(connection)));
             }
         }

@@ -20,11 +20,7 @@ fn diagnose(folder: &Path, arguments: &[&str]) -> Output {
 }
 
 fn text(output: &Output) -> String {
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
@@ -39,10 +35,7 @@ fn the_faulty_link_is_named_with_its_time_and_the_flows_over_it() {
     let folder = tempfile::tempdir().unwrap();
     let (fabric, flow) = dataset(&folder.path().join("d"));
     std::fs::write(folder.path().join("fabric.toml"), fabric.topology.to_toml()).unwrap();
-    let printed = text(&diagnose(
-        folder.path(),
-        &["d", "--topology", "fabric.toml"],
-    ));
+    let printed = text(&diagnose(folder.path(), &["d", "--topology", "fabric.toml"]));
     let first = printed.lines().next().unwrap();
     assert!(
         first.starts_with("loss  r1>s0: ") && first.contains("probes were lost"),
@@ -88,21 +81,14 @@ fn verdicts_are_written_once() {
     assert_eq!(sla.iter().map(|row| row.probes).sum::<u64>(), 6 * 3_200);
     let verdicts = found.rows::<VerdictRow>().unwrap();
     assert_eq!(verdicts.len(), 4);
-    assert!(
-        verdicts
-            .iter()
-            .all(|row| &*row.class == "loss" && row.link.is_some())
-    );
+    assert!(verdicts.iter().all(|row| &*row.class == "loss" && row.link.is_some()));
     let mut links = found.rows::<LinkRow>().unwrap();
     assert_eq!(links.len(), 6 * 48);
     links.retain(|link| link.votes > 0);
     assert!(!links.is_empty());
     let again = refused(&diagnose(folder.path(), &["d", "--write"]));
     assert!(again.contains("has a diagnosis by diagnose"), "{again}");
-    text(&diagnose(
-        folder.path(),
-        &["d", "--write", "--observer", "second"],
-    ));
+    text(&diagnose(folder.path(), &["d", "--write", "--observer", "second"]));
     assert_eq!(scan(&root).unwrap().rows::<SlaRow>().unwrap().len(), 12);
 }
 
@@ -126,13 +112,7 @@ fn windows_can_be_scaled_and_bad_input_gives_one_line() {
                  [[node]]\nname='b'\nkind='switch'\naddresses=['10.0.0.1']\n";
     std::fs::write(folder.path().join("t.toml"), twice).unwrap();
     let error = refused(&diagnose(folder.path(), &["d", "--topology", "t.toml"]));
-    assert!(
-        error.contains("t.toml: 10.0.0.1 is given to a and to b"),
-        "{error}"
-    );
+    assert!(error.contains("t.toml: 10.0.0.1 is given to a and to b"), "{error}");
     let error = refused(&diagnose(folder.path(), &["d", "--window", "2h"]));
-    assert!(
-        error.contains("the window must be 1 us to 17 minutes long"),
-        "{error}"
-    );
+    assert!(error.contains("the window must be 1 us to 17 minutes long"), "{error}");
 }

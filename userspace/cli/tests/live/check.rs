@@ -41,10 +41,7 @@ fn finding<'a>(said: &'a Value, topic: &str) -> (&'a str, &'a str) {
     let mut found = said["findings"].as_array().unwrap().iter();
     let finding = found.find(|finding| finding["topic"] == topic);
     let finding = finding.unwrap_or_else(|| panic!("{topic}: {said}"));
-    (
-        finding["level"].as_str().unwrap(),
-        finding["message"].as_str().unwrap(),
-    )
+    (finding["level"].as_str().unwrap(), finding["message"].as_str().unwrap())
 }
 
 /// The verdict that names topics with warnings.
@@ -64,11 +61,7 @@ fn generated(folder: &TempDir, before: &str, behind: &str) -> PathBuf {
     let mut generate = Command::new(BINARY);
     generate.arg("generate").arg(&scenario).arg("-w").arg(&file);
     let output = generate.output().unwrap();
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     file
 }
 
@@ -102,10 +95,7 @@ fn a_port_without_roce_is_not_the_right_port() {
     let (good, said) = check(&namespace, None);
     assert!(!good);
     assert_eq!(said["verdict"], "This is not the right port.");
-    assert_eq!(
-        (&said["roce_packets"], &said["right"]),
-        (&0.into(), &false.into())
-    );
+    assert_eq!((&said["roce_packets"], &said["right"]), (&0.into(), &false.into()));
 }
 
 #[test]
@@ -142,11 +132,7 @@ fn a_missing_direction_of_all_or_some_hosts_is_reported() {
     ] {
         let some = changed(&both, |_, frame| {
             let is_hidden = hidden.iter().any(|host| is_from(frame, *host));
-            if is_hidden {
-                vec![]
-            } else {
-                vec![frame.to_vec()]
-            }
+            if is_hidden { vec![] } else { vec![frame.to_vec()] }
         });
         let (_, said) = check(&namespace, Some(&some));
         assert_eq!(said["verdict"], verdict("directions"), "{said}");

@@ -11,12 +11,7 @@ use std::process::Command;
 
 /// CM datagrams, every operation of a reliable connection, unreliable services, fatal NAKs. No retransmissions: times
 /// decide whether those were late, duplicate or lost.
-const CAPTURES: [&str; 4] = [
-    "ipv6_cm_rping",
-    "opmix_rc_all",
-    "opmix_uc_ud_all",
-    "error_naks",
-];
+const CAPTURES: [&str; 4] = ["ipv6_cm_rping", "opmix_rc_all", "opmix_uc_ud_all", "error_naks"];
 
 /// Values that do not depend on the time of a packet, by queue pair numbers.
 fn of(report: &Value) -> BTreeMap<String, Value> {
@@ -90,10 +85,7 @@ fn every_capture(mode: &str) {
                 .flat_map(|c| [&c["a_to_b"]["rtt_samples"], &c["b_to_a"]["rtt_samples"]])
                 .any(|samples| samples.as_u64().unwrap() > 0)
         };
-        assert!(
-            timed(report) || !timed(&file) || mode != "af-packet",
-            "{name}"
-        );
+        assert!(timed(report) || !timed(&file) || mode != "af-packet", "{name}");
     });
 }
 
@@ -126,10 +118,7 @@ fn for_a_duration_and_into_a_dataset() {
     let path = capture("ipv6_cm_rping").unwrap();
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().to_str().unwrap();
-    let live = Live::begin(
-        &namespace,
-        &["--connections", "--mode", "native", "--out", root],
-    );
+    let live = Live::begin(&namespace, &["--connections", "--mode", "native", "--out", root]);
     replay(&namespace, &path);
     live.stop();
     let mut command = Command::new(BINARY);

@@ -42,10 +42,7 @@ fn a_frame_too_long_for_the_interface_names_the_remedy() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success());
     let remedy = format!("`ip link set dev {SENDER} mtu 9000`");
-    assert!(
-        said.contains(&remedy) && said.lines().count() == 1,
-        "{said}"
-    );
+    assert!(said.contains(&remedy) && said.lines().count() == 1, "{said}");
 }
 
 #[test]
@@ -70,11 +67,7 @@ fn a_capture_sees_what_the_kernel_accepted() {
         // The other end also counts what the driver refused.
         assert_eq!(sent["dropped"].as_u64(), Some(dropped), "{arguments:?}");
         assert_eq!(summary["frames"].as_u64(), Some(accepted), "{arguments:?}");
-        assert_eq!(
-            sent["offered"].as_u64(),
-            Some(accepted + dropped),
-            "{arguments:?}"
-        );
+        assert_eq!(sent["offered"].as_u64(), Some(accepted + dropped), "{arguments:?}");
         // The number of frames in a given time depends on the load of the machine.
         assert!(accepted > 0, "{arguments:?}");
     }
@@ -105,13 +98,7 @@ fn a_signal_ends_the_sending_and_the_count_stays_exact() {
     let sender = command.stdout(Stdio::piped()).spawn().unwrap();
     sleep(Duration::from_millis(700));
     let pid = sender.id().to_string();
-    assert!(
-        Command::new("kill")
-            .args(["-INT", &pid])
-            .status()
-            .unwrap()
-            .success()
-    );
+    assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
     let output = sender.wait_with_output().unwrap();
     assert!(output.status.success());
     let sent: Value = serde_json::from_slice(&output.stdout).unwrap();

@@ -92,13 +92,8 @@ fn an_interface_goes_down_and_is_removed() {
         assert_eq!(live.line(), format!("{RECEIVER} is up\n"));
         namespace.ip(&["link", "del", RECEIVER]);
         let (_, said) = live.end();
-        assert_eq!(
-            said,
-            format!("{RECEIVER} was removed: its capture has ended\n")
-        );
-        namespace.ip(&[
-            "link", "add", SENDER, "type", "veth", "peer", "name", RECEIVER,
-        ]);
+        assert_eq!(said, format!("{RECEIVER} was removed: its capture has ended\n"));
+        namespace.ip(&["link", "add", SENDER, "type", "veth", "peer", "name", RECEIVER]);
         namespace.ip(&["link", "set", "dev", SENDER, "up"]);
         namespace.ip(&["link", "set", "dev", RECEIVER, "up"]);
     }
@@ -144,10 +139,7 @@ fn a_missing_interface_is_named() {
         .unwrap();
     assert!(!output.status.success());
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(
-        said.starts_with("rocescope: nosuch0: no such interface"),
-        "{said}"
-    );
+    assert!(said.starts_with("rocescope: nosuch0: no such interface"), "{said}");
 }
 
 #[test]
@@ -187,9 +179,7 @@ fn the_configuration_is_reloaded() {
         let said = live.line();
         assert!(said.starts_with("configuration not reloaded: "), "{said}");
         while !live.line().trim_end().ends_with('^') {}
-        write(
-            "[capture]\nfilter = \"vlan 100 and service rc\"\nwindow = \"2s\"\nlateness = \"3s\"\n",
-        );
+        write("[capture]\nfilter = \"vlan 100 and service rc\"\nwindow = \"2s\"\nlateness = \"3s\"\n");
         live.signal("-HUP");
         let expected = [
             "changed options that require a restart: lateness, window\n",
@@ -239,10 +229,7 @@ fn the_verdict_is_reloaded() {
 
     // A packet socket cannot drop frames and can only report that.
     write("[capture]\n");
-    let mut socket = Live::begin(
-        &namespace,
-        &[&["--mode", "af-packet"], &config[..]].concat(),
-    );
+    let mut socket = Live::begin(&namespace, &[&["--mode", "af-packet"], &config[..]].concat());
     write("[capture]\nverdict = \"drop\"\n");
     socket.signal("-HUP");
     assert_eq!(socket.line(), expected[0]);

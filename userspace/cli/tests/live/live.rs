@@ -44,12 +44,7 @@ impl Live {
     /// Waits for the end, which must be successful. Returns the summary and the other lines.
     pub(crate) fn end(mut self) -> (Value, String) {
         let mut summary = String::new();
-        self.child
-            .stdout
-            .take()
-            .unwrap()
-            .read_to_string(&mut summary)
-            .unwrap();
+        self.child.stdout.take().unwrap().read_to_string(&mut summary).unwrap();
         let mut said = String::new();
         self.stderr.read_to_string(&mut said).unwrap();
         let status = self.child.wait().unwrap();

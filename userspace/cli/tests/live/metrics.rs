@@ -13,33 +13,18 @@ fn metrics_equal_the_summary() {
     };
     namespace.ip(&["link", "set", "dev", "lo", "up"]);
     for mode in ["native", "af-packet"] {
-        let more = [
-            "--metrics",
-            "127.0.0.1:0",
-            "--lateness",
-            "0s",
-            "--window",
-            "100ms",
-        ];
+        let more = ["--metrics", "127.0.0.1:0", "--lateness", "0s", "--window", "100ms"];
         let mut live = Live::begin(&namespace, &[&["--mode", mode], &more[..]].concat());
         let line = live.line();
         let address = line.trim().strip_prefix("metrics at ").unwrap().to_owned();
         let read = |series: &str| -> Option<u64> {
-            let output = namespace
-                .command("curl")
-                .args(["-s", &address])
-                .output()
-                .unwrap();
+            let output = namespace.command("curl").args(["-s", &address]).output().unwrap();
             let page = String::from_utf8(output.stdout).unwrap();
             let line = page.lines().find(|line| line.starts_with(series))?;
             line.rsplit(' ').next()?.parse().ok()
         };
         // Before the first frame, and so before the first window.
-        for series in [
-            "roce_packets",
-            "interface_dropped_frames",
-            "socket_dropped_frames",
-        ] {
+        for series in ["roce_packets", "interface_dropped_frames", "socket_dropped_frames"] {
             let series = format!("rocescope_{series}_total{{");
             assert_eq!(read(&series), Some(0), "{mode}: {series}");
         }

@@ -25,19 +25,11 @@ impl Namespace {
             return None;
         }
         let namespace = Self { name };
-        namespace.ip(&[
-            "link", "add", SENDER, "type", "veth", "peer", "name", RECEIVER,
-        ]);
+        namespace.ip(&["link", "add", SENDER, "type", "veth", "peer", "name", RECEIVER]);
         for interface in [SENDER, RECEIVER] {
             // Otherwise the kernel itself would send on it.
             let quiet = format!("net.ipv6.conf.{interface}.disable_ipv6=1");
-            succeed(
-                &namespace
-                    .command("sysctl")
-                    .args(["-qw", &quiet])
-                    .output()
-                    .unwrap(),
-            );
+            succeed(&namespace.command("sysctl").args(["-qw", &quiet]).output().unwrap());
             namespace.ip(&["link", "set", "dev", interface, "mtu", "9000", "up"]);
         }
         Some(namespace)
@@ -46,11 +38,7 @@ impl Namespace {
     /// Runs `ip` in the namespace, which must succeed. Returns its output.
     pub(crate) fn ip(&self, arguments: &[&str]) -> String {
         let mut ip = Command::new("ip");
-        let output = ip
-            .args(["-n", &self.name])
-            .args(arguments)
-            .output()
-            .unwrap();
+        let output = ip.args(["-n", &self.name]).args(arguments).output().unwrap();
         succeed(&output);
         String::from_utf8(output.stdout).unwrap()
     }
@@ -73,9 +61,7 @@ impl Namespace {
 impl Drop for Namespace {
     fn drop(&mut self) {
         // No test depends on the removal.
-        let _ = Command::new("ip")
-            .args(["netns", "del", &self.name])
-            .status();
+        let _ = Command::new("ip").args(["netns", "del", &self.name]).status();
     }
 }
 

@@ -8,10 +8,7 @@ use serde_json::Value;
 
 /// Sends generated frames as fast as the interface accepts them.
 fn send(namespace: &Namespace, count: &str) {
-    let scenario = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../generate/scenarios/demo.toml"
-    );
+    let scenario = concat!(env!("CARGO_MANIFEST_DIR"), "/../generate/scenarios/demo.toml");
     let mut sender = namespace.command(BINARY);
     sender.args(["generate", scenario, "--iface", SENDER, "-o", "json"]);
     let output = sender.args(["--full-speed", "--count", count]).output();

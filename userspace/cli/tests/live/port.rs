@@ -34,14 +34,7 @@ fn the_doctor_reports_problems_and_remedies() {
     };
     let (output, said) = doctor(&namespace, &["--try"]);
     assert!(output.status.success(), "{said}");
-    for topic in [
-        "kernel",
-        "link",
-        "mtu",
-        "xdp native",
-        "xdp generic",
-        "driver",
-    ] {
+    for topic in ["kernel", "link", "mtu", "xdp native", "xdp generic", "driver"] {
         assert_eq!(finding(&said, topic).0, "ok", "{topic}");
     }
     assert_eq!(namespace.receiver()["xdp"], Value::Null);
@@ -125,10 +118,7 @@ fn interface_drops_are_part_of_the_identity() {
     let live = Live::begin(&namespace, &["--mode", "native"]);
     // The sender queues more at once than the ring holds, on another CPU than the reader.
     let mut sender = namespace.command(BINARY);
-    let scenario = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../generate/scenarios/demo.toml"
-    );
+    let scenario = concat!(env!("CARGO_MANIFEST_DIR"), "/../generate/scenarios/demo.toml");
     sender.args(["generate", scenario, "--iface", SENDER, "-o", "json"]);
     sender.args(["--full-speed", "--count", "300000"]);
     let sent: Value = serde_json::from_slice(&sender.output().unwrap().stdout).unwrap();
@@ -163,10 +153,7 @@ fn tags_stay_in_frames_while_a_capture_runs() {
         }
         let begun = Instant::now();
         while !strips(&namespace) {
-            assert!(
-                begun.elapsed() < Duration::from_secs(10),
-                "killed: {killed}"
-            );
+            assert!(begun.elapsed() < Duration::from_secs(10), "killed: {killed}");
         }
     }
 }

@@ -25,19 +25,11 @@ fn public() -> (TempDir, PathBuf) {
 /// The binary as an unprivileged user with exactly these capabilities and no way to gain others.
 fn unprivileged(namespace: &Namespace, program: &Path, capabilities: &str) -> Command {
     let mut command = namespace.command("setpriv");
-    command.args([
-        "--reuid",
-        UNPRIVILEGED,
-        "--regid",
-        UNPRIVILEGED,
-        "--clear-groups",
-    ]);
+    command.args(["--reuid", UNPRIVILEGED, "--regid", UNPRIVILEGED, "--clear-groups"]);
     for set in ["--inh-caps", "--ambient-caps", "--bounding-set"] {
         command.arg(format!("{set}=-all{capabilities}"));
     }
-    command
-        .arg(program)
-        .args(["capture", "-o", "json", "-i", RECEIVER]);
+    command.arg(program).args(["capture", "-o", "json", "-i", RECEIVER]);
     command
 }
 

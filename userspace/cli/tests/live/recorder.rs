@@ -45,12 +45,7 @@ fn a_packet_socket_records_all_frames() {
     let input = folder.path().join("tagged.pcapng");
     tagged(&capture("rnr_nak").unwrap(), &input);
     let place = folder.path().join("frames");
-    let more = [
-        "--keep-frames",
-        "30",
-        "--keep-frames-dir",
-        place.to_str().unwrap(),
-    ];
+    let more = ["--keep-frames", "30", "--keep-frames-dir", place.to_str().unwrap()];
     let live = Live::begin(&namespace, &more);
     replay(&namespace, &input);
     let (summary, said) = live.stop();
@@ -116,23 +111,16 @@ fn a_check_writes_nothing_with_any_configuration() {
     };
     let folder = tempfile::tempdir().unwrap();
     let (file, root) = (folder.path().join("it.toml"), folder.path().join("data"));
-    let text = format!(
-        "[capture]\nout = {:?}\nkeep-frames = 10\n",
-        root.to_str().unwrap()
-    );
+    let text = format!("[capture]\nout = {:?}\nkeep-frames = 10\n", root.to_str().unwrap());
     fs::write(&file, text).unwrap();
     let mut command = namespace.command(BINARY);
-    command
-        .args(["capture", "-i", RECEIVER, "--config"])
-        .arg(&file);
+    command.args(["capture", "-i", RECEIVER, "--config"]).arg(&file);
     let begun = command.args(["--duration", "50ms"]).output().unwrap();
     assert!(begun.status.success(), "{begun:?}");
     assert!(root.join("_frames").is_dir());
     fs::remove_dir_all(&root).unwrap();
     let mut command = namespace.command(BINARY);
-    command
-        .args(["capture", "-i", RECEIVER, "--config"])
-        .arg(&file);
+    command.args(["capture", "-i", RECEIVER, "--config"]).arg(&file);
     command.args(["--check", "1"]).output().unwrap();
     assert!(!root.exists());
 }

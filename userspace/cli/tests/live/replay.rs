@@ -19,11 +19,7 @@ const BURST: u64 = 32;
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// Replays each file while the capture that `begin` starts is running. Passes name, file and report to `check`.
-pub(crate) fn each(
-    captures: &[&str],
-    begin: impl Fn(&Namespace) -> Live,
-    check: impl Fn(&str, &Path, &Value),
-) {
+pub(crate) fn each(captures: &[&str], begin: impl Fn(&Namespace) -> Live, check: impl Fn(&str, &Path, &Value)) {
     let Some(namespace) = Namespace::new() else {
         return;
     };
@@ -68,10 +64,7 @@ fn send(path: &Path) {
     let begun = Instant::now();
     while received() < before + sent {
         let arrived = received() - before;
-        assert!(
-            begun.elapsed().as_secs() < 10,
-            "{arrived} of {sent} arrived"
-        );
+        assert!(begun.elapsed().as_secs() < 10, "{arrived} of {sent} arrived");
         sleep(PAUSE);
     }
 }
@@ -80,13 +73,6 @@ fn send(path: &Path) {
 fn received() -> u64 {
     let table = fs::read_to_string("/proc/thread-self/net/dev").unwrap();
     let name = format!("{RECEIVER}:");
-    let line = table
-        .lines()
-        .find(|line| line.trim_start().starts_with(&name));
-    line.unwrap()
-        .split_whitespace()
-        .nth(2)
-        .unwrap()
-        .parse()
-        .unwrap()
+    let line = table.lines().find(|line| line.trim_start().starts_with(&name));
+    line.unwrap().split_whitespace().nth(2).unwrap().parse().unwrap()
 }

@@ -8,11 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// A tag, IPv6, and frames larger than a page.
-const CAPTURES: [&str; 3] = [
-    "vlan100_write_bw",
-    "ipv6_linklocal_send_bw",
-    "jumbo_mtu4096",
-];
+const CAPTURES: [&str; 3] = ["vlan100_write_bw", "ipv6_linklocal_send_bw", "jumbo_mtu4096"];
 
 /// A capture of the whole collection or of the project; neither has all of them.
 pub(crate) fn capture(name: &str) -> Option<PathBuf> {
@@ -49,24 +45,14 @@ fn totals(summary: &Value) -> Value {
         totals.insert(key.into(), summary[key].clone());
     }
     let flows = summary["top_flows"].as_array().unwrap().iter();
-    let flows = flows.map(|flow| {
-        json!([
-            flow["dst_qpn"],
-            flow["vlan"],
-            flow["packets"],
-            flow["frame_bytes"]
-        ])
-    });
+    let flows = flows.map(|flow| json!([flow["dst_qpn"], flow["vlan"], flow["packets"], flow["frame_bytes"]]));
     totals.insert("top_flows".into(), flows.collect());
     totals.into()
 }
 
 fn of_file(path: &Path, more: &[&str]) -> Value {
     let mut command = Command::new(BINARY);
-    command
-        .args(["capture", "-o", "json", "-r"])
-        .arg(path)
-        .args(more);
+    command.args(["capture", "-o", "json", "-r"]).arg(path).args(more);
     let output = command.output().unwrap();
     assert!(output.status.success());
     serde_json::from_slice(&output.stdout).unwrap()
@@ -114,10 +100,7 @@ fn a_live_filter_equals_a_filter_on_a_file() {
             "host 203.0.113.1 or vlan 9".into(),
             "`host 203.0.113.1 or vlan 9`".into(),
         ),
-        (
-            "not service cnp and opcode *WRITE*".into(),
-            "nothing of it".into(),
-        ),
+        ("not service cnp and opcode *WRITE*".into(), "nothing of it".into()),
     ] {
         let more = ["--filter", &filter];
         let mut live = Live::begin(&namespace, &[&["--mode", "native"], &more[..]].concat());
@@ -140,10 +123,7 @@ fn a_long_capture_is_written_window_by_window() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().to_str().unwrap();
     let path = capture("vlan100_write_bw").unwrap();
-    let live = Live::begin(
-        &namespace,
-        &["--out", root, "--window", "100ms", "--lateness", "100ms"],
-    );
+    let live = Live::begin(&namespace, &["--out", root, "--window", "100ms", "--lateness", "100ms"]);
     for _ in 0..20 {
         replay(&namespace, &path);
     }
@@ -157,8 +137,5 @@ fn a_long_capture_is_written_window_by_window() {
     assert_eq!(summary["late"], 0);
     let scan = rocescope_store::scan(folder.path()).unwrap();
     assert_eq!((scan.open.len(), scan.unreadable.len()), (0, 0));
-    assert_eq!(
-        scan.row_count("windows"),
-        summary["windows"].as_u64().unwrap()
-    );
+    assert_eq!(scan.row_count("windows"), summary["windows"].as_u64().unwrap());
 }

@@ -48,9 +48,7 @@ impl Agent {
     }
 
     pub(crate) fn signal(&self, name: &str) {
-        let sent = Command::new("kill")
-            .args([name, &self.id().to_string()])
-            .status();
+        let sent = Command::new("kill").args([name, &self.id().to_string()]).status();
         assert!(sent.unwrap().success());
     }
 
@@ -83,10 +81,7 @@ impl Agent {
         done.probes.sort_by_key(|row| row.time_ns);
         done.paths.sort_by_key(|row| (row.time_ns, row.hop));
         done.add_up();
-        assert_eq!(
-            found.row_count(ProbeRow::TABLE.name),
-            done.probes.len() as u64
-        );
+        assert_eq!(found.row_count(ProbeRow::TABLE.name), done.probes.len() as u64);
         done
     }
 }
@@ -100,9 +95,7 @@ impl Done {
 
     /// Rows with this outcome.
     pub(crate) fn outcome<'a>(&'a self, outcome: &'a str) -> impl Iterator<Item = &'a ProbeRow> {
-        self.probes
-            .iter()
-            .filter(move |row| &*row.outcome == outcome)
+        self.probes.iter().filter(move |row| &*row.outcome == outcome)
     }
 
     fn add_up(&self) {

@@ -80,10 +80,7 @@ fn a_network_cut_and_kills_on_both_sides_lose_and_duplicate_nothing() {
     let directory = tempfile::tempdir().unwrap();
     let directory = directory.path();
     let address = rails.attach("c");
-    let owners = [
-        ("collector", format!("IP:{address}")),
-        ("h0", "DNS:h0".to_owned()),
-    ];
+    let owners = [("collector", format!("IP:{address}")), ("h0", "DNS:h0".to_owned())];
     let owners = owners.each_ref().map(|(file, names)| (*file, &**names));
     certificates::make(directory, &owners);
 
@@ -92,10 +89,7 @@ fn a_network_cut_and_kills_on_both_sides_lose_and_duplicate_nothing() {
     sleep(Duration::from_secs(4));
     acknowledged(directory);
     // Packets are lost in both directions, without an ICMP error.
-    let cut = [
-        format!("from {address} blackhole"),
-        format!("to {address} blackhole"),
-    ];
+    let cut = [format!("from {address} blackhole"), format!("to {address} blackhole")];
     for rule in &cut {
         rails.ip("r0", &format!("rule add {rule}"));
     }

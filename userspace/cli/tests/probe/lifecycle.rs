@@ -48,9 +48,7 @@ fn one_capability_suffices_and_is_dropped() {
         for set in ["--inh-caps", "--ambient-caps", "--bounding-set"] {
             command.arg(format!("{set}=-all{capabilities}"));
         }
-        command
-            .arg(&program)
-            .args(["probe", "--all", "--duration", "2s"]);
+        command.arg(&program).args(["probe", "--all", "--duration", "2s"]);
         command
     };
     let out = directory.path().join("dataset");
@@ -58,9 +56,7 @@ fn one_capability_suffices_and_is_dropped() {
     let mut child = command.arg("--out").arg(&out).spawn().unwrap();
     std::thread::sleep(Duration::from_secs(1));
     let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
-    let effective = status
-        .lines()
-        .find_map(|line| line.strip_prefix("CapEff:\t"));
+    let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:\t"));
     assert_eq!(effective, Some("0000000000000000"));
     assert!(child.wait().unwrap().success());
 
@@ -97,17 +93,11 @@ fn invalid_arguments_are_refused_in_one_line() {
         (&["-i", "rail0", "lo"], "lo: not an Ethernet interface"),
         (&["-i", "rail0", "bare"], "bare: no address"),
         (&["-i", "rail0", "rail1", "--interval", "0s"], "--interval"),
-        (
-            &["-i", "rail0", "rail1", "--source-ports", "0"],
-            "--source-ports",
-        ),
+        (&["-i", "rail0", "rail1", "--source-ports", "0"], "--source-ports"),
         (&["-i", "rail0", "rail1", "--backend", "verbs"], NO_VERBS),
         (&["--all", "-i", "rail0"], "cannot be used with"),
         (&[], "nothing to probe between: set --interface or --all"),
-        (
-            &["--all", "--collector", "https://c"],
-            "--collector requires --cert",
-        ),
+        (&["--all", "--collector", "https://c"], "--collector requires --cert"),
         (&["--all", "--key", "h0.key"], "--key requires --collector"),
     ] {
         let said = refused(arguments);
@@ -135,9 +125,5 @@ fn probes_of_a_second_agent_count_as_foreign() {
     assert_eq!(first.count("received"), first.count("probes"));
     // All probes of the second agent, and the packets of its traces that arrived.
     let strangers = first.count("datagrams_of_others");
-    assert!(
-        strangers >= second["received"].as_u64().unwrap(),
-        "{}",
-        first.summary
-    );
+    assert!(strangers >= second["received"].as_u64().unwrap(), "{}", first.summary);
 }

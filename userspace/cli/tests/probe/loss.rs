@@ -14,11 +14,7 @@ fn loss_in_one_direction_times_out_only_there() {
     let Some(rails) = Rails::new(0, false) else {
         return;
     };
-    let rule = format!(
-        "rule add from {} to {} blackhole",
-        rails.address(0),
-        rails.address(1)
-    );
+    let rule = format!("rule add from {} to {} blackhole", rails.address(0), rails.address(1));
     rails.ip("r0", &rule);
     let done = Agent::begin(&rails, &["--duration", "3s"]).end();
     assert!(done.count("timeouts") > 5, "{}", done.summary);

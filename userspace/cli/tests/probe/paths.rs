@@ -27,10 +27,7 @@ fn paths(done: &Done) -> BTreeMap<Tuple, Vec<String>> {
         if row.hop == 1 {
             path.clear();
         }
-        path.push(
-            row.address
-                .map_or_else(|| "*".into(), |address| address.to_string()),
-        );
+        path.push(row.address.map_or_else(|| "*".into(), |address| address.to_string()));
         assert_eq!(path.len(), usize::from(row.hop));
         // A hop that did not answer the last trace keeps its known address.
         assert!(row.round_trip_ns.is_none_or(|time| time > 0), "{row:?}");
@@ -55,9 +52,7 @@ fn every_path_matches_the_routers(is_v6: bool) {
         let of_pair = paths.iter().filter(|((s, d, _), _)| *s == from && *d == to);
         for ((_, _, port), path) in of_pair {
             let (router, ingress) = rails.router(src);
-            let question = format!(
-                "route get {to} from {from} iif {ingress} ipproto udp sport {port} dport 4791"
-            );
+            let question = format!("route get {to} from {from} iif {ingress} ipproto udp sport {port} dport 4791");
             let answer = rails.ip(&router, &question);
             let mut words = answer.split_whitespace().skip_while(|word| *word != "via");
             let spine = words.nth(1).unwrap().to_owned();
@@ -69,10 +64,7 @@ fn every_path_matches_the_routers(is_v6: bool) {
             spines.insert(spine);
         }
     }
-    assert!(
-        spines.len() > 3,
-        "at least both spines of a router: {spines:?}"
-    );
+    assert!(spines.len() > 3, "at least both spines of a router: {spines:?}");
     // Every probe took a known path.
     for row in &done.probes {
         let tuple = (row.src.to_string(), row.dst.to_string(), row.udp_src_port);
@@ -100,23 +92,13 @@ fn a_changed_path_is_written_again_with_its_time() {
     let agent = Agent::begin(&rails, &arguments);
     std::thread::sleep(std::time::Duration::from_secs(3));
     let moved = std::time::SystemTime::now();
-    let moved = moved
-        .duration_since(std::time::UNIX_EPOCH)
-        .unwrap()
-        .as_nanos() as i64;
+    let moved = moved.duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as i64;
     // From rail 0 all packets take the second spine.
     for nic in 1..3 {
-        rails.ip(
-            "r0",
-            &format!("route replace 10.0.{nic}.0/24 via 10.0.110.254"),
-        );
+        rails.ip("r0", &format!("route replace 10.0.{nic}.0/24 via 10.0.110.254"));
     }
     let done = agent.end();
-    let changed: Vec<_> = done
-        .paths
-        .iter()
-        .filter(|row| &*row.reason == "changed")
-        .collect();
+    let changed: Vec<_> = done.paths.iter().filter(|row| &*row.reason == "changed").collect();
     assert_eq!(done.count("path_changes") * 4, changed.len() as u64);
     assert!(!changed.is_empty());
     for row in changed {

@@ -199,11 +199,7 @@ impl Rails {
 
 /// All pairs of different NICs.
 pub(crate) fn pairs() -> impl Iterator<Item = (usize, usize)> {
-    (0..NICS).flat_map(|src| {
-        (0..NICS)
-            .filter(move |dst| *dst != src)
-            .map(move |dst| (src, dst))
-    })
+    (0..NICS).flat_map(|src| (0..NICS).filter(move |dst| *dst != src).map(move |dst| (src, dst)))
 }
 
 impl Drop for Rails {

@@ -36,10 +36,7 @@ fn comes_back(is_v6: bool, last: u8) {
     rails.plug(2, last);
     let done = agent.end();
     let only = |outcome: &str| BTreeSet::from([outcome.to_owned()]);
-    for (of, meanwhile) in [
-        (is_from as fn(&ProbeRow) -> bool, "unsent"),
-        (is_to, "timeout"),
-    ] {
+    for (of, meanwhile) in [(is_from as fn(&ProbeRow) -> bool, "unsent"), (is_to, "timeout")] {
         assert_eq!(outcomes(&done, of, 0.0, 1.0), only("received"));
         assert_eq!(outcomes(&done, of, 2.5, 4.5), only(meanwhile));
         assert_eq!(outcomes(&done, of, 9.0, 12.0), only("received"));

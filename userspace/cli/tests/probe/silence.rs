@@ -9,9 +9,7 @@ use std::process::Command;
 fn ask(rails: &Rails, address: &str) {
     let (router, _) = rails.router(0);
     let mut bash: Command = rails.command(&router, "bash");
-    let sent = bash
-        .args(["-c", &format!("echo > /dev/udp/{address}/4791")])
-        .status();
+    let sent = bash.args(["-c", &format!("echo > /dev/udp/{address}/4791")]).status();
     assert!(sent.unwrap().success());
 }
 
@@ -47,11 +45,7 @@ fn the_host_sends_no_port_unreachable(is_v6: bool) {
     std::thread::sleep(std::time::Duration::from_millis(300));
     tcpdump.end();
     let seen = fields(&file, &port);
-    assert_eq!(
-        seen.iter().filter(|line| to_us(line)).count(),
-        1,
-        "{seen:?}"
-    );
+    assert_eq!(seen.iter().filter(|line| to_us(line)).count(), 1, "{seen:?}");
 }
 
 #[test]

@@ -30,9 +30,7 @@ pub(crate) struct Tcpdump(Child);
 impl Tcpdump {
     /// Ends it; its file is complete.
     pub(crate) fn end(mut self) {
-        let sent = Command::new("kill")
-            .args(["-INT", &self.0.id().to_string()])
-            .status();
+        let sent = Command::new("kill").args(["-INT", &self.0.id().to_string()]).status();
         assert!(sent.unwrap().success());
         self.0.wait().unwrap();
     }
@@ -98,8 +96,7 @@ fn probes_match_those_of_an_rdma_nic(is_v6: bool) {
         rows.insert(key, (row, number(&row.src_nic), number(&row.dst_nic)));
     }
     let seen = fields(&file, &names);
-    let through =
-        |row: &&rocescope_model::ProbeRow| &*row.src_nic == "rail0" || &*row.dst_nic == "rail0";
+    let through = |row: &&rocescope_model::ProbeRow| &*row.src_nic == "rail0" || &*row.dst_nic == "rail0";
     assert_eq!(seen.len(), done.probes.iter().filter(through).count());
     for frame in seen {
         let sequence: u64 = frame[8].parse().unwrap();
@@ -152,16 +149,11 @@ fn times_are_in_order_and_add_up() {
     let done = Agent::begin(&rails, &["--duration", "2s"]).end();
     assert_eq!(done.count("received_without_send_time"), 0);
     for row in done.outcome("received") {
-        let [Some(left), Some(came), Some(had)] =
-            [row.nic_send_ns, row.nic_receive_ns, row.app_receive_ns]
-        else {
+        let [Some(left), Some(came), Some(had)] = [row.nic_send_ns, row.nic_receive_ns, row.app_receive_ns] else {
             panic!("{row:?}");
         };
         assert!(row.time_ns < left && left < came && came < had, "{row:?}");
-        let (network, host) = (
-            row.network_latency_ns.unwrap(),
-            row.processing_delay_ns.unwrap(),
-        );
+        let (network, host) = (row.network_latency_ns.unwrap(), row.processing_delay_ns.unwrap());
         assert_eq!(network, came - left);
         assert_eq!(network + host, had - row.time_ns);
         assert_eq!(row.clock_offset_ns, Some(0));

@@ -14,14 +14,7 @@ fn only_addresses_change_and_consistently() {
         let open = rocescope::json(&capture.path, &arguments);
         let hidden = [&arguments[..], &["--anonymize", KEY]].concat();
         let hidden = rocescope::json(&capture.path, &hidden);
-        for key in [
-            "roce_packets",
-            "flows",
-            "opcodes",
-            "aeth",
-            "events",
-            "connections",
-        ] {
+        for key in ["roce_packets", "flows", "opcodes", "aeth", "events", "connections"] {
             assert_eq!(open[key], hidden[key], "{key} of {}", capture.name);
         }
         let flows = |json: &Value| json["top_flows"].as_array().unwrap().clone();

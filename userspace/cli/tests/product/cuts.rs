@@ -30,8 +30,7 @@ fn a_frame_cut_at_any_length_is_counted_with_a_reason() {
             left -= 1;
             let mut observe = |bytes, lengths| {
                 let clock = FrameTime(frame.time_ns);
-                let class =
-                    observer.observe(bytes, LinkType::Ethernet, lengths, 0, &clock, &mut Nowhere);
+                let class = observer.observe(bytes, LinkType::Ethernet, lengths, 0, &clock, &mut Nowhere);
                 class.map(|_| ())
             };
             let is_roce = matches!(observe(frame.bytes, frame.lengths), Class::Roce(()));
@@ -47,10 +46,7 @@ fn a_frame_cut_at_any_length_is_counted_with_a_reason() {
                 // The capture has only a part of the frame, which is correct.
                 let class = observe(cut, FrameLengths { captured, original });
                 if is_roce {
-                    assert!(
-                        matches!(class, Class::Roce(()) | Class::Snapped(_)),
-                        "{class:?}"
-                    );
+                    assert!(matches!(class, Class::Roce(()) | Class::Snapped(_)), "{class:?}");
                 }
             }
         });

@@ -95,13 +95,7 @@ fn frames_are_extracted() {
         let found = rocescope::json(&extract, &[]);
         let packets = count(&kept, "roce_packets");
         assert_eq!(count(&found, "frames"), packets, "{}", capture.name);
-        for key in [
-            "roce_packets",
-            "frame_bytes",
-            "payload_bytes",
-            "aeth",
-            "opcodes",
-        ] {
+        for key in ["roce_packets", "frame_bytes", "payload_bytes", "aeth", "opcodes"] {
             assert_eq!(found[key], kept[key], "{key} of {}", capture.name);
         }
         kept_in_all += packets;

@@ -56,12 +56,7 @@ fn a_disk_too_small_for_one_segment_has_the_same_message() {
 fn fill(disk: &SmallDisk, frames: usize, arguments: &[&str]) -> rocescope_store::Scan {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("input.pcap");
-    let pcap = traffic::repeated(
-        &captures::named("cm_rping"),
-        frames,
-        1_795_228_209,
-        10_000_000,
-    );
+    let pcap = traffic::repeated(&captures::named("cm_rping"), frames, 1_795_228_209, 10_000_000);
     fs::write(&file, pcap).unwrap();
     let (file, root) = (file.to_str().unwrap(), disk.path().to_str().unwrap());
     let capture = ["capture", "-r", file, "--window", "60s", "-o", "json"];

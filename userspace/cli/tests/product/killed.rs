@@ -49,8 +49,7 @@ fn a_kill_costs_at_most_one_window() {
     assert_eq!(whole.windows.len(), FRAMES / WINDOW_FRAMES);
 
     let written = (0..=12).map(|part| Moment::Written(pcap.len() * part / 12));
-    let sealing =
-        (1..8).map(|part| Moment::Sealing(traffic::bytes_of_first(&pcap, FRAMES * part / 8)));
+    let sealing = (1..8).map(|part| Moment::Sealing(traffic::bytes_of_first(&pcap, FRAMES * part / 8)));
     for (number, moment) in written.chain(sealing).enumerate() {
         let root = folder.path().join(number.to_string());
         let fed = feed(&pcap, &root, Some(&moment));
@@ -136,24 +135,15 @@ fn check(root: &Path, whole: &Rows, min: usize) {
     assert!(windows >= min, "{windows} windows of {min}");
     assert_eq!(rows.windows, whole.windows[..windows]);
     let within: BTreeSet<i64> = rows.windows.iter().map(|row| row.window_start_ns).collect();
-    same(&rows.flows, &whole.flows, &within, |row| {
-        row.window_start_ns
-    });
-    same(&rows.opcodes, &whole.opcodes, &within, |row| {
-        row.window_start_ns
-    });
+    same(&rows.flows, &whole.flows, &within, |row| row.window_start_ns);
+    same(&rows.opcodes, &whole.opcodes, &within, |row| row.window_start_ns);
     for event in &rows.events {
         assert!(whole.events.contains(event));
     }
 }
 
 /// Asserts that `found` has all rows of `whole` in the windows `within`, and at most one more window.
-fn same<R: PartialEq + std::fmt::Debug>(
-    found: &[R],
-    whole: &[R],
-    within: &BTreeSet<i64>,
-    window: fn(&R) -> i64,
-) {
+fn same<R: PartialEq + std::fmt::Debug>(found: &[R], whole: &[R], within: &BTreeSet<i64>, window: fn(&R) -> i64) {
     let inside = |row: &&R| within.contains(&window(row));
     assert!(found.iter().filter(inside).eq(whole.iter().filter(inside)));
     let beyond: Vec<&R> = found.iter().filter(|row| !inside(row)).collect();
@@ -181,10 +171,8 @@ impl Rows {
             events: scan.rows().unwrap(),
         };
         rows.windows.sort_by_key(|row| row.window_start_ns);
-        rows.flows
-            .sort_by_key(|row| (row.window_start_ns, row.rank));
-        rows.opcodes
-            .sort_by_key(|row| (row.window_start_ns, row.opcode_number));
+        rows.flows.sort_by_key(|row| (row.window_start_ns, row.rank));
+        rows.opcodes.sort_by_key(|row| (row.window_start_ns, row.opcode_number));
         rows
     }
 }
@@ -197,13 +185,7 @@ fn a_torn_file_is_named_and_skipped() {
     rocescope::json(&capture.path, &["--out", root]);
     let before = Rows::read(folder.path());
 
-    let segment = scan(folder.path())
-        .unwrap()
-        .table("flows")
-        .next()
-        .unwrap()
-        .path
-        .clone();
+    let segment = scan(folder.path()).unwrap().table("flows").next().unwrap().path.clone();
     let torn = segment.with_file_name("torn.parquet");
     let bytes = fs::read(&segment).unwrap();
     for torn_bytes in [0, 3, bytes.len() / 2, bytes.len() - 1] {

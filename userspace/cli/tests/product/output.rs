@@ -79,11 +79,7 @@ fn every_key_is_there_and_the_identity_holds() {
         for key in ["packets", "frame_bytes", "payload_bytes"] {
             let opcodes = found["opcodes"].as_object().unwrap().values();
             let sum: u64 = opcodes.map(|totals| totals[key].as_u64().unwrap()).sum();
-            let whole = if key == "packets" {
-                "roce_packets"
-            } else {
-                key
-            };
+            let whole = if key == "packets" { "roce_packets" } else { key };
             assert_eq!(count(whole), sum, "{}: {key}", capture.name);
         }
     }
@@ -110,10 +106,7 @@ fn compressed_piped_and_pcapng_files_equal_plain_ones() {
             let path = folder.path().join(form);
             fs::write(&path, bytes).unwrap();
             let mut piped = rocescope::command(&["capture", "-r", "-", "-o", "json"]);
-            let output = piped
-                .stdin(fs::File::open(&path).unwrap())
-                .output()
-                .unwrap();
+            let output = piped.stdin(fs::File::open(&path).unwrap()).output().unwrap();
             for found in [rocescope::json(&path, &[]), rocescope::parse(&output)] {
                 let found = without_source(found);
                 let expected = expected.get_or_insert_with(|| found.clone());
@@ -156,9 +149,7 @@ fn old_segments_are_deleted_and_counted() {
     };
     let bytes = |found: &Value| {
         let tables = found["dataset"]["tables"].as_object().unwrap();
-        let sizes = tables
-            .values()
-            .map(|table| table["bytes"].as_u64().unwrap());
+        let sizes = tables.values().map(|table| table["bytes"].as_u64().unwrap());
         sizes.sum::<u64>()
     };
     let first = run(&["--segment-bytes", "1", "--keep-bytes", "1G"]);

@@ -63,11 +63,7 @@ fn a_dataset_in_an_unwritable_directory() {
     let taken = folder.path().join("taken");
     fs::write(&taken, "a file").unwrap();
     // Not even root can create directories in /proc.
-    for out in [
-        taken.as_path(),
-        &taken.join("below"),
-        Path::new("/proc/rocescope"),
-    ] {
+    for out in [taken.as_path(), &taken.join("below"), Path::new("/proc/rocescope")] {
         let out = out.to_str().unwrap();
         let stdout = refused(&["capture", "-r", file, "--out", out], out);
         assert!(stdout.is_empty());
@@ -88,10 +84,7 @@ fn a_file_that_is_cut_short() {
     let end = traffic::bytes_of_first(&capture.pcap, 100) + 5;
     fs::write(&path, &capture.pcap[..end]).unwrap();
     let path = path.to_str().unwrap();
-    let stdout = refused(
-        &["capture", "-r", path, "-o", "json"],
-        "the file ends inside a record",
-    );
+    let stdout = refused(&["capture", "-r", path, "-o", "json"], "the file ends inside a record");
     let found: serde_json::Value = serde_json::from_slice(&stdout).unwrap();
     assert_eq!(found["frames"], 100);
     assert!(found["input_error"].is_string());

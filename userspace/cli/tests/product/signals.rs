@@ -40,10 +40,7 @@ fn ends_with_summary_and_dataset(signal: &str) {
     assert!((100..5_000).contains(&frames), "{frames}");
     let scan = rocescope_store::scan(folder.path()).unwrap();
     assert_eq!((scan.open.len(), scan.unreadable.len()), (0, 0));
-    assert_eq!(
-        scan.row_count("windows"),
-        found["windows"].as_u64().unwrap()
-    );
+    assert_eq!(scan.row_count("windows"), found["windows"].as_u64().unwrap());
 }
 
 /// Waits up to 30 s for the end.

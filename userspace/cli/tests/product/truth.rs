@@ -7,14 +7,7 @@ use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
-const COUNTS: [&str; 6] = [
-    "frames",
-    "roce_packets",
-    "not_roce",
-    "icrc_bad",
-    "messages",
-    "flows",
-];
+const COUNTS: [&str; 6] = ["frames", "roce_packets", "not_roce", "icrc_bad", "messages", "flows"];
 
 #[test]
 fn our_captures_match_their_truth() {

@@ -19,10 +19,7 @@ fn chromium() -> Option<PathBuf> {
         .flat_map(|folder| names.map(|name| folder.join(name)))
         .find(|path| path.is_file());
     if found.is_none() {
-        assert!(
-            std::env::var_os("CI").is_none(),
-            "chromium is not installed"
-        );
+        assert!(std::env::var_os("CI").is_none(), "chromium is not installed");
         eprintln!("skipped: chromium is not installed");
     }
     found
@@ -50,11 +47,7 @@ fn open(chromium: &Path, page: &Path, options: &[&str]) -> String {
         .arg(format!("file://{}", page.display()))
         .output()
         .unwrap();
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
 
@@ -109,10 +102,7 @@ fn the_page_opens_from_disk_and_requests_nothing() {
     let count = |chart: &str, class: &str| chart.matches(&format!("class=\"{class}\"")).count();
     assert_eq!(bars.len(), 2);
     assert_eq!(count(bars[0], "bar c1"), list(&report["opcodes"]).len());
-    assert_eq!(
-        count(bars[1], "bar c0"),
-        list(&report["flows"]["top"]).len()
-    );
+    assert_eq!(count(bars[1], "bar c0"), list(&report["flows"]["top"]).len());
     let ranges = charts(&dom, "ranges");
     assert_eq!(ranges.len(), 1);
     assert!(count(ranges[0], "dot c0") > 0);
@@ -169,11 +159,7 @@ fn a_page_with_a_request_is_caught() {
     };
     let folder = tempfile::tempdir().unwrap();
     let page = folder.path().join("control.html");
-    fs::write(
-        &page,
-        "<!DOCTYPE html><img src=\"http://probe.invalid/x.png\">",
-    )
-    .unwrap();
+    fs::write(&page, "<!DOCTYPE html><img src=\"http://probe.invalid/x.png\">").unwrap();
     let (_, requests) = dom_and_requests(&chromium, &page);
     assert_eq!(requests, ["\"http://probe.invalid/x.png\""]);
 }
@@ -196,10 +182,7 @@ fn charts_are_drawn_in_light_and_in_dark() {
         open(&chromium, &page, &options);
         let picture = fs::read(picture).unwrap();
         let drawn = png::pixels_of(&picture, colour);
-        assert!(
-            drawn > 5_000,
-            "{scheme}: {drawn} pixels of the charts' first colour"
-        );
+        assert!(drawn > 5_000, "{scheme}: {drawn} pixels of the charts' first colour");
         assert_eq!(png::pixels_of(&picture, other), 0, "{scheme}");
     }
 }

@@ -13,11 +13,7 @@ fn an_empty_dataset_has_an_empty_report() {
     let bench = Bench::new();
     fs::write(bench.path("none.pcap"), NO_FRAMES).unwrap();
     printed(&bench.run(&["capture", "-q", "-r", "none.pcap", "--out", "data"]));
-    assert!(
-        bench
-            .report(&[])
-            .contains("There are no windows in this dataset.")
-    );
+    assert!(bench.report(&[]).contains("There are no windows in this dataset."));
     assert_eq!(bench.json(&[])["windows"], 0);
     assert_eq!(bench.json(&[])["start"], serde_json::Value::Null);
     assert!(
@@ -26,11 +22,7 @@ fn an_empty_dataset_has_an_empty_report() {
             .starts_with("# rocescope report: data\n")
     );
     assert_eq!(bench.report(&["-o", "csv"]).lines().count(), 1);
-    assert!(
-        bench
-            .html(&[])
-            .contains("There are no windows in this dataset.")
-    );
+    assert!(bench.html(&[]).contains("There are no windows in this dataset."));
 }
 
 #[test]
@@ -47,11 +39,7 @@ fn a_torn_segment_is_named_and_the_rest_is_reported() {
     assert_eq!(unreadable.len(), 1);
     let name = torn.file_name().unwrap().to_str().unwrap();
     assert!(unreadable[0]["path"].as_str().unwrap().ends_with(name));
-    for document in [
-        bench.report(&[]),
-        bench.report(&["-o", "markdown"]),
-        bench.html(&[]),
-    ] {
+    for document in [bench.report(&[]), bench.report(&["-o", "markdown"]), bench.html(&[])] {
         assert!(document.contains("1 segment is unreadable"));
     }
 }

@@ -39,11 +39,7 @@ fn documents_match_their_snapshots() {
     let connections = bench.report(&["-o", "csv", "--table", "connections", "--top", "3"]);
     assert_eq!(connections.lines().count(), 1 + 6, "two rows a connection");
     let columns = connections.lines().next().unwrap().split(',').count();
-    assert!(
-        connections
-            .lines()
-            .all(|line| line.split(',').count() == columns)
-    );
+    assert!(connections.lines().all(|line| line.split(',').count() == columns));
 }
 
 /// GitHub renders a table only if every row has as many cells as its heading.

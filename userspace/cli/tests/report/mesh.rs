@@ -50,24 +50,15 @@ fn json_and_csv_equal_the_tables() {
     let mesh = &json["mesh"];
     let pairs = list(&mesh["pairs"]);
     assert_eq!(pairs.len(), 48);
-    let probes: u64 = pairs
-        .iter()
-        .map(|pair| pair["probes"].as_u64().unwrap())
-        .sum();
+    let probes: u64 = pairs.iter().map(|pair| pair["probes"].as_u64().unwrap()).sum();
     assert_eq!(probes, 6 * 3_200);
     let sla = list(&mesh["sla"]);
     assert_eq!(
         (sla.len(), &mesh["windows"], &mesh["joined_windows"]),
         (6, &6.into(), &1.into())
     );
-    let drops: u64 = sla
-        .iter()
-        .map(|row| row["timeouts"].as_u64().unwrap())
-        .sum();
-    let timeouts: u64 = pairs
-        .iter()
-        .map(|pair| pair["timeouts"].as_u64().unwrap())
-        .sum();
+    let drops: u64 = sla.iter().map(|row| row["timeouts"].as_u64().unwrap()).sum();
+    let timeouts: u64 = pairs.iter().map(|pair| pair["timeouts"].as_u64().unwrap()).sum();
     assert_eq!(drops, timeouts);
     assert!(drops > 0);
     let problems = list(&mesh["problems"]);

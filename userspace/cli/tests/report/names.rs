@@ -20,9 +20,7 @@ fn names_are_text_in_every_document() {
     }
     assert_eq!(page.matches("<script").count(), 1, "our own");
     assert_eq!(page.matches("<style").count(), 1);
-    for address in [
-        "http:", "https:", "url(", "@import", " src=\"", "<link", "<iframe",
-    ] {
+    for address in ["http:", "https:", "url(", "@import", " src=\"", "<link", "<iframe"] {
         assert!(!page.contains(address), "{address}");
     }
 

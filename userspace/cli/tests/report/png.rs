@@ -23,9 +23,7 @@ pub(crate) fn pixels_of(png: &[u8], colour: [u8; 3]) -> usize {
         rest = &rest[12 + length..];
     }
     let mut lines = Vec::new();
-    ZlibDecoder::new(data.as_slice())
-        .read_to_end(&mut lines)
-        .unwrap();
+    ZlibDecoder::new(data.as_slice()).read_to_end(&mut lines).unwrap();
     let mut above = vec![0; width * samples];
     let mut found = 0;
     for line in lines.chunks_exact(1 + width * samples) {
@@ -44,10 +42,7 @@ pub(crate) fn pixels_of(png: &[u8], colour: [u8; 3]) -> usize {
             };
             line[at] = line[at].wrapping_add(guess);
         }
-        found += line
-            .chunks_exact(samples)
-            .filter(|pixel| pixel[..3] == colour)
-            .count();
+        found += line.chunks_exact(samples).filter(|pixel| pixel[..3] == colour).count();
         above = line;
     }
     found

@@ -81,20 +81,13 @@ fn connections_and_events_are_those_of_the_dataset() {
     let connections: Value = serde_json::from_str(&output).unwrap();
     let all = list(&connections["connections"]);
     assert_eq!(count(&report["connections"]["count"]), all.len() as u64);
-    for key in [
-        "packets",
-        "retransmitted_packets",
-        "nak_psn_sequence",
-        "rtt_samples",
-    ] {
+    for key in ["packets", "retransmitted_packets", "nak_psn_sequence", "rtt_samples"] {
         let directions = all.iter().flat_map(|c| [&c["a_to_b"], &c["b_to_a"]]);
         let sum: u64 = directions.map(|row| count(&row[key])).sum();
         assert!(sum > 0, "{key}");
         assert_eq!(count(&report["connections"]["totals"][key]), sum, "{key}");
     }
-    let rows = rocescope_store::scan(&bench.path("data"))
-        .unwrap()
-        .row_count("events");
+    let rows = rocescope_store::scan(&bench.path("data")).unwrap().row_count("events");
     let kinds = list(&report["events"]["kinds"]).iter();
     assert_eq!(kinds.map(|kind| count(&kind["events"])).sum::<u64>(), rows);
 }
@@ -107,21 +100,12 @@ fn flows_that_windows_do_not_list_widen_the_bounds() {
     let report = bench.json(&[]);
     assert_eq!(report["flows"]["distinct_exact"], false);
     let flows = list(&report["flows"]["top"]);
-    assert!(
-        flows
-            .iter()
-            .any(|flow| count(&flow["error_frame_bytes"]) > 0)
-    );
+    assert!(flows.iter().any(|flow| count(&flow["error_frame_bytes"]) > 0));
     for flow in flows {
-        let same =
-            |other: &&Value| other["dst_qpn"] == flow["dst_qpn"] && other["src"] == flow["src"];
+        let same = |other: &&Value| other["dst_qpn"] == flow["dst_qpn"] && other["src"] == flow["src"];
         let truth = list(&captured["top_flows"]).iter().find(same).unwrap();
-        for (size, error) in [
-            ("frame_bytes", "error_frame_bytes"),
-            ("packets", "error_packets"),
-        ] {
-            let (most, error, truth) =
-                (count(&flow[size]), count(&flow[error]), count(&truth[size]));
+        for (size, error) in [("frame_bytes", "error_frame_bytes"), ("packets", "error_packets")] {
+            let (most, error, truth) = (count(&flow[size]), count(&flow[error]), count(&truth[size]));
             assert!(most >= truth && most - error <= truth, "{size}: {flow}");
         }
     }
@@ -145,9 +129,7 @@ fn long_spans_are_down_sampled_without_losing_sums() {
         let sum: u64 = periods.iter().map(|period| count(&period[key])).sum();
         assert_eq!(sum, count(&report["totals"][key]), "{key}");
     }
-    let peaks = periods
-        .iter()
-        .map(|period| period["peak_frame_bps"].as_f64().unwrap());
+    let peaks = periods.iter().map(|period| period["peak_frame_bps"].as_f64().unwrap());
     let peak = report["rates"]["frame_bps"]["peak"].as_f64().unwrap();
     assert_eq!(peaks.fold(0.0, f64::max), peak);
     let page = bench.html(&[]);

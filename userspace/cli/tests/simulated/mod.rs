@@ -18,9 +18,7 @@ pub(crate) fn dataset(root: &Path) -> (Fabric, String) {
     let mut fabric = Fabric::new(Rails::two_tiers(4, 4, 2).build().unwrap(), 3);
     let topology = fabric.topology;
     let leaf = topology.node(Role::Rail { group: 0, rail: 1 });
-    let link = topology
-        .between(leaf, topology.node(Role::Spine(0)))
-        .unwrap();
+    let link = topology.between(leaf, topology.node(Role::Spine(0))).unwrap();
     fabric.faults.push(Fault {
         kind: Kind::Loss { probability: 0.2 },
         place: Place::Way(rocescope_fabric::Way { link, up: true }),
@@ -68,9 +66,7 @@ pub(crate) fn dataset(root: &Path) -> (Fabric, String) {
     };
     let printed = format!("{}>{}:{}", flow.src, flow.dst, flow.udp_src_port);
     let mut writer = Writer::create(root, Options::new("mirror")).unwrap();
-    writer
-        .append_cells(&vec![flow, other], Instant::now())
-        .unwrap();
+    writer.append_cells(&vec![flow, other], Instant::now()).unwrap();
     writer.finish().unwrap();
     (fabric, printed)
 }

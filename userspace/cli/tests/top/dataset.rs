@@ -35,10 +35,7 @@ fn windows_are_stepped_through_and_played() {
 
 #[test]
 fn at_opens_the_window_of_a_time() {
-    let line = format!(
-        "$ROCESCOPE top {} --at 2026-01-01T00:00:02.15Z",
-        input::dataset()
-    );
+    let line = format!("$ROCESCOPE top {} --at 2026-01-01T00:00:02.15Z", input::dataset());
     let terminal = Terminal::run(80, 24, &line);
     terminal.wait("00:00:02.100  +100 ms");
     terminal.quit();

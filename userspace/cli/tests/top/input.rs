@@ -25,10 +25,7 @@ pub(crate) fn capture() -> &'static str {
     static FILE: OnceLock<PathBuf> = OnceLock::new();
     let file = FILE.get_or_init(|| {
         let file = folder().join("demo.pcap");
-        let scenario = concat!(
-            env!("CARGO_MANIFEST_DIR"),
-            "/../generate/scenarios/demo.toml"
-        );
+        let scenario = concat!(env!("CARGO_MANIFEST_DIR"), "/../generate/scenarios/demo.toml");
         let path = file.to_str().unwrap();
         rocescope(&["generate", scenario, "--write", path, "--snaplen", "128"]);
         file
@@ -42,15 +39,7 @@ pub(crate) fn dataset() -> &'static str {
     let root = ROOT.get_or_init(|| {
         let root = folder().join("dataset");
         let path = root.to_str().unwrap();
-        let capture = [
-            "capture",
-            "-q",
-            "-r",
-            capture(),
-            "--connections",
-            "--out",
-            path,
-        ];
+        let capture = ["capture", "-q", "-r", capture(), "--connections", "--out", path];
         rocescope(&[&capture[..], &["--window", "100ms"]].concat());
         root
     });

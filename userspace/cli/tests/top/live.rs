@@ -49,10 +49,7 @@ fn the_configuration_is_reloaded() {
     if !may_create_a_namespace() {
         return;
     }
-    let scenario = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../generate/scenarios/fudan-5.2-3.toml"
-    );
+    let scenario = concat!(env!("CARGO_MANIFEST_DIR"), "/../generate/scenarios/fudan-5.2-3.toml");
     for (mode, name) in [
         ("native", "xdp native"),
         ("generic", "xdp generic"),

@@ -50,10 +50,7 @@ fn drive(width: u16, height: u16) {
     terminal.wait("Network P50");
     terminal.press(&["Enter"]);
     let screen = terminal.wait("all fields of the row");
-    assert!(
-        screen.contains("verdict ") && screen.contains("because "),
-        "{screen}"
-    );
+    assert!(screen.contains("verdict ") && screen.contains("because "), "{screen}");
     terminal.press(&["Escape", "E"]);
     terminal.wait("19:01:00.000  +20 s");
     terminal.press(&["1"]);
@@ -74,16 +71,9 @@ fn a_mesh_at_120_by_40() {
 #[test]
 fn without_an_analysis_its_command_is_named() {
     let (_folder, root) = dataset(false);
-    let terminal = Terminal::run(
-        120,
-        40,
-        &format!("$ROCESCOPE top {root} --ascii --theme none"),
-    );
+    let terminal = Terminal::run(120, 40, &format!("$ROCESCOPE top {root} --ascii --theme none"));
     let screen = terminal.wait("no SLA: this window is not analysed yet");
-    assert!(
-        screen.contains("3,200 probes") && screen.is_ascii(),
-        "{screen}"
-    );
+    assert!(screen.contains("3,200 probes") && screen.is_ascii(), "{screen}");
     terminal.quit();
 }
 
@@ -95,10 +85,7 @@ fn a_mesh_is_printed() {
     assert_eq!(text.matches("pairs: 3 of 48 rows").count(), 6, "{text}");
     assert_eq!(text.matches("loss  r1>s0: ").count(), 4, "{text}");
     let json = once(&["-o", "json", "--windows", "6"]);
-    let windows: Vec<Value> = json
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let windows: Vec<Value> = json.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(windows.len(), 6);
     for (at, window) in windows.iter().enumerate() {
         let rows = |table: &str| window[table].as_array().unwrap();
@@ -108,17 +95,9 @@ fn a_mesh_is_printed() {
             (48, 1, 48)
         );
         assert_eq!(rows("verdicts").len(), usize::from(at > 1));
-        let sum = |column: &str| -> u64 {
-            rows("pairs")
-                .iter()
-                .map(|pair| pair[column].as_u64().unwrap())
-                .sum()
-        };
+        let sum = |column: &str| -> u64 { rows("pairs").iter().map(|pair| pair[column].as_u64().unwrap()).sum() };
         assert_eq!(sum("probes"), rows("sla")[0]["probes"].as_u64().unwrap());
-        assert_eq!(
-            sum("timeouts"),
-            rows("sla")[0]["timeouts"].as_u64().unwrap()
-        );
+        assert_eq!(sum("timeouts"), rows("sla")[0]["timeouts"].as_u64().unwrap());
     }
     let csv = once(&["-o", "csv"]);
     assert!(csv.starts_with("observer,window_start,"), "{csv}");

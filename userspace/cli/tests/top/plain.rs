@@ -31,20 +31,8 @@ fn windows_are_printed_as_json() {
         let text = rocescope(&["capture", "-q", "-o", "json", "-r", input::capture()]);
         serde_json::from_str(&text).unwrap()
     };
-    let text = rocescope(&[
-        "top",
-        "-r",
-        input::capture(),
-        "--once",
-        "-o",
-        "json",
-        "--windows",
-        "9",
-    ]);
-    let windows: Vec<Value> = text
-        .lines()
-        .map(|l| serde_json::from_str(l).unwrap())
-        .collect();
+    let text = rocescope(&["top", "-r", input::capture(), "--once", "-o", "json", "--windows", "9"]);
+    let windows: Vec<Value> = text.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
     assert_eq!(windows.len() as u64, capture["windows"].as_u64().unwrap());
     let sum = |table: &str, column: &str| -> u64 {
         let rows = windows.iter().flat_map(|w| w[table].as_array().unwrap());
@@ -59,9 +47,7 @@ fn windows_are_printed_as_json() {
             .iter()
             .any(|window| !window["events"].as_array().unwrap().is_empty())
     );
-    let connections = windows
-        .iter()
-        .map(|w| w["connections"].as_array().unwrap().len());
+    let connections = windows.iter().map(|w| w["connections"].as_array().unwrap().len());
     assert!(connections.max() > Some(0), "reported while they live");
 }
 
@@ -71,13 +57,7 @@ fn one_window_is_printed_as_text_and_csv() {
     assert!(text.contains("flows: 3 of "), "{text}");
     assert_eq!(text.lines().count(), 2 + 2 + 4, "{text}");
     let table = ["--once", "-o", "csv", "--table", "opcodes"];
-    let from_file = rocescope(
-        &[
-            &["top", "-r", input::capture(), "--window", "100ms"],
-            &table[..],
-        ]
-        .concat(),
-    );
+    let from_file = rocescope(&[&["top", "-r", input::capture(), "--window", "100ms"], &table[..]].concat());
     assert!(from_file.starts_with("observer,window_start,window_start_ns,window_ns,opcode,"));
     assert!(from_file.lines().count() > 3);
     // A dataset has the same window.
@@ -137,18 +117,13 @@ fn a_window_has_the_connections_and_events_up_to_it() {
 fn flows_are_printed_in_the_requested_order() {
     let packets = |window: &Value| -> Vec<u64> {
         let flows = rows(window, "flows").iter();
-        flows
-            .map(|flow| flow["packets"].as_u64().unwrap())
-            .collect()
+        flows.map(|flow| flow["packets"].as_u64().unwrap()).collect()
     };
     let (ranked, sorted) = (windows(&[]), windows(&["--sort", "packets"]));
     let (ranked, sorted) = (packets(&ranked[0]), packets(&sorted[0]));
     assert!(sorted.is_sorted_by(|a, b| a >= b) && ranked != sorted);
     let error = refused(&["top", "-r", input::capture(), "--once", "--sort", "size"]);
-    assert!(
-        error.contains("--sort: flows has no column `size`"),
-        "{error}"
-    );
+    assert!(error.contains("--sort: flows has no column `size`"), "{error}");
 }
 
 #[test]
@@ -181,11 +156,7 @@ fn a_time_after_the_last_window_is_an_error() {
 #[test]
 fn a_filter_keeps_packets_of_a_file() {
     let window = |filter: &[&str]| -> Value {
-        let line = [
-            &["top", "-r", input::capture(), "--once", "-o", "json"],
-            filter,
-        ]
-        .concat();
+        let line = [&["top", "-r", input::capture(), "--once", "-o", "json"], filter].concat();
         serde_json::from_str(&rocescope(&line)).unwrap()
     };
     let (all, some) = (window(&[]), window(&["--filter", "src host 10.10.0.11"]));
@@ -241,16 +212,7 @@ fn a_broken_file_shows_its_whole_part_and_the_place_of_the_damage() {
     std::fs::write(broken.path(), &whole[..whole.len() - 10]).unwrap();
     let path = broken.path().to_str().unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_rocescope"))
-        .args([
-            "top",
-            "-r",
-            path,
-            "--once",
-            "-o",
-            "json",
-            "--windows",
-            "100",
-        ])
+        .args(["top", "-r", path, "--once", "-o", "json", "--windows", "100"])
         .output()
         .unwrap();
     assert!(!output.status.success());

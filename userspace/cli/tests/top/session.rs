@@ -35,21 +35,13 @@ fn drive(terminal: &Terminal) {
     ] {
         assert!(screen.contains(text), "{text}\n{screen}");
     }
-    let ranks: Vec<u32> = rows(&screen)
-        .iter()
-        .map(|row| row[0].parse().unwrap())
-        .collect();
-    assert!(
-        ranks.is_sorted() && ranks[0] == 1 && ranks.len() > 5,
-        "{screen}"
-    );
+    let ranks: Vec<u32> = rows(&screen).iter().map(|row| row[0].parse().unwrap()).collect();
+    assert!(ranks.is_sorted() && ranks[0] == 1 && ranks.len() > 5, "{screen}");
 
     // Sorted by source from the list of all columns, then reversed.
     terminal.press(&["s"]);
     terminal.wait("Sort flows by");
-    terminal.press(&[
-        "Home", "Down", "Down", "Down", "Down", "Down", "Down", "Enter",
-    ]);
+    terminal.press(&["Home", "Down", "Down", "Down", "Down", "Down", "Down", "Enter"]);
     let screen = terminal.wait("Source▲");
     assert!(sources(&screen).is_sorted(), "{screen}");
     terminal.press(&["r"]);
@@ -69,11 +61,7 @@ fn drive(terminal: &Terminal) {
     let screen = terminal.until("the filter", |screen| {
         screen.contains(" of ") && screen.contains("/src host 10.10.0.11")
     });
-    assert!(
-        sources(&screen)
-            .iter()
-            .all(|source| *source == "10.10.0.11")
-    );
+    assert!(sources(&screen).iter().all(|source| *source == "10.10.0.11"));
     terminal.press(&["Escape"]);
     terminal.until("all rows", |screen| !screen.contains("/src host"));
 
@@ -150,9 +138,7 @@ fn picture(terminal: &Terminal) {
         terminal.press(&[">"]);
         presses += 1;
         assert!(presses < 20, "{}", terminal.screen());
-        terminal.until("a column", |screen| {
-            screen.contains('▼') || screen.contains('▲')
-        });
+        terminal.until("a column", |screen| screen.contains('▼') || screen.contains('▲'));
     }
     let painted = terminal.painted();
     assert!(painted.contains("\u{1b}["), "colours");
@@ -163,10 +149,7 @@ fn picture(terminal: &Terminal) {
 
 #[test]
 fn no_color_means_none_and_without_utf8_all_is_ascii() {
-    let line = format!(
-        "LC_ALL=C NO_COLOR=1 $ROCESCOPE top -r {} --speed max",
-        input::capture()
-    );
+    let line = format!("LC_ALL=C NO_COLOR=1 $ROCESCOPE top -r {} --speed max", input::capture());
     let terminal = Terminal::run(120, 40, &line);
     terminal.wait("ended");
     terminal.press(&["Enter"]);

@@ -38,9 +38,7 @@ impl Terminal {
         let mut tmux = Command::new("tmux");
         // Without the settings of any user.
         tmux.args(["-L", &self.socket, "-f", "/dev/null", "-u"]);
-        tmux.args(arguments)
-            .env_remove("TMUX")
-            .env_remove("NO_COLOR");
+        tmux.args(arguments).env_remove("TMUX").env_remove("NO_COLOR");
         tmux
     }
 
@@ -123,15 +121,10 @@ impl Terminal {
             sleep(Duration::from_millis(20));
         }
         // The printed words are adjacent; those of the typed line are not.
-        self.type_in(
-            "stty -a | tr ';' '\\n' | grep -o ' icanon.* iexten\\| echo '; echo back-$((6*7))",
-        );
+        self.type_in("stty -a | tr ';' '\\n' | grep -o ' icanon.* iexten\\| echo '; echo back-$((6*7))");
         self.press(&["Enter"]);
         let screen = self.wait("back-42");
-        assert!(
-            screen.contains(" icanon") && screen.contains(" echo"),
-            "{screen}"
-        );
+        assert!(screen.contains(" icanon") && screen.contains(" echo"), "{screen}");
         assert_eq!(self.taken(), (false, true), "{screen}");
     }
 }

@@ -52,8 +52,7 @@ impl Target {
         }
         let host = uri.host().ok_or_else(|| bad("it has no host"))?;
         let host = host.trim_matches(['[', ']']).to_owned();
-        let name = ServerName::try_from(host.clone())
-            .map_err(|_| bad("its host is neither a name nor an address"))?;
+        let name = ServerName::try_from(host.clone()).map_err(|_| bad("its host is neither a name nor an address"))?;
         Ok(Self {
             uri,
             host,
@@ -116,12 +115,7 @@ pub(super) struct Connection {
 
 impl Connection {
     /// Sends a parcel, all of `bytes`; the answer comes later.
-    pub(super) async fn put(
-        &mut self,
-        number: Number,
-        bytes: &Bytes,
-        parcel: Parcel<'_>,
-    ) -> Result<(), String> {
+    pub(super) async fn put(&mut self, number: Number, bytes: &Bytes, parcel: Parcel<'_>) -> Result<(), String> {
         let known = self.streams.iter().position(|(s, _)| *s == parcel.schema);
         let at = match known {
             Some(at) => at,
@@ -223,8 +217,6 @@ impl Service<Request<Body>> for Http2 {
 
 impl std::fmt::Debug for Target {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Target")
-            .field("uri", &self.uri)
-            .finish_non_exhaustive()
+        f.debug_struct("Target").field("uri", &self.uri).finish_non_exhaustive()
     }
 }

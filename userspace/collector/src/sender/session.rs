@@ -71,9 +71,7 @@ struct Session<'a> {
 impl Session<'_> {
     /// Sends parcels up to the limits of what may be in flight.
     async fn fill(&mut self) -> Result<(), String> {
-        while self.in_flight.len() < MAX_IN_FLIGHT
-            && self.in_flight.values().sum::<usize>() < MAX_IN_FLIGHT_BYTES
-        {
+        while self.in_flight.len() < MAX_IN_FLIGHT && self.in_flight.values().sum::<usize>() < MAX_IN_FLIGHT_BYTES {
             let Some(number) = self.spool.after(self.cursor) else {
                 return Ok(());
             };

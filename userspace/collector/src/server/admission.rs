@@ -67,9 +67,7 @@ pub(super) async fn accept(
         };
         let Some(permit) = handshakes.enter(peer.ip(), &shared) else {
             let why = "too many simultaneous handshakes";
-            shared
-                .refusals
-                .count(Refusal::TooManyHandshakes, &peer, why);
+            shared.refusals.count(Refusal::TooManyHandshakes, &peer, why);
             continue;
         };
         let admission = Admission {
@@ -110,11 +108,7 @@ impl Admission {
         self.shared.refusals.count(refusal, &self.peer, why);
     }
 
-    async fn shake_hands(
-        &self,
-        tcp: TcpStream,
-        acceptor: &TlsAcceptor,
-    ) -> Option<(TlsStream<TcpStream>, Arc<Slot>)> {
+    async fn shake_hands(&self, tcp: TcpStream, acceptor: &TlsAcceptor) -> Option<(TlsStream<TcpStream>, Arc<Slot>)> {
         let patience = self.shared.settings.patience;
         let mut stop = self.stop.clone();
         let shaken = tokio::select! {
@@ -217,9 +211,7 @@ fn classify(error: &io::Error) -> (Refusal, String) {
     let inner = error.get_ref();
     let inner = inner.and_then(|inner| inner.downcast_ref::<rustls::Error>());
     match inner {
-        Some(rustls::Error::NoCertificatesPresented) => {
-            (Refusal::NoCertificate, "no certificate".into())
-        }
+        Some(rustls::Error::NoCertificatesPresented) => (Refusal::NoCertificate, "no certificate".into()),
         Some(rustls::Error::InvalidCertificate(why)) => {
             let why = format!("invalid certificate, or not signed by our authority: {why:?}");
             (Refusal::WrongCertificate, why)
@@ -261,11 +253,7 @@ impl Handshakes {
 
 impl Drop for HandshakeSlot {
     fn drop(&mut self) {
-        let mut handshakes = self
-            .handshakes
-            .0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut handshakes = self.handshakes.0.lock().unwrap_or_else(PoisonError::into_inner);
         match handshakes.get_mut(&self.address) {
             Some(count) if *count > 1 => *count -= 1,
             _ => {

@@ -80,8 +80,7 @@ impl Agents {
 
     /// The connection ended.
     pub(super) fn leave(&self, slot: &Arc<Slot>) {
-        self.slots
-            .remove_if(&slot.name, |_, held| Arc::ptr_eq(held, slot));
+        self.slots.remove_if(&slot.name, |_, held| Arc::ptr_eq(held, slot));
     }
 
     pub(super) fn status(&self) -> Vec<AgentStatus> {

@@ -62,11 +62,7 @@ pub(super) struct Commit {
 }
 
 impl Commit {
-    pub(super) fn new(
-        shared: Arc<Shared>,
-        writer: Writer,
-        analysis: Option<Box<dyn Analysis>>,
-    ) -> Self {
+    pub(super) fn new(shared: Arc<Shared>, writer: Writer, analysis: Option<Box<dyn Analysis>>) -> Self {
         Self {
             shared,
             writer: Some(writer),
@@ -147,19 +143,13 @@ impl Commit {
     fn append(&mut self, rows: Vec<Rows>) {
         self.queued.extend(rows);
         while let Some(cells) = self.queued.pop_front() {
-            if self
-                .write(|w| w.append_cells(&*cells, Instant::now()))
-                .is_none()
-            {
+            if self.write(|w| w.append_cells(&*cells, Instant::now())).is_none() {
                 self.queued.push_front(cells);
                 break;
             }
         }
         while self.queued.len() > MAX_QUEUED {
-            let lost = self
-                .queued
-                .pop_front()
-                .map_or(0, |cells| cells.rows() as u64);
+            let lost = self.queued.pop_front().map_or(0, |cells| cells.rows() as u64);
             let totals = &self.shared.totals;
             totals.lost_analysis_rows.add(lost);
         }

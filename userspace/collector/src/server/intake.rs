@@ -52,10 +52,7 @@ impl Intake {
                 Pending::Submitted(answer_to) => match answer_to.await {
                     Ok(Ok(answer)) => Some((Ok(put_result(&answer)), Some(answers))),
                     Ok(Err(reason)) => Some((Err(Status::unavailable(reason)), None)),
-                    Err(_) => Some((
-                        Err(Status::unavailable("the collector is shutting down")),
-                        None,
-                    )),
+                    Err(_) => Some((Err(Status::unavailable("the collector is shutting down")), None)),
                 },
             }
         }))

@@ -102,10 +102,7 @@ impl Refusals {
 
     /// The count of every reason that occurred.
     pub(crate) fn counts(&self) -> Vec<(Refusal, u64)> {
-        let counts = self
-            .counts
-            .iter()
-            .map(|count| count.load(Ordering::Relaxed));
+        let counts = self.counts.iter().map(|count| count.load(Ordering::Relaxed));
         let all = Refusal::ALL.iter().copied().zip(counts);
         all.filter(|(_, count)| *count > 0).collect()
     }
@@ -135,9 +132,6 @@ mod tests {
         let expected = [(Refusal::NoTls, 1000), (Refusal::NoName, 1)];
         assert_eq!(refusals.counts(), expected);
         let lines = lines.lock().unwrap();
-        assert_eq!(
-            *lines,
-            ["refused 192.0.2.1: no TLS", "refused 192.0.2.1: no name"]
-        );
+        assert_eq!(*lines, ["refused 192.0.2.1: no TLS", "refused 192.0.2.1: no name"]);
     }
 }

@@ -4,8 +4,8 @@ use super::intake::{Answers, Intake};
 use crate::MESSAGE_BYTES;
 use arrow_flight::flight_service_server::{FlightService, FlightServiceServer};
 use arrow_flight::{
-    Action, ActionType, Criteria, Empty, FlightData, FlightDescriptor, FlightInfo,
-    HandshakeRequest, HandshakeResponse, PollInfo, PutResult, SchemaResult, Ticket,
+    Action, ActionType, Criteria, Empty, FlightData, FlightDescriptor, FlightInfo, HandshakeRequest, HandshakeResponse,
+    PollInfo, PutResult, SchemaResult, Ticket,
 };
 use futures_util::stream::BoxStream;
 use tonic::{Request, Response, Result, Status, Streaming};
@@ -18,9 +18,7 @@ pub(super) fn flight(intake: Intake) -> FlightServiceServer<Intake> {
 type Stream<T> = BoxStream<'static, Result<T>>;
 
 fn only_put<T>() -> Result<T> {
-    Err(Status::unimplemented(
-        "a collector only receives rows: use DoPut",
-    ))
+    Err(Status::unimplemented("a collector only receives rows: use DoPut"))
 }
 
 #[tonic::async_trait]
@@ -37,17 +35,11 @@ impl FlightService for Intake {
         Ok(Response::new(self.take(request.into_inner())))
     }
 
-    async fn handshake(
-        &self,
-        _: Request<Streaming<HandshakeRequest>>,
-    ) -> Result<Response<Self::HandshakeStream>> {
+    async fn handshake(&self, _: Request<Streaming<HandshakeRequest>>) -> Result<Response<Self::HandshakeStream>> {
         only_put()
     }
 
-    async fn list_flights(
-        &self,
-        _: Request<Criteria>,
-    ) -> Result<Response<Self::ListFlightsStream>> {
+    async fn list_flights(&self, _: Request<Criteria>) -> Result<Response<Self::ListFlightsStream>> {
         only_put()
     }
 
@@ -67,10 +59,7 @@ impl FlightService for Intake {
         only_put()
     }
 
-    async fn do_exchange(
-        &self,
-        _: Request<Streaming<FlightData>>,
-    ) -> Result<Response<Self::DoExchangeStream>> {
+    async fn do_exchange(&self, _: Request<Streaming<FlightData>>) -> Result<Response<Self::DoExchangeStream>> {
         only_put()
     }
 

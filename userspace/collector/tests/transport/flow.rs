@@ -125,9 +125,7 @@ fn while_the_dataset_cannot_be_written_nothing_is_acknowledged_and_nothing_lost(
     let spool = rig.spool("h0");
     let sender = rig.sender("h0", server.address().port(), &spool);
     spool.append(&probes("h0", 0..10)).unwrap();
-    until("it has failed", || {
-        server.status().counts.failed_parcels > 0
-    });
+    until("it has failed", || server.status().counts.failed_parcels > 0);
     until("the agent learns why", || {
         let error = sender.status().last_error;
         error.is_some_and(|error| error.contains("dataset"))

@@ -56,9 +56,7 @@ fn garbage_is_no_handshake() {
         tcp.write_all(garbage).unwrap();
         let _ = tcp.read_to_end(&mut Vec::new());
     }
-    until("each is counted", || {
-        refused(&server.status(), "no_tls") == 3
-    });
+    until("each is counted", || refused(&server.status(), "no_tls") == 3);
     others_are_served(&rig, &server, "h0");
 }
 
@@ -267,22 +265,15 @@ fn a_message_of_a_gigabyte_is_refused_before_it_is_read() {
         let frames = stream::unfold(0_u32, move |at| {
             let mut prefix = vec![0];
             prefix.extend(GIGABYTE.to_be_bytes());
-            let chunk = if at == 0 {
-                prefix.into()
-            } else {
-                chunk.clone()
-            };
+            let chunk = if at == 0 { prefix.into() } else { chunk.clone() };
             counter.fetch_add(chunk.len() as u64, std::sync::atomic::Ordering::Relaxed);
-            async move {
-                (at < GIGABYTE >> 16).then(|| (Ok::<_, Infallible>(Frame::data(chunk)), at + 1))
-            }
+            async move { (at < GIGABYTE >> 16).then(|| (Ok::<_, Infallible>(Frame::data(chunk)), at + 1)) }
         });
-        let request =
-            hyper::Request::post("https://localhost/arrow.flight.protocol.FlightService/DoPut")
-                .header("content-type", "application/grpc")
-                .header("te", "trailers")
-                .body(StreamBody::new(Box::pin(frames)))
-                .unwrap();
+        let request = hyper::Request::post("https://localhost/arrow.flight.protocol.FlightService/DoPut")
+            .header("content-type", "application/grpc")
+            .header("te", "trailers")
+            .body(StreamBody::new(Box::pin(frames)))
+            .unwrap();
         let answer = requests.send_request(request).await;
         // The status comes behind the body, which has no answers in it.
         if let Ok(answer) = answer {

@@ -141,10 +141,7 @@ fn a_collector_killed_at_any_moment_loses_and_doubles_nothing() {
     assert!(sender.status().connections > 8, "{:?}", sender.status());
     collector.kill("port ");
     drop(sender);
-    assert_eq!(
-        stored(&rig.path("dataset"), "h0"),
-        (0..next).collect::<Vec<u64>>()
-    );
+    assert_eq!(stored(&rig.path("dataset"), "h0"), (0..next).collect::<Vec<u64>>());
 }
 
 #[test]

@@ -1,10 +1,7 @@
 //! Agents and a collector on loopback: what is acknowledged is stored, once, whatever dies; and who does
 //! not belong there gets no further.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "a test that cannot set itself up has failed"
-)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
 mod cut;
 mod flow;

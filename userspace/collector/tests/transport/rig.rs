@@ -58,10 +58,7 @@ impl Rig {
         let directory = tempfile::tempdir().unwrap();
         let authority = Authority::new(&directory.path().join("pki"));
         authority.sign("collector", &["localhost", "127.0.0.1"]);
-        Self {
-            directory,
-            authority,
-        }
+        Self { directory, authority }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {

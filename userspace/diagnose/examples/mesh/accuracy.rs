@@ -136,12 +136,7 @@ struct Seen {
 
 /// All runs of a scenario, on two threads.
 fn runs(scenario: &Scenario, seeds: u64) -> Vec<(BTreeSet<String>, Vec<Seen>)> {
-    let half = |first: u64| -> Vec<_> {
-        (first..seeds)
-            .step_by(2)
-            .map(|seed| one(scenario, seed))
-            .collect()
-    };
+    let half = |first: u64| -> Vec<_> { (first..seeds).step_by(2).map(|seed| one(scenario, seed)).collect() };
     std::thread::scope(|scope| {
         let odd = scope.spawn(|| half(1));
         let even = half(0);

@@ -21,14 +21,10 @@ const START: i64 = 1_795_200_000_000_000_000;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let seeds = arguments
-        .iter()
-        .find_map(|word| word.parse().ok())
-        .unwrap_or(20);
+    let seeds = arguments.iter().find_map(|word| word.parse().ok()).unwrap_or(20);
     let asked = |part: &str| {
         let parts = ["accuracy", "quiet", "speed"];
-        arguments.iter().any(|word| word == part)
-            || !arguments.iter().any(|word| parts.contains(&word.as_str()))
+        arguments.iter().any(|word| word == part) || !arguments.iter().any(|word| parts.contains(&word.as_str()))
     };
     if asked("accuracy") {
         accuracy::run(seeds);

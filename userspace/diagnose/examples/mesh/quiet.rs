@@ -72,7 +72,5 @@ pub(crate) fn run() {
         asymmetric * 100.0,
         verdicts.len()
     );
-    verdicts
-        .iter()
-        .for_each(|sentence| println!("- {sentence}"));
+    verdicts.iter().for_each(|sentence| println!("- {sentence}"));
 }

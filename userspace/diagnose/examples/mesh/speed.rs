@@ -65,11 +65,7 @@ pub(crate) fn run() {
         let began = Instant::now();
         let found = analyzer.advance(Time(from + WINDOW)).remove(0);
         let analysis = began.elapsed();
-        let verdicts: Vec<&str> = found
-            .verdicts
-            .iter()
-            .map(|verdict| &*verdict.place)
-            .collect();
+        let verdicts: Vec<&str> = found.verdicts.iter().map(|verdict| &*verdict.place).collect();
         println!(
             "| {window} | {number} | {:.1} s | {:.1} s | {:.1} s | {} | {} MiB |",
             taking.as_secs_f64(),

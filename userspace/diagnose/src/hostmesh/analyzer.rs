@@ -131,9 +131,7 @@ impl Analyzer {
             udp_src_port: row.udp_src_port,
             udp_dst_port: row.udp_dst_port,
         };
-        let tuple = self
-            .tuples
-            .number(key, row.time_ns.div_euclid(self.settings.window_ns));
+        let tuple = self.tuples.number(key, row.time_ns.div_euclid(self.settings.window_ns));
         let trace = self
             .traces
             .entry(tuple)
@@ -145,8 +143,7 @@ impl Analyzer {
         trace.left -= 1;
         if trace.left == 0 {
             let hops = core::mem::take(&mut trace.hops);
-            self.tuples
-                .trace(tuple, row.time_ns, &hops, &mut self.names);
+            self.tuples.trace(tuple, row.time_ns, &hops, &mut self.names);
             self.traces.remove(&tuple);
         }
     }
@@ -174,9 +171,7 @@ impl Analyzer {
     /// Analyses the earliest of the windows that [`advance`](Self::advance) would analyse. Until the next call, the
     /// analyzer answers questions as of that window.
     pub fn advance_one(&mut self, watermark: Time) -> Option<WindowDiagnosis> {
-        self.next = self
-            .next
-            .max(watermark.0.div_euclid(self.settings.window_ns));
+        self.next = self.next.max(watermark.0.div_euclid(self.settings.window_ns));
         self.close()
     }
 

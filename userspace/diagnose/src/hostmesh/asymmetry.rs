@@ -25,10 +25,7 @@ pub(crate) fn ways_back(tuples: &Tuples, medians: &[Option<i32>]) -> Vec<Option<
 /// links between switches. `None` without a pair that was traced in both directions.
 pub(crate) fn one_way_share(cells: &Cells, tuples: &Tuples, names: &Names) -> Option<f64> {
     let hasher = DefaultHashBuilder::default();
-    let reversed: Vec<Option<u32>> = (0..)
-        .take(names.links.len())
-        .map(|link| names.reverse(link))
-        .collect();
+    let reversed: Vec<Option<u32>> = (0..).take(names.links.len()).map(|link| names.reverse(link)).collect();
     let pair = |cell: &Cell| tuples.all[cell.tuple as usize].pair;
     let traced = cells.all.iter().filter(|cell| cell.path.is_some());
     let there = traced.clone().filter_map(|cell| {
@@ -38,9 +35,7 @@ pub(crate) fn one_way_share(cells: &Cells, tuples: &Tuples, names: &Names) -> Op
     let there = ByKey::group(tuples.pairs.len(), there);
     let (mut all, mut one_way) = (0_u64, 0_u64);
     for cell in traced {
-        let back = tuples
-            .opposite(pair(cell))
-            .map_or(&[][..], |pair| there.of(pair));
+        let back = tuples.opposite(pair(cell)).map_or(&[][..], |pair| there.of(pair));
         if back.is_empty() {
             continue;
         }
@@ -55,7 +50,5 @@ pub(crate) fn one_way_share(cells: &Cells, tuples: &Tuples, names: &Names) -> Op
 /// Returns one hash for the links of a path, if all are known. It does not depend on their order, which is opposite in
 /// the reverse direction.
 fn sum(hasher: &DefaultHashBuilder, mut links: impl Iterator<Item = Option<u32>>) -> Option<u64> {
-    links.try_fold(0_u64, |sum, link| {
-        Some(sum.wrapping_add(hasher.hash_one(link?)))
-    })
+    links.try_fold(0_u64, |sum, link| Some(sum.wrapping_add(hasher.hash_one(link?))))
 }

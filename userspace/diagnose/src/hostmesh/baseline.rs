@@ -89,12 +89,7 @@ fn drift(was: i32, now: i32, margin_ns: Option<i64>) -> i32 {
 mod tests {
     use super::{Baseline, ByKey, medians};
 
-    fn learn(
-        baseline: &mut Baseline,
-        keys: usize,
-        values: impl Iterator<Item = (u32, i32)> + Clone,
-        quiet: bool,
-    ) {
+    fn learn(baseline: &mut Baseline, keys: usize, values: impl Iterator<Item = (u32, i32)> + Clone, quiet: bool) {
         let mut window = ByKey::group(keys, values);
         let medians = medians(&mut window);
         baseline.learn(window, &medians, quiet);

@@ -28,10 +28,7 @@ impl<T: Copy + Default> ByKey<T> {
             sorted[*at] = value;
             *at += 1;
         }
-        Self {
-            starts,
-            values: sorted,
-        }
+        Self { starts, values: sorted }
     }
 
     /// The values of a key.

@@ -69,9 +69,7 @@ impl Class {
             FaultLocation::Tuple { .. } if dead => Self::Blackhole,
             FaultLocation::Pair { .. } | FaultLocation::PairAt { .. } if dead => Self::Acl,
             FaultLocation::Route { .. } if dead => Self::NoRoute,
-            FaultLocation::ToNic(_) | FaultLocation::FromNic(_)
-                if dead && evidence.other_direction_works =>
-            {
+            FaultLocation::ToNic(_) | FaultLocation::FromNic(_) if dead && evidence.other_direction_works => {
                 Self::NoRoute
             }
             _ if dead => Self::LinkDown,
@@ -152,15 +150,11 @@ impl Class {
             Self::Acl => {
                 "all packets of this pair are lost while both NICs reach others: an access list drops them, or one switch has no route"
             }
-            Self::Blackhole => {
-                "all packets of this 5-tuple are lost while others over the same links arrive"
-            }
+            Self::Blackhole => "all packets of this 5-tuple are lost while others over the same links arrive",
             Self::CongestionDrops => {
                 "packets are dropped while the queue is long: PFC may be off, or its headroom too small"
             }
-            Self::Congestion => {
-                "packets wait in a queue: the load is uneven, or something blocks the queue"
-            }
+            Self::Congestion => "packets wait in a queue: the load is uneven, or something blocks the queue",
             Self::SlowReceiver => {
                 "packets to it wait and packets from it do not: high load, or pause frames from the NIC (a PCIe link below its rated speed or width can cause them)"
             }
@@ -191,9 +185,7 @@ impl Class {
             Self::NoRoute => {
                 "compare the routes to and from this address on the host (`ip route get`) and on its switches"
             }
-            Self::Acl => {
-                "check the access lists of the switches on the path, and their hit counters"
-            }
+            Self::Acl => "check the access lists of the switches on the path, and their hit counters",
             Self::Blackhole => {
                 "trace the same 5-tuple hop by hop; dump the forwarding entry of the switch that drops it"
             }

@@ -45,11 +45,6 @@ impl Analyzer {
             votes: covered.votes,
             weighted_votes: covered.weighted_votes,
         };
-        self.names
-            .links
-            .iter()
-            .zip(&diagnosis.coverage)
-            .map(row)
-            .collect()
+        self.names.links.iter().zip(&diagnosis.coverage).map(row).collect()
     }
 }

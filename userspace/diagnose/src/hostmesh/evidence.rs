@@ -73,21 +73,11 @@ impl Judge<'_> {
 
     /// Formats the most affected 5-tuples for a row.
     fn worst_tuples(&self, mut affected: Vec<(u64, Key)>) -> String {
-        affected.sort_by_key(|(anomalous, key)| {
-            (
-                core::cmp::Reverse(*anomalous),
-                key.src,
-                key.dst,
-                key.udp_src_port,
-            )
-        });
+        affected.sort_by_key(|(anomalous, key)| (core::cmp::Reverse(*anomalous), key.src, key.dst, key.udp_src_port));
         let nics = &self.analyzer.names.nics;
         let named = affected.iter().take(MAX_TUPLES).filter_map(|(_, key)| {
             let (src, dst) = (nics.get(key.src as usize)?, nics.get(key.dst as usize)?);
-            Some(format!(
-                "{}>{}:{}",
-                src.address, dst.address, key.udp_src_port
-            ))
+            Some(format!("{}>{}:{}", src.address, dst.address, key.udp_src_port))
         });
         named.collect::<Vec<_>>().join(" ")
     }
@@ -107,8 +97,7 @@ impl Judge<'_> {
 
     /// Whether the probes that cross the place are late, or the place is a suspect for late probes.
     pub(super) fn is_late_too(&self, place: FaultLocation, found: &PlaceEvidence) -> bool {
-        found.late.share() >= self.analyzer.settings.late_share
-            || self.late.iter().any(|late| late.place == place)
+        found.late.share() >= self.analyzer.settings.late_share || self.late.iter().any(|late| late.place == place)
     }
 
     /// For one direction of a NIC: whether the other loses no more than a healthy NIC.

@@ -23,13 +23,7 @@ pub struct FlowKey {
 impl Analyzer {
     /// Whether a flow crossed a place at a time; `None` if its path is unknown.
     #[must_use]
-    pub fn crosses(
-        &self,
-        place: Where,
-        flow: FlowKey,
-        udp_dst_port: u16,
-        at_ns: i64,
-    ) -> Option<bool> {
+    pub fn crosses(&self, place: Where, flow: FlowKey, udp_dst_port: u16, at_ns: i64) -> Option<bool> {
         let nic = |address| self.names.find_nic(address);
         let (src, dst) = (nic(flow.src), nic(flow.dst));
         match place.0 {
@@ -37,9 +31,7 @@ impl Analyzer {
             FaultLocation::ToNic(at) => return Some(dst == Some(at)),
             FaultLocation::FromNic(at) => return Some(src == Some(at)),
             FaultLocation::Host(host) => {
-                let here = |nic: Option<u32>| {
-                    nic.is_some_and(|nic| self.names.nics[nic as usize].host == host)
-                };
+                let here = |nic: Option<u32>| nic.is_some_and(|nic| self.names.nics[nic as usize].host == host);
                 return Some(here(src) || here(dst));
             }
             FaultLocation::Pair { src: from, dst: to } => {

@@ -15,10 +15,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 /// Network latencies of a window by pair of NICs.
-pub(crate) fn network<'a>(
-    records: &'a [Record],
-    tuples: &'a Tuples,
-) -> impl Iterator<Item = (u32, i32)> + Clone + 'a {
+pub(crate) fn network<'a>(records: &'a [Record], tuples: &'a Tuples) -> impl Iterator<Item = (u32, i32)> + Clone + 'a {
     records.iter().filter_map(|record| {
         let value = record.network_ns()?;
         Some((tuples.all[record.tuple as usize].pair, value))

@@ -120,8 +120,7 @@ impl Names {
             None => End::Switch(self.switch(address)),
         };
         let next = number(self.links.len());
-        let by_nodes =
-            address.is_ipv6() && from != End::Unknown && self.nodes.contains_key(&address);
+        let by_nodes = address.is_ipv6() && from != End::Unknown && self.nodes.contains_key(&address);
         let link = match by_nodes {
             true => *self.node_links.entry((from, to)).or_insert(next),
             false => next,
@@ -183,19 +182,14 @@ impl Names {
     }
 
     pub(crate) fn switch_name(&self, switch: u32) -> String {
-        self.switches
-            .get(switch as usize)
-            .cloned()
-            .unwrap_or_default()
+        self.switches.get(switch as usize).cloned().unwrap_or_default()
     }
 
     /// `from>to`.
     pub(crate) fn link_name(&self, link: u32) -> String {
-        self.links
-            .get(link as usize)
-            .map_or_else(String::new, |link| {
-                format!("{}>{}", self.end_name(link.from), self.end_name(link.to))
-            })
+        self.links.get(link as usize).map_or_else(String::new, |link| {
+            format!("{}>{}", self.end_name(link.from), self.end_name(link.to))
+        })
     }
 }
 
@@ -213,10 +207,7 @@ mod tests {
         let mut names = Names::default();
         let (up, down) = (at("10.0.0.9"), at("10.0.0.8"));
         let [up, down, other] = [up, down, at("10.0.0.2")].map(|to| names.link(End::Unknown, to));
-        assert_eq!(
-            (names.reverse(up), names.reverse(down)),
-            (Some(down), Some(up))
-        );
+        assert_eq!((names.reverse(up), names.reverse(down)), (Some(down), Some(up)));
         assert_eq!(names.reverse(other), None);
         // The first and the last address of a /30 are unused.
         let [one, two] = ["10.1.0.5", "10.1.0.6"].map(|to| names.link(End::Unknown, at(to)));

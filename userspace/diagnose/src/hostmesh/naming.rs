@@ -48,54 +48,32 @@ pub(super) fn name(row: &mut VerdictRow, suspect: &Suspect, names: &Names) {
             row.switch = switch(at);
             ("switch", names.switch_name(at))
         }
-        FaultLocation::Route {
-            switch: at,
-            nic: to,
-        } => {
+        FaultLocation::Route { switch: at, nic: to } => {
             row.switch = switch(at);
             row.nic = nic(to);
             row.dst = address(to);
-            (
-                "route",
-                format!("{} at {}", names.nic_name(to), names.switch_name(at)),
-            )
+            ("route", format!("{} at {}", names.nic_name(to), names.switch_name(at)))
         }
         FaultLocation::Pair { src, dst } => {
             row.nic = nic(dst);
             (row.src, row.dst) = (address(src), address(dst));
-            (
-                "pair",
-                format!("{} to {}", names.nic_name(src), names.nic_name(dst)),
-            )
+            ("pair", format!("{} to {}", names.nic_name(src), names.nic_name(dst)))
         }
-        FaultLocation::PairAt {
-            switch: at,
-            src,
-            dst,
-        } => {
+        FaultLocation::PairAt { switch: at, src, dst } => {
             row.switch = switch(at);
             row.nic = nic(dst);
             (row.src, row.dst) = (address(src), address(dst));
             let (from, to) = (names.nic_name(src), names.nic_name(dst));
-            (
-                "pair",
-                format!("{from} to {to} at {}", names.switch_name(at)),
-            )
+            ("pair", format!("{from} to {to} at {}", names.switch_name(at)))
         }
         FaultLocation::Tuple {
-            src,
-            dst,
-            udp_src_port,
-            ..
+            src, dst, udp_src_port, ..
         } => {
             row.nic = nic(dst);
             (row.src, row.dst) = (address(src), address(dst));
             row.udp_src_port = Some(udp_src_port);
             let (from, to) = (names.nic_name(src), names.nic_name(dst));
-            (
-                "tuple",
-                format!("{from} to {to}, source port {udp_src_port}"),
-            )
+            ("tuple", format!("{from} to {to}, source port {udp_src_port}"))
         }
         FaultLocation::Host(host) => {
             let name = names.hosts.get(host as usize).cloned().unwrap_or_default();

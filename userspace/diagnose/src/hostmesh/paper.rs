@@ -47,9 +47,7 @@ impl Sticky {
 
     /// Whether a NIC is anomalous at a time, because of this window or an earlier one.
     pub(crate) fn holds(&self, nic: u32, at_ns: i64) -> bool {
-        self.until_ns
-            .get(nic as usize)
-            .is_some_and(|until| at_ns < *until)
+        self.until_ns.get(nic as usize).is_some_and(|until| at_ns < *until)
     }
 }
 
@@ -113,10 +111,7 @@ impl Votes {
             switches: vec![Vote::default(); names.switches.len()],
         };
         let abnormal = cells.all.iter().filter(|cell| cell.switch_drops > 0);
-        let drops: u64 = abnormal
-            .clone()
-            .map(|cell| u64::from(cell.switch_drops))
-            .sum();
+        let drops: u64 = abnormal.clone().map(|cell| u64::from(cell.switch_drops)).sum();
         if drops <= settings.max_ignored {
             return votes;
         }
@@ -142,19 +137,12 @@ impl Votes {
 
     /// The maximum of the weighted votes of a link.
     pub(crate) fn max_weight(&self) -> f64 {
-        self.links
-            .iter()
-            .map(|vote| vote.weight)
-            .fold(0.0, f64::max)
+        self.links.iter().map(|vote| vote.weight).fold(0.0, f64::max)
     }
 
     /// The maximum number of votes of a switch.
     pub(crate) fn max_of_switches(&self) -> u64 {
-        self.switches
-            .iter()
-            .map(|vote| vote.count)
-            .max()
-            .unwrap_or(0)
+        self.switches.iter().map(|vote| vote.count).max().unwrap_or(0)
     }
 }
 

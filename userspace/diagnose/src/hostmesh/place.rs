@@ -89,9 +89,7 @@ impl<'a> Crossing<'a> {
             FaultLocation::ToNic(nic) => dst == nic,
             FaultLocation::FromNic(nic) => src == nic,
             FaultLocation::Link(link) => self.links.contains(&link),
-            FaultLocation::Cable(one, other) => {
-                self.links.contains(&one) || self.links.contains(&other)
-            }
+            FaultLocation::Cable(one, other) => self.links.contains(&one) || self.links.contains(&other),
             FaultLocation::Switch(switch) => through(switch),
             FaultLocation::Route { switch, nic } => dst == nic && through(switch),
             FaultLocation::Pair { src: from, dst: to } => (src, dst) == (from, to),
@@ -112,10 +110,7 @@ impl<'a> Crossing<'a> {
 }
 
 /// The places finer than links and NICs that a cell crosses.
-pub(crate) fn fine<'a>(
-    crossing: Crossing<'a>,
-    names: &'a Names,
-) -> impl Iterator<Item = FaultLocation> + 'a {
+pub(crate) fn fine<'a>(crossing: Crossing<'a>, names: &'a Names) -> impl Iterator<Item = FaultLocation> + 'a {
     let Key {
         src,
         dst,

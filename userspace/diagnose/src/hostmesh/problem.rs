@@ -43,8 +43,7 @@ impl Problem {
     #[must_use]
     pub fn goes_on_in(&self, verdict: &VerdictRow) -> bool {
         let last = &self.last;
-        (&last.symptom, &last.place, last.since_ns)
-            == (&verdict.symptom, &verdict.place, verdict.since_ns)
+        (&last.symptom, &last.place, last.since_ns) == (&verdict.symptom, &verdict.place, verdict.since_ns)
     }
 
     /// Adds a verdict of a later window.

@@ -125,10 +125,7 @@ mod tests {
             let record = Record::new(7, 19_999_999_999, fate, Some(-3), None);
             assert_eq!((record.tuple, record.fate()), (7, fate));
             assert_eq!(record.offset_ns(), 19_999_999_000);
-            assert_eq!(
-                (record.network_ns(), record.processing_ns()),
-                (Some(-3), None)
-            );
+            assert_eq!((record.network_ns(), record.processing_ns()), (Some(-3), None));
         }
         let long = Record::new(0, 0, Fate::Received, Some(1 << 40), Some(-(1 << 40)));
         assert_eq!(long.network_ns(), Some(i32::MAX));

@@ -67,13 +67,9 @@ impl Settings {
         if self.window_ns < 1_000 || self.window_ns > LONGEST_NS {
             Err(SettingsError("the window must be 1 us to 17 minutes long"))
         } else if self.sticky_ns < 0 {
-            Err(SettingsError(
-                "the time that a NIC stays anomalous cannot be negative",
-            ))
+            Err(SettingsError("the time that a NIC stays anomalous cannot be negative"))
         } else if self.nic_percent >= 100 {
-            Err(SettingsError(
-                "the percentage of timeouts must be below 100",
-            ))
+            Err(SettingsError("the percentage of timeouts must be below 100"))
         } else if !(share(self.background) && share(self.chance) && share(self.late_share)) {
             Err(SettingsError("a share must be between 0 and 1"))
         } else {

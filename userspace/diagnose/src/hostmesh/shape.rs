@@ -29,9 +29,7 @@ impl Shape {
         let mut counts = vec![(0_u32, 0_u32); slices];
         for (at_ns, lost) in probes {
             let length = window_ns / i64::try_from(slices).unwrap_or(1);
-            let slice = usize::try_from(at_ns / length.max(1))
-                .unwrap_or(0)
-                .min(slices - 1);
+            let slice = usize::try_from(at_ns / length.max(1)).unwrap_or(0).min(slices - 1);
             counts[slice].0 += 1;
             counts[slice].1 += u32::from(*lost);
         }
@@ -73,25 +71,16 @@ mod tests {
     #[test]
     fn total_loss_partial_loss_and_flapping_have_different_shapes() {
         let dead = shape(|_| true);
-        assert_eq!(
-            (dead.episodes, dead.begins_dead, dead.ends_dead),
-            (1, true, true)
-        );
+        assert_eq!((dead.episodes, dead.begins_dead, dead.ends_dead), (1, true, true));
         assert!(dead.is_clear);
         let late = shape(|at| at > 7_777);
-        assert_eq!(
-            (late.episodes, late.begins_dead, late.ends_dead),
-            (1, false, true)
-        );
+        assert_eq!((late.episodes, late.begins_dead, late.ends_dead), (1, false, true));
         assert!(late.is_clear);
         let flapping = shape(|at| at % 4_000 < 2_000);
         assert_eq!((flapping.episodes, flapping.is_clear), (5, true));
         for percent in [1, 5, 20, 50, 80, 90] {
             let grey = shape(|at| (at / 50 * 7_919 + at * at % 331) % 100 < percent);
-            assert!(
-                !grey.is_clear || grey.episodes == 0,
-                "{percent} %: {grey:?}"
-            );
+            assert!(!grey.is_clear || grey.episodes == 0, "{percent} %: {grey:?}");
         }
         assert_eq!(Shape::of(&[], 20_000), Shape::default());
     }

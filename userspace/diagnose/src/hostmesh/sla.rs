@@ -22,9 +22,7 @@ impl Analyzer {
             .iter()
             .filter(|seen| **seen < number && **seen >= number - minute);
         let start = Time(number * self.settings.window_ns);
-        let sum = |of: fn(&Cell) -> u32| -> u64 {
-            cells.all.iter().map(|cell| u64::from(of(cell))).sum()
-        };
+        let sum = |of: fn(&Cell) -> u32| -> u64 { cells.all.iter().map(|cell| u64::from(of(cell))).sum() };
         let corrupt = sum(|cell| cell.corrupt);
         SlaRow {
             observer: self.observer(),
@@ -59,11 +57,7 @@ impl Analyzer {
 
     /// Writes the drops by cause into the row.
     pub(super) fn drops(sla: &mut SlaRow, causes: Causes, anomalous: &[u32]) {
-        let Causes {
-            rnic,
-            switch,
-            untraced,
-        } = causes;
+        let Causes { rnic, switch, untraced } = causes;
         sla.anomalous_nics = u64::try_from(anomalous.len()).unwrap_or(u64::MAX);
         sla.rnic_drops = rnic;
         sla.switch_drops = switch;

@@ -150,12 +150,7 @@ impl<'a> Scan<'a> {
                 // Equal within the rounding of sums of logarithms.
                 Some(best) if score < best.score + 1e-9 * (1.0 + best.score) => {
                     let tied = (count.probes, count.anomalous) == (best.probes, best.anomalous);
-                    if tied
-                        && matches!(
-                            (best.place, place),
-                            (FaultLocation::Link(_), FaultLocation::Link(_))
-                        )
-                    {
+                    if tied && matches!((best.place, place), (FaultLocation::Link(_), FaultLocation::Link(_))) {
                         best.also.push(place);
                     }
                 }
@@ -225,9 +220,7 @@ impl Symptom {
     fn is_telling(self, path: Count, settings: &Settings) -> bool {
         match self {
             Self::Loss => path.anomalous > 0,
-            Self::Latency | Self::Asymmetry | Self::Delay => {
-                path.anomalous > 1 && path.share() >= settings.late_share
-            }
+            Self::Latency | Self::Asymmetry | Self::Delay => path.anomalous > 1 && path.share() >= settings.late_share,
         }
     }
 

@@ -66,12 +66,7 @@ impl<'a> Tally<'a> {
 
     /// Adds a cell to the places that it crosses, or removes it; [`change_fine`](Self::change_fine) does so for the
     /// finer places.
-    pub(crate) fn change(
-        &mut self,
-        cell: &Cell,
-        Evidence { path, nic }: Evidence,
-        change: fn(&mut Count, u64, u64),
-    ) {
+    pub(crate) fn change(&mut self, cell: &Cell, Evidence { path, nic }: Evidence, change: fn(&mut Count, u64, u64)) {
         let crossing = Crossing::of(cell, self.tuples);
         let Key { src, dst, .. } = crossing.key;
         let (probes, anomalous) = (path.probes, path.anomalous);
@@ -89,12 +84,7 @@ impl<'a> Tally<'a> {
     }
 
     /// The same for the finer places, once all are requested.
-    pub(crate) fn change_fine(
-        &mut self,
-        cell: &Cell,
-        path: Count,
-        change: fn(&mut Count, u64, u64),
-    ) {
+    pub(crate) fn change_fine(&mut self, cell: &Cell, path: Count, change: fn(&mut Count, u64, u64)) {
         let crossing = Crossing::of(cell, self.tuples);
         if !self.fine_to[crossing.key.dst as usize] {
             return;
@@ -116,8 +106,7 @@ impl<'a> Tally<'a> {
             FaultLocation::Link(link) => of(&self.links, link),
             FaultLocation::Switch(switch) => of(&self.switches, switch),
             FaultLocation::Cable(one, other) => {
-                let [mut both, other] =
-                    [one, other].map(|link| of(&self.links, link).unwrap_or_default());
+                let [mut both, other] = [one, other].map(|link| of(&self.links, link).unwrap_or_default());
                 both.add(other.probes, other.anomalous);
                 Some(both)
             }
@@ -128,11 +117,7 @@ impl<'a> Tally<'a> {
 
     /// The number of candidate places.
     pub(crate) fn places(&self) -> usize {
-        self.nics.len() * 3
-            + self.links.len()
-            + self.cables.len()
-            + self.switches.len()
-            + self.fine.len()
+        self.nics.len() * 3 + self.links.len() + self.cables.len() + self.switches.len() + self.fine.len()
     }
 
     /// Returns all places with more than `threshold` anomalous probes, the preferred ones first.
@@ -156,9 +141,7 @@ impl<'a> Tally<'a> {
     /// The finer ones, in an order that does not depend on hashes.
     fn sorted_fine(&self, threshold: u64) -> Vec<(FaultLocation, Count)> {
         let fine = self.fine.iter().map(|(place, count)| (*place, *count));
-        let mut fine: Vec<(FaultLocation, Count)> = fine
-            .filter(|(_, count)| count.anomalous > threshold)
-            .collect();
+        let mut fine: Vec<(FaultLocation, Count)> = fine.filter(|(_, count)| count.anomalous > threshold).collect();
         fine.sort_unstable_by_key(|(place, _)| (rank(*place), *place));
         fine
     }

@@ -58,9 +58,7 @@ impl Tuples {
     pub(crate) fn number(&mut self, key: Key, window: i64) -> u32 {
         let hash = self.hasher.hash_one(key);
         let all = &self.all;
-        let found = self
-            .index
-            .find(hash, |number| all[*number as usize].key == key);
+        let found = self.index.find(hash, |number| all[*number as usize].key == key);
         if let Some(&found) = found {
             let tuple = &mut self.all[found as usize];
             tuple.used = tuple.used.max(window);
@@ -79,9 +77,8 @@ impl Tuples {
             used: window,
         });
         let (all, hasher) = (&self.all, &self.hasher);
-        self.index.insert_unique(hash, new, |number| {
-            hasher.hash_one(all[*number as usize].key)
-        });
+        self.index
+            .insert_unique(hash, new, |number| hasher.hash_one(all[*number as usize].key));
         new
     }
 
@@ -100,13 +97,7 @@ impl Tuples {
     /// Sets the path of a 5-tuple from some time on to the hops of a trace.
     ///
     /// A trace that does not reach its destination changes nothing: the known path stays (Hostmesh, section 3.3.2).
-    pub(crate) fn trace(
-        &mut self,
-        number: u32,
-        from_ns: i64,
-        hops: &[Option<IpAddr>],
-        names: &mut Names,
-    ) {
+    pub(crate) fn trace(&mut self, number: u32, from_ns: i64, hops: &[Option<IpAddr>], names: &mut Names) {
         let Some(tuple) = self.all.get(number as usize) else {
             return;
         };
@@ -125,10 +116,7 @@ impl Tuples {
                 continue;
             };
             let link = names.link(from, *address);
-            from = names
-                .links
-                .get(link as usize)
-                .map_or(End::Unknown, |link| link.to);
+            from = names.links.get(link as usize).map_or(End::Unknown, |link| link.to);
             links.push(link);
         }
         if let Some(known) = known {
@@ -154,9 +142,7 @@ impl Tuples {
     /// The links of a path, in order.
     pub(crate) fn links(&self, path: Version) -> &[u32] {
         let start = path.start as usize;
-        self.arena
-            .get(start..start + usize::from(path.length))
-            .unwrap_or(&[])
+        self.arena.get(start..start + usize::from(path.length)).unwrap_or(&[])
     }
 
     /// Returns the path of a 5-tuple at a time; the first known one for earlier times.
@@ -199,12 +185,7 @@ impl Tuples {
                 version
             };
             let earlier = old.earlier.get(&was);
-            let earlier: Vec<Version> = earlier
-                .into_iter()
-                .flatten()
-                .copied()
-                .map(&mut keep)
-                .collect();
+            let earlier: Vec<Version> = earlier.into_iter().flatten().copied().map(&mut keep).collect();
             let path = tuple.path.map(keep);
             self.all[new as usize].path = path;
             if !earlier.is_empty() {

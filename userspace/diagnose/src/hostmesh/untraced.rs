@@ -41,9 +41,7 @@ pub(crate) fn unreached(
         .filter(|cell| {
             let crossing = Crossing::of(cell, tuples);
             let lost = cell.drops > 0 || cell.unsent > 0;
-            let known = found
-                .iter()
-                .any(|suspect| crossing.meets(suspect.place, names));
+            let known = found.iter().any(|suspect| crossing.meets(suspect.place, names));
             cell.path.is_none() && lost && !known
         })
         .collect();
@@ -62,10 +60,7 @@ pub(crate) fn unreached(
             };
             let from = matches!(place, FaultLocation::Nic(_) | FaultLocation::FromNic(_));
             let unsent = u64::from(cell.unsent) * u64::from(from);
-            let (probes, lost) = (
-                u64::from(cell.sent) + unsent,
-                u64::from(cell.drops) + unsent,
-            );
+            let (probes, lost) = (u64::from(cell.sent) + unsent, u64::from(cell.drops) + unsent);
             count.all.add(probes, lost);
             if cell.path.is_none() {
                 count.untraced.add(probes, lost);
@@ -89,12 +84,10 @@ pub(crate) fn unreached(
     // Each NIC once, in its best direction, and no pair of a reported NIC.
     let mut named: Vec<Suspect> = Vec::new();
     for suspect in suspects {
-        let again = named
-            .iter()
-            .any(|other| match (other.place, suspect.place) {
-                (FaultLocation::Pair { .. }, FaultLocation::Pair { .. }) => false,
-                (one, other) => nics(one).iter().any(|nic| nics(other).contains(nic)),
-            });
+        let again = named.iter().any(|other| match (other.place, suspect.place) {
+            (FaultLocation::Pair { .. }, FaultLocation::Pair { .. }) => false,
+            (one, other) => nics(one).iter().any(|nic| nics(other).contains(nic)),
+        });
         if !again {
             named.push(suspect);
         }
@@ -104,9 +97,7 @@ pub(crate) fn unreached(
 
 fn nics(place: FaultLocation) -> [Option<u32>; 2] {
     match place {
-        FaultLocation::Nic(nic) | FaultLocation::ToNic(nic) | FaultLocation::FromNic(nic) => {
-            [Some(nic); 2]
-        }
+        FaultLocation::Nic(nic) | FaultLocation::ToNic(nic) | FaultLocation::FromNic(nic) => [Some(nic); 2],
         FaultLocation::Pair { src, dst } => [Some(src), Some(dst)],
         _ => [None; 2],
     }

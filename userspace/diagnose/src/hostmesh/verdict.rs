@@ -52,9 +52,7 @@ impl Judge<'_> {
         let found = self.gather(symptom, suspect.place);
         let first_ns = found.first_ns.unwrap_or(self.start_ns);
         let span = (self.start_ns, self.start_ns + window_ns);
-        let (since_ns, episodes) =
-            self.history
-                .note(symptom, suspect.place, span, first_ns, found.shape);
+        let (since_ns, episodes) = self.history.note(symptom, suspect.place, span, first_ns, found.shape);
         let evidence = Evidence {
             place: suspect.place,
             symptom,
@@ -81,12 +79,9 @@ impl Judge<'_> {
             since_ns,
             probes: suspect.probes,
             anomalous: suspect.anomalous,
-            anomalous_ratio: super::quantiles::ratio(suspect.anomalous, suspect.probes)
-                .unwrap_or(0.0),
+            anomalous_ratio: super::quantiles::ratio(suspect.anomalous, suspect.probes).unwrap_or(0.0),
             score: suspect.score,
-            worst_tuples: Some(found.tuples)
-                .filter(|tuples| !tuples.is_empty())
-                .map(Text::from),
+            worst_tuples: Some(found.tuples).filter(|tuples| !tuples.is_empty()).map(Text::from),
             action: class.action().into(),
             ..VerdictRow::default()
         };
@@ -110,10 +105,7 @@ impl Judge<'_> {
                 };
                 (vote(more), max)
             }
-            FaultLocation::Switch(switch) => (
-                self.votes.switches.get(switch as usize),
-                self.votes.max_of_switches(),
-            ),
+            FaultLocation::Switch(switch) => (self.votes.switches.get(switch as usize), self.votes.max_of_switches()),
             _ => (None, max),
         };
         let vote = vote.copied().unwrap_or_default();

@@ -45,9 +45,7 @@ impl Analyzer {
         let mut sla = self.totals(number, &cells, window);
 
         let nics = self.names.nics.len();
-        let anomalous = self
-            .sticky
-            .judge(&cells, &self.tuples, &self.settings, nics, end_ns);
+        let anomalous = self.sticky.judge(&cells, &self.tuples, &self.settings, nics, end_ns);
         let causes = attribute(&self.sticky, &mut cells, records, &self.tuples, start_ns);
         let votes = Votes::cast(&cells, &self.tuples, &self.names, &self.settings);
 
@@ -113,10 +111,7 @@ impl Analyzer {
             sla,
             verdicts,
             places,
-            anomalous_nics: anomalous
-                .iter()
-                .map(|nic| self.names.nic_name(*nic))
-                .collect(),
+            anomalous_nics: anomalous.iter().map(|nic| self.names.nic_name(*nic)).collect(),
             coverage: self.cover(&cells, &votes),
         }
     }
@@ -127,12 +122,7 @@ impl Analyzer {
         both(
             self.both,
             || Times::of(tuples.pairs.len(), latency::network(records, tuples)),
-            || {
-                Times::of(
-                    names.hosts.len(),
-                    latency::processing(records, tuples, names),
-                )
-            },
+            || Times::of(names.hosts.len(), latency::processing(records, tuples, names)),
         )
     }
 
@@ -150,12 +140,7 @@ impl Analyzer {
 
     /// Returns the places that are late compared with their baseline; of the rest, those that are late compared with
     /// the reverse direction; and the slow hosts.
-    fn slow(
-        &self,
-        cells: &Cells,
-        records: &[Record],
-        is_judged: bool,
-    ) -> (Vec<Suspect>, Vec<Suspect>, Vec<Suspect>) {
+    fn slow(&self, cells: &Cells, records: &[Record], is_judged: bool) -> (Vec<Suspect>, Vec<Suspect>, Vec<Suspect>) {
         let Self {
             settings,
             tuples,

@@ -119,9 +119,7 @@ impl Figure {
             };
         };
         let baseline_ns = baseline_ns.unwrap_or(ns);
-        let min_ns = settings
-            .min_late_ns
-            .max(pair.clock_error_ns.saturating_mul(2));
+        let min_ns = settings.min_late_ns.max(pair.clock_error_ns.saturating_mul(2));
         if ns.saturating_sub(baseline_ns) <= min_ns {
             return Severity::Fine;
         }
@@ -170,16 +168,12 @@ mod tests {
             clock_error_ns,
             ..PairRow::default()
         };
-        let severity =
-            |ns, error| Figure::NetworkP99.severity(&pair(Some(ns), error), Some(10_000));
+        let severity = |ns, error| Figure::NetworkP99.severity(&pair(Some(ns), error), Some(10_000));
         assert_eq!(severity(29_000, 0), Severity::Fine);
         assert_eq!(severity(31_000, 0), Severity::Notice);
         assert_eq!(severity(31_000, 15_000), Severity::Fine);
         assert_eq!(severity(100_001, 0), Severity::Bad);
         assert_eq!(Figure::NetworkP99.value(&pair(None, 0)), Value::Null);
-        assert_eq!(
-            Figure::NetworkP99.severity(&pair(None, 0), Some(1)),
-            Severity::Fine
-        );
+        assert_eq!(Figure::NetworkP99.severity(&pair(None, 0), Some(1)), Severity::Fine);
     }
 }

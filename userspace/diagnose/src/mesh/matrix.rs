@@ -30,8 +30,7 @@ impl Matrix {
     #[must_use]
     pub fn of(pairs: &[PairRow], shown: impl IntoIterator<Item = usize>) -> Self {
         let shown = shown.into_iter();
-        let shown: Vec<(usize, &PairRow)> =
-            shown.filter_map(|at| Some((at, pairs.get(at)?))).collect();
+        let shown: Vec<(usize, &PairRow)> = shown.filter_map(|at| Some((at, pairs.get(at)?))).collect();
         let mut rows: Vec<(Text, Text)> = shown.iter().map(|(_, pair)| row_of(pair)).collect();
         rows.sort_by(compare);
         rows.dedup();
@@ -100,10 +99,7 @@ fn compare(a: &(Text, Text), b: &(Text, Text)) -> Ordering {
 }
 
 fn median(pairs: &[(usize, &PairRow)], figure: Figure) -> Option<i64> {
-    let mut values: Vec<i64> = pairs
-        .iter()
-        .filter_map(|(_, pair)| figure.nanoseconds(pair))
-        .collect();
+    let mut values: Vec<i64> = pairs.iter().filter_map(|(_, pair)| figure.nanoseconds(pair)).collect();
     let middle = values.len().checked_sub(1)? / 2;
     Some(*values.select_nth_unstable(middle).1)
 }
@@ -158,21 +154,8 @@ mod tests {
     fn rows_are_probing_nics_and_columns_rails() {
         let pairs = pairs();
         let matrix = Matrix::of(&pairs, 0..pairs.len());
-        let rows: Vec<_> = matrix
-            .rows
-            .iter()
-            .map(|(h, n)| format!("{h}/{n}"))
-            .collect();
-        assert_eq!(
-            rows,
-            [
-                "h2/rail0",
-                "h2/rail2",
-                "h10/rail0",
-                "h10/rail1",
-                "h10/rail2"
-            ]
-        );
+        let rows: Vec<_> = matrix.rows.iter().map(|(h, n)| format!("{h}/{n}")).collect();
+        assert_eq!(rows, ["h2/rail0", "h2/rail2", "h10/rail0", "h10/rail1", "h10/rail2"]);
         assert_eq!(matrix.columns.len(), 3);
         for (at, pair) in pairs.iter().enumerate() {
             let (row, column) = matrix.place(pair).unwrap();

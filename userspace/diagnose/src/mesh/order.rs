@@ -12,10 +12,7 @@ pub(super) fn natural(a: &str, b: &str) -> Ordering {
             let number = |part: &'_ str| part.trim_start_matches('0').len();
             let (a_digits, b_digits) = (number(a_part), number(b_part));
             // Longer numbers are larger; numbers of equal length compare as text.
-            let tails = (
-                &a_part[a_part.len() - a_digits..],
-                &b_part[b_part.len() - b_digits..],
-            );
+            let tails = (&a_part[a_part.len() - a_digits..], &b_part[b_part.len() - b_digits..]);
             a_digits.cmp(&b_digits).then(tails.0.cmp(tails.1))
         } else {
             a_part.cmp(b_part)
@@ -43,9 +40,7 @@ mod tests {
 
     #[test]
     fn numbers_in_names_compare_as_numbers() {
-        let sorted = [
-            "", "eth0", "eth2", "eth10", "eth10np1", "h", "h01", "h1", "h2a", "h10",
-        ];
+        let sorted = ["", "eth0", "eth2", "eth10", "eth10np1", "h", "h01", "h1", "h2a", "h10"];
         for (at, a) in sorted.iter().enumerate() {
             for (other, b) in sorted.iter().enumerate() {
                 assert_eq!(natural(a, b), at.cmp(&other), "{a} {b}");

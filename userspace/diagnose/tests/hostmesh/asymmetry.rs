@@ -28,9 +28,7 @@ fn a_direction_that_is_slower_than_the_other_is_named_although_it_always_was() {
             assert!(verdict.sentence.contains("in the other direction"));
             // The 5-tuples that an operator has to examine are those of the pair, and cross the detour.
             let from = topology.nic(1, 0);
-            let pool: Vec<u16> = (0..8)
-                .map(|slot| run.mesh.port(from, slot, found.start_ns))
-                .collect();
+            let pool: Vec<u16> = (0..8).map(|slot| run.mesh.port(from, slot, found.start_ns)).collect();
             let (src, dst) = (topology.nic_address(from), topology.nic_address(to));
             for tuple in verdict.worst_tuples.as_deref().unwrap().split(' ') {
                 let (pair, port) = tuple.rsplit_once(':').unwrap();

@@ -59,10 +59,7 @@ fn ten_percent_is_healthy_and_one_more_probe_is_not() {
     assert_eq!(healthy.sla.untraced_drops, 20);
     let anomalous = analyse(&mut analyzer(), window(21, 0), 0);
     assert_eq!(anomalous.anomalous_nics, ["h0/rail0"]);
-    assert_eq!(
-        (anomalous.sla.rnic_drops, anomalous.sla.switch_drops),
-        (21, 0)
-    );
+    assert_eq!((anomalous.sla.rnic_drops, anomalous.sla.switch_drops), (21, 0));
     assert_eq!(anomalous.sla.rnic_drop_ratio, Some(21.0 / 400.0));
 }
 
@@ -107,10 +104,7 @@ fn late_rows_are_counted_and_change_nothing() {
     analyzer.probe(&row(1, 0, WINDOW - 1, false));
     analyzer.probe(&row(1, 0, WINDOW, false));
     let found = analyzer.finish().remove(0);
-    assert_eq!(
-        (found.start_ns, found.sla.late, found.sla.probes),
-        (WINDOW, 1, 1)
-    );
+    assert_eq!((found.start_ns, found.sla.late, found.sla.probes), (WINDOW, 1, 1));
     assert_eq!(analyzer.unreadable(), 0);
     analyzer.probe(&ProbeRow {
         outcome: "unknown".into(),

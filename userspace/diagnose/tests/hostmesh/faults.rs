@@ -15,9 +15,7 @@ pub(crate) fn small(seed: u64) -> Run {
 pub(crate) fn way(run: &Run, rail: u32, spine: u32, up: bool) -> Way {
     let topology = &run.fabric.topology;
     let leaf = topology.node(Role::Rail { group: 0, rail });
-    let link = topology
-        .between(leaf, topology.node(Role::Spine(spine)))
-        .unwrap();
+    let link = topology.between(leaf, topology.node(Role::Spine(spine))).unwrap();
     Way { link, up }
 }
 
@@ -77,13 +75,7 @@ fn flapping_is_not_link_down() {
     for seed in 0..5 {
         let mut run = small(seed);
         let nic = run.fabric.topology.nic(0, 0);
-        run.fault(
-            Kind::Flapping {
-                period_ns: WINDOW / 3,
-            },
-            Place::Nic(nic),
-            0,
-        );
+        run.fault(Kind::Flapping { period_ns: WINDOW / 3 }, Place::Nic(nic), 0);
         assert_eq!(lines(&run.window()), ["flapping nic h0/rail0"]);
         // Slower than a window: recognised in the second one.
         let mut run = small(seed);
@@ -181,10 +173,7 @@ fn congestion_shows_in_latency_and_with_drops_it_is_problem_five() {
         };
         run.fault(queue, Place::Way(hot), 0);
         let found = lines(&run.window());
-        assert_eq!(
-            found,
-            ["congestion_drops link r0>s1", "congestion link r0>s1"]
-        );
+        assert_eq!(found, ["congestion_drops link r0>s1", "congestion link r0>s1"]);
 
         let mut run = small(seed);
         let nic = run.fabric.topology.nic(2, 2);
@@ -206,13 +195,7 @@ fn a_slow_host_is_not_a_slow_network() {
     for seed in 0..5 {
         let mut run = small(seed);
         let host = run.fabric.topology.node(Role::Host(2));
-        run.fault(
-            Kind::SlowHost {
-                delay_ns: 2_000_000,
-            },
-            Place::Node(host),
-            0,
-        );
+        run.fault(Kind::SlowHost { delay_ns: 2_000_000 }, Place::Node(host), 0);
         let found = run.window();
         assert_eq!(lines(&found), ["slow_host host h2"]);
         assert!(found.sla.processing_p99_ns > Some(1_000_000));
@@ -284,8 +267,5 @@ fn ipv6_rails_are_diagnosed_like_ipv4_rails() {
     run.fault(Kind::LinkDown, Place::Nic(nic), 0);
     let mut found = lines(&run.window());
     found.sort();
-    assert_eq!(
-        found,
-        ["link_down nic h3/rail3", "loss link r1>s0 and back"]
-    );
+    assert_eq!(found, ["link_down nic h3/rail3", "loss link r1>s0 and back"]);
 }

@@ -52,12 +52,7 @@ fn a_window_with_few_probes_gives_no_verdict_and_the_reason() {
     run.fault(Kind::LinkDown, Place::Nic(nic), 0);
     let found = run.window();
     assert_eq!(lines(&found), [""; 0]);
-    assert!(
-        found
-            .sla
-            .unjudged
-            .contains("only 3200 of 10000 required probes")
-    );
+    assert!(found.sla.unjudged.contains("only 3200 of 10000 required probes"));
     assert!(found.sla.timeouts > 100);
 }
 
@@ -67,9 +62,7 @@ fn a_uniformly_slow_fabric_has_no_slow_place() {
     for _ in 0..3 {
         run.window();
     }
-    let spines: Vec<_> = (0..2)
-        .map(|s| run.fabric.topology.node(Role::Spine(s)))
-        .collect();
+    let spines: Vec<_> = (0..2).map(|s| run.fabric.topology.node(Role::Spine(s))).collect();
     for spine in spines {
         let queue = Kind::Congestion {
             delay_ns: 400_000,

@@ -10,12 +10,11 @@ fn quantiles_are_those_of_the_sorted_values() {
     let mut run = Run::new(Rails::two_tiers(3, 4, 2), 8);
     let names = Names::new(&run.fabric);
     let (mut network, mut host) = (Vec::new(), Vec::new());
-    run.mesh
-        .probes(&run.fabric, START, START + WINDOW, |probe| {
-            let row = names.probe(&run.fabric, &run.mesh, &probe);
-            network.extend(row.network_latency_ns);
-            host.extend(row.processing_delay_ns);
-        });
+    run.mesh.probes(&run.fabric, START, START + WINDOW, |probe| {
+        let row = names.probe(&run.fabric, &run.mesh, &probe);
+        network.extend(row.network_latency_ns);
+        host.extend(row.processing_delay_ns);
+    });
     network.sort_unstable();
     host.sort_unstable();
     assert_eq!(network.len(), 2_400);
@@ -69,10 +68,7 @@ fn coverage_and_votes_are_counted_by_hand() {
     };
     // With one spine, consecutive links of a switch carry the same probes: all are named.
     assert_eq!(&*verdict.place, "r0>s0 or s0>r1");
-    assert_eq!(
-        (&*verdict.paper, verdict.votes),
-        ("first", found.sla.switch_drops)
-    );
+    assert_eq!((&*verdict.paper, verdict.votes), ("first", found.sla.switch_drops));
 }
 
 #[test]
@@ -96,9 +92,7 @@ fn flows_are_matched_by_address_or_by_path() {
             dst: topology.nic_address(tuple.dst),
             udp_src_port: tuple.udp_src_port,
         };
-        let crosses = run
-            .analyzer
-            .crosses(found.places[0], flow, tuple.udp_dst_port, START);
+        let crosses = run.analyzer.crosses(found.places[0], flow, tuple.udp_dst_port, START);
         let route = run.fabric.route(tuple, START);
         let truth = route.ways().iter().any(|way| way.link == grey);
         assert_eq!(crosses, Some(truth));
@@ -111,8 +105,5 @@ fn flows_are_matched_by_address_or_by_path() {
         dst: topology.nic_address(topology.nic(0, 2)),
         udp_src_port: 1,
     };
-    assert_eq!(
-        run.analyzer.crosses(found.places[0], unknown, 4791, START),
-        None
-    );
+    assert_eq!(run.analyzer.crosses(found.places[0], unknown, 4791, START), None);
 }

@@ -86,9 +86,7 @@ impl PortCheck {
             .map(|(_, packets)| packets)
             .sum();
         let unordered = |(src, dst): &([u8; 16], [u8; 16])| (*src.min(dst), *src.max(dst));
-        let one_way = pairs
-            .keys()
-            .filter(|(src, dst)| !pairs.contains_key(&(*dst, *src)));
+        let one_way = pairs.keys().filter(|(src, dst)| !pairs.contains_key(&(*dst, *src)));
         let tunnels = Encapsulation::NAMES.iter().zip(counters.encapsulated);
         let v1 = counters.not_roce.get(NotRoce::RoceV1 as usize);
         Self {
@@ -133,10 +131,7 @@ impl PortCheck {
         };
         if self.roce == 0 {
             let instead = if self.roce_v1 > 0 {
-                format!(
-                    "{} frames are RoCE v1, which is counted but not analysed",
-                    self.roce_v1
-                )
+                format!("{} frames are RoCE v1, which is counted but not analysed", self.roce_v1)
             } else if self.frames > 0 {
                 format!("{} other frames", self.frames)
             } else {
@@ -156,10 +151,7 @@ impl PortCheck {
         add(
             "roce",
             true,
-            format!(
-                "{} of {} frames are RoCEv2, {share:.1} %.",
-                self.roce, self.frames
-            ),
+            format!("{} of {} frames are RoCEv2, {share:.1} %.", self.roce, self.frames),
         );
         match self.both_ways {
             None => add("directions", true, "No reliable connections were seen, so no answers are expected.".into()),
@@ -197,10 +189,7 @@ impl PortCheck {
             add(
                 "mirror loss",
                 true,
-                format!(
-                    "The mirror did not deliver {} acknowledged packets.",
-                    self.mirror_lost
-                ),
+                format!("The mirror did not deliver {} acknowledged packets.", self.mirror_lost),
             );
         }
         if self.numbered > 0 {
@@ -219,11 +208,7 @@ impl PortCheck {
                 true,
                 "The number of frames dropped on this box is unknown.".into(),
             ),
-            Some(0) => add(
-                "this box",
-                true,
-                "No frames were dropped on this box.".into(),
-            ),
+            Some(0) => add("this box", true, "No frames were dropped on this box.".into()),
             Some(dropped) => {
                 let lost = dropped as f64 / (dropped + self.frames) as f64;
                 add(
@@ -237,8 +222,7 @@ impl PortCheck {
             add(
                 "truncation",
                 true,
-                "Frames are truncated: lengths come from the headers, and ICRCs cannot be verified."
-                    .into(),
+                "Frames are truncated: lengths come from the headers, and ICRCs cannot be verified.".into(),
             );
         }
         if !self.vlans.is_empty() {
@@ -246,11 +230,7 @@ impl PortCheck {
             add("vlan", true, format!("VLANs {}.", ids.join(", ")));
         }
         for (name, count) in &self.tunnels {
-            add(
-                "tunnel",
-                true,
-                format!("{count} frames are encapsulated in {name}."),
-            );
+            add("tunnel", true, format!("{count} frames are encapsulated in {name}."));
         }
         all
     }
@@ -266,9 +246,6 @@ pub fn verdict(findings: &[Finding]) -> String {
     } else if topics == ["roce"] {
         "This is not the right port.".into()
     } else {
-        format!(
-            "This port carries RoCEv2, but check: {}.",
-            topics.join(", ")
-        )
+        format!("This port carries RoCEv2, but check: {}.", topics.join(", "))
     }
 }

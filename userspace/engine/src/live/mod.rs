@@ -69,12 +69,7 @@ impl LiveCapture {
     ///
     /// # Errors
     /// An interface or a privilege is missing, or the request contradicts itself.
-    pub fn open(
-        request: CaptureRequest,
-        signals: Signals,
-        reload: Reload,
-        notices: Notices,
-    ) -> Result<Self> {
+    pub fn open(request: CaptureRequest, signals: Signals, reload: Reload, notices: Notices) -> Result<Self> {
         // Before the notice that the capture starts: until then SIGHUP ends the process.
         signals.take_reload()?;
         let interfaces = find(&request.interfaces)?;
@@ -160,9 +155,7 @@ impl LiveCapture {
         privileges::drop_all().map_err(EngineError::Capabilities)?;
         let outcome = match source {
             Source::Xdp(source) => xdp::drive(*source, settings, outlet, &mut watch, &mut report)?,
-            Source::Packet(sockets) => {
-                packet::drive(sockets, settings, config, outlet, &mut watch, &mut report)?
-            }
+            Source::Packet(sockets) => packet::drive(sockets, settings, config, outlet, &mut watch, &mut report)?,
         };
         drop(restored);
         watch.end()?;
@@ -217,9 +210,6 @@ fn promiscuous(interfaces: &[Interface]) -> Result<Vec<Promiscuous>> {
 }
 
 fn names(interfaces: &[Interface]) -> String {
-    let names: Vec<&str> = interfaces
-        .iter()
-        .map(|interface| interface.name.as_str())
-        .collect();
+    let names: Vec<&str> = interfaces.iter().map(|interface| interface.name.as_str()).collect();
     names.join(",")
 }

@@ -44,11 +44,7 @@ impl From<EngineError> for Refusal {
 }
 
 impl Plan {
-    pub(super) fn make(
-        request: &CaptureRequest,
-        interfaces: &[Interface],
-        config: Config,
-    ) -> Result<Self> {
+    pub(super) fn make(request: &CaptureRequest, interfaces: &[Interface], config: Config) -> Result<Self> {
         let mode = request.mode;
         let keeps_frames = request.intake.recorder.is_some();
         let verify_icrc = request.intake.settings.verify_icrc;
@@ -104,11 +100,7 @@ impl Plan {
     }
 }
 
-fn xdp(
-    request: &CaptureRequest,
-    interfaces: &[Interface],
-    config: Config,
-) -> Result<Plan, Refusal> {
+fn xdp(request: &CaptureRequest, interfaces: &[Interface], config: Config) -> Result<Plan, Refusal> {
     require(&privileges::XDP, "XDP")?;
     let verdict = decide(request.verdict, interfaces);
     let config = Config {
@@ -128,13 +120,11 @@ fn xdp(
     };
     let mut modes = Vec::new();
     for interface in interfaces {
-        let attached = capture
-            .attach(interface.index, mode)
-            .map_err(|error| Refusal {
-                // The user must resolve a conflict with another XDP program on the interface.
-                may_fall_back: !matches!(error, xdp::Error::Occupied(_)),
-                error: EngineError::Attach(interface.name.clone(), Box::new(error)),
-            })?;
+        let attached = capture.attach(interface.index, mode).map_err(|error| Refusal {
+            // The user must resolve a conflict with another XDP program on the interface.
+            may_fall_back: !matches!(error, xdp::Error::Occupied(_)),
+            error: EngineError::Attach(interface.name.clone(), Box::new(error)),
+        })?;
         modes.push(match attached {
             xdp::Mode::Generic => "xdp generic",
             _ => "xdp native",
@@ -170,10 +160,7 @@ pub(super) fn number(verdict: &VerdictReason) -> u32 {
 
 /// Decides the verdict. Passing costs a kernel packet for every mirrored frame; dropping cuts off other
 /// users of the interface.
-pub(super) fn decide<'a>(
-    policy: VerdictPolicy,
-    interfaces: impl IntoIterator<Item = &'a Interface>,
-) -> VerdictReason {
+pub(super) fn decide<'a>(policy: VerdictPolicy, interfaces: impl IntoIterator<Item = &'a Interface>) -> VerdictReason {
     let (is_drop, reason) = match policy {
         VerdictPolicy::Pass => (false, "as requested".into()),
         VerdictPolicy::Drop => (true, "as requested".into()),
@@ -185,8 +172,7 @@ pub(super) fn decide<'a>(
                 Some((interface, reason)) => (false, format!("{}: {reason}", interface.name)),
                 None => (
                     true,
-                    "no address, no master and no default route: nothing else uses the frames"
-                        .into(),
+                    "no address, no master and no default route: nothing else uses the frames".into(),
                 ),
             }
         }

@@ -68,8 +68,7 @@ fn counts_drops(name: &str) -> bool {
         "out_of_buffer",
         "overrun",
     ];
-    lost.iter().any(|word| name.contains(word))
-        && !["xdp", "tx"].iter().any(|word| name.contains(word))
+    lost.iter().any(|word| name.contains(word)) && !["xdp", "tx"].iter().any(|word| name.contains(word))
 }
 
 #[cfg(test)]

@@ -38,8 +38,7 @@ pub struct LiveReport {
 impl LiveReport {
     /// Sets the number of frames dropped before the socket so far.
     pub fn so_far(&self, socket_dropped: u64) {
-        self.socket_dropped_so_far
-            .store(socket_dropped, Ordering::Relaxed);
+        self.socket_dropped_so_far.store(socket_dropped, Ordering::Relaxed);
     }
 }
 

@@ -89,9 +89,7 @@ impl Watch {
             service: Service::default(),
             notices,
             reload,
-            deadline: request
-                .duration
-                .and_then(|duration| now.checked_add(duration)),
+            deadline: request.duration.and_then(|duration| now.checked_add(duration)),
             command,
             interfaces,
             port,
@@ -163,10 +161,7 @@ impl Watch {
             return Ok(true);
         }
         self.check_interfaces();
-        Ok(self
-            .interfaces
-            .iter()
-            .all(|(_, state)| *state == State::Gone))
+        Ok(self.interfaces.iter().all(|(_, state)| *state == State::Gone))
     }
 
     /// Reports changes of the interfaces.

@@ -94,12 +94,9 @@ pub(super) fn drive(
     let mut edges = Edges::new(window_ns, begin_ns);
     capture.start()?;
     while !watch.over()? {
-        let (watermark_ns, some) =
-            capture.poll(|event| receiver.take(event, &mut intake.pipeline, report))?;
+        let (watermark_ns, some) = capture.poll(|event| receiver.take(event, &mut intake.pipeline, report))?;
         edges.pass(capture.now_ns(), &capture)?;
-        while let Some((edge, counters)) =
-            edges.passed.pop_front_if(|(edge, _)| *edge <= watermark_ns)
-        {
+        while let Some((edge, counters)) = edges.passed.pop_front_if(|(edge, _)| *edge <= watermark_ns) {
             intake.turn(edge, &counters)?;
         }
         if let Some(change) = watch.reloaded() {
@@ -112,8 +109,7 @@ pub(super) fn drive(
             sleep(PAUSE);
         }
     }
-    let (counters, losses) =
-        capture.finish(|event| receiver.take(event, &mut intake.pipeline, report))?;
+    let (counters, losses) = capture.finish(|event| receiver.take(event, &mut intake.pipeline, report))?;
     report.lost_runs = counters.lost_runs;
     report.lost_events = counters.lost_mads + counters.lost_segments;
     report.blind_intervals = losses.intervals;
@@ -160,9 +156,7 @@ fn report_counts(capture: &Capture, port: &str, notices: &Notices) -> Result<()>
         counters.roce_packets,
         counters.delivered_packets(),
         counters.lost_packets,
-        counters
-            .roce_packets
-            .saturating_sub(counters.published_packets),
+        counters.roce_packets.saturating_sub(counters.published_packets),
     );
     notices.counts(&counters, rest);
     Ok(())

@@ -94,10 +94,7 @@ impl Values {
             Some(sums) => sums,
             None => self.opcodes.entry(row.opcode.to_string()).or_default(),
         };
-        for (sum, count) in sums
-            .iter_mut()
-            .zip([row.packets, row.frame_bytes, row.payload_bytes])
-        {
+        for (sum, count) in sums.iter_mut().zip([row.packets, row.frame_bytes, row.payload_bytes]) {
             *sum += count;
         }
     }

@@ -24,11 +24,7 @@ pub struct CollectorMetrics {
 ///
 /// # Errors
 /// None is known, because the page is written to memory.
-pub fn page(
-    collector: CollectorMetrics,
-    diagnosed: Option<&Diagnosed>,
-    observer: &str,
-) -> Result<String, fmt::Error> {
+pub fn page(collector: CollectorMetrics, diagnosed: Option<&Diagnosed>, observer: &str) -> Result<String, fmt::Error> {
     let values = Values {
         collector,
         diagnosed: diagnosed.cloned(),
@@ -77,12 +73,7 @@ fn windows(sums: &Sums, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
         let name = format!("sla_{}", column.name);
         match (column.aggregate.time, &sums.last) {
             (rule, _) if rule.is_sum() => {
-                counter(
-                    encoder,
-                    &name,
-                    sentence(column),
-                    count(&sums.total.value(at)),
-                )?;
+                counter(encoder, &name, sentence(column), count(&sums.total.value(at)))?;
             }
             // Columns that identify the window are excluded.
             (Rule::Max | Rule::Ratio { .. }, Some(last)) => {

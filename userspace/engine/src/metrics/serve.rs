@@ -101,21 +101,13 @@ fn respond(request: &Request<Incoming>, page: &Page) -> Response<Full<Bytes>> {
         (&Method::GET | &Method::HEAD, "/metrics") => match page() {
             Ok(page) if takes_open_metrics(request) => (StatusCode::OK, OPEN_METRICS, page),
             Ok(page) => (StatusCode::OK, PROMETHEUS, prometheus::page(&page)),
-            Err(error) => (
-                StatusCode::INTERNAL_SERVER_ERROR,
-                "text/plain",
-                error.to_string(),
-            ),
+            Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, "text/plain", error.to_string()),
         },
         (&Method::GET, "/") => {
             let hint = "rocescope: see /metrics\n".to_owned();
             (StatusCode::OK, "text/plain", hint)
         }
-        _ => (
-            StatusCode::NOT_FOUND,
-            "text/plain",
-            "not found\n".to_owned(),
-        ),
+        _ => (StatusCode::NOT_FOUND, "text/plain", "not found\n".to_owned()),
     };
     let mut response = Response::new(Full::new(Bytes::from(body)));
     *response.status_mut() = status;

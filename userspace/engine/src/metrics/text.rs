@@ -49,36 +49,22 @@ fn windows(values: &Values, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result 
         return Ok(());
     };
     for (at, column) in WindowRow::TABLE.columns.iter().enumerate() {
-        let shown = matches!(column.unit, Unit::Flows | Unit::Ratio)
-            && matches!(column.kind, Type::I64 | Type::F64);
+        let shown = matches!(column.unit, Unit::Flows | Unit::Ratio) && matches!(column.kind, Type::I64 | Type::F64);
         if let (true, Some(value)) = (shown, number(&last.value(at))) {
             gauge(encoder, column.name, sentence(column), value)?;
         }
     }
     let per_second = |count: u64| count as f64 * 1e9 / (last.window_ns.max(1)) as f64;
     let help = "Rate of RoCE frames in the last window, in bits per second";
-    gauge(
-        encoder,
-        "frame_bps",
-        help,
-        per_second(last.frame_bytes) * 8.0,
-    )?;
+    gauge(encoder, "frame_bps", help, per_second(last.frame_bytes) * 8.0)?;
     let help = "Rate of RoCE packets in the last window, in packets per second";
     gauge(encoder, "packets_pps", help, per_second(last.roce_packets))?;
     let help = "Start of the last window, in seconds since 1970 UTC";
-    gauge(
-        encoder,
-        "window_start_seconds",
-        help,
-        last.window_start_ns as f64 / 1e9,
-    )
+    gauge(encoder, "window_start_seconds", help, last.window_start_ns as f64 / 1e9)
 }
 
 fn opcodes(values: &Values, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
-    for (at, name) in ["packets", "frame_bytes", "payload_bytes"]
-        .iter()
-        .enumerate()
-    {
+    for (at, name) in ["packets", "frame_bytes", "payload_bytes"].iter().enumerate() {
         let column = of(OpcodeRow::TABLE, name);
         let metric = format!("opcode_{name}");
         let mut family = encoder.encode_descriptor(&metric, column.1, None, MetricType::Counter)?;
@@ -111,12 +97,7 @@ fn drops(values: &Values, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
         counter(encoder, "interface_dropped_frames", help, frames)?;
     }
     let help = "Frames dropped by a full packet socket since the capture began";
-    counter(
-        encoder,
-        "socket_dropped_frames",
-        help,
-        drops.socket_frames(),
-    )
+    counter(encoder, "socket_dropped_frames", help, drops.socket_frames())
 }
 
 /// The largest flows of the last window: gauges, because the flows change with the window.

@@ -26,8 +26,7 @@ pub(super) fn page(observer: &str, values: Box<dyn Collector>) -> Result<String,
 /// The resources of this process.
 pub(super) fn own(encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
     let labels = [("version", env!("CARGO_PKG_VERSION"))];
-    let mut build =
-        encoder.encode_descriptor("build", "Version of rocescope", None, MetricType::Gauge)?;
+    let mut build = encoder.encode_descriptor("build", "Version of rocescope", None, MetricType::Gauge)?;
     ConstGauge::new(1_i64).encode(build.encode_family(&labels)?)?;
     let help = "Processor time of this process, in seconds";
     let spent = ConstCounter::new(resources::processor_seconds());
@@ -59,22 +58,12 @@ pub(super) fn count(value: &Value<'_>) -> u64 {
     }
 }
 
-pub(super) fn counter(
-    encoder: &mut DescriptorEncoder<'_>,
-    name: &str,
-    help: &str,
-    count: u64,
-) -> fmt::Result {
+pub(super) fn counter(encoder: &mut DescriptorEncoder<'_>, name: &str, help: &str, count: u64) -> fmt::Result {
     let counter = ConstCounter::new(count);
     counter.encode(encoder.encode_descriptor(name, help, None, MetricType::Counter)?)
 }
 
-pub(super) fn gauge(
-    encoder: &mut DescriptorEncoder<'_>,
-    name: &str,
-    help: &str,
-    value: f64,
-) -> fmt::Result {
+pub(super) fn gauge(encoder: &mut DescriptorEncoder<'_>, name: &str, help: &str, value: f64) -> fmt::Result {
     let gauge = ConstGauge::new(value);
     gauge.encode(encoder.encode_descriptor(name, help, None, MetricType::Gauge)?)
 }

@@ -113,8 +113,7 @@ impl Budget {
         let Some(oldest) = self.age.and_then(|age| now.checked_sub(age)) else {
             return;
         };
-        while self.files.front().is_some_and(|file| file.written < oldest) && self.delete_oldest() {
-        }
+        while self.files.front().is_some_and(|file| file.written < oldest) && self.delete_oldest() {}
     }
 
     /// Deletes the oldest file of an earlier capture; returns whether there was one. This capture's own files
@@ -141,8 +140,7 @@ impl Budget {
             Err(error) if error.kind() == io::ErrorKind::NotFound => self.used -= file.bytes,
             // It remains and still counts; try the next one.
             Err(error) => {
-                self.notices
-                    .send(Notice::NotDeleted(file.path.clone(), error));
+                self.notices.send(Notice::NotDeleted(file.path.clone(), error));
                 self.deleted.failed += 1;
             }
         }
@@ -196,8 +194,7 @@ mod tests {
     #[test]
     fn the_files_of_any_hour_are_limited() {
         let folder = tempfile::tempdir().unwrap();
-        let mut budget =
-            Budget::new((folder.path(), "a"), 1 << 20, None, 2, Notices::default()).unwrap();
+        let mut budget = Budget::new((folder.path(), "a"), 1 << 20, None, 2, Notices::default()).unwrap();
         assert_eq!(budget.begin(0), Ok(()));
         assert_eq!(budget.begin(HOUR_NS / 2), Ok(()));
         assert_eq!(budget.begin(HOUR_NS - 1), Err(Refusal::PerHour));
@@ -216,8 +213,7 @@ mod tests {
         for other in &others {
             fs::write(other, [0; 500]).unwrap();
         }
-        let mut budget =
-            Budget::new((folder.path(), "a"), 11_000, None, 9, Notices::default()).unwrap();
+        let mut budget = Budget::new((folder.path(), "a"), 11_000, None, 9, Notices::default()).unwrap();
         assert_eq!(budget.left(), 7_000);
         assert_eq!(budget.begin(0), Ok(()));
         let own = folder.path().join("own.pcapng");
@@ -228,11 +224,7 @@ mod tests {
         assert_eq!(budget.begin(0), Err(Refusal::Disk), "its own remain");
         assert!(others.iter().all(|other| other.exists()));
         let (files, bytes, failed) = (1, 3_000, 0);
-        let deleted = Deleted {
-            files,
-            bytes,
-            failed,
-        };
+        let deleted = Deleted { files, bytes, failed };
         assert_eq!(budget.deleted(), deleted);
     }
 
@@ -267,29 +259,16 @@ mod tests {
             let file = fs::File::create(folder.path().join(name)).unwrap();
             file.set_modified(now - age * day).unwrap();
         }
-        let mut budget = Budget::new(
-            (folder.path(), "a"),
-            10_000,
-            Some(2 * day),
-            9,
-            Notices::default(),
-        )
-        .unwrap();
+        let mut budget = Budget::new((folder.path(), "a"), 10_000, Some(2 * day), 9, Notices::default()).unwrap();
         budget.retain(now);
         let left = |name: &str| folder.path().join(name).exists();
-        assert_eq!(
-            (left("a-a-jitter.pcapng"), left("b-a-jitter.pcapng")),
-            (false, true)
-        );
+        assert_eq!((left("a-a-jitter.pcapng"), left("b-a-jitter.pcapng")), (false, true));
         // Files of this capture too, and then they do not count.
         let own = folder.path().join("c-a-jitter.pcapng");
         fs::write(&own, [0; 100]).unwrap();
         budget.finish(own, 100, now);
         budget.retain(now + 3 * day);
-        assert_eq!(
-            (left("b-a-jitter.pcapng"), left("c-a-jitter.pcapng")),
-            (false, false)
-        );
+        assert_eq!((left("b-a-jitter.pcapng"), left("c-a-jitter.pcapng")), (false, false));
         assert_eq!((budget.deleted().files, budget.left()), (3, 10_000));
     }
 }

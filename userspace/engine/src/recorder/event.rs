@@ -99,9 +99,7 @@ impl Event {
 
     /// One line: what happened to which flow, and when.
     pub(super) fn line(&self) -> String {
-        let end = |address: Option<IpAddr>| {
-            address.map_or_else(|| "?".to_owned(), |address| address.to_string())
-        };
+        let end = |address: Option<IpAddr>| address.map_or_else(|| "?".to_owned(), |address| address.to_string());
         let mut line = format!(
             "{} at {:.9}: {} to {}",
             KINDS[self.kind()],
@@ -113,9 +111,7 @@ impl Event {
             line.push_str(&format!(" QP {qpn}"));
         }
         match &self.what {
-            What::Refusal { syndrome, psn } => {
-                line + &format!(", {} at PSN {psn}", refusal(*syndrome))
-            }
+            What::Refusal { syndrome, psn } => line + &format!(", {} at PSN {psn}", refusal(*syndrome)),
             What::Jitter(detail) => line + ", " + detail,
         }
     }

@@ -83,10 +83,7 @@ impl Recorder {
         if settings.addresses.is_some() {
             return Err(Conflict::RecorderAnonymized.into());
         }
-        let beside = request
-            .dataset
-            .as_ref()
-            .map(|dataset| dataset.root.join(FOLDER));
+        let beside = request.dataset.as_ref().map(|dataset| dataset.root.join(FOLDER));
         let folder = wanted.folder.clone().or(beside);
         let folder = folder.ok_or(Conflict::RecorderNowhere)?;
         let refused = |error| EngineError::RecorderFolder(folder.clone(), error);
@@ -105,8 +102,7 @@ impl Recorder {
             notices.clone(),
         )
         .map_err(refused)?;
-        let history = History::new(memory, before_ns.saturating_add(reach_ns))
-            .map_err(EngineError::RecorderMemory)?;
+        let history = History::new(memory, before_ns.saturating_add(reach_ns)).map_err(EngineError::RecorderMemory)?;
         Ok(Some(Self {
             history,
             budget,
@@ -126,12 +122,7 @@ impl Recorder {
     /// Processes a frame and its class; `wants` returns whether the filter accepts a packet, or a frame that
     /// is none.
     #[inline]
-    pub fn frame(
-        &mut self,
-        frame: &Frame<'_>,
-        class: &Class<&Packet>,
-        wants: impl FnOnce(Option<&Packet>) -> bool,
-    ) {
+    pub fn frame(&mut self, frame: &Frame<'_>, class: &Class<&Packet>, wants: impl FnOnce(Option<&Packet>) -> bool) {
         let packet = match class {
             Class::Roce(packet) => Some(*packet),
             _ => None,
@@ -281,8 +272,7 @@ impl Recorder {
         self.summary.bytes += written.bytes;
         self.summary.missed += written.missed;
         if written.bytes > 0 {
-            self.budget
-                .finish(recording.path(), written.bytes, SystemTime::now());
+            self.budget.finish(recording.path(), written.bytes, SystemTime::now());
         }
         if let Err(error) = flushed {
             self.fail(&error);
@@ -303,11 +293,7 @@ impl Recorder {
 /// Bytes of a packet's headers, from the start of the frame.
 #[inline]
 fn headers(packet: &Packet) -> usize {
-    let icrc = if packet.payload_bytes == 0 {
-        ICRC_BYTES
-    } else {
-        0
-    };
+    let icrc = if packet.payload_bytes == 0 { ICRC_BYTES } else { 0 };
     (packet.payload_at() + icrc).min(SLICE_MAX)
 }
 

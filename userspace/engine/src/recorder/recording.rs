@@ -43,12 +43,7 @@ pub(super) struct Written {
 
 impl Recording {
     /// Begins a file with frames from `from_ns` on.
-    pub(super) fn begin(
-        path: &Path,
-        comment: &str,
-        names: Vec<(u32, String)>,
-        from_ns: u64,
-    ) -> io::Result<Self> {
+    pub(super) fn begin(path: &Path, comment: &str, names: Vec<(u32, String)>, from_ns: u64) -> io::Result<Self> {
         let pieces = Pieces::create(path)?;
         Ok(Self {
             writer: PcapNgWriter::described(pieces, comment, names)?,
@@ -78,12 +73,7 @@ impl Recording {
     /// Writes the frames up to `until_ns` since the last written one; returns whether `left` bytes suffice for the
     /// file.
     #[inline]
-    pub(super) fn write(
-        &mut self,
-        history: &History,
-        until_ns: u64,
-        left: u64,
-    ) -> io::Result<bool> {
+    pub(super) fn write(&mut self, history: &History, until_ns: u64, left: u64) -> io::Result<bool> {
         let oldest = history.oldest();
         if self.frames > 0 && oldest.frames_since(self.place) > 0 {
             self.missed += oldest.frames_since(self.place);

@@ -2,9 +2,7 @@
 
 use crate::replay::{Replay, Window, replay};
 use crate::truth;
-use crate::workload::{
-    CHANGING_SECONDS, RATES_MBPS, SHIFTS_MS, changes_ms, changing, elephant_qpn,
-};
+use crate::workload::{CHANGING_SECONDS, RATES_MBPS, SHIFTS_MS, changes_ms, changing, elephant_qpn};
 use rocescope_model::EventRow;
 use rocescope_pipeline::Settings;
 use rocescope_pipeline::settings;
@@ -27,10 +25,7 @@ struct Found {
 
 impl Found {
     fn recall(self) -> String {
-        format!(
-            "{:.1} %",
-            100.0 * f64::from(self.found) / f64::from(self.there.max(1))
-        )
+        format!("{:.1} %", 100.0 * f64::from(self.found) / f64::from(self.there.max(1)))
     }
 }
 
@@ -106,10 +101,7 @@ fn elephants(windows: &[Window], threshold: u64) -> Result<(Found, Found), Box<d
         for (flow, bytes) in &window.truth.flow_bytes {
             let there = bps(*bytes) >= threshold;
             let hash = truth::hash(flow);
-            let row = window
-                .flows
-                .iter()
-                .find(|row| row.flow_hash == hash.0.cast_signed());
+            let row = window.flows.iter().find(|row| row.flow_hash == hash.0.cast_signed());
             let by_sketch = bps(table.estimate(hash)) >= threshold;
             let by_row = row.is_some_and(|row| row.elephant);
             for (found, by) in [(&mut sketched, by_sketch), (&mut listed, by_row)] {
@@ -142,11 +134,7 @@ fn changes(threshold: u64, shift_ms: u64) -> Vec<Change> {
 }
 
 /// By the jitter sketch over rates that the Count-Min table gives, and by the rows of `events`.
-fn jitter(
-    replayed: &Replay,
-    threshold: u64,
-    shift_ms: u64,
-) -> Result<(Found, Found), Box<dyn Error>> {
+fn jitter(replayed: &Replay, threshold: u64, shift_ms: u64) -> Result<(Found, Found), Box<dyn Error>> {
     let thresholds = Thresholds {
         elephant_bps: threshold,
         absolute_bps: Some(JITTER_BPS),

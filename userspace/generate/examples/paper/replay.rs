@@ -29,12 +29,7 @@ pub(crate) struct Replay {
 }
 
 /// Replays `seconds` of a scenario, given as text; omits messages that end later.
-pub(crate) fn replay(
-    scenario: &str,
-    seed: u64,
-    seconds: f64,
-    settings: &Settings,
-) -> Result<Replay, Box<dyn Error>> {
+pub(crate) fn replay(scenario: &str, seed: u64, seconds: f64, settings: &Settings) -> Result<Replay, Box<dyn Error>> {
     let scenario = Scenario::parse(scenario)?;
     let start_ns = scenario.start_unix_s * 1_000_000_000;
     let end_ns = start_ns + (seconds * 1e9) as u64;
@@ -53,9 +48,7 @@ pub(crate) fn replay(
             truths.resize_with(window + 1, Truth::default);
         }
         if let Some(truth) = truths.get_mut(window) {
-            truth
-                .count(&bytes, made.original_bytes)
-                .ok_or("a frame is too short")?;
+            truth.count(&bytes, made.original_bytes).ok_or("a frame is too short")?;
         }
         if !pipeline.is_current(made.at_ns) {
             observer.flush(Some(made.at_ns), &mut pipeline);

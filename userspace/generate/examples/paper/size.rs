@@ -24,10 +24,7 @@ pub(crate) fn flow_and_opcode_size(seconds: u64) -> Result<[Line; 4], Box<dyn Er
         paper,
         sketches: errors.0.value(),
         columns: errors.1.value(),
-        of: format!(
-            "{} {things} in windows of 2 s, {frames} frames",
-            errors.0.number
-        ),
+        of: format!("{} {things} in windows of 2 s, {frames} frames", errors.0.number),
     };
     Ok([
         line(
@@ -87,10 +84,7 @@ fn flow_errors(windows: &[Window]) -> Result<(Mean, Mean), Box<dyn Error>> {
         for (flow, bytes) in &window.truth.flow_bytes {
             let hash = truth::hash(flow);
             sketched.add(table.estimate(hash), *bytes);
-            let row = window
-                .flows
-                .iter()
-                .find(|row| row.flow_hash == hash.0.cast_signed());
+            let row = window.flows.iter().find(|row| row.flow_hash == hash.0.cast_signed());
             listed.add(row.map_or(0, |row| row.frame_bytes), *bytes);
         }
     }
@@ -102,12 +96,7 @@ fn flow_errors(windows: &[Window]) -> Result<(Mean, Mean), Box<dyn Error>> {
 fn opcode_errors(windows: &[Window]) -> Result<(Mean, Mean), Box<dyn Error>> {
     let (mut sketched, mut listed) = (Mean::default(), Mean::default());
     for window in windows {
-        let mut table = CountMin::new(
-            COUNT_MIN_DEPTH,
-            COUNT_MIN_WIDTH,
-            COUNT_MIN_SEED,
-            Update::Plain,
-        )?;
+        let mut table = CountMin::new(COUNT_MIN_DEPTH, COUNT_MIN_WIDTH, COUNT_MIN_SEED, Update::Plain)?;
         for row in &window.opcodes {
             table.add(opcode_hash(row.opcode_number), row.frame_bytes);
         }

@@ -29,8 +29,7 @@ impl Truth {
         let flow = (
             frame.get(ADDRESSES..UDP)?.try_into().ok()?,
             u16::from_be_bytes(frame.get(UDP..UDP + 2)?.try_into().ok()?),
-            u32::from_be_bytes(frame.get(QUEUE_PAIR - 1..QUEUE_PAIR + 3)?.try_into().ok()?)
-                & 0xff_ffff,
+            u32::from_be_bytes(frame.get(QUEUE_PAIR - 1..QUEUE_PAIR + 3)?.try_into().ok()?) & 0xff_ffff,
         );
         *self.flow_bytes.entry(flow).or_default() += u64::from(bytes);
         *self.opcode_bytes.entry(*frame.get(OPCODE)?).or_default() += u64::from(bytes);

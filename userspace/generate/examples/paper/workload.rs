@@ -31,10 +31,7 @@ pub(crate) const GROWING_FLOWS: u64 = 72;
 /// servers. The fastest come last; otherwise this would be a terabit a second throughout.
 pub(crate) fn growing() -> String {
     let window = GROWING_WINDOW_MS;
-    let mut text = format!(
-        "duration = \"{}ms\"\nsnaplen = 128\n",
-        window * GROWING_FLOWS
-    );
+    let mut text = format!("duration = \"{}ms\"\nsnaplen = 128\n", window * GROWING_FLOWS);
     let step = (20_000.0_f64 / 0.5).powf(1.0 / (GROWING_FLOWS - 1) as f64);
     for flow in 0..GROWING_FLOWS {
         let rate_kbps = (500.0 * step.powf(flow as f64)) as u64;

@@ -64,10 +64,7 @@ fn every_key_is_documented() {
                 format!("{key} ="),
                 format!("[{key}]"),
             ];
-            assert!(
-                shown.iter().any(|shown| page.contains(shown)),
-                "{key} of {table}"
-            );
+            assert!(shown.iter().any(|shown| page.contains(shown)), "{key} of {table}");
         }
     }
 }

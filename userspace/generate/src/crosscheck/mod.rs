@@ -9,8 +9,7 @@ use super::truth::ConnectionTruth;
 use super::{Generator, Scenario, Truth, Volume};
 use rocescope_wire::icrc::{Icrc, verify};
 use rocescope_wire::{
-    Class, FlowKey, FrameLengths, LinkType, Opcode, Operation, Packet, ROCE_UDP_PORT, Stream,
-    decode,
+    Class, FlowKey, FrameLengths, LinkType, Opcode, Operation, Packet, ROCE_UDP_PORT, Stream, decode,
 };
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
@@ -84,19 +83,10 @@ impl Recount {
         }] += 1;
         if packet.flow.dst_qpn != 1 {
             let stream = packet.stream();
-            let key = (
-                packet.flow.src,
-                packet.flow.dst_qpn,
-                stream as u8,
-                packet.psn().get(),
-            );
+            let key = (packet.flow.src, packet.flow.dst_qpn, stream as u8, packet.psn().get());
             let is_new = self.psns.insert(key);
             self.repeated += u64::from(!is_new && stream == Stream::Request);
-            self.unique_payload += if is_new {
-                packet.payload_bytes.into()
-            } else {
-                0
-            };
+            self.unique_payload += if is_new { packet.payload_bytes.into() } else { 0 };
         }
         let (volume, messages) = self.flows.entry(packet.flow).or_default();
         volume.add(packet.frame_bytes, packet.payload_bytes);
@@ -111,10 +101,7 @@ impl Recount {
         assert_eq!(self.aeth, truth.aeth);
         assert_eq!(self.messages, truth.messages);
         let [_, bad, unverifiable] = self.icrc;
-        assert_eq!(
-            (bad, unverifiable),
-            (truth.icrc_bad, truth.icrc_unverifiable)
-        );
+        assert_eq!((bad, unverifiable), (truth.icrc_bad, truth.icrc_unverifiable));
         assert_eq!(self.ce_packets, truth.losses.ce_packets);
         assert_eq!(self.flows.len() as u64, truth.flows);
         assert_eq!(self.repeated, truth.repeated_request_psns);
@@ -125,18 +112,10 @@ impl Recount {
             let unique: u64 = truth.connections.iter().map(both).sum();
             assert_eq!(self.unique_payload, unique);
         }
-        let mut sizes: Vec<u64> = self
-            .flows
-            .values()
-            .map(|(volume, _)| volume.frame_bytes)
-            .collect();
+        let mut sizes: Vec<u64> = self.flows.values().map(|(volume, _)| volume.frame_bytes).collect();
         sizes.sort_unstable_by(|a, b| b.cmp(a));
         sizes.truncate(16);
-        let top: Vec<u64> = truth
-            .top_flows
-            .iter()
-            .map(|flow| flow.volume.frame_bytes)
-            .collect();
+        let top: Vec<u64> = truth.top_flows.iter().map(|flow| flow.volume.frame_bytes).collect();
         assert_eq!(sizes, top);
         for flow in &truth.top_flows {
             let found = self.flows.iter().any(|(key, counted)| {
@@ -161,12 +140,7 @@ fn checked(scenario: &Scenario, seed: u64) -> Truth {
     let mut recount = Recount::default();
     let mut frame = Vec::new();
     while let Some(next) = generator.next_frame(&mut frame) {
-        recount.frame(
-            next.at_ns,
-            &frame,
-            next.original_bytes,
-            scenario.truth.window.0,
-        );
+        recount.frame(next.at_ns, &frame, next.original_bytes, scenario.truth.window.0);
     }
     let truth = generator.truth();
     recount.check(&truth);
@@ -251,10 +225,7 @@ fn every_encapsulation_carries_the_same_traffic() {
         // Longer headers change the pacing slightly; fates depend on packet numbers alone.
         let packets: u64 = opcodes.values().map(|volume| volume.packets).sum();
         let before = *plain.get_or_insert(packets);
-        assert!(
-            packets.abs_diff(before) < before / 10,
-            "{packets} and {before}"
-        );
+        assert!(packets.abs_diff(before) < before / 10, "{packets} and {before}");
     }
 }
 
@@ -300,10 +271,7 @@ fn operations_have_the_opcodes_of_the_specification() {
         "CNP",
         "UD_SEND_ONLY",
     ] {
-        assert!(
-            truth.opcodes.keys().any(|name| name.contains(operation)),
-            "{operation}"
-        );
+        assert!(truth.opcodes.keys().any(|name| name.contains(operation)), "{operation}");
     }
     for name in truth.opcodes.keys() {
         let opcode = Opcode::from_name(name).unwrap();

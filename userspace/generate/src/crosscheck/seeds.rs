@@ -60,10 +60,6 @@ fn cm_matches_the_data() {
         }
     }
     for name in ["REQ", "REP", "RTU", "DREQ", "DREP"] {
-        assert_eq!(
-            messages.iter().filter(|message| **message == name).count(),
-            3,
-            "{name}"
-        );
+        assert_eq!(messages.iter().filter(|message| **message == name).count(), 3, "{name}");
     }
 }

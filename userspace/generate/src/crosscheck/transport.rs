@@ -10,11 +10,7 @@ fn reliable_messages_arrive_once_whatever_happens() {
         let truth = checked(&scenario, seed);
         for connection in &truth.connections {
             let (a, b) = (&connection.a_to_b, &connection.b_to_a);
-            assert_eq!(
-                (a.completed_messages, b.completed_messages),
-                (60, 60),
-                "seed {seed}"
-            );
+            assert_eq!((a.completed_messages, b.completed_messages), (60, 60), "seed {seed}");
             assert!(a.unique_messages + b.unique_messages <= 120);
             assert_eq!(a.lost_gap_psns + b.lost_gap_psns, 0, "seed {seed}");
         }
@@ -36,8 +32,7 @@ fn unique_payload_counts_each_byte_once() {
                 _ => 20 * 65_536,
             };
             checked_groups.insert(&connection.group);
-            let found =
-                connection.a_to_b.unique_payload_bytes + connection.b_to_a.unique_payload_bytes;
+            let found = connection.a_to_b.unique_payload_bytes + connection.b_to_a.unique_payload_bytes;
             // The payload of a READ response lost downstream of the tap is not seen a second time.
             assert_eq!(found, expected, "{}", connection.group);
         }
@@ -65,11 +60,7 @@ fn a_clean_wire_has_no_retransmissions_and_exact_round_trips() {
     let truth = checked(&scenario, 3);
     let losses = truth.losses;
     assert_eq!(
-        (
-            losses.retransmitted_packets,
-            losses.duplicate_packets,
-            losses.timeouts
-        ),
+        (losses.retransmitted_packets, losses.duplicate_packets, losses.timeouts),
         (0, 0, 0)
     );
     assert_eq!(truth.repeated_request_psns, 0);
@@ -120,10 +111,7 @@ fn rates_match_the_scenario() {
     };
     let close = |found: &[f64], expected: &[f64]| {
         for (found, expected) in found.iter().zip(expected) {
-            assert!(
-                (found / expected - 1.0).abs() < 0.01,
-                "{found} for {expected}"
-            );
+            assert!((found / expected - 1.0).abs() < 0.01, "{found} for {expected}");
         }
     };
     close(&rates(0), &[40.0, 10.0, 25.0]);

@@ -37,27 +37,19 @@ pub(super) fn scenario(text: &str, scenario: &Scenario) -> Result<(), ScenarioEr
         "must be at most 4,000,000,000: a pcap file counts seconds with 32 bits",
     )?;
     if scenario.truth.window.0 == 0 {
-        return Err(ScenarioError::Whole(
-            "truth.window: must be longer than 0".into(),
-        ));
+        return Err(ScenarioError::Whole("truth.window: must be longer than 0".into()));
     }
     if scenario.groups.is_empty() && scenario.background.is_empty() {
         return Err(ScenarioError::Whole(
             "the scenario generates nothing: add [[flows]] or [[background]]".into(),
         ));
     }
-    let ends = |stop: bool, messages: bool| {
-        scenario.duration.is_some() || scenario.frames.is_some() || stop || messages
-    };
+    let ends =
+        |stop: bool, messages: bool| scenario.duration.is_some() || scenario.frames.is_some() || stop || messages;
     let endless = |group: &Group| !ends(group.stop.is_some(), group.messages.is_some());
-    if scenario.groups().any(endless)
-        || scenario
-            .background()
-            .any(|b| !ends(b.stop.is_some(), false))
-    {
+    if scenario.groups().any(endless) || scenario.background().any(|b| !ends(b.stop.is_some(), false)) {
         return Err(ScenarioError::Whole(
-            "the scenario never ends: set duration or frames, or stop or messages in every table"
-                .into(),
+            "the scenario never ends: set duration or frames, or stop or messages in every table".into(),
         ));
     }
     for spanned in &scenario.groups {
@@ -80,11 +72,7 @@ fn group(table: &Table<'_>, group: &Group) -> Result<(), ScenarioError> {
     table.require(group.vlan.len() <= 2, "vlan", "must have at most two tags")?;
     let valid = group.vlan.iter().all(|id| *id < 4095);
     table.require(valid, "vlan", "ids must be below 4095")?;
-    table.require(
-        group.vlan_priority < 8,
-        "vlan_priority",
-        "must be at most 7",
-    )?;
+    table.require(group.vlan_priority < 8, "vlan_priority", "must be at most 7")?;
     table.require(group.dscp < 64, "dscp", "must be at most 63")?;
     let [low, high] = group.src_ports;
     table.require(
@@ -117,19 +105,11 @@ fn group(table: &Table<'_>, group: &Group) -> Result<(), ScenarioError> {
         let same = tunnel.src.is_ipv4() && tunnel.dst.is_ipv4();
         table.require(same, "encapsulation", "src and dst must be IPv4")?;
         let vni = tunnel.vni < 1 << 24 && (tunnel.vni == 0 || tunnel.kind == Tunnel::Vxlan);
-        table.require(
-            vni,
-            "encapsulation",
-            "vni must be below 2^24, and needs kind vxlan",
-        )?;
+        table.require(vni, "encapsulation", "vni must be below 2^24, and needs kind vxlan")?;
         let valid = tunnel.session < 1 << 10;
         table.require(valid, "encapsulation", "session must be below 1024")?;
         let truncate = tunnel.truncate.is_none_or(|bytes| bytes >= 96);
-        table.require(
-            truncate,
-            "encapsulation",
-            "truncate must be at least 96 bytes",
-        )?;
+        table.require(truncate, "encapsulation", "truncate must be at least 96 bytes")?;
     }
     for (key, list) in [
         ("loss", &group.loss),
@@ -167,10 +147,7 @@ fn operations(table: &Table<'_>, group: &Group) -> Result<(), ScenarioError> {
         match group.service {
             Service::Rc => {}
             Service::Uc => table.require(
-                matches!(
-                    operation,
-                    Send | SendWithImmediate | Write | WriteWithImmediate
-                ),
+                matches!(operation, Send | SendWithImmediate | Write | WriteWithImmediate),
                 key,
                 "uc supports send and write, with or without immediate data",
             )?,
@@ -198,17 +175,9 @@ fn rates(table: &Table<'_>, group: &Group) -> Result<(), ScenarioError> {
     table.require(!both, "group_rate", "cannot be combined with rate")?;
     let rate = group.rate.or(group.group_rate);
     table.require(rate.is_some(), "rate", "missing: set rate or group_rate")?;
-    let key = if group.rate.is_some() {
-        "rate"
-    } else {
-        "group_rate"
-    };
+    let key = if group.rate.is_some() { "rate" } else { "group_rate" };
     // At least a bit a second for each flow, so that its first message ends.
-    let least = if group.rate.is_some() {
-        1
-    } else {
-        group.count as u64
-    };
+    let least = if group.rate.is_some() { 1 } else { group.count as u64 };
     let valid = rate.is_some_and(|rate| rate.0 >= least);
     table.require(valid, key, "must be at least 1bit/s a flow")?;
     let valid = (0.0..=10.0).contains(&group.zipf);
@@ -219,19 +188,11 @@ fn rates(table: &Table<'_>, group: &Group) -> Result<(), ScenarioError> {
     table.require(valid, "line_rate", "must be above 0")?;
     let sorted = group.rate_changes.is_sorted_by(|a, b| a.at < b.at);
     table.require(sorted, "rate_changes", "must be in order of time")?;
-    let rates = group
-        .rate_changes
-        .iter()
-        .all(|change| change.rate.0 >= least);
+    let rates = group.rate_changes.iter().all(|change| change.rate.0 >= least);
     table.require(rates, "rate_changes", "must be at least 1bit/s a flow")
 }
 
-fn impairment(
-    table: &Table<'_>,
-    group: &Group,
-    key: &str,
-    impairment: &Impairment,
-) -> Result<(), ScenarioError> {
+fn impairment(table: &Table<'_>, group: &Group, key: &str, impairment: &Impairment) -> Result<(), ScenarioError> {
     let sorted = impairment.packets.is_sorted_by(|a, b| a < b);
     table.require(sorted, key, "packets must be in rising order")?;
     let late = key == "reorder";

@@ -34,12 +34,7 @@ impl ScenarioError {
         // The key may be in a later line of the table than its header.
         let mut found = at;
         let mut begin = at;
-        for (number, line) in text
-            .get(at..)
-            .unwrap_or("")
-            .split_inclusive('\n')
-            .enumerate()
-        {
+        for (number, line) in text.get(at..).unwrap_or("").split_inclusive('\n').enumerate() {
             let trimmed = line.trim_start();
             if number > 0 && trimmed.starts_with("[[") && !trimmed.contains('.') {
                 break;
@@ -57,11 +52,7 @@ impl ScenarioError {
         if found == at {
             field = format!("{field}.{key}");
         }
-        Self::Field {
-            line,
-            field,
-            message,
-        }
+        Self::Field { line, field, message }
     }
 }
 
@@ -85,11 +76,7 @@ fn place(text: &str, at: usize) -> (usize, String) {
         };
         let name = name.split(']').next().unwrap_or("").trim();
         // A new `[[flows]]` restarts the count of its `[[flows.loss]]`.
-        seen.retain(|(other, _)| {
-            !other
-                .strip_prefix(name)
-                .is_some_and(|rest| rest.starts_with('.'))
-        });
+        seen.retain(|(other, _)| !other.strip_prefix(name).is_some_and(|rest| rest.starts_with('.')));
         match seen.iter_mut().find(|(other, _)| *other == name) {
             Some((_, count)) => *count += 1,
             None => seen.push((name, 0)),

@@ -314,9 +314,7 @@ impl<'de> Deserialize<'de> for Length {
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Length, A::Error> {
                 let [low, high] = Range::deserialize(MapAccessDeserializer::new(map))?.uniform;
                 if low > high {
-                    return Err(A::Error::custom(
-                        "the first length must not be above the second",
-                    ));
+                    return Err(A::Error::custom("the first length must not be above the second"));
                 }
                 Ok(Length::Uniform(bytes(low)?, bytes(high)?))
             }

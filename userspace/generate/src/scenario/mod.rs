@@ -113,8 +113,7 @@ impl Scenario {
     /// assert!(error.to_string().starts_with("line 3: flows[0].rate: "));
     /// ```
     pub fn parse(text: &str) -> Result<Self, ScenarioError> {
-        let scenario: Self =
-            toml::from_str(text).map_err(|error| ScenarioError::of_toml(text, &error))?;
+        let scenario: Self = toml::from_str(text).map_err(|error| ScenarioError::of_toml(text, &error))?;
         check::scenario(text, &scenario)?;
         Ok(scenario)
     }
@@ -144,10 +143,7 @@ mod tests {
     fn few_keys_make_a_scenario() {
         let scenario = Scenario::parse(&format!("{FLOW}rate = \"1Gbit/s\"")).unwrap();
         let group = scenario.groups().next().unwrap();
-        assert_eq!(
-            (group.count, group.mtu, group.service),
-            (1, 1024, Service::Rc)
-        );
+        assert_eq!((group.count, group.mtu, group.service), (1, 1024, Service::Rc));
         assert_eq!(scenario.snaplen, 65_535);
     }
 
@@ -163,33 +159,21 @@ mod tests {
                 "[[flows.loss]]\nprobability = 2.0",
                 "line 7: flows[0].loss[0].probability: ",
             ),
-            (
-                "service = \"UC\"",
-                "line 6: flows[0].service: unknown variant",
-            ),
-            (
-                "service = \"uc\"\noperation = \"read\"",
-                "line 7: flows[0].operation: ",
-            ),
+            ("service = \"UC\"", "line 6: flows[0].service: unknown variant"),
+            ("service = \"uc\"\noperation = \"read\"", "line 7: flows[0].operation: "),
             ("dst = \"10.0.0.3\"", "line 6: flows[0].dst: "),
             ("group_rate = \"1Gbit/s\"", "line 6: flows[0].group_rate: "),
             (
                 "[[flows]]\nsrc = \"10.0.0.1\"\ndst = \"fd77::1\"\nrate = \"1Gbit/s\"",
                 "line 8: flows[1].dst: ",
             ),
-            (
-                "[[flows]]\nsrc = \"10.0.0.1\"\nrate = \"1Gbit/s\"",
-                "line 6: flows[1]",
-            ),
+            ("[[flows]]\nsrc = \"10.0.0.1\"\nrate = \"1Gbit/s\"", "line 6: flows[1]"),
             ("= 1", "line 6: "),
         ] {
             let found = with(line);
             assert!(found.starts_with(expected), "{line}: {found}");
         }
         assert!(error("").contains("neither"), "{}", error(""));
-        assert!(
-            error("[[flows]]\nsrc = \"10.0.0.1\"\ndst = \"10.0.0.2\"\nrate = \"1Gbit/s\"")
-                .contains("never ends")
-        );
+        assert!(error("[[flows]]\nsrc = \"10.0.0.1\"\ndst = \"10.0.0.2\"\nrate = \"1Gbit/s\"").contains("never ends"));
     }
 }

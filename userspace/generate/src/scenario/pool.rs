@@ -121,9 +121,7 @@ impl<'de> Deserialize<'de> for Pool {
                 };
                 while let Some(more) = list.next_element::<Pool>()? {
                     if more.v6 != pool.v6 {
-                        return Err(A::Error::custom(
-                            "a pool must have addresses of one IP version",
-                        ));
+                        return Err(A::Error::custom("a pool must have addresses of one IP version"));
                     }
                     pool.ranges.extend(more.ranges);
                 }
@@ -149,19 +147,10 @@ mod tests {
             )
         };
         assert_eq!(all("10.0.0.7"), (1, "10.0.0.7".into(), "10.0.0.7".into()));
-        assert_eq!(
-            all("10.0.0.250-10.0.1.4"),
-            (11, "10.0.0.250".into(), "10.0.1.4".into())
-        );
-        assert_eq!(
-            all("10.1.2.3/24"),
-            (254, "10.1.2.1".into(), "10.1.2.254".into())
-        );
+        assert_eq!(all("10.0.0.250-10.0.1.4"), (11, "10.0.0.250".into(), "10.0.1.4".into()));
+        assert_eq!(all("10.1.2.3/24"), (254, "10.1.2.1".into(), "10.1.2.254".into()));
         assert_eq!(all("fd77::/126"), (2, "fd77::1".into(), "fd77::2".into()));
-        assert_eq!(
-            all("10.0.0.4/31"),
-            (2, "10.0.0.4".into(), "10.0.0.5".into())
-        );
+        assert_eq!(all("10.0.0.4/31"), (2, "10.0.0.4".into(), "10.0.0.5".into()));
         assert_eq!(
             Pool::parse("10.0.0.1").unwrap().get(5),
             Pool::parse("10.0.0.1").unwrap().get(0)

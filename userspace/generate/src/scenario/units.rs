@@ -20,10 +20,7 @@ fn quantity(text: &str) -> Option<(u64, &str)> {
     }
     let thousandths: u64 = format!("{fraction:0<3}").parse().ok()?;
     let whole: u64 = whole.parse().ok()?;
-    Some((
-        whole.checked_mul(1000)?.checked_add(thousandths)?,
-        unit.trim(),
-    ))
+    Some((whole.checked_mul(1000)?.checked_add(thousandths)?, unit.trim()))
 }
 
 fn scaled(thousandths: u64, unit: u64) -> Option<u64> {

@@ -13,12 +13,7 @@ const CHARGED: (u32, u32) = (5, 11);
 /// The memory of the default rings and caches, with a margin.
 const LOCKED_BYTES: u64 = 64 << 20;
 const CLOCK: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
-const FAST_CLOCKS: [&str; 4] = [
-    "tsc",
-    "kvm-clock",
-    "arch_sys_counter",
-    "hyperv_clocksource_tsc_page",
-];
+const FAST_CLOCKS: [&str; 4] = ["tsc", "kvm-clock", "arch_sys_counter", "hyperv_clocksource_tsc_page"];
 
 /// Checks the host.
 #[must_use]
@@ -101,10 +96,7 @@ fn capabilities() -> Vec<Finding> {
         let message = format!("{way} needs {names}, which this process does not have.");
         Finding::fail("capabilities", message).remedy(privileges::grant(needed))
     };
-    vec![
-        of(&privileges::XDP, "XDP"),
-        of(&privileges::AF_PACKET, "AF_PACKET"),
-    ]
+    vec![of(&privileges::XDP, "XDP"), of(&privileges::AF_PACKET, "AF_PACKET")]
 }
 
 fn locked_memory(version: Option<(u32, u32)>) -> Finding {
@@ -117,9 +109,7 @@ fn locked_memory(version: Option<(u32, u32)>) -> Finding {
     match getrlimit(Resource::Memlock).current {
         Some(bytes) if bytes < LOCKED_BYTES => Finding::fail(
             "memlock",
-            format!(
-                "The locked-memory limit is {bytes} bytes; the maps need up to {LOCKED_BYTES}."
-            ),
+            format!("The locked-memory limit is {bytes} bytes; the maps need up to {LOCKED_BYTES}."),
         )
         .remedy("ulimit -l unlimited"),
         _ => Finding::ok("memlock", "The locked-memory limit is high enough."),
@@ -136,7 +126,9 @@ fn clock() -> Option<Finding> {
     } else {
         Finding::warn(
             "clock",
-            format!("The clock source is {source}: a read may take a microsecond, and the program reads it for each run."),
+            format!(
+                "The clock source is {source}: a read may take a microsecond, and the program reads it for each run."
+            ),
         )
         .remedy(format!("echo tsc > {CLOCK}"))
     })

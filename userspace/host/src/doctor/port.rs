@@ -68,7 +68,10 @@ fn queues(interface: &Interface, name: &str) -> Vec<Finding> {
     }
     for (topic, ip, word) in [("rss udp4", Ip::V4, "udp4"), ("rss udp6", Ip::V6, "udp6")] {
         found.push(match interface.hashes_source_port(ip) {
-            Ok(true) => Finding::ok(topic, "The receive hash includes the UDP source port: flows spread over the queues."),
+            Ok(true) => Finding::ok(
+                topic,
+                "The receive hash includes the UDP source port: flows spread over the queues.",
+            ),
             Ok(false) => Finding::warn(
                 topic,
                 "The receive hash ignores the UDP source port: all flows between two hosts load one CPU.",
@@ -85,18 +88,27 @@ fn ring(interface: &Interface, name: &str) -> Option<Finding> {
         Ok(ring) if ring.max == 0 => return None,
         Ok(ring) if ring.now < ring.max => Finding::warn(
             "ring",
-            format!("The receive ring has {} of {} possible descriptors: bursts overflow it earlier than necessary.", ring.now, ring.max),
+            format!(
+                "The receive ring has {} of {} possible descriptors: bursts overflow it earlier than necessary.",
+                ring.now, ring.max
+            ),
         )
         .remedy(format!("ethtool -G {name} rx {}", ring.max)),
-        Ok(ring) => Finding::ok("ring", format!("The receive ring has its maximum of {} descriptors.", ring.now)),
+        Ok(ring) => Finding::ok(
+            "ring",
+            format!("The receive ring has its maximum of {} descriptors.", ring.now),
+        ),
         Err(error) => unknown("ring", &error),
     })
 }
 
 fn offloads(interface: &Interface, name: &str) -> Vec<Finding> {
     let lro = match interface.merges_in_hardware() {
-        Ok(true) => Finding::warn("lro", "LRO is on: the card merges frames before capture, and many drivers then refuse XDP programs.")
-            .remedy(format!("ethtool -K {name} lro off")),
+        Ok(true) => Finding::warn(
+            "lro",
+            "LRO is on: the card merges frames before capture, and many drivers then refuse XDP programs.",
+        )
+        .remedy(format!("ethtool -K {name} lro off")),
         Ok(false) => Finding::ok("lro", "LRO is off."),
         Err(error) => unknown("lro", &error),
     };
@@ -156,10 +168,7 @@ fn timestamps(interface: &Interface) -> Finding {
             "timestamps",
             "The card has a clock, which XDP cannot read yet: timestamps come from the kernel.",
         ),
-        Ok(false) => Finding::ok(
-            "timestamps",
-            "The card has no clock: timestamps come from the kernel.",
-        ),
+        Ok(false) => Finding::ok("timestamps", "The card has no clock: timestamps come from the kernel."),
         Err(error) => unknown("timestamps", &error),
     }
 }

@@ -14,22 +14,16 @@ use rocescope_wire::Opcode;
 ///
 /// # Errors
 /// Returns a sentence with the expected values.
-pub(super) fn check(
-    name: &str,
-    column: &Column,
-    literal: &Literal,
-    text: &str,
-) -> Result<(), String> {
+pub(super) fn check(name: &str, column: &Column, literal: &Literal, text: &str) -> Result<(), String> {
     match (column.name, literal) {
         (_, Literal::Null) => Ok(()),
         ("src" | "dst", Literal::Pattern(pattern)) if !pattern.contains('*') => {
             Err(format!("`{text}` is not an IP address"))
         }
         ("opcode", Literal::Pattern(pattern)) => opcode(pattern),
-        ("opcode" | "service", Literal::Network(_)) => Err(format!(
-            "`{}` expects a name, not the address `{text}`",
-            column.name
-        )),
+        ("opcode" | "service", Literal::Network(_)) => {
+            Err(format!("`{}` expects a name, not the address `{text}`", column.name))
+        }
         ("service", Literal::Pattern(pattern)) => service(pattern),
         (field, literal) => match (bits(field), literal) {
             (None, _) => Ok(()),
@@ -83,7 +77,5 @@ fn service(pattern: &str) -> Result<(), String> {
         return Ok(());
     }
     let names = Vec::from_iter(names).join(", ");
-    Err(format!(
-        "unknown service `{pattern}`; expected one of {names}"
-    ))
+    Err(format!("unknown service `{pattern}`; expected one of {names}"))
 }

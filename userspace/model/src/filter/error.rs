@@ -37,11 +37,7 @@ impl FilterError {
 
 impl fmt::Display for FilterError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            message,
-            text,
-            place,
-        } = self;
+        let Self { message, text, place } = self;
         let before = text.get(..place.from).unwrap_or(text).chars().count();
         let marked = text.get(place.from..place.to).unwrap_or("").chars().count();
         writeln!(f, "{message}")?;

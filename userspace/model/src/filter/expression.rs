@@ -58,14 +58,9 @@ impl Expression {
     }
 
     /// Calls `each` with every term, in text order.
-    pub fn terms<E>(
-        &self,
-        each: &mut impl FnMut(&[Test], TextSpan) -> Result<(), E>,
-    ) -> Result<(), E> {
+    pub fn terms<E>(&self, each: &mut impl FnMut(&[Test], TextSpan) -> Result<(), E>) -> Result<(), E> {
         match self {
-            Self::And(parts) | Self::Or(parts) => {
-                parts.iter().try_for_each(|part| part.terms(each))
-            }
+            Self::And(parts) | Self::Or(parts) => parts.iter().try_for_each(|part| part.terms(each)),
             Self::Not(part) => part.terms(each),
             Self::Term { tests, place } => each(tests, *place),
         }

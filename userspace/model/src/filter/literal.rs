@@ -78,10 +78,7 @@ impl Prefix {
         let Some(bits) = bits else { return Ok(all) };
         match bits.parse() {
             Ok(bits) if bits <= all.bits => Ok(Self { address, bits }),
-            _ => Err(format!(
-                "invalid prefix length `{bits}`: expected 0 to {}",
-                all.bits
-            )),
+            _ => Err(format!("invalid prefix length `{bits}`: expected 0 to {}", all.bits)),
         }
     }
 
@@ -144,16 +141,9 @@ impl Literal {
                     "invalid value `{text}` for `{name}`: expected `true` or `false`"
                 )),
             },
-            Type::Text => {
-                Ok(Prefix::read(text)
-                    .map_or_else(|_| Self::Pattern(text.to_owned()), Self::Network))
-            }
-            Type::Time => Err(format!(
-                "`{name}` cannot be compared; use `{name}_ns`, in nanoseconds"
-            )),
-            Type::Bytes | Type::ListI64 => Err(format!(
-                "`{name}` cannot be compared: it holds more than one value"
-            )),
+            Type::Text => Ok(Prefix::read(text).map_or_else(|_| Self::Pattern(text.to_owned()), Self::Network)),
+            Type::Time => Err(format!("`{name}` cannot be compared; use `{name}_ns`, in nanoseconds")),
+            Type::Bytes | Type::ListI64 => Err(format!("`{name}` cannot be compared: it holds more than one value")),
         }
     }
 
@@ -175,9 +165,9 @@ impl Literal {
             (Value::F64(value), Self::Integer(number)) => value
                 .partial_cmp(&(*number as f64))
                 .is_some_and(|order| comparison.holds(order)),
-            (Value::F64(value), Self::Number(number)) => value
-                .partial_cmp(number)
-                .is_some_and(|order| comparison.holds(order)),
+            (Value::F64(value), Self::Number(number)) => {
+                value.partial_cmp(number).is_some_and(|order| comparison.holds(order))
+            }
             (Value::Bool(value), Self::Truth(truth)) => equal(value == truth),
             (Value::Text(value), Self::Network(prefix)) => {
                 equal(value.parse().is_ok_and(|address| prefix.contains(address)))
@@ -211,9 +201,7 @@ const fn example(unit: Unit) -> &'static str {
 /// Parses a number with its suffix: a decimal prefix, or the unit of a time or ratio.
 fn number(text: &str, unit: Unit) -> Option<Literal> {
     if let Some(hexadecimal) = text.strip_prefix("0x") {
-        return i64::from_str_radix(hexadecimal, 16)
-            .ok()
-            .map(Literal::Integer);
+        return i64::from_str_radix(hexadecimal, 16).ok().map(Literal::Integer);
     }
     let digits = text
         .find(|c: char| !(c.is_ascii_digit() || "+-._".contains(c)))
@@ -342,11 +330,7 @@ mod tests {
 
     #[test]
     fn prefixes() {
-        let contains = |prefix: &str, address: &str| {
-            Prefix::read(prefix)
-                .unwrap()
-                .contains(address.parse().unwrap())
-        };
+        let contains = |prefix: &str, address: &str| Prefix::read(prefix).unwrap().contains(address.parse().unwrap());
         assert!(contains("10.0.0.0/8", "10.9.9.9") && !contains("10.0.0.0/8", "11.0.0.0"));
         assert!(contains("0.0.0.0/0", "11.0.0.0") && !contains("0.0.0.0/0", "::1"));
         assert!(contains("::/0", "fd00::1") && contains("fd00::/8", "fdff::1"));

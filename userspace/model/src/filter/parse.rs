@@ -18,11 +18,7 @@ const WORDS: [(&str, &[&str], &str); 8] = [
     ("net", &["src", "dst"], "a network, such as 10.0.0.0/8"),
     ("qp", &["src_qpn", "dst_qpn"], "a queue pair number"),
     ("port", &["udp_src_port"], "a UDP source port"),
-    (
-        "opcode",
-        &["opcode"],
-        "an opcode, such as RC_SEND_ONLY or *WRITE*",
-    ),
+    ("opcode", &["opcode"], "an opcode, such as RC_SEND_ONLY or *WRITE*"),
     ("service", &["service"], "a service: RC, UC, UD, XRC or CNP"),
     ("vlan", &["vlan", "inner_vlan"], "a VLAN ID"),
     ("ecn", &["ecn_ce_packets"], "`ce`"),
@@ -182,13 +178,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Returns the comparison for a keyword.
-    fn worded(
-        &self,
-        word: &str,
-        column: &'static Column,
-        value: &str,
-        place: TextSpan,
-    ) -> Result<Test, FilterError> {
+    fn worded(&self, word: &str, column: &'static Column, value: &str, place: TextSpan) -> Result<Test, FilterError> {
         let network = |prefix: Result<Prefix, String>| match prefix {
             Ok(prefix) => Ok(Test {
                 column,
@@ -198,19 +188,14 @@ impl<'a> Parser<'a> {
             Err(message) => Err(self.error(message, place)),
         };
         match word {
-            "host" if value.contains('/') => {
-                Err(self.error("`host` needs an address: use `net` for a network", place))
-            }
+            "host" if value.contains('/') => Err(self.error("`host` needs an address: use `net` for a network", place)),
             "host" | "net" => network(Prefix::read(value)),
             "ecn" if value.eq_ignore_ascii_case("ce") => Ok(Test {
                 column,
                 comparison: Comparison::Above,
                 literal: Literal::Integer(0),
             }),
-            "ecn" => Err(self.error(
-                "`ecn` supports only `ce`: packets with congestion experienced",
-                place,
-            )),
+            "ecn" => Err(self.error("`ecn` supports only `ce`: packets with congestion experienced", place)),
             _ => self.test(word, column, Comparison::Equal, value, place),
         }
     }
@@ -227,8 +212,7 @@ impl<'a> Parser<'a> {
         let literal = Literal::read(name, column, value)
             .and_then(|literal| domain::check(name, column, &literal, value).map(|()| literal))
             .map_err(|message| self.error(message, place))?;
-        if comparison.is_ordering() && !matches!(literal, Literal::Integer(_) | Literal::Number(_))
-        {
+        if comparison.is_ordering() && !matches!(literal, Literal::Integer(_) | Literal::Number(_)) {
             let message = format!("`{}` supports only `=` and `!=`", column.name);
             return Err(self.error(message, place));
         }
@@ -240,12 +224,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Parses the next word or quoted text.
-    fn value(
-        &mut self,
-        of: &str,
-        what: &str,
-        place: TextSpan,
-    ) -> Result<(&'a str, TextSpan), FilterError> {
+    fn value(&mut self, of: &str, what: &str, place: TextSpan) -> Result<(&'a str, TextSpan), FilterError> {
         match self.peek() {
             Some(Token {
                 kind: TokenKind::Word(value) | TokenKind::Quoted(value),
@@ -277,9 +256,7 @@ impl<'a> Parser<'a> {
             .chain(columns().map(|column| column.name));
         let message = match nearest(word, known) {
             Some(near) => format!("unknown column `{word}`; did you mean `{near}`?"),
-            None => format!(
-                "unknown column `{word}`; `rocescope schema` prints the columns of every table"
-            ),
+            None => format!("unknown column `{word}`; `rocescope schema` prints the columns of every table"),
         };
         self.error(message, place)
     }

@@ -98,9 +98,7 @@ impl Serialize for Value<'_> {
             Value::Bool(truth) => truth.serialize(serializer),
             Value::Text(text) => text.serialize(serializer),
             Value::Time(time) => time.serialize(serializer),
-            Value::Bytes(bytes) => {
-                serializer.collect_str(&Base64Display::new(bytes, &BASE64_STANDARD))
-            }
+            Value::Bytes(bytes) => serializer.collect_str(&Base64Display::new(bytes, &BASE64_STANDARD)),
             Value::ListI64(list) => list.serialize(serializer),
         }
     }
@@ -110,10 +108,7 @@ impl Serialize for Value<'_> {
 ///
 /// # Errors
 /// Returns the error of the serializer.
-pub fn float<N: Copy + Into<Option<f64>>, S: Serializer>(
-    number: &N,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
+pub fn float<N: Copy + Into<Option<f64>>, S: Serializer>(number: &N, serializer: S) -> Result<S::Ok, S::Error> {
     let number: Option<f64> = (*number).into();
     number.map_or(Value::Null, Value::F64).serialize(serializer)
 }

@@ -94,7 +94,7 @@ table! {
         lost_gaps_acknowledged: u64, None, [last | sum], hide "Gaps acknowledged";
         /// Gaps that a NAK asked for.
         lost_gaps_nak: u64, None, [last | sum], hide "Gaps NAKed";
-        /// Gaps that were neither acknowledged nor NAKed.
+        /// Gaps that were neither acknowledged nor asked for by a NAK.
         lost_gaps_unanswered: u64, None, [last | sum], hide "Gaps unanswered";
         /// Gaps during which the capture lost records: their cause is unknown.
         lost_gaps_unknown: u64, None, [last | sum], hide "Gaps unknown";

@@ -31,7 +31,7 @@ table! {
         filtered_frames: u64, Frames, [sum], hide "Filtered";
         /// Frames that the snapshot length cut before their kind was known.
         snapped_frames: u64, Frames, [sum], hide "Snapped";
-        /// RoCE v1 frames (EtherType 0x8915); `not_roce_frames` includes them.
+        /// RoCE v1 frames (Ethernet type 0x8915); `not_roce_frames` includes them.
         roce_v1_frames: u64, Frames, [sum], hide "RoCE v1";
         /// Bytes of the frames of the RoCE packets, from the Ethernet header to the ICRC.
         frame_bytes: u64, Bytes, [sum], show "Frame bytes";

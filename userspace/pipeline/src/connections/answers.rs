@@ -58,9 +58,7 @@ impl Direction {
     /// Completes the requests that an ACK for `psn` answers, and measures their latency.
     pub(crate) fn complete(&mut self, psn: ExtendedPsn, now_ns: u64) {
         let Self {
-            outstanding,
-            latencies,
-            ..
+            outstanding, latencies, ..
         } = self;
         outstanding.answered(psn, None, |request| {
             if request.answer == Answer::Acknowledge {
@@ -113,14 +111,10 @@ impl Direction {
         }
         // During a retransmission a NAK may still answer the previous send sequence, or a reordered
         // packet of it. It concerns this sequence only for packets that had time to arrive.
-        let is_retransmission =
-            psn <= self.send_sequence.resent_until() && psn < self.send_sequence.next();
+        let is_retransmission = psn <= self.send_sequence.resent_until() && psn < self.send_sequence.next();
         let passed_ns = self.send_sequence.time_of(psn).unwrap_or(0);
         let min_rtt_ns = self.latencies.min_rtt_ns().unwrap_or(0);
-        let after_timeout = self
-            .episode
-            .as_ref()
-            .is_some_and(|e| e.trigger == Trigger::Timeout);
+        let after_timeout = self.episode.as_ref().is_some_and(|e| e.trigger == Trigger::Timeout);
         if is_retransmission && !after_timeout && run.first_ns < passed_ns + min_rtt_ns {
             self.responder.expect_resent(psn);
         }
@@ -151,13 +145,7 @@ impl Direction {
     }
 
     /// The peer has no receive buffer for a message.
-    fn not_ready(
-        &mut self,
-        run: &RunRecord,
-        psn: ExtendedPsn,
-        timer: u8,
-        context: &mut Context<'_>,
-    ) {
+    fn not_ready(&mut self, run: &RunRecord, psn: ExtendedPsn, timer: u8, context: &mut Context<'_>) {
         self.progress(psn.saturating_sub(1), run.first_ns, context);
         match &mut self.rnr {
             Some(rnr) if rnr.psn == psn => {
@@ -188,21 +176,13 @@ impl Direction {
 
     /// PSNs between the last response and this run: the first, and their number.
     pub(crate) fn response_hole(&self, run: &RunRecord) -> Option<(Psn, u64)> {
-        let (first, next) = (
-            self.responses.extended(run.first_psn()),
-            self.response_next(),
-        );
+        let (first, next) = (self.responses.extended(run.first_psn()), self.response_next());
         (self.responses.is_started() && first > next).then(|| (Psn::new(next as u32), first - next))
     }
 
     /// This direction carried READ responses or an atomic acknowledgement; `is_awaited`: a READ of the peer waits for
     /// PSNs between the last one and this.
-    pub(crate) fn response(
-        &mut self,
-        run: &RunRecord,
-        is_awaited: bool,
-        context: &mut Context<'_>,
-    ) {
+    pub(crate) fn response(&mut self, run: &RunRecord, is_awaited: bool, context: &mut Context<'_>) {
         let first = self.responses.extended(run.first_psn());
         let last = first + u64::from(run.packets) - 1;
         let is_begun = begins(run);
@@ -211,13 +191,8 @@ impl Direction {
         let mut filled = PsnRanges::default();
         let times = (run.first_ns, run.first_ns);
         let mut note = |first, last| filled.note(first, last);
-        let arrival = self
-            .responses
-            .take(first, last, times, hole_is_silent, &mut note);
-        let was_asked_for = self
-            .response_retry
-            .as_ref()
-            .is_some_and(|retry| first <= retry.until);
+        let arrival = self.responses.take(first, last, times, hole_is_silent, &mut note);
+        let was_asked_for = self.response_retry.as_ref().is_some_and(|retry| first <= retry.until);
         if let Some(retry) = &mut self.response_retry {
             let (from, to) = (retry.next, retry.until.min(first.saturating_sub(1)));
             if from <= to && !hole_is_silent {
@@ -311,12 +286,7 @@ impl Direction {
     }
 
     /// The peer sent responses to requests of this direction; `missing` of those before them did not pass.
-    pub(crate) fn response_came(
-        &mut self,
-        run: &RunRecord,
-        missing: &PsnRanges,
-        context: &mut Context<'_>,
-    ) {
+    pub(crate) fn response_came(&mut self, run: &RunRecord, missing: &PsnRanges, context: &mut Context<'_>) {
         if !self.requests.is_started() {
             return;
         }
@@ -334,15 +304,11 @@ impl Direction {
         let psn = if ends { last } else { first.saturating_sub(1) };
         let now_ns = run.last_ns();
         let Self {
-            outstanding,
-            latencies,
-            ..
+            outstanding, latencies, ..
         } = self;
         // A response also acknowledges all requests before its own (IBTA volume 1, 9.7.5.1.2).
         outstanding.answered(psn, Some((first, missing)), |request| {
-            latencies
-                .completion
-                .add(now_ns.saturating_sub(request.begun_ns));
+            latencies.completion.add(now_ns.saturating_sub(request.begun_ns));
         });
         self.progress(last, now_ns, context);
         self.start_is_open = false;

@@ -20,8 +20,6 @@ impl CaptureLoss {
     }
 
     pub(crate) fn overlaps(&self, from_ns: u64, to_ns: u64) -> bool {
-        self.intervals
-            .iter()
-            .any(|(from, to)| *from <= to_ns && from_ns <= *to)
+        self.intervals.iter().any(|(from, to)| *from <= to_ns && from_ns <= *to)
     }
 }

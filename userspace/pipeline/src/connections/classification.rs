@@ -46,15 +46,12 @@ impl Direction {
         // A duplicate of the last packet is followed by the same PSNs as a send sequence that begins
         // there. But more packets of a sequence that began earlier would have passed.
         let may_be_copy = own.is_some_and(|episode| episode.before.is_some());
-        if after_timeout
-            && (first > next || first == next && may_be_copy)
-            && self.send_sequence.rejoins_previous(first)
+        if after_timeout && (first > next || first == next && may_be_copy) && self.send_sequence.rejoins_previous(first)
         {
             return Classification::RewindRefuted;
         }
-        let is_single = |episode: &Episode| {
-            episode.trigger == Trigger::Nak && episode.first + 1 == self.send_sequence.next()
-        };
+        let is_single =
+            |episode: &Episode| episode.trigger == Trigger::Nak && episode.first + 1 == self.send_sequence.next();
         let is_single = self.episode.as_deref().is_some_and(is_single);
         if is_single && self.send_sequence.continues_previous(first) && first - next > MAX_LOST {
             return Classification::RewindRefuted;
@@ -76,9 +73,7 @@ impl Direction {
         if first > next {
             // An earlier send sequence seemed to skip it.
             let late = self.skipped.at(first);
-            let is_late = |skipped: SkippedRange| {
-                last <= skipped.last && (at_once || is_soon(skipped.time_ns))
-            };
+            let is_late = |skipped: SkippedRange| last <= skipped.last && (at_once || is_soon(skipped.time_ns));
             return if late.is_some_and(is_late) {
                 Classification::Reordered
             } else if after_timeout

@@ -32,10 +32,7 @@ impl Connections {
             }
             direction.rate.finish(now_ns);
             for gap in direction.requests.drain() {
-                direction.count_lost_gap(
-                    &gap,
-                    (context.overlaps_capture_loss)(gap.before_ns, gap.opened_ns),
-                );
+                direction.count_lost_gap(&gap, (context.overlaps_capture_loss)(gap.before_ns, gap.opened_ns));
             }
             let lost = direction.responses.drain().len();
             direction.counts.lost_response_gaps += lost as u64;

@@ -95,9 +95,7 @@ impl Rate {
         self.before_bytes += (at.saturating_sub(PIECES)..at)
             .map(|piece| self.piece(piece))
             .sum::<u64>();
-        self.after_bytes += (at + 1..=at + PIECES)
-            .map(|piece| self.piece(piece))
-            .sum::<u64>();
+        self.after_bytes += (at + 1..=at + PIECES).map(|piece| self.piece(piece)).sum::<u64>();
         self.samples += 1;
     }
 
@@ -105,8 +103,7 @@ impl Rate {
         if piece == self.newest {
             return u64::from(self.newest_bytes);
         }
-        if piece > self.newest || piece < self.oldest || piece + (REMEMBERED as u64) <= self.newest
-        {
+        if piece > self.newest || piece < self.oldest || piece + (REMEMBERED as u64) <= self.newest {
             return 0;
         }
         self.bytes
@@ -148,8 +145,7 @@ impl Rate {
     /// Mean frame bits per second before and after the measured CNPs.
     pub(crate) fn bps(&self) -> Option<(f64, f64)> {
         (self.samples > 0).then(|| {
-            let bps =
-                |bytes: u64| bytes as f64 * 8e9 / (COMPARED_NS as f64 * f64::from(self.samples));
+            let bps = |bytes: u64| bytes as f64 * 8e9 / (COMPARED_NS as f64 * f64::from(self.samples));
             (bps(self.before_bytes), bps(self.after_bytes))
         })
     }

@@ -44,9 +44,7 @@ impl Connections {
     /// Makes room: removes the longest silent sixteenth of the directions.
     pub(super) fn evict_oldest(&mut self) {
         let numbers = self.directions.numbers();
-        let mut times: Vec<u64> = numbers
-            .filter_map(|at| self.directions.last_ns(at))
-            .collect();
+        let mut times: Vec<u64> = numbers.filter_map(|at| self.directions.last_ns(at)).collect();
         let at = times.len() / 16;
         let (_, limit_ns, _) = times.select_nth_unstable(at);
         let limit_ns = *limit_ns;
@@ -122,10 +120,7 @@ impl Connections {
 
     fn row(&self, direction: &Direction, peer: Option<&Direction>, now_ns: u64) -> ConnectionRow {
         let Direction {
-            key,
-            counts,
-            requests,
-            ..
+            key, counts, requests, ..
         } = direction;
         let time = Time(now_ns.min(i64::MAX as u64) as i64);
         let known = counts.packets > 0;
@@ -203,11 +198,7 @@ impl Connections {
             rnr_episodes: u64::from(counts.rnr_episodes),
             response_episodes: u64::from(counts.response_episodes),
             timeouts: u64::from(counts.timeouts),
-            psn_wraps: if requests.is_started() {
-                requests.wraps()
-            } else {
-                0
-            },
+            psn_wraps: if requests.is_started() { requests.wraps() } else { 0 },
             ecn_ce_packets: counts.congestion_experienced,
             cnp_sent_packets: counts.cnps,
             cnp_received_packets: peer.map_or(0, |peer| peer.counts.cnps),
@@ -245,8 +236,7 @@ impl Connections {
         let packets = direction.counts.packets + peer.map_or(0, |peer| peer.counts.packets);
         let last_ns = direction.last_ns.max(peer.map_or(0, |peer| peer.last_ns));
         let closed = direction.closed || peer.is_some_and(|peer| peer.closed);
-        let retries_exhausted =
-            direction.retries_exhausted || peer.is_some_and(|peer| peer.retries_exhausted);
+        let retries_exhausted = direction.retries_exhausted || peer.is_some_and(|peer| peer.retries_exhausted);
         let silence_ns = now_ns.saturating_sub(last_ns);
         if closed || retries_exhausted || silence_ns > self.settings.forget_ns {
             "gone"

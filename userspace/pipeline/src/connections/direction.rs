@@ -249,9 +249,7 @@ impl Direction {
             ^ self.send_sequence.next()
             ^ self.counts.packets
             ^ self.counts.unique_payload_bytes
-            ^ u64::from(
-                self.episode.is_some() | self.pending_timeout.is_some() | self.rnr.is_some(),
-            )
+            ^ u64::from(self.episode.is_some() | self.pending_timeout.is_some() | self.rnr.is_some())
     }
 
     /// Whether it carries unreliable datagrams, which no one acknowledges.

@@ -45,10 +45,7 @@ pub(super) fn event_row(observer: &Text, event: &Event) -> EventRow {
             EventRow {
                 psn: Some(psn.get()),
                 syndrome: Some(Text::from_static(name)),
-                ..named(
-                    "fatal_nak",
-                    format!("the responder refuses PSN {}: {name}", psn.get()),
-                )
+                ..named("fatal_nak", format!("the responder refuses PSN {}: {name}", psn.get()))
             }
         }
         EventDetail::RetryExhausted { psn, tries, rnr } => EventRow {
@@ -107,17 +104,13 @@ const fn loss(location: LossLocation, evidence: LossEvidence) -> &'static str {
         (LossLocation::Upstream, LossEvidence::Skipped) => {
             "lost upstream of the tap: skipped while the packets around it were retransmitted"
         }
-        (LossLocation::Upstream, _) => {
-            "lost upstream of the tap: it left a gap and was retransmitted later"
-        }
+        (LossLocation::Upstream, _) => "lost upstream of the tap: it left a gap and was retransmitted later",
         (LossLocation::Downstream, LossEvidence::Response) => {
             "response lost downstream of the tap: the requester asked for it again"
         }
         (LossLocation::Downstream, LossEvidence::Timeout) => {
             "lost downstream of the tap, or its answer was lost: retransmitted after a long wait"
         }
-        (LossLocation::Downstream, _) => {
-            "lost downstream of the tap: the receiver asked for it again"
-        }
+        (LossLocation::Downstream, _) => "lost downstream of the tap: the receiver asked for it again",
     }
 }

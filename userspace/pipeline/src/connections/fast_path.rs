@@ -17,9 +17,7 @@ impl Directions {
     pub(crate) fn try_fast_path(&mut self, at: u32, run: &RunRecord) -> bool {
         let Self { fast, pieces, .. } = self;
         match run.stream() {
-            Stream::Request => fast
-                .get_mut(at)
-                .is_some_and(|fast| fast.request(run, at, pieces)),
+            Stream::Request => fast.get_mut(at).is_some_and(|fast| fast.request(run, at, pieces)),
             Stream::Acknowledge => {
                 let carrier = fast.get(at).filter(|fast| fast.acknowledges(run));
                 let Some(peer) = carrier.map(|fast| fast.peer) else {
@@ -142,9 +140,7 @@ impl FastState {
             self.state |= state::RATE_ALONE;
         } else if let Some(direction) = pieces.get_mut(at) {
             self.flush_rate(direction);
-            direction
-                .rate
-                .add_run(run.first_ns, last_ns, run.frame_bytes);
+            direction.rate.add_run(run.first_ns, last_ns, run.frame_bytes);
             self.load_rate(direction);
         }
     }
@@ -163,13 +159,7 @@ impl FastState {
 
     /// Messages end with the run: their size, and the last one waits for its answer.
     #[inline]
-    fn end_message(
-        &mut self,
-        run: &RunRecord,
-        (bytes, ends): (u32, u32),
-        at: u32,
-        pieces: &mut Pieces,
-    ) {
+    fn end_message(&mut self, run: &RunRecord, (bytes, ends): (u32, u32), at: u32, pieces: &mut Pieces) {
         self.message_bytes = 0;
         let last = self.next - 1;
         let sent_ns = self.last_request_ns.checked_sub(self.message_ns);
@@ -263,14 +253,7 @@ impl FastState {
 
     /// A request is acknowledged.
     #[inline]
-    fn answer(
-        &mut self,
-        request: &OutstandingRequest,
-        psn: u64,
-        now_ns: u64,
-        at: u32,
-        pieces: &mut Pieces,
-    ) {
+    fn answer(&mut self, request: &OutstandingRequest, psn: u64, now_ns: u64, at: u32, pieces: &mut Pieces) {
         let is_measured = request.last == psn && request.unambiguous;
         let round_trip = now_ns.saturating_sub(request.sent_ns);
         let completion = now_ns.saturating_sub(request.begun_ns);

@@ -169,11 +169,7 @@ impl FastState {
     /// The direction that answers, if any.
     #[inline]
     pub(crate) const fn peer(&self) -> Option<u32> {
-        if self.peer == NONE {
-            None
-        } else {
-            Some(self.peer)
-        }
+        if self.peer == NONE { None } else { Some(self.peer) }
     }
 
     /// Its direction is gone.
@@ -215,11 +211,7 @@ impl FastState {
         let is_certain = direction.paired_by == PairedBy::Cm || direction.votes >= CERTAIN;
         self.state = state::ACTIVE
             | if is_certain { state::CERTAIN } else { 0 }
-            | if direction.ports_differ {
-                state::ANY_PORT
-            } else {
-                0
-            };
+            | if direction.ports_differ { state::ANY_PORT } else { 0 };
         if let Some(forget_ns) = direction.forget_ns(duplicate_ns) {
             self.load_requests(direction, forget_ns);
         }
@@ -240,10 +232,8 @@ impl FastState {
         }
         self.forget_ns = forget_ns;
         (self.next, self.acked) = (next, direction.acked);
-        (self.answered_ns, self.last_request_ns) =
-            (direction.answered_ns, direction.last_request_ns);
-        (self.message_ns, self.message_first) =
-            (direction.message_ns, direction.message_first as u32);
+        (self.answered_ns, self.last_request_ns) = (direction.answered_ns, direction.last_request_ns);
+        (self.message_ns, self.message_first) = (direction.message_ns, direction.message_first as u32);
         self.message_bytes = message_bytes;
         self.size = direction.sizes.class();
         self.load_rate(direction);
@@ -347,9 +337,7 @@ impl FastState {
                 &RunIdentity {
                     stream: Stream::Acknowledge,
                     first_ns: self.ack_first_ns,
-                    last_ns: self
-                        .ack_first_ns
-                        .saturating_add(u64::from(self.ack_offset_ns)),
+                    last_ns: self.ack_first_ns.saturating_add(u64::from(self.ack_offset_ns)),
                     first_psn: self.ack_first_psn,
                     last_psn: self.ack_last_psn,
                 },

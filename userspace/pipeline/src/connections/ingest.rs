@@ -97,9 +97,7 @@ impl Connections {
         if self.directions.len() >= self.settings.max_directions {
             self.evict_oldest();
         }
-        let tcp = self
-            .handshakes
-            .before(&key, now_ns, self.settings.handshake_ns);
+        let tcp = self.handshakes.before(&key, now_ns, self.settings.handshake_ns);
         let at = self.directions.insert(key, now_ns);
         if let Some(tcp) = tcp
             && let Some(direction) = self.directions.get_mut(at)
@@ -114,9 +112,7 @@ impl Connections {
 
     fn request(&mut self, at: u32, run: &RunRecord) {
         let asks_again = self.with(at, |direction, context| {
-            direction
-                .rate
-                .add_run(run.first_ns, run.last_ns(), run.frame_bytes);
+            direction.rate.add_run(run.first_ns, run.last_ns(), run.frame_bytes);
             direction.request(run, context)
         });
         let Some(direction) = self.directions.get(at) else {
@@ -155,9 +151,7 @@ impl Connections {
         self.count_answer(at, Some(peer), run);
         let is_response = run.stream() == Stream::Response;
         let responder = self.directions.get(at);
-        let gaps = responder.map_or(PsnRanges::default(), |direction| {
-            direction.responses.open_ranges()
-        });
+        let gaps = responder.map_or(PsnRanges::default(), |direction| direction.responses.open_ranges());
         self.with(peer, |requester, context| {
             if is_response {
                 let missing = gaps.map(|psn| requester.requests.extended(Psn::new(psn as u32)));
@@ -181,9 +175,7 @@ impl Connections {
             let requester = peer.and_then(|peer| self.directions.get(peer));
             requester.is_some_and(|requester| {
                 let first = requester.requests.extended(psn);
-                requester
-                    .outstanding
-                    .expects_response(first, first + psns - 1)
+                requester.outstanding.expects_response(first, first + psns - 1)
             })
         };
         let hole = self
@@ -201,9 +193,7 @@ impl Connections {
             if let Some(begun) = begun.filter(|_| !begins(run)) {
                 direction.responses.expect(Psn::new(begun as u32));
             }
-            direction
-                .rate
-                .add_run(run.first_ns, run.last_ns(), run.frame_bytes);
+            direction.rate.add_run(run.first_ns, run.last_ns(), run.frame_bytes);
             direction.response(run, is_awaited, context);
         });
     }

@@ -9,10 +9,7 @@ pub(crate) struct InlineQueue<T> {
     oldest: Option<T>,
     /// The number of others: without any, their memory is not accessed.
     more: u32,
-    #[expect(
-        clippy::box_collection,
-        reason = "one word instead of four: most have no others"
-    )]
+    #[expect(clippy::box_collection, reason = "one word instead of four: most have no others")]
     others: Option<Box<VecDeque<T>>>,
 }
 

@@ -18,11 +18,7 @@ pub(crate) struct MessageSizes {
 #[inline]
 pub(crate) const fn class(bytes: u64) -> u8 {
     let bits = (u64::BITS - bytes.leading_zeros()) as usize;
-    if bits < SIZES {
-        bits as u8
-    } else {
-        SIZES as u8 - 1
-    }
+    if bits < SIZES { bits as u8 } else { SIZES as u8 - 1 }
 }
 
 impl MessageSizes {

@@ -133,8 +133,7 @@ impl LatestRun {
             let span = last.wrapping_sub(first) & 0x00ff_ffff;
             psn.wrapping_sub(first) & 0x00ff_ffff <= span
         };
-        within(run.first_psn, self.first_psn, self.last_psn)
-            || within(self.first_psn, run.first_psn, run.last_psn)
+        within(run.first_psn, self.first_psn, self.last_psn) || within(self.first_psn, run.first_psn, run.last_psn)
     }
 }
 
@@ -179,21 +178,13 @@ mod tests {
 
     #[test]
     fn a_later_or_continuing_run_is_not_a_copy() {
-        let runs = [
-            run(0, (1, 4), 64),
-            run(10, (5, 8), 63),
-            run(2_000_000, (5, 8), 64),
-        ];
+        let runs = [run(0, (1, 4), 64), run(10, (5, 8), 63), run(2_000_000, (5, 8), 64)];
         assert_eq!(looked(&runs), [MirrorCopy::None; 3]);
     }
 
     #[test]
     fn a_repeated_frame_is_distinguished_from_a_retransmission() {
-        let runs = [
-            run(0, (1, 1), 64),
-            run(500, (1, 2), 64),
-            run(900_000, (2, 3), 64),
-        ];
+        let runs = [run(0, (1, 1), 64), run(500, (1, 2), 64), run(900_000, (2, 3), 64)];
         assert_eq!(
             looked(&runs),
             [MirrorCopy::None, MirrorCopy::FirstPacket, MirrorCopy::None]

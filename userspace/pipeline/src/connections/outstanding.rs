@@ -47,11 +47,7 @@ pub(crate) struct OutstandingRequests {
 
 impl OutstandingRequests {
     pub(crate) fn push(&mut self, request: OutstandingRequest) {
-        if self
-            .requests
-            .back()
-            .is_some_and(|newest| newest.last >= request.last)
-        {
+        if self.requests.back().is_some_and(|newest| newest.last >= request.last) {
             // Reordered: rare, and not worth sorting.
             return;
         }
@@ -115,10 +111,7 @@ impl OutstandingRequests {
     /// When the request with `psn` last passed.
     pub(crate) fn sent_ns(&self, psn: ExtendedPsn) -> Option<u64> {
         let holds = |request: &&OutstandingRequest| (request.first..=request.last).contains(&psn);
-        self.requests
-            .iter()
-            .find(holds)
-            .map(|request| request.sent_ns)
+        self.requests.iter().find(holds).map(|request| request.sent_ns)
     }
 
     /// Everything up to `psn` is answered: returns and removes the answered requests. Only its complete response
@@ -155,9 +148,7 @@ impl OutstandingRequests {
                 break;
             };
             let is_all_here = |(first, missing): (ExtendedPsn, &PsnRanges)| {
-                let overlaps = |(from, to): &(ExtendedPsn, ExtendedPsn)| {
-                    *from <= request.last && *to >= request.first
-                };
+                let overlaps = |(from, to): &(ExtendedPsn, ExtendedPsn)| *from <= request.last && *to >= request.first;
                 request.last >= first && !missing.ranges().iter().any(overlaps)
             };
             let is_done = request.last <= psn
@@ -207,9 +198,9 @@ impl OutstandingRequests {
 
     /// Whether a READ or atomic waits for a response with one of these PSNs.
     pub(crate) fn expects_response(&self, first: ExtendedPsn, last: ExtendedPsn) -> bool {
-        self.requests.iter().any(|request| {
-            request.answer == Answer::Response && request.first <= last && request.last >= first
-        })
+        self.requests
+            .iter()
+            .any(|request| request.answer == Answer::Response && request.first <= last && request.last >= first)
     }
 
     /// Whether it is empty, also of requests whose response has passed.

@@ -62,9 +62,7 @@ impl Connections {
             }
             _ => NakTarget::Paired,
         };
-        let mut found = self
-            .open
-            .answer(&mut candidates, hosts, run.first_psn, is_open, sent);
+        let mut found = self.open.answer(&mut candidates, hosts, run.first_psn, is_open, sent);
         // A NAK, or a response whose first packet was lost, names a PSN inside a run.
         let names_inside = match run.stream() {
             Stream::Response => !begins(run),

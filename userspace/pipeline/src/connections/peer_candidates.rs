@@ -71,13 +71,7 @@ fn key(hosts: u64, psn: u32) -> u64 {
 impl OpenRequests {
     /// `direction`, from one host to another, sent a request with this PSN. `is_open`: whether a direction still has no
     /// peer.
-    pub(crate) fn enter(
-        &mut self,
-        hosts: u64,
-        psn: u32,
-        direction: u32,
-        is_open: impl Fn(u32) -> bool,
-    ) {
+    pub(crate) fn enter(&mut self, hosts: u64, psn: u32, direction: u32, is_open: impl Fn(u32) -> bool) {
         let key = key(hosts, psn);
         if let Some(entry) = self.table.find_mut(key, |entry| entry.key == key) {
             entry.put(direction, is_open);
@@ -170,8 +164,7 @@ impl OpenRequests {
         *candidates = Some(now);
         // Queue pairs that begin with the same PSN match systematically, not at random.
         let certain = now.answers >= 2
-            || self.table.len() <= FEW_ENTRIES
-                && !self.is_sent_elsewhere(hosts, now.directions[0], sent);
+            || self.table.len() <= FEW_ENTRIES && !self.is_sent_elsewhere(hosts, now.directions[0], sent);
         match now.directions.first() {
             Some(direction) if now.count == 1 && certain => Found::Peer(*direction),
             _ => Found::Nothing,
@@ -280,15 +273,9 @@ mod tests {
             1 => NakTarget::Sent,
             _ => NakTarget::Other,
         };
-        assert_eq!(
-            open.answer(&mut candidates, 1, 5, |_| true, sent),
-            Found::Nothing
-        );
+        assert_eq!(open.answer(&mut candidates, 1, 5, |_| true, sent), Found::Nothing);
         open.enter(1, 9, 0, |_| true);
-        assert_eq!(
-            open.answer(&mut candidates, 1, 9, |_| true, sent),
-            Found::Peer(0)
-        );
+        assert_eq!(open.answer(&mut candidates, 1, 9, |_| true, sent), Found::Peer(0));
     }
 
     #[test]

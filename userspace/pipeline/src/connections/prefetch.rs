@@ -56,11 +56,7 @@ impl Default for Prefetch {
 
 impl Prefetch {
     /// Prefetches the state for these runs.
-    pub(super) fn load<'a>(
-        &mut self,
-        directions: &Directions,
-        runs: impl Iterator<Item = &'a RunRecord>,
-    ) {
+    pub(super) fn load<'a>(&mut self, directions: &Directions, runs: impl Iterator<Item = &'a RunRecord>) {
         let mut kinds = [ExpectedUse::Other; GROUP];
         let mut next_kind = kinds.iter_mut();
         let keys = runs.map(|run| {

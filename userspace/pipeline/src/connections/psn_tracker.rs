@@ -195,9 +195,7 @@ impl PsnTracker {
     /// All open gaps.
     pub(crate) fn open_ranges(&self) -> PsnRanges {
         let mut open = PsnRanges::default();
-        self.gaps
-            .iter()
-            .for_each(|gap| open.note(gap.first, gap.last));
+        self.gaps.iter().for_each(|gap| open.note(gap.first, gap.last));
         open
     }
 
@@ -273,12 +271,7 @@ impl PsnTracker {
     }
 
     /// Fills the gaps in `from..=to`, and returns the number of PSNs filled.
-    fn fill(
-        &mut self,
-        from: ExtendedPsn,
-        to: ExtendedPsn,
-        fill: &mut dyn FnMut(ExtendedPsn, ExtendedPsn),
-    ) -> u64 {
+    fn fill(&mut self, from: ExtendedPsn, to: ExtendedPsn, fill: &mut dyn FnMut(ExtendedPsn, ExtendedPsn)) -> u64 {
         let mut filled = 0;
         let mut rest: [Option<Gap>; 2] = [None; 2];
         let mut at = 0;
@@ -293,16 +286,10 @@ impl PsnTracker {
             self.gaps.remove(at);
             // Only the first and the last gap in the range can keep a part.
             if gap.first < first {
-                rest[0] = Some(Gap {
-                    last: first - 1,
-                    ..gap
-                });
+                rest[0] = Some(Gap { last: first - 1, ..gap });
             }
             if last < gap.last {
-                rest[1] = Some(Gap {
-                    first: last + 1,
-                    ..gap
-                });
+                rest[1] = Some(Gap { first: last + 1, ..gap });
             }
         }
         self.gaps.extend(rest.into_iter().flatten());

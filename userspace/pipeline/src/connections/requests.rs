@@ -19,11 +19,7 @@ const MTUS: [u32; 5] = [256, 512, 1024, 2048, 4096];
 
 impl Direction {
     /// Processes a run of requests. Returns from where, and why, it requests responses again.
-    pub(crate) fn request(
-        &mut self,
-        run: &RunRecord,
-        context: &mut Context<'_>,
-    ) -> Option<(ExtendedPsn, Trigger)> {
+    pub(crate) fn request(&mut self, run: &RunRecord, context: &mut Context<'_>) -> Option<(ExtendedPsn, Trigger)> {
         let operation = run.opcode().operation();
         let first = self.requests.extended(run.first_psn());
         self.guess_read(first, context.mtu);
@@ -60,11 +56,7 @@ impl Direction {
         if classification == Classification::Duplicate && in_order == first {
             copied = arrival;
         }
-        let all = if in_order > first {
-            copied.and(arrival)
-        } else {
-            arrival
-        };
+        let all = if in_order > first { copied.and(arrival) } else { arrival };
         let classification = if all.restarted {
             Classification::InOrder
         } else {
@@ -75,10 +67,7 @@ impl Direction {
             self.restart();
         }
         if let Some(gap) = &all.displaced {
-            self.count_lost_gap(
-                gap,
-                (context.overlaps_capture_loss)(gap.before_ns, gap.opened_ns),
-            );
+            self.count_lost_gap(gap, (context.overlaps_capture_loss)(gap.before_ns, gap.opened_ns));
         }
         self.counts.request_packets += u64::from(run.packets);
         if self.start.is_none() || self.start_is_open && first < self.requests_start() {
@@ -115,11 +104,8 @@ impl Direction {
         }
         self.count_messages(run, first, last, &all);
         let times = (run.first_ns, run.last_ns());
-        self.send_sequence.take(
-            (first, last),
-            times,
-            classification != Classification::Reordered,
-        );
+        self.send_sequence
+            .take((first, last), times, classification != Classification::Reordered);
         // Acknowledged packets were not lost, even if their gap shows late.
         self.settle_gaps(context.overlaps_capture_loss);
         retry
@@ -206,21 +192,13 @@ impl Direction {
         counts.unique_payload_bytes += unique_bytes;
         counts.reads += u64::from(is_read);
         counts.atomics += match run.opcode().operation() {
-            Operation::CompareSwap | Operation::FetchAdd | Operation::AtomicWrite => {
-                u64::from(run.only)
-            }
+            Operation::CompareSwap | Operation::FetchAdd | Operation::AtomicWrite => u64::from(run.only),
             _ => 0,
         };
     }
 
     /// Message sizes and outstanding requests, from the first and last packets of messages.
-    fn count_messages(
-        &mut self,
-        run: &RunRecord,
-        first: ExtendedPsn,
-        last: ExtendedPsn,
-        arrival: &Arrival,
-    ) {
+    fn count_messages(&mut self, run: &RunRecord, first: ExtendedPsn, last: ExtendedPsn, arrival: &Arrival) {
         let operation = run.opcode().operation();
         let answer = if is_answered(operation) {
             Answer::Response
@@ -252,8 +230,7 @@ impl Direction {
             };
             self.count_size(bytes, ends);
         }
-        let ends_here =
-            matches!(run.opcode().position(), Position::Only) || run.last > 0 || run.only > 0;
+        let ends_here = matches!(run.opcode().position(), Position::Only) || run.last > 0 || run.only > 0;
         if arrival.end_is_new && ends_here {
             self.outstanding.push(OutstandingRequest {
                 first: self.message_first.min(last),

@@ -37,11 +37,7 @@ pub(crate) struct Responder {
 
 impl Responder {
     /// Requests pass. Returns the loss that this confirms: its PSN and the time of its NAK.
-    pub(crate) fn arrive(
-        &mut self,
-        first: ExtendedPsn,
-        last: ExtendedPsn,
-    ) -> Option<(ExtendedPsn, u64)> {
+    pub(crate) fn arrive(&mut self, first: ExtendedPsn, last: ExtendedPsn) -> Option<(ExtendedPsn, u64)> {
         let confirmed = self.lost.take_if(|(lost, _)| (first..=last).contains(lost));
         if self.expected == 0 || first <= self.expected && last >= self.expected {
             self.expected = last + 1;
@@ -62,11 +58,7 @@ impl Responder {
 
     /// Whether it waits for `next`, and for no NAK.
     pub(crate) const fn is_clear(&self, next: ExtendedPsn) -> bool {
-        self.expected == next
-            && !self.dropping
-            && !self.asked
-            && self.due_count == 0
-            && self.lost.is_none()
+        self.expected == next && !self.dropping && !self.asked && self.due_count == 0 && self.lost.is_none()
     }
 
     /// A NAK for `psn` passes at `now_ns`; `None` if the PSN itself did not pass.
@@ -116,11 +108,7 @@ impl Responder {
         }
         // The PSN it waited for arrived on another path. If it did wait, it dropped later packets; if not, the mirror
         // lost that PSN.
-        self.expected = if self.asked {
-            psn + 1
-        } else {
-            next.max(psn + 1)
-        };
+        self.expected = if self.asked { psn + 1 } else { next.max(psn + 1) };
         self.dropping = self.asked;
         self.asked = false;
     }

@@ -83,9 +83,8 @@ impl Direction {
                 self.counts.retransmitted += repeated_packets;
                 self.count_lost_before(run, classified, filled, context);
                 let fills = arrival.filled > 0 && arrival.repeated == 0;
-                let may_be_late = |episode: &Episode| {
-                    episode.trigger == Trigger::Timeout && (fills || episode.before.is_some())
-                };
+                let may_be_late =
+                    |episode: &Episode| episode.trigger == Trigger::Timeout && (fills || episode.before.is_some());
                 if trigger == Trigger::Timeout
                     && self.send_sequence.is_single_run()
                     && self.episode.as_deref().is_some_and(may_be_late)
@@ -94,13 +93,7 @@ impl Direction {
                     self.rewind_refuted();
                 }
                 let may_be_late = repeated_packets <= MAX_LATE_DUPLICATES || arrival.repeated == 0;
-                self.rewind(
-                    run,
-                    (first, last),
-                    trigger,
-                    (repeated_packets, may_be_late),
-                    context,
-                );
+                self.rewind(run, (first, last), trigger, (repeated_packets, may_be_late), context);
             }
         }
     }
@@ -162,22 +155,12 @@ impl Direction {
 
     /// During a retransmission `first..=last` do not pass: lost upstream of the tap, unless they arrive late, or were
     /// skipped because they were already acknowledged.
-    fn skip(
-        &mut self,
-        first: ExtendedPsn,
-        last: ExtendedPsn,
-        time_ns: u64,
-        context: &mut Context<'_>,
-    ) {
+    fn skip(&mut self, first: ExtendedPsn, last: ExtendedPsn, time_ns: u64, context: &mut Context<'_>) {
         let first = first.max(self.acked + 1);
         if first > last {
             return;
         }
-        let skipped = SkippedRange {
-            first,
-            last,
-            time_ns,
-        };
+        let skipped = SkippedRange { first, last, time_ns };
         if let Some(oldest) = self.skipped.put(skipped) {
             self.count_skipped(oldest, context.emit);
         }
@@ -205,11 +188,7 @@ impl Direction {
     }
 
     /// The sender retransmits these: those that were skipped before were lost.
-    fn confirm_skipped(
-        &mut self,
-        (first, last): (ExtendedPsn, ExtendedPsn),
-        emit: &mut dyn FnMut(u64, EventDetail),
-    ) {
+    fn confirm_skipped(&mut self, (first, last): (ExtendedPsn, ExtendedPsn), emit: &mut dyn FnMut(u64, EventDetail)) {
         let mut skipped = core::mem::take(&mut self.skipped);
         skipped.confirm(first, last, |skipped| self.count_skipped(skipped, emit));
         self.skipped = skipped;
@@ -217,10 +196,7 @@ impl Direction {
 
     /// The send sequence continued: the sender did go back.
     fn rewind_confirmed(&mut self, context: &mut Context<'_>) {
-        let before = self
-            .episode
-            .as_mut()
-            .and_then(|episode| episode.before.take());
+        let before = self.episode.as_mut().and_then(|episode| episode.before.take());
         if let Some(skipped) = before {
             self.skip(skipped.first, skipped.last, skipped.time_ns, context);
         }

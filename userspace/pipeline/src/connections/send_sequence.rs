@@ -25,10 +25,7 @@ struct Span {
 impl Span {
     /// When the PSN passed, as if all had been spaced evenly.
     fn time_of(&self, psn: u32) -> Option<u64> {
-        let (at, max) = (
-            psn.wrapping_sub(self.first),
-            self.last.wrapping_sub(self.first),
-        );
+        let (at, max) = (psn.wrapping_sub(self.first), self.last.wrapping_sub(self.first));
         let holds = self.last_ns != 0 && at <= max;
         let duration_ns = self.last_ns - self.first_ns;
         let passed = (duration_ns * u64::from(at)).checked_div(u64::from(max));
@@ -179,11 +176,7 @@ mod tests {
         sequence.take((100, 109), (1_000, 10_000), true);
         sequence.begin(103, 109);
         sequence.take((103, 103), (50_000, 50_000), true);
-        assert!(
-            sequence.rejoins_previous(110)
-                && sequence.rejoins_previous(112)
-                && !sequence.rejoins_previous(104)
-        );
+        assert!(sequence.rejoins_previous(110) && sequence.rejoins_previous(112) && !sequence.rejoins_previous(104));
         sequence.resume();
         assert_eq!((sequence.next(), sequence.resent_until()), (110, 0));
     }

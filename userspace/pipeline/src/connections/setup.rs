@@ -65,10 +65,7 @@ pub(crate) enum Step {
     /// DREQ, of the direction to this QP.
     Disconnect { there: DirectionKey },
     /// REJ.
-    Reject {
-        there: DirectionKey,
-        reason: RejectReason,
-    },
+    Reject { there: DirectionKey, reason: RejectReason },
 }
 
 /// Connections that CM is setting up, by the active side's communication id and address.
@@ -154,9 +151,7 @@ impl Requests {
                 let pending = self.pending.remove(&(flow.dst, reject.remote_id.0))?;
                 let _ = pending.active_id;
                 Some(Step::Reject {
-                    there: pending
-                        .key
-                        .towards(Qpn::new(pending.passive_qpn.unwrap_or(0))),
+                    there: pending.key.towards(Qpn::new(pending.passive_qpn.unwrap_or(0))),
                     reason: reject.reason,
                 })
             }
@@ -202,12 +197,7 @@ impl Handshakes {
 
     /// The latest handshake between two hosts whose first packet passed at `first_ns`, and the number of other
     /// candidates.
-    pub(crate) fn before(
-        &self,
-        key: &DirectionKey,
-        first_ns: u64,
-        within_ns: u64,
-    ) -> Option<TcpTimes> {
+    pub(crate) fn before(&self, key: &DirectionKey, first_ns: u64, within_ns: u64) -> Option<TcpTimes> {
         let mut found: Option<TcpTimes> = None;
         let (a, b) = (key.flow.src, key.flow.dst);
         for record in self.recent.iter().rev() {
@@ -236,10 +226,6 @@ impl Handshakes {
 
     /// Removes handshakes too old for any connection.
     pub(crate) fn forget_before(&mut self, time_ns: u64) {
-        while self
-            .recent
-            .pop_front_if(|record| record.ack_ns < time_ns)
-            .is_some()
-        {}
+        while self.recent.pop_front_if(|record| record.ack_ns < time_ns).is_some() {}
     }
 }

@@ -54,20 +54,12 @@ impl SkippedRanges {
 
     /// The sender retransmits `first..=last`: passes the skipped part to `lost`, and also the part of the same range
     /// before it, if the range continues after it.
-    pub(crate) fn confirm(
-        &mut self,
-        first: ExtendedPsn,
-        last: ExtendedPsn,
-        mut lost: impl FnMut(SkippedRange),
-    ) {
+    pub(crate) fn confirm(&mut self, first: ExtendedPsn, last: ExtendedPsn, mut lost: impl FnMut(SkippedRange)) {
         let Some(ranges) = &mut self.ranges else {
             return;
         };
         for slot in ranges.iter_mut() {
-            let Some(range) = slot
-                .as_mut()
-                .filter(|range| range.first <= last && range.last >= first)
-            else {
+            let Some(range) = slot.as_mut().filter(|range| range.first <= last && range.last >= first) else {
                 continue;
             };
             let until = range.last.min(last);
@@ -100,13 +92,8 @@ impl SkippedRanges {
 
     /// The range with `psn`.
     pub(crate) fn at(&self, psn: ExtendedPsn) -> Option<SkippedRange> {
-        let mut ranges = self
-            .ranges
-            .iter()
-            .flat_map(|ranges| ranges.iter().flatten());
-        ranges
-            .find(|range| (range.first..=range.last).contains(&psn))
-            .copied()
+        let mut ranges = self.ranges.iter().flat_map(|ranges| ranges.iter().flatten());
+        ranges.find(|range| (range.first..=range.last).contains(&psn)).copied()
     }
 
     /// `first..=last` arrived late. If that splits a range, the part after it is kept.
@@ -115,10 +102,7 @@ impl SkippedRanges {
             return;
         };
         for slot in ranges.iter_mut() {
-            let Some(range) = slot
-                .as_mut()
-                .filter(|range| range.first <= last && range.last >= first)
-            else {
+            let Some(range) = slot.as_mut().filter(|range| range.first <= last && range.last >= first) else {
                 continue;
             };
             if range.first < first && range.last <= last {

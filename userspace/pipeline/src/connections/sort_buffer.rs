@@ -130,9 +130,7 @@ impl SortBuffer {
     /// A time below which about half of the runs began.
     pub(crate) fn middle_ns(&self) -> u64 {
         let keys = self.keys.iter();
-        let (first, last) = keys.fold((u64::MAX, 0), |(first, last), (ns, _)| {
-            (first.min(*ns), last.max(*ns))
-        });
+        let (first, last) = keys.fold((u64::MAX, 0), |(first, last), (ns, _)| (first.min(*ns), last.max(*ns)));
         first / 2 + last / 2 + 1
     }
 }

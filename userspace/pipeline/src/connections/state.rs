@@ -18,8 +18,7 @@ use alloc::vec::Vec;
 use rocescope_model::{ConnectionRow, Text};
 
 /// Bytes of the state of one direction; 100,000 connections have 200,000 directions.
-pub const DIRECTION_BYTES: usize =
-    core::mem::size_of::<Direction>() + core::mem::size_of::<FastState>();
+pub const DIRECTION_BYTES: usize = core::mem::size_of::<Direction>() + core::mem::size_of::<FastState>();
 /// Bytes that a direction may allocate in addition: five histograms of 64 buckets, 33 message sizes, 16 gaps, 64
 /// outstanding requests, eight skipped ranges, its candidates and two slots in the index; most allocate a tenth of it
 /// or nothing.
@@ -146,11 +145,7 @@ impl Connections {
     }
 
     /// Changes a direction, with its context.
-    pub(super) fn with<T>(
-        &mut self,
-        at: u32,
-        act: impl FnOnce(&mut Direction, &mut Context<'_>) -> T,
-    ) -> Option<T> {
+    pub(super) fn with<T>(&mut self, at: u32, act: impl FnOnce(&mut Direction, &mut Context<'_>) -> T) -> Option<T> {
         let mtu = self.mtu_of(at);
         let Self {
             directions,
@@ -185,12 +180,7 @@ impl Connections {
     }
 
     pub(super) fn emit(&mut self, event: Event) {
-        push_event(
-            &mut self.events,
-            &mut self.summary,
-            self.settings.event_rows,
-            event,
-        );
+        push_event(&mut self.events, &mut self.summary, self.settings.event_rows, event);
     }
 }
 

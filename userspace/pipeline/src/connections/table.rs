@@ -20,10 +20,7 @@ pub(crate) struct Pieces(Vec<Vec<Option<Direction>>>);
 impl Pieces {
     #[inline]
     fn get(&self, at: u32) -> Option<&Direction> {
-        self.0
-            .get(at as usize / PIECE)?
-            .get(at as usize % PIECE)?
-            .as_ref()
+        self.0.get(at as usize / PIECE)?.get(at as usize % PIECE)?.as_ref()
     }
 
     #[inline]
@@ -147,9 +144,8 @@ impl Directions {
     }
 
     pub(crate) fn find(&self, key: &DirectionKey) -> Option<u32> {
-        self.index.find(tag(key), |at| {
-            self.fast(at).is_some_and(|fast| fast.key == *key)
-        })
+        self.index
+            .find(tag(key), |at| self.fast(at).is_some_and(|fast| fast.key == *key))
     }
 
     /// The directions that probably have these keys; does not access them.

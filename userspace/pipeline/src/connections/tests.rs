@@ -7,13 +7,7 @@ use rocescope_model::{ConnectionRow, EventRow};
 use rocescope_record::RunRecord;
 use rocescope_wire::FlowKey;
 
-fn run(
-    opcode: u8,
-    src: u8,
-    qpn: u32,
-    psns: core::ops::RangeInclusive<u32>,
-    at_us: u64,
-) -> RunRecord {
+fn run(opcode: u8, src: u8, qpn: u32, psns: core::ops::RangeInclusive<u32>, at_us: u64) -> RunRecord {
     let (first, last) = (*psns.start(), *psns.end());
     let mut run: RunRecord = bytemuck::Zeroable::zeroed();
     run.flow = FlowKey {
@@ -65,10 +59,7 @@ const NAK: u8 = 0x60;
 fn rows(runs: &[Vec<RunRecord>]) -> (Vec<ConnectionRow>, Vec<EventRow>) {
     let mut connections = Connections::new(ConnectionSettings::default(), &Settings::default());
     // The order of arrival must not matter.
-    runs.iter()
-        .flatten()
-        .rev()
-        .for_each(|run| connections.run(run));
+    runs.iter().flatten().rev().for_each(|run| connections.run(run));
     connections.finish();
     let (mut rows, mut events) = (Vec::new(), Vec::new());
     connections.rows(true, &mut rows, &mut events);
@@ -83,17 +74,9 @@ fn a_clean_exchange_pairs_and_gives_its_round_trips() {
         sends((2, 2), 200),
         answer(ACK, 2, 230),
     ]);
-    let [a, b] = &rows[..] else {
-        panic!("{rows:?}")
-    };
-    assert_eq!(
-        (&*a.role, &*b.role, &*a.paired_by),
-        ("a_to_b", "b_to_a", "ack")
-    );
-    assert_eq!(
-        (a.src_qpn, a.dst_qpn, a.start_psn),
-        (Some(9), Some(7), Some(0xff_fffe))
-    );
+    let [a, b] = &rows[..] else { panic!("{rows:?}") };
+    assert_eq!((&*a.role, &*b.role, &*a.paired_by), ("a_to_b", "b_to_a", "ack"));
+    assert_eq!((a.src_qpn, a.dst_qpn, a.start_psn), (Some(9), Some(7), Some(0xff_fffe)));
     assert_eq!(
         (a.packets, a.messages, a.unique_payload_bytes, a.psn_wraps),
         (5, 5, 50, 1)
@@ -119,22 +102,12 @@ fn go_back_n_after_a_loss_upstream_of_the_tap() {
     let a = &rows[0];
     assert_eq!((a.retransmitted_packets, a.repeated_packets), (3, 2));
     assert_eq!(
-        (
-            a.lost_before_tap_packets,
-            a.lost_after_tap_packets,
-            a.lost_gaps
-        ),
+        (a.lost_before_tap_packets, a.lost_after_tap_packets, a.lost_gaps),
         (1, 0, 0)
     );
     assert_eq!((a.out_of_order_packets, a.duplicate_packets), (0, 0));
-    assert_eq!(
-        (a.unique_payload_bytes, a.unique_messages, a.messages),
-        (60, 6, 8)
-    );
-    assert_eq!(
-        (a.nak_episodes, a.timeouts, a.reaction_p50_ns),
-        (1, 0, Some(50_000))
-    );
+    assert_eq!((a.unique_payload_bytes, a.unique_messages, a.messages), (60, 6, 8));
+    assert_eq!((a.nak_episodes, a.timeouts, a.reaction_p50_ns), (1, 0, Some(50_000)));
     let kinds: Vec<&str> = events.iter().map(|event| &*event.kind).collect();
     assert_eq!(kinds, ["loss", "retransmission"]);
 }
@@ -149,10 +122,7 @@ fn a_loss_downstream_of_the_tap_gets_a_nak_though_it_passed() {
         answer(ACK, 5, 260),
     ]);
     let a = &rows[0];
-    assert_eq!(
-        (a.lost_after_tap_packets, a.lost_before_tap_packets),
-        (1, 0)
-    );
+    assert_eq!((a.lost_after_tap_packets, a.lost_before_tap_packets), (1, 0));
     assert_eq!((a.retransmitted_packets, a.repeated_packets), (3, 3));
 }
 
@@ -181,11 +151,7 @@ fn a_duplicate_is_not_a_retransmission() {
     ]);
     let a = &rows[0];
     assert_eq!(
-        (
-            a.duplicate_packets,
-            a.retransmitted_packets,
-            a.repeated_packets
-        ),
+        (a.duplicate_packets, a.retransmitted_packets, a.repeated_packets),
         (1, 0, 1)
     );
     assert_eq!(a.unique_payload_bytes, 40);
@@ -195,10 +161,7 @@ fn a_duplicate_is_not_a_retransmission() {
 fn an_acknowledged_gap_is_mirror_loss() {
     let (rows, _) = rows(&[sends((0, 2), 100), sends((5, 6), 110), answer(ACK, 6, 150)]);
     let a = &rows[0];
-    assert_eq!(
-        (a.lost_gaps, a.lost_gap_packets, a.lost_gaps_acknowledged),
-        (1, 2, 1)
-    );
+    assert_eq!((a.lost_gaps, a.lost_gap_packets, a.lost_gaps_acknowledged), (1, 2, 1));
 }
 
 #[test]

@@ -47,8 +47,7 @@ impl Connections {
             self.release(middle_ns);
             self.sort_buffer.hurried += (before - self.sort_buffer.len()) as u64;
         }
-        self.limit =
-            (self.sort_buffer.len() + self.settings.waiting_runs).max(2 * self.sort_buffer.len());
+        self.limit = (self.sort_buffer.len() + self.settings.waiting_runs).max(2 * self.sort_buffer.len());
         self.sweep(time_ns);
     }
 
@@ -89,8 +88,7 @@ impl Connections {
         }
         self.swept_ns = time_ns;
         let within_ns = self.settings.handshake_ns + self.slice_ns + self.window_ns;
-        self.handshakes
-            .forget_before(time_ns.saturating_sub(within_ns));
+        self.handshakes.forget_before(time_ns.saturating_sub(within_ns));
         for at in self.directions.numbers() {
             self.check_retry_exhaustion(at, time_ns);
         }
@@ -111,12 +109,7 @@ impl Connections {
 
     /// Adds rows of connections that are gone or due, and of events; at the end (`all`) of every connection. Adds about
     /// [`ROWS_AT_ONCE`] and returns whether there are more for the next call.
-    pub fn rows(
-        &mut self,
-        all: bool,
-        rows: &mut Vec<ConnectionRow>,
-        events: &mut Vec<EventRow>,
-    ) -> bool {
+    pub fn rows(&mut self, all: bool, rows: &mut Vec<ConnectionRow>, events: &mut Vec<EventRow>) -> bool {
         let more = self.report(all, rows);
         let happened = self.events.drain(..);
         events.extend(happened.map(|event| event_rows::event_row(&self.observer, &event)));

@@ -32,10 +32,7 @@ impl RunFilter {
 fn any_of(expression: &Expression) -> Any {
     match expression {
         Expression::Or(parts) => or(parts.iter().map(any_of)),
-        Expression::And(parts) => parts
-            .iter()
-            .map(any_of)
-            .fold(Any::from([Alternative::ANY]), both),
+        Expression::And(parts) => parts.iter().map(any_of).fold(Any::from([Alternative::ANY]), both),
         Expression::Not(_) => Any::from([Alternative::ANY]),
         Expression::Term { tests, .. } => term(tests),
     }
@@ -67,11 +64,7 @@ fn both(left: Any, right: Any) -> Any {
         .flat_map(|left| right.iter().map(move |right| meet(left, right)));
     let any = or(pairs);
     if any.contains(&Alternative::ANY) {
-        return if left.len() <= right.len() {
-            left
-        } else {
-            right
-        };
+        return if left.len() <= right.len() { left } else { right };
     }
     any
 }
@@ -118,9 +111,7 @@ fn meet(left: &Alternative, right: &Alternative) -> Any {
 
 /// The prefix of either end, moved to the only end it can match; `None` if it can match none.
 fn settled(mut one: Alternative) -> Option<Alternative> {
-    let Alternative {
-        src, dst, either, ..
-    } = one;
+    let Alternative { src, dst, either, .. } = one;
     match (src.within(&either), dst.within(&either)) {
         (None, None) => return None,
         (Some(within), None) => (one.src, one.either) = (within, Prefix::ANY),
@@ -264,18 +255,13 @@ mod tests {
             ("host 10.0.0.1 and not service cnp", Some("host 10.0.0.1")),
             (
                 "host 10.0.0.1 and host 10.0.0.2",
-                Some(
-                    "src host 10.0.0.1 and dst host 10.0.0.2 or src host 10.0.0.2 and dst host 10.0.0.1",
-                ),
+                Some("src host 10.0.0.1 and dst host 10.0.0.2 or src host 10.0.0.2 and dst host 10.0.0.1"),
             ),
             (
                 "src net 10.1.0.0/16 and dst net fe80::/10 and port 7",
                 Some("src net 10.1.0.0/16 and dst net fe80::/10 and port 7"),
             ),
-            (
-                "(vlan 5 or vni = 9) and opcode *WRITE*",
-                Some("vlan 5 or vni = 9"),
-            ),
+            ("(vlan 5 or vni = 9) and opcode *WRITE*", Some("vlan 5 or vni = 9")),
             ("net 10.0.0.0/8 and host 10.0.0.1", Some("host 10.0.0.1")),
             ("src host 1.2.3.4 and src host 1.2.3.5", None),
             ("host 10.0.0.1 or qp 17", None),
@@ -294,9 +280,7 @@ mod tests {
         assert_eq!(words(&narrowed.packet_filter()).unwrap(), "vlan 3");
     }
 
-    const ADDRESSES: [&str; 6] = [
-        "10.0.0.1", "10.0.0.2", "10.1.0.1", "fe80::1", "fe80::2", "::1",
-    ];
+    const ADDRESSES: [&str; 6] = ["10.0.0.1", "10.0.0.2", "10.1.0.1", "fe80::1", "fe80::2", "::1"];
 
     fn text() -> impl Strategy<Value = String> {
         let side = select(&["", "src ", "dst "][..]);

@@ -38,9 +38,7 @@ impl RunFilter {
     /// [`FilterError`] points at the first term that does not, such as a rate.
     pub fn new(filter: &Filter) -> Result<Self, FilterError> {
         filter.expect_columns(&COLUMNS, "packets")?;
-        Ok(Self {
-            filter: filter.clone(),
-        })
+        Ok(Self { filter: filter.clone() })
     }
 
     /// The filter as written.
@@ -137,15 +135,12 @@ fn network(bytes: [u8; 16], test: &Test) -> bool {
     match &test.literal {
         Literal::Network(_) => test.literal.is_network_of(address(bytes), test.comparison),
         // `src = 10.*` is a pattern over the address as it is written.
-        _ => test
-            .literal
-            .compare(&address(bytes).value(), test.comparison),
+        _ => test.literal.compare(&address(bytes).value(), test.comparison),
     }
 }
 
 fn is(opcode: Opcode, test: &Test) -> bool {
-    test.literal
-        .compare(&opcode_name(opcode).value(), test.comparison)
+    test.literal.compare(&opcode_name(opcode).value(), test.comparison)
 }
 
 fn service(opcode: Opcode, test: &Test) -> bool {

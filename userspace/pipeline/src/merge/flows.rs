@@ -97,10 +97,7 @@ fn order(row: &FlowRow) -> impl Ord + use<> {
         (bytes(row.src), bytes(row.dst)),
         row.vni.unwrap_or(u32::MAX),
         (row.dst_qpn, row.udp_src_port),
-        (
-            row.vlan.unwrap_or(u16::MAX),
-            row.inner_vlan.unwrap_or(u16::MAX),
-        ),
+        (row.vlan.unwrap_or(u16::MAX), row.inner_vlan.unwrap_or(u16::MAX)),
     )
 }
 
@@ -134,9 +131,7 @@ impl<'a> Unlisted<'a> {
     fn widen(&self, row: &mut FlowRow) {
         let flow = hash(row.flow_hash);
         let sketched = |table: &Option<rocescope_sketches::CountMin>| {
-            table
-                .as_ref()
-                .map_or(u64::MAX, |table| table.estimate(flow))
+            table.as_ref().map_or(u64::MAX, |table| table.estimate(flow))
         };
         let packets = self.packets.min(sketched(&self.sketches.packets));
         let frame_bytes = self.frame_bytes.min(sketched(&self.sketches.frame_bytes));

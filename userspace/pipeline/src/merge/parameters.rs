@@ -23,9 +23,7 @@ pub struct Parameters {
 
 /// Two segments were made with different parameters.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "{key} is {theirs} in one dataset and {ours} in another: only datasets with equal values can be merged"
-)]
+#[error("{key} is {theirs} in one dataset and {ours} in another: only datasets with equal values can be merged")]
 pub struct Differs {
     /// The footer's key.
     pub key: &'static str,

@@ -42,19 +42,9 @@ impl Sketches {
         };
         let mut sum = first.clone();
         for other in rest {
-            merge(
-                "linear_counting",
-                &mut sum.flows,
-                &other.flows,
-                LinearCounting::merge,
-            )?;
+            merge("linear_counting", &mut sum.flows, &other.flows, LinearCounting::merge)?;
             merge(PACKETS, &mut sum.packets, &other.packets, CountMin::merge)?;
-            merge(
-                FRAME_BYTES,
-                &mut sum.frame_bytes,
-                &other.frame_bytes,
-                CountMin::merge,
-            )?;
+            merge(FRAME_BYTES, &mut sum.frame_bytes, &other.frame_bytes, CountMin::merge)?;
             merge("hll_flows", &mut sum.hll, &other.hll, |ours, theirs| {
                 ours.merge(theirs);
                 Ok(())
@@ -74,9 +64,7 @@ fn merge<S>(
     merge: impl Fn(&mut S, &S) -> Result<(), Mismatch>,
 ) -> Result<(), MergeError> {
     match (&mut *ours, theirs) {
-        (Some(ours), Some(theirs)) => {
-            merge(ours, theirs).map_err(|mismatch| MergeError::Mismatch { column, mismatch })
-        }
+        (Some(ours), Some(theirs)) => merge(ours, theirs).map_err(|mismatch| MergeError::Mismatch { column, mismatch }),
         _ => {
             *ours = None;
             Ok(())

@@ -37,13 +37,7 @@ impl ClosedWindows {
     }
 
     /// Adds the rows of a window, and clears it. `mirror` has the mirror counts so far.
-    pub(crate) fn close(
-        &mut self,
-        start_ns: u64,
-        window: &mut Window,
-        settings: &Settings,
-        mirror: Option<Mirror>,
-    ) {
+    pub(crate) fn close(&mut self, start_ns: u64, window: &mut Window, settings: &Settings, mirror: Option<Mirror>) {
         let Self {
             rows,
             total,
@@ -62,10 +56,7 @@ impl ClosedWindows {
             sketches.merge(&overflow.sketches);
         }
         let top = largest(&window.flows, window.overflow.as_deref(), settings);
-        let elephants = top
-            .iter()
-            .filter(|bounded| is_elephant(settings, bounded))
-            .count();
+        let elephants = top.iter().filter(|bounded| is_elephant(settings, bounded)).count();
         let mut completed: Vec<RateChange> = Vec::new();
         let number = start_ns / settings.window_ns;
         changes.close_window(number, top.iter(), settings, |change| {
@@ -91,10 +82,7 @@ impl ClosedWindows {
     /// Completes pending changes of rate at the end of the capture.
     pub(crate) fn finish(&mut self, settings: &Settings) {
         let Self {
-            changes,
-            rows,
-            total,
-            ..
+            changes, rows, total, ..
         } = self;
         let before = rows.events.len();
         changes.finish(|change| rows.events.push(change_row(settings, &change)));
@@ -105,12 +93,7 @@ impl ClosedWindows {
 /// The largest flows, exact and bounded, largest first: all that become rows or could be elephants.
 fn largest(flows: &FlowTable, overflow: Option<&Overflow>, settings: &Settings) -> Vec<Bounded> {
     let wanted = settings.flow_rows.max(FOLLOWED);
-    let mut top: Vec<Bounded> = flows
-        .top(wanted)
-        .into_iter()
-        .copied()
-        .map(Bounded::exact)
-        .collect();
+    let mut top: Vec<Bounded> = flows.top(wanted).into_iter().copied().map(Bounded::exact).collect();
     if let Some(overflow) = overflow {
         top.extend(overflow.flows());
         top.sort_by(|a, b| {

@@ -83,10 +83,7 @@ unsafe extern "C" fn _ibv_query_gid_table(
     let device = with(|double| device_of(double, context));
     let mut count = 0;
     for (nic, (its, port, interface)) in NICS.into_iter().enumerate() {
-        for (index, (kind, interface)) in [(1, interface), (2, 99), (2, interface)]
-            .into_iter()
-            .enumerate()
-        {
+        for (index, (kind, interface)) in [(1, interface), (2, 99), (2, interface)].into_iter().enumerate() {
             if its == device && count < most {
                 // SAFETY: the caller has room for this number.
                 unsafe {
@@ -118,17 +115,12 @@ unsafe extern "C" fn query_device_ex(
 
 /// Only for the old form of the query.
 #[unsafe(no_mangle)]
-const unsafe extern "C" fn ibv_query_device(
-    _: *mut ib::ibv_context,
-    _: *mut ib::ibv_device_attr,
-) -> c_int {
+const unsafe extern "C" fn ibv_query_device(_: *mut ib::ibv_context, _: *mut ib::ibv_device_attr) -> c_int {
     libc::EOPNOTSUPP
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn ibv_create_comp_channel(
-    context: *mut ib::ibv_context,
-) -> *mut ib::ibv_comp_channel {
+unsafe extern "C" fn ibv_create_comp_channel(context: *mut ib::ibv_context) -> *mut ib::ibv_comp_channel {
     // SAFETY: two numbers.
     let fd = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC) };
     leak(|channel: &mut ib::ibv_comp_channel| {
@@ -143,11 +135,7 @@ unsafe extern "C" fn ibv_destroy_comp_channel(channel: *mut ib::ibv_comp_channel
     unsafe { libc::close((*channel).fd) }
 }
 
-fn cq(
-    context: *mut ib::ibv_context,
-    channel: *mut ib::ibv_comp_channel,
-    wall_clock: bool,
-) -> usize {
+fn cq(context: *mut ib::ibv_context, channel: *mut ib::ibv_comp_channel, wall_clock: bool) -> usize {
     let made = leak(|cq: &mut ib::ibv_cq_ex| {
         cq.context = context;
         cq.channel = channel;

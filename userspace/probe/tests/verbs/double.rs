@@ -130,11 +130,7 @@ impl Double {
 
     pub(crate) fn complete(&mut self, cq: usize, number: u64, status: u32, nanos: i64) {
         let cq = self.cqs.get_mut(&cq).unwrap();
-        cq.waiting.push_back(Wc {
-            number,
-            status,
-            nanos,
-        });
+        cq.waiting.push_back(Wc { number, status, nanos });
         if std::mem::take(&mut cq.armed) {
             // SAFETY: eight bytes, which an event counter accepts at once.
             let written = unsafe { libc::write(cq.event, (&raw const ONE).cast(), 8) };

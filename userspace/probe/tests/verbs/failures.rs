@@ -1,7 +1,7 @@
 //! Losses, queue pairs in error, missing devices.
 
 use crate::double::{self, Stamps, gid, with};
-use crate::{PATIENT, Run, nics};
+use crate::{LONG_TIMEOUT, Run, nics};
 use rocescope_probe::backend::verbs::Verbs;
 use rocescope_probe::frame::QUEUE_KEY;
 use rocescope_probe::types::Refusal;
@@ -29,18 +29,13 @@ fn a_lost_completion_is_not_a_lost_probe() {
     assert_eq!(run.agent.counters().unstamped, 3);
     let without = |row: &&rocescope_model::ProbeRow| row.nic_send_ns.is_none();
     let without = run.rows.iter().filter(without);
-    assert_eq!(
-        without
-            .filter(|row| row.network_latency_ns.is_none())
-            .count(),
-        3
-    );
+    assert_eq!(without.filter(|row| row.network_latency_ns.is_none()).count(), 3);
 }
 
 /// A failed send did not leave and is not a network loss; later sends arrive.
 fn a_queue_pair_in_error_is_reset(stamps: Stamps) {
     with(|double| double.stamps = [stamps; 2]);
-    let mut run = Run::begin(PATIENT);
+    let mut run = Run::begin(LONG_TIMEOUT);
     run.run(100);
     with(|double| double.fail = 1);
     run.run(100);
@@ -76,7 +71,7 @@ fn a_plain_queue_pair_in_error_is_reset_and_continues() {
 #[test]
 fn a_silent_next_hop_is_not_asked_again_immediately() {
     with(|double| double.deaf = Some(2));
-    let mut run = Run::begin(PATIENT);
+    let mut run = Run::begin(LONG_TIMEOUT);
     run.run(300);
     run.end();
     let unsent = run.outcome("unsent");
@@ -91,7 +86,7 @@ fn a_silent_next_hop_is_not_asked_again_immediately() {
 /// A foreign datagram with our queue key: old bytes after it in the slot are not a probe.
 #[test]
 fn a_foreign_datagram_is_not_read_as_the_previous_probe_of_its_slot() {
-    let mut run = Run::begin(PATIENT);
+    let mut run = Run::begin(LONG_TIMEOUT);
     run.run(500);
     run.end();
     let received = run.agent.counters().received;
@@ -122,11 +117,7 @@ fn missing_devices_are_reported_in_one_line() {
         said()
     );
     with(|double| double.no_list = Some(libc::ENOSYS));
-    assert!(
-        said().contains("RDMA devices: the kernel has none"),
-        "{}",
-        said()
-    );
+    assert!(said().contains("RDMA devices: the kernel has none"), "{}", said());
     with(|double| (double.no_list, double.closed) = (None, Some(1)));
     let closed = "rail2: no RDMA device has a RoCEv2 GID of 10.0.2.1";
     assert!(said().starts_with(closed), "{}", said());

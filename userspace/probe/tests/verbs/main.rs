@@ -154,10 +154,7 @@ fn every_probe_leaves_with_the_source_port_of_its_row() {
     let run = run();
     let mut rows = BTreeMap::new();
     for row in &run.rows {
-        rows.insert(
-            (row.src_nic[4..].parse::<u16>().unwrap(), row.sequence),
-            row,
-        );
+        rows.insert((row.src_nic[4..].parse::<u16>().unwrap(), row.sequence), row);
     }
     let wire = with(|double| std::mem::take(&mut double.wire));
     assert_eq!(wire.len(), run.rows.len());
@@ -177,12 +174,7 @@ fn traces_are_refused() {
         traces_per_second: 100.0,
         ..Settings::new("h0", 7)
     };
-    run.agent = Agent::new(
-        settings,
-        run.verbs.nics(),
-        run.verbs.clock(),
-        run.verbs.now(),
-    );
+    run.agent = Agent::new(settings, run.verbs.nics(), run.verbs.clock(), run.verbs.now());
     run.run(200);
     let counters = run.agent.counters();
     assert!(counters.traces > 0);

@@ -2,9 +2,7 @@
 
 use crate::calls::device_of;
 use crate::double::{Ah, GRH, LATENCY, NICS, Qp, fail, gid, leak, now, with};
-use ib::ibv_qp_state::{
-    IBV_QPS_ERR, IBV_QPS_INIT, IBV_QPS_RESET, IBV_QPS_RTR, IBV_QPS_RTS, Type as State,
-};
+use ib::ibv_qp_state::{IBV_QPS_ERR, IBV_QPS_INIT, IBV_QPS_RESET, IBV_QPS_RTR, IBV_QPS_RTS, Type as State};
 use rdma_mummy_sys as ib;
 use std::collections::VecDeque;
 use std::ffi::{c_int, c_void};
@@ -16,20 +14,12 @@ unsafe extern "C" fn ibv_alloc_pd(context: *mut ib::ibv_context) -> *mut ib::ibv
 
 /// Its key is not 0, so that the test detects a request without it.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn ibv_reg_mr(
-    pd: *mut ib::ibv_pd,
-    _: *mut c_void,
-    _: usize,
-    _: c_int,
-) -> *mut ib::ibv_mr {
+unsafe extern "C" fn ibv_reg_mr(pd: *mut ib::ibv_pd, _: *mut c_void, _: usize, _: c_int) -> *mut ib::ibv_mr {
     leak(|region: &mut ib::ibv_mr| (region.pd, region.lkey) = (pd, 0x1234))
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn ibv_create_qp(
-    pd: *mut ib::ibv_pd,
-    attributes: *mut ib::ibv_qp_init_attr,
-) -> *mut ib::ibv_qp {
+unsafe extern "C" fn ibv_create_qp(pd: *mut ib::ibv_pd, attributes: *mut ib::ibv_qp_init_attr) -> *mut ib::ibv_qp {
     // SAFETY: the caller passes attributes and an open domain.
     let (attributes, context) = unsafe { (&*attributes, (*pd).context) };
     assert_eq!(attributes.qp_type, ib::ibv_qp_type::IBV_QPT_UD);
@@ -51,11 +41,7 @@ unsafe extern "C" fn ibv_create_qp(
 
 /// Implements the states of a UD queue pair as in the manual page of `ibv_modify_qp`.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn ibv_modify_qp(
-    qp: *mut ib::ibv_qp,
-    attributes: *mut ib::ibv_qp_attr,
-    mask: c_int,
-) -> c_int {
+unsafe extern "C" fn ibv_modify_qp(qp: *mut ib::ibv_qp, attributes: *mut ib::ibv_qp_attr, mask: c_int) -> c_int {
     use ib::ibv_qp_attr_mask as Mask;
     // SAFETY: the caller passes a queue pair and attributes.
     let (attributes, context) = unsafe { (&*attributes, (*qp).context) };
@@ -99,10 +85,7 @@ unsafe extern "C" fn ibv_modify_qp(
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn ibv_create_ah(
-    pd: *mut ib::ibv_pd,
-    attributes: *mut ib::ibv_ah_attr,
-) -> *mut ib::ibv_ah {
+unsafe extern "C" fn ibv_create_ah(pd: *mut ib::ibv_pd, attributes: *mut ib::ibv_ah_attr) -> *mut ib::ibv_ah {
     // SAFETY: the caller passes attributes; every variant of the union is 16 bytes.
     let (attributes, to) = unsafe { (&*attributes, (*attributes).grh.dgid.raw) };
     assert_eq!((attributes.is_global, attributes.grh.sgid_index), (1, 2));

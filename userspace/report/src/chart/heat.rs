@@ -37,10 +37,7 @@ pub struct Heat {
 impl Heat {
     pub(super) fn legend() -> Vec<(String, &'static str)> {
         let key = |severity: Severity| format!("heat {}", severity.name());
-        vec![
-            (key(Severity::Notice), "notice"),
-            (key(Severity::Bad), "bad"),
-        ]
+        vec![(key(Severity::Notice), "notice"), (key(Severity::Bad), "bad")]
     }
 
     pub(super) fn svg(&self, title: &str) -> Markup {
@@ -92,11 +89,7 @@ mod tests {
                 severity,
             })
         };
-        let cells = vec![
-            None,
-            cell("1.0 %", Severity::Notice),
-            cell("50 %", Severity::Bad),
-        ];
+        let cells = vec![None, cell("1.0 %", Severity::Notice), cell("50 %", Severity::Bad)];
         let mut heat = Heat {
             columns: ["a", "b", "c"].map(String::from).into(),
             rows: vec![("h0/a".into(), cells)],

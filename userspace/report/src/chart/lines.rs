@@ -50,9 +50,7 @@ pub struct Lines {
 impl Lines {
     pub(super) fn legend(&self) -> Vec<(String, &'static str)> {
         let lines = self.lines.iter();
-        lines
-            .map(|line| (format!("c{}", line.colour), line.name))
-            .collect()
+        lines.map(|line| (format!("c{}", line.colour), line.name)).collect()
     }
 
     pub(super) fn svg(&self, title: &str) -> Markup {
@@ -122,9 +120,7 @@ impl Lines {
     fn words(&self, of: &Step) -> String {
         let mut text = instant(of.start_ns);
         for line in &self.lines {
-            let at = line
-                .steps
-                .partition_point(|step| step.start_ns <= of.start_ns);
+            let at = line.steps.partition_point(|step| step.start_ns <= of.start_ns);
             let step = at.checked_sub(1).and_then(|at| line.steps.get(at));
             if let Some(step) = step.filter(|step| step.end_ns > of.start_ns) {
                 let value = human::readable(&Value::F64(step.value), self.unit);
@@ -171,10 +167,7 @@ mod tests {
     fn a_period_is_a_step_and_time_without_figures_a_gap() {
         let lines = lines(&[(0, 1.0), (10, 2.0), (30, 4.0)]);
         let y = |value: f64| value;
-        assert_eq!(
-            lines.path(&lines.lines[0], &y, false),
-            "M58 1V1H280V2H502M724 4V4H946"
-        );
+        assert_eq!(lines.path(&lines.lines[0], &y, false), "M58 1V1H280V2H502M724 4V4H946");
         assert_eq!(
             lines.path(&lines.lines[0], &y, true),
             "M58 190V1H280V2H502V190ZM724 190V4H946V190Z"

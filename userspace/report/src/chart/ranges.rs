@@ -106,10 +106,7 @@ mod tests {
         assert_eq!(decades(1_300, 48_000), (3.0, 5.0));
         assert_eq!(decades(1_000, 1_000), (2.0, 3.0));
         assert_eq!(decades(0, 0), (0.0, 1.0));
-        let values: Vec<f64> = ticks(3.0, 4.0)
-            .into_iter()
-            .map(|(value, _)| value)
-            .collect();
+        let values: Vec<f64> = ticks(3.0, 4.0).into_iter().map(|(value, _)| value).collect();
         assert_eq!(values, [1_000.0, 2_000.0, 5_000.0, 10_000.0]);
     }
 

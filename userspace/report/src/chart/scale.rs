@@ -61,12 +61,7 @@ pub(super) fn prefix(unit: Unit, greatest: f64) -> (f64, &'static str) {
         ],
         Unit::Nanoseconds => &[(1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s")],
         Unit::Ratio => &[(0.01, "%")],
-        _ => &[
-            (1.0, ""),
-            (1e3, "thousand"),
-            (1e6, "million"),
-            (1e9, "billion"),
-        ],
+        _ => &[(1.0, ""), (1e3, "thousand"), (1e6, "million"), (1e9, "billion")],
     };
     let fits = steps.iter().rev().find(|(factor, _)| greatest >= *factor);
     fits.or(steps.first()).copied().unwrap_or((1.0, ""))
@@ -85,9 +80,7 @@ mod tests {
 
     #[test]
     fn axes_end_at_round_numbers_above_the_greatest() {
-        for greatest in [
-            0.001, 0.3, 1.0, 7.0, 9.99, 10.0, 10.01, 99.0, 12_345.0, 4e11,
-        ] {
+        for greatest in [0.001, 0.3, 1.0, 7.0, 9.99, 10.0, 10.01, 99.0, 12_345.0, 4e11] {
             let axis = Linear::to(greatest, 4.0);
             assert!(axis.end >= greatest * 0.999_999 && axis.end <= greatest * 2.1);
             assert!((3..=7).contains(&axis.ticks.len()), "{axis:?}");

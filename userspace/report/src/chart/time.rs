@@ -136,23 +136,11 @@ mod tests {
 
     #[test]
     fn labels_are_round_and_few() {
-        assert_eq!(
-            labels(4 * SECOND)[..3],
-            ["00:00:00.0", "00:00:00.5", "00:00:01.0"]
-        );
+        assert_eq!(labels(4 * SECOND)[..3], ["00:00:00.0", "00:00:00.5", "00:00:01.0"]);
         assert_eq!(labels(90 * SECOND)[1], "00:00:15");
         assert_eq!(labels(8 * HOUR)[..2], ["2026-01-01", "01:00"]);
         assert_eq!(labels(30 * DAY)[..2], ["2026-01-02", "2026-01-07"]);
-        for length in [
-            1,
-            999,
-            1_000_000,
-            SECOND,
-            61 * SECOND,
-            HOUR,
-            20 * HOUR,
-            5 * DAY,
-        ] {
+        for length in [1, 999, 1_000_000, SECOND, 61 * SECOND, HOUR, 20 * HOUR, 5 * DAY] {
             let labels = labels(length);
             assert!((1..=10).contains(&labels.len()), "{length}: {labels:?}");
         }

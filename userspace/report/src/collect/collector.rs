@@ -9,8 +9,7 @@ use crate::report::{Period, Report};
 use crate::series::Series;
 use rocescope_model::filter::{Filter, FilterError, RowFilter};
 use rocescope_model::{
-    ConnectionRow, EventRow, FlowRow, LinkRow, OpcodeRow, ProbeRow, Row, SlaRow, VerdictRow,
-    WindowRow,
+    ConnectionRow, EventRow, FlowRow, LinkRow, OpcodeRow, ProbeRow, Row, SlaRow, VerdictRow, WindowRow,
 };
 use std::collections::BTreeSet;
 
@@ -83,10 +82,7 @@ impl Collector {
     /// # Errors
     /// Returns an error if no table has the columns of the filter.
     pub fn new(scope: Scope) -> Result<Self, FilterError> {
-        let filters = scope
-            .filter
-            .as_ref()
-            .map_or(Ok(Filters::default()), Filters::new)?;
+        let filters = scope.filter.as_ref().map_or(Ok(Filters::default()), Filters::new)?;
         Ok(Self {
             flows: Flows::default(),
             connections: Connections::new(scope.top),
@@ -121,8 +117,7 @@ impl Collector {
             let of_it = windows.iter().filter(|row| &*row.observer == observer);
             let of_it: Vec<&WindowRow> = of_it.copied().collect();
             let listed = flows.iter().filter(|flow| &*flow.observer == observer);
-            self.flows
-                .window(observer, &of_it, listed, self.filters.flows.as_ref());
+            self.flows.window(observer, &of_it, listed, self.filters.flows.as_ref());
         }
         self.totals.window(&period);
         for row in opcodes {
@@ -130,9 +125,7 @@ impl Collector {
                 self.opcodes.add(row);
             }
         }
-        let series = self
-            .series
-            .get_or_insert_with(|| Series::new(first.window_ns));
+        let series = self.series.get_or_insert_with(|| Series::new(first.window_ns));
         series.add(first.window_start_ns, period);
     }
 
@@ -196,10 +189,7 @@ impl Collector {
     }
 
     fn wants(&self, observer: &str) -> bool {
-        self.scope
-            .observer
-            .as_ref()
-            .is_none_or(|only| only == observer)
+        self.scope.observer.as_ref().is_none_or(|only| only == observer)
     }
 
     fn name(&mut self, observer: &str) {
@@ -232,9 +222,7 @@ impl Collector {
             ));
         }
         let ranged = self.scope.from.is_some() || self.scope.to.is_some();
-        let connections = self
-            .connections
-            .finish(&self.scope, self.filters.connections.as_ref());
+        let connections = self.connections.finish(&self.scope, self.filters.connections.as_ref());
         if ranged && connections.count > 0 {
             notes.push(
                 "Connections are those that were alive in the requested time; their figures count from \

@@ -71,8 +71,7 @@ impl Connection {
 
     pub(super) fn is_over(&self, latest_ns: i64) -> bool {
         let over = |row: &ConnectionRow| {
-            (&*row.state == "gone" && row.time_ns < latest_ns)
-                || row.time_ns < latest_ns.saturating_sub(SILENCE_NS)
+            (&*row.state == "gone" && row.time_ns < latest_ns) || row.time_ns < latest_ns.saturating_sub(SILENCE_NS)
         };
         self.directions().all(over)
     }
@@ -80,9 +79,7 @@ impl Connection {
     pub(super) fn is_wanted(&self, scope: &Scope, filter: Option<&RowFilter>) -> bool {
         let from = scope.from.map_or(i64::MIN, |from| from.0);
         let to = scope.to.map_or(i64::MAX, |to| to.0);
-        let lived = self
-            .directions()
-            .any(|row| row.last_ns >= from && row.first_ns < to);
+        let lived = self.directions().any(|row| row.last_ns >= from && row.first_ns < to);
         let wanted = |filter: &RowFilter| {
             self.directions()
                 .any(|row| filter.matches(std::slice::from_ref(row), 0))

@@ -52,20 +52,17 @@ impl ConnectionFigures {
     #[must_use]
     pub fn sum(&self, column: &str) -> u64 {
         let mut sums = self.sums();
-        sums.find(|(name, _)| *name == column)
-            .map_or(0, |(_, sum)| sum)
+        sums.find(|(name, _)| *name == column).map_or(0, |(_, sum)| sum)
     }
 
     /// Returns every sum with the name of its column.
     pub fn sums(&self) -> impl Iterator<Item = (&'static str, u64)> {
         let columns = ConnectionRow::TABLE.columns.iter().enumerate();
         let summed = columns.filter(|(_, column)| column.aggregate.observers.is_sum());
-        summed.map(
-            move |(at, column)| match self.sums.as_ref().map(|row| row.value(at)) {
-                Some(Value::I64(sum)) => (column.name, sum.unsigned_abs()),
-                _ => (column.name, 0),
-            },
-        )
+        summed.map(move |(at, column)| match self.sums.as_ref().map(|row| row.value(at)) {
+            Some(Value::I64(sum)) => (column.name, sum.unsigned_abs()),
+            _ => (column.name, 0),
+        })
     }
 
     fn add(&mut self, connection: &Connection) {
@@ -76,10 +73,7 @@ impl ConnectionFigures {
                 None => self.sums = Some(row.without_sketches()),
             }
         }
-        let by = connection
-            .directions()
-            .next()
-            .map_or("", |row| &row.paired_by);
+        let by = connection.directions().next().map_or("", |row| &row.paired_by);
         let [cm, ack, none] = &mut self.paired;
         *match by {
             "cm" => cm,
@@ -143,8 +137,7 @@ impl Ended {
         let share = connection.resent_share();
         if share >= RESENT_SHARE {
             // Parts per million: ranks must be integers.
-            self.resent
-                .offer((share * 1e6) as u64, || connection.clone());
+            self.resent.offer((share * 1e6) as u64, || connection.clone());
         }
         let trouble = connection.trouble();
         if trouble.0 > 0 {
@@ -173,8 +166,7 @@ impl Connections {
 
     pub(super) fn add(&mut self, row: ConnectionRow, scope: &Scope, filter: Option<&RowFilter>) {
         if !self.living.contains_key(&*row.observer) {
-            self.living
-                .insert(row.observer.to_string(), Living::default());
+            self.living.insert(row.observer.to_string(), Living::default());
         }
         let Some(living) = self.living.get_mut(&*row.observer) else {
             return;

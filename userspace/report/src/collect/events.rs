@@ -215,10 +215,7 @@ mod tests {
             .map(|row| (row.kind.to_string(), row.count))
             .collect();
         let expected = [("loss", 5), ("loss", 4), ("unheard_of", 1), ("connect", 5)];
-        assert_eq!(
-            listed,
-            expected.map(|(kind, count)| (kind.to_owned(), count))
-        );
+        assert_eq!(listed, expected.map(|(kind, count)| (kind.to_owned(), count)));
         assert_eq!(figures.important(99).len(), 11);
     }
 

@@ -22,11 +22,7 @@ use std::net::IpAddr;
 /// Flows that remain when the table is full: 65,536 of about 350 bytes, at most 46 MB.
 pub const FOLLOWED_FLOWS: usize = 65_536;
 
-type Key = (
-    (IpAddr, IpAddr),
-    (u32, u16),
-    (Option<u16>, Option<u16>, Option<u32>),
-);
+type Key = ((IpAddr, IpAddr), (u32, u16), (Option<u16>, Option<u16>, Option<u32>));
 
 /// The index of an observer, and a flow that it saw.
 type KeyAt = (usize, Key);
@@ -212,18 +208,14 @@ impl Flows {
             by_size.then(a_key.cmp(b_key))
         });
         let ranked = || flows.iter().enumerate();
-        let rows = ranked()
-            .take(top)
-            .map(|(rank, (key, tally))| row(rank, key, tally));
+        let rows = ranked().take(top).map(|(rank, (key, tally))| row(rank, key, tally));
         let rows = rows.collect();
         let mut marked: Vec<_> = ranked()
             .filter(|(_, (_, tally))| tally.sums.ecn_ce_packets > 0)
             .collect();
         marked.sort_by_key(|(_, (_, tally))| std::cmp::Reverse(tally.sums.ecn_ce_packets));
         let marked = marked.into_iter().take(top);
-        let marked = marked
-            .map(|(rank, (key, tally))| row(rank, key, tally))
-            .collect();
+        let marked = marked.map(|(rank, (key, tally))| row(rank, key, tally)).collect();
         FlowFigures {
             rows,
             marked,
@@ -279,9 +271,7 @@ mod tests {
 
     fn truth(windows: &[Window<'_>], qpn: u32) -> u64 {
         let all = windows.iter().flat_map(|window| window.iter());
-        all.filter(|(found, _)| *found == qpn)
-            .map(|(_, bytes)| bytes)
-            .sum()
+        all.filter(|(found, _)| *found == qpn).map(|(_, bytes)| bytes).sum()
     }
 
     const WINDOWS: [Window<'_>; 3] = [
@@ -293,9 +283,7 @@ mod tests {
     #[test]
     fn whole_lists_give_exact_sums() {
         let mut flows = Flows::default();
-        WINDOWS
-            .iter()
-            .for_each(|window| add(&mut flows, "a", window, 9));
+        WINDOWS.iter().for_each(|window| add(&mut flows, "a", window, 9));
         let figures = flows.finish(9, &totals(&WINDOWS));
         assert!(figures.distinct_exact);
         assert_eq!(figures.distinct, 5);
@@ -311,9 +299,7 @@ mod tests {
     fn cut_lists_give_bounds_that_hold() {
         for list in 1..4 {
             let mut flows = Flows::default();
-            WINDOWS
-                .iter()
-                .for_each(|window| add(&mut flows, "a", window, list));
+            WINDOWS.iter().for_each(|window| add(&mut flows, "a", window, list));
             let figures = flows.finish(9, &totals(&WINDOWS));
             assert!(!figures.distinct_exact);
             for row in &figures.rows {
@@ -343,10 +329,7 @@ mod tests {
             widened += usize::from(row.error_frame_bytes > 0);
         }
         assert!(widened > 0);
-        assert_eq!(
-            figures.rows[0].error_frame_bytes, 0,
-            "it was never forgotten"
-        );
+        assert_eq!(figures.rows[0].error_frame_bytes, 0, "it was never forgotten");
     }
 
     /// The second observer captured for a third of the time: its flow's rate is not averaged over the time of the
@@ -354,9 +337,7 @@ mod tests {
     #[test]
     fn capture_points_have_flows_of_their_own() {
         let mut flows = Flows::default();
-        WINDOWS
-            .iter()
-            .for_each(|window| add(&mut flows, "a", window, 9));
+        WINDOWS.iter().for_each(|window| add(&mut flows, "a", window, 9));
         add(&mut flows, "b", WINDOWS[0], 9);
         let figures = flows.finish(99, &totals(&WINDOWS));
         assert_eq!((figures.distinct, figures.rows.len()), (5, 9));

@@ -118,10 +118,7 @@ impl Mesh {
     }
 
     pub(super) fn sla(&mut self, row: &SlaRow) {
-        self.reach(
-            row.window_start_ns,
-            row.window_start_ns.saturating_add(row.window_ns),
-        );
+        self.reach(row.window_start_ns, row.window_start_ns.saturating_add(row.window_ns));
         let mut period = MeshPeriod {
             sums: row.clone(),
             windows: 1,
@@ -221,13 +218,7 @@ mod tests {
     #[test]
     fn links_are_summed_and_the_last_window_says_what_is_covered() {
         let mut mesh = Mesh::new();
-        for (window, to, probes) in [
-            (0, "a", 5),
-            (0, "b", 0),
-            (20, "a", 7),
-            (20, "b", 0),
-            (20, "c", 1),
-        ] {
+        for (window, to, probes) in [(0, "a", 5), (0, "b", 0), (20, "a", 7), (20, "b", 0), (20, "c", 1)] {
             mesh.link(&LinkRow {
                 window_start_ns: window,
                 window_ns: 20,

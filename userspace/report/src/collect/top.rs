@@ -28,8 +28,7 @@ impl<R: Ord, T> Top<R, T> {
             return;
         }
         self.arrivals += 1;
-        self.items
-            .insert((rank, std::cmp::Reverse(self.arrivals)), item());
+        self.items.insert((rank, std::cmp::Reverse(self.arrivals)), item());
         if self.items.len() > self.max {
             self.items.pop_first();
         }

@@ -96,10 +96,7 @@ impl Totals {
     #[must_use]
     pub fn unaccounted_frames(&self) -> i64 {
         let parts: u64 = self.parts().iter().map(|(_, count)| count).sum();
-        self.sums
-            .frames
-            .cast_signed()
-            .wrapping_sub(parts.cast_signed())
+        self.sums.frames.cast_signed().wrapping_sub(parts.cast_signed())
     }
 
     /// Whether the dataset accounts for all frames that reached the capture.

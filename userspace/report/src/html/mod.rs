@@ -190,11 +190,7 @@ mod tests {
             let group = byte(0) << 16 | byte(1) << 8 | byte(2);
             for at in 0..4 {
                 let letter = alphabet[(group >> (18 - 6 * at) & 63) as usize];
-                out.push(if at <= chunk.len() {
-                    letter.into()
-                } else {
-                    '='
-                });
+                out.push(if at <= chunk.len() { letter.into() } else { '=' });
             }
         }
         out
@@ -214,10 +210,7 @@ mod tests {
     /// A browser rejects content that does not match the hash in the page.
     #[test]
     fn the_policy_has_the_hashes_of_style_and_script() {
-        for (source, hash, name) in [
-            (STYLE, STYLE_HASH, "STYLE_HASH"),
-            (SCRIPT, SCRIPT_HASH, "SCRIPT_HASH"),
-        ] {
+        for (source, hash, name) in [(STYLE, STYLE_HASH, "STYLE_HASH"), (SCRIPT, SCRIPT_HASH, "SCRIPT_HASH")] {
             let found = base64(&Sha256::digest(source.as_bytes()));
             assert_eq!(found, hash, "{name} must follow its file");
             assert!(!source.contains("</"), "it would end its element");

@@ -50,18 +50,10 @@ pub(super) fn section(report: &Report) -> Section {
             .push(Grid::of("Flows with the most ECN marks", marked, &columns));
     }
     let lines = [
-        (
-            "ECN CE",
-            0,
-            rate(report, |period| period.sums.ecn_ce_packets),
-        ),
+        ("ECN CE", 0, rate(report, |period| period.sums.ecn_ce_packets)),
         ("CNP", 1, rate(report, |period| period.sums.cnp_packets)),
     ];
-    let lines = lines.map(|(name, colour, steps)| Line {
-        name,
-        colour,
-        steps,
-    });
+    let lines = lines.map(|(name, colour, steps)| Line { name, colour, steps });
     section.charts.push(Chart {
         title: "ECN marks and CNPs".into(),
         note: sampled(report),
@@ -91,10 +83,7 @@ fn findings(report: &Report) -> Vec<Finding> {
         plural(notified, "CNP")
     );
     if let Some(first) = report.flows.marked.first() {
-        text.push_str(&format!(
-            "; the flow with the most marks is {}",
-            name(report, first)
-        ));
+        text.push_str(&format!("; the flow with the most marks is {}", name(report, first)));
     }
     let mut findings = vec![if marked_share >= MARKED_SHARE {
         Finding::bad(text + ".")

@@ -199,11 +199,7 @@ fn round_trips(report: &Report) -> Option<Finding> {
 
 /// Chart of the round trips of the slowest connections.
 fn chart(report: &Report) -> Option<Chart> {
-    let directions = report
-        .connections
-        .slowest
-        .iter()
-        .flat_map(Connection::directions);
+    let directions = report.connections.slowest.iter().flat_map(Connection::directions);
     let rows = directions.filter_map(|row| {
         let (p50_ns, p99_ns) = (row.rtt_p50_ns?, row.rtt_p99_ns?);
         let qpn = |qpn: Option<u32>| qpn.map_or("?".into(), |qpn| qpn.to_string());

@@ -10,9 +10,7 @@ use rocescope_model::human::grouped;
 
 /// Maximum number of links that a sentence names.
 const NAMED: usize = 8;
-const COLUMNS: [&str; 7] = [
-    "from", "to", "drops", "probes", "votes", "tuples", "address",
-];
+const COLUMNS: [&str; 7] = ["from", "to", "drops", "probes", "votes", "tuples", "address"];
 
 pub(super) fn section(report: &Report, mesh: &MeshFigures) -> Section {
     let uncrossed = mesh.links.iter().filter(|link| link.probes == 0);
@@ -38,12 +36,7 @@ pub(super) fn section(report: &Report, mesh: &MeshFigures) -> Section {
             "{rows} of more links than the report follows are missing here."
         )));
     }
-    let mut lossy: Vec<LinkRow> = mesh
-        .links
-        .iter()
-        .filter(|link| link.drops > 0)
-        .cloned()
-        .collect();
+    let mut lossy: Vec<LinkRow> = mesh.links.iter().filter(|link| link.drops > 0).cloned().collect();
     lossy.sort_by_key(|link| std::cmp::Reverse((link.votes, link.drops)));
     let of = lossy.len();
     lossy.truncate(report.scope.top);
@@ -65,11 +58,7 @@ pub(super) fn section(report: &Report, mesh: &MeshFigures) -> Section {
         facts: vec![
             (
                 "Crossed".into(),
-                format!(
-                    "{} of {} links",
-                    grouped(crossed as u64),
-                    grouped(all as u64)
-                ),
+                format!("{} of {} links", grouped(crossed as u64), grouped(all as u64)),
             ),
             (
                 "Last window".into(),

@@ -35,10 +35,7 @@ pub(super) fn section(report: &Report) -> Section {
     columns.extend(LAST);
     if !rows.is_empty() {
         let title = if (rows.len() as u64) < events.rows() {
-            format!(
-                "The {} most important events, most severe first",
-                rows.len()
-            )
+            format!("The {} most important events, most severe first", rows.len())
         } else {
             "All events, most severe first".into()
         };
@@ -61,9 +58,7 @@ fn findings(report: &Report) -> Vec<Finding> {
     let all = plural(events.rows(), "event");
     vec![if grave.is_empty() {
         let kinds = plural(events.kinds.len() as u64, "kind");
-        Finding::note(format!(
-            "{all} of {kinds}; none reports loss or a failed connection."
-        ))
+        Finding::note(format!("{all} of {kinds}; none reports loss or a failed connection."))
     } else {
         Finding::bad(format!("{all}, including: {}.", grave.join(", ")))
     }]
@@ -89,11 +84,7 @@ fn kinds(report: &Report) -> Grid {
         heads: vec![
             head("Event", "", false),
             head("Events", "Rows of the table `events`.", true),
-            head(
-                "Count",
-                "Packets or changes that these rows represent.",
-                true,
-            ),
+            head("Count", "Packets or changes that these rows represent.", true),
             head("First", "", false),
             head("Last", "", false),
         ],
@@ -127,10 +118,7 @@ fn chart(report: &Report) -> Chart {
     });
     Chart {
         title: "When".into(),
-        note: Some(format!(
-            "one mark for all events within {}",
-            length(fine.period_ns())
-        )),
+        note: Some(format!("one mark for all events within {}", length(fine.period_ns()))),
         plot: Plot::Lanes(Lanes {
             lanes: lanes.collect(),
             span,

@@ -9,15 +9,7 @@ use crate::words::{bits, bytes, percent, plural, share};
 use rocescope_model::human::grouped;
 use rocescope_model::{Cells, FlowRow, Unit};
 
-const ALWAYS: [&str; 7] = [
-    "rank",
-    "src",
-    "dst",
-    "dst_qpn",
-    "frame_bytes",
-    "frame_bps",
-    "packets",
-];
+const ALWAYS: [&str; 7] = ["rank", "src", "dst", "dst_qpn", "frame_bytes", "frame_bps", "packets"];
 const SOMETIMES: [&str; 8] = [
     "error_frame_bytes",
     "vlan",
@@ -140,10 +132,7 @@ fn findings(report: &Report) -> Vec<Finding> {
             let sizes = if widest == 0 {
                 "the sizes shown are exact".to_owned()
             } else {
-                format!(
-                    "the sizes shown exceed the true ones by at most {}",
-                    bytes(widest)
-                )
+                format!("the sizes shown exceed the true ones by at most {}", bytes(widest))
             };
             Finding::note(format!("{known}; {sizes}."))
         }

@@ -92,8 +92,7 @@ pub(super) fn filled<'a>(cells: &dyn Cells, columns: &[&'a str]) -> Vec<&'a str>
     let has = |name: &&&str| {
         let column = cells.table().position(name);
         column.is_some_and(|column| {
-            (0..cells.rows())
-                .any(|row| !matches!(cells.value(row, column), Value::Null | Value::I64(0)))
+            (0..cells.rows()).any(|row| !matches!(cells.value(row, column), Value::Null | Value::I64(0)))
         })
     };
     columns.iter().filter(has).copied().collect()

@@ -100,9 +100,7 @@ fn mirror(report: &Report) -> Finding {
     if let Some(lost) = sums.mirror_lost_packets {
         let share = percent(share(lost, lost.saturating_add(sums.roce_packets)));
         return if lost == 0 {
-            Finding::good(
-                "No mirror loss: the capture saw every packet that an endpoint acknowledged.",
-            )
+            Finding::good("No mirror loss: the capture saw every packet that an endpoint acknowledged.")
         } else {
             Finding::bad(format!(
                 "Mirror loss {share}: {} acknowledged by an endpoint, but not delivered by the mirror.",
@@ -114,9 +112,7 @@ fn mirror(report: &Report) -> Finding {
         _ if connections.count == 0 => {
             Finding::note("Mirror loss is unknown: only `capture --connections` measures it.")
         }
-        0 => Finding::good(
-            "No sign of mirror loss: no receiver acknowledged a packet that the capture did not see.",
-        ),
+        0 => Finding::good("No sign of mirror loss: no receiver acknowledged a packet that the capture did not see."),
         gaps => Finding::bad(format!(
             "Mirror loss: in {}, receivers acknowledged packets that the capture did not see.",
             plural(gaps, "gap")
@@ -178,22 +174,10 @@ fn chart(report: &Report) -> Option<Chart> {
         ("retransmitted", 0, events("retransmission")),
         ("fabric loss", 1, events("loss")),
         ("NAK", 2, rate(report, |period| period.sums.nak_packets)),
-        (
-            "RNR NAK",
-            3,
-            rate(report, |period| period.sums.rnr_nak_packets),
-        ),
-        (
-            "capture loss",
-            4,
-            rate(report, |period| period.sums.lost_packets),
-        ),
+        ("RNR NAK", 3, rate(report, |period| period.sums.rnr_nak_packets)),
+        ("capture loss", 4, rate(report, |period| period.sums.lost_packets)),
     ];
-    let lines = lines.map(|(name, colour, steps)| Line {
-        name,
-        colour,
-        steps,
-    });
+    let lines = lines.map(|(name, colour, steps)| Line { name, colour, steps });
     let has_any = |line: &Line| line.steps.iter().any(|step| step.value > 0.0);
     let lines: Vec<Line> = lines.into_iter().filter(has_any).collect();
     (!lines.is_empty()).then(|| Chart {

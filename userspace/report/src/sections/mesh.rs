@@ -47,12 +47,8 @@ pub(super) fn section(report: &Report, mesh: &MeshFigures) -> Section {
         ..Section::default()
     };
     for (figure, title) in FIGURES {
-        section
-            .grids
-            .push(grid(mesh, &matrix, &rows, figure, title));
-        section
-            .charts
-            .push(chart(mesh, &matrix, &rows, figure, title));
+        section.grids.push(grid(mesh, &matrix, &rows, figure, title));
+        section.charts.push(chart(mesh, &matrix, &rows, figure, title));
     }
     section
 }
@@ -118,10 +114,7 @@ fn facts(mesh: &MeshFigures) -> Vec<(String, String)> {
                 human::grouped(unsent)
             ),
         ),
-        (
-            "Clocks".into(),
-            format!("error of latencies at most {}", length(error)),
-        ),
+        ("Clocks".into(), format!("error of latencies at most {}", length(error))),
     ]
 }
 
@@ -202,10 +195,7 @@ fn grid(mesh: &MeshFigures, matrix: &Matrix, rows: &[usize], figure: Figure, tit
                 number,
             }
         });
-        [Cell::text(format!("{host}/{nic}"))]
-            .into_iter()
-            .chain(cells)
-            .collect()
+        [Cell::text(format!("{host}/{nic}"))].into_iter().chain(cells).collect()
     });
     Grid {
         title: format!("{title}: from the NIC at the left to the NIC at the top"),
@@ -214,13 +204,7 @@ fn grid(mesh: &MeshFigures, matrix: &Matrix, rows: &[usize], figure: Figure, tit
     }
 }
 
-fn chart(
-    mesh: &MeshFigures,
-    matrix: &Matrix,
-    rows: &[usize],
-    figure: Figure,
-    title: &str,
-) -> Chart {
+fn chart(mesh: &MeshFigures, matrix: &Matrix, rows: &[usize], figure: Figure, title: &str) -> Chart {
     let rows = rows.iter().map(|row| {
         let (host, nic) = &matrix.rows[*row];
         let cells = (0..columns(matrix).len()).map(|column| {

@@ -9,13 +9,7 @@ use crate::words::{bytes, percent, plural, share};
 use rocescope_model::Unit;
 use rocescope_model::human::grouped;
 
-const COLUMNS: [&str; 5] = [
-    "opcode",
-    "packets",
-    "frame_bytes",
-    "payload_bytes",
-    "messages",
-];
+const COLUMNS: [&str; 5] = ["opcode", "packets", "frame_bytes", "payload_bytes", "messages"];
 
 pub(super) fn section(report: &Report) -> Section {
     let rows = &report.opcodes.rows;

@@ -27,9 +27,8 @@ pub(super) fn section(report: &Report) -> Section {
     match (report.scope.from, report.scope.to) {
         (None, None) => {}
         (from, to) => {
-            let end = |time: Option<rocescope_model::Time>, open: &str| {
-                time.map_or(open.into(), |time| instant(time.0))
-            };
+            let end =
+                |time: Option<rocescope_model::Time>, open: &str| time.map_or(open.into(), |time| instant(time.0));
             fact(
                 "Requested",
                 format!("{} to {}", end(from, "the beginning"), end(to, "the end")),
@@ -172,20 +171,13 @@ pub fn headline(report: &Report) -> Vec<Figure> {
         ),
         figure(
             "Capture loss",
-            percent(share(
-                sums.lost_packets,
-                sums.lost_packets + sums.roce_packets,
-            )),
+            percent(share(sums.lost_packets, sums.lost_packets + sums.roce_packets)),
             if totals.complete() {
                 "all frames accounted for".into()
             } else {
                 "see Loss".into()
             },
-            if totals.complete() {
-                Level::Good
-            } else {
-                Level::Bad
-            },
+            if totals.complete() { Level::Good } else { Level::Bad },
         ),
     ];
     let mut figures = Vec::new();
@@ -212,19 +204,11 @@ pub fn headline(report: &Report) -> Vec<Figure> {
     }
     if let Some(slowest) = connections.slowest.first() {
         let p99_ns = slowest.rtt_p99_ns().unwrap_or(0);
-        figures.push(figure(
-            "Highest RTT p99",
-            nanos(p99_ns),
-            slowest.name(),
-            Level::Note,
-        ));
+        figures.push(figure("Highest RTT p99", nanos(p99_ns), slowest.name(), Level::Note));
     }
     if let Some(mesh) = &report.mesh {
         let sum = |of: fn(&PairRow) -> u64| mesh.pairs.iter().map(of).sum::<u64>();
-        let (probes, drops) = (
-            sum(|pair| pair.probes),
-            sum(|pair| pair.timeouts + pair.corrupt),
-        );
+        let (probes, drops) = (sum(|pair| pair.probes), sum(|pair| pair.timeouts + pair.corrupt));
         figures.push(figure(
             "Probes dropped",
             percent(share(drops, probes)),
@@ -237,11 +221,7 @@ pub fn headline(report: &Report) -> Vec<Figure> {
                 "Failures in the mesh",
                 human::grouped(problems),
                 format!("in {}", plural(mesh.total.windows, "window")),
-                if problems == 0 {
-                    Level::Good
-                } else {
-                    Level::Bad
-                },
+                if problems == 0 { Level::Good } else { Level::Bad },
             ));
         }
     }

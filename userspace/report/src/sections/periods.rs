@@ -14,11 +14,7 @@ pub(super) const fn span(report: &Report) -> Span {
 }
 
 /// Returns one value for each period; the first and last period end with their windows.
-pub(super) fn steps<P: Join>(
-    report: &Report,
-    series: &Series<P>,
-    figure: impl Fn(&P, f64) -> f64,
-) -> Vec<Step> {
+pub(super) fn steps<P: Join>(report: &Report, series: &Series<P>, figure: impl Fn(&P, f64) -> f64) -> Vec<Step> {
     let span = span(report);
     let periods = series.iter().filter_map(|(start_ns, period)| {
         let end_ns = start_ns.saturating_add(series.period_ns()).min(span.end_ns);
@@ -35,9 +31,7 @@ pub(super) fn steps<P: Join>(
 
 /// Returns a count of windows as a rate, one value for each period.
 pub(super) fn rate(report: &Report, count: impl Fn(&Period) -> u64) -> Vec<Step> {
-    steps(report, &report.series, |period, seconds| {
-        count(period) as f64 / seconds
-    })
+    steps(report, &report.series, |period, seconds| count(period) as f64 / seconds)
 }
 
 /// Describes the down-sampling, if there was any.

@@ -16,20 +16,12 @@ const BURST: f64 = 3.0;
 pub(super) fn section(report: &Report) -> Section {
     let totals = &report.totals;
     let sums = &totals.sums;
-    let rates = |mean: String, peak: String, at: Peak| {
-        format!(
-            "mean {mean}, peak window {peak} at {}",
-            instant(at.start_ns)
-        )
-    };
+    let rates =
+        |mean: String, peak: String, at: Peak| format!("mean {mean}, peak window {peak} at {}", instant(at.start_ns));
     let mut facts = vec![
         (
             "Frame rate".to_owned(),
-            rates(
-                bits(totals.mean_bps()),
-                bits(totals.peak_bps.rate),
-                totals.peak_bps,
-            ),
+            rates(bits(totals.mean_bps()), bits(totals.peak_bps.rate), totals.peak_bps),
         ),
         (
             "Packet rate".to_owned(),
@@ -50,11 +42,7 @@ pub(super) fn section(report: &Report) -> Section {
         ),
         (
             "RoCE packets".to_owned(),
-            format!(
-                "{} in {} messages",
-                grouped(sums.roce_packets),
-                grouped(sums.messages)
-            ),
+            format!("{} in {} messages", grouped(sums.roce_packets), grouped(sums.messages)),
         ),
     ];
     if totals.covered_ns < totals.span_ns() {
@@ -97,25 +85,15 @@ fn finding(report: &Report) -> Finding {
     if totals.sums.roce_packets == 0 {
         Finding::note("No RoCEv2 packets.")
     } else if peak > BURST * mean {
-        Finding::note(format!(
-            "Bursty: the peak window is {:.1} times the mean.",
-            peak / mean
-        ))
+        Finding::note(format!("Bursty: the peak window is {:.1} times the mean.", peak / mean))
     } else {
-        Finding::good(format!(
-            "Steady: the peak window is {:.1} times the mean.",
-            peak / mean
-        ))
+        Finding::good(format!("Steady: the peak window is {:.1} times the mean.", peak / mean))
     }
 }
 
 fn chart(report: &Report, title: &str, unit: Unit, mean: Vec<Step>, peak: Vec<Step>) -> Chart {
     let sampled = sampled(report);
-    let line = |name, colour, steps| Line {
-        name,
-        colour,
-        steps,
-    };
+    let line = |name, colour, steps| Line { name, colour, steps };
     let lines = if sampled.is_some() {
         vec![line("mean", 0, mean), line("peak window", 1, peak)]
     } else {

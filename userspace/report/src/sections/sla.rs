@@ -31,23 +31,11 @@ pub(super) fn section(report: &Report, mesh: &MeshFigures) -> Section {
     };
     let quantiles = |[p50, p90, p99, p999]: [Option<i64>; 4]| {
         let of = |ns: Option<i64>| ns.map_or_else(|| "-".into(), length);
-        format!(
-            "P50 {}, P90 {}, P99 {}, P99.9 {}",
-            of(p50),
-            of(p90),
-            of(p99),
-            of(p999)
-        )
+        format!("P50 {}, P90 {}, P99 {}, P99.9 {}", of(p50), of(p90), of(p99), of(p999))
     };
     let facts = vec![
-        (
-            "NIC drops".into(),
-            percent(total.rnic_drop_ratio.unwrap_or(0.0)),
-        ),
-        (
-            "Switch drops".into(),
-            percent(total.switch_drop_ratio.unwrap_or(0.0)),
-        ),
+        ("NIC drops".into(), percent(total.rnic_drop_ratio.unwrap_or(0.0))),
+        ("Switch drops".into(), percent(total.switch_drop_ratio.unwrap_or(0.0))),
         (
             "Network".into(),
             quantiles([
@@ -90,10 +78,7 @@ fn findings(mesh: &MeshFigures) -> Vec<Finding> {
         )));
     }
     if !total.unjudged.is_empty() {
-        findings.push(Finding::note(format!(
-            "Not everything was judged: {}.",
-            total.unjudged
-        )));
+        findings.push(Finding::note(format!("Not everything was judged: {}.", total.unjudged)));
     }
     findings
 }
@@ -120,11 +105,7 @@ fn charts(mesh: &MeshFigures, rows: &[SlaRow]) -> Vec<Chart> {
     });
     let chart = |title: &str, unit, lines: [(&'static str, Vec<Step>); 2]| {
         let lines = lines.into_iter().enumerate();
-        let lines = lines.map(|(colour, (name, steps))| Line {
-            name,
-            colour,
-            steps,
-        });
+        let lines = lines.map(|(colour, (name, steps))| Line { name, colour, steps });
         Chart {
             title: title.into(),
             note: note.clone(),

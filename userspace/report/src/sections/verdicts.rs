@@ -27,17 +27,11 @@ pub(super) fn section(report: &Report, mesh: &MeshFigures) -> Section {
     let listed = problems.iter().take(LISTED);
     section.findings.extend(listed.map(|problem| {
         let last = &problem.last;
-        Finding::bad(format!(
-            "{}: {}.",
-            last.class,
-            last.sentence.trim_end_matches('.')
-        ))
+        Finding::bad(format!("{}: {}.", last.class, last.sentence.trim_end_matches('.')))
     }));
     if problems.len() > LISTED {
         let more = plural((problems.len() - LISTED) as u64, "problem");
-        section
-            .findings
-            .push(Finding::bad(format!("{more} more below.")));
+        section.findings.push(Finding::bad(format!("{more} more below.")));
     }
     if mesh.more_verdicts > 0 {
         let more = plural(mesh.more_verdicts, "verdict");
@@ -81,11 +75,7 @@ fn grid(problems: &[&Problem], all: usize) -> Grid {
         title,
         heads: vec![
             head("Since", "", false),
-            head(
-                "Until",
-                "End of the last window in which it was seen.",
-                false,
-            ),
+            head("Until", "End of the last window in which it was seen.", false),
             head("Class", "", false),
             head("Place", "", false),
             head("Probes", "Affected probes in all windows.", true),

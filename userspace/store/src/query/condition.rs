@@ -41,10 +41,7 @@ impl Bounds {
                 })
             }),
             observers: bounds(metadata.row_groups(), OBSERVER, |names| {
-                Some((
-                    names.min_bytes_opt()?.to_vec(),
-                    names.max_bytes_opt()?.to_vec(),
-                ))
+                Some((names.min_bytes_opt()?.to_vec(), names.max_bytes_opt()?.to_vec()))
             }),
         }
     }
@@ -83,11 +80,7 @@ impl Condition {
     }
 
     pub(crate) fn admits_observers(&self, bounds: &Bounds) -> bool {
-        let Some((first, last)) = bounds
-            .observers
-            .as_ref()
-            .filter(|_| !self.observers.is_empty())
-        else {
+        let Some((first, last)) = bounds.observers.as_ref().filter(|_| !self.observers.is_empty()) else {
             return true;
         };
         let within = |name: &String| (first.as_slice()..=last).contains(&name.as_bytes());
@@ -97,8 +90,7 @@ impl Condition {
     /// Whether [`rows`](Self::rows) needs a column.
     pub(crate) fn needs(&self, table: &Table, column: &str) -> bool {
         let time = || time_column(table) == table.position(column);
-        (self.time != TimeRange::default() && time())
-            || (!self.observers.is_empty() && column == OBSERVER)
+        (self.time != TimeRange::default() && time()) || (!self.observers.is_empty() && column == OBSERVER)
     }
 
     /// Returns the requested rows of a batch.

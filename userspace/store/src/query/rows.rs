@@ -53,9 +53,8 @@ impl<'a, R: Row> Rows<'a, R> {
     pub fn within(mut self, time: impl Into<TimeRange>) -> Self {
         self.condition.time = self.condition.time.narrowed(time.into());
         let asked = &self.condition;
-        self.segments.retain(|(_, segment)| {
-            asked.admits_hour(&segment.partition) && asked.admits_time(&segment.bounds)
-        });
+        self.segments
+            .retain(|(_, segment)| asked.admits_hour(&segment.partition) && asked.admits_time(&segment.bounds));
         self
     }
 
@@ -80,8 +79,7 @@ impl<'a, R: Row> Rows<'a, R> {
     /// Restricts the selection to one hour, named as by [`hours`](Self::hours).
     #[must_use]
     pub fn of_hour(mut self, hour: &str) -> Self {
-        self.segments
-            .retain(|(_, segment)| segment.partition == hour);
+        self.segments.retain(|(_, segment)| segment.partition == hour);
         self
     }
 
@@ -96,9 +94,7 @@ impl<'a, R: Row> Rows<'a, R> {
     #[must_use]
     pub fn hours(&self) -> BTreeSet<&'a str> {
         let segments = self.segments.iter();
-        segments
-            .map(|(_, segment)| segment.partition.as_str())
-            .collect()
+        segments.map(|(_, segment)| segment.partition.as_str()).collect()
     }
 
     /// Returns the segments that will be read.
@@ -136,17 +132,11 @@ impl<'a, R: Row> Rows<'a, R> {
     ///
     /// # Errors
     /// A segment is unreadable.
-    pub fn integers<const N: usize>(
-        self,
-        columns: [&str; N],
-        mut take: impl FnMut([i64; N]),
-    ) -> Result<(), Error> {
+    pub fn integers<const N: usize>(self, columns: [&str; N], mut take: impl FnMut([i64; N])) -> Result<(), Error> {
         let table = R::TABLE;
         let places = columns.map(|name| table.position(name).unwrap_or(usize::MAX));
         for (_, segment) in &self.segments {
-            let wanted = |column: &Column| {
-                columns.contains(&column.name) || self.condition.needs(table, column.name)
-            };
+            let wanted = |column: &Column| columns.contains(&column.name) || self.condition.needs(table, column.name);
             for batch in segment.batches(wanted)? {
                 let batch = batch?;
                 for row in self.condition.rows(&batch) {
@@ -169,13 +159,8 @@ impl<'a, R: Row> Rows<'a, R> {
     }
 
     /// Starts to read these rows of a segment.
-    pub(super) fn open(
-        &self,
-        segment: &'a Segment,
-        rows: Range<usize>,
-    ) -> Result<SegmentRows<'a, R>, Error> {
-        let wanted =
-            |column: &Column| (self.columns)(column) || self.condition.needs(R::TABLE, column.name);
+    pub(super) fn open(&self, segment: &'a Segment, rows: Range<usize>) -> Result<SegmentRows<'a, R>, Error> {
+        let wanted = |column: &Column| (self.columns)(column) || self.condition.needs(R::TABLE, column.name);
         Ok(SegmentRows {
             segment,
             batches: segment.batches_of(wanted, rows)?,

@@ -61,9 +61,7 @@ impl<'a, R: Row> Timeline<'a, R> {
     /// # Errors
     /// A segment is unreadable, or contains a value that does not fit the row.
     pub fn take(&mut self, start_ns: i64) -> Result<Vec<(usize, R)>, Error> {
-        while let Some((_, dataset, segment)) =
-            self.waiting.pop_if(|(first, ..)| *first <= start_ns)
-        {
+        while let Some((_, dataset, segment)) = self.waiting.pop_if(|(first, ..)| *first <= start_ns) {
             self.read(dataset, segment)?;
         }
         let mut taken = Vec::new();

@@ -27,12 +27,7 @@ impl<'a> Numbered<'a> {
     /// # Errors
     /// Returns a message if there are no rows, rows of several hours or more than 65,536, or if the sender's name is
     /// empty, longer than 255 bytes or contains blanks.
-    pub fn new(
-        sender: &'a str,
-        epoch: i64,
-        sequence: i64,
-        cells: &'a dyn Cells,
-    ) -> Result<Self, &'static str> {
+    pub fn new(sender: &'a str, epoch: i64, sequence: i64, cells: &'a dyn Cells) -> Result<Self, &'static str> {
         if sender.is_empty() || sender.len() > 255 {
             return Err("the sender's name must have 1 to 255 bytes");
         }
@@ -74,11 +69,7 @@ impl Writer {
     ///
     /// # Errors
     /// Same as [`append`](Self::append). Some of the batches may be stored: retransmit all.
-    pub fn append_numbered(
-        &mut self,
-        batches: &[Numbered<'_>],
-        now: Instant,
-    ) -> Result<Vec<bool>, Error> {
+    pub fn append_numbered(&mut self, batches: &[Numbered<'_>], now: Instant) -> Result<Vec<bool>, Error> {
         self.refuse_if_full()?;
         let mut new = Vec::with_capacity(batches.len());
         let mut met = HashSet::new();
@@ -103,9 +94,7 @@ impl Writer {
     pub fn sync(&mut self) -> Result<(), Error> {
         let root = &self.root;
         let open = self.tables.iter_mut().filter_map(|o| o.segment.as_mut());
-        let synced = open
-            .map(|segment| segment.journal.sync(root))
-            .fold(Ok(()), Result::and);
+        let synced = open.map(|segment| segment.journal.sync(root)).fold(Ok(()), Result::and);
         self.stop_if_full(synced)
     }
 
@@ -171,8 +160,7 @@ impl Group<'_> {
         let joined = Joined::new(self);
         let rows: Vec<usize> = (0..self.rows).collect();
         let members = self.members.iter();
-        let numbers = members
-            .flat_map(|m| std::iter::repeat_n((m.sender, m.epoch, m.sequence), m.cells.rows()));
+        let numbers = members.flat_map(|m| std::iter::repeat_n((m.sender, m.epoch, m.sequence), m.cells.rows()));
         encode::numbered_batch(&joined, &rows, numbers, &Arc::clone(&open.schema))
     }
 }

@@ -24,11 +24,7 @@ fn a_segment_truncated_anywhere_is_listed_and_the_others_are_read() {
     for cut in cuts.chain(whole.len() - 16..whole.len()) {
         fs::write(&path, &whole[..cut]).unwrap();
         let found = scan(root.path()).unwrap();
-        assert_eq!(
-            found.segments.len(),
-            CAPTURE_TABLES.len() - 1,
-            "cut at {cut}"
-        );
+        assert_eq!(found.segments.len(), CAPTURE_TABLES.len() - 1, "cut at {cut}");
         assert_eq!(found.unreadable.len(), 1, "cut at {cut}");
         assert_eq!(found.unreadable[0].path, path);
         assert!(!found.unreadable[0].reason.contains('\n'));
@@ -92,9 +88,7 @@ fn a_segment_of_a_later_format_is_rejected() {
     assert_eq!(found.segments.len(), 0);
     let reason = &found.unreadable[0].reason;
     assert!(
-        reason.ends_with(
-            "has format version 2, but this program reads versions up to 1: use a newer rocescope"
-        ),
+        reason.ends_with("has format version 2, but this program reads versions up to 1: use a newer rocescope"),
         "{reason}"
     );
 }

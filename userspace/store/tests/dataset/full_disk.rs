@@ -148,11 +148,7 @@ fn journals_that_cannot_be_sealed_are_repaired_later() {
     assert!(!summary.unsealed.is_empty());
     assert_eq!(summary.refused_windows, 1);
     let names = hidden(&root);
-    assert!(
-        names
-            .iter()
-            .all(|p| p.to_str().unwrap().ends_with(".arrows.tmp"))
-    );
+    assert!(names.iter().all(|p| p.to_str().unwrap().ends_with(".arrows.tmp")));
     assert_eq!(scan(&root).unwrap().unreadable, []);
     let full = repair(&root).unwrap_err();
     assert!(full.is_no_space(), "{full}");

@@ -60,10 +60,7 @@ fn a_journal_truncated_at_any_byte_keeps_its_complete_windows() {
         assert_eq!(repaired.busy, [] as [&str; 0], "cut at {cut}");
         assert_eq!(repaired.unreadable, [], "cut at {cut}");
         let kept = ends.iter().filter(|&&end| end <= cut as u64).count();
-        let expected: Vec<FlowRow> = windows[..kept]
-            .iter()
-            .flat_map(|w| w.flows.clone())
-            .collect();
+        let expected: Vec<FlowRow> = windows[..kept].iter().flat_map(|w| w.flows.clone()).collect();
         let scan = scan(root.path()).unwrap();
         assert_eq!(scan.rows::<FlowRow>().unwrap(), expected, "cut at {cut}");
         assert_eq!(scan.open, [] as [PathBuf; 0], "cut at {cut}");
@@ -103,10 +100,7 @@ fn the_next_writer_of_the_observer_repairs_and_another_does_not() {
     assert!(repaired.iter().all(|segment| segment.torn_bytes == 0));
     same.append(&window(SECOND), Instant::now()).unwrap();
     same.finish().unwrap();
-    assert_eq!(
-        read(root.path()).unwrap(),
-        together([window(0), window(SECOND)])
-    );
+    assert_eq!(read(root.path()).unwrap(), together([window(0), window(SECOND)]));
 }
 
 #[test]
@@ -119,10 +113,7 @@ fn a_running_writer_is_not_repaired() {
     assert_eq!(repaired.segments, []);
     writer.append(&window(SECOND), Instant::now()).unwrap();
     writer.finish().unwrap();
-    assert_eq!(
-        read(root.path()).unwrap(),
-        together([window(0), window(SECOND)])
-    );
+    assert_eq!(read(root.path()).unwrap(), together([window(0), window(SECOND)]));
 }
 
 /// Killed after the segment was renamed, before the journal was removed: rows must not be duplicated.
@@ -136,10 +127,7 @@ fn a_journal_beside_its_sealed_segment_is_removed() {
     let repaired = repair(root.path()).unwrap();
     assert_eq!(repaired.removed, [journal.as_path()]);
     assert_eq!(read(root.path()).unwrap(), window(0));
-    assert_eq!(
-        repair(root.path()).unwrap(),
-        rocescope_store::Repaired::default()
-    );
+    assert_eq!(repair(root.path()).unwrap(), rocescope_store::Repaired::default());
 }
 
 /// Killed while sealing: the unfinished segment is removed, the journal is sealed.
@@ -147,10 +135,7 @@ fn a_journal_beside_its_sealed_segment_is_removed() {
 fn an_unfinished_segment_is_rewritten() {
     let root = tempfile::tempdir().unwrap();
     let (journal, _) = leave_open(root.path(), &[window(0)]);
-    let name = journal
-        .to_str()
-        .unwrap()
-        .replace(".arrows.tmp", ".parquet.tmp");
+    let name = journal.to_str().unwrap().replace(".arrows.tmp", ".parquet.tmp");
     fs::write(&name, "PAR1 and no more").unwrap();
     let repaired = repair(root.path()).unwrap();
     assert_eq!(repaired.removed, [Path::new(&name)]);
@@ -187,12 +172,7 @@ fn a_kill_at_any_moment_loses_no_written_window() {
     let mut before = 0;
     for round in 0..20 {
         let mut child = Command::new(std::env::current_exe().unwrap())
-            .args([
-                "--exact",
-                "--ignored",
-                "--nocapture",
-                "kill::write_until_killed",
-            ])
+            .args(["--exact", "--ignored", "--nocapture", "kill::write_until_killed"])
             .env(CHILD, root.path())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -202,11 +182,7 @@ fn a_kill_at_any_moment_loses_no_written_window() {
         let mut stdout = child.stdout.take().unwrap();
         while !output.ends_with(b"writing\n") {
             let mut byte = [0];
-            assert_eq!(
-                stdout.read(&mut byte).unwrap(),
-                1,
-                "the victim did not start"
-            );
+            assert_eq!(stdout.read(&mut byte).unwrap(), 1, "the victim did not start");
             output.push(byte[0]);
         }
         std::thread::sleep(Duration::from_micros(700 * round));
@@ -219,10 +195,7 @@ fn a_kill_at_any_moment_loses_no_written_window() {
         assert_eq!((repaired.busy, repaired.unreadable), (vec![], vec![]));
         let after = scan(root.path()).unwrap();
         let windows = after.row_count("windows");
-        assert!(
-            windows > before,
-            "round {round}: the first window was reported"
-        );
+        assert!(windows > before, "round {round}: the first window was reported");
         // A window in `windows` is complete in every other table; a kill truncates at most one per round.
         let behind = after.row_count("flows") / 2 - windows;
         assert!(behind <= round + 1, "round {round}: {behind} windows cut");

@@ -1,9 +1,6 @@
 //! Tests of the public interface: rows in, files on disk, rows out, and the possible errors between.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "a test that cannot set itself up has failed"
-)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
 mod damage;
 mod full_disk;

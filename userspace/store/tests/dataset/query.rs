@@ -33,8 +33,7 @@ fn write(root: &Path, observer: &'static str, starts: &[i64]) {
 fn starts(found: &Scan) -> Vec<i64> {
     let mut starts = Vec::new();
     let rows = found.select::<WindowRow>();
-    rows.for_each(|row| starts.push(row.window_start_ns))
-        .unwrap();
+    rows.for_each(|row| starts.push(row.window_start_ns)).unwrap();
     starts
 }
 
@@ -96,10 +95,7 @@ fn ranges_at_the_edge_of_an_hour() {
     }
     let hour = Query::default().within(TimeRange::from(EDGE..EDGE + HOUR));
     let hour = hour.scan(root.path()).unwrap().statistics;
-    assert_eq!(
-        hour.other_times, 0,
-        "whole hours are skipped without opening"
-    );
+    assert_eq!(hour.other_times, 0, "whole hours are skipped without opening");
 }
 
 #[test]
@@ -128,9 +124,7 @@ fn observers_are_those_of_rows() {
     let both = scan(root.path()).unwrap();
     let count = |names: &[&'static str]| {
         let rows = both.select::<OpcodeRow>().observers(names.iter().copied());
-        rows.batches()
-            .map(|rows| rows.unwrap().len())
-            .sum::<usize>()
+        rows.batches().map(|rows| rows.unwrap().len()).sum::<usize>()
     };
     assert_eq!(
         [&[][..], &["rail3"], &["rail3", "rail4"], &["rail5"]].map(count),
@@ -145,10 +139,7 @@ fn a_timeline_joins_datasets_window_by_window() {
     write(two.path(), "rail4", &[EDGE, EDGE + 2 * SECOND]);
     let scans = [&one, &two].map(|root| scan(root.path()).unwrap());
     let range = TimeRange::since(Time(EDGE));
-    let mut timeline = Rows::<FlowRow>::of(&scans)
-        .within(range)
-        .timeline()
-        .unwrap();
+    let mut timeline = Rows::<FlowRow>::of(&scans).within(range).timeline().unwrap();
     let mut found = Vec::new();
     while let Some(start) = timeline.next_ns() {
         let rows = timeline.take(start).unwrap();
@@ -157,16 +148,7 @@ fn a_timeline_joins_datasets_window_by_window() {
             (dataset, (start - EDGE) / SECOND)
         }));
     }
-    let expected = [
-        (0, 0),
-        (0, 0),
-        (1, 0),
-        (1, 0),
-        (0, 1),
-        (0, 1),
-        (1, 2),
-        (1, 2),
-    ];
+    let expected = [(0, 0), (0, 0), (1, 0), (1, 0), (0, 1), (0, 1), (1, 2), (1, 2)];
     assert_eq!(found, expected);
 }
 
@@ -180,8 +162,7 @@ fn spans_and_lanes_read_the_same_rows() {
     let all: Vec<EventRow> = found.rows().unwrap();
     let mut in_lanes = Vec::new();
     let rows = found.select::<EventRow>();
-    rows.for_each_in_lanes(|row| in_lanes.push(row.clone()))
-        .unwrap();
+    rows.for_each_in_lanes(|row| in_lanes.push(row.clone())).unwrap();
     let by_time = |row: &EventRow| (row.observer.to_string(), row.time_ns);
     in_lanes.sort_by_key(by_time);
     assert_eq!(in_lanes, all);
@@ -204,8 +185,5 @@ fn a_missing_dataset_differs_from_one_without_requested_rows() {
     fs::remove_dir_all(root.path().join(".open")).unwrap();
     let found = late().open(root.path()).unwrap();
     assert_eq!((found.segments.len(), found.statistics.opened()), (0, 0));
-    assert_eq!(
-        found.rows::<FlowRow>().unwrap(),
-        WindowRows::default().flows
-    );
+    assert_eq!(found.rows::<FlowRow>().unwrap(), WindowRows::default().flows);
 }

@@ -21,12 +21,7 @@ fn dataset(root: &Path) {
 fn whole_hours_are_deleted_by_age() {
     let root = tempfile::tempdir().unwrap();
     dataset(root.path());
-    let bytes: u64 = scan(root.path())
-        .unwrap()
-        .segments
-        .iter()
-        .map(|s| s.bytes)
-        .sum();
+    let bytes: u64 = scan(root.path()).unwrap().segments.iter().map(|s| s.bytes).sum();
     let limits = Limits {
         // 03:30: the hour of 02:30 has ended, that of 03:30 has not.
         older_than: Some(Time(START + HOUR)),
@@ -37,11 +32,7 @@ fn whole_hours_are_deleted_by_age() {
     assert_eq!(retained.deleted_bytes + retained.kept_bytes, bytes);
     let left = scan(root.path()).unwrap();
     assert_eq!(left.row_count("windows"), 4);
-    assert!(
-        left.segments
-            .iter()
-            .all(|s| *s.partition > *"date=2026-11-21/hour=02")
-    );
+    assert!(left.segments.iter().all(|s| *s.partition > *"date=2026-11-21/hour=02"));
     assert!(!root.path().join("flows/date=2026-11-21/hour=02").exists());
 }
 
@@ -59,23 +50,13 @@ fn the_oldest_are_deleted_until_the_rest_fits() {
     assert_eq!(retained.deleted_segments, 1);
     let left = scan(root.path()).unwrap().segments;
     assert_eq!(left.len(), segments.len() - 1);
-    let deleted = segments
-        .iter()
-        .find(|segment| !left.contains(segment))
-        .unwrap();
-    assert!(
-        segments
-            .iter()
-            .all(|segment| segment.partition >= deleted.partition)
-    );
+    let deleted = segments.iter().find(|segment| !left.contains(segment)).unwrap();
+    assert!(segments.iter().all(|segment| segment.partition >= deleted.partition));
     let none = Limits {
         older_than: None,
         max_bytes: Some(0),
     };
-    assert_eq!(
-        retain(root.path(), none).unwrap().deleted_segments,
-        left.len() as u64
-    );
+    assert_eq!(retain(root.path(), none).unwrap().deleted_segments, left.len() as u64);
     assert_eq!(files(root.path()).len(), 2, "the locks");
     assert!(!root.path().join("flows").exists());
 }
@@ -84,9 +65,7 @@ fn the_oldest_are_deleted_until_the_rest_fits() {
 fn without_limits_everything_remains_and_foreign_files_always_do() {
     let root = tempfile::tempdir().unwrap();
     dataset(root.path());
-    let foreign = root
-        .path()
-        .join("flows/date=2026-11-21/hour=02/part-0.parquet");
+    let foreign = root.path().join("flows/date=2026-11-21/hour=02/part-0.parquet");
     std::fs::write(&foreign, "a foreign file").unwrap();
     let before = files(root.path());
     let kept = retain(root.path(), Limits::default()).unwrap();

@@ -34,9 +34,7 @@ fn hours_are_partitions_for_any_span() {
 }
 
 fn open_files() -> usize {
-    Path::new("/proc/self/fd")
-        .read_dir()
-        .map_or(0, Iterator::count)
+    Path::new("/proc/self/fd").read_dir().map_or(0, Iterator::count)
 }
 
 #[test]

@@ -65,10 +65,7 @@ fn a_batch_without_sketches_is_printed_as_text_and_json() {
     let document = |rows: &dyn Cells| json::pretty(&Rows(rows, json::no_sketch));
     assert_eq!(document(&batch), document(&rows.windows));
     let options = render::Options::default();
-    assert_eq!(
-        render::table(&batch, options),
-        render::table(&rows.windows, options)
-    );
+    assert_eq!(render::table(&batch, options), render::table(&rows.windows, options));
     let sketch = batch.table().position("linear_counting").unwrap();
     assert_eq!(batch.value(0, sketch), Value::Null);
 }

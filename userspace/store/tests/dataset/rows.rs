@@ -135,15 +135,13 @@ fn event(observer: &Text, start: i64) -> EventRow {
 
 /// Merges the rows of several windows.
 pub(crate) fn together(parts: impl IntoIterator<Item = WindowRows>) -> WindowRows {
-    parts
-        .into_iter()
-        .fold(WindowRows::default(), |mut all, mut part| {
-            all.windows.append(&mut part.windows);
-            all.flows.append(&mut part.flows);
-            all.opcodes.append(&mut part.opcodes);
-            all.events.append(&mut part.events);
-            all
-        })
+    parts.into_iter().fold(WindowRows::default(), |mut all, mut part| {
+        all.windows.append(&mut part.windows);
+        all.flows.append(&mut part.flows);
+        all.opcodes.append(&mut part.opcodes);
+        all.events.append(&mut part.events);
+        all
+    })
 }
 
 /// Returns a directory for a test that seals thousands of times: in memory, where syncing is cheap.

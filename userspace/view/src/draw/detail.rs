@@ -43,9 +43,7 @@ pub(crate) fn max_scroll(view: &View) -> usize {
     let Some((lines, page)) = page(view, screen) else {
         return 0;
     };
-    lines
-        .len()
-        .saturating_sub(overlay::inside(page).height.into())
+    lines.len().saturating_sub(overlay::inside(page).height.into())
 }
 
 pub(super) fn draw(view: &View, screen: Rect, scroll: usize, pen: &mut Pen<'_>) {
@@ -127,14 +125,7 @@ fn sentence(name: &'static str, text: &str, width: usize, tone: Tone, lines: &mu
     }
 }
 
-fn field(
-    cells: &dyn Cells,
-    row: usize,
-    at: usize,
-    column: &'static Column,
-    width: usize,
-    lines: &mut Vec<Line>,
-) {
+fn field(cells: &dyn Cells, row: usize, at: usize, column: &'static Column, width: usize, lines: &mut Vec<Line>) {
     let value = cells.value(row, at);
     let mut shown = exact(&value, human::unit(cells, row, at));
     if column.kind == Type::Text && shown.chars().count() >= usize::from(VALUE) {
@@ -148,11 +139,7 @@ fn field(
         name: column.name,
         value: shown,
         help: help.next().unwrap_or_default(),
-        tone: if value == Value::Null {
-            Tone::Faint
-        } else {
-            Tone::Text
-        },
+        tone: if value == Value::Null { Tone::Faint } else { Tone::Text },
     });
     lines.extend(help.map(|help| Line {
         help,
@@ -165,10 +152,7 @@ fn exact(value: &Value<'_>, unit: Unit) -> String {
     match (value, unit) {
         (Value::I64(number), Unit::None | Unit::UnixNanoseconds) => number.to_string(),
         (Value::I64(number), unit) => {
-            let (full, short) = (
-                human::grouped(number.unsigned_abs()),
-                human::readable(value, unit),
-            );
+            let (full, short) = (human::grouped(number.unsigned_abs()), human::readable(value, unit));
             let sign = if *number < 0 { "-" } else { "" };
             if number.unsigned_abs() < 1_000 {
                 format!("{sign}{full} {}", unit.name())

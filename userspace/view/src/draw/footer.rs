@@ -49,11 +49,7 @@ pub(super) fn draw(view: &View, area: Rect, pen: &mut Pen<'_>) {
             (Action::Detail, "sort"),
             (Action::Back, "close"),
         ],
-        Layer::Help(_) | Layer::Detail(_) => &[
-            (Action::Down, "down"),
-            (Action::Up, "up"),
-            (Action::Back, "close"),
-        ],
+        Layer::Help(_) | Layer::Detail(_) => &[(Action::Down, "down"), (Action::Up, "up"), (Action::Back, "close")],
         _ if view.focus() == Pane::Mesh => &[
             (Action::Quit, "quit"),
             (Action::Help, "help"),

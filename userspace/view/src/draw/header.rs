@@ -176,11 +176,7 @@ fn losses(view: &View, total: &WindowRow) -> Vec<Piece> {
     } = view.header.losses;
     let elsewhere = view.lost_packets.saturating_sub(total.lost_packets);
     let mirror = total.mirror_lost_packets.unwrap_or(0);
-    let known = total.lost_packets
-        + elsewhere
-        + mirror
-        + interface_frames.unwrap_or(0)
-        + socket_frames.unwrap_or(0);
+    let known = total.lost_packets + elsewhere + mirror + interface_frames.unwrap_or(0) + socket_frames.unwrap_or(0);
     let name = if mirror == 0 {
         "capture loss"
     } else {
@@ -225,12 +221,7 @@ fn marks(shown: &Shown) -> Vec<Piece> {
         mark("verdicts", verdicts, Tone::Bad, 9),
         mark("NAK", total.nak_packets, Tone::Bad, 8),
         mark("RNR", total.rnr_nak_packets, Tone::Bad, 8),
-        mark(
-            "bad ICRC",
-            total.icrc_bad_packets.unwrap_or(0),
-            Tone::Bad,
-            8,
-        ),
+        mark("bad ICRC", total.icrc_bad_packets.unwrap_or(0), Tone::Bad, 8),
         mark("CNP", total.cnp_packets, Tone::Notice, 3),
         mark("CE", total.ecn_ce_packets, Tone::Notice, 3),
         mark("jitter", total.jitter_events, Tone::Notice, 3),

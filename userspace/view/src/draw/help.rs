@@ -26,37 +26,23 @@ const LEGEND: [(&str, &str); 9] = [
         "· in a trend",
         "No packets. A blank: unknown, the window has no row for the flow.",
     ),
-    (
-        "+1 s",
-        "Length of the window shown; + merges several windows.",
-    ),
+    ("+1 s", "Length of the window shown; + merges several windows."),
     (
         "flows ± / ≥",
         "Standard error of an estimate; lower bound over several windows.",
     ),
-    (
-        "mirror loss ?",
-        "Mirror loss is unknown: nothing measures it.",
-    ),
+    ("mirror loss ?", "Mirror loss is unknown: nothing measures it."),
     ("CPU, RSS", "What this program uses: 100 % is one core."),
     (
         "! in the mesh",
         "More than 10 % dropped, or ten times the median of all pairs.",
     ),
-    (
-        "+ in the mesh",
-        "Some dropped, or twice the median of all pairs.",
-    ),
+    ("+ in the mesh", "Some dropped, or twice the median of all pairs."),
 ];
 
 fn lines(view: &View) -> Vec<(String, String)> {
     let keys = |action: &Action| {
-        let keys: Vec<String> = view
-            .options
-            .keys
-            .of(*action)
-            .map(|k| k.to_string())
-            .collect();
+        let keys: Vec<String> = view.options.keys.of(*action).map(|k| k.to_string()).collect();
         keys.join(" ")
     };
     let mut lines: Vec<(String, String)> = Action::ALL

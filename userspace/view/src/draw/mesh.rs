@@ -83,8 +83,7 @@ fn metric(view: &View, pair: &PairRow, cell: Rect, pen: &mut Pen<'_>) {
         return;
     };
     let value = pair.value(at);
-    let severity = Figure::of_column(column.name)
-        .map_or(Severity::Fine, |figure| view.matrix.severity(figure, pair));
+    let severity = Figure::of_column(column.name).map_or(Severity::Fine, |figure| view.matrix.severity(figure, pair));
     let tone = match (severity, &value) {
         (Severity::Bad, _) => Tone::Bad,
         (Severity::Notice, _) => Tone::Notice,
@@ -111,11 +110,7 @@ fn story(view: &View, plan: &Plan, pen: &mut Pen<'_>) {
     let mut lines: Vec<Line> = Vec::new();
     let mut whole = 0;
     for verdict in verdicts {
-        let left = if all <= room {
-            room
-        } else {
-            room.saturating_sub(1)
-        };
+        let left = if all <= room { room } else { room.saturating_sub(1) };
         if whole > 0 && lines.len() + verdict.len() > left {
             break;
         }

@@ -11,25 +11,14 @@ const FRAME: u16 = 1;
 pub(super) fn place(screen: Rect, width: u16, lines: usize) -> Rect {
     let width = width.min(screen.width.saturating_sub(4));
     let max = screen.height.saturating_sub(2);
-    let height = u16::try_from(lines)
-        .unwrap_or(max)
-        .saturating_add(2 * FRAME)
-        .min(max);
+    let height = u16::try_from(lines).unwrap_or(max).saturating_add(2 * FRAME).min(max);
     let x = screen.x + (screen.width - width) / 2;
-    Rect::new(
-        x,
-        screen.y + (screen.height - 1 - height) / 2,
-        width,
-        height,
-    )
+    Rect::new(x, screen.y + (screen.height - 1 - height) / 2, width, height)
 }
 
 /// The cells within the frame.
 pub(super) const fn inside(page: Rect) -> Rect {
-    let (width, height) = (
-        page.width.saturating_sub(4),
-        page.height.saturating_sub(2 * FRAME),
-    );
+    let (width, height) = (page.width.saturating_sub(4), page.height.saturating_sub(2 * FRAME));
     Rect::new(page.x + 2, page.y + FRAME, width, height)
 }
 

@@ -65,10 +65,7 @@ fn drops(sla: &SlaRow) -> Vec<Piece> {
 
 fn sums(pairs: &[PairRow]) -> Vec<Piece> {
     let sum = |of: fn(&PairRow) -> u64| pairs.iter().map(of).sum::<u64>();
-    let (probes, drops) = (
-        sum(|pair| pair.probes),
-        sum(|pair| pair.timeouts + pair.corrupt),
-    );
+    let (probes, drops) = (sum(|pair| pair.probes), sum(|pair| pair.timeouts + pair.corrupt));
     let share = (probes > 0).then(|| drops as f64 / probes as f64);
     vec![
         piece(format!("{} probes", grouped(probes)), Tone::Heading, 10),
@@ -77,8 +74,7 @@ fn sums(pairs: &[PairRow]) -> Vec<Piece> {
 }
 
 fn quantiles(name: &str, [p50, p90, p99, p999]: [Option<i64>; 4]) -> Vec<Piece> {
-    let quantile =
-        |share: &str, ns, priority| piece(format!("{share} {}", nanos(ns)), Tone::Text, priority);
+    let quantile = |share: &str, ns, priority| piece(format!("{share} {}", nanos(ns)), Tone::Text, priority);
     vec![
         piece(name, Tone::Faint, 10),
         quantile("P50", p50, 9),

@@ -23,11 +23,7 @@ pub(super) fn draw(view: &View, screen: Rect, chosen: usize, pen: &mut Pen<'_>) 
     let sorted = view.listing(view.focus()).sort;
     let columns = table.columns.iter().enumerate().skip(first);
     for ((at, column), y) in columns.zip(inside.y..inside.bottom()) {
-        let tone = if at == sorted {
-            Tone::Focus
-        } else {
-            Tone::Text
-        };
+        let tone = if at == sorted { Tone::Focus } else { Tone::Text };
         pen.text(inside.x, y, column.name, NAME - 1, tone);
         let width = inside.width - NAME;
         pen.text(inside.x + NAME, y, column.help, width, Tone::Faint);

@@ -97,11 +97,7 @@ pub(super) fn title(view: &View, pane: Pane, area: Rect, alone: bool, pen: &mut 
         vec![(pane, 1, text)]
     };
     for (of, x, text) in shown {
-        let tone = if of == view.focus() {
-            Tone::Focus
-        } else {
-            Tone::Faint
-        };
+        let tone = if of == view.focus() { Tone::Focus } else { Tone::Faint };
         let x = area.x + x;
         pen.text(x, area.y, &text, area.right().saturating_sub(x), tone);
     }
@@ -211,11 +207,7 @@ fn flags(view: &View, shown: &Shown, row: usize, (x, y): (u16, u16), pen: &mut P
         (flow.error_frame_bytes > 0, "~"),
     ];
     for ((is, mark), x) in marks.into_iter().zip(x..) {
-        let (text, tone) = if is {
-            (mark, Tone::Notice)
-        } else {
-            ("·", Tone::Faint)
-        };
+        let (text, tone) = if is { (mark, Tone::Notice) } else { ("·", Tone::Faint) };
         pen.text(x, y, text, 1, tone);
     }
 }

@@ -11,9 +11,7 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Cell;
 use ratatui::style::{Color, Modifier};
-use rocescope_model::{
-    ConnectionRow, EventRow, FlowRow, OpcodeRow, Row, Time, WindowRow, WindowRows,
-};
+use rocescope_model::{ConnectionRow, EventRow, FlowRow, OpcodeRow, Row, Time, WindowRow, WindowRows};
 
 const SECOND: i64 = 1_000_000_000;
 
@@ -126,8 +124,7 @@ impl Rig {
         let buffer = self.terminal.backend().buffer();
         let width = usize::from(buffer.area.width);
         let rows = buffer.content.chunks(width);
-        rows.map(|row| row.iter().map(Cell::symbol).collect())
-            .collect()
+        rows.map(|row| row.iter().map(Cell::symbol).collect()).collect()
     }
 
     #[track_caller]
@@ -171,13 +168,7 @@ fn the_header_shows_source_time_rates_frames_losses_and_usage() {
 #[test]
 fn small_screens_show_one_pane_and_large_ones_all() {
     let mut rig = small();
-    rig.shows(&[
-        "1 Flows 4 ",
-        "2 Opcodes 2 ",
-        "10.10.0.4",
-        "4.20 Mbit/s",
-        "▇██",
-    ]);
+    rig.shows(&["1 Flows 4 ", "2 Opcodes 2 ", "10.10.0.4", "4.20 Mbit/s", "▇██"]);
     rig.press("2");
     rig.shows(&["RC_RDMA_WRITE_MIDDLE", " 75.0 % ███", "25.0 % █"]);
     rig.press("3");
@@ -260,11 +251,7 @@ fn a_seekable_source_is_asked_to_seek() {
 fn the_detail_page_explains_every_field_of_the_row() {
     let mut rig = small();
     rig.press("down enter");
-    rig.shows(&[
-        "flows: all fields of the row",
-        "10.10.0.3",
-        "Source IP address.",
-    ]);
+    rig.shows(&["flows: all fields of the row", "10.10.0.3", "Source IP address."]);
     let mut seen = String::new();
     for _ in 0..60 {
         seen += &rig.lines().join("\n");
@@ -322,11 +309,7 @@ fn ascii_is_ascii_and_no_color_is_no_color() {
         let cells = &rig.terminal.backend().buffer().content;
         let colored = |cell: &Cell| cell.fg != Color::Reset || cell.bg != Color::Reset;
         assert!(!cells.iter().any(colored));
-        assert!(
-            cells
-                .iter()
-                .any(|cell| cell.modifier.contains(Modifier::REVERSED))
-        );
+        assert!(cells.iter().any(|cell| cell.modifier.contains(Modifier::REVERSED)));
     }
 }
 
@@ -389,8 +372,7 @@ fn any_keys_over_any_windows_draw_at_any_size() {
     for step in 0..1_500 {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         let actions = crate::Action::ALL;
-        rig.view
-            .act(actions[(state >> 16) as usize % actions.len()]);
+        rig.view.act(actions[(state >> 16) as usize % actions.len()]);
         if step % 17 == 0 {
             rig.view.window(window(3 + step / 17));
         }

@@ -33,12 +33,7 @@ pub struct Plan {
 
 /// Lays out a pane below its title; `lines` returns the number of lines of the story at a width.
 #[must_use]
-pub fn of(
-    matrix: &Matrix,
-    pane: Rect,
-    cursor: (usize, usize),
-    lines: impl FnOnce(u16) -> usize,
-) -> Plan {
+pub fn of(matrix: &Matrix, pane: Rect, cursor: (usize, usize), lines: impl FnOnce(u16) -> usize) -> Plan {
     let body = Rect {
         y: pane.y + 1,
         height: pane.height.saturating_sub(1),
@@ -98,9 +93,7 @@ pub fn of(
 
 /// The first visible one of `all`: keeps the cursor visible, in the middle where possible.
 fn first(cursor: usize, seen: usize, all: usize) -> usize {
-    cursor
-        .saturating_sub(seen / 2)
-        .min(all.saturating_sub(seen))
+    cursor.saturating_sub(seen / 2).min(all.saturating_sub(seen))
 }
 
 impl Plan {
@@ -137,10 +130,7 @@ impl Plan {
         }
         let right = x.checked_sub(self.matrix.x + 1 + self.name)? / self.column;
         let right = usize::from(right);
-        let cell = (
-            self.first_row + usize::from(y - self.matrix.y),
-            self.columns.0 + right,
-        );
+        let cell = (self.first_row + usize::from(y - self.matrix.y), self.columns.0 + right);
         (right < self.columns.1).then_some(cell)
     }
 }

@@ -26,14 +26,10 @@ pub(crate) fn verdicts(view: &View, width: u16) -> Vec<Vec<Line>> {
     };
     if !mesh.verdicts.is_empty() {
         let verdicts = mesh.verdicts.iter();
-        return verdicts
-            .map(|verdict| verdict_lines(verdict, width))
-            .collect();
+        return verdicts.map(|verdict| verdict_lines(verdict, width)).collect();
     }
     let (text, tone) = match mesh.sla.first() {
-        Some(sla) if !sla.unjudged.is_empty() => {
-            (format!("not judged: {}", sla.unjudged), Tone::Notice)
-        }
+        Some(sla) if !sla.unjudged.is_empty() => (format!("not judged: {}", sla.unjudged), Tone::Notice),
         Some(_) => ("no problem found in this window".into(), Tone::Good),
         None => (
             format!(
@@ -123,10 +119,7 @@ fn paths(mesh: &MeshRows, pair: &PairRow) -> String {
 
 /// The links of the paths that lost probes; `None` if the analysis wrote no links.
 fn links(mesh: &MeshRows, pair: &PairRow) -> Option<(String, Tone)> {
-    let hops = pair
-        .path
-        .split([' ', '>'])
-        .filter_map(|hop| hop.parse().ok());
+    let hops = pair.path.split([' ', '>']).filter_map(|hop| hop.parse().ok());
     let mut links: Vec<&LinkRow> = hops.filter_map(|hop: IpAddr| to(mesh, hop)).collect();
     links.sort_by_key(|link| (core::cmp::Reverse(link.drops), link.address));
     links.dedup_by_key(|link| link.address);

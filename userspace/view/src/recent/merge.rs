@@ -15,10 +15,7 @@ pub(super) fn windows(windows: &[&Arc<WindowRows>], from_ns: i64, span_ns: i64) 
     let totals = || windows.iter().flat_map(|rows| &rows.windows);
     let whole = totals().all(|window| window.flows_exact)
         && totals().map(|window| window.flows).sum::<u64>()
-            == windows
-                .iter()
-                .map(|rows| rows.flows.len() as u64)
-                .sum::<u64>();
+            == windows.iter().map(|rows| rows.flows.len() as u64).sum::<u64>();
     let alone = totals().count() == 1;
     let rows = match windows {
         [rows] if alone => Arc::clone(rows),
@@ -64,9 +61,7 @@ fn flows(windows: &[&Arc<WindowRows>], from_ns: i64, ns: i64) -> Vec<FlowRow> {
     let mut at: HashMap<(&str, i64), usize> = HashMap::new();
     let mut merged: Vec<FlowRow> = Vec::new();
     for row in windows.iter().flat_map(|rows| &rows.flows) {
-        let place = *at
-            .entry((row.observer.as_str(), row.flow_hash))
-            .or_insert(merged.len());
+        let place = *at.entry((row.observer.as_str(), row.flow_hash)).or_insert(merged.len());
         let Some(sum) = merged.get_mut(place) else {
             merged.push(row.clone());
             continue;

@@ -75,8 +75,7 @@ impl Recent {
             return;
         }
         rows.events.splice(..0, self.early.events.drain(..));
-        rows.connections
-            .splice(..0, self.early.connections.drain(..));
+        rows.connections.splice(..0, self.early.connections.drain(..));
         if let Some(window) = rows.windows.first() {
             self.begin_ns.get_or_insert(window.window_start_ns);
         }
@@ -161,9 +160,7 @@ impl Recent {
     }
 
     fn connections(&self, last: u64) -> Vec<ConnectionRow> {
-        let rows = self
-            .until(last)
-            .flat_map(|rows| rows.connections.iter().rev());
+        let rows = self.until(last).flat_map(|rows| rows.connections.iter().rev());
         let mut seen = HashSet::new();
         let mut latest: Vec<ConnectionRow> = rows
             .take(MAX_CONNECTIONS)

@@ -199,9 +199,7 @@ impl View {
 
     fn change_speed(&mut self, by: f64) -> Effect {
         match self.header.motion {
-            Motion::Speed(speed) if speed.is_finite() => {
-                Effect::Speed((speed * by).clamp(1.0 / 64.0, 4096.0))
-            }
+            Motion::Speed(speed) if speed.is_finite() => Effect::Speed((speed * by).clamp(1.0 / 64.0, 4096.0)),
             Motion::Speed(_) if by < 1.0 => Effect::Speed(1.0),
             Motion::Speed(_) => Effect::Nothing,
             Motion::Live | Motion::Paused | Motion::Ended => {

@@ -258,8 +258,7 @@ impl View {
         if let Some(shown) = &self.shown {
             let from = shown.total.window_start_ns;
             let to = from + shown.total.window_ns;
-            let within =
-                |event: &&EventRow| &*event.kind == "jitter" && (from..to).contains(&event.time_ns);
+            let within = |event: &&EventRow| &*event.kind == "jitter" && (from..to).contains(&event.time_ns);
             self.jitter.extend(
                 shown
                     .events
@@ -299,12 +298,9 @@ impl View {
 
     pub(crate) fn flow_has_jitter(&self, row: &FlowRow) -> bool {
         !self.jitter.is_empty()
-            && self.jitter.contains(&(
-                Some(row.src),
-                Some(row.dst),
-                Some(row.udp_src_port),
-                Some(row.dst_qpn),
-            ))
+            && self
+                .jitter
+                .contains(&(Some(row.src), Some(row.dst), Some(row.udp_src_port), Some(row.dst_qpn)))
     }
 
     /// Whether the filter applies to this pane.

@@ -4,12 +4,12 @@
 //! count.
 //!
 //! - A path ends in the file that defines its last item. Re-exports (`use` and `pub use` in a `mod.rs`) are followed to
-//! that file. If a macro makes the item, or the name is a re-export from another crate, the path ends in the module's
-//! own file.
+//!   that file. If a macro makes the item, or the name is a re-export from another crate, the path ends in the module's
+//!   own file.
 //! - `mod child;` is not an import, and neither is `pub use child::Name`: an index does not depend on its entries. If
-//! the same file also uses the name, it is an import.
+//!   the same file also uses the name, it is an import.
 //! - Children may use what a parent module defines: a parent is composed of its children, and defines the types that
-//! they share. Only a path to a sibling or to another part of the crate can close a cycle.
+//!   they share. Only a path to a sibling or to another part of the crate can close a cycle.
 //!
 //! | module | what it does |
 //! |---|---|
@@ -42,9 +42,7 @@ pub(super) fn problems(found: &Crate) -> Result<Vec<String>> {
         for (from, to) in Modules::read(first)?.imports() {
             imports.entry(short(from)).or_default().insert(short(to));
         }
-        let large = circles(&imports)
-            .into_iter()
-            .filter(|circle| circle.len() > MAX);
+        let large = circles(&imports).into_iter().filter(|circle| circle.len() > MAX);
         problems.extend(large.map(|circle| sentence(&found.name, &circle, &imports)));
     }
     Ok(problems)
@@ -52,10 +50,8 @@ pub(super) fn problems(found: &Crate) -> Result<Vec<String>> {
 
 /// The cycles of files; no file is in two of them.
 fn circles(imports: &Imports) -> Vec<BTreeSet<&Path>> {
-    let reached: BTreeMap<&Path, BTreeSet<&Path>> = imports
-        .keys()
-        .map(|file| (&**file, reached(imports, file)))
-        .collect();
+    let reached: BTreeMap<&Path, BTreeSet<&Path>> =
+        imports.keys().map(|file| (&**file, reached(imports, file))).collect();
     let mut circles = Vec::new();
     let mut known = BTreeSet::new();
     for (file, from_here) in &reached {
@@ -72,11 +68,7 @@ fn circles(imports: &Imports) -> Vec<BTreeSet<&Path>> {
 fn reached<'a>(imports: &'a Imports, file: &'a Path) -> BTreeSet<&'a Path> {
     let (mut reached, mut open) = (BTreeSet::new(), vec![file]);
     while let Some(file) = open.pop() {
-        let next = imports
-            .get(file)
-            .into_iter()
-            .flatten()
-            .map(PathBuf::as_path);
+        let next = imports.get(file).into_iter().flatten().map(PathBuf::as_path);
         open.extend(next.filter(|file| reached.insert(*file)));
     }
     reached
@@ -86,9 +78,7 @@ fn reached<'a>(imports: &'a Imports, file: &'a Path) -> BTreeSet<&'a Path> {
 fn sentence(name: &str, circle: &BTreeSet<&Path>, imports: &Imports) -> String {
     let mut sentence = format!("{name}: {} files import each other", circle.len());
     for file in circle {
-        let inside = imports[*file]
-            .iter()
-            .filter(|to| circle.contains(to.as_path()));
+        let inside = imports[*file].iter().filter(|to| circle.contains(to.as_path()));
         let inside: Vec<String> = inside.map(|to| to.display().to_string()).collect();
         sentence += &format!("\n    {} imports {}", file.display(), inside.join(", "));
     }
@@ -109,14 +99,7 @@ mod tests {
 
     #[test]
     fn a_circle_is_every_file_that_comes_back_to_itself() {
-        let imports = imports(&[
-            ("a", "b"),
-            ("b", "c"),
-            ("c", "a"),
-            ("c", "d"),
-            ("d", "e"),
-            ("f", "a"),
-        ]);
+        let imports = imports(&[("a", "b"), ("b", "c"), ("c", "a"), ("c", "d"), ("d", "e"), ("f", "a")]);
         let expected: BTreeSet<&Path> = ["a", "b", "c"].map(Path::new).into();
         assert_eq!(circles(&imports), [expected]);
     }

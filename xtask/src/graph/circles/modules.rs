@@ -53,8 +53,7 @@ impl Modules {
 
     /// Whether a module is a descendant of another.
     fn is_below(&self, at: usize, above: usize) -> bool {
-        let parents =
-            std::iter::successors(Some(at), |at| (*at != 0).then(|| self.all[*at].parent));
+        let parents = std::iter::successors(Some(at), |at| (*at != 0).then(|| self.all[*at].parent));
         parents.skip(1).any(|parent| parent == above)
     }
 
@@ -73,11 +72,9 @@ impl Modules {
             End::Item(to) => Some(to),
         });
         let paths = source.paths.iter();
-        used.chain(
-            paths.filter_map(move |path| match self.find(at, path, HOPS)? {
-                End::Module(to) | End::Item(to) => Some(to),
-            }),
-        )
+        used.chain(paths.filter_map(move |path| match self.find(at, path, HOPS)? {
+            End::Module(to) | End::Item(to) => Some(to),
+        }))
     }
 
     fn add_file(&mut self, file: &FilePath, folder: &FilePath, parent: usize) -> Result<usize> {
@@ -88,13 +85,7 @@ impl Modules {
     }
 
     /// Adds a module and all its descendants, whose files are in `folder`.
-    fn add(
-        &mut self,
-        file: &FilePath,
-        mut source: Source,
-        folder: &FilePath,
-        parent: usize,
-    ) -> Result<usize> {
+    fn add(&mut self, file: &FilePath, mut source: Source, folder: &FilePath, parent: usize) -> Result<usize> {
         let at = self.all.len();
         let children = std::mem::take(&mut source.children);
         self.all.push(Module {
@@ -109,11 +100,7 @@ impl Modules {
                 Some(body) => self.add(file, body, &below, at)?,
                 None => {
                     let flat = below.with_extension("rs");
-                    let file = if flat.exists() {
-                        flat
-                    } else {
-                        below.join("mod.rs")
-                    };
+                    let file = if flat.exists() { flat } else { below.join("mod.rs") };
                     self.add_file(&file, &below, at)?
                 }
             };
@@ -185,12 +172,7 @@ mod tests {
             fs::write(file, text).unwrap();
         }
         let modules = Modules::read(&folder.path().join("lib.rs")).unwrap();
-        let short = |file: &FilePath| {
-            file.strip_prefix(folder.path())
-                .unwrap()
-                .display()
-                .to_string()
-        };
+        let short = |file: &FilePath| file.strip_prefix(folder.path()).unwrap().display().to_string();
         let imports = modules
             .imports()
             .map(|(from, to)| format!("{} > {}", short(from), short(to)));
@@ -199,13 +181,7 @@ mod tests {
 
     #[test]
     fn a_declared_child_is_no_import_and_a_path_is() {
-        assert!(
-            imports(&[
-                ("lib.rs", "mod a; pub use a::A;"),
-                ("a.rs", "pub struct A;")
-            ])
-            .is_empty()
-        );
+        assert!(imports(&[("lib.rs", "mod a; pub use a::A;"), ("a.rs", "pub struct A;")]).is_empty());
         let text = "mod a; fn f() { a::f() }";
         assert_eq!(
             imports(&[("lib.rs", text), ("a.rs", "pub fn f() {}")]),
@@ -229,28 +205,16 @@ mod tests {
 
     #[test]
     fn a_name_is_followed_to_the_file_that_defines_it() {
-        let root = (
-            "lib.rs",
-            "mod a; mod b; use b::B; mod c { pub use crate::b::*; }",
-        );
+        let root = ("lib.rs", "mod a; mod b; use b::B; mod c { pub use crate::b::*; }");
         let b = ("b/mod.rs", "mod d; pub use d::B; pub use std::fmt::Debug;");
         let d = ("b/d.rs", "pub struct B;");
         let with = |a| imports(&[root, ("a.rs", a), b, d]);
         let root = "lib.rs > b/d.rs";
         assert_eq!(with("use super::B;"), [root, "a.rs > b/d.rs"]);
-        assert_eq!(
-            with("fn f() { crate::c::B::new() }"),
-            [root, "a.rs > b/d.rs"]
-        );
-        assert_eq!(
-            with("use crate::b; fn f() { b::B::new() }"),
-            [root, "a.rs > b/d.rs"]
-        );
+        assert_eq!(with("fn f() { crate::c::B::new() }"), [root, "a.rs > b/d.rs"]);
+        assert_eq!(with("use crate::b; fn f() { b::B::new() }"), [root, "a.rs > b/d.rs"]);
         assert_eq!(with("use crate::b::Debug;"), [root, "a.rs > b/mod.rs"]);
-        assert_eq!(
-            with("use super::b::made_by_a_macro;"),
-            [root, "a.rs > b/mod.rs"]
-        );
+        assert_eq!(with("use super::b::made_by_a_macro;"), [root, "a.rs > b/mod.rs"]);
         assert_eq!(with("use serde::B; fn f() { std::fs::read() }"), [root]);
     }
 }

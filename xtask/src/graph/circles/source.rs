@@ -31,9 +31,7 @@ pub(super) struct Use {
 }
 
 /// Keywords before the name of an item.
-const ITEMS: [&str; 8] = [
-    "const", "enum", "fn", "static", "struct", "trait", "type", "union",
-];
+const ITEMS: [&str; 8] = ["const", "enum", "fn", "static", "struct", "trait", "type", "union"];
 
 impl Source {
     pub(super) fn read(tokens: TokenStream) -> Self {
@@ -64,11 +62,7 @@ impl Source {
         let word = text(&tokens[at]);
         let next = tokens.get(at + 1);
         match (&*word, next) {
-            ("pub", Some(TokenTree::Group(group)))
-                if group.delimiter() == Delimiter::Parenthesis =>
-            {
-                at + 2
-            }
+            ("pub", Some(TokenTree::Group(group))) if group.delimiter() == Delimiter::Parenthesis => at + 2,
             ("mod", Some(TokenTree::Ident(name))) => {
                 let body = match tokens.get(at + 2) {
                     Some(TokenTree::Group(body)) => Some(Self::read(body.stream())),
@@ -78,9 +72,7 @@ impl Source {
                 at + 3
             }
             ("use", Some(first)) if !is_char(Some(first), '<') => {
-                let end = tokens[at..]
-                    .iter()
-                    .position(|token| is_char(Some(token), ';'));
+                let end = tokens[at..].iter().position(|token| is_char(Some(token), ';'));
                 let end = end.map_or(tokens.len(), |length| at + length);
                 self.names(&tokens[at + 1..end], &[], is_public(&tokens[..at]));
                 end + 1
@@ -132,11 +124,7 @@ impl Source {
         }
         if let Some(name) = name.or(path.last().cloned()) {
             let path = path.clone();
-            self.uses.push(Use {
-                name,
-                path,
-                is_public,
-            });
+            self.uses.push(Use { name, path, is_public });
         }
     }
 }
@@ -144,9 +132,7 @@ impl Source {
 /// The path that begins at a word.
 fn path(tokens: &[TokenTree], mut at: usize) -> Path {
     let mut path = vec![text(&tokens[at])];
-    while let (true, Some(TokenTree::Ident(word))) =
-        (is_separator(tokens, at + 1), tokens.get(at + 3))
-    {
+    while let (true, Some(TokenTree::Ident(word))) = (is_separator(tokens, at + 1), tokens.get(at + 3)) {
         path.push(word.to_string());
         at += 3;
     }
@@ -213,38 +199,22 @@ mod tests {
 
     #[test]
     fn every_name_of_a_tree_is_read() {
-        let names =
-            uses("use crate::{a::{self, B as C}, d::*}; pub(crate) use super::e::F; use ::g::H;");
-        let expected = [
-            "a = crate::a",
-            "C = crate::a::B",
-            "* = crate::d",
-            "pub F = super::e::F",
-        ];
+        let names = uses("use crate::{a::{self, B as C}, d::*}; pub(crate) use super::e::F; use ::g::H;");
+        let expected = ["a = crate::a", "C = crate::a::B", "* = crate::d", "pub F = super::e::F"];
         assert_eq!(names, expected);
     }
 
     #[test]
     fn paths_are_read_in_bodies_types_and_macros() {
-        let text =
-            "fn f<T: super::A>(x: crate::b::C) -> u8 { m![self::d::E]; Vec::<crate::G>::new() }";
-        let paths: Vec<String> = source(text)
-            .paths
-            .iter()
-            .map(|path| path.join("::"))
-            .collect();
+        let text = "fn f<T: super::A>(x: crate::b::C) -> u8 { m![self::d::E]; Vec::<crate::G>::new() }";
+        let paths: Vec<String> = source(text).paths.iter().map(|path| path.join("::")).collect();
         assert_eq!(paths, ["crate::G", "crate::b::C", "self::d::E", "super::A"]);
-        assert!(
-            source("pub(in crate::a) struct B { c: D, e: ::f::G }")
-                .paths
-                .is_empty()
-        );
+        assert!(source("pub(in crate::a) struct B { c: D, e: ::f::G }").paths.is_empty());
     }
 
     #[test]
     fn tests_are_left_out() {
-        let text =
-            "#[cfg(test)] mod tests { use super::*; } #[cfg(test)] use a::B; fn c() { a::d() }";
+        let text = "#[cfg(test)] mod tests { use super::*; } #[cfg(test)] use a::B; fn c() { a::d() }";
         let source = source(text);
         assert!(source.uses.is_empty() && source.children.is_empty());
         assert_eq!(source.paths.len(), 1);
@@ -252,7 +222,8 @@ mod tests {
 
     #[test]
     fn items_are_those_of_the_module_itself() {
-        let text = "pub const fn a() { struct B; } impl C { fn d() {} } macro_rules! e { () => {} } mod f { enum G {} }";
+        let text =
+            "pub const fn a() { struct B; } impl C { fn d() {} } macro_rules! e { () => {} } mod f { enum G {} }";
         let source = source(text);
         let expected = ["a", "e", "fn"].map(String::from);
         assert_eq!(source.items, expected.into());

@@ -35,43 +35,16 @@ pub(super) fn rows(only: &str, other: bool) -> Vec<Row> {
         for (flows, label) in [(1, "1 flow"), (32, "32 flows"), (1_024, "1,024 flows")] {
             add(&format!("ours, {label}"), Body::Ours, uniform(flows), 1);
         }
-        add(
-            "ours, every packet starts a run",
-            Body::Ours,
-            uniform(32),
-            2,
-        );
+        add("ours, every packet starts a run", Body::Ours, uniform(32), 2);
         for (flows, label) in [(16_384, "16 k"), (100_000, "100 k")] {
-            add(
-                &format!("wrapper, {label} flows"),
-                Body::Nothing,
-                uniform(flows),
-                1,
-            );
-            add(
-                &format!("ours, {label} flows"),
-                Body::Ours,
-                uniform(flows),
-                1,
-            );
-            add(
-                &format!("wrapper, {label} flows, Zipf"),
-                Body::Nothing,
-                zipf(flows),
-                1,
-            );
-            add(
-                &format!("ours, {label} flows, Zipf"),
-                Body::Ours,
-                zipf(flows),
-                1,
-            );
+            add(&format!("wrapper, {label} flows"), Body::Nothing, uniform(flows), 1);
+            add(&format!("ours, {label} flows"), Body::Ours, uniform(flows), 1);
+            add(&format!("wrapper, {label} flows, Zipf"), Body::Nothing, zipf(flows), 1);
+            add(&format!("ours, {label} flows, Zipf"), Body::Ours, zipf(flows), 1);
         }
     }
     let rivals = ["wrapper alone", "one ring record per packet"];
-    rows.retain(|row| {
-        row.name.starts_with(only) || rivals.iter().any(|rival| row.name.ends_with(rival))
-    });
+    rows.retain(|row| row.name.starts_with(only) || rivals.iter().any(|rival| row.name.ends_with(rival)));
     if other {
         rows = rows.into_iter().flat_map(Row::twice).collect();
     }

@@ -29,9 +29,7 @@ pub(super) fn run(options: &[&str]) -> Result<()> {
             "--only" => only = options.next().context("--only WORDS")?,
             "--against" => against = Some(options.next().context("--against OBJECT")?),
             "--rounds" => rounds = options.next().context("--rounds N")?.parse()?,
-            other => bail!(
-                "{other}: expected --json FILE, --save, --rounds N, --only WORDS and --against OBJECT"
-            ),
+            other => bail!("{other}: expected --json FILE, --save, --rounds N, --only WORDS and --against OBJECT"),
         }
     }
     let object = build::object(&Toolchain::find()?, build::BENCH)?;
@@ -39,9 +37,8 @@ pub(super) fn run(options: &[&str]) -> Result<()> {
     let other = against.map(|path| std::fs::read(path).with_context(|| (*path).to_owned()));
     let other = other.transpose()?;
     let rows = cases::rows(only, other.is_some());
-    let measured = |capabilities: &[privileges::Capability]| {
-        measured(&object, other.as_deref(), capabilities, &rows, rounds)
-    };
+    let measured =
+        |capabilities: &[privileges::Capability]| measured(&object, other.as_deref(), capabilities, &rows, rounds);
     let plain = measured(&[bpf, admin, raw])?;
     let trusted = measured(&[bpf, admin, raw, privileges::TRUST])?;
     let report = Report::new(&rows, &plain, &trusted);

@@ -51,8 +51,7 @@ impl Report {
 
     fn above(&self, name: &str, with: usize) -> f64 {
         let line = self.lines.iter().find(|line| line.name == name);
-        line.and_then(|line| line.above.get(with).copied())
-            .unwrap_or(f64::NAN)
+        line.and_then(|line| line.above.get(with).copied()).unwrap_or(f64::NAN)
     }
 
     fn table(&self) -> String {
@@ -76,41 +75,27 @@ impl Report {
     }
 
     fn bars(&self) -> String {
-        let mut text = String::from(
-            "| bar, by IP version and capabilities | measured | wanted |\n|---|---|---|\n",
-        );
+        let mut text = String::from("| bar, by IP version and capabilities | measured | wanted |\n|---|---|---|\n");
         for version in [4, 6] {
-            for (with, capabilities) in ["three capabilities", "and CAP_PERFMON"].iter().enumerate()
-            {
+            for (with, capabilities) in ["three capabilities", "and CAP_PERFMON"].iter().enumerate() {
                 let of = |name: &str| self.above(&format!("IPv{version} {name}"), with);
                 let (run, worst) = (of("ours, 32 flows"), of("ours, every packet starts a run"));
                 let each = of("one ring record per packet");
                 for (name, ratio, wanted) in [
                     ("a run continues / one record per packet", run / each, "1/3"),
-                    (
-                        "a run continues / parse as ours",
-                        run / of("parse as ours"),
-                        "2",
-                    ),
+                    ("a run continues / parse as ours", run / of("parse as ours"), "2"),
                     (
                         "a run continues / parse by hand",
                         run / of("parse by hand to the BTH"),
                         "–",
                     ),
-                    (
-                        "every packet starts a run / one record per packet",
-                        worst / each,
-                        "1",
-                    ),
+                    ("every packet starts a run / one record per packet", worst / each, "1"),
                 ] {
                     // `--only` excluded the row.
                     if ratio.is_nan() {
                         continue;
                     }
-                    let _ = writeln!(
-                        text,
-                        "| IPv{version}, {capabilities}: {name} | {ratio:.2} | {wanted} |"
-                    );
+                    let _ = writeln!(text, "| IPv{version}, {capabilities}: {name} | {ratio:.2} | {wanted} |");
                 }
             }
         }
@@ -138,8 +123,7 @@ impl Report {
                 )
             })
             .collect();
-        fs::write(path, format!("[\n{}\n]\n", lines.join(",\n")))
-            .with_context(|| path.display().to_string())
+        fs::write(path, format!("[\n{}\n]\n", lines.join(",\n"))).with_context(|| path.display().to_string())
     }
 
     /// Writes the page.

@@ -14,11 +14,7 @@ use rocescope_store::{Query, TimeRange, repair};
 const PATHS_NS: i64 = 900_000_000_000;
 
 /// Feeds the analyzer, and skips the windows that have been analysed.
-pub(super) fn feed(
-    arguments: &CollectArguments,
-    settings: &Settings,
-    analyzer: &mut Analyzer,
-) -> Result<()> {
+pub(super) fn feed(arguments: &CollectArguments, settings: &Settings, analyzer: &mut Analyzer) -> Result<()> {
     if !arguments.out.is_dir() {
         return Ok(());
     }

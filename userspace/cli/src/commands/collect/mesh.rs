@@ -60,10 +60,7 @@ impl Mesh {
         }
         if !self.quiet {
             for (symptom, place) in self.known.difference(&now) {
-                say!(
-                    "{:.0}  resolved: {symptom} at {place}",
-                    Time(diagnosis.start_ns)
-                );
+                say!("{:.0}  resolved: {symptom} at {place}", Time(diagnosis.start_ns));
             }
         }
         self.known = now;

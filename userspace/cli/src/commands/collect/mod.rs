@@ -35,22 +35,15 @@ const FILES: u64 = 512;
 
 pub(super) fn run(arguments: &CollectArguments) -> Result<ExitCode> {
     let signals = Signals::install()?;
-    resources::allow_files(FILES.saturating_add(arguments.max_agents as u64))
-        .context("--max-agents")?;
+    resources::allow_files(FILES.saturating_add(arguments.max_agents as u64)).context("--max-agents")?;
     let diagnosed = arguments.diagnose.then(Diagnosed::default);
     let analysis = match &diagnosed {
-        Some(diagnosed) => {
-            Some(Box::new(Mesh::new(arguments, diagnosed.clone())?) as Box<dyn Analysis>)
-        }
+        Some(diagnosed) => Some(Box::new(Mesh::new(arguments, diagnosed.clone())?) as Box<dyn Analysis>),
         None => None,
     };
     let server = Server::start(settings(arguments)?, analysis)?;
     serve(arguments, &server, diagnosed)?;
-    say!(
-        "collecting at {} into {}",
-        server.address(),
-        arguments.out.display()
-    );
+    say!("collecting at {} into {}", server.address(), arguments.out.display());
     let mut service = Service::default();
     let mut retention = Retention {
         root: arguments.out.clone(),
@@ -60,11 +53,7 @@ pub(super) fn run(arguments: &CollectArguments) -> Result<ExitCode> {
     };
     let begun = Instant::now();
     let (mut retained, mut reported) = (begun, (begun, server.status()));
-    let is_over = || {
-        arguments
-            .duration
-            .is_some_and(|time| begun.elapsed() >= time)
-    };
+    let is_over = || arguments.duration.is_some_and(|time| begun.elapsed() >= time);
     while !signals.ended() && !is_over() {
         service.alive(Instant::now());
         std::thread::sleep(POLL);
@@ -90,11 +79,7 @@ pub(super) fn run(arguments: &CollectArguments) -> Result<ExitCode> {
 }
 
 /// Starts the metrics endpoint, if requested.
-fn serve(
-    arguments: &CollectArguments,
-    server: &Server,
-    diagnosed: Option<Diagnosed>,
-) -> Result<()> {
+fn serve(arguments: &CollectArguments, server: &Server, diagnosed: Option<Diagnosed>) -> Result<()> {
     let Some(address) = arguments.metrics else {
         return Ok(());
     };

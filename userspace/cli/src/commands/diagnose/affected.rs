@@ -35,29 +35,19 @@ impl<'a> Affected<'a> {
     }
 
     /// The flows of capture windows that overlap with the window of the diagnosis, for each of its verdicts.
-    pub(super) fn flows(
-        &mut self,
-        analyzer: &Analyzer,
-        diagnosis: &WindowDiagnosis,
-    ) -> Result<Vec<BTreeSet<Flow>>> {
+    pub(super) fn flows(&mut self, analyzer: &Analyzer, diagnosis: &WindowDiagnosis) -> Result<Vec<BTreeSet<Flow>>> {
         let mut crossing = vec![BTreeSet::new(); diagnosis.places.len()];
         let end_ns = diagnosis.start_ns + diagnosis.sla.window_ns;
         while let Some(start_ns) = self.flows.next_ns().filter(|start| *start < end_ns) {
             let rows = self.flows.take(start_ns)?;
-            self.pending
-                .extend(rows.iter().map(|(_, row)| CapturedFlow::of(row)));
+            self.pending.extend(rows.iter().map(|(_, row)| CapturedFlow::of(row)));
         }
-        self.pending
-            .retain(|seen| seen.until_ns > diagnosis.start_ns);
+        self.pending.retain(|seen| seen.until_ns > diagnosis.start_ns);
         for seen in &self.pending {
             let at_ns = seen.from_ns.max(diagnosis.start_ns);
             for (place, flows) in diagnosis.places.iter().zip(&mut crossing) {
                 if analyzer.crosses(*place, seen.key, ROCE_PORT, at_ns) == Some(true) {
-                    let FlowKey {
-                        src,
-                        dst,
-                        udp_src_port,
-                    } = seen.key;
+                    let FlowKey { src, dst, udp_src_port } = seen.key;
                     flows.insert(format!("{src}>{dst}:{udp_src_port}"));
                 }
             }

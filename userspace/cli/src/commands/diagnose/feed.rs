@@ -25,10 +25,7 @@ pub(super) fn hours(
             analyzer.probe(row);
         })?;
         // The next hour has no rows from before the last probe's hour; its window may continue there.
-        let ended = Time(last_ns)
-            .hours()
-            .saturating_add(1)
-            .saturating_mul(HOUR_NS);
+        let ended = Time(last_ns).hours().saturating_add(1).saturating_mul(HOUR_NS);
         while let Some(diagnosis) = analyzer.advance_one(Time(ended)) {
             take(analyzer, diagnosis)?;
         }

@@ -13,11 +13,7 @@ pub(super) struct Finding {
 }
 
 /// Adds the verdicts of a window to the findings.
-pub(super) fn add(
-    findings: &mut Vec<Finding>,
-    diagnosis: &WindowDiagnosis,
-    flows: Vec<BTreeSet<Flow>>,
-) {
+pub(super) fn add(findings: &mut Vec<Finding>, diagnosis: &WindowDiagnosis, flows: Vec<BTreeSet<Flow>>) {
     for (verdict, flows) in diagnosis.verdicts.iter().zip(flows) {
         let mut known = findings.iter_mut().rev();
         match known.find(|finding| finding.problem.goes_on_in(verdict)) {

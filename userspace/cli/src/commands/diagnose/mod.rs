@@ -108,9 +108,7 @@ impl<'a> Sink<'a> {
         self.diagnosis.links_learnt = links.len();
         self.diagnosis.links_crossed = crossed.count();
         let uncrossed = links.iter().filter(|link| link.probes == 0);
-        self.diagnosis.uncrossed = uncrossed
-            .map(|link| format!("{}>{}", link.from, link.to))
-            .collect();
+        self.diagnosis.uncrossed = uncrossed.map(|link| format!("{}>{}", link.from, link.to)).collect();
         let flows = self.affected.flows(analyzer, &diagnosis)?;
         findings::add(&mut self.diagnosis.findings, &diagnosis, flows);
         self.diagnosis.verdicts.extend(diagnosis.verdicts);
@@ -137,9 +135,7 @@ impl<'a> Sink<'a> {
 
 fn writer(arguments: &HostmeshArguments, found: &Scan) -> Result<Writer> {
     let observer = &arguments.observer;
-    let tables = DIAGNOSIS_TABLES
-        .iter()
-        .flat_map(|table| found.table(table.name));
+    let tables = DIAGNOSIS_TABLES.iter().flat_map(|table| found.table(table.name));
     let mut before = tables.filter(|segment| segment.footer(footer::OBSERVER) == Some(observer));
     if before.next().is_some() {
         bail!("the dataset already has a diagnosis by {observer}: choose another --observer");

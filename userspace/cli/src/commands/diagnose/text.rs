@@ -34,11 +34,7 @@ fn write(out: &mut String, diagnosis: &Diagnosis) -> std::fmt::Result {
             second(first.window_start_ns),
             second(last.window_start_ns + last.window_ns),
         );
-        writeln!(
-            out,
-            "windows   {} of {length}, {from} to {to}",
-            windows.len()
-        )?;
+        writeln!(out, "windows   {} of {length}, {from} to {to}", windows.len())?;
         let hosts = windows.iter().map(|window| window.hosts).max().unwrap_or(0);
         writeln!(
             out,
@@ -79,10 +75,7 @@ fn write(out: &mut String, diagnosis: &Diagnosis) -> std::fmt::Result {
     }
     writeln!(out)?;
     if diagnosis.paths == 0 {
-        writeln!(
-            out,
-            "paths     none: links and switches cannot be identified"
-        )?;
+        writeln!(out, "paths     none: links and switches cannot be identified")?;
     }
     if diagnosis.unreadable_rows > 0 {
         writeln!(out, "rows      {} invalid", diagnosis.unreadable_rows)?;
@@ -103,10 +96,7 @@ fn write(out: &mut String, diagnosis: &Diagnosis) -> std::fmt::Result {
         .filter(|why| !why.is_empty())
         .collect();
     for why in unjudged {
-        let number = windows
-            .iter()
-            .filter(|window| &*window.unjudged == why)
-            .count();
+        let number = windows.iter().filter(|window| &*window.unjudged == why).count();
         writeln!(out, "unjudged  {number} windows: {why}")?;
     }
     let shown = windows[windows.len().saturating_sub(MAX_WINDOWS)..].to_vec();
@@ -120,9 +110,7 @@ fn write(out: &mut String, diagnosis: &Diagnosis) -> std::fmt::Result {
 fn problem(out: &mut String, finding: &Finding, has_flows: bool) -> std::fmt::Result {
     let problem = &finding.problem;
     let last = &problem.last;
-    let number = last
-        .problem
-        .map_or_else(String::new, |number| format!(" (#{number})"));
+    let number = last.problem.map_or_else(String::new, |number| format!(" (#{number})"));
     writeln!(out, "{}{number}  {}", last.class, last.sentence)?;
     writeln!(
         out,

@@ -26,8 +26,7 @@ pub(super) fn run(arguments: &GenerateArguments) -> Result<ExitCode> {
         path.display()
     );
     let file = File::create(out).with_context(|| out.display().to_string())?;
-    let truth = generate::write(&scenario, arguments.seed, file)
-        .with_context(|| out.display().to_string())?;
+    let truth = generate::write(&scenario, arguments.seed, file).with_context(|| out.display().to_string())?;
     let beside = truth_path(out);
     let truth_json = serde_json::to_string_pretty(&truth).context("the truth")?;
     fs::write(&beside, truth_json).with_context(|| beside.display().to_string())?;

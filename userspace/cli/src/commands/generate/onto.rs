@@ -64,8 +64,8 @@ impl End {
 pub(super) fn run(arguments: &GenerateArguments, scenario: &Scenario) -> Result<ExitCode> {
     let onto = &arguments.onto;
     let name = onto.iface.as_deref().unwrap_or_default();
-    let interface = Interface::find(name)
-        .with_context(|| format!("{name}: no such interface (`ip link` lists them)"))?;
+    let interface =
+        Interface::find(name).with_context(|| format!("{name}: no such interface (`ip link` lists them)"))?;
     let pace = match onto.pps {
         Some(pps) => Pace::Pps(pps),
         None if onto.full_speed => Pace::FullSpeed,
@@ -77,10 +77,7 @@ pub(super) fn run(arguments: &GenerateArguments, scenario: &Scenario) -> Result<
         Pace::Times => Vec::new(),
         Pace::Pps(_) | Pace::FullSpeed => first_frames(&mut generator),
     };
-    ensure!(
-        pace == Pace::Times || !frames.is_empty(),
-        "the scenario has no frames"
-    );
+    ensure!(pace == Pace::Times || !frames.is_empty(), "the scenario has no frames");
     let live = match (onto.by, pace) {
         (SendMethod::Packet, _) => None,
         (SendMethod::Live, Pace::Times) => bail!("--by live requires --pps or --full-speed"),
@@ -210,8 +207,7 @@ fn open(interface: &Interface) -> Result<Injector> {
 
 fn send(socket: &mut Injector, interface: &Interface, frame: &[u8]) -> Result<()> {
     let sent = socket.send(frame);
-    let too_long =
-        matches!(&sent, Err(error) if Errno::from_io_error(error) == Some(Errno::MSGSIZE));
+    let too_long = matches!(&sent, Err(error) if Errno::from_io_error(error) == Some(Errno::MSGSIZE));
     sent.with_context(|| {
         let (name, length) = (&interface.name, frame.len());
         let remedy = if too_long {

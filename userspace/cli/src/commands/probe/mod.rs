@@ -54,14 +54,7 @@ pub(super) fn run(arguments: &ProbeArguments) -> Result<ExitCode> {
     let begun = Instant::now();
     let mut agent = Agent::new(settings, backend.nics(), backend.clock(), backend.now());
     cost.shrink()?;
-    probe(
-        arguments,
-        &signals,
-        &mut agent,
-        &mut *backend,
-        &mut sinks,
-        &mut cost,
-    )?;
+    probe(arguments, &signals, &mut agent, &mut *backend, &mut sinks, &mut cost)?;
     if let Some(relay) = sinks.relay {
         say!("{}", relay.finish());
     }
@@ -83,11 +76,7 @@ pub(super) fn run(arguments: &ProbeArguments) -> Result<ExitCode> {
         summary.counters.is_balanced() && summary.counters.in_flight == 0,
         "the probe counters are inconsistent: this is a defect, please report it"
     );
-    if let Some(refused) = summary
-        .store
-        .as_ref()
-        .and_then(|store| store.refused.as_ref())
-    {
+    if let Some(refused) = summary.store.as_ref().and_then(|store| store.refused.as_ref()) {
         anyhow::bail!("the dataset: {refused}");
     }
     Ok(ExitCode::SUCCESS)
@@ -135,9 +124,7 @@ fn probe(
     loop {
         service.alive(Instant::now());
         let is_done = drive(agent, backend, tick, &mut events)?;
-        let is_over = arguments
-            .duration
-            .is_some_and(|time| begun.elapsed() >= time);
+        let is_over = arguments.duration.is_some_and(|time| begun.elapsed() >= time);
         if !is_stopping && (signals.ended() || is_over) {
             is_stopping = true;
             Service::stopping();
@@ -168,11 +155,7 @@ fn probe(
             {
                 say!("{line}");
             }
-            tick = if tick + TICK > now {
-                tick + TICK
-            } else {
-                now + TICK
-            };
+            tick = if tick + TICK > now { tick + TICK } else { now + TICK };
             tick = tick.min(now + TICK);
         }
     }

@@ -16,9 +16,7 @@ const ROCE_PORT: u16 = 4_791;
 
 pub(super) fn open(arguments: &ProbeArguments) -> Result<(Box<dyn Backend>, Settings)> {
     let links = links(arguments)?;
-    let names = links
-        .iter()
-        .map(|link| format!("{} {}", link.name(), link.address()));
+    let names = links.iter().map(|link| format!("{} {}", link.name(), link.address()));
     let names = names.collect::<Vec<String>>().join(", ");
     match arguments.backend {
         ProbeBackend::Raw => packets(arguments, links, &names),
@@ -26,11 +24,7 @@ pub(super) fn open(arguments: &ProbeArguments) -> Result<(Box<dyn Backend>, Sett
     }
 }
 
-fn packets(
-    arguments: &ProbeArguments,
-    links: Vec<Link>,
-    names: &str,
-) -> Result<(Box<dyn Backend>, Settings)> {
+fn packets(arguments: &ProbeArguments, links: Vec<Link>, names: &str) -> Result<(Box<dyn Backend>, Settings)> {
     let missing = privileges::missing(&privileges::AF_PACKET).context("capabilities")?;
     if !missing.is_empty() {
         bail!(
@@ -63,11 +57,7 @@ fn packets(
 }
 
 #[cfg(feature = "verbs")]
-fn queue_pairs(
-    arguments: &ProbeArguments,
-    links: &[Link],
-    names: &str,
-) -> Result<(Box<dyn Backend>, Settings)> {
+fn queue_pairs(arguments: &ProbeArguments, links: &[Link], names: &str) -> Result<(Box<dyn Backend>, Settings)> {
     ensure!(
         arguments.port.is_none_or(|port| port == ROCE_PORT),
         "queue pairs send only to UDP port {ROCE_PORT}: omit --port"
@@ -76,10 +66,7 @@ fn queue_pairs(
         traces_per_second: 0.0,
         ..settings(arguments, ROCE_PORT)?
     };
-    let nics: Vec<_> = links
-        .iter()
-        .map(|link| (link.nic(), link.index()))
-        .collect();
+    let nics: Vec<_> = links.iter().map(|link| (link.nic(), link.index())).collect();
     let verbs = rocescope_probe::backend::verbs::Verbs::open(&nics)?;
     say!(
         "probing between {names} with queue pairs, timestamps from {}; paths are not traced",

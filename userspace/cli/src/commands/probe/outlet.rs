@@ -32,11 +32,7 @@ pub(super) struct Stored {
 }
 
 impl Outlet {
-    pub(super) fn open(
-        arguments: &ProbeArguments,
-        settings: &Settings,
-        backend: &dyn Backend,
-    ) -> Result<Self> {
+    pub(super) fn open(arguments: &ProbeArguments, settings: &Settings, backend: &dyn Backend) -> Result<Self> {
         let dataset = match &arguments.out {
             None => None,
             Some(root) => {

@@ -50,13 +50,10 @@ impl Window {
                 "unsent" => self.unsent += 1,
                 _ => {}
             }
-            let pair =
-                |lost: &&mut (Text, Text, u64)| lost.0 == row.src_nic && lost.1 == row.dst_nic;
+            let pair = |lost: &&mut (Text, Text, u64)| lost.0 == row.src_nic && lost.1 == row.dst_nic;
             match self.lost.iter_mut().find(pair) {
                 Some((_, _, count)) => *count += 1,
-                None => self
-                    .lost
-                    .push((row.src_nic.clone(), row.dst_nic.clone(), 1)),
+                None => self.lost.push((row.src_nic.clone(), row.dst_nic.clone(), 1)),
             }
         }
     }
@@ -97,9 +94,7 @@ impl Window {
         if agent.slowed_by() > 1 {
             line += &format!("; slowed down {} times", agent.slowed_by());
         }
-        window
-            .lost
-            .sort_by_key(|(_, _, count)| std::cmp::Reverse(*count));
+        window.lost.sort_by_key(|(_, _, count)| std::cmp::Reverse(*count));
         for (src, dst, count) in window.lost.iter().take(NAMED) {
             line += &format!("; {src} to {dst}: {count} lost");
         }

@@ -32,11 +32,7 @@ pub(super) fn options(appearance: &AppearanceArguments, seekable: bool) -> Optio
 
 /// The unit of rates.
 pub(super) const fn rates(appearance: &AppearanceArguments) -> Rates {
-    if appearance.bytes {
-        Rates::Bytes
-    } else {
-        Rates::Bits
-    }
+    if appearance.bytes { Rates::Bytes } else { Rates::Bits }
 }
 
 /// Whether the locale is UTF-8: the first of these variables that is set decides.

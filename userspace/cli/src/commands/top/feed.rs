@@ -59,11 +59,7 @@ impl Feed {
     }
 
     /// Starts the thread that draws, if there is a screen; `ender` ends the source when the thread ends.
-    pub(super) fn begin(
-        &mut self,
-        ender: Ender,
-        drops: Option<Arc<Drops>>,
-    ) -> Result<Option<Notes>> {
+    pub(super) fn begin(&mut self, ender: Ender, drops: Option<Arc<Drops>>) -> Result<Option<Notes>> {
         match self {
             Self::Printed(_) => Ok(None),
             Self::Screen(player) => Ok(player.begin(Box::new(ThisProcess::new(ender, drops)))?),

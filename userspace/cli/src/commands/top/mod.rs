@@ -78,8 +78,7 @@ fn on_a_terminal() -> Result<()> {
     }
     if !std::io::stdin().is_terminal() {
         // Keys come from the terminal itself if standard input is the capture.
-        std::fs::File::open("/dev/tty")
-            .with_context(|| format!("no terminal to read keys from: {INSTEAD}"))?;
+        std::fs::File::open("/dev/tty").with_context(|| format!("no terminal to read keys from: {INSTEAD}"))?;
     }
     Ok(())
 }
@@ -87,10 +86,7 @@ fn on_a_terminal() -> Result<()> {
 /// The error for `--at` after the last window.
 fn too_late(at: Time, last_ns: Option<i64>) -> anyhow::Error {
     match last_ns {
-        Some(last) => anyhow!(
-            "--at {at} is after the last window, which starts at {}",
-            Time(last)
-        ),
+        Some(last) => anyhow!("--at {at} is after the last window, which starts at {}", Time(last)),
         None => anyhow!("--at {at}: no windows"),
     }
 }

@@ -11,8 +11,8 @@ use rocescope_model::human::Rates;
 use rocescope_model::json::{self, Object, Rows};
 use rocescope_model::render::{self, Options};
 use rocescope_model::{
-    Cells, ConnectionRow, EventRow, FlowRow, LinkRow, MeshRows, OpcodeRow, PairRow, Row, SlaRow,
-    Table, Value, VerdictRow, WindowRow, WindowRows,
+    Cells, ConnectionRow, EventRow, FlowRow, LinkRow, MeshRows, OpcodeRow, PairRow, Row, SlaRow, Table, Value,
+    VerdictRow, WindowRow, WindowRows,
 };
 use rocescope_view::{Stopped, sort};
 use std::collections::HashSet;
@@ -44,17 +44,11 @@ pub(super) struct Printer {
 impl Printer {
     /// `filter` applies to rows. A table without its columns is printed unfiltered, unless it is the requested
     /// table, which is an error.
-    pub(super) fn new(
-        arguments: &TopArguments,
-        filter: Option<&Filter>,
-        live: bool,
-    ) -> Result<Self> {
+    pub(super) fn new(arguments: &TopArguments, filter: Option<&Filter>, live: bool) -> Result<Self> {
         let (once, appearance) = (&arguments.once, &arguments.appearance);
         let sort = appearance.sort.as_ref();
         let sort = sort.map(|name| sort::column(FlowRow::TABLE, name));
-        let sort = sort
-            .transpose()
-            .map_err(|error| anyhow!("--sort: {error}"))?;
+        let sort = sort.transpose().map_err(|error| anyhow!("--sort: {error}"))?;
         let mut filters = Vec::new();
         if let Some(filter) = filter {
             let read = |table| RowFilter::new(filter, table);
@@ -122,8 +116,7 @@ impl Printer {
 
     /// Prints the held window at the end of the source, and returns the error of the source, if any.
     pub(super) fn finish(&mut self, source: Result<()>) -> Result<()> {
-        let is_stopped =
-            |ended: &Result<()>| ended.as_ref().is_err_and(anyhow::Error::is::<Stopped>);
+        let is_stopped = |ended: &Result<()>| ended.as_ref().is_err_and(anyhow::Error::is::<Stopped>);
         let Some(held) = self.held.take().filter(|_| !is_stopped(&source)) else {
             return source;
         };
@@ -220,10 +213,7 @@ impl Printer {
             return text;
         }
         let mut mesh = mesh.cloned().unwrap_or_default();
-        if matches!(
-            requested,
-            TableName::Pairs | TableName::Sla | TableName::Verdicts
-        ) {
+        if matches!(requested, TableName::Pairs | TableName::Sla | TableName::Verdicts) {
             text += &table(&mesh.sla, None);
             for verdict in &mesh.verdicts {
                 let (sentence, action) = (&verdict.sentence, &verdict.action);
@@ -276,9 +266,7 @@ where
     if filter.table() != R::TABLE {
         return;
     }
-    let wanted: Vec<bool> = (0..rows.len())
-        .map(|row| filter.matches(rows, row))
-        .collect();
+    let wanted: Vec<bool> = (0..rows.len()).map(|row| filter.matches(rows, row)).collect();
     let mut wanted = wanted.into_iter();
     rows.retain(|_| wanted.next().unwrap_or(true));
 }

@@ -57,10 +57,7 @@ impl Demo {
         let folder = tempfile::tempdir().unwrap();
         let place = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
         let (input, data) = (place("in.pcap"), place("data"));
-        let scenario = concat!(
-            env!("CARGO_MANIFEST_DIR"),
-            "/../generate/scenarios/demo.toml"
-        );
+        let scenario = concat!(env!("CARGO_MANIFEST_DIR"), "/../generate/scenarios/demo.toml");
         let made = rocescope::run(&["generate", scenario, "--write", &input]);
         assert!(made.status.success());
         let capture = Capture {
@@ -147,22 +144,9 @@ fn wireshark_reads_the_files() {
     let (mut frames, mut comments) = (0, 0);
     for path in files(folder.path()) {
         let output = Command::new("tshark")
-            .args([
-                "-d",
-                "udp.port==4791,infiniband",
-                "-T",
-                "fields",
-                "-E",
-                "separator=|",
-            ])
+            .args(["-d", "udp.port==4791,infiniband", "-T", "fields", "-E", "separator=|"])
             .args(["-e", "frame.len", "-e", "infiniband.bth.opcode"])
-            .args([
-                "-e",
-                "infiniband.aeth.syndrome",
-                "-e",
-                "frame.comment",
-                "-r",
-            ])
+            .args(["-e", "infiniband.aeth.syndrome", "-e", "frame.comment", "-r"])
             .arg(&path)
             .output();
         let Ok(output) = output else {
@@ -173,9 +157,8 @@ fn wireshark_reads_the_files() {
         for line in rocescope::text(&output.stdout).lines() {
             let fields: Vec<&str> = line.split('|').collect();
             frames += 1;
-            let is_refusal = fields[1] == "17"
-                && !["", "0", "31"].contains(&fields[2])
-                && fields[2].parse::<u8>().unwrap() > 31;
+            let is_refusal =
+                fields[1] == "17" && !["", "0", "31"].contains(&fields[2]) && fields[2].parse::<u8>().unwrap() > 31;
             assert_eq!(!fields[3].is_empty(), is_refusal, "{line}");
             comments += usize::from(is_refusal);
         }

@@ -110,10 +110,7 @@ fn frames_between_two_events_that_were_overwritten_are_counted() {
     let place = folder.path().join("frames");
     let more = [&keep("1.5", &place)[..], &["--keep-frames-memory", "64Ki"]].concat();
     let recorder = &rocescope::json(&file, &more)["recorder"];
-    assert_eq!(
-        (&recorder["events"]["nak"], &recorder["files"]),
-        (&4.into(), &1.into())
-    );
+    assert_eq!((&recorder["events"]["nak"], &recorder["files"]), (&4.into(), &1.into()));
     identities_hold(recorder, &place);
     let all = expected(&input);
     let refusals = all.iter().filter(|frame| frame.refuses);
@@ -122,10 +119,7 @@ fn frames_between_two_events_that_were_overwritten_are_counted() {
         .collect();
     let missed = recorder["missed_frames"].as_u64().unwrap();
     assert!(missed > 300, "{missed}");
-    assert_eq!(
-        kept(&place).len() as u64 + missed,
-        within(&all, &spans).len() as u64
-    );
+    assert_eq!(kept(&place).len() as u64 + missed, within(&all, &spans).len() as u64);
 }
 
 /// A full disk ends the files, which stay whole, but not the capture.

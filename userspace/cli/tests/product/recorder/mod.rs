@@ -35,12 +35,7 @@ pub(super) struct Expected {
 pub(super) fn expected(capture: &Capture) -> Vec<Expected> {
     let mut all = Vec::new();
     capture.frames(|frame| {
-        let class = decode(
-            frame.bytes,
-            frame.link.unwrap(),
-            frame.lengths,
-            [4791, 0, 0, 0],
-        );
+        let class = decode(frame.bytes, frame.link.unwrap(), frame.lengths, [4791, 0, 0, 0]);
         let packet = match class {
             Class::Roce(packet) => Some(packet),
             _ => None,
@@ -97,11 +92,7 @@ pub(super) fn kept(folder: &Path) -> Vec<Kept> {
 
 /// Frames of `all` within one of the spans, ends included.
 pub(super) fn within(all: &[Expected], spans: &[(u64, u64)]) -> Vec<Kept> {
-    let is_in = |time: u64| {
-        spans
-            .iter()
-            .any(|(from, until)| (*from..=*until).contains(&time))
-    };
+    let is_in = |time: u64| spans.iter().any(|(from, until)| (*from..=*until).contains(&time));
     let frames = all.iter().map(|frame| &frame.kept);
     frames.filter(|kept| is_in(kept.0)).cloned().collect()
 }
@@ -117,10 +108,7 @@ pub(super) fn identities_hold(recorder: &Value, folder: &Path) {
     let refused = sum(&recorder["refused_events"]);
     assert_eq!(sum(&recorder["events"]), recorded + refused, "{recorder}");
     let files = files(folder);
-    let bytes: u64 = files
-        .iter()
-        .map(|path| fs::metadata(path).unwrap().len())
-        .sum();
+    let bytes: u64 = files.iter().map(|path| fs::metadata(path).unwrap().len()).sum();
     assert_eq!(recorder["bytes"], bytes, "{recorder}");
     assert_eq!(recorder["frames"], kept(folder).len(), "{recorder}");
 }

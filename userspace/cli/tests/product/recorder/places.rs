@@ -28,19 +28,10 @@ fn existing_files_of_the_same_name_stay() {
 fn hidden_addresses_are_not_recorded() {
     let capture = captures::named("error_naks");
     let folder = tempfile::tempdir().unwrap();
-    let (path, place) = (
-        capture.path.to_str().unwrap(),
-        folder.path().to_str().unwrap(),
-    );
+    let (path, place) = (capture.path.to_str().unwrap(), folder.path().to_str().unwrap());
     let key = "0123456789abcdeffedcba98765432101032547698badcfeefcdab8967452301";
     let basic = ["capture", "-r", path, "--keep-frames", "1"];
-    let output = rocescope::run(
-        &[
-            &basic[..],
-            &["--keep-frames-dir", place, "--anonymize", key],
-        ]
-        .concat(),
-    );
+    let output = rocescope::run(&[&basic[..], &["--keep-frames-dir", place, "--anonymize", key]].concat());
     assert!(!output.status.success());
     assert!(rocescope::text(&output.stderr).contains("cannot be combined with --anonymize"));
     assert_eq!(files(folder.path()), Vec::<PathBuf>::new());

@@ -17,11 +17,8 @@ pub(super) const ROUTES: &[libc::c_uint] = &[
     libc::RTNLGRP_IPV6_RULE,
 ];
 /// Interfaces and their addresses.
-pub(super) const INTERFACES: &[libc::c_uint] = &[
-    libc::RTNLGRP_LINK,
-    libc::RTNLGRP_IPV4_IFADDR,
-    libc::RTNLGRP_IPV6_IFADDR,
-];
+pub(super) const INTERFACES: &[libc::c_uint] =
+    &[libc::RTNLGRP_LINK, libc::RTNLGRP_IPV4_IFADDR, libc::RTNLGRP_IPV6_IFADDR];
 /// The maximum number of messages read at a time; the socket stays ready while there are more.
 const BURST: usize = 64;
 
@@ -38,9 +35,7 @@ impl Changes {
             }
             io::Result::Ok(netlink)
         };
-        open()
-            .map(Self)
-            .map_err(Error::at("changes of routes and interfaces"))
+        open().map(Self).map_err(Error::at("changes of routes and interfaces"))
     }
 
     pub(super) fn fd(&self) -> BorrowedFd<'_> {

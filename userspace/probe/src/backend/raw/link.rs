@@ -26,9 +26,7 @@ pub(super) fn interfaces() -> Result<Vec<Listed>, Error> {
 /// They cannot be listed.
 pub fn all() -> Result<Vec<Link>, Error> {
     let up = interfaces()?.into_iter().filter(Listed::is_up);
-    Ok(up
-        .filter_map(|interface| Link::new(&interface, None).ok())
-        .collect())
+    Ok(up.filter_map(|interface| Link::new(&interface, None).ok()).collect())
 }
 
 /// Returns the interface with this name.
@@ -133,9 +131,7 @@ impl Link {
     }
 
     fn sys(&self, what: &str) -> std::path::PathBuf {
-        Path::new("/sys/class/net")
-            .join(&self.interface.name)
-            .join(what)
+        Path::new("/sys/class/net").join(&self.interface.name).join(what)
     }
 }
 

@@ -104,9 +104,7 @@ const INTERFACES: u64 = u64::MAX - 1;
 
 impl std::fmt::Debug for Raw {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Raw")
-            .field("nics", &self.nics)
-            .finish_non_exhaustive()
+        f.debug_struct("Raw").field("nics", &self.nics).finish_non_exhaustive()
     }
 }
 
@@ -130,10 +128,7 @@ impl Raw {
                 hops: vec![None; count],
             })
         };
-        let ports = links
-            .into_iter()
-            .map(open)
-            .collect::<Result<Vec<_>, Error>>()?;
+        let ports = links.into_iter().map(open).collect::<Result<Vec<_>, Error>>()?;
         let now = system_clock::now();
         let mut raw = Self {
             nics: ports.iter().map(|port| port.link.nic()).collect(),
@@ -154,8 +149,7 @@ impl Raw {
                 interfaces: false,
             },
             guard: Guard::open(udp_dst_port)?,
-            epoll: epoll::create(epoll::CreateFlags::CLOEXEC)
-                .map_err(|error| Error::at("epoll")(error.into()))?,
+            epoll: epoll::create(epoll::CreateFlags::CLOEXEC).map_err(|error| Error::at("epoll")(error.into()))?,
             ready: Vec::with_capacity(count + 2),
             frame: Vec::new(),
         };
@@ -344,12 +338,7 @@ impl Port {
     }
 }
 
-fn event(
-    received: &Received<'_>,
-    nic: NicIndex,
-    stamping: Stamping,
-    udp_dst_port: u16,
-) -> Option<Event> {
+fn event(received: &Received<'_>, nic: NicIndex, stamping: Stamping, udp_dst_port: u16) -> Option<Event> {
     let now = system_clock::now();
     Some(match frame::read(received.frame, udp_dst_port) {
         ReceivedFrame::Datagram(payload, intact) => Event::Arrived {
@@ -383,15 +372,8 @@ impl Backend for Raw {
     }
 
     fn send(&mut self, outgoing: &Outgoing) -> Result<(), Refusal> {
-        let dst = self
-            .nics
-            .get(outgoing.dst.at())
-            .ok_or(Refusal::Other)?
-            .address;
-        let port = self
-            .ports
-            .get_mut(outgoing.src.at())
-            .ok_or(Refusal::Other)?;
+        let dst = self.nics.get(outgoing.dst.at()).ok_or(Refusal::Other)?.address;
+        let port = self.ports.get_mut(outgoing.src.at()).ok_or(Refusal::Other)?;
         if port.is_gone {
             return Err(Refusal::Down);
         }

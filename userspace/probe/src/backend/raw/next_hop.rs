@@ -7,15 +7,9 @@
 
 use super::super::Error;
 use super::link::Link;
-use netlink_packet_core::{
-    NLM_F_REQUEST, NetlinkDeserializable, NetlinkMessage, NetlinkPayload, NetlinkSerializable,
-};
-use netlink_packet_route::neighbour::{
-    NeighbourAddress, NeighbourAttribute, NeighbourMessage, NeighbourState,
-};
-use netlink_packet_route::route::{
-    RouteAddress, RouteAttribute, RouteFlags, RouteHeader, RouteMessage, RouteType,
-};
+use netlink_packet_core::{NLM_F_REQUEST, NetlinkDeserializable, NetlinkMessage, NetlinkPayload, NetlinkSerializable};
+use netlink_packet_route::neighbour::{NeighbourAddress, NeighbourAttribute, NeighbourMessage, NeighbourState};
+use netlink_packet_route::route::{RouteAddress, RouteAttribute, RouteFlags, RouteHeader, RouteMessage, RouteType};
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::protocols::NETLINK_ROUTE;
 use netlink_sys::{Socket as Netlink, SocketAddr as NetlinkAddress};
@@ -73,12 +67,7 @@ impl NextHops {
     }
 
     /// Resolves the next hop from a link, which is the NIC of this index, to an address.
-    pub(super) fn resolve(
-        &mut self,
-        link: &Link,
-        nic: usize,
-        dst: IpAddr,
-    ) -> Result<Resolved, Error> {
+    pub(super) fn resolve(&mut self, link: &Link, nic: usize, dst: IpAddr) -> Result<Resolved, Error> {
         // IPv6 skips the table of local addresses only if it may choose the source.
         let mut hop = self.route(link, dst, Some(link.address()))?;
         if hop.is_none() {
@@ -100,12 +89,7 @@ impl NextHops {
     }
 
     /// Returns the gateway of the route out of the link, or the destination if it is a neighbour.
-    fn route(
-        &mut self,
-        link: &Link,
-        dst: IpAddr,
-        src: Option<IpAddr>,
-    ) -> Result<Option<IpAddr>, Error> {
+    fn route(&mut self, link: &Link, dst: IpAddr, src: Option<IpAddr>) -> Result<Option<IpAddr>, Error> {
         let mut message = RouteMessage::default();
         message.header.address_family = family(dst);
         message.header.destination_prefix_length = bits(dst);
@@ -117,32 +101,24 @@ impl NextHops {
         ];
         if let Some(src) = src {
             message.header.source_prefix_length = bits(src);
-            message
-                .attributes
-                .push(RouteAttribute::Source(route_address(src)));
+            message.attributes.push(RouteAttribute::Source(route_address(src)));
         }
-        let Some(RouteNetlinkMessage::NewRoute(route)) =
-            self.ask(RouteNetlinkMessage::GetRoute(message))?
-        else {
+        let Some(RouteNetlinkMessage::NewRoute(route)) = self.ask(RouteNetlinkMessage::GetRoute(message))? else {
             return Ok(None);
         };
         let is_out = |attribute: &RouteAttribute| match attribute {
             RouteAttribute::Oif(index) => *index == link.index(),
             _ => false,
         };
-        let is_found = route.header.kind == RouteType::Unicast
-            && route.header.table != RouteHeader::RT_TABLE_UNSPEC;
+        let is_found = route.header.kind == RouteType::Unicast && route.header.table != RouteHeader::RT_TABLE_UNSPEC;
         if !is_found || !route.attributes.iter().any(is_out) {
             return Ok(None);
         }
-        let gateway = route
-            .attributes
-            .iter()
-            .find_map(|attribute| match attribute {
-                RouteAttribute::Gateway(RouteAddress::Inet(v4)) => Some(IpAddr::V4(*v4)),
-                RouteAttribute::Gateway(RouteAddress::Inet6(v6)) => Some(IpAddr::V6(*v6)),
-                _ => None,
-            });
+        let gateway = route.attributes.iter().find_map(|attribute| match attribute {
+            RouteAttribute::Gateway(RouteAddress::Inet(v4)) => Some(IpAddr::V4(*v4)),
+            RouteAttribute::Gateway(RouteAddress::Inet6(v6)) => Some(IpAddr::V6(*v6)),
+            _ => None,
+        });
         Ok(Some(gateway.unwrap_or(dst)))
     }
 
@@ -164,13 +140,10 @@ impl NextHops {
         if matches!(state, NeighbourState::Failed | NeighbourState::Incomplete) {
             return Ok((None, false));
         }
-        let mac = neighbour
-            .attributes
-            .iter()
-            .find_map(|attribute| match attribute {
-                NeighbourAttribute::LinkLayerAddress(mac) => <[u8; 6]>::try_from(&**mac).ok(),
-                _ => None,
-            });
+        let mac = neighbour.attributes.iter().find_map(|attribute| match attribute {
+            NeighbourAttribute::LinkLayerAddress(mac) => <[u8; 6]>::try_from(&**mac).ok(),
+            _ => None,
+        });
         Ok((mac, state != NeighbourState::Stale))
     }
 
@@ -195,10 +168,7 @@ impl NextHops {
             Ok(NetlinkPayload::InnerMessage(answer)) => Ok(Some(answer)),
             // No route, no neighbour.
             Ok(_) => Ok(None),
-            Err(error) => Err(io::Error::new(
-                io::ErrorKind::InvalidData,
-                error.to_string(),
-            )),
+            Err(error) => Err(io::Error::new(io::ErrorKind::InvalidData, error.to_string())),
         }
     }
 }

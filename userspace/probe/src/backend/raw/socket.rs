@@ -36,16 +36,9 @@ impl Socket {
     pub(super) fn open(udp_dst_port: u16, stamping: Stamping) -> Result<Self, Error> {
         let socket = packet::Socket::open().map_err(Error::at("a packet socket"))?;
         attach_filter(&socket, &filter(udp_dst_port)).map_err(Error::at("a filter"))?;
-        socket
-            .ignore_outgoing()
-            .map_err(Error::at("PACKET_IGNORE_OUTGOING"))?;
-        set_option(
-            &socket,
-            libc::SOL_SOCKET,
-            libc::SO_TIMESTAMPING,
-            &stamping.flags(),
-        )
-        .map_err(Error::at("SO_TIMESTAMPING"))?;
+        socket.ignore_outgoing().map_err(Error::at("PACKET_IGNORE_OUTGOING"))?;
+        set_option(&socket, libc::SOL_SOCKET, libc::SO_TIMESTAMPING, &stamping.flags())
+            .map_err(Error::at("SO_TIMESTAMPING"))?;
         Ok(Self { socket, dropped: 0 })
     }
 
@@ -90,13 +83,7 @@ impl Socket {
         message.msg_control = control.0.as_mut_ptr().cast();
         message.msg_controllen = control.0.len();
         // SAFETY: everything that the message points to outlives the call and has the stated size.
-        let got = unsafe {
-            libc::recvmsg(
-                self.fd().as_raw_fd(),
-                &raw mut message,
-                flags | libc::MSG_DONTWAIT,
-            )
-        };
+        let got = unsafe { libc::recvmsg(self.fd().as_raw_fd(), &raw mut message, flags | libc::MSG_DONTWAIT) };
         let bytes = usize::try_from(got).ok()?;
         Some((bytes, stamps(&message)))
     }
@@ -119,11 +106,8 @@ fn stamps(message: &libc::msghdr) -> Stamps {
         if (header.cmsg_level, header.cmsg_type) == (libc::SOL_SOCKET, libc::SO_TIMESTAMPING) {
             // SAFETY: with this level and type the data are three `timespec`: software, deprecated, hardware; they need
             // not be aligned.
-            let [software, _, hardware] = unsafe {
-                libc::CMSG_DATA(next)
-                    .cast::<[libc::timespec; 3]>()
-                    .read_unaligned()
-            };
+            let [software, _, hardware] =
+                unsafe { libc::CMSG_DATA(next).cast::<[libc::timespec; 3]>().read_unaligned() };
             return Stamps {
                 software: nanos(software),
                 hardware: nanos(hardware),

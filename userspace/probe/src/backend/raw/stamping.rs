@@ -81,9 +81,7 @@ impl Stamping {
     pub(super) fn clock(self, links: &[Link]) -> Clock {
         let (source, error) = match self {
             Self::Card => ("nic hardware", CARD_ERROR),
-            Self::Kernel if links.iter().all(Link::is_virtual) => {
-                ("kernel software", VIRTUAL_ERROR)
-            }
+            Self::Kernel if links.iter().all(Link::is_virtual) => ("kernel software", VIRTUAL_ERROR),
             Self::Kernel => ("kernel software", INTERRUPT_ERROR),
             Self::Agent => ("cpu", AGENT_ERROR),
         };

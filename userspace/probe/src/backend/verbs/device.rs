@@ -117,11 +117,7 @@ impl Device {
         self.enter(IBV_QPS_RTS, Mask::IBV_QP_SQ_PSN)
     }
 
-    fn enter(
-        &mut self,
-        state: ib::ibv_qp_state::Type,
-        mask: ib::ibv_qp_attr_mask,
-    ) -> Result<(), Error> {
+    fn enter(&mut self, state: ib::ibv_qp_state::Type, mask: ib::ibv_qp_attr_mask) -> Result<(), Error> {
         let mask = mask | ib::ibv_qp_attr_mask::IBV_QP_STATE;
         // SAFETY: a structure of numbers, for which all zeros is valid, including the first key of the partition table.
         let mut attributes: ib::ibv_qp_attr = unsafe { zeroed() };
@@ -129,9 +125,7 @@ impl Device {
         attributes.port_num = self.port;
         attributes.qkey = QUEUE_KEY;
         // SAFETY: the queue pair is open, and the call reads only the fields in the mask.
-        let answer = unsafe {
-            ib::ibv_modify_qp(self.qp.as_ptr(), &raw mut attributes, mask.0 as libc::c_int)
-        };
+        let answer = unsafe { ib::ibv_modify_qp(self.qp.as_ptr(), &raw mut attributes, mask.0 as libc::c_int) };
         check("the state of a queue pair", answer)
     }
 
@@ -182,8 +176,7 @@ impl Device {
         let slot = slot.ok_or(Refusal::Full)?;
         let handle = self.handles.get(target.gid, outgoing.port, outgoing.sent);
         let handle = handle.ok_or(Refusal::Unreachable)?;
-        let (Some(send), Some(memory)) = (self.sends.get_mut(slot), self.memory.get_mut(slot))
-        else {
+        let (Some(send), Some(memory)) = (self.sends.get_mut(slot), self.memory.get_mut(slot)) else {
             return Err(Refusal::Full);
         };
         let (memory, _) = memory.split_at_mut(LEN);
@@ -272,10 +265,7 @@ impl Device {
     /// Resets a failed queue pair, which no longer sends or receives. Its datagrams in flight did not leave, or no
     /// completion will report it.
     fn restart(&mut self, departures: &mut Vec<Event>) -> Result<(), Error> {
-        self.enter(
-            ib::ibv_qp_state::IBV_QPS_RESET,
-            ib::ibv_qp_attr_mask::IBV_QP_STATE,
-        )?;
+        self.enter(ib::ibv_qp_state::IBV_QPS_RESET, ib::ibv_qp_attr_mask::IBV_QP_STATE)?;
         let flushed = self.sends.iter_mut().filter_map(Option::take);
         departures.extend(flushed.map(|(outgoing, _)| refused(outgoing)));
         self.connect()

@@ -53,10 +53,7 @@ impl Verbs {
         let stampings = queues.iter().map(Queue::stamping);
         let worst = stampings.max_by_key(|stamping| stamping.error());
         let worst = worst.unwrap_or(Stamping::Processor);
-        let devices = ports
-            .iter()
-            .zip(queues)
-            .map(|(port, queue)| Device::open(port, queue));
+        let devices = ports.iter().zip(queues).map(|(port, queue)| Device::open(port, queue));
         Ok(Self {
             devices: devices.collect::<Result<_, _>>()?,
             nics: nics.iter().map(|(nic, _)| nic.clone()).collect(),
@@ -105,17 +102,13 @@ impl Verbs {
 /// Creates one queue per port, with timestamps of the devices only if all support them: timestamps of different clocks
 /// are not comparable.
 fn queues(ports: &[Port]) -> Result<Vec<Queue>, Error> {
-    let stamped = ports
-        .iter()
-        .map(|port| Queue::stamped(port.context, COMPLETIONS));
+    let stamped = ports.iter().map(|port| Queue::stamped(port.context, COMPLETIONS));
     let stamped = stamped.collect::<Result<Vec<Option<Queue>>, Error>>()?;
     if stamped.iter().all(Option::is_some) {
         return Ok(stamped.into_iter().flatten().collect());
     }
     stamped.into_iter().flatten().try_for_each(Queue::close)?;
-    let plain = ports
-        .iter()
-        .map(|port| Queue::plain(port.context, COMPLETIONS));
+    let plain = ports.iter().map(|port| Queue::plain(port.context, COMPLETIONS));
     plain.collect()
 }
 

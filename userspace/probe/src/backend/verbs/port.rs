@@ -89,16 +89,15 @@ fn devices(refused: &mut String) -> Result<Vec<Device>, Error> {
         for at in 0..usize::try_from(count).unwrap_or(0) {
             let device = *list.add(at);
             let opened = NonNull::new(ib::ibv_open_device(device));
-            let entries =
-                opened
-                    .ok_or_else(io::Error::last_os_error)
-                    .and_then(|context| match gids(context) {
-                        Ok(entries) => Ok((context, entries)),
-                        Err(error) => {
-                            ib::ibv_close_device(context.as_ptr());
-                            Err(error)
-                        }
-                    });
+            let entries = opened
+                .ok_or_else(io::Error::last_os_error)
+                .and_then(|context| match gids(context) {
+                    Ok(entries) => Ok((context, entries)),
+                    Err(error) => {
+                        ib::ibv_close_device(context.as_ptr());
+                        Err(error)
+                    }
+                });
             match entries {
                 Ok(device) => devices.push(device),
                 Err(error) => {

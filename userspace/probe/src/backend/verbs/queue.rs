@@ -35,10 +35,7 @@ pub(super) struct Queue {
 
 impl Queue {
     /// Creates a queue with the best timestamps of the device; `None` if its driver has none.
-    pub(super) fn stamped(
-        context: NonNull<ib::ibv_context>,
-        depth: u32,
-    ) -> Result<Option<Self>, Error> {
+    pub(super) fn stamped(context: NonNull<ib::ibv_context>, depth: u32) -> Result<Option<Self>, Error> {
         use ib::ibv_create_cq_wc_flags as Flags;
         let channel = channel(context)?;
         let ticks = kilohertz(context).map(|kilohertz| Stamping::Ticks { kilohertz });
@@ -152,8 +149,7 @@ impl Queue {
         let mut found: [ib::ibv_wc; BURST] = unsafe { zeroed() };
         loop {
             // SAFETY: the queue is open, and the call fills no more than the given number.
-            let count =
-                unsafe { ib::ibv_poll_cq(self.cq.as_ptr(), BURST as i32, found.as_mut_ptr()) };
+            let count = unsafe { ib::ibv_poll_cq(self.cq.as_ptr(), BURST as i32, found.as_mut_ptr()) };
             let count = usize::try_from(count).map_err(|_| last("a completion"))?;
             completions.extend(found.iter().take(count).map(|completion| Completion {
                 number: completion.wr_id,
@@ -199,13 +195,9 @@ impl Queue {
         let cq = self.cq.cast::<ib::ibv_cq_ex>().as_ptr();
         match self.stamping {
             // SAFETY: the queue has this kind of timestamp, and a completion is being read.
-            Stamping::WallClock => unsafe {
-                Some(Nanos(ib::ibv_wc_read_completion_wallclock_ns(cq) as i64))
-            },
+            Stamping::WallClock => unsafe { Some(Nanos(ib::ibv_wc_read_completion_wallclock_ns(cq) as i64)) },
             // SAFETY: as above.
-            Stamping::Ticks { kilohertz } => unsafe {
-                Some(nanos(ib::ibv_wc_read_completion_ts(cq), kilohertz))
-            },
+            Stamping::Ticks { kilohertz } => unsafe { Some(nanos(ib::ibv_wc_read_completion_ts(cq), kilohertz)) },
             Stamping::Processor => None,
         }
     }

@@ -66,10 +66,7 @@ mod tests {
     fn ticks_of_a_day_do_not_overflow() {
         // ConnectX-5 counts at 78.125 MHz, later ones at 1 GHz.
         assert_eq!(nanos(78_125_000, 78_125), Nanos(1_000_000_000));
-        assert_eq!(
-            nanos(86_400 * 1_000_000_000, 1_000_000),
-            Nanos(86_400 * 1_000_000_000)
-        );
+        assert_eq!(nanos(86_400 * 1_000_000_000, 1_000_000), Nanos(86_400 * 1_000_000_000));
         assert_eq!(Stamping::Ticks { kilohertz: 78_125 }.error(), Nanos(26));
         assert_eq!(nanos(u64::MAX, 0), Nanos(i64::MAX));
     }

@@ -23,9 +23,7 @@ fn mesh(nics: u32) -> MeshRows {
     let mut fabric = Fabric::new(rails.build().unwrap(), 3);
     let topology = fabric.topology;
     let leaf = topology.node(Role::Rail { group: 0, rail: 1 });
-    let link = topology
-        .between(leaf, topology.node(Role::Spine(0)))
-        .unwrap();
+    let link = topology.between(leaf, topology.node(Role::Spine(0))).unwrap();
     fabric.faults.push(Fault {
         kind: Kind::Loss { probability: 0.2 },
         place: Place::Way(Way { link, up: true }),
@@ -142,14 +140,7 @@ fn the_cursor_goes_from_cell_to_cell_and_stays_on_its_pair() {
 #[test]
 fn metrics_are_stepped_through_and_chosen_from_the_list() {
     let mut rig = rig(80, 24, mesh(4));
-    for title in [
-        "Drops",
-        "Network P50",
-        "Network P99",
-        "Host P50",
-        "Host P99",
-        "Drops",
-    ] {
+    for title in ["Drops", "Network P50", "Network P99", "Host P50", "Host P99", "Drops"] {
         rig.shows(&[title]);
         rig.press(">");
     }
@@ -163,9 +154,7 @@ fn metrics_are_stepped_through_and_chosen_from_the_list() {
 #[test]
 fn rows_are_filtered_and_a_mesh_without_probes_gives_the_reason() {
     let mut rig = rig(80, 24, mesh(4));
-    rig.view
-        .set_filter("observer = h2 and drop_ratio > 0")
-        .unwrap();
+    rig.view.set_filter("observer = h2 and drop_ratio > 0").unwrap();
     assert!(rig.view.matrix.rows.iter().all(|(host, _)| &**host == "h2"));
     rig.view.set_filter("observer = absent").unwrap();
     rig.shows(&["nothing matches `observer = absent`"]);

@@ -75,8 +75,7 @@ impl Index {
     /// The window of the mesh at the end of a window, by number.
     pub(super) fn mesh_at(&self, at: usize) -> Option<usize> {
         let moment = self.moments.get(at)?;
-        self.meshes
-            .at(moment.start_ns.saturating_add(moment.length_ns) - 1)
+        self.meshes.at(moment.start_ns.saturating_add(moment.length_ns) - 1)
     }
 
     /// The window that contains this time, or the next window.
@@ -164,15 +163,9 @@ mod tests {
             ..MeshWindows::default()
         };
         let found = moments(&[(15, 10), (41, 1), (50, 1)], &meshes);
-        let found: Vec<(i64, bool)> = found
-            .iter()
-            .map(|moment| (moment.start_ns, moment.captured))
-            .collect();
+        let found: Vec<(i64, bool)> = found.iter().map(|moment| (moment.start_ns, moment.captured)).collect();
         assert_eq!(found, [(15, true), (41, true), (50, true), (60, false)]);
-        assert_eq!(
-            [19, 39, 79].map(|time| meshes.at(time)),
-            [Some(0), Some(1), Some(3)]
-        );
+        assert_eq!([19, 39, 79].map(|time| meshes.at(time)), [Some(0), Some(1), Some(3)]);
         assert_eq!((meshes.at(-1), meshes.at(80)), (None, None));
     }
 }

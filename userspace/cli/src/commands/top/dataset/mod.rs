@@ -37,11 +37,7 @@ pub(super) fn run(root: &Path, arguments: &TopArguments, signals: &Signals) -> R
     let no_mesh = (found.row_count("probes") == 0)
         .then(|| "this dataset has no probes: `rocescope probe --out` writes them".to_owned());
     let mut index = Index::new(found).with_context(|| root.display().to_string())?;
-    ensure!(
-        !index.is_empty(),
-        "{}: no windows and no probes",
-        root.display()
-    );
+    ensure!(!index.is_empty(), "{}: no windows and no probes", root.display());
     let header = Header {
         source: root.display().to_string(),
         mode: format!("dataset of {} windows", index.len()),
