@@ -15,7 +15,7 @@ _rocescope() {
 
     local context curcontext="$curcontext" state line
     _arguments "${_arguments_options[@]}" : \
-'--config=[Configuration file (TOML); without it \`/etc/rocescope/rocescope.toml\`, where there is one]:FILE:_files' \
+'--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
 '-h[Print help]' \
 '--help[Print help]' \
 '-V[Print version]' \
@@ -33,64 +33,64 @@ _rocescope() {
 _arguments "${_arguments_options[@]}" : \
 '(-i --interface)-r+[Capture file to read\: pcap or pcapng, plain, gzip or zstd; \`-\` for standard input]:FILE:_files' \
 '(-i --interface)--read=[Capture file to read\: pcap or pcapng, plain, gzip or zstd; \`-\` for standard input]:FILE:_files' \
-'(-r --read --out --duration --keep-frames)--check=[Look for so many seconds whether this is the right port, say so, and write nothing]:SECONDS:_default' \
-'-o+[How the summary is printed]:OUTPUT:((table\:"For people"
+'(-r --read --out --duration --keep-frames)--check=[Observe the port for SECONDS and judge it; writes no dataset]:SECONDS:_default' \
+'-o+[Format of the summary]:OUTPUT:((table\:"Text tables"
 json\:"One JSON object"))' \
-'--output=[How the summary is printed]:OUTPUT:((table\:"For people"
+'--output=[Format of the summary]:OUTPUT:((table\:"Text tables"
 json\:"One JSON object"))' \
-'--filter=[Keep only packets for which this holds, such as \`host 10.0.0.1 and not service cnp\`]:EXPR:_default' \
-'--anonymize=[Put other addresses in the place of all, by a key of 64 hexadecimal digits, or @ and a file that holds them; addresses with a common prefix keep one of the same length]:KEY:_default' \
+'--filter=[Count only packets that match EXPR, such as \`host 10.0.0.1 and not service cnp\`]:EXPR:_default' \
+'--anonymize=[Anonymize IP addresses, preserving prefixes; KEY is 64 hexadecimal digits, or @ and the path of a file with them]:KEY:_default' \
 '*--udp-port=[UDP destination port that carries RoCEv2; up to four]:PORT:_default' \
-'*-i+[Interface to capture on; may be given several times]:IFACE:_default' \
-'*--interface=[Interface to capture on; may be given several times]:IFACE:_default' \
-'(-r --read)--mode=[How frames are taken; \`auto\` tries native, then generic XDP, then \`af-packet\`]:MODE:((auto\:"The first of the others that works"
+'*-i+[Interface to capture on; repeatable]:IFACE:_default' \
+'*--interface=[Interface to capture on; repeatable]:IFACE:_default' \
+'(-r --read)--mode=[How frames are captured; \`auto\` tries native XDP, then generic XDP, then \`af-packet\`]:MODE:((auto\:"First of the other modes that works"
 native\:"XDP in the driver"
-generic\:"XDP behind the driver"
-af-packet\:"A packet socket"))' \
-'(-r --read)--verdict=[What becomes of frames behind XDP; \`auto\` drops them where nothing uses the interface]:VERDICT:((auto\:"Dropped where the interface has no address, no master and no default route"
-pass\:"It goes on to the kernel"
-drop\:"It ends here"))' \
-'(-r --read)--duration=[End after this time]:TIME:_default' \
-'(-r --read)--vlan-offload=[VLAN tags that the card takes out of frames\: \`off\` has it leave them in, until the capture ends]:VLAN_OFFLOAD:((keep\:"It stays as it is"
-off\:"Tags stay in the frames"))' \
-'(-r --read)--ring-bytes=[Memory of the rings that XDP hands runs over in, all CPUs together; each has from 64 KiB to 32 MiB]:BYTES:_default' \
-'(-r --read)--metrics=[Serve figures for Prometheus at this address, such as 127.0.0.1\:9464]:ADDRESS:_default' \
-'(-r --read)--metrics-flows=[Flows in those figures\: the largest of the last window]:N:_default' \
-'--out=[Write a Parquet dataset into this directory]:DIR:_files' \
-'--segment-age=[A segment is sealed when its first rows are this old]:TIME:_default' \
-'--segment-bytes=[A segment is sealed when it has this many bytes before compression]:BYTES:_default' \
-'--keep-age=[Delete sealed segments whose hour ended longer ago than this, and such files of the flight recorder]:TIME:_default' \
-'--keep-bytes=[Delete the oldest sealed segments when all together have more bytes than this]:BYTES:_default' \
-'--keep-frames=[Hold the headers of this many seconds of frames in memory, and write a pcapng file around each NAK, RNR NAK and jitter event; on interfaces takes packet sockets]:SECONDS:_default' \
-'--keep-frames-dir=[Where these files go; \`_frames\` in the dataset unless given]:DIR:_files' \
-'--keep-frames-memory=[Memory for headers; when it is full the oldest go before their time]:BYTES:_default' \
-'--keep-frames-disk=[These files have no more bytes than this, earlier ones too, of which the oldest make room]:BYTES:_default' \
-'--keep-frames-per-hour=[Begin so many files in an hour at most]:N:_default' \
-'--observer=[Name of this capture point, in every row and file name]:NAME:_default' \
-'--window=[Length of a window of event time]:TIME:_default' \
-'--lateness=[How long a window waits for frames that come out of order]:TIME:_default' \
-'--top=[Top flows in the summary; connections and events printed at most]:N:_default' \
-'--flow-rows=[Top flows of each window in the dataset]:N:_default' \
-'--exact-flows=[Flows counted exactly, a window and in all; sketches take over beyond it]:N:_default' \
-'--elephant=[Rate from which a flow is an elephant, in bits a second]:RATE:_default' \
-'--jitter-relative=[Change between windows that is jitter, as a share of the rate before]:SHARE:_default' \
-'--jitter-absolute=[Change between windows that is jitter, in bits a second]:RATE:_default' \
-'--config=[Configuration file (TOML); without it \`/etc/rocescope/rocescope.toml\`, where there is one]:FILE:_files' \
-'--connections[Follow connections too\: loss, order and round trips of every queue pair]' \
+generic\:"XDP after the driver"
+af-packet\:"Packet socket"))' \
+'(-r --read)--verdict=[What happens to frames after XDP; \`auto\` drops them if nothing else uses the interface]:VERDICT:((auto\:"Drop if the interface has no address, no master and no default route"
+pass\:"Pass frames to the kernel"
+drop\:"Drop frames"))' \
+'(-r --read)--duration=[Stop after DURATION]:DURATION:_default' \
+'(-r --read)--vlan-offload=[VLAN offload of the NIC; \`off\` leaves tags in the frames while the capture runs]:VLAN_OFFLOAD:((keep\:"Leave it unchanged"
+off\:"Leave tags in the frames"))' \
+'(-r --read)--ring-bytes=[Memory for the XDP ring buffers of all CPUs; each buffer has 64 KiB to 32 MiB]:SIZE:_default' \
+'(-r --read)--metrics=[Serve Prometheus metrics on this address, such as 127.0.0.1\:9464]:ADDRESS:_default' \
+'(-r --read)--metrics-flows=[Number of flows in the metrics\: the largest of the last window]:COUNT:_default' \
+'--out=[Write a Parquet dataset to this directory]:DIR:_files' \
+'--segment-age=[Seal a segment when its first rows are older than DURATION]:DURATION:_default' \
+'--segment-bytes=[Seal a segment when it reaches SIZE before compression]:SIZE:_default' \
+'--keep-age=[Delete sealed segments whose hour ended more than DURATION ago, and recordings as old]:DURATION:_default' \
+'--keep-bytes=[Delete the oldest sealed segments when the total exceeds SIZE]:SIZE:_default' \
+'--keep-frames=[Keep the headers of the last SECONDS of frames in memory, and write a pcapng file around each NAK, RNR NAK and jitter event; on interfaces, this uses packet sockets]:SECONDS:_default' \
+'--keep-frames-dir=[Directory of the recordings; default\: \`_frames\` in the dataset]:DIR:_files' \
+'--keep-frames-memory=[Memory for headers; when it is full, the oldest are overwritten early]:SIZE:_default' \
+'--keep-frames-disk=[Maximum total size of the recordings; the oldest earlier ones are deleted to make room]:SIZE:_default' \
+'--keep-frames-per-hour=[Start at most COUNT recordings per hour]:COUNT:_default' \
+'--observer=[Name of this capture box in every row and file name]:NAME:_default' \
+'--window=[Length of a window, in event time]:DURATION:_default' \
+'--lateness=[Wait DURATION for frames that arrive out of order before a window closes]:DURATION:_default' \
+'--top=[Maximum number of flows, connections and events in the summary]:COUNT:_default' \
+'--flow-rows=[Number of top flows of each window in the dataset]:COUNT:_default' \
+'--exact-flows=[Maximum number of flows counted exactly, in a window and in total; sketches estimate the rest]:COUNT:_default' \
+'--elephant=[Minimum rate of an elephant flow, in bits per second]:RATE:_default' \
+'--jitter-relative=[Minimum change between windows that counts as jitter, relative to the previous rate]:RATIO:_default' \
+'--jitter-absolute=[Minimum change between windows that counts as jitter, in bits per second]:RATE:_default' \
+'--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
+'--connections[Track connections\: loss, reordering and round trips of every queue pair]' \
 '--verify-icrc[Verify the ICRC of every packet]' \
-'-q[No progress bar]' \
-'--quiet[No progress bar]' \
-'--no-sketches[Leave bitmaps and Count-Min tables out of the dataset]' \
+'-q[Hide the progress bar]' \
+'--quiet[Hide the progress bar]' \
+'--no-sketches[Omit bitmaps and Count-Min tables from the dataset]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
 '--version[Print version]' \
-'*::command -- Run this command and end with it:_default' \
+'*::command -- Run COMMAND, and stop when it exits:_default' \
 && ret=0
 ;;
 (completions)
 _arguments "${_arguments_options[@]}" : \
-'--config=[Configuration file (TOML); without it \`/etc/rocescope/rocescope.toml\`, where there is one]:FILE:_files' \
+'--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
 '-h[Print help]' \
 '--help[Print help]' \
 '-V[Print version]' \
@@ -100,28 +100,28 @@ _arguments "${_arguments_options[@]}" : \
 ;;
 (collect)
 _arguments "${_arguments_options[@]}" : \
-'--listen=[Where to listen]:ADDRESS:_default' \
-'--out=[Dataset that all agents'\'' rows go into]:DIR:_files' \
+'--listen=[Listen on this address]:ADDRESS:_default' \
+'--out=[Write the rows of all agents to the dataset in this directory]:DIR:_files' \
 '--cert=[The collector'\''s certificate (PEM)]:FILE:_files' \
 '--key=[The key of the certificate (PEM)]:FILE:_files' \
-'--client-ca=[Certificate of the authority that signs agents (PEM); an agent'\''s name is the first DNS name in its certificate]:FILE:_files' \
-'--max-agents=[Agents at once]:N:_default' \
-'--max-waiting=[Most bytes of rows that wait to be written; when there are more, agents wait]:BYTES:_default' \
-'--duration=[End after this time]:TIME:_default' \
-'--metrics=[Serve figures for Prometheus at this address, such as 127.0.0.1\:9465]:ADDRESS:_default' \
-'--status=[How often a line says what was stored]:TIME:_default' \
-'--observer=[Name of the collector, in file names and in the rows of its diagnosis]:NAME:_default' \
-'--segment-age=[A segment is sealed when its first rows are this old]:TIME:_default' \
-'--keep-age=[Delete sealed segments whose hour ended longer ago than this]:TIME:_default' \
-'--keep-bytes=[Delete the oldest sealed segments when all together have more bytes than this]:BYTES:_default' \
-'--topology=[Nodes and their addresses (TOML); without it every address is a node of its own]:FILE:_files' \
-'--lateness=[A window is analysed this long after its end; rows that come later are stored and not analysed]:TIME:_default' \
-'--scale=[Divide the lengths of windows by this\: for a mesh whose every time was divided so]:N:_default' \
-'--config=[Configuration file (TOML); without it \`/etc/rocescope/rocescope.toml\`, where there is one]:FILE:_files' \
-'--no-sync[Acknowledge rows that the kernel has and the disk has not\: a loss of power may cost some]' \
-'-q[Say nothing but what goes wrong]' \
-'--quiet[Say nothing but what goes wrong]' \
-'--diagnose[Analyse each window of 20 s as \`diagnose hostmesh\` does, say what fails, and write the tables \`sla\`, \`verdicts\` and \`links\`]' \
+'--client-ca=[CA certificate that signs agents (PEM); an agent'\''s name is the first DNS name in its certificate]:FILE:_files' \
+'--max-agents=[Maximum number of connected agents]:COUNT:_default' \
+'--max-waiting=[Maximum size of the rows that wait to be written; above it, agents wait]:SIZE:_default' \
+'--duration=[Stop after DURATION]:DURATION:_default' \
+'--metrics=[Serve Prometheus metrics on this address, such as 127.0.0.1\:9465]:ADDRESS:_default' \
+'--status=[Print a status line every DURATION]:DURATION:_default' \
+'--observer=[Name of the collector in file names and in the rows of its diagnosis]:NAME:_default' \
+'--segment-age=[Seal a segment when its first rows are older than DURATION]:DURATION:_default' \
+'--keep-age=[Delete sealed segments whose hour ended more than DURATION ago]:DURATION:_default' \
+'--keep-bytes=[Delete the oldest sealed segments when the total exceeds SIZE]:SIZE:_default' \
+'--topology=[Nodes and their addresses (TOML); default\: each address is a node]:FILE:_files' \
+'--lateness=[Analyse a window DURATION after its end; later rows are stored but not analysed]:DURATION:_default' \
+'--scale=[Divide the length of windows by FACTOR, for a mesh whose intervals were divided by it]:FACTOR:_default' \
+'--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
+'--no-sync[Acknowledge rows before they are synced to disk; a power failure may lose some]' \
+'-q[Print only errors and new problems]' \
+'--quiet[Print only errors and new problems]' \
+'--diagnose[Diagnose each window of 20 s as \`diagnose hostmesh\` does, print new problems, and write the tables \`sla\`, \`verdicts\` and \`links\`]' \
 '-h[Print help]' \
 '--help[Print help]' \
 '-V[Print version]' \
@@ -130,7 +130,7 @@ _arguments "${_arguments_options[@]}" : \
 ;;
 (config)
 _arguments "${_arguments_options[@]}" : \
-'--config=[Configuration file (TOML); without it \`/etc/rocescope/rocescope.toml\`, where there is one]:FILE:_files' \
+'--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
 '-h[Print help]' \
 '--help[Print help]' \
 '-V[Print version]' \
@@ -147,7 +147,7 @@ _arguments "${_arguments_options[@]}" : \
         case $line[1] in
             (print)
 _arguments "${_arguments_options[@]}" : \
-'--config=[Configuration file (TOML); without it \`/etc/rocescope/rocescope.toml\`, where there is one]:FILE:_files' \
+'--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
 '-h[Print help]' \
 '--help[Print help]' \
 '-V[Print version]' \
@@ -156,7 +156,7 @@ _arguments "${_arguments_options[@]}" : \
 ;;
 (check)
 _arguments "${_arguments_options[@]}" : \
-'--config=[Configuration file (TOML); without it \`/etc/rocescope/rocescope.toml\`, where there is one]:FILE:_files' \
+'--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
 '-h[Print help]' \
 '--help[Print help]' \
 '-V[Print version]' \
@@ -165,7 +165,7 @@ _arguments "${_arguments_options[@]}" : \
 ;;
 (template)
 _arguments "${_arguments_options[@]}" : \
-'--config=[Configuration file (TOML); without it \`/etc/rocescope/rocescope.toml\`, where there is one]:FILE:_files' \
+'--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
 '-h[Print help]' \
 '--help[Print help]' \
 '-V[Print version]' \
@@ -212,51 +212,51 @@ esac
 _arguments "${_arguments_options[@]}" : \
 '(-i --interface)-r+[Capture file to read\: pcap or pcapng, plain, gzip or zstd; \`-\` for standard input]:FILE:_files' \
 '(-i --interface)--read=[Capture file to read\: pcap or pcapng, plain, gzip or zstd; \`-\` for standard input]:FILE:_files' \
-'--filter=[Print only connections of which a direction is so, such as \`lost_gaps > 0 or qp 17\`]:EXPR:_default' \
-'-o+[How connections are printed]:OUTPUT:((table\:"For people"
+'--filter=[Print only connections with a direction that matches EXPR, such as \`lost_gaps > 0 or qp 17\`]:EXPR:_default' \
+'-o+[Format of the output]:OUTPUT:((table\:"Text tables"
 json\:"One JSON object"))' \
-'--output=[How connections are printed]:OUTPUT:((table\:"For people"
+'--output=[Format of the output]:OUTPUT:((table\:"Text tables"
 json\:"One JSON object"))' \
 '*--udp-port=[UDP destination port that carries RoCEv2; up to four]:PORT:_default' \
-'*-i+[Interface to capture on; may be given several times]:IFACE:_default' \
-'*--interface=[Interface to capture on; may be given several times]:IFACE:_default' \
-'(-r --read)--mode=[How frames are taken; \`auto\` tries native, then generic XDP, then \`af-packet\`]:MODE:((auto\:"The first of the others that works"
+'*-i+[Interface to capture on; repeatable]:IFACE:_default' \
+'*--interface=[Interface to capture on; repeatable]:IFACE:_default' \
+'(-r --read)--mode=[How frames are captured; \`auto\` tries native XDP, then generic XDP, then \`af-packet\`]:MODE:((auto\:"First of the other modes that works"
 native\:"XDP in the driver"
-generic\:"XDP behind the driver"
-af-packet\:"A packet socket"))' \
-'(-r --read)--verdict=[What becomes of frames behind XDP; \`auto\` drops them where nothing uses the interface]:VERDICT:((auto\:"Dropped where the interface has no address, no master and no default route"
-pass\:"It goes on to the kernel"
-drop\:"It ends here"))' \
-'(-r --read)--duration=[End after this time]:TIME:_default' \
-'(-r --read)--vlan-offload=[VLAN tags that the card takes out of frames\: \`off\` has it leave them in, until the capture ends]:VLAN_OFFLOAD:((keep\:"It stays as it is"
-off\:"Tags stay in the frames"))' \
-'(-r --read)--ring-bytes=[Memory of the rings that XDP hands runs over in, all CPUs together; each has from 64 KiB to 32 MiB]:BYTES:_default' \
-'(-r --read)--metrics=[Serve figures for Prometheus at this address, such as 127.0.0.1\:9464]:ADDRESS:_default' \
-'(-r --read)--metrics-flows=[Flows in those figures\: the largest of the last window]:N:_default' \
-'--observer=[Name of this capture point, in every row and file name]:NAME:_default' \
-'--window=[Length of a window of event time]:TIME:_default' \
-'--lateness=[How long a window waits for frames that come out of order]:TIME:_default' \
-'--top=[Top flows in the summary; connections and events printed at most]:N:_default' \
-'--flow-rows=[Top flows of each window in the dataset]:N:_default' \
-'--exact-flows=[Flows counted exactly, a window and in all; sketches take over beyond it]:N:_default' \
-'--elephant=[Rate from which a flow is an elephant, in bits a second]:RATE:_default' \
-'--jitter-relative=[Change between windows that is jitter, as a share of the rate before]:SHARE:_default' \
-'--jitter-absolute=[Change between windows that is jitter, in bits a second]:RATE:_default' \
-'--config=[Configuration file (TOML); without it \`/etc/rocescope/rocescope.toml\`, where there is one]:FILE:_files' \
-'-q[No progress bar]' \
-'--quiet[No progress bar]' \
+generic\:"XDP after the driver"
+af-packet\:"Packet socket"))' \
+'(-r --read)--verdict=[What happens to frames after XDP; \`auto\` drops them if nothing else uses the interface]:VERDICT:((auto\:"Drop if the interface has no address, no master and no default route"
+pass\:"Pass frames to the kernel"
+drop\:"Drop frames"))' \
+'(-r --read)--duration=[Stop after DURATION]:DURATION:_default' \
+'(-r --read)--vlan-offload=[VLAN offload of the NIC; \`off\` leaves tags in the frames while the capture runs]:VLAN_OFFLOAD:((keep\:"Leave it unchanged"
+off\:"Leave tags in the frames"))' \
+'(-r --read)--ring-bytes=[Memory for the XDP ring buffers of all CPUs; each buffer has 64 KiB to 32 MiB]:SIZE:_default' \
+'(-r --read)--metrics=[Serve Prometheus metrics on this address, such as 127.0.0.1\:9464]:ADDRESS:_default' \
+'(-r --read)--metrics-flows=[Number of flows in the metrics\: the largest of the last window]:COUNT:_default' \
+'--observer=[Name of this capture box in every row and file name]:NAME:_default' \
+'--window=[Length of a window, in event time]:DURATION:_default' \
+'--lateness=[Wait DURATION for frames that arrive out of order before a window closes]:DURATION:_default' \
+'--top=[Maximum number of flows, connections and events in the summary]:COUNT:_default' \
+'--flow-rows=[Number of top flows of each window in the dataset]:COUNT:_default' \
+'--exact-flows=[Maximum number of flows counted exactly, in a window and in total; sketches estimate the rest]:COUNT:_default' \
+'--elephant=[Minimum rate of an elephant flow, in bits per second]:RATE:_default' \
+'--jitter-relative=[Minimum change between windows that counts as jitter, relative to the previous rate]:RATIO:_default' \
+'--jitter-absolute=[Minimum change between windows that counts as jitter, in bits per second]:RATE:_default' \
+'--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
+'-q[Hide the progress bar]' \
+'--quiet[Hide the progress bar]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
 '--version[Print version]' \
 '::dataset -- Dataset to read:_files' \
-'*::command -- Run this command and end with it:_default' \
+'*::command -- Run COMMAND, and stop when it exits:_default' \
 && ret=0
 ;;
 (demo)
 _arguments "${_arguments_options[@]}" : \
-'--out=[Where the dataset goes; what an earlier demo wrote there is replaced]:DIR:_files' \
-'--config=[Configuration file (TOML); without it \`/etc/rocescope/rocescope.toml\`, where there is one]:FILE:_files' \
+'--out=[Directory of the dataset; replaces the dataset of an earlier demo]:DIR:_files' \
+'--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
 '-h[Print help]' \
 '--help[Print help]' \
 '-V[Print version]' \
@@ -265,7 +265,7 @@ _arguments "${_arguments_options[@]}" : \
 ;;
 (diagnose)
 _arguments "${_arguments_options[@]}" : \
-'--config=[Configuration file (TOML); without it \`/etc/rocescope/rocescope.toml\`, where there is one]:FILE:_files' \
+'--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
 '-h[Print help]' \
 '--help[Print help]' \
 '-V[Print version]' \
@@ -282,18 +282,18 @@ _arguments "${_arguments_options[@]}" : \
         case $line[1] in
             (hostmesh)
 _arguments "${_arguments_options[@]}" : \
-'-o+[How the diagnosis is printed]:OUTPUT:((text\:"For people\: a line a problem"
+'-o+[Format of the diagnosis]:OUTPUT:((text\:"Text, one line for each problem"
 json\:"One JSON object\: problems, and the rows of \`verdicts\` and \`sla\`"))' \
-'--output=[How the diagnosis is printed]:OUTPUT:((text\:"For people\: a line a problem"
+'--output=[Format of the diagnosis]:OUTPUT:((text\:"Text, one line for each problem"
 json\:"One JSON object\: problems, and the rows of \`verdicts\` and \`sla\`"))' \
-'--topology=[Nodes and their addresses (TOML); without it every address is a node of its own]:FILE:_files' \
-'--window=[Length of a window]:TIME:_default' \
-'--sticky=[How long an anomalous NIC stays so after its window]:TIME:_default' \
-'--scale=[Divide both by this\: for a mesh whose every time was divided so]:N:_default' \
-'--most-ignored=[Drops in a window, as switch problems, that nobody votes on]:N:_default' \
-'--observer=[Name of the analyzer in the rows that it writes]:NAME:_default' \
-'--config=[Configuration file (TOML); without it \`/etc/rocescope/rocescope.toml\`, where there is one]:FILE:_files' \
-'--write[Write the tables \`sla\`, \`verdicts\` and \`links\` into the dataset]' \
+'--topology=[Nodes and their addresses (TOML); default\: each address is a node]:FILE:_files' \
+'--window=[Length of a window]:DURATION:_default' \
+'--sticky=[Treat a NIC as anomalous for DURATION after its anomalous window]:DURATION:_default' \
+'--scale=[Divide \`--window\` and \`--sticky\` by FACTOR, for a mesh whose intervals were divided by it]:FACTOR:_default' \
+'--most-ignored=[Ignore switch problems with at most COUNT drops in a window]:COUNT:_default' \
+'--observer=[Name of the analyzer in the rows it writes]:NAME:_default' \
+'--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
+'--write[Write the tables \`sla\`, \`verdicts\` and \`links\` to the dataset]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
@@ -331,14 +331,14 @@ esac
 ;;
 (doctor)
 _arguments "${_arguments_options[@]}" : \
-'*-i+[Interface to look at; all but the loopback unless given]:IFACE:_default' \
-'*--interface=[Interface to look at; all but the loopback unless given]:IFACE:_default' \
-'-o+[How findings are printed]:OUTPUT:((table\:"For people"
+'*-i+[Interface to check; default\: all except the loopback]:IFACE:_default' \
+'*--interface=[Interface to check; default\: all except the loopback]:IFACE:_default' \
+'-o+[Format of the findings]:OUTPUT:((table\:"Text tables"
 json\:"One JSON object"))' \
-'--output=[How findings are printed]:OUTPUT:((table\:"For people"
+'--output=[Format of the findings]:OUTPUT:((table\:"Text tables"
 json\:"One JSON object"))' \
-'--config=[Configuration file (TOML); without it \`/etc/rocescope/rocescope.toml\`, where there is one]:FILE:_files' \
-'--try[Attach a program that passes every frame, and detach it at once]' \
+'--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
+'--try[Attach an XDP program that passes every frame, and detach it immediately]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
@@ -351,11 +351,11 @@ _arguments "${_arguments_options[@]}" : \
 '--read=[Capture file to read\: pcap or pcapng, plain, gzip or zstd; \`-\` for standard input]:FILE:_files' \
 '-w+[pcapng file to write; \`-\` for standard output]:FILE:_files' \
 '--write=[pcapng file to write; \`-\` for standard output]:FILE:_files' \
-'--filter=[Which packets, such as \`qp 17 and opcode *ACKNOWLEDGE*\`]:EXPR:_default' \
+'--filter=[Copy only packets that match EXPR, such as \`qp 17 and opcode *ACKNOWLEDGE*\`]:EXPR:_default' \
 '*--udp-port=[UDP destination port that carries RoCEv2; up to four]:PORT:_default' \
-'--config=[Configuration file (TOML); without it \`/etc/rocescope/rocescope.toml\`, where there is one]:FILE:_files' \
-'-q[No progress bar]' \
-'--quiet[No progress bar]' \
+'--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
+'-q[Hide the progress bar]' \
+'--quiet[Hide the progress bar]' \
 '-h[Print help]' \
 '--help[Print help]' \
 '-V[Print version]' \
@@ -364,23 +364,23 @@ _arguments "${_arguments_options[@]}" : \
 ;;
 (generate)
 _arguments "${_arguments_options[@]}" : \
-'(--iface)-w+[Capture file to write (pcap, nanoseconds); the truth goes to \`FILE.truth.json\`]:FILE:_files' \
-'(--iface)--write=[Capture file to write (pcap, nanoseconds); the truth goes to \`FILE.truth.json\`]:FILE:_files' \
-'--seed=[Seed\: the same one gives the same bytes]:N:_default' \
-'--snaplen=[Bytes kept of each frame]:BYTES:_default' \
-'--iface=[Interface to send on\: at the scenario'\''s own times, unless a rate is given]:IFACE:_default' \
-'--pps=[Send the first 16,384 frames of the scenario over and over, so many a second]:N:_default' \
-'--count=[End after so many frames]:N:_default' \
-'--duration=[End after this time]:TIME:_default' \
-'--by=[How frames get into the kernel; \`auto\` makes live frames from 50,000 a second on]:BY:((auto\:"Whatever suits the rate and the frames"
-live\:"Packets that the kernel makes, filled by an XDP program; takes a core"
-packet\:"A packet socket"))' \
-'-o+[How the result is printed]:OUTPUT:((table\:"For people"
+'(--iface)-w+[Capture file to write (pcap, nanoseconds); the ground truth goes to \`FILE.truth.json\`]:FILE:_files' \
+'(--iface)--write=[Capture file to write (pcap, nanoseconds); the ground truth goes to \`FILE.truth.json\`]:FILE:_files' \
+'--seed=[Seed of the random numbers; the same seed gives the same bytes]:SEED:_default' \
+'--snaplen=[Truncate each frame to BYTES]:BYTES:_default' \
+'--iface=[Interface to send on, at the times of the scenario unless a rate is given]:IFACE:_default' \
+'--pps=[Repeat the first 16,384 frames of the scenario at RATE frames per second]:RATE:_default' \
+'--count=[Stop after COUNT frames]:COUNT:_default' \
+'--duration=[Stop after DURATION]:DURATION:_default' \
+'--by=[How frames are sent; \`auto\` selects live frames at 50,000 frames per second and above]:BY:((auto\:"Select by the rate and size of the frames"
+live\:"XDP live frames\: the kernel makes packets, an XDP program fills them; uses a whole core"
+packet\:"Packet socket"))' \
+'-o+[Format of the result]:OUTPUT:((table\:"Text tables"
 json\:"One JSON object"))' \
-'--output=[How the result is printed]:OUTPUT:((table\:"For people"
+'--output=[Format of the result]:OUTPUT:((table\:"Text tables"
 json\:"One JSON object"))' \
-'--config=[Configuration file (TOML); without it \`/etc/rocescope/rocescope.toml\`, where there is one]:FILE:_files' \
-'(--pps)--full-speed[The same, as fast as the kernel takes them]' \
+'--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
+'(--pps)--full-speed[Repeat the first 16,384 frames of the scenario as fast as the kernel accepts them]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
@@ -390,64 +390,64 @@ json\:"One JSON object"))' \
 ;;
 (man)
 _arguments "${_arguments_options[@]}" : \
-'--config=[Configuration file (TOML); without it \`/etc/rocescope/rocescope.toml\`, where there is one]:FILE:_files' \
+'--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
 '-h[Print help]' \
 '--help[Print help]' \
 '-V[Print version]' \
 '--version[Print version]' \
-':out -- Directory for the pages, one a command; it is made where it is missing:_files' \
+':out -- Directory for the pages, one for each command; created if missing:_files' \
 && ret=0
 ;;
 (merge)
 _arguments "${_arguments_options[@]}" : \
-'--out=[Where the merged dataset goes]:DIR:_files' \
+'--out=[Directory of the merged dataset]:DIR:_files' \
 '--observer=[Name of the capture point in the merged rows and file names]:NAME:_default' \
-'--config=[Configuration file (TOML); without it \`/etc/rocescope/rocescope.toml\`, where there is one]:FILE:_files' \
+'--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
 '-h[Print help]' \
 '--help[Print help]' \
 '-V[Print version]' \
 '--version[Print version]' \
-'*::datasets -- The datasets, captured with equal windows, thresholds and sketches. Each is taken to hold other packets\: one that passed two boxes counts twice:_files' \
+'*::datasets -- Datasets captured with the same windows, thresholds and sketches; a packet that passed two boxes counts in both:_files' \
 && ret=0
 ;;
 (probe)
 _arguments "${_arguments_options[@]}" : \
-'(--all)*-i+[NIC to probe from and to; two at least]:NIC:_default' \
-'(--all)*--interface=[NIC to probe from and to; two at least]:NIC:_default' \
-'--observer=[Name of this host, in every row and file name; unless given, its host name]:NAME:_default' \
-'--duration=[End after this time]:TIME:_default' \
-'-o+[How the summary is printed]:OUTPUT:((table\:"For people"
+'(--all)*-i+[NIC to probe from and to; at least two]:NIC:_default' \
+'(--all)*--interface=[NIC to probe from and to; at least two]:NIC:_default' \
+'--observer=[Name of this host in every row and file name; default\: its host name]:NAME:_default' \
+'--duration=[Stop after DURATION]:DURATION:_default' \
+'-o+[Format of the summary]:OUTPUT:((table\:"Text tables"
 json\:"One JSON object"))' \
-'--output=[How the summary is printed]:OUTPUT:((table\:"For people"
+'--output=[Format of the summary]:OUTPUT:((table\:"Text tables"
 json\:"One JSON object"))' \
-'--backend=[How probes get out and in]:BACKEND:((raw\:"As frames over packet sockets\: any Ethernet NIC"
-verbs\:"By UD queue pairs of RDMA NICs, which stamp them; paths are not traced"))' \
-'--interval=[Between two probes of a NIC]:TIME:_default' \
-'--timeout=[A probe that takes longer is lost]:TIME:_default' \
-'--port=[UDP destination port; unless given 4791, or 47910 where a NIC is an RDMA device, which would keep 4791 for itself]:PORT:_default' \
-'--source-ports=[UDP source ports of a NIC, drawn by chance]:N:_default' \
-'--renew=[How long a source port is used]:TIME:_default' \
-'--max-cpu=[Share of a core beyond which the interval is doubled]:SHARE:_default' \
-'--seed=[Seed of all chance; unless given, another each time]:N:_default' \
-'--paths-rate=[Traces a second and NIC; 0 for none]:N:_default' \
-'--icmp-rate=[Answers a second that any one hop is asked for]:N:_default' \
-'--max-hops=[Hops of the longest path that is looked for]:N:_default' \
-'--refresh=[A path that stays is written again after this time]:TIME:_default' \
-'--window=[How often a line says what was seen]:TIME:_default' \
-'--out=[Write a Parquet dataset into this directory]:DIR:_files' \
-'--segment-age=[A segment is sealed when its first rows are this old]:TIME:_default' \
-'--keep-age=[Delete sealed segments whose hour ended longer ago than this]:TIME:_default' \
-'--keep-bytes=[Delete the oldest sealed segments when all together have more bytes than this]:BYTES:_default' \
-'--collector=[Send rows to \`rocescope collect\`, as in \`https\://collector.example\:4792\`]:URL:_default' \
-'--cert=[The agent'\''s certificate (PEM), whose first DNS name is the observer]:FILE:_files' \
+'--backend=[How probes are sent and received]:BACKEND:((raw\:"Frames over packet sockets; works on any Ethernet NIC"
+verbs\:"UD queue pairs of RDMA NICs, with hardware timestamps; paths are not traced"))' \
+'--interval=[Interval between two probes of a NIC]:DURATION:_default' \
+'--timeout=[Count a probe without an answer after DURATION as lost]:DURATION:_default' \
+'--port=[UDP destination port; default\: 4791, or 47910 if a NIC is an RDMA device, which reserves 4791]:PORT:_default' \
+'--source-ports=[Number of random UDP source ports of a NIC]:COUNT:_default' \
+'--renew=[Replace a source port after DURATION]:DURATION:_default' \
+'--max-cpu=[Double the interval above this share of a core]:RATIO:_default' \
+'--seed=[Seed of the random numbers; default\: a different one each time]:SEED:_default' \
+'--paths-rate=[Path traces per second and NIC; 0 disables tracing]:RATE:_default' \
+'--icmp-rate=[Maximum number of ICMP answers per second requested from one hop]:RATE:_default' \
+'--max-hops=[Maximum number of hops of a traced path]:COUNT:_default' \
+'--refresh=[Write an unchanged path again after DURATION]:DURATION:_default' \
+'--window=[Print a status line every DURATION]:DURATION:_default' \
+'--out=[Write a Parquet dataset to this directory]:DIR:_files' \
+'--segment-age=[Seal a segment when its first rows are older than DURATION]:DURATION:_default' \
+'--keep-age=[Delete sealed segments whose hour ended more than DURATION ago]:DURATION:_default' \
+'--keep-bytes=[Delete the oldest sealed segments when the total exceeds SIZE]:SIZE:_default' \
+'--collector=[Send rows to the \`rocescope collect\` at URL, such as \`https\://collector.example\:4792\`]:URL:_default' \
+'--cert=[The agent'\''s certificate (PEM); its first DNS name is the observer]:FILE:_files' \
 '--key=[The key of the certificate (PEM)]:FILE:_files' \
-'--ca=[Certificate of the authority that signed the collector'\''s (PEM)]:FILE:_files' \
-'--spool=[Directory for rows that the collector has not acknowledged]:DIR:_files' \
-'--spool-bytes=[Most bytes of the spool; when it is full its oldest rows go]:BYTES:_default' \
-'--config=[Configuration file (TOML); without it \`/etc/rocescope/rocescope.toml\`, where there is one]:FILE:_files' \
-'--all[Every Ethernet interface that is up and has an address; with \`--backend verbs\`, of those the RDMA devices]' \
-'-q[Say nothing until the summary]' \
-'--quiet[Say nothing until the summary]' \
+'--ca=[CA certificate that signed the collector'\''s certificate (PEM)]:FILE:_files' \
+'--spool=[Directory for rows that the collector has not acknowledged yet]:DIR:_files' \
+'--spool-bytes=[Maximum size of the spool; when it is full, the oldest rows are deleted]:SIZE:_default' \
+'--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
+'--all[Probe all Ethernet interfaces that are up and have an address; with \`--backend verbs\`, only RDMA devices]' \
+'-q[Print only the summary]' \
+'--quiet[Print only the summary]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
@@ -456,56 +456,56 @@ verbs\:"By UD queue pairs of RDMA NICs, which stamp them; paths are not traced")
 ;;
 (repair)
 _arguments "${_arguments_options[@]}" : \
-'--config=[Configuration file (TOML); without it \`/etc/rocescope/rocescope.toml\`, where there is one]:FILE:_files' \
+'--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
 '-h[Print help]' \
 '--help[Print help]' \
 '-V[Print version]' \
 '--version[Print version]' \
-':dataset -- The dataset:_files' \
+':dataset -- Dataset to repair:_files' \
 && ret=0
 ;;
 (report)
 _arguments "${_arguments_options[@]}" : \
-'-o+[How the report is printed; \`text\`, unless \`--html\` alone is asked for]:OUTPUT:((text\:"For terminals"
-markdown\:"For issues and wikis"
+'-o+[Format of the report; default\: \`text\`, or nothing with \`--html\`]:OUTPUT:((text\:"Text for terminals"
+markdown\:"Markdown for issues and wikis"
 json\:"One JSON object"
-csv\:"One table, see \`--table\`"))' \
-'--output=[How the report is printed; \`text\`, unless \`--html\` alone is asked for]:OUTPUT:((text\:"For terminals"
-markdown\:"For issues and wikis"
+csv\:"One table as CSV; see \`--table\`"))' \
+'--output=[Format of the report; default\: \`text\`, or nothing with \`--html\`]:OUTPUT:((text\:"Text for terminals"
+markdown\:"Markdown for issues and wikis"
 json\:"One JSON object"
-csv\:"One table, see \`--table\`"))' \
-'--table=[The table that \`-o csv\` prints]:TABLE:((flows\:"The largest flows"
-connections\:"The connections with most trouble, a row a direction"
+csv\:"One table as CSV; see \`--table\`"))' \
+'--table=[Table that \`-o csv\` prints]:TABLE:((flows\:"Largest flows"
+connections\:"Connections with the most problems, one row for each direction"
 opcodes\:"All opcodes"
-events\:"The most telling events of each kind"
-windows\:"Windows, at most 1,000\: of more, neighbours are joined"
-pairs\:"The pairs of NICs that probed each other"
-sla\:"How well the mesh of probes did over time"
-verdicts\:"What fails in it\: the last verdict of each problem"
-links\:"Its links, summed over time"))' \
-'--html=[Write one HTML page with charts, which opens without a network]:FILE:_files' \
-'--from=[Windows and events from this time on, in UTC, such as 2026-11-21T02\:30\:09Z]:TIME:_default' \
-'--to=[Windows and events before this time]:TIME:_default' \
-'--top=[Rows of each list]:N:_default' \
-'--filter=[Flows, connections and events for which this holds, such as \`host 10.0.0.1\`]:EXPR:_default' \
-'--observer=[Rows of this capture point alone]:NAME:_default' \
-'--config=[Configuration file (TOML); without it \`/etc/rocescope/rocescope.toml\`, where there is one]:FILE:_files' \
+events\:"Most significant events of each kind"
+windows\:"Windows, at most 1,000; neighbours are joined if there are more"
+pairs\:"Pairs of NICs that probed each other"
+sla\:"Service level of the probe mesh over time"
+verdicts\:"Last verdict of each problem in the mesh"
+links\:"Links of the mesh, summed over time"))' \
+'--html=[Write a self-contained HTML page with charts]:FILE:_files' \
+'--from=[Include only windows and events from this time on, in UTC, such as 2026-11-21T02\:30\:09Z]:TIME:_default' \
+'--to=[Include only windows and events before this time]:TIME:_default' \
+'--top=[Maximum number of rows of each list]:COUNT:_default' \
+'--filter=[Include only flows, connections and events that match EXPR, such as \`host 10.0.0.1\`]:EXPR:_default' \
+'--observer=[Include only rows of this capture box]:NAME:_default' \
+'--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
 '--version[Print version]' \
-':dataset -- The dataset:_files' \
+':dataset -- Dataset to summarize:_files' \
 && ret=0
 ;;
 (schema)
 _arguments "${_arguments_options[@]}" : \
-'-o+[How it is printed]:OUTPUT:((table\:"For people"
-json\:"For programs"
+'-o+[Format of the schema]:OUTPUT:((table\:"Text tables"
+json\:"One JSON object"
 markdown\:"The page \`docs/formats.md\`"))' \
-'--output=[How it is printed]:OUTPUT:((table\:"For people"
-json\:"For programs"
+'--output=[Format of the schema]:OUTPUT:((table\:"Text tables"
+json\:"One JSON object"
 markdown\:"The page \`docs/formats.md\`"))' \
-'--config=[Configuration file (TOML); without it \`/etc/rocescope/rocescope.toml\`, where there is one]:FILE:_files' \
+'--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
@@ -514,7 +514,7 @@ markdown\:"The page \`docs/formats.md\`"))' \
 ;;
 (restore-vlan-offload)
 _arguments "${_arguments_options[@]}" : \
-'--config=[Configuration file (TOML); without it \`/etc/rocescope/rocescope.toml\`, where there is one]:FILE:_files' \
+'--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
 '-h[Print help]' \
 '--help[Print help]' \
 '-V[Print version]' \
@@ -526,68 +526,68 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 '(-i --interface)-r+[Capture file to play\: pcap or pcapng, plain, gzip or zstd; \`-\` for standard input]:FILE:_files' \
 '(-i --interface)--read=[Capture file to play\: pcap or pcapng, plain, gzip or zstd; \`-\` for standard input]:FILE:_files' \
-'--speed=[How fast a file or dataset is played\: 1 as recorded, 10 ten times as fast, \`max\`]:N:_default' \
-'(-i --interface)--at=[Begin with the window of this time, such as \`2026-01-01T09\:30\:00Z\`]:TIME:_default' \
-'--filter=[Keep only packets for which this holds; of a dataset, show only such rows]:EXPR:_default' \
+'--speed=[Playback speed of a file or dataset\: 1 is as recorded, 10 is ten times as fast; \`max\` does not wait]:FACTOR:_default' \
+'(-i --interface)--at=[Start at the window of this time, such as \`2026-01-01T09\:30\:00Z\`]:TIME:_default' \
+'--filter=[Count only packets that match EXPR; for a dataset, show only rows that match]:EXPR:_default' \
 '*--udp-port=[UDP destination port that carries RoCEv2; up to four]:PORT:_default' \
-'--sort=[Column by which flows are sorted first, also where they are printed]:COLUMN:_default' \
-'--fps=[Times a second that the screen is painted at most]:N:_default' \
-'--theme=[Colours; without it those for a dark terminal, and none where the variable \`NO_COLOR\` is set]:THEME:((dark\:"For a dark terminal"
-light\:"For a bright one"
-none\:"None"))' \
-'*--bind=[Give a key to an action, such as \`quit=ctrl-q\`; the help page (\`?\`) lists the actions'\'' keys]:ACTION=KEY:_default' \
-'--windows=[Print so many windows]:N:_default' \
-'-o+[How they are printed]:OUTPUT:((table\:"For people\: its sums, and the first rows of a table"
-json\:"One JSON object a window and line, with the rows of every table"
-csv\:"The rows of a table under the names of its columns, all of them, as RFC 4180 has it"))' \
-'--output=[How they are printed]:OUTPUT:((table\:"For people\: its sums, and the first rows of a table"
-json\:"One JSON object a window and line, with the rows of every table"
-csv\:"The rows of a table under the names of its columns, all of them, as RFC 4180 has it"))' \
-'--table=[The table of \`table\` and \`csv\`; without it \`flows\`, or \`pairs\` where there are probes alone]:TABLE:((flows\:"Top flows"
+'--sort=[Sort flows by COLUMN at start, and in printed output]:COLUMN:_default' \
+'--fps=[Maximum number of screen updates per second]:COUNT:_default' \
+'--theme=[Colour theme; default\: \`dark\`, or \`none\` if the environment variable \`NO_COLOR\` is set]:THEME:((dark\:"Colours for a dark terminal"
+light\:"Colours for a light terminal"
+none\:"No colours"))' \
+'*--bind=[Bind a key to an action, such as \`quit=ctrl-q\`; the help page (\`?\`) lists the keys of all actions]:ACTION=KEY:_default' \
+'--windows=[Print COUNT windows]:COUNT:_default' \
+'-o+[Format of the windows]:OUTPUT:((table\:"Text\: totals, and the first rows of a table"
+json\:"One line of JSON for each window, with the rows of every table"
+csv\:"All columns of a table as CSV (RFC 4180)"))' \
+'--output=[Format of the windows]:OUTPUT:((table\:"Text\: totals, and the first rows of a table"
+json\:"One line of JSON for each window, with the rows of every table"
+csv\:"All columns of a table as CSV (RFC 4180)"))' \
+'--table=[Table for the formats \`table\` and \`csv\`; default\: \`flows\`, or \`pairs\` if there are only probes]:TABLE:((flows\:"Top flows"
 opcodes\:"Opcode mix"
 connections\:"Each direction of each connection"
 events\:"Events"
-windows\:"The sums"
-pairs\:"Of a dataset with probes, the pairs of NICs"
-sla\:"How well the mesh of probes did"
-verdicts\:"What fails in it"
-links\:"Its links"))' \
-'*-i+[Interface to capture on; may be given several times]:IFACE:_default' \
-'*--interface=[Interface to capture on; may be given several times]:IFACE:_default' \
-'(-r --read)--mode=[How frames are taken; \`auto\` tries native, then generic XDP, then \`af-packet\`]:MODE:((auto\:"The first of the others that works"
+windows\:"Totals of the window"
+pairs\:"Pairs of NICs, for a dataset with probes"
+sla\:"Service level of the probe mesh"
+verdicts\:"Problems of the mesh"
+links\:"Links of the mesh"))' \
+'*-i+[Interface to capture on; repeatable]:IFACE:_default' \
+'*--interface=[Interface to capture on; repeatable]:IFACE:_default' \
+'(-r --read)--mode=[How frames are captured; \`auto\` tries native XDP, then generic XDP, then \`af-packet\`]:MODE:((auto\:"First of the other modes that works"
 native\:"XDP in the driver"
-generic\:"XDP behind the driver"
-af-packet\:"A packet socket"))' \
-'(-r --read)--verdict=[What becomes of frames behind XDP; \`auto\` drops them where nothing uses the interface]:VERDICT:((auto\:"Dropped where the interface has no address, no master and no default route"
-pass\:"It goes on to the kernel"
-drop\:"It ends here"))' \
-'(-r --read)--duration=[End after this time]:TIME:_default' \
-'(-r --read)--vlan-offload=[VLAN tags that the card takes out of frames\: \`off\` has it leave them in, until the capture ends]:VLAN_OFFLOAD:((keep\:"It stays as it is"
-off\:"Tags stay in the frames"))' \
-'(-r --read)--ring-bytes=[Memory of the rings that XDP hands runs over in, all CPUs together; each has from 64 KiB to 32 MiB]:BYTES:_default' \
-'(-r --read)--metrics=[Serve figures for Prometheus at this address, such as 127.0.0.1\:9464]:ADDRESS:_default' \
-'(-r --read)--metrics-flows=[Flows in those figures\: the largest of the last window]:N:_default' \
-'--observer=[Name of this capture point, in every row and file name]:NAME:_default' \
-'--window=[Length of a window of event time]:TIME:_default' \
-'--lateness=[How long a window waits for frames that come out of order]:TIME:_default' \
-'--top=[Top flows in the summary; connections and events printed at most]:N:_default' \
-'--flow-rows=[Top flows of each window in the dataset]:N:_default' \
-'--exact-flows=[Flows counted exactly, a window and in all; sketches take over beyond it]:N:_default' \
-'--elephant=[Rate from which a flow is an elephant, in bits a second]:RATE:_default' \
-'--jitter-relative=[Change between windows that is jitter, as a share of the rate before]:SHARE:_default' \
-'--jitter-absolute=[Change between windows that is jitter, in bits a second]:RATE:_default' \
-'--config=[Configuration file (TOML); without it \`/etc/rocescope/rocescope.toml\`, where there is one]:FILE:_files' \
-'--connections[Follow connections on interfaces too; of a file they always are]' \
-'--bytes[Rates in bytes a second instead of bits, on the screen and in text tables]' \
-'--ascii[ASCII characters alone; chosen by itself where the locale is not UTF-8]' \
-'--mouse[Rows, headings and tabs are chosen by the mouse too]' \
-'--once[Print a window and end; of a file or dataset the first one]' \
+generic\:"XDP after the driver"
+af-packet\:"Packet socket"))' \
+'(-r --read)--verdict=[What happens to frames after XDP; \`auto\` drops them if nothing else uses the interface]:VERDICT:((auto\:"Drop if the interface has no address, no master and no default route"
+pass\:"Pass frames to the kernel"
+drop\:"Drop frames"))' \
+'(-r --read)--duration=[Stop after DURATION]:DURATION:_default' \
+'(-r --read)--vlan-offload=[VLAN offload of the NIC; \`off\` leaves tags in the frames while the capture runs]:VLAN_OFFLOAD:((keep\:"Leave it unchanged"
+off\:"Leave tags in the frames"))' \
+'(-r --read)--ring-bytes=[Memory for the XDP ring buffers of all CPUs; each buffer has 64 KiB to 32 MiB]:SIZE:_default' \
+'(-r --read)--metrics=[Serve Prometheus metrics on this address, such as 127.0.0.1\:9464]:ADDRESS:_default' \
+'(-r --read)--metrics-flows=[Number of flows in the metrics\: the largest of the last window]:COUNT:_default' \
+'--observer=[Name of this capture box in every row and file name]:NAME:_default' \
+'--window=[Length of a window, in event time]:DURATION:_default' \
+'--lateness=[Wait DURATION for frames that arrive out of order before a window closes]:DURATION:_default' \
+'--top=[Maximum number of flows, connections and events in the summary]:COUNT:_default' \
+'--flow-rows=[Number of top flows of each window in the dataset]:COUNT:_default' \
+'--exact-flows=[Maximum number of flows counted exactly, in a window and in total; sketches estimate the rest]:COUNT:_default' \
+'--elephant=[Minimum rate of an elephant flow, in bits per second]:RATE:_default' \
+'--jitter-relative=[Minimum change between windows that counts as jitter, relative to the previous rate]:RATIO:_default' \
+'--jitter-absolute=[Minimum change between windows that counts as jitter, in bits per second]:RATE:_default' \
+'--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
+'--connections[Track connections on interfaces; for a file they are always tracked]' \
+'--bytes[Show rates in bytes per second instead of bits per second]' \
+'--ascii[Use only ASCII characters; automatic if the locale is not UTF-8]' \
+'--mouse[Select rows, headings and tabs with the mouse]' \
+'--once[Print one window and exit; for a file or dataset, the first]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
 '--version[Print version]' \
 '::dataset -- Dataset to step through:_files' \
-'*::command -- Run this command and end with it:_default' \
+'*::command -- Run COMMAND, and stop when it exits:_default' \
 && ret=0
 ;;
 (help)
@@ -730,24 +730,24 @@ esac
 (( $+functions[_rocescope_commands] )) ||
 _rocescope_commands() {
     local commands; commands=(
-'capture:Read a capture file or interfaces\: top flows, opcode mix, and a Parquet dataset' \
-'completions:Print a script that completes commands and options in a shell' \
-'collect:Take the rows of agents over the network into one dataset, and say what fails' \
-'config:Print, check or make a configuration file' \
-'connections:Print what each queue pair did\: loss, order, latency, congestion' \
-'demo:Show the whole path at work, without privileges or input' \
-'diagnose:Find what fails, and where, in what a dataset holds' \
-'doctor:Say what stands in the way of a capture on this machine, and what mends it' \
-'extract:Write the frames of a capture file that a filter wants into another' \
-'generate:Write deterministic RoCEv2 traffic from a scenario, with its truth beside it' \
+'capture:Capture from interfaces or a file\: top flows, opcode mix, and a Parquet dataset' \
+'completions:Print the completion script for a shell' \
+'collect:Collect the rows of agents over the network into one dataset, and diagnose the mesh' \
+'config:Print, check or generate a configuration file' \
+'connections:Print loss, reordering, latency and congestion for each queue pair' \
+'demo:Run the whole pipeline on generated traffic, without privileges or input' \
+'diagnose:Locate failures from the rows of a dataset' \
+'doctor:Check whether this machine can capture, and print how to fix what prevents it' \
+'extract:Copy the frames that match a filter to another capture file' \
+'generate:Generate deterministic RoCEv2 traffic from a scenario, with its ground truth' \
 'man:Write the manual pages' \
-'merge:Join the datasets of several boxes, window by window' \
-'probe:Probe between the NICs of this host\: loss and latency one way, and the paths' \
-'repair:Seal what a killed capture left in a dataset, and name what does not read' \
-'report:Sum a dataset up\: for people, for programs, or as one HTML page with charts' \
+'merge:Merge the datasets of several capture boxes, window by window' \
+'probe:Probe between the NICs of this host\: one-way loss and latency, and paths' \
+'repair:Seal the journals that a killed capture left in a dataset, and list unreadable files' \
+'report:Summarize a dataset as text, JSON, CSV or one HTML page with charts' \
 'schema:Print the tables of the dataset and their columns' \
-'restore-vlan-offload:Have a card take VLAN tags out again when standard input ends' \
-'top:Watch flows, opcodes, connections and events on a terminal' \
+'restore-vlan-offload:Restore the VLAN offload of a NIC when standard input ends' \
+'top:Show flows, opcodes, connections and events in the terminal' \
 'help:Print this message or the help of the given subcommand(s)' \
     )
     _describe -t commands 'rocescope commands' commands "$@"
@@ -770,8 +770,8 @@ _rocescope__subcmd__completions_commands() {
 (( $+functions[_rocescope__subcmd__config_commands] )) ||
 _rocescope__subcmd__config_commands() {
     local commands; commands=(
-'print:Print every setting as it stands, and where it comes from' \
-'check:Read the configuration file and say whether all is right with it' \
+'print:Print every setting in effect and its source' \
+'check:Validate the configuration file' \
 'template:Print a configuration file with every setting, its meaning and its default' \
 'help:Print this message or the help of the given subcommand(s)' \
     )
@@ -785,8 +785,8 @@ _rocescope__subcmd__config__subcmd__check_commands() {
 (( $+functions[_rocescope__subcmd__config__subcmd__help_commands] )) ||
 _rocescope__subcmd__config__subcmd__help_commands() {
     local commands; commands=(
-'print:Print every setting as it stands, and where it comes from' \
-'check:Read the configuration file and say whether all is right with it' \
+'print:Print every setting in effect and its source' \
+'check:Validate the configuration file' \
 'template:Print a configuration file with every setting, its meaning and its default' \
 'help:Print this message or the help of the given subcommand(s)' \
     )
@@ -835,7 +835,7 @@ _rocescope__subcmd__demo_commands() {
 (( $+functions[_rocescope__subcmd__diagnose_commands] )) ||
 _rocescope__subcmd__diagnose_commands() {
     local commands; commands=(
-'hostmesh:Find the NIC, link or switch that fails, from probes between the NICs of hosts and their paths' \
+'hostmesh:Locate the failing NIC, link or switch from probes between hosts and their paths' \
 'help:Print this message or the help of the given subcommand(s)' \
     )
     _describe -t commands 'rocescope diagnose commands' commands "$@"
@@ -843,7 +843,7 @@ _rocescope__subcmd__diagnose_commands() {
 (( $+functions[_rocescope__subcmd__diagnose__subcmd__help_commands] )) ||
 _rocescope__subcmd__diagnose__subcmd__help_commands() {
     local commands; commands=(
-'hostmesh:Find the NIC, link or switch that fails, from probes between the NICs of hosts and their paths' \
+'hostmesh:Locate the failing NIC, link or switch from probes between hosts and their paths' \
 'help:Print this message or the help of the given subcommand(s)' \
     )
     _describe -t commands 'rocescope diagnose help commands' commands "$@"
@@ -881,24 +881,24 @@ _rocescope__subcmd__generate_commands() {
 (( $+functions[_rocescope__subcmd__help_commands] )) ||
 _rocescope__subcmd__help_commands() {
     local commands; commands=(
-'capture:Read a capture file or interfaces\: top flows, opcode mix, and a Parquet dataset' \
-'completions:Print a script that completes commands and options in a shell' \
-'collect:Take the rows of agents over the network into one dataset, and say what fails' \
-'config:Print, check or make a configuration file' \
-'connections:Print what each queue pair did\: loss, order, latency, congestion' \
-'demo:Show the whole path at work, without privileges or input' \
-'diagnose:Find what fails, and where, in what a dataset holds' \
-'doctor:Say what stands in the way of a capture on this machine, and what mends it' \
-'extract:Write the frames of a capture file that a filter wants into another' \
-'generate:Write deterministic RoCEv2 traffic from a scenario, with its truth beside it' \
+'capture:Capture from interfaces or a file\: top flows, opcode mix, and a Parquet dataset' \
+'completions:Print the completion script for a shell' \
+'collect:Collect the rows of agents over the network into one dataset, and diagnose the mesh' \
+'config:Print, check or generate a configuration file' \
+'connections:Print loss, reordering, latency and congestion for each queue pair' \
+'demo:Run the whole pipeline on generated traffic, without privileges or input' \
+'diagnose:Locate failures from the rows of a dataset' \
+'doctor:Check whether this machine can capture, and print how to fix what prevents it' \
+'extract:Copy the frames that match a filter to another capture file' \
+'generate:Generate deterministic RoCEv2 traffic from a scenario, with its ground truth' \
 'man:Write the manual pages' \
-'merge:Join the datasets of several boxes, window by window' \
-'probe:Probe between the NICs of this host\: loss and latency one way, and the paths' \
-'repair:Seal what a killed capture left in a dataset, and name what does not read' \
-'report:Sum a dataset up\: for people, for programs, or as one HTML page with charts' \
+'merge:Merge the datasets of several capture boxes, window by window' \
+'probe:Probe between the NICs of this host\: one-way loss and latency, and paths' \
+'repair:Seal the journals that a killed capture left in a dataset, and list unreadable files' \
+'report:Summarize a dataset as text, JSON, CSV or one HTML page with charts' \
 'schema:Print the tables of the dataset and their columns' \
-'restore-vlan-offload:Have a card take VLAN tags out again when standard input ends' \
-'top:Watch flows, opcodes, connections and events on a terminal' \
+'restore-vlan-offload:Restore the VLAN offload of a NIC when standard input ends' \
+'top:Show flows, opcodes, connections and events in the terminal' \
 'help:Print this message or the help of the given subcommand(s)' \
     )
     _describe -t commands 'rocescope help commands' commands "$@"
@@ -921,8 +921,8 @@ _rocescope__subcmd__help__subcmd__completions_commands() {
 (( $+functions[_rocescope__subcmd__help__subcmd__config_commands] )) ||
 _rocescope__subcmd__help__subcmd__config_commands() {
     local commands; commands=(
-'print:Print every setting as it stands, and where it comes from' \
-'check:Read the configuration file and say whether all is right with it' \
+'print:Print every setting in effect and its source' \
+'check:Validate the configuration file' \
 'template:Print a configuration file with every setting, its meaning and its default' \
     )
     _describe -t commands 'rocescope help config commands' commands "$@"
@@ -955,7 +955,7 @@ _rocescope__subcmd__help__subcmd__demo_commands() {
 (( $+functions[_rocescope__subcmd__help__subcmd__diagnose_commands] )) ||
 _rocescope__subcmd__help__subcmd__diagnose_commands() {
     local commands; commands=(
-'hostmesh:Find the NIC, link or switch that fails, from probes between the NICs of hosts and their paths' \
+'hostmesh:Locate the failing NIC, link or switch from probes between hosts and their paths' \
     )
     _describe -t commands 'rocescope help diagnose commands' commands "$@"
 }

@@ -105,14 +105,14 @@ fn windows_can_be_scaled_and_bad_input_gives_one_line() {
     std::fs::create_dir_all(folder.path().join("empty/.open")).unwrap();
     let error = refused(&diagnose(folder.path(), &["empty"]));
     assert!(
-        error.contains("has no rows of `probes`") && error.lines().count() == 1,
+        error.contains("has no rows in `probes`") && error.lines().count() == 1,
         "{error}"
     );
     let twice = "[[node]]\nname='a'\nkind='switch'\naddresses=['10.0.0.1']\n\
                  [[node]]\nname='b'\nkind='switch'\naddresses=['10.0.0.1']\n";
     std::fs::write(folder.path().join("t.toml"), twice).unwrap();
     let error = refused(&diagnose(folder.path(), &["d", "--topology", "t.toml"]));
-    assert!(error.contains("t.toml: 10.0.0.1 is given to a and to b"), "{error}");
+    assert!(error.contains("t.toml: 10.0.0.1 belongs to both a and b"), "{error}");
     let error = refused(&diagnose(folder.path(), &["d", "--window", "2h"]));
     assert!(error.contains("the window must be 1 us to 17 minutes long"), "{error}");
 }

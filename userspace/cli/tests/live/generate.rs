@@ -122,5 +122,5 @@ fn a_driver_that_accepts_no_xdp_frames_is_reported_at_once() {
         .unwrap();
     assert!(!output.status.success());
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("takes no frames from XDP"), "{said}");
+    assert!(said.contains("does not transmit XDP frames"), "{said}");
 }

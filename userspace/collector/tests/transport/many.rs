@@ -56,7 +56,7 @@ fn as_many_agents_as_there_may_be_are_served_and_one_more_is_told_why_not() {
     let late = rig.sender("late", port, &spool);
     until("the late one is refused", || {
         let why = late.status().last_error;
-        why.is_some_and(|why| why == "late would be one agent more than the 1024 there may be")
+        why.is_some_and(|why| why == "late exceeds the limit of 1024 agents")
     });
     assert!(refused(&server.status(), "too_many_agents") > 0);
     // All of those who are in are served, still.
