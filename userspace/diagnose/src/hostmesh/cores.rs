@@ -21,7 +21,7 @@ pub(crate) fn both<A: Default + Send, B: Default + Send>(
     let (mut one, mut other) = (Some(one), Some(other));
     let (mut a, mut b) = (A::default(), B::default());
     run(&mut || a = one.take().map(|one| one()).unwrap_or_default(), &mut || {
-        b = other.take().map(|other| other()).unwrap_or_default()
+        b = other.take().map(|other| other()).unwrap_or_default();
     });
     (a, b)
 }

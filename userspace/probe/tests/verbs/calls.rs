@@ -71,7 +71,7 @@ const unsafe extern "C" fn ibv_close_device(_: *mut ib::ibv_context) -> c_int {
     0
 }
 
-/// For each port: the NIC's address as RoCEv1, as RoCEv2 on another interface, and as the wanted entry.
+/// For each port: the NIC's address as RoCE v1, as RoCE v2 on another interface, and as the wanted entry.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn _ibv_query_gid_table(
     context: *mut ib::ibv_context,
