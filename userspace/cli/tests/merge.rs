@@ -188,7 +188,7 @@ fn other_windows_are_refused_in_one_line_that_names_the_file() {
     let refused = bench.merge(&["second", "half"], "merged");
     assert!(!refused.status.success());
     let error = String::from_utf8(refused.stderr).unwrap();
-    assert!(error.contains("rocescope.window_ns is 500000000 there and 1000000000 elsewhere"));
+    assert!(error.contains("rocescope.window_ns is 500000000 in one dataset and 1000000000 in another"));
     assert!(error.contains("half") && error.contains(".parquet"));
     assert_eq!(error.lines().count(), 1);
     assert!(!bench.path("merged").exists());

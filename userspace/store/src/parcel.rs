@@ -252,6 +252,6 @@ mod tests {
             body: &whole.body[..8],
             ..whole
         };
-        assert!(cut.open().unwrap_err().reason.contains("announced"));
+        assert!(cut.open().unwrap_err().reason.contains("announces a body of"));
     }
 }

@@ -53,7 +53,7 @@ pub(super) fn run(arguments: &MergeArguments) -> Result<ExitCode> {
     let summary = writer.finish()?;
     let rows = |table| summary.table(table).rows;
     notes.push_str(&format!(
-        "{}: {windows} windows of {} datasets, {} flow rows, {} opcode rows, {} events\n",
+        "{}: {windows} windows from {} dataset(s), {} flow rows, {} opcode rows, {} events\n",
         out.display(),
         scans.len(),
         rows("flows"),

@@ -133,5 +133,5 @@ fn long_spans_are_down_sampled_without_losing_sums() {
     let peak = report["rates"]["frame_bps"]["peak"].as_f64().unwrap();
     assert_eq!(peaks.fold(0.0, f64::max), peak);
     let page = bench.html(&[]);
-    assert!(page.contains("windows a point"));
+    assert!(page.contains("windows per point"));
 }

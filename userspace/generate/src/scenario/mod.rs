@@ -173,7 +173,7 @@ mod tests {
             let found = with(line);
             assert!(found.starts_with(expected), "{line}: {found}");
         }
-        assert!(error("").contains("neither"), "{}", error(""));
+        assert!(error("").contains("generates nothing"), "{}", error(""));
         assert!(error("[[flows]]\nsrc = \"10.0.0.1\"\ndst = \"10.0.0.2\"\nrate = \"1Gbit/s\"").contains("never ends"));
     }
 }
