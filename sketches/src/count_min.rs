@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn at_the_ceiling_nothing_wraps_and_the_flag_says_so() {
+    fn at_the_ceiling_nothing_wraps_and_the_flag_reports_it() {
         for update in [Update::Plain, Update::Conservative] {
             let mut sketch = tiny(update, 16);
             sketch.add(FlowHash(3), CEILING);

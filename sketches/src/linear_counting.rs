@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_bitmap_says_so() {
+    fn a_full_bitmap_is_reported() {
         assert!(!fed(1, 200_000, 1).estimate().saturated);
         assert!(fed(1, 500_000, 1).estimate().saturated);
         assert!(fed(1, 500_000, 1).estimate().flows.is_finite());

@@ -8,13 +8,13 @@
 //! | [`machine`] | a machine for one use |
 //! | [`mod@unit`] | the service, as systemd and the kernel report it |
 //! | [`metrics`] | the endpoint, the journal and the dataset, compared with the sent frames |
-//! | [`mesh`] | a collector and an agent, with new certificates |
+//! | [`collector`] | a collector and an agent, with new certificates |
 //! | [`prometheus`] | Debian's Prometheus, which scrapes the endpoint |
 //! | [`debian`] | a clean Debian, and the commands of the README |
 
+mod collector;
 mod debian;
 mod machine;
-mod mesh;
 mod metrics;
 mod prometheus;
 mod unit;
@@ -101,7 +101,7 @@ fn life(machine: &Machine, package: &Path) -> Result<()> {
     step("Prometheus reads", || prometheus.reads(sent))?;
     step("reload", || reload(machine, &mut sent))?;
     step("stop", || stop(machine, sent))?;
-    mesh::life(machine)?;
+    collector::life(machine)?;
     step("remove", || remove(machine, &before))
 }
 

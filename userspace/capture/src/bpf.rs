@@ -35,7 +35,7 @@ pub(crate) struct Instruction {
 
 /// The type of a program.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum ProgramKind {
     Xdp = 6,
     RawTracepoint = 17,
 }
@@ -135,7 +135,7 @@ fn name(of: &str) -> [u8; 16] {
 }
 
 /// Loads a program.
-pub(crate) fn load(kind: Kind, named: &str, program: &[Instruction]) -> io::Result<OwnedFd> {
+pub(crate) fn load(kind: ProgramKind, named: &str, program: &[Instruction]) -> io::Result<OwnedFd> {
     let mut attributes = Load {
         kind: kind as u32,
         count: program.len() as u32,
@@ -143,14 +143,14 @@ pub(crate) fn load(kind: Kind, named: &str, program: &[Instruction]) -> io::Resu
         // Some helpers require it; every program of this project has it.
         license: c"GPL".as_ptr().addr() as u64,
         flags: match kind {
-            Kind::Xdp => HAS_FRAGS,
-            Kind::RawTracepoint => 0,
+            ProgramKind::Xdp => HAS_FRAGS,
+            ProgramKind::RawTracepoint => 0,
         },
         name: name(named),
         // Programs that tail-call each other must agree on it.
         attach_type: match kind {
-            Kind::Xdp => ATTACH_XDP,
-            Kind::RawTracepoint => 0,
+            ProgramKind::Xdp => ATTACH_XDP,
+            ProgramKind::RawTracepoint => 0,
         },
         ..Load::default()
     };

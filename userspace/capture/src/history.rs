@@ -44,8 +44,8 @@ const GOES_ON: u64 = u64::MAX;
 pub struct History {
     ring: Vec<u8>,
     span_ns: u64,
-    first: Place,
-    next: Place,
+    first: Position,
+    next: Position,
     /// Frames removed before the span ended, and the shortest time that one was held.
     overwritten: u64,
     shortest_ns: Option<u64>,
@@ -53,14 +53,14 @@ pub struct History {
 
 /// A position between two frames: the bytes and the frames written to the ring before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct Position {
     at: u64,
     frames: u64,
     /// The offset in the ring: `at` modulo its length, without a division a frame.
     index: usize,
 }
 
-impl Place {
+impl Position {
     /// Advances, never over the ring's end.
     const fn advance(&mut self, bytes: usize, ring: usize) {
         self.at += bytes as u64;
@@ -85,7 +85,7 @@ pub struct Remembered<'a> {
     /// The mark that its owner set.
     pub mark: u8,
     /// The position after it.
-    pub after: Place,
+    pub after: Position,
 }
 
 /// The head before a slice.
@@ -147,8 +147,8 @@ impl History {
         Ok(Self {
             ring: vec![0; bytes],
             span_ns,
-            first: Place::default(),
-            next: Place::default(),
+            first: Position::default(),
+            next: Position::default(),
             overwritten: 0,
             shortest_ns: None,
         })
@@ -189,20 +189,24 @@ impl History {
 
     /// The position before the oldest frame.
     #[must_use]
-    pub const fn oldest(&self) -> Place {
+    pub const fn oldest(&self) -> Position {
         self.first
     }
 
     /// The frames after a position, in the order of arrival; starts with the oldest frame if those right
     /// after the position are gone.
-    pub fn since(&self, place: Place) -> impl Iterator<Item = Remembered<'_>> {
-        let mut place = if place.at < self.first.at { self.first } else { place };
+    pub fn since(&self, position: Position) -> impl Iterator<Item = Remembered<'_>> {
+        let mut position = if position.at < self.first.at {
+            self.first
+        } else {
+            position
+        };
         std::iter::from_fn(move || {
-            let head = self.seek(&mut place)?;
-            let from = place.index + HEAD;
+            let head = self.seek(&mut position)?;
+            let from = position.index + HEAD;
             let bytes = self.ring.get(from..from + usize::from(head.bytes))?;
-            place.advance(head.record_bytes(), self.ring.len());
-            place.frames += 1;
+            position.advance(head.record_bytes(), self.ring.len());
+            position.frames += 1;
             Some(Remembered {
                 frame: Frame {
                     bytes,
@@ -215,7 +219,7 @@ impl History {
                     interface: head.interface,
                 },
                 mark: head.mark,
-                after: place,
+                after: position,
             })
         })
     }
@@ -274,13 +278,13 @@ impl History {
 
     /// The head after a position, which moves over the ring's end.
     #[inline]
-    fn seek(&self, place: &mut Place) -> Option<Head> {
-        while place.at < self.next.at {
-            let rest = self.ring.get(place.index..)?;
+    fn seek(&self, position: &mut Position) -> Option<Head> {
+        while position.at < self.next.at {
+            let rest = self.ring.get(position.index..)?;
             if rest.first_chunk() != Some(&GOES_ON.to_ne_bytes()) {
                 return Head::read(rest);
             }
-            place.advance(rest.len(), self.ring.len());
+            position.advance(rest.len(), self.ring.len());
         }
         None
     }

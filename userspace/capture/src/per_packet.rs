@@ -3,7 +3,7 @@
 //! Each record of 64 bytes has time, lengths and the headers after the Ethernet addresses. The program
 //! does not parse them, so its cost is a lower bound.
 
-use crate::bpf::{self, Kind, Shared, op};
+use crate::bpf::{self, ProgramKind, Shared, op};
 use crate::file::Frame;
 use crate::xdp::link::{self, Attached};
 use crate::xdp::{Error, Mode};
@@ -60,7 +60,7 @@ impl PerPacket {
         let ring_fd = map.fd().as_fd().try_clone_to_owned().map_err(Error::Call)?;
         let counts = Shared::new("per_packet_lost", 8, 1).map_err(Error::Call)?;
         let program = program(&ring_fd, &counts.fd, if drop { 1 } else { 2 });
-        let program = bpf::load(Kind::Xdp, "per_packet", &program).map_err(Error::Call)?;
+        let program = bpf::load(ProgramKind::Xdp, "per_packet", &program).map_err(Error::Call)?;
         let (attached, _) = link::attach(program.as_fd(), on.index, Mode::Native)?;
         Ok(Self {
             ring: RingBuf::try_from(Map::RingBuf(map))?,

@@ -2,13 +2,13 @@
 
 use rocescope_collector::server::{Monitor, Refusal};
 use rocescope_engine::metrics::Diagnosed;
-use rocescope_engine::metrics::mesh::{self, CollectorMetrics};
+use rocescope_engine::metrics::collector::{self, CollectorMetrics};
 use std::fmt;
 
 /// The page that a scrape returns; without a diagnosis, only the metrics of the collector itself.
 ///
 /// # Errors
-/// Those of [`mesh::page`].
+/// Those of [`collector::page`].
 pub fn page(monitor: &Monitor, diagnosed: Option<&Diagnosed>, observer: &str) -> Result<String, fmt::Error> {
     let status = monitor.status();
     let count = |reason: Refusal| {
@@ -21,5 +21,5 @@ pub fn page(monitor: &Monitor, diagnosed: Option<&Diagnosed>, observer: &str) ->
         counts: status.counts.named().collect(),
         refusals: refusals.map(|reason| (reason.name(), count(*reason))).collect(),
     };
-    mesh::page(metrics, diagnosed, observer)
+    collector::page(metrics, diagnosed, observer)
 }

@@ -11,7 +11,7 @@
 //! | [`output`] | the summary of a capture as text and as JSON |
 //! | [`collector_metrics`] | the collector's Prometheus metrics |
 //! | [`mod@reference`] | files generated from the command line: pages, completions, template |
-//! | [`mod@say`] | status lines on standard error |
+//! | [`mod@status`] | status lines on standard error |
 //! | `stdout` | results on standard output |
 //! | [`progress`] | the progress bar |
 
@@ -25,7 +25,7 @@ pub mod progress;
 pub mod reference;
 mod reload;
 mod requests;
-pub mod say;
+pub mod status;
 mod stdout;
 pub mod units;
 

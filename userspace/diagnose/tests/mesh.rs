@@ -2,9 +2,9 @@
 #![expect(clippy::unwrap_used, reason = "it is a test")]
 
 use rocescope_diagnose::hostmesh::{Analyzer, Settings};
-use rocescope_diagnose::mesh::{Figure, Matrix, Pairs, Severity};
-use rocescope_fabric::mesh::{Mesh, Names};
-use rocescope_fabric::{Fabric, Fault, Kind, Place, Rails, Way};
+use rocescope_diagnose::mesh::{Matrix, Metric, Pairs, Severity};
+use rocescope_fabric::probing::{Mesh, Names};
+use rocescope_fabric::{Fabric, Fault, FaultKind, FaultLocation, LinkDirection, Rails};
 use rocescope_model::{PairRow, PathRow, ProbeRow};
 
 const WINDOW: i64 = 20_000_000_000;
@@ -15,8 +15,8 @@ fn rows(lossy_from_ns: i64) -> (Fabric, Vec<ProbeRow>, Vec<PathRow>) {
     let nic = fabric.topology.nic_address(fabric.topology.nic(1, 2));
     let (link, _) = fabric.topology.find(nic).unwrap();
     fabric.faults.push(Fault {
-        kind: Kind::Loss { probability: 1.0 },
-        place: Place::Way(Way { link, up: false }),
+        kind: FaultKind::Loss { probability: 1.0 },
+        place: FaultLocation::Direction(LinkDirection { link, up: false }),
         from_ns: lossy_from_ns,
         until_ns: i64::MAX,
     });
@@ -111,7 +111,7 @@ fn a_dead_nic_is_a_bad_column_of_its_host_in_the_matrix() {
     assert_eq!((matrix.rows.len(), matrix.columns.len()), (16, 4));
     for pair in &pairs {
         let dead = &*pair.observer == "h1" && &*pair.dst_nic == "rail2";
-        let severity = matrix.severity(Figure::Drops, pair);
+        let severity = matrix.severity(Metric::Drops, pair);
         assert_eq!(severity == Severity::Bad, dead, "{pair:?}");
         assert_eq!(pair.network_p50_ns.is_none(), dead);
     }

@@ -14,12 +14,12 @@ use rocescope_wire::{Class, Packet};
 use std::fmt;
 use std::ops::ControlFlow;
 
-/// The pipeline, and the outlet of its rows.
+/// The pipeline, and the outputs of its rows.
 #[derive(Debug)]
 pub struct Intake {
     /// Ingests the runs.
     pub pipeline: Pipeline,
-    outlet: Outlet,
+    outputs: Outputs,
 }
 
 /// Receives the rows of every finished window, and of connections that are due. A break ends the capture
@@ -28,7 +28,7 @@ pub type Tap = Box<dyn FnMut(&mut WindowRows) -> ControlFlow<()>>;
 
 /// The destinations of rows.
 #[derive(Default)]
-pub struct Outlet {
+pub struct Outputs {
     dataset: Option<Dataset>,
     taps: Vec<Tap>,
     recorder: Option<Recorder>,
@@ -36,16 +36,16 @@ pub struct Outlet {
     kept: Option<(Vec<ConnectionRow>, Vec<EventRow>)>,
 }
 
-impl fmt::Debug for Outlet {
+impl fmt::Debug for Outputs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Outlet")
+        f.debug_struct("Outputs")
             .field("dataset", &self.dataset)
             .field("taps", &self.taps.len())
             .finish_non_exhaustive()
     }
 }
 
-impl From<Option<Dataset>> for Outlet {
+impl From<Option<Dataset>> for Outputs {
     fn from(dataset: Option<Dataset>) -> Self {
         Self {
             dataset,
@@ -54,7 +54,7 @@ impl From<Option<Dataset>> for Outlet {
     }
 }
 
-impl Outlet {
+impl Outputs {
     /// Opens the destinations of `request`; `names` are the interfaces by index.
     ///
     /// # Errors
@@ -115,32 +115,32 @@ impl Intake {
     ///
     /// # Errors
     /// The settings are invalid.
-    pub fn new(settings: Settings, outlet: impl Into<Outlet>) -> Result<Self> {
-        let outlet = outlet.into();
+    pub fn new(settings: Settings, outputs: impl Into<Outputs>) -> Result<Self> {
+        let outputs = outputs.into();
         // Without a dataset nothing reads the sketches.
-        let sketches = settings.sketches && outlet.dataset.is_some();
+        let sketches = settings.sketches && outputs.dataset.is_some();
         let settings = Settings { sketches, ..settings };
         Ok(Self {
             pipeline: Pipeline::new(settings)?,
-            outlet,
+            outputs,
         })
     }
 
     /// Passes the rows to `tap` too.
     pub fn tap(&mut self, tap: Tap) {
-        self.outlet.tap(tap);
+        self.outputs.tap(tap);
     }
 
     /// Keeps the rows of connections and events in memory until the end.
     pub fn keep_connections(&mut self) {
-        self.outlet.kept = Some(Default::default());
+        self.outputs.kept = Some(Default::default());
     }
 
     /// Passes a frame to the flight recorder, if there is one.
     #[inline]
     pub fn frame(&mut self, frame: &Frame<'_>, class: &Class<&Packet>) {
-        let Self { pipeline, outlet } = self;
-        if let Some(recorder) = &mut outlet.recorder {
+        let Self { pipeline, outputs } = self;
+        if let Some(recorder) = &mut outputs.recorder {
             recorder.frame(frame, class, |packet| match packet {
                 Some(packet) => pipeline.wants(packet),
                 None => pipeline.settings().filter.is_none(),
@@ -153,9 +153,9 @@ impl Intake {
     /// # Errors
     /// The dataset cannot be written, for a reason other than a full disk.
     pub fn turn(&mut self, time_ns: u64, counters: &Counters) -> Result<()> {
-        let Self { pipeline, outlet } = self;
-        pipeline.turn_by_window(time_ns, counters, &mut |rows| outlet.take(rows, time_ns))?;
-        outlet.take(pipeline.rows(), time_ns)
+        let Self { pipeline, outputs } = self;
+        pipeline.turn_by_window(time_ns, counters, &mut |rows| outputs.take(rows, time_ns))?;
+        outputs.take(pipeline.rows(), time_ns)
     }
 
     /// Closes all windows and seals all segments. All runs must have been ingested before.
@@ -163,11 +163,11 @@ impl Intake {
     /// # Errors
     /// The dataset cannot be written, for a reason other than a full disk.
     pub fn finish(mut self, counters: &Counters) -> Result<Outcome> {
-        let Self { pipeline, outlet } = &mut self;
+        let Self { pipeline, outputs } = &mut self;
         // The end closes windows, not the time.
-        pipeline.finish_by_window(counters, &mut |rows| outlet.take(rows, 0))?;
-        outlet.take(pipeline.rows(), 0)?;
-        let store = outlet.dataset.take().map(Dataset::finish);
+        pipeline.finish_by_window(counters, &mut |rows| outputs.take(rows, 0))?;
+        outputs.take(pipeline.rows(), 0)?;
+        let store = outputs.dataset.take().map(Dataset::finish);
         let (store, store_error) = match store {
             None => (None, None),
             Some(Ok(summary)) => (Some(summary), None),
@@ -179,8 +179,8 @@ impl Intake {
             store,
             store_error,
             connections: self.pipeline.connections(),
-            recorder: self.outlet.recorder.take().map(Recorder::finish),
-            kept: self.outlet.kept.take(),
+            recorder: self.outputs.recorder.take().map(Recorder::finish),
+            kept: self.outputs.kept.take(),
         })
     }
 }

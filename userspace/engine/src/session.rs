@@ -2,7 +2,7 @@
 
 use crate::dataset::Origin;
 use crate::error::Result;
-use crate::intake::{Intake, Outlet, Tap};
+use crate::intake::{Intake, Outputs, Tap};
 use crate::notice::Notices;
 use crate::outcome::Outcome;
 use crate::request::IntakeRequest;
@@ -33,12 +33,12 @@ impl Session {
     ///
     /// # Errors
     /// The settings are invalid.
-    pub fn new(settings: Settings, config: Config, outlet: impl Into<Outlet>) -> Result<Self> {
+    pub fn new(settings: Settings, config: Config, outputs: impl Into<Outputs>) -> Result<Self> {
         let verify_icrc = settings.verify_icrc;
         let slot: Slot = bytemuck::Zeroable::zeroed();
         Ok(Self {
             observer: Observer::new(config, vec![[slot; 2]; SETS]),
-            intake: Intake::new(settings, outlet)?,
+            intake: Intake::new(settings, outputs)?,
             verify_icrc,
             latest_ns: 0,
         })
@@ -49,8 +49,8 @@ impl Session {
     /// # Errors
     /// The settings are invalid, or the directory of the dataset or of the recordings cannot be used.
     pub fn open(request: &IntakeRequest, origin: &Origin, notices: &Notices) -> Result<Self> {
-        let outlet = Outlet::open(request, origin, Vec::new(), notices)?;
-        Self::new(request.settings.clone(), request.config(), outlet)
+        let outputs = Outputs::open(request, origin, Vec::new(), notices)?;
+        Self::new(request.settings.clone(), request.config(), outputs)
     }
 
     /// Passes the rows of every window to `tap` too.

@@ -1,15 +1,15 @@
 //! Faults: kind, place and time.
 
 use crate::route::FiveTuple;
-use crate::topology::{LinkId, Nic, NodeId, Topology, Way};
+use crate::topology::{LinkDirection, LinkId, Nic, NodeId, Topology};
 
 /// A fault that holds from `from_ns` until before `until_ns`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Fault {
     /// The kind of fault.
-    pub kind: Kind,
+    pub kind: FaultKind,
     /// Where.
-    pub place: Place,
+    pub place: FaultLocation,
     /// Start.
     pub from_ns: i64,
     /// End.
@@ -18,7 +18,7 @@ pub struct Fault {
 
 /// The kind of a fault.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Kind {
+pub enum FaultKind {
     /// The link has no carrier: its two nodes choose another path if they have one; no other node knows.
     LinkDown,
     /// Down for the first half of each period, up for the second.
@@ -76,11 +76,11 @@ pub enum Kind {
 
 /// The place of a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum FaultLocation {
     /// Both directions of a link.
     Link(LinkId),
     /// One direction of a link.
-    Way(Way),
+    Direction(LinkDirection),
     /// A NIC: both directions of its link.
     Nic(Nic),
     /// A switch, or a host with all its NICs: all packets that cross it.
@@ -93,7 +93,7 @@ impl Fault {
     pub const fn is_active(&self, at_ns: i64) -> bool {
         let within = at_ns >= self.from_ns && at_ns < self.until_ns;
         match self.kind {
-            Kind::Flapping { period_ns } if period_ns > 0 => {
+            FaultKind::Flapping { period_ns } if period_ns > 0 => {
                 within && (at_ns - self.from_ns) % period_ns < period_ns / 2
             }
             _ => within,
@@ -103,26 +103,26 @@ impl Fault {
     /// Whether the fault affects this link direction, or the node that it leads to. A packet crosses exactly one link
     /// into a switch, so a fault of a node affects it once.
     #[must_use]
-    pub fn affects(&self, way: Way, topology: &Topology) -> bool {
+    pub fn affects(&self, way: LinkDirection, topology: &Topology) -> bool {
         match self.place {
-            Place::Link(link) => link == way.link,
-            Place::Way(only) => only == way,
-            Place::Nic(nic) => LinkId(nic.0) == way.link,
-            Place::Node(node) => topology.from_to(way).1 == node,
+            FaultLocation::Link(link) => link == way.link,
+            FaultLocation::Direction(only) => only == way,
+            FaultLocation::Nic(nic) => LinkId(nic.0) == way.link,
+            FaultLocation::Node(node) => topology.from_to(way).1 == node,
         }
     }
 
     /// Whether the fault takes the carrier of a link.
     #[must_use]
     pub fn takes_down(&self, link: LinkId, at_ns: i64, topology: &Topology) -> bool {
-        if !matches!(self.kind, Kind::LinkDown | Kind::Flapping { .. }) || !self.is_active(at_ns) {
+        if !matches!(self.kind, FaultKind::LinkDown | FaultKind::Flapping { .. }) || !self.is_active(at_ns) {
             return false;
         }
         match self.place {
-            Place::Link(down) => down == link,
-            Place::Way(way) => way.link == link,
-            Place::Nic(nic) => LinkId(nic.0) == link,
-            Place::Node(node) => {
+            FaultLocation::Link(down) => down == link,
+            FaultLocation::Direction(way) => way.link == link,
+            FaultLocation::Nic(nic) => LinkId(nic.0) == link,
+            FaultLocation::Node(node) => {
                 let (lower, upper) = topology.ends(link);
                 lower == node || upper == node
             }
@@ -132,13 +132,13 @@ impl Fault {
     /// The delay that the host adds on each side of a probe.
     #[must_use]
     pub fn host_delay_ns(&self, nic: Nic, at_ns: i64, topology: &Topology) -> i64 {
-        let Kind::SlowHost { delay_ns } = self.kind else {
+        let FaultKind::SlowHost { delay_ns } = self.kind else {
             return 0;
         };
         let here = match self.place {
-            Place::Node(node) => node.0 == topology.host_of(nic),
-            Place::Nic(only) => only == nic,
-            Place::Link(_) | Place::Way(_) => false,
+            FaultLocation::Node(node) => node.0 == topology.host_of(nic),
+            FaultLocation::Nic(only) => only == nic,
+            FaultLocation::Link(_) | FaultLocation::Direction(_) => false,
         };
         if here && self.is_active(at_ns) { delay_ns } else { 0 }
     }
@@ -147,18 +147,18 @@ impl Fault {
     #[must_use]
     pub fn prevents_sending(&self, src: Nic, at_ns: i64, topology: &Topology) -> bool {
         let here = match self.place {
-            Place::Nic(nic) => nic == src,
-            Place::Node(node) => node.0 == topology.host_of(src),
-            Place::Link(_) | Place::Way(_) => false,
+            FaultLocation::Nic(nic) => nic == src,
+            FaultLocation::Node(node) => node.0 == topology.host_of(src),
+            FaultLocation::Link(_) | FaultLocation::Direction(_) => false,
         };
-        here && matches!(self.kind, Kind::MissingRoute { .. }) && self.is_active(at_ns)
+        here && matches!(self.kind, FaultKind::MissingRoute { .. }) && self.is_active(at_ns)
     }
 
     /// Whether the fault forces a switch to use another link than this one towards a NIC.
     #[must_use]
-    pub fn diverts(&self, to: Nic, way: Way, at_ns: i64, topology: &Topology) -> bool {
+    pub fn diverts(&self, to: Nic, way: LinkDirection, at_ns: i64, topology: &Topology) -> bool {
         match (self.kind, self.place) {
-            (Kind::Detour { to: nic, .. }, Place::Way(detour)) => {
+            (FaultKind::Detour { to: nic, .. }, FaultLocation::Direction(detour)) => {
                 let is_here = topology.from_to(detour).0 == topology.from_to(way).0;
                 nic == to && way != detour && is_here && self.is_active(at_ns)
             }
@@ -168,8 +168,8 @@ impl Fault {
 
     /// Whether this link direction drops every packet of a 5-tuple, including those of a traceroute.
     #[must_use]
-    pub fn stops(&self, tuple: FiveTuple, way: Way, at_ns: i64, topology: &Topology) -> bool {
-        if let Kind::LinkDown | Kind::Flapping { .. } = self.kind {
+    pub fn stops(&self, tuple: FiveTuple, way: LinkDirection, at_ns: i64, topology: &Topology) -> bool {
+        if let FaultKind::LinkDown | FaultKind::Flapping { .. } = self.kind {
             return self.takes_down(way.link, at_ns, topology);
         }
         if !self.is_active(at_ns) || !self.affects(way, topology) {
@@ -177,9 +177,11 @@ impl Fault {
         }
         match self.kind {
             // A missing route at a NIC applies before the first link.
-            Kind::MissingRoute { to } => to == tuple.dst && matches!(self.place, Place::Node(_)),
-            Kind::Blackhole { tuple: one } => one == tuple,
-            Kind::Acl { src, dst } => src.is_none_or(|src| src == tuple.src) && dst.is_none_or(|dst| dst == tuple.dst),
+            FaultKind::MissingRoute { to } => to == tuple.dst && matches!(self.place, FaultLocation::Node(_)),
+            FaultKind::Blackhole { tuple: one } => one == tuple,
+            FaultKind::Acl { src, dst } => {
+                src.is_none_or(|src| src == tuple.src) && dst.is_none_or(|dst| dst == tuple.dst)
+            }
             _ => false,
         }
     }
@@ -187,15 +189,15 @@ impl Fault {
 
 #[cfg(test)]
 mod tests {
-    use super::{Fault, Kind, Place};
+    use super::{Fault, FaultKind, FaultLocation};
     use crate::{LinkId, Rails, Role};
 
     #[test]
     fn flapping_is_down_for_the_first_half_of_each_period() {
         let topology = Rails::two_tiers(2, 2, 2).build().unwrap();
         let fault = Fault {
-            kind: Kind::Flapping { period_ns: 10 },
-            place: Place::Nic(topology.nic(0, 1)),
+            kind: FaultKind::Flapping { period_ns: 10 },
+            place: FaultLocation::Nic(topology.nic(0, 1)),
             from_ns: 100,
             until_ns: 120,
         };
@@ -210,8 +212,8 @@ mod tests {
         let topology = Rails::two_tiers(2, 2, 2).build().unwrap();
         let spine = topology.node(Role::Spine(1));
         let fault = Fault {
-            kind: Kind::LinkDown,
-            place: Place::Node(spine),
+            kind: FaultKind::LinkDown,
+            place: FaultLocation::Node(spine),
             from_ns: 0,
             until_ns: 1,
         };

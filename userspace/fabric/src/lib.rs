@@ -13,7 +13,7 @@
 //! | [`fault`] | [`Fault`]: kind, place and time |
 //! | [`timing`] | [`Timing`] of links, queues and hosts; the [`Clocks`] of NICs |
 //! | [`passage`] | [`Fabric`]: sends probes and traces paths |
-//! | [`mesh`] | [`Mesh`]: all probes and paths of a span of time, as if every host ran an agent |
+//! | [`probing`] | [`Mesh`]: all probes and paths of a span of time, as if every host ran an agent |
 //! | [`random`] | random draws that depend on their seeds alone |
 //!
 //! ECMP here hashes the 5-tuple with one seed per switch. Linux and switch chips use other functions with the same
@@ -26,21 +26,21 @@ extern crate std;
 
 pub mod fault;
 mod file;
-pub mod mesh;
 pub mod passage;
+pub mod probing;
 pub mod rails;
 pub mod random;
 pub mod route;
 pub mod timing;
 pub mod topology;
 
-pub use fault::{Fault, Kind, Place};
-pub use mesh::{Mesh, Probe};
+pub use fault::{Fault, FaultKind, FaultLocation};
 pub use passage::{Fabric, Outcome, Passage};
+pub use probing::{Mesh, Probe};
 pub use rails::Rails;
 pub use route::{FiveTuple, Route};
 pub use timing::{Clocks, Timing};
-pub use topology::{LinkId, Nic, NodeId, Role, Topology, Way};
+pub use topology::{LinkDirection, LinkId, Nic, NodeId, Role, Topology};
 
 /// UDP destination port of `RoCEv2`.
 pub const ROCE_PORT: u16 = 4791;

@@ -1,10 +1,10 @@
 //! Sends probes and traces paths.
 
-use crate::fault::{Fault, Kind};
+use crate::fault::{Fault, FaultKind};
 use crate::random::Draws;
 use crate::route::{FiveTuple, Route};
 use crate::timing::{Clocks, Timing};
-use crate::topology::{LinkId, Topology, Way};
+use crate::topology::{LinkDirection, LinkId, Topology};
 use alloc::vec::Vec;
 use core::net::IpAddr;
 
@@ -50,7 +50,7 @@ pub struct Passage {
     /// True time from NIC to NIC.
     pub network_ns: i64,
     /// The link direction on which it was lost or corrupted.
-    pub where_lost: Option<Way>,
+    pub where_lost: Option<LinkDirection>,
 }
 
 impl Fabric {
@@ -173,7 +173,14 @@ impl Fabric {
     }
 
     /// Returns the effect of one fault on a packet on one link direction, and the delay it adds.
-    fn meet(&self, fault: &Fault, tuple: FiveTuple, way: Way, at_ns: i64, draws: &mut Draws) -> (Outcome, i64) {
+    fn meet(
+        &self,
+        fault: &Fault,
+        tuple: FiveTuple,
+        way: LinkDirection,
+        at_ns: i64,
+        draws: &mut Draws,
+    ) -> (Outcome, i64) {
         let topology = &self.topology;
         if fault.stops(tuple, way, at_ns, topology) {
             return (Outcome::Lost, 0);
@@ -182,19 +189,19 @@ impl Fabric {
             return (Outcome::Received, 0);
         }
         match fault.kind {
-            Kind::Loss { probability } if draws.happens(probability) => (Outcome::Lost, 0),
-            Kind::Corruption { probability } if draws.happens(probability) => (Outcome::Corrupt, 0),
-            Kind::Congestion { loss, .. } if draws.happens(loss) => (Outcome::Lost, 0),
-            Kind::Detour { to, delay_ns } if to == tuple.dst => (Outcome::Received, delay_ns),
-            Kind::Congestion { delay_ns, .. } => (Outcome::Received, draws.exponential_ns(delay_ns)),
+            FaultKind::Loss { probability } if draws.happens(probability) => (Outcome::Lost, 0),
+            FaultKind::Corruption { probability } if draws.happens(probability) => (Outcome::Corrupt, 0),
+            FaultKind::Congestion { loss, .. } if draws.happens(loss) => (Outcome::Lost, 0),
+            FaultKind::Detour { to, delay_ns } if to == tuple.dst => (Outcome::Received, delay_ns),
+            FaultKind::Congestion { delay_ns, .. } => (Outcome::Received, draws.exponential_ns(delay_ns)),
             _ => (Outcome::Received, 0),
         }
     }
 }
 
 /// The last link, into the destination.
-const fn last_way(tuple: FiveTuple) -> Way {
-    Way {
+const fn last_way(tuple: FiveTuple) -> LinkDirection {
+    LinkDirection {
         link: LinkId(tuple.dst.0),
         up: false,
     }
@@ -204,7 +211,7 @@ const fn last_way(tuple: FiveTuple) -> Way {
 mod tests {
     use super::{Fabric, Outcome};
     use crate::random::Draws;
-    use crate::{FiveTuple, Kind, Place, ROCE_PORT, Rails, Role};
+    use crate::{FaultKind, FaultLocation, FiveTuple, ROCE_PORT, Rails, Role};
 
     const SECOND: i64 = 1_000_000_000;
 
@@ -221,7 +228,7 @@ mod tests {
         }
     }
 
-    fn with(kind: Kind, place: Place) -> Fabric {
+    fn with(kind: FaultKind, place: FaultLocation) -> Fabric {
         let mut fabric = fabric();
         fabric.faults.push(crate::Fault {
             kind,
@@ -265,12 +272,12 @@ mod tests {
         let leaf = topology.node(Role::Rail { group: 0, rail: 0 });
         let spine = topology.node(Role::Spine(0));
         let link = topology.between(leaf, spine).unwrap();
-        let fabric = with(Kind::LinkDown, Place::Link(link));
+        let fabric = with(FaultKind::LinkDown, FaultLocation::Link(link));
         // Out of rail 0 the rail switch uses the other spine; into it the spine has a single link.
         assert_eq!(lost(&fabric, 0, 1), 0);
         assert!((400..600).contains(&lost(&fabric, 1, 0)));
         assert_eq!(lost(&fabric, 1, 2), 0);
-        let nic = with(Kind::LinkDown, Place::Nic(topology.nic(0, 1)));
+        let nic = with(FaultKind::LinkDown, FaultLocation::Nic(topology.nic(0, 1)));
         assert_eq!(
             (lost(&nic, 0, 1), lost(&nic, 1, 0), lost(&nic, 0, 2)),
             (1_000, 1_000, 0)
@@ -282,52 +289,52 @@ mod tests {
         let plain = fabric();
         let nic = plain.topology.nic(0, 1);
         let spine = plain.topology.node(Role::Spine(0));
-        let grey = with(Kind::Loss { probability: 0.2 }, Place::Nic(nic));
+        let grey = with(FaultKind::Loss { probability: 0.2 }, FaultLocation::Nic(nic));
         assert!((150..250).contains(&lost(&grey, 0, 1)));
-        let route = with(Kind::MissingRoute { to: nic }, Place::Node(spine));
+        let route = with(FaultKind::MissingRoute { to: nic }, FaultLocation::Node(spine));
         assert!((400..600).contains(&lost(&route, 0, 1)));
         assert_eq!(lost(&route, 1, 0), 0);
         let acl = with(
-            Kind::Acl {
+            FaultKind::Acl {
                 src: Some(plain.topology.nic(0, 0)),
                 dst: Some(nic),
             },
-            Place::Node(plain.topology.ends(crate::LinkId(nic.0)).1),
+            FaultLocation::Node(plain.topology.ends(crate::LinkId(nic.0)).1),
         );
         assert_eq!((lost(&acl, 0, 1), lost(&acl, 2, 1)), (1_000, 0));
         let hole = tuple(&plain, 0, 1, 7);
         let way = plain.route(hole, 0).ways()[2];
-        let hole = with(Kind::Blackhole { tuple: hole }, Place::Way(way));
+        let hole = with(FaultKind::Blackhole { tuple: hole }, FaultLocation::Direction(way));
         assert_eq!(lost(&hole, 0, 1), 1);
         assert_eq!(hole.trace(tuple(&plain, 0, 1, 7), 0)[2..], [None, None]);
 
         let mut draws = Draws::new(3);
-        let bent = with(Kind::Corruption { probability: 1.0 }, Place::Nic(nic));
+        let bent = with(FaultKind::Corruption { probability: 1.0 }, FaultLocation::Nic(nic));
         let sent = tuple(&plain, 0, 1, 1);
         assert_eq!(bent.send(sent, 0, &mut draws).outcome, Outcome::Corrupt);
-        let unrouted = with(Kind::MissingRoute { to: nic }, Place::Nic(nic));
+        let unrouted = with(FaultKind::MissingRoute { to: nic }, FaultLocation::Nic(nic));
         let back = tuple(&plain, 1, 0, 1);
         assert_eq!(unrouted.send(back, 0, &mut draws).outcome, Outcome::Unsent);
         assert_eq!(unrouted.send(sent, 0, &mut draws).outcome, Outcome::Received);
-        let queue = Kind::Congestion {
+        let queue = FaultKind::Congestion {
             delay_ns: 1_000_000,
             loss: 0.0,
         };
-        let queue = with(queue, Place::Nic(nic));
+        let queue = with(queue, FaultLocation::Nic(nic));
         let mean = |fabric: &Fabric, draws: &mut Draws| {
             (0..1_000).map(|_| fabric.send(sent, 0, draws).network_ns).sum::<i64>() / 1_000
         };
         assert!(mean(&queue, &mut draws) > 900_000);
         let leaf = plain.topology.node(Role::Rail { group: 0, rail: 0 });
-        let longer = crate::Way {
+        let longer = crate::LinkDirection {
             link: plain.topology.between(leaf, spine).unwrap(),
             up: true,
         };
-        let detour = Kind::Detour {
+        let detour = FaultKind::Detour {
             to: nic,
             delay_ns: 1_000_000,
         };
-        let detour = with(detour, Place::Way(longer));
+        let detour = with(detour, FaultLocation::Direction(longer));
         assert!(mean(&detour, &mut draws) > 1_000_000);
         for port in 0..100 {
             let to = |rail| detour.route(tuple(&plain, 0, rail, port), 0);
@@ -336,7 +343,7 @@ mod tests {
             assert_eq!(to(2), plain.route(other, 0));
         }
         let host = plain.topology.node(Role::Host(0));
-        let slow = with(Kind::SlowHost { delay_ns: 1_000_000 }, Place::Node(host));
+        let slow = with(FaultKind::SlowHost { delay_ns: 1_000_000 }, FaultLocation::Node(host));
         assert!(mean(&slow, &mut draws) < 10_000);
         let taken = slow.send(sent, 0, &mut draws);
         assert!(taken.app_receive_ns.unwrap() - taken.network_ns > 100_000);

@@ -1,7 +1,7 @@
 //! The route of a 5-tuple.
 
 use crate::random::mix;
-use crate::topology::{LinkId, Nic, NodeId, Role, Topology, Way};
+use crate::topology::{LinkDirection, LinkId, Nic, NodeId, Role, Topology};
 
 /// The fields that ECMP hashes; the protocol is UDP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -32,13 +32,13 @@ const MAX_LINKS: usize = 6;
 /// The link directions from one NIC to another, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Route {
-    ways: [Way; MAX_LINKS],
+    ways: [LinkDirection; MAX_LINKS],
     length: usize,
 }
 
 impl Route {
     const EMPTY: Self = Self {
-        ways: [Way {
+        ways: [LinkDirection {
             link: LinkId(0),
             up: true,
         }; MAX_LINKS],
@@ -48,11 +48,11 @@ impl Route {
     /// The link directions, the first from the sending NIC, the last to the receiving one unless the route ends
     /// earlier.
     #[must_use]
-    pub fn ways(&self) -> &[Way] {
+    pub fn ways(&self) -> &[LinkDirection] {
         &self.ways[..self.length]
     }
 
-    fn push(&mut self, way: Way) {
+    fn push(&mut self, way: LinkDirection) {
         if let Some(next) = self.ways.get_mut(self.length) {
             *next = way;
             self.length += 1;
@@ -80,9 +80,9 @@ impl NextHops {
     }
 
     /// The link directions, in the order of the neighbours.
-    pub fn ways(&self) -> impl Iterator<Item = Way> + use<> {
+    pub fn ways(&self) -> impl Iterator<Item = LinkDirection> + use<> {
         let Self { first, stride, up, .. } = *self;
-        (0..self.count).map(move |i| Way {
+        (0..self.count).map(move |i| LinkDirection {
             link: LinkId(first.0 + i * stride),
             up,
         })
@@ -133,9 +133,9 @@ impl Topology {
     /// `usable` decides which of several links a switch may choose; the route ends at a switch without a usable one. A
     /// switch with a single link uses it even if it is not usable, and the route ends after it: the sender learns that.
     #[must_use]
-    pub fn route(&self, tuple: FiveTuple, seed: u64, usable: impl Fn(Way) -> bool) -> Route {
+    pub fn route(&self, tuple: FiveTuple, seed: u64, usable: impl Fn(LinkDirection) -> bool) -> Route {
         let mut route = Route::EMPTY;
-        let mut way = Way {
+        let mut way = LinkDirection {
             link: LinkId(tuple.src.0),
             up: true,
         };
@@ -143,7 +143,7 @@ impl Topology {
             route.push(way);
             let (_, at) = self.from_to(way);
             if way
-                == (Way {
+                == (LinkDirection {
                     link: LinkId(tuple.dst.0),
                     up: false,
                 })
@@ -177,7 +177,7 @@ impl Topology {
 #[cfg(test)]
 mod tests {
     use super::FiveTuple;
-    use crate::{LinkId, ROCE_PORT, Rails, Role, Topology, Way};
+    use crate::{LinkDirection, LinkId, ROCE_PORT, Rails, Role, Topology};
     use std::collections::BTreeMap;
     use std::vec::Vec;
 
@@ -194,7 +194,7 @@ mod tests {
     fn routes_are_contiguous_and_cover_every_switch_link() {
         for (rails, length) in [(Rails::two_tiers(4, 4, 2), 4), (Rails::three_tiers(6, 4, 2, 2, 3), 6)] {
             let topology = rails.build().unwrap();
-            let mut crossed: BTreeMap<Way, u32> = BTreeMap::new();
+            let mut crossed: BTreeMap<LinkDirection, u32> = BTreeMap::new();
             for host in 0..rails.hosts {
                 for (from, to, port) in (0..4)
                     .flat_map(|from| (0..4).map(move |to| (from, to)))
@@ -207,7 +207,7 @@ mod tests {
                     assert_eq!(ways.len(), length);
                     assert_eq!(
                         ways[0],
-                        Way {
+                        LinkDirection {
                             link: LinkId(tuple.src.0),
                             up: true
                         }
@@ -215,7 +215,7 @@ mod tests {
                     let last = ways[length - 1];
                     assert_eq!(
                         last,
-                        Way {
+                        LinkDirection {
                             link: LinkId(tuple.dst.0),
                             up: false
                         }
@@ -241,7 +241,7 @@ mod tests {
         let mut seen: BTreeMap<Vec<bool>, u32> = BTreeMap::new();
         for port in 0..4_000 {
             let route = topology.route(tuple(&topology, 0, 0, 1, port), 5, |_| true);
-            let odd = |way: &Way| topology.from_to(*way).1.0 % 2 == 1;
+            let odd = |way: &LinkDirection| topology.from_to(*way).1.0 % 2 == 1;
             let choices = [0, 1, 2].map(|hop| odd(&route.ways()[hop + 1]));
             *seen.entry(choices.to_vec()).or_default() += 1;
         }

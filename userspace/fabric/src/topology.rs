@@ -22,7 +22,7 @@ pub struct LinkId(pub u32);
 
 /// One direction of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Way {
+pub struct LinkDirection {
     /// The link.
     pub link: LinkId,
     /// Whether it leads away from the hosts.
@@ -225,7 +225,7 @@ impl Topology {
 
     /// The start and the end of a link direction.
     #[must_use]
-    pub const fn from_to(&self, way: Way) -> (NodeId, NodeId) {
+    pub const fn from_to(&self, way: LinkDirection) -> (NodeId, NodeId) {
         let (lower, upper) = self.ends(way.link);
         if way.up { (lower, upper) } else { (upper, lower) }
     }
@@ -266,7 +266,7 @@ impl Topology {
 
     /// The address that a traceroute sees at the end of this link direction.
     #[must_use]
-    pub fn ingress(&self, way: Way) -> IpAddr {
+    pub fn ingress(&self, way: LinkDirection) -> IpAddr {
         self.address(way.link, way.up)
     }
 
@@ -299,7 +299,7 @@ const V6_BASE: u128 = 0xfd << 120;
 
 #[cfg(test)]
 mod tests {
-    use super::{LinkId, NodeId, Role, Way};
+    use super::{LinkDirection, LinkId, NodeId, Role};
     use crate::Rails;
     use std::collections::BTreeSet;
     use std::string::ToString;
@@ -360,7 +360,7 @@ mod tests {
         assert_eq!(topology.interface(LinkId(nic.0), false), "rail2");
         assert_eq!(topology.interface(LinkId(nic.0), true), "h1");
         assert_eq!(topology.nic_address(nic).to_string(), "10.0.0.12");
-        let up = Way {
+        let up = LinkDirection {
             link: LinkId(nic.0),
             up: true,
         };

@@ -1,6 +1,6 @@
 //! Counts totals, windows and flows frame by frame.
 
-use super::fabric::Flow;
+use super::endpoints::Flow;
 use super::message::ACKNOWLEDGE;
 use super::packet::Packet;
 use super::scenario::Scenario;

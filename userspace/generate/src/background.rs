@@ -3,7 +3,7 @@
 use super::frame::End;
 use super::rules::picoseconds;
 use super::scenario::Background;
-use super::scenario::background::Kind;
+use super::scenario::background::BackgroundKind;
 use etherparse::{ArpHardwareId, ArpOperation, ArpPacket, EtherType, PacketBuilder};
 use std::net::IpAddr;
 
@@ -59,7 +59,7 @@ impl Source {
         let ethernet = PacketBuilder::ethernet2(src.mac, dst.mac);
         let ip = match (src.address, dst.address) {
             (IpAddr::V4(from), IpAddr::V4(to)) => {
-                if self.background.kind == Kind::Arp {
+                if self.background.kind == BackgroundKind::Arp {
                     let (hardware, protocol) = (ArpHardwareId::ETHERNET, EtherType::IPV4);
                     let (from, to) = (from.octets(), to.octets());
                     let ask = ArpOperation::REQUEST;
@@ -77,11 +77,11 @@ impl Source {
         let round = number / pairs.max(1) as u32;
         let sequence = round.wrapping_mul(self.background.payload.into());
         match self.background.kind {
-            Kind::Tcp => ip.tcp(40_000, 18_515, sequence, 64_240).ack(1).write(frame, &payload),
-            Kind::Udp => ip.udp(40_000, 9).write(frame, &payload),
-            Kind::Icmp if is_v4 => ip.icmpv4_echo_request(7, number as u16).write(frame, &payload),
-            Kind::Icmp => ip.icmpv6_echo_request(7, number as u16).write(frame, &payload),
-            Kind::Arp => return None,
+            BackgroundKind::Tcp => ip.tcp(40_000, 18_515, sequence, 64_240).ack(1).write(frame, &payload),
+            BackgroundKind::Udp => ip.udp(40_000, 9).write(frame, &payload),
+            BackgroundKind::Icmp if is_v4 => ip.icmpv4_echo_request(7, number as u16).write(frame, &payload),
+            BackgroundKind::Icmp => ip.icmpv6_echo_request(7, number as u16).write(frame, &payload),
+            BackgroundKind::Arp => return None,
         }
         .ok()
     }

@@ -4,7 +4,7 @@
 //! ([`Channel::turn`]), what happens downstream after it was seen ([`Channel::passed`],
 //! [`Channel::answered`]).
 
-use super::fate::Fate;
+use super::delivery::Delivery;
 use super::lost::{LossPoint, Lost, PacketKind};
 use super::message::Request;
 use super::requester::{Act, Answer, Requester};
@@ -28,7 +28,7 @@ struct Straggler {
     at: u64,
     request: Request,
     cause: Cause,
-    fate: Fate,
+    delivery: Delivery,
     /// Its PSN passed the tap for the first time.
     fair: bool,
 }
@@ -86,7 +86,7 @@ impl Channel {
         next: Next,
         rules: &Rules,
         directions: [&mut Direction; 2],
-    ) -> Option<(Content, Cause, Fate)> {
+    ) -> Option<(Content, Cause, Delivery)> {
         let [requests, responses] = directions;
         match next {
             Next::Request(Act::Send) => self.send(now, rules, requests),
@@ -101,31 +101,31 @@ impl Channel {
             Next::Reply => self.reply(now, rules, responses),
             Next::Cnp => {
                 self.responder.notify();
-                Some((Content::Cnp, Cause::Original, Fate::default()))
+                Some((Content::Cnp, Cause::Original, Delivery::default()))
             }
             Next::Straggler(index) => {
                 let straggler = self.stragglers.swap_remove(index);
                 if straggler.side == Side::AfterTap {
-                    self.arrive(now, &straggler.request, straggler.fair, straggler.fate, rules);
+                    self.arrive(now, &straggler.request, straggler.fair, straggler.delivery, rules);
                     return None;
                 }
-                Some((Content::Request(straggler.request), straggler.cause, straggler.fate))
+                Some((Content::Request(straggler.request), straggler.cause, straggler.delivery))
             }
         }
     }
 
-    fn send(&mut self, now: u64, rules: &Rules, direction: &mut Direction) -> Option<(Content, Cause, Fate)> {
+    fn send(&mut self, now: u64, rules: &Rules, direction: &mut Direction) -> Option<(Content, Cause, Delivery)> {
         let (request, number) = self.requester.send(now, rules)?;
         let cause = if request.again {
             Cause::Retransmission
         } else {
             Cause::Original
         };
-        let Some(fates) = &rules.requests else {
-            return Some((Content::Request(request), cause, Fate::default()));
+        let Some(impairments) = &rules.requests else {
+            return Some((Content::Request(request), cause, Delivery::default()));
         };
-        let mut fate = fates.draw(number, now, self.requester.random());
-        if fate.lost == Some(Side::BeforeTap) {
+        let mut delivery = impairments.draw(number, now, self.requester.random());
+        if delivery.lost == Some(Side::BeforeTap) {
             direction.lost_before_tap += 1;
             let of = PacketKind::Request;
             direction.lose(Lost::new(now, LossPoint::BeforeTap, of, request.sequence, request.go));
@@ -137,52 +137,52 @@ impl Channel {
             at: now + BEHIND,
             request,
             cause,
-            fate,
+            delivery,
             fair: false,
         };
-        if fate.doubled == Some(Side::BeforeTap) {
-            fate.doubled = None;
-            straggler.fate = Fate {
-                damaged: fate.damaged,
-                ..Fate::default()
+        if delivery.doubled == Some(Side::BeforeTap) {
+            delivery.doubled = None;
+            straggler.delivery = Delivery {
+                damaged: delivery.damaged,
+                ..Delivery::default()
             };
             straggler.cause = Cause::Copy;
             self.stragglers.push(straggler);
         }
-        if let Some(late) = fate.late
+        if let Some(late) = delivery.late
             && late.side == Side::BeforeTap
         {
-            fate.late = None;
+            delivery.late = None;
             self.stragglers.push(Straggler {
                 left: late.by,
                 at: now + late.hold,
                 cause: if request.again { cause } else { Cause::Late },
-                fate,
+                delivery,
                 ..straggler
             });
             return None;
         }
-        Some((Content::Request(request), cause, fate))
+        Some((Content::Request(request), cause, delivery))
     }
 
-    fn reply(&mut self, now: u64, rules: &Rules, direction: &mut Direction) -> Option<(Content, Cause, Fate)> {
+    fn reply(&mut self, now: u64, rules: &Rules, direction: &mut Direction) -> Option<(Content, Cause, Delivery)> {
         let replied = self.responder.send(now, rules)?;
         let cause = if replied.again {
             Cause::Retransmission
         } else {
             Cause::Original
         };
-        let mut fate = Fate::default();
-        if let Some(fates) = &rules.responses {
-            fate = fates.draw(replied.number, now, self.responder.random());
-            if fate.lost == Some(Side::BeforeTap) {
+        let mut delivery = Delivery::default();
+        if let Some(impairments) = &rules.responses {
+            delivery = impairments.draw(replied.number, now, self.responder.random());
+            if delivery.lost == Some(Side::BeforeTap) {
                 direction.lost_before_tap += 1;
                 let of = replied.packet_kind();
                 direction.lose(Lost::new(now, LossPoint::BeforeTap, of, replied.sequence, replied.go));
                 return None;
             }
         }
-        Some((Content::Reply(replied), cause, fate))
+        Some((Content::Reply(replied), cause, delivery))
     }
 
     /// Lists what passed the tap and will not arrive.
@@ -202,26 +202,34 @@ impl Channel {
     }
 
     /// A request has passed the tap.
-    pub(super) fn passed(&mut self, now: u64, request: &Request, cause: Cause, fate: Fate, fair: bool, rules: &Rules) {
+    pub(super) fn passed(
+        &mut self,
+        now: u64,
+        request: &Request,
+        cause: Cause,
+        delivery: Delivery,
+        fair: bool,
+        rules: &Rules,
+    ) {
         if cause != Cause::Copy {
             self.overtake(Side::BeforeTap, now);
         }
-        if fate.lost.is_some() || fate.damaged {
+        if delivery.lost.is_some() || delivery.damaged {
             return;
         }
-        if let Some(late) = fate.late {
+        if let Some(late) = delivery.late {
             self.stragglers.push(Straggler {
                 side: Side::AfterTap,
                 left: late.by,
                 at: now + late.hold,
                 request: *request,
                 cause,
-                fate: Fate { late: None, ..fate },
+                delivery: Delivery { late: None, ..delivery },
                 fair,
             });
             return;
         }
-        self.arrive(now, request, fair, fate, rules);
+        self.arrive(now, request, fair, delivery, rules);
         self.overtake(Side::AfterTap, now);
     }
 
@@ -237,9 +245,9 @@ impl Channel {
         }
     }
 
-    fn arrive(&mut self, now: u64, request: &Request, fair: bool, fate: Fate, rules: &Rules) {
+    fn arrive(&mut self, now: u64, request: &Request, fair: bool, delivery: Delivery, rules: &Rules) {
         self.responder.receive(now, request, fair, rules);
-        if fate.doubled.is_some() {
+        if delivery.doubled.is_some() {
             self.responder.receive(now, request, false, rules);
         }
     }

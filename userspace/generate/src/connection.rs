@@ -4,7 +4,7 @@
 //! tap to its receiver.
 
 use super::channel::{Channel, Next};
-use super::fate::Fate;
+use super::delivery::Delivery;
 use super::lost::LossPoint;
 use super::random::Random;
 use super::requester::{NEVER, Requester};
@@ -70,7 +70,7 @@ impl Connection {
                 channel,
                 content: Content::Session(datagram),
                 cause: Cause::Original,
-                fate: Fate::default(),
+                delivery: Delivery::default(),
             });
         };
         let happened = if channel == 0 {
@@ -78,11 +78,11 @@ impl Connection {
         } else {
             self.backward.as_mut()?.turn(now, next, rules[1], [second, first])
         };
-        happened.map(|(content, cause, fate)| Tapped {
+        happened.map(|(content, cause, delivery)| Tapped {
             channel,
             content,
             cause,
-            fate,
+            delivery,
         })
     }
 
@@ -99,22 +99,22 @@ impl Connection {
             (1, Some(backward)) => (&mut **backward, rules[1]),
             _ => (&mut self.forward, rules[0]),
         };
-        let place = match tapped.fate {
-            Fate { damaged: true, .. } => Some(LossPoint::Damaged),
-            fate => fate.lost.map(|_| LossPoint::AfterTap),
+        let place = match tapped.delivery {
+            Delivery { damaged: true, .. } => Some(LossPoint::Damaged),
+            delivery => delivery.lost.map(|_| LossPoint::AfterTap),
         };
         if let Some(direction) = directions.get_mut(tapped.from())
             && let Some(place) = place
         {
-            direction.lost_after_tap += u64::from(tapped.fate.lost == Some(Side::AfterTap));
+            direction.lost_after_tap += u64::from(tapped.delivery.lost == Some(Side::AfterTap));
             channel.lose(now, &tapped.content, place, direction);
         }
         match &tapped.content {
             Content::Request(request) => {
-                channel.passed(now, request, tapped.cause, tapped.fate, fair, rules);
+                channel.passed(now, request, tapped.cause, tapped.delivery, fair, rules);
             }
             Content::Reply(replied) => {
-                if tapped.fate == Fate::default() {
+                if tapped.delivery == Delivery::default() {
                     channel.answered(now, replied, rules);
                 }
             }

@@ -2,7 +2,7 @@
 
 use super::account::{Account, Arrival};
 use super::background::Source;
-use super::fabric::{Fabric, GSI_PORT};
+use super::endpoints::{Endpoints, GSI_PORT};
 use super::frame::Outer;
 use super::lost::LossPoint;
 use super::packet::{Numbers, Packet};
@@ -63,7 +63,7 @@ pub struct Frame {
 pub struct Generator {
     scenario: Scenario,
     seed: u64,
-    fabric: Fabric,
+    endpoints: Endpoints,
     background: Vec<Source>,
     /// The time and connection of the next event; indexes after the connections are background.
     agenda: BinaryHeap<Reverse<(u64, u32)>>,
@@ -78,15 +78,19 @@ impl Generator {
     /// A generator of `scenario`. The same seed gives the same bytes, on every machine.
     #[must_use]
     pub fn new(scenario: &Scenario, seed: u64) -> Self {
-        let fabric = Fabric::new(scenario, seed);
+        let endpoints = Endpoints::new(scenario, seed);
         let duration = scenario.duration.map(|duration| duration.0);
         let background: Vec<Source> = scenario.background().map(|one| Source::new(one, duration)).collect();
-        let connections = fabric.connections.iter().zip(&fabric.links).map(|(connection, link)| {
-            fabric
-                .rules
-                .get(link.group)
-                .map_or(NEVER, |[forward, backward]| connection.due([forward, backward]))
-        });
+        let connections = endpoints
+            .connections
+            .iter()
+            .zip(&endpoints.links)
+            .map(|(connection, link)| {
+                endpoints
+                    .rules
+                    .get(link.group)
+                    .map_or(NEVER, |[forward, backward]| connection.due([forward, backward]))
+            });
         let sources = background.iter().map(|source| source.due().unwrap_or(NEVER));
         let agenda = connections.chain(sources).zip(0..).map(Reverse).collect();
         Self {
@@ -99,7 +103,7 @@ impl Generator {
             mirror_loss: scenario.mirror.loss,
             mirror: Random::new(seed, MIRROR),
             account: Account::new(scenario),
-            fabric,
+            endpoints,
         }
     }
 
@@ -115,10 +119,10 @@ impl Generator {
             }
             self.now = self.now.max(at);
             let index = index as usize;
-            let (next_at, original_bytes) = if index < self.fabric.connections.len() {
+            let (next_at, original_bytes) = if index < self.endpoints.connections.len() {
                 self.connection(index, frame)?
             } else {
-                self.background(index - self.fabric.connections.len(), frame)?
+                self.background(index - self.endpoints.connections.len(), frame)?
             };
             if let Some(mut top) = self.agenda.peek_mut() {
                 if next_at == NEVER {
@@ -138,11 +142,11 @@ impl Generator {
     /// of the frame if one was written.
     fn connection(&mut self, index: usize, frame: &mut Vec<u8>) -> Option<(u64, Option<u32>)> {
         let now = self.now;
-        let link = self.fabric.links.get(index)?;
-        let connection = self.fabric.connections.get_mut(index)?;
-        let ledger = self.fabric.ledgers.get_mut(index)?;
-        let rules = self.fabric.rules.get(link.group)?.each_ref();
-        let layout = self.fabric.layouts.get_mut(link.group)?;
+        let link = self.endpoints.links.get(index)?;
+        let connection = self.endpoints.connections.get_mut(index)?;
+        let ledger = self.endpoints.ledgers.get_mut(index)?;
+        let rules = self.endpoints.rules.get(link.group)?.each_ref();
+        let layout = self.endpoints.layouts.get_mut(link.group)?;
         let mut written = None;
         if let Some(tapped) = connection.turn(now, rules, &mut ledger.directions) {
             if let Some(outer) = &mut layout.outer {
@@ -150,7 +154,7 @@ impl Generator {
             }
             let from = tapped.from();
             let is_session = matches!(tapped.content, Content::Session(_));
-            let gsi_psn = self.fabric.gsi_psns.get_mut(*link.hosts.get(from)? as usize)?;
+            let gsi_psn = self.endpoints.gsi_psns.get_mut(*link.hosts.get(from)? as usize)?;
             let seen = !self.mirror_loss.hits(self.mirror.next());
             let mut fair = false;
             if seen {
@@ -178,7 +182,7 @@ impl Generator {
                     encapsulation: outer.map_or(Encapsulation::None, Outer::kind),
                     series: flow < self.scenario.truth.series,
                 };
-                let flow = self.fabric.flows.get_mut(flow)?;
+                let flow = self.endpoints.flows.get_mut(flow)?;
                 self.account.packet(&packet, arrival, flow);
                 written = Some(original);
             } else {
@@ -214,6 +218,6 @@ impl Generator {
     /// The truth about all frames so far.
     #[must_use]
     pub fn truth(&self) -> Truth {
-        report::truth(&self.scenario, self.seed, &self.fabric, &self.account)
+        report::truth(&self.scenario, self.seed, &self.endpoints, &self.account)
     }
 }

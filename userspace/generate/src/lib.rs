@@ -11,13 +11,13 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`scenario`] | the scenario file |
-//! | `fabric` | its connections: addresses, numbers, headers |
+//! | `endpoints` | its connections: addresses, numbers, headers |
 //! | `rules` | a group of flows, precomputed |
 //! | `message`, `requester`, `responder` | the transport: messages, sender, receiver |
-//! | `fate` | what the network does to a packet |
+//! | `delivery` | what the network does to a packet |
 //! | `channel`, `connection`, `session` | the path between both sides; CM |
 //! | `packet`, `frame`, `background` | bytes |
-//! | `tapped`, `seen`, `tally`, `lost`, `account` | counts of what passes the tap |
+//! | `tapped`, `sequence_set`, `tally`, `lost`, `account` | counts of what passes the tap |
 //! | `report`, [`truth`] | the truth file |
 //! | [`generator`] | the schedule |
 //! | `pcap` | the file |
@@ -29,8 +29,8 @@ mod channel;
 mod connection;
 #[cfg(test)]
 mod crosscheck;
-mod fabric;
-mod fate;
+mod delivery;
+mod endpoints;
 mod frame;
 pub mod generator;
 mod lost;
@@ -43,7 +43,7 @@ mod requester;
 mod responder;
 mod rules;
 pub mod scenario;
-mod seen;
+mod sequence_set;
 mod session;
 mod tally;
 mod tapped;

@@ -1,7 +1,7 @@
 //! Assembles the truth from the counts.
 
 use super::account::Account;
-use super::fabric::{Fabric, Flow, Link};
+use super::endpoints::{Endpoints, Flow, Link};
 use super::scenario::Scenario;
 use super::tally::Direction;
 use super::truth::{ConnectionTruth, EndTruth, FlowTruth, Losses, Series, SeriesWindow, Truth, service_name};
@@ -10,12 +10,16 @@ use rocescope_wire::tunnel::Encapsulation;
 use std::cmp::Reverse;
 
 /// The truth about all frames so far.
-pub(super) fn truth(scenario: &Scenario, seed: u64, fabric: &Fabric, account: &Account) -> Truth {
+pub(super) fn truth(scenario: &Scenario, seed: u64, endpoints: &Endpoints, account: &Account) -> Truth {
     let options = &scenario.truth;
     let mut losses = Losses::default();
     let mut repeated_request_psns = 0;
     let mut connections = Vec::new();
-    let links = fabric.links.iter().zip(&fabric.ledgers).zip(&fabric.connections);
+    let links = endpoints
+        .links
+        .iter()
+        .zip(&endpoints.ledgers)
+        .zip(&endpoints.connections);
     for (index, ((link, ledger), connection)) in links.enumerate() {
         let mut directions = ledger.finished(link.ends.start_psns);
         for (direction, completed) in directions.iter_mut().zip(connection.completed()) {
@@ -24,11 +28,11 @@ pub(super) fn truth(scenario: &Scenario, seed: u64, fabric: &Fabric, account: &A
             repeated_request_psns += direction.repeated_request_psns;
         }
         if index < options.connections {
-            connections.extend(connection_truth(fabric, link, directions));
+            connections.extend(connection_truth(endpoints, link, directions));
         }
     }
     losses.lost_by_mirror = account.lost_by_mirror;
-    let seen = fabric.flows.iter().filter(|flow| flow.volume.packets > 0);
+    let seen = endpoints.flows.iter().filter(|flow| flow.volume.packets > 0);
     let mut flows: Vec<&Flow> = seen.collect();
     let flow_count = flows.len() as u64;
     flows.sort_by_key(|flow| Reverse(flow.volume.frame_bytes));
@@ -60,13 +64,13 @@ pub(super) fn truth(scenario: &Scenario, seed: u64, fabric: &Fabric, account: &A
         encapsulations: encapsulations.filter(|(_, frames)| *frames > 0).collect(),
         window_ns: options.window.0,
         windows: account.windows.clone(),
-        series: fabric
+        series: endpoints
             .flows
             .iter()
             .take(options.series)
             .map(|flow| series(flow, account, options.window.0))
             .collect(),
-        connections_total: fabric.links.len() as u64,
+        connections_total: endpoints.links.len() as u64,
         connections,
     }
 }
@@ -95,10 +99,10 @@ fn series(flow: &Flow, account: &Account, window_ns: u64) -> Series {
     }
 }
 
-fn connection_truth(fabric: &Fabric, link: &Link, directions: [Direction; 2]) -> Option<ConnectionTruth> {
-    let group = fabric.groups.get(link.group)?;
+fn connection_truth(endpoints: &Endpoints, link: &Link, directions: [Direction; 2]) -> Option<ConnectionTruth> {
+    let group = endpoints.groups.get(link.group)?;
     let end = |side: usize| {
-        let flow = fabric.flows.get(*link.flows.get(side)? as usize)?;
+        let flow = endpoints.flows.get(*link.flows.get(side)? as usize)?;
         let asks = side == 0 || group.bidirectional;
         Some(EndTruth {
             ip: flow.id.src,

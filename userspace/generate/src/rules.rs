@@ -1,6 +1,6 @@
 //! A group of the scenario, precomputed for lookups by every packet of its flows.
 
-use super::fate::Fates;
+use super::delivery::Impairments;
 use super::random::Random;
 use super::scenario::group::{Group, Length, Operation, Receiver, Service};
 use super::scenario::impairment::{FatalNak, Of};
@@ -29,8 +29,8 @@ pub(super) struct Rules {
     pub(super) tolerant: bool,
     pub(super) timeout: u64,
     pub(super) retries: u8,
-    pub(super) requests: Option<Fates>,
-    pub(super) responses: Option<Fates>,
+    pub(super) requests: Option<Impairments>,
+    pub(super) responses: Option<Impairments>,
     pub(super) ecn: Option<EcnRules>,
     pub(super) rnr: Option<(Probability, u8, u8)>,
     pub(super) refuse: Option<(u64, u8)>,
@@ -91,8 +91,8 @@ impl Rules {
             tolerant: group.receiver == Receiver::Tolerant,
             timeout: group.timeout.0,
             retries: group.retries,
-            requests: Fates::new(group, Of::Requests),
-            responses: Fates::new(group, Of::Responses),
+            requests: Impairments::new(group, Of::Requests),
+            responses: Impairments::new(group, Of::Responses),
             ecn: group.ecn.as_ref().map(|ecn| EcnRules {
                 mark: ecn.mark,
                 from: ecn.from.0,

@@ -4,7 +4,7 @@ use super::lost::{LossPoint, Lost, PacketKind};
 use super::packet::Packet;
 use super::responder::RepliedKind;
 use super::scenario::group::Service;
-use super::seen::Seen;
+use super::sequence_set::SequenceSet;
 use super::tapped::{Cause, Content, Tapped};
 use serde::Serialize;
 
@@ -144,8 +144,8 @@ impl Direction {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ledger {
     pub(super) directions: [Direction; 2],
-    requests: [Seen; 2],
-    responses: [Seen; 2],
+    requests: [SequenceSet; 2],
+    responses: [SequenceSet; 2],
     /// PSNs of requests for the rest of a READ: few, because each needs a lost response.
     rests: Vec<(usize, u64)>,
 }

@@ -1,6 +1,6 @@
 //! What passes the tap, and why.
 
-use super::fate::Fate;
+use super::delivery::Delivery;
 use super::message::Request;
 use super::responder::Replied;
 use super::session::Datagram;
@@ -34,7 +34,7 @@ pub(super) struct Tapped {
     pub(super) channel: usize,
     pub(super) content: Content,
     pub(super) cause: Cause,
-    pub(super) fate: Fate,
+    pub(super) delivery: Delivery,
 }
 
 impl Tapped {
@@ -49,6 +49,6 @@ impl Tapped {
 
     /// Whether its ICRC is wrong.
     pub(super) fn is_damaged(&self) -> bool {
-        self.fate.damaged
+        self.delivery.damaged
     }
 }

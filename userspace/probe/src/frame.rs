@@ -28,7 +28,7 @@ const TTL: u8 = 64;
 
 /// The addresses of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Way {
+pub struct FrameAddresses {
     /// MAC address of the NIC.
     pub src_mac: [u8; 6],
     /// MAC address of the next hop.
@@ -42,10 +42,10 @@ pub struct Way {
 }
 
 /// Writes the frame of a datagram.
-pub fn write(frame: &mut Vec<u8>, way: &Way, outgoing: &Outgoing) {
+pub fn write(frame: &mut Vec<u8>, addresses: &FrameAddresses, outgoing: &Outgoing) {
     frame.clear();
     let (ether_type, ttl) = (
-        match way.src {
+        match addresses.src {
             IpAddr::V4(_) => EtherType::IPV4,
             IpAddr::V6(_) => EtherType::IPV6,
         },
@@ -55,12 +55,12 @@ pub fn write(frame: &mut Vec<u8>, way: &Way, outgoing: &Outgoing) {
         },
     );
     let ethernet = Ethernet2Header {
-        source: way.src_mac,
-        destination: way.dst_mac,
+        source: addresses.src_mac,
+        destination: addresses.dst_mac,
         ether_type,
     };
     frame.extend_from_slice(&ethernet.to_bytes());
-    match (way.src, way.dst) {
+    match (addresses.src, addresses.dst) {
         (IpAddr::V4(source), IpAddr::V4(destination)) => {
             let mut header = Ipv4Header {
                 total_len: (IPV4_BYTES + UDP_LENGTH) as u16,
@@ -89,7 +89,7 @@ pub fn write(frame: &mut Vec<u8>, way: &Way, outgoing: &Outgoing) {
     }
     let udp = UdpHeader {
         source_port: outgoing.port,
-        destination_port: way.udp_dst_port,
+        destination_port: addresses.udp_dst_port,
         length: UDP_LENGTH as u16,
         // As RDMA NICs send it: the ICRC covers more.
         checksum: 0,
@@ -186,7 +186,7 @@ mod tests {
     use etherparse::{NetSlice, SlicedPacket, TransportSlice};
     use proptest::prelude::*;
 
-    fn way(is_v6: bool) -> Way {
+    fn addresses(is_v6: bool) -> FrameAddresses {
         let address = |last: u8| -> IpAddr {
             if is_v6 {
                 [0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, last].into()
@@ -194,7 +194,7 @@ mod tests {
                 [10, 0, 0, last].into()
             }
         };
-        Way {
+        FrameAddresses {
             src_mac: [2, 0, 0, 0, 0, 1],
             dst_mac: [2, 0, 0, 0, 0, 2],
             src: address(1),
@@ -217,7 +217,7 @@ mod tests {
 
     fn written(is_v6: bool, kind: DatagramKind) -> Vec<u8> {
         let mut frame = Vec::new();
-        write(&mut frame, &way(is_v6), &outgoing(kind));
+        write(&mut frame, &addresses(is_v6), &outgoing(kind));
         frame
     }
 
@@ -302,7 +302,7 @@ mod tests {
             };
             prop_assert!(answer.exceeded);
             prop_assert_eq!(answer.kind, Some(kind));
-            prop_assert_eq!((answer.src, answer.dst), (way(is_v6).src, way(is_v6).dst));
+            prop_assert_eq!((answer.src, answer.dst), (addresses(is_v6).src, addresses(is_v6).dst));
             prop_assert_eq!((answer.src_port, answer.dst_port), (0xc123, 4791));
         }
     }

@@ -1,7 +1,7 @@
 //! The agent on a simulated host: minutes pass at once, and the correct results are known.
 #![expect(clippy::unwrap_used, reason = "it is a test")]
 
-use rocescope_fabric::{Clocks, Fabric, Fault, Place, Rails};
+use rocescope_fabric::{Clocks, Fabric, Fault, FaultLocation, Rails};
 use rocescope_model::{PathRow, ProbeRow};
 use rocescope_probe::backend::simulated::Simulated;
 use rocescope_probe::{Agent, Backend, Event, Nanos, NicIndex, Settings, drive};
@@ -147,8 +147,8 @@ fn faults_show_where_they_are_and_paths_are_kept() {
     let known = run.agent.paths();
     let nic = run.simulated.fabric().topology.nic(1, 2);
     run.simulated.fabric().faults.push(Fault {
-        kind: rocescope_fabric::Kind::Acl { src: None, dst: None },
-        place: Place::Nic(nic),
+        kind: rocescope_fabric::FaultKind::Acl { src: None, dst: None },
+        place: FaultLocation::Nic(nic),
         from_ns: BEGIN.0 + 120 * SECOND,
         until_ns: BEGIN.0 + 150 * SECOND,
     });
@@ -171,8 +171,8 @@ fn corrupted_packets_are_corrupt_probes() {
     let mut run = Run::begin(fabric(), Run::settings());
     let nic = run.simulated.fabric().topology.nic(1, 5);
     run.simulated.fabric().faults.push(Fault {
-        kind: rocescope_fabric::Kind::Corruption { probability: 0.3 },
-        place: Place::Nic(nic),
+        kind: rocescope_fabric::FaultKind::Corruption { probability: 0.3 },
+        place: FaultLocation::Nic(nic),
         from_ns: BEGIN.0,
         until_ns: BEGIN.0 + 60 * SECOND,
     });

@@ -210,12 +210,12 @@ pub(crate) fn direction<S: Serializer>(row: &Option<ConnectionRow>, serializer: 
 
 #[derive(Serialize)]
 struct Events<'a> {
-    kinds: Vec<Kind<'a>>,
+    kinds: Vec<EventKindSummary<'a>>,
     telling: List<'a, EventRow>,
 }
 
 #[derive(Serialize)]
-struct Kind<'a> {
+struct EventKindSummary<'a> {
     kind: &'a str,
     events: u64,
     count: u64,
@@ -225,7 +225,7 @@ struct Kind<'a> {
 
 impl<'a> Events<'a> {
     fn of(events: &'a EventFigures, telling: &'a [EventRow]) -> Self {
-        let kind = |kind: &'a KindFigures| Kind {
+        let kind = |kind: &'a KindFigures| EventKindSummary {
             kind: &kind.kind,
             events: kind.rows,
             count: kind.count,

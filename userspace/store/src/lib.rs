@@ -20,7 +20,7 @@
 //! | [`mod@repair`] | [`repair`](repair()): seals the journals of a killed writer |
 //! | [`mod@retain`] | [`retain`](retain()): deletes the oldest segments |
 //! | [`error`] | [`Error`] |
-//! | `journal`, `seal`, `together` | the open segment, and how one or several are sealed |
+//! | `journal`, `seal`, `parallel_seal` | the open segment, and how one or several are sealed |
 //! | `encode`, `decode`, `schema` | rows to Arrow and back, by the model's column types |
 //! | `marks` | which numbered rows of each sender are stored |
 //! | `split` | splits rows into batches of one partition |
@@ -61,10 +61,10 @@ mod journal;
 mod lock;
 mod marks;
 mod name;
+mod parallel_seal;
 mod schema;
 mod seal;
 mod split;
-mod together;
 mod walk;
 
 pub mod error;

@@ -11,10 +11,10 @@ use crate::journal::Journal;
 use crate::lock::ObserverLock;
 use crate::marks::Marks;
 use crate::name::{Observer, Partition, SegmentName, SegmentPaths};
+use crate::parallel_seal::seal_in_parallel;
 use crate::repair::repair_observer;
 use crate::seal::seal_empty;
 use crate::split::{Part, split};
-use crate::together::seal_together;
 use crate::{Error, Summary, encode, schema};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
@@ -307,7 +307,7 @@ impl Writer {
             }
         }
         let mut first = Ok(());
-        let results = seal_together(journals);
+        let results = seal_in_parallel(journals);
         for ((table, journal), result) in tables.into_iter().zip(results) {
             match result {
                 Ok(Some(sealed)) => self.summary.count(table, &sealed),

@@ -12,7 +12,7 @@ pub struct Header {
     /// Losses that the windows do not contain.
     pub losses: Losses,
     /// What this process uses; `None` until it is measured.
-    pub own: Option<Own>,
+    pub own: Option<ProcessUsage>,
     /// Why connections are not tracked, if they are not.
     pub no_connections: Option<String>,
     /// Why there is no probe mesh, if there is none.
@@ -48,7 +48,7 @@ pub struct Losses {
 
 /// What this process uses.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Own {
+pub struct ProcessUsage {
     /// CPU time per second: 1 is one core.
     pub cpu_ratio: f64,
     /// Resident memory in bytes.

@@ -49,7 +49,7 @@ pub use control::{Control, Next, Stopped};
 pub use draw::draw;
 pub use filter::Matcher;
 pub use glyphs::Glyphs;
-pub use header::{Header, Losses, Motion, Own};
+pub use header::{Header, Losses, Motion, ProcessUsage};
 pub use keys::{Action, Key, Keys};
 pub use pane::Pane;
 pub use player::{Notes, Player};

@@ -2,7 +2,7 @@
 
 use crate::control::Control;
 use crate::screen::{self, Input, Screen};
-use crate::{Effect, Losses, Motion, Own, View};
+use crate::{Effect, Losses, Motion, ProcessUsage, View};
 use rocescope_model::{MeshRows, WindowRows};
 use std::io;
 use std::sync::Arc;
@@ -51,7 +51,7 @@ pub trait Process: Send {
     fn suspend(&self) -> Result<(), ProcessError>;
 
     /// What the process used since the last result, about once a second.
-    fn usage(&mut self) -> Option<Own>;
+    fn usage(&mut self) -> Option<ProcessUsage>;
 
     /// Sets the losses that the windows do not contain.
     fn losses(&self, losses: &mut Losses);

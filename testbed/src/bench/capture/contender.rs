@@ -19,7 +19,7 @@ const SETTLE: Duration = Duration::from_millis(1_500);
 const SOFTFLOWD: &str = "softflowd.ctl";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ContenderKind {
     Rocescope { drop: bool },
     PerPacket { drop: bool },
     Tcpdump,
@@ -34,7 +34,7 @@ impl Drop for Built {
     }
 }
 
-impl Kind {
+impl ContenderKind {
     pub(super) const ALL: [Self; 7] = [
         Self::Rocescope { drop: true },
         Self::Rocescope { drop: false },
@@ -87,14 +87,14 @@ impl Built {
         text(&self.folder.join(SOFTFLOWD))
     }
 
-    fn command(&self, kind: Kind, bed: &Bed) -> Command {
+    fn command(&self, kind: ContenderKind, bed: &Bed) -> Command {
         let verdict = |drop| if drop { "drop" } else { "pass" };
         let out = text(&self.dataset());
         let mut words: Vec<&str> = Vec::new();
         let control = self.control();
         let pid_file = format!("{control}.pid");
         match kind {
-            Kind::Rocescope { drop } => words.extend([
+            ContenderKind::Rocescope { drop } => words.extend([
                 &self.rocescope,
                 "capture",
                 "-i",
@@ -108,12 +108,12 @@ impl Built {
                 "--out",
                 &out,
             ]),
-            Kind::PerPacket { drop } => {
+            ContenderKind::PerPacket { drop } => {
                 words.extend([&self.per_packet, RECEIVER, verdict(drop), &out]);
             }
             // As root it would give /dev/null, its output file, to its own user.
-            Kind::Tcpdump => words.extend(["tcpdump", "-Z", "root", "-i", RECEIVER, "-n", "-w", "/dev/null"]),
-            Kind::Softflowd => words.extend([
+            ContenderKind::Tcpdump => words.extend(["tcpdump", "-Z", "root", "-i", RECEIVER, "-n", "-w", "/dev/null"]),
+            ContenderKind::Softflowd => words.extend([
                 "softflowd",
                 "-d",
                 "-i",
@@ -125,7 +125,7 @@ impl Built {
                 "-p",
                 &pid_file,
             ]),
-            Kind::Pmacctd => words.extend([
+            ContenderKind::Pmacctd => words.extend([
                 "pmacctd",
                 "-i",
                 RECEIVER,
@@ -143,7 +143,7 @@ impl Built {
     }
 
     /// Starts the program; returns when it captures.
-    pub(super) fn start(&self, kind: Kind, bed: &Bed) -> Result<Running> {
+    pub(super) fn start(&self, kind: ContenderKind, bed: &Bed) -> Result<Running> {
         if self.dataset().exists() {
             fs::remove_dir_all(self.dataset())?;
         }
@@ -153,7 +153,7 @@ impl Built {
         let mut child = command.stderr(Stdio::piped()).spawn()?;
         let mut stderr = BufReader::new(child.stderr.take().context("its errors")?);
         let mut line = String::new();
-        if let Kind::Rocescope { .. } | Kind::PerPacket { .. } = kind {
+        if let ContenderKind::Rocescope { .. } | ContenderKind::PerPacket { .. } = kind {
             stderr.read_line(&mut line)?;
             ensure!(line.starts_with("capturing on "), "{}: {line}", kind.name());
         } else {
@@ -183,7 +183,7 @@ pub(super) struct Counts {
 }
 
 pub(super) struct Running {
-    kind: Kind,
+    kind: ContenderKind,
     child: Child,
     errors: Option<std::thread::JoinHandle<String>>,
     control: String,
@@ -238,11 +238,11 @@ impl Running {
     pub(super) fn end(mut self) -> Result<Counts> {
         let mut printed = String::new();
         match self.kind {
-            Kind::Softflowd => {
+            ContenderKind::Softflowd => {
                 let output = command("softflowctl", &["-c", &self.control, "statistics"]).output()?;
                 printed = String::from_utf8_lossy(&output.stdout).into_owned();
             }
-            Kind::Pmacctd => {
+            ContenderKind::Pmacctd => {
                 self.signal("-USR1")?;
                 sleep(SETTLE / 3);
             }
@@ -257,7 +257,7 @@ impl Running {
         let stderr = errors.unwrap_or_default();
         let name = self.kind.name();
         let seen = match self.kind {
-            Kind::Rocescope { .. } | Kind::PerPacket { .. } => {
+            ContenderKind::Rocescope { .. } | ContenderKind::PerPacket { .. } => {
                 ensure!(status.success(), "{name}: {status}: {stderr}");
                 let summary: Value = serde_json::from_str(&stdout).context(stdout)?;
                 Counts {
@@ -265,15 +265,15 @@ impl Running {
                     lost: summary["lost"].as_u64().unwrap_or(0),
                 }
             }
-            Kind::Tcpdump => Counts {
+            ContenderKind::Tcpdump => Counts {
                 frames: before(&stderr, " packets captured")?,
                 lost: before(&stderr, " packets dropped by kernel")?,
             },
-            Kind::Softflowd => Counts {
+            ContenderKind::Softflowd => Counts {
                 frames: after(&printed, "Packets processed: ")?,
                 lost: after(&printed, "Packets dropped by libpcap: ")?,
             },
-            Kind::Pmacctd => {
+            ContenderKind::Pmacctd => {
                 let all = format!("{stdout}{stderr}");
                 let lost = after(&all, "dropped_packets=")?;
                 Counts {

@@ -4,9 +4,9 @@
 //! core processes the program's records: windows, sketches and Parquet.
 
 use super::bed::Bed;
-use super::contender::{Built, Kind};
+use super::contender::{Built, ContenderKind};
 use anyhow::{Context, Result, ensure};
-use rocescope_capture::inject::{Straight, pin};
+use rocescope_capture::inject::{TestRun, pin};
 use rocescope_generate::{Generator, Scenario};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -50,11 +50,15 @@ pub(super) fn run(seconds: f64) -> Result<(String, String)> {
     let broken: Vec<_> = whole.iter().filter(|frame| frame[BTH_AT] == first).cloned().collect();
     let mut results = Vec::new();
     for (kind, name, frames) in [
-        (Kind::Rocescope { drop: true }, "rocescope", &whole),
-        (Kind::PerPacket { drop: true }, "record per packet", &whole),
-        (Kind::Rocescope { drop: true }, "rocescope, one run per packet", &broken),
+        (ContenderKind::Rocescope { drop: true }, "rocescope", &whole),
+        (ContenderKind::PerPacket { drop: true }, "record per packet", &whole),
         (
-            Kind::PerPacket { drop: true },
+            ContenderKind::Rocescope { drop: true },
+            "rocescope, one run per packet",
+            &broken,
+        ),
+        (
+            ContenderKind::PerPacket { drop: true },
             "record per packet, one run each",
             &broken,
         ),
@@ -117,7 +121,7 @@ fn frames() -> Result<Vec<Vec<u8>>> {
     Ok(frames)
 }
 
-fn once(kind: Kind, built: &Built, frames: &[Vec<u8>], pps: Option<f64>, seconds: f64) -> Result<Run> {
+fn once(kind: ContenderKind, built: &Built, frames: &[Vec<u8>], pps: Option<f64>, seconds: f64) -> Result<Run> {
     let bed = Bed::new()?;
     let running = built.start(kind, &bed)?;
     let program = bed.receiver()?["xdp"]["prog"]["id"].as_u64();
@@ -132,7 +136,7 @@ fn once(kind: Kind, built: &Built, frames: &[Vec<u8>], pps: Option<f64>, seconds
     sleep(ARRIVE);
     let seen = running.end()?;
     let (seen, lost) = match kind {
-        Kind::Rocescope { .. } => (seen.frames - seen.lost, seen.lost),
+        ContenderKind::Rocescope { .. } => (seen.frames - seen.lost, seen.lost),
         _ => (seen.frames, seen.lost),
     };
     ensure!(
@@ -152,15 +156,15 @@ fn once(kind: Kind, built: &Built, frames: &[Vec<u8>], pps: Option<f64>, seconds
 
 fn send(program: u32, frames: &[Vec<u8>], pps: Option<f64>, seconds: f64) -> Result<(u64, f64, f64)> {
     pin(0)?;
-    let mut straight = Straight::open(program, frames).context("frames into the program")?;
+    let mut test_run = TestRun::open(program, frames).context("frames into the program")?;
     let cpu_before = own_cpu_s();
     let begun = Instant::now();
     let deadline = begun + Duration::from_secs_f64(seconds);
     while Instant::now() < deadline {
-        straight.send(pps, u64::MAX, deadline)?;
+        test_run.send(pps, u64::MAX, deadline)?;
     }
     let elapsed = begun.elapsed().as_secs_f64();
-    Ok((straight.offered(), elapsed, own_cpu_s() - cpu_before))
+    Ok((test_run.offered(), elapsed, own_cpu_s() - cpu_before))
 }
 
 /// Processor seconds of this thread.

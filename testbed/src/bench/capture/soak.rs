@@ -1,7 +1,7 @@
 //! Memory, descriptors and identity over a long time.
 
 use super::bed::Bed;
-use super::contender::{Built, Kind};
+use super::contender::{Built, ContenderKind};
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 use std::fs;
@@ -24,7 +24,7 @@ pub(super) fn run(time: Duration, pps: u32) -> Result<(String, String)> {
     let built = Built::new()?;
     let bed = Bed::new()?;
     let dropped_before = bed.dropped()?;
-    let running = built.start(Kind::Rocescope { drop: true }, &bed)?;
+    let running = built.start(ContenderKind::Rocescope { drop: true }, &bed)?;
     let pid = running.pid();
     let (seconds, rate) = (format!("{}s", time.as_secs()), pps.to_string());
     let begun = Instant::now();

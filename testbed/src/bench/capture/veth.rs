@@ -1,7 +1,7 @@
 //! Part c: the share of a generator's packets at full speed that each program captures.
 
 use super::bed::Bed;
-use super::contender::{Built, Kind};
+use super::contender::{Built, ContenderKind};
 use super::median;
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
@@ -26,11 +26,11 @@ struct Run {
 pub(super) fn run(rounds: usize, frames: u64) -> Result<(String, String)> {
     let built = Built::new()?;
     let bed = Bed::new()?;
-    let mut runs: Vec<(Kind, Vec<Run>)> = Kind::ALL.map(|kind| (kind, Vec::new())).into();
+    let mut runs: Vec<(ContenderKind, Vec<Run>)> = ContenderKind::ALL.map(|kind| (kind, Vec::new())).into();
     for round in 0..rounds {
         for at in 0..runs.len() {
             // A different order in every round.
-            let at = (at + round) % Kind::ALL.len();
+            let at = (at + round) % ContenderKind::ALL.len();
             let (kind, runs) = &mut runs[at];
             let run = once(*kind, &built, &bed, frames).with_context(|| kind.name())?;
             eprintln!(
@@ -46,7 +46,7 @@ pub(super) fn run(rounds: usize, frames: u64) -> Result<(String, String)> {
     Ok((table(&runs), json(&runs)))
 }
 
-fn once(kind: Kind, built: &Built, bed: &Bed, frames: u64) -> Result<Run> {
+fn once(kind: ContenderKind, built: &Built, bed: &Bed, frames: u64) -> Result<Run> {
     let dropped_before = bed.dropped()?;
     let running = built.start(kind, bed)?;
     let cpu_before = running.cpu_s();
@@ -62,7 +62,7 @@ fn once(kind: Kind, built: &Built, bed: &Bed, frames: u64) -> Result<Run> {
     let frames = accepted - dropped.saturating_sub(refused);
     // Our count of captured frames includes those of lost runs.
     let (seen_frames, lost) = match kind {
-        Kind::Rocescope { .. } => (seen.frames - seen.lost, seen.lost),
+        ContenderKind::Rocescope { .. } => (seen.frames - seen.lost, seen.lost),
         _ => (seen.frames, seen.lost),
     };
     Ok(Run {
@@ -75,7 +75,7 @@ fn once(kind: Kind, built: &Built, bed: &Bed, frames: u64) -> Result<Run> {
     })
 }
 
-fn table(runs: &[(Kind, Vec<Run>)]) -> String {
+fn table(runs: &[(ContenderKind, Vec<Run>)]) -> String {
     let mut out = String::from(
         "| | sent, million/s | seen, % | reported lost, % | unaccounted, all rounds | CPU of the program, s per million sent |\n|---|---|---|---|---|---|\n",
     );
@@ -96,7 +96,7 @@ fn table(runs: &[(Kind, Vec<Run>)]) -> String {
     out
 }
 
-fn json(runs: &[(Kind, Vec<Run>)]) -> String {
+fn json(runs: &[(ContenderKind, Vec<Run>)]) -> String {
     let all = runs
         .iter()
         .flat_map(|(kind, runs)| runs.iter().map(move |run| (kind, run)));

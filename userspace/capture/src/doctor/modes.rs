@@ -1,6 +1,6 @@
 //! Tests whether an interface supports XDP programs.
 
-use crate::bpf::{self, Instruction, Kind, op};
+use crate::bpf::{self, Instruction, ProgramKind, op};
 use crate::xdp::{Error, Mode, link};
 use rocescope_host::doctor::Finding;
 use rocescope_host::interface::Interface;
@@ -30,6 +30,6 @@ pub(super) fn modes(interface: &Interface, attempt: bool) -> Vec<Finding> {
 }
 
 fn attach(interface: &Interface, mode: Mode, program: &[Instruction]) -> Result<(), Error> {
-    let program = bpf::load(Kind::Xdp, "rocescope_try", program).map_err(Error::Call)?;
+    let program = bpf::load(ProgramKind::Xdp, "rocescope_try", program).map_err(Error::Call)?;
     link::attach(program.as_fd(), interface.index, mode).map(|_| ())
 }

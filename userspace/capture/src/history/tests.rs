@@ -94,14 +94,14 @@ fn too_little_memory_is_an_error() {
 #[test]
 fn an_overwritten_position_continues_with_the_oldest_frame() {
     let mut history = History::new(0, u64::MAX).unwrap();
-    let place = history.oldest();
+    let position = history.oldest();
     for number in 0..2_000 {
         history.push(&frame(&[7; 100], number, number as u32), 100, 0);
     }
-    let first = history.since(place).next().unwrap();
-    assert_eq!(first.after.frames_since(place), first.frame.time_ns + 1);
+    let first = history.since(position).next().unwrap();
+    assert_eq!(first.after.frames_since(position), first.frame.time_ns + 1);
     assert!(first.frame.time_ns > 1_000);
-    let last = history.since(place).last().unwrap();
+    let last = history.since(position).last().unwrap();
     assert_eq!(last.frame.time_ns, 1_999);
     assert!(history.since(last.after).next().is_none());
 }

@@ -5,10 +5,10 @@
 //! up to a second, because each call waits for a grace period of the kernel, about 25 ms. Between
 //! frames the program spins: sending occupies a core at any rate.
 
-use super::looped::Looped;
 use super::program::{self, REGISTER, Target};
+use super::repeat::Repeat;
 use super::sent::Sent;
-use crate::bpf::{self, Input, Kind};
+use crate::bpf::{self, Input, ProgramKind};
 use rocescope_host::interface::Interface;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -23,7 +23,7 @@ const SHORTEST: usize = 14;
 /// Sends frames repeatedly onto an interface.
 #[derive(Debug)]
 pub struct LiveFrames {
-    looped: Looped,
+    repeat: Repeat,
     _counter: OwnedFd,
     _tracepoint: OwnedFd,
 }
@@ -35,9 +35,9 @@ impl LiveFrames {
     /// `CAP_BPF`, `CAP_PERFMON` or `CAP_NET_ADMIN` is missing, the kernel is older than 5.18, or
     /// (`InvalidInput`) a frame is too long or too short, or there is none.
     pub fn open(on: &Interface, frames: &[Vec<u8>]) -> io::Result<Self> {
-        let mut looped = Looped::new(frames, &Target::Interface(on.index))?;
-        let counter = program::counter(looped.shared());
-        let counter = bpf::load(Kind::RawTracepoint, "rocescope_sent", &counter)?;
+        let mut repeat = Repeat::new(frames, &Target::Interface(on.index))?;
+        let counter = program::counter(repeat.shared());
+        let counter = bpf::load(ProgramKind::RawTracepoint, "rocescope_sent", &counter)?;
         let tracepoint = bpf::trace(&counter, c"xdp_devmap_xmit")?;
         let arguments = [0, 0, 0, 0, u64::from(REGISTER.cast_unsigned())];
         let context = bytemuck::bytes_of(&arguments);
@@ -46,14 +46,14 @@ impl LiveFrames {
             ..Input::default()
         };
         bpf::run(&counter, &input)?;
-        let max = find_packet(&mut looped)?;
+        let max = find_packet(&mut repeat)?;
         let fits = |frame: &Vec<u8>| (SHORTEST..=max).contains(&frame.len());
         if frames.is_empty() || !frames.iter().all(fits) {
             let message = format!("frame length out of range: expected {SHORTEST} to {max} bytes");
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
         Ok(Self {
-            looped,
+            repeat,
             _counter: counter,
             _tracepoint: tracepoint,
         })
@@ -65,13 +65,13 @@ impl LiveFrames {
     /// # Errors
     /// An error of the kernel.
     pub fn send(&mut self, pps: Option<f64>, max: u64, deadline: Instant) -> io::Result<()> {
-        self.looped.send(pps, max, deadline)
+        self.repeat.send(pps, max, deadline)
     }
 
     /// The counts so far.
     #[must_use]
     pub fn sent(&mut self) -> Sent {
-        let state = self.looped.state();
+        let state = self.repeat.state();
         Sent {
             offered: state.offered,
             accepted: state.accepted,
@@ -81,12 +81,12 @@ impl LiveFrames {
 }
 
 /// Finds by trial the longest packet that the kernel allocates; sends nothing.
-fn find_packet(looped: &mut Looped) -> io::Result<usize> {
+fn find_packet(repeat: &mut Repeat) -> io::Result<usize> {
     for length in (SHORTEST..=PAGE).rev().step_by(STEP) {
-        looped.packet = vec![0; length];
-        match looped.run(1) {
+        repeat.packet = vec![0; length];
+        match repeat.run(1) {
             Ok(()) => {
-                looped.state().packet_bytes = length as u64;
+                repeat.state().packet_bytes = length as u64;
                 return Ok(length);
             }
             Err(error) if error.raw_os_error() == Some(libc::EINVAL) => {}

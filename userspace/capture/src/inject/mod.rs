@@ -3,8 +3,8 @@
 //! | module | how |
 //! |---|---|
 //! | `live` | the kernel runs an XDP program that fills packets and hands them to the driver |
-//! | `straight` | into a loaded XDP program, without an interface: for measurements |
-//! | `looped`, `program` | shared by both |
+//! | `test_run` | into a loaded XDP program, without an interface: for measurements |
+//! | `repeat`, `program` | shared by both |
 //! | `sent` | counts of sent and refused frames |
 //! | `packet` | a packet socket, one call a frame: slower, for long frames and any driver |
 //!
@@ -12,16 +12,16 @@
 //! that number.
 
 mod live;
-mod looped;
 mod packet;
 mod program;
+mod repeat;
 mod sent;
-mod straight;
+mod test_run;
 
 pub use live::LiveFrames;
 pub use packet::Injector;
 pub use sent::Sent;
-pub use straight::Straight;
+pub use test_run::TestRun;
 
 /// Pins this thread to a core, as a sender for measurements should.
 ///

@@ -5,7 +5,7 @@ use crate::output::{Source, check, json, text};
 use crate::progress::Progress;
 use crate::reload::reload;
 use crate::requests;
-use crate::say::notices;
+use crate::status::notices;
 use crate::stdout::print;
 use anyhow::{Context, Result};
 use rocescope_capture::file::FrameReader;

@@ -5,7 +5,7 @@ use crate::output::connections::{Report, gather, json, text};
 use crate::progress::Progress;
 use crate::reload::reload;
 use crate::requests;
-use crate::say::notices;
+use crate::status::notices;
 use anyhow::{Context, Result, bail};
 use rocescope_capture::file::FrameReader;
 use rocescope_engine::dataset::Origin;

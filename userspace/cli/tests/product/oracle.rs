@@ -1,11 +1,11 @@
 //! etherparse and `wire` agree on every frame, up to UDP.
 
 #[path = "../../../../ebpf/wire/tests/oracle/mod.rs"]
-mod etherparse_says;
+mod etherparse_oracle;
 
 use crate::captures;
 use etherparse::SlicedPacket;
-use etherparse_says::{ours, theirs};
+use etherparse_oracle::{ours, theirs};
 use rocescope_wire::{Class, LinkType, ROCE_UDP_PORT, decode};
 use std::path::Path;
 

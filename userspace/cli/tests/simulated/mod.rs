@@ -1,7 +1,7 @@
 //! Datasets of a simulated fabric with a known fault, for the tests of every command that shows probes.
 
-use rocescope_fabric::mesh::{Mesh, Names};
-use rocescope_fabric::{Fabric, Fault, Kind, Place, Rails, Role};
+use rocescope_fabric::probing::{Mesh, Names};
+use rocescope_fabric::{Fabric, Fault, FaultKind, FaultLocation, Rails, Role};
 use rocescope_model::{FlowRow, PROBE_TABLES, Time};
 use rocescope_store::{Options, Writer};
 use std::path::Path;
@@ -20,8 +20,8 @@ pub(crate) fn dataset(root: &Path) -> (Fabric, String) {
     let leaf = topology.node(Role::Rail { group: 0, rail: 1 });
     let link = topology.between(leaf, topology.node(Role::Spine(0))).unwrap();
     fabric.faults.push(Fault {
-        kind: Kind::Loss { probability: 0.2 },
-        place: Place::Way(rocescope_fabric::Way { link, up: true }),
+        kind: FaultKind::Loss { probability: 0.2 },
+        place: FaultLocation::Direction(rocescope_fabric::LinkDirection { link, up: true }),
         from_ns: START + 2 * WINDOW,
         until_ns: i64::MAX,
     });

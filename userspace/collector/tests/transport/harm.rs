@@ -225,7 +225,7 @@ fn garbage_behind_a_good_handshake_ends_the_connection() {
 }
 
 #[test]
-fn a_peer_that_says_nothing_behind_a_good_handshake_is_let_go() {
+fn a_silent_peer_is_disconnected_after_a_good_handshake() {
     let rig = Rig::new();
     let server = rig.server();
     let config = rig.authority.sign("h0", &["h0"]).client().unwrap();

@@ -67,7 +67,7 @@ fn number(name: &str) -> u64 {
     given(name).unwrap().parse().unwrap()
 }
 
-fn say(line: std::fmt::Arguments<'_>) {
+fn print_line(line: std::fmt::Arguments<'_>) {
     let mut out = std::io::stdout().lock();
     writeln!(out, "\n{line}").unwrap();
     out.flush().unwrap();
@@ -84,7 +84,7 @@ fn collector() {
     let mut settings = settings(Path::new(&directory), port);
     settings.options.max_age = Duration::from_millis(50);
     let server = Server::start(settings, None).unwrap();
-    say(format_args!("port {}", server.address().port()));
+    print_line(format_args!("port {}", server.address().port()));
     loop {
         thread::sleep(Duration::from_secs(1));
     }
@@ -110,7 +110,7 @@ fn agent() {
     loop {
         spool.append(&probes("h0", next..next + 10)).unwrap();
         next += 10;
-        say(format_args!("made {next}"));
+        print_line(format_args!("made {next}"));
         thread::sleep(Duration::from_millis(3));
     }
 }

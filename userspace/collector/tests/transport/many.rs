@@ -21,7 +21,7 @@ fn resident_kib() -> u64 {
 }
 
 #[test]
-fn as_many_agents_as_there_may_be_are_served_and_one_more_is_told_why_not() {
+fn as_many_agents_as_there_may_be_are_served_and_one_more_is_refused_with_a_reason() {
     let rig = Rig::new();
     let mut settings = rig.settings(0);
     settings.sync = false;

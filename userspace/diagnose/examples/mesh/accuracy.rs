@@ -2,9 +2,9 @@
 
 use crate::{START, WINDOW, analyzer};
 use rocescope_diagnose::hostmesh::WindowDiagnosis;
-use rocescope_fabric::mesh::{Mesh, Names};
+use rocescope_fabric::probing::{Mesh, Names};
 use rocescope_fabric::random::Draws;
-use rocescope_fabric::{Fabric, Fault, Kind, LinkId, Nic, Place, Rails, Way};
+use rocescope_fabric::{Fabric, Fault, FaultKind, FaultLocation, LinkDirection, LinkId, Nic, Rails};
 use rocescope_model::Time;
 use std::collections::BTreeSet;
 
@@ -160,7 +160,7 @@ fn one(scenario: &Scenario, seed: u64) -> (BTreeSet<String>, Vec<Seen>) {
     for probability in scenario.links {
         let inner = topology.links() - topology.nics();
         let link = LinkId(topology.nics() + draws.below(inner));
-        let way = Way {
+        let way = LinkDirection {
             link,
             up: draws.happens(0.5),
         };
@@ -171,11 +171,11 @@ fn one(scenario: &Scenario, seed: u64) -> (BTreeSet<String>, Vec<Seen>) {
             truth.insert(format!("{to}>{from}"));
         }
         let place = match scenario.both_ways {
-            true => Place::Link(link),
-            false => Place::Way(way),
+            true => FaultLocation::Link(link),
+            false => FaultLocation::Direction(way),
         };
         fail(
-            Kind::Loss {
+            FaultKind::Loss {
                 probability: *probability,
             },
             place,
@@ -184,7 +184,7 @@ fn one(scenario: &Scenario, seed: u64) -> (BTreeSet<String>, Vec<Seen>) {
     for _ in 0..scenario.nics {
         let nic = Nic(draws.below(topology.nics()));
         truth.insert(nic_name(&topology, nic));
-        fail(Kind::LinkDown, Place::Nic(nic));
+        fail(FaultKind::LinkDown, FaultLocation::Nic(nic));
     }
     let healthy = Fabric {
         faults: Vec::new(),

@@ -1,7 +1,7 @@
 //! An hour without faults, with the noise of a real cluster.
 
 use crate::{START, WINDOW, analyzer};
-use rocescope_fabric::mesh::{Mesh, Names};
+use rocescope_fabric::probing::{Mesh, Names};
 use rocescope_fabric::random::Draws;
 use rocescope_fabric::{Clocks, Fabric, Rails, Timing};
 use rocescope_model::Time;

@@ -1,8 +1,8 @@
 //! One window of 16 million probes, host by host, as agents send theirs.
 
 use crate::{START, WINDOW, analyzer};
-use rocescope_fabric::mesh::{Mesh, Names};
-use rocescope_fabric::{Fabric, Fault, Kind, LinkId, Place, Rails, Way};
+use rocescope_fabric::probing::{Mesh, Names};
+use rocescope_fabric::{Fabric, Fault, FaultKind, FaultLocation, LinkDirection, LinkId, Rails};
 use rocescope_model::Time;
 use std::time::{Duration, Instant};
 
@@ -14,8 +14,8 @@ pub(crate) fn run() {
     let topology = Rails::three_tiers(10_000, 8, 64, 8, 16).build().unwrap();
     let mut fabric = Fabric::new(topology, 1);
     fabric.faults.push(Fault {
-        kind: Kind::Loss { probability: 0.05 },
-        place: Place::Way(Way {
+        kind: FaultKind::Loss { probability: 0.05 },
+        place: FaultLocation::Direction(LinkDirection {
             link: LinkId(topology.nics() + 77),
             up: true,
         }),

@@ -6,7 +6,7 @@ use super::diagnosis::WindowDiagnosis;
 use super::history::History;
 use super::names::Names;
 use super::paper::Sticky;
-use super::record::{Fate, Record, Window};
+use super::record::{ProbeOutcome, Record, Window};
 use super::settings::{Settings, SettingsError};
 use super::tuples::{Key, Tuples};
 use alloc::collections::BTreeMap;
@@ -87,7 +87,7 @@ impl Analyzer {
 
     /// Adds a row of `probes`.
     pub fn probe(&mut self, row: &ProbeRow) {
-        let Some(fate) = Fate::parse(&row.outcome) else {
+        let Some(outcome) = ProbeOutcome::parse(&row.outcome) else {
             self.unreadable += 1;
             return;
         };
@@ -108,7 +108,7 @@ impl Analyzer {
         let record = Record::new(
             tuple,
             row.time_ns.rem_euclid(self.settings.window_ns),
-            fate,
+            outcome,
             row.network_latency_ns,
             row.processing_delay_ns,
         );

@@ -1,7 +1,7 @@
 //! The probes of a window, grouped by 5-tuple and path: the unit of all other counts.
 
 use super::by_key::ByKey;
-use super::record::{Fate, Record};
+use super::record::{ProbeOutcome, Record};
 use super::tuples::{Tuples, Version};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -69,7 +69,7 @@ impl Cells {
                 }
             };
             of_record.push(cell);
-            all[cell as usize].count(record.fate());
+            all[cell as usize].count(record.outcome());
         }
         Self { all, of_record }
     }
@@ -104,15 +104,15 @@ impl Cell {
         }
     }
 
-    const fn count(&mut self, fate: Fate) {
-        match fate {
-            Fate::Unsent => self.unsent += 1,
-            Fate::Received => self.sent += 1,
-            Fate::Timeout => {
+    const fn count(&mut self, outcome: ProbeOutcome) {
+        match outcome {
+            ProbeOutcome::Unsent => self.unsent += 1,
+            ProbeOutcome::Received => self.sent += 1,
+            ProbeOutcome::Timeout => {
                 self.sent += 1;
                 self.drops += 1;
             }
-            Fate::Corrupt => {
+            ProbeOutcome::Corrupt => {
                 self.sent += 1;
                 self.drops += 1;
                 self.corrupt += 1;

@@ -3,7 +3,7 @@
 use super::analyzer::Analyzer;
 use super::count::Count;
 use super::place::{Crossing, FaultLocation};
-use super::record::Fate;
+use super::record::ProbeOutcome;
 use super::shape::Shape;
 use super::suspects::Symptom;
 use super::tuples::Key;
@@ -55,11 +55,11 @@ impl Judge<'_> {
             }
             let of_cell = self.of_cell.of(number).iter();
             for record in of_cell.filter_map(|at| self.records.get(*at as usize)) {
-                let fate = record.fate();
-                if fate == Fate::Unsent && !sends {
+                let outcome = record.outcome();
+                if outcome == ProbeOutcome::Unsent && !sends {
                     continue;
                 }
-                let lost = fate != Fate::Received;
+                let lost = outcome != ProbeOutcome::Received;
                 probes.push((record.offset_ns(), lost));
             }
         }

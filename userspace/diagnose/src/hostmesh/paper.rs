@@ -70,7 +70,7 @@ pub(crate) fn attribute(
 ) -> Causes {
     let mut causes = Causes::default();
     cells.update(records, |cell, record| {
-        if !record.fate().is_drop() {
+        if !record.outcome().is_drop() {
             return;
         }
         let key = tuples.all[record.tuple as usize].key;

@@ -2,16 +2,16 @@
 
 use alloc::vec::Vec;
 
-/// The fate of a probe.
+/// The outcome of a probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fate {
+pub(crate) enum ProbeOutcome {
     Received,
     Timeout,
     Corrupt,
     Unsent,
 }
 
-impl Fate {
+impl ProbeOutcome {
     /// Parses the outcome of a row; `None` if it is unknown.
     pub(crate) fn parse(outcome: &str) -> Option<Self> {
         Some(match outcome {
@@ -29,7 +29,7 @@ impl Fate {
     }
 }
 
-/// One probe: the number of its 5-tuple, microseconds since the start of the window with the fate in the two upper
+/// One probe: the number of its 5-tuple, microseconds since the start of the window with the outcome in the two upper
 /// bits, and the measured times. 16 million of them take 256 MB.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Record {
@@ -46,33 +46,33 @@ impl Record {
     pub(crate) fn new(
         tuple: u32,
         offset_ns: i64,
-        fate: Fate,
+        outcome: ProbeOutcome,
         network_ns: Option<i64>,
         processing_ns: Option<i64>,
     ) -> Self {
         let micros = u32::try_from(offset_ns / 1_000).unwrap_or(0) & (u32::MAX >> 2);
-        let fate = match fate {
-            Fate::Received => 0,
-            Fate::Timeout => 1,
-            Fate::Corrupt => 2,
-            Fate::Unsent => 3,
+        let outcome = match outcome {
+            ProbeOutcome::Received => 0,
+            ProbeOutcome::Timeout => 1,
+            ProbeOutcome::Corrupt => 2,
+            ProbeOutcome::Unsent => 3,
         };
         // Two seconds are longer than any timeout; longer times saturate.
         let short = |ns: i64| i32::try_from(ns.clamp(-SATURATED, SATURATED)).unwrap_or(NONE);
         Self {
             tuple,
-            at: fate << 30 | micros,
+            at: outcome << 30 | micros,
             network: network_ns.map_or(NONE, short),
             processing: processing_ns.map_or(NONE, short),
         }
     }
 
-    pub(crate) const fn fate(self) -> Fate {
+    pub(crate) const fn outcome(self) -> ProbeOutcome {
         match self.at >> 30 {
-            0 => Fate::Received,
-            1 => Fate::Timeout,
-            2 => Fate::Corrupt,
-            _ => Fate::Unsent,
+            0 => ProbeOutcome::Received,
+            1 => ProbeOutcome::Timeout,
+            2 => ProbeOutcome::Corrupt,
+            _ => ProbeOutcome::Unsent,
         }
     }
 
@@ -115,19 +115,24 @@ pub(crate) fn quantile(values: &mut [i32], share: f64) -> Option<i32> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Fate, Record, quantile};
+    use super::{ProbeOutcome, Record, quantile};
     use std::vec::Vec;
 
     #[test]
     fn a_record_returns_its_values() {
         assert_eq!(size_of::<Record>(), 16);
-        for fate in [Fate::Received, Fate::Timeout, Fate::Corrupt, Fate::Unsent] {
-            let record = Record::new(7, 19_999_999_999, fate, Some(-3), None);
-            assert_eq!((record.tuple, record.fate()), (7, fate));
+        for outcome in [
+            ProbeOutcome::Received,
+            ProbeOutcome::Timeout,
+            ProbeOutcome::Corrupt,
+            ProbeOutcome::Unsent,
+        ] {
+            let record = Record::new(7, 19_999_999_999, outcome, Some(-3), None);
+            assert_eq!((record.tuple, record.outcome()), (7, outcome));
             assert_eq!(record.offset_ns(), 19_999_999_000);
             assert_eq!((record.network_ns(), record.processing_ns()), (Some(-3), None));
         }
-        let long = Record::new(0, 0, Fate::Received, Some(1 << 40), Some(-(1 << 40)));
+        let long = Record::new(0, 0, ProbeOutcome::Received, Some(1 << 40), Some(-(1 << 40)));
         assert_eq!(long.network_ns(), Some(i32::MAX));
         assert_eq!(long.processing_ns(), Some(-i32::MAX));
     }

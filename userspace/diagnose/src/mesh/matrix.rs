@@ -4,7 +4,7 @@
 //! the name of a probed NIC, the same for all hosts: if hosts are alike, a column is a rail, and a rail that fails is a
 //! column that differs from the others.
 
-use super::figure::{Figure, Severity};
+use super::metric::{Metric, Severity};
 use super::order::natural;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
@@ -21,7 +21,7 @@ pub struct Matrix {
     /// Pairs by row and column: if names differ from host to host, most cells are empty.
     cells: HashMap<(usize, usize), usize>,
     /// The median of each metric over the pairs; none for ratios.
-    usual_ns: [Option<i64>; Figure::ALL.len()],
+    usual_ns: [Option<i64>; Metric::ALL.len()],
 }
 
 impl Matrix {
@@ -39,7 +39,7 @@ impl Matrix {
         columns.dedup();
         let mut matrix = Self {
             cells: HashMap::with_capacity(shown.len()),
-            usual_ns: Figure::ALL.map(|figure| median(&shown, figure)),
+            usual_ns: Metric::ALL.map(|metric| median(&shown, metric)),
             rows,
             columns,
         };
@@ -69,8 +69,8 @@ impl Matrix {
 
     /// The severity of a metric of a pair, compared with the other pairs.
     #[must_use]
-    pub fn severity(&self, figure: Figure, pair: &PairRow) -> Severity {
-        figure.severity(pair, self.usual_ns[figure as usize])
+    pub fn severity(&self, metric: Metric, pair: &PairRow) -> Severity {
+        metric.severity(pair, self.usual_ns[metric as usize])
     }
 
     /// Returns the next cell with a pair at least `by` rows down (up if negative), or else the last one before the
@@ -98,8 +98,8 @@ fn compare(a: &(Text, Text), b: &(Text, Text)) -> Ordering {
     natural(&a.0, &b.0).then_with(|| natural(&a.1, &b.1))
 }
 
-fn median(pairs: &[(usize, &PairRow)], figure: Figure) -> Option<i64> {
-    let mut values: Vec<i64> = pairs.iter().filter_map(|(_, pair)| figure.nanoseconds(pair)).collect();
+fn median(pairs: &[(usize, &PairRow)], metric: Metric) -> Option<i64> {
+    let mut values: Vec<i64> = pairs.iter().filter_map(|(_, pair)| metric.nanoseconds(pair)).collect();
     let middle = values.len().checked_sub(1)? / 2;
     Some(*values.select_nth_unstable(middle).1)
 }
@@ -125,7 +125,7 @@ fn step(count: usize, from: usize, by: i64, holds: impl Fn(usize) -> bool) -> us
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Figure, Severity};
+    use super::super::{Metric, Severity};
     use super::Matrix;
     use alloc::format;
     use alloc::vec::Vec;
@@ -184,7 +184,7 @@ mod tests {
     fn a_pair_is_late_compared_with_the_median_of_all() {
         let pairs = pairs();
         let matrix = Matrix::of(&pairs, 0..pairs.len());
-        let bad = |pair: &&PairRow| matrix.severity(Figure::NetworkP50, pair) == Severity::Bad;
+        let bad = |pair: &&PairRow| matrix.severity(Metric::NetworkP50, pair) == Severity::Bad;
         assert_eq!(pairs.iter().filter(bad).count(), 2);
     }
 }

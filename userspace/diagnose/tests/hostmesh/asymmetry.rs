@@ -2,12 +2,12 @@
 
 use crate::faults::{small, way};
 use crate::run::{Run, lines};
-use rocescope_fabric::{Kind, Nic, Place, Rails, Way};
+use rocescope_fabric::{FaultKind, FaultLocation, LinkDirection, Nic, Rails};
 
 /// Rail switch 0 sends all packets for a NIC over spine 1, with this extra delay.
-fn detour(run: &mut Run, to: Nic, delay_ns: i64) -> Way {
+fn detour(run: &mut Run, to: Nic, delay_ns: i64) -> LinkDirection {
     let detour = way(run, 0, 1, true);
-    run.fault(Kind::Detour { to, delay_ns }, Place::Way(detour), 0);
+    run.fault(FaultKind::Detour { to, delay_ns }, FaultLocation::Direction(detour), 0);
     detour
 }
 

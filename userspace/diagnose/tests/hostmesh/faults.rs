@@ -1,7 +1,7 @@
 //! Every class of fault: its class and its place.
 
 use crate::run::{Run, WINDOW, lines};
-use rocescope_fabric::{FiveTuple, Kind, LinkId, Nic, Place, ROCE_PORT, Rails, Role, Way};
+use rocescope_fabric::{FaultKind, FaultLocation, FiveTuple, LinkDirection, LinkId, Nic, ROCE_PORT, Rails, Role};
 
 /// 4 hosts, 4 rails, 2 spines: the same fabric as the testbed.
 pub(crate) fn small(seed: u64) -> Run {
@@ -12,21 +12,21 @@ pub(crate) fn small(seed: u64) -> Run {
     run
 }
 
-pub(crate) fn way(run: &Run, rail: u32, spine: u32, up: bool) -> Way {
+pub(crate) fn way(run: &Run, rail: u32, spine: u32, up: bool) -> LinkDirection {
     let topology = &run.fabric.topology;
     let leaf = topology.node(Role::Rail { group: 0, rail });
     let link = topology.between(leaf, topology.node(Role::Spine(spine))).unwrap();
-    Way { link, up }
+    LinkDirection { link, up }
 }
 
 /// The rail switch of a NIC drops packets from another.
 fn refuse(run: &mut Run, src: Nic, dst: Nic) {
     let leaf = run.fabric.topology.ends(LinkId(dst.0)).1;
-    let acl = Kind::Acl {
+    let acl = FaultKind::Acl {
         src: Some(src),
         dst: Some(dst),
     };
-    run.fault(acl, Place::Node(leaf), 0);
+    run.fault(acl, FaultLocation::Node(leaf), 0);
 }
 
 #[test]
@@ -34,7 +34,7 @@ fn a_nic_that_is_down_is_named_with_both_directions() {
     for seed in 0..5 {
         let mut run = small(seed);
         let nic = run.fabric.topology.nic(1, 2);
-        run.fault(Kind::LinkDown, Place::Nic(nic), WINDOW / 3);
+        run.fault(FaultKind::LinkDown, FaultLocation::Nic(nic), WINDOW / 3);
         for _ in 0..2 {
             let found = run.window();
             assert_eq!(lines(&found), ["link_down nic h1/rail2"]);
@@ -52,7 +52,7 @@ fn a_switch_link_that_is_down_is_named_if_no_route_avoids_it() {
     for seed in 0..5 {
         let mut run = small(seed);
         let down = way(&run, 3, 1, false);
-        run.fault(Kind::LinkDown, Place::Link(down.link), WINDOW / 2);
+        run.fault(FaultKind::LinkDown, FaultLocation::Link(down.link), WINDOW / 2);
         assert_eq!(lines(&run.window()), ["link_down link s1>r3"]);
         assert_eq!(lines(&run.window()), ["link_down link s1>r3"]);
     }
@@ -64,7 +64,7 @@ fn lossy_links_are_named_in_one_direction() {
         for probability in [0.05, 0.2, 0.5] {
             let mut run = small(seed);
             let grey = way(&run, 1, 0, true);
-            run.fault(Kind::Loss { probability }, Place::Way(grey), 0);
+            run.fault(FaultKind::Loss { probability }, FaultLocation::Direction(grey), 0);
             assert_eq!(lines(&run.window()), ["loss link r1>s0"], "{probability}");
         }
     }
@@ -75,12 +75,16 @@ fn flapping_is_not_link_down() {
     for seed in 0..5 {
         let mut run = small(seed);
         let nic = run.fabric.topology.nic(0, 0);
-        run.fault(Kind::Flapping { period_ns: WINDOW / 3 }, Place::Nic(nic), 0);
+        run.fault(
+            FaultKind::Flapping { period_ns: WINDOW / 3 },
+            FaultLocation::Nic(nic),
+            0,
+        );
         assert_eq!(lines(&run.window()), ["flapping nic h0/rail0"]);
         // Slower than a window: recognised in the second one.
         let mut run = small(seed);
-        let slow = Kind::Flapping { period_ns: WINDOW };
-        run.fault(slow, Place::Nic(nic), WINDOW / 4);
+        let slow = FaultKind::Flapping { period_ns: WINDOW };
+        run.fault(slow, FaultLocation::Nic(nic), WINDOW / 4);
         run.window();
         assert_eq!(lines(&run.window()), ["flapping nic h0/rail0"]);
     }
@@ -91,7 +95,11 @@ fn corruption_is_not_loss() {
     for seed in 0..5 {
         let mut run = small(seed);
         let bad = way(&run, 2, 1, false);
-        run.fault(Kind::Corruption { probability: 0.1 }, Place::Way(bad), 0);
+        run.fault(
+            FaultKind::Corruption { probability: 0.1 },
+            FaultLocation::Direction(bad),
+            0,
+        );
         assert_eq!(lines(&run.window()), ["corruption link s1>r2"]);
     }
 }
@@ -102,13 +110,13 @@ fn a_missing_route_loses_one_direction_only() {
         let mut run = small(seed);
         let nic = run.fabric.topology.nic(2, 1);
         let leaf = run.fabric.topology.ends(LinkId(nic.0)).1;
-        run.fault(Kind::MissingRoute { to: nic }, Place::Node(leaf), 0);
+        run.fault(FaultKind::MissingRoute { to: nic }, FaultLocation::Node(leaf), 0);
         let found = run.window();
         assert_eq!(lines(&found), ["no_route nic h2/rail1"]);
         assert_eq!(found.verdicts[0].direction.as_deref(), Some("to"));
 
         let mut run = small(seed);
-        run.fault(Kind::MissingRoute { to: nic }, Place::Nic(nic), 0);
+        run.fault(FaultKind::MissingRoute { to: nic }, FaultLocation::Nic(nic), 0);
         let found = run.window();
         assert_eq!(lines(&found), ["no_route nic h2/rail1"]);
         assert_eq!(found.verdicts[0].direction.as_deref(), Some("from"));
@@ -116,7 +124,7 @@ fn a_missing_route_loses_one_direction_only() {
 
         let mut run = small(seed);
         let spine = run.fabric.topology.node(Role::Spine(1));
-        run.fault(Kind::MissingRoute { to: nic }, Place::Node(spine), 0);
+        run.fault(FaultKind::MissingRoute { to: nic }, FaultLocation::Node(spine), 0);
         assert_eq!(lines(&run.window()), ["no_route route h2/rail1 at s1"]);
     }
 }
@@ -146,7 +154,7 @@ fn a_blackhole_of_one_tuple_is_named_by_its_port() {
             udp_dst_port: ROCE_PORT,
         };
         let spine = run.fabric.route(tuple, crate::run::START).ways()[1];
-        run.fault(Kind::Blackhole { tuple }, Place::Way(spine), 0);
+        run.fault(FaultKind::Blackhole { tuple }, FaultLocation::Direction(spine), 0);
         let expected = format!("blackhole tuple h1/rail0 to h1/rail3, source port {port}");
         assert_eq!(lines(&run.window()), [expected]);
     }
@@ -157,35 +165,35 @@ fn congestion_shows_in_latency_and_with_drops_it_is_problem_five() {
     for seed in 0..5 {
         let mut run = small(seed);
         let hot = way(&run, 0, 1, true);
-        let queue = Kind::Congestion {
+        let queue = FaultKind::Congestion {
             delay_ns: 300_000,
             loss: 0.0,
         };
-        run.fault(queue, Place::Way(hot), 0);
+        run.fault(queue, FaultLocation::Direction(hot), 0);
         let found = run.window();
         assert_eq!(lines(&found), ["congestion link r0>s1"]);
         assert_eq!(found.verdicts[0].problem, Some(6));
 
         let mut run = small(seed);
-        let queue = Kind::Congestion {
+        let queue = FaultKind::Congestion {
             delay_ns: 300_000,
             loss: 0.1,
         };
-        run.fault(queue, Place::Way(hot), 0);
+        run.fault(queue, FaultLocation::Direction(hot), 0);
         let found = lines(&run.window());
         assert_eq!(found, ["congestion_drops link r0>s1", "congestion link r0>s1"]);
 
         let mut run = small(seed);
         let nic = run.fabric.topology.nic(2, 2);
-        let pause = Way {
+        let pause = LinkDirection {
             link: LinkId(nic.0),
             up: false,
         };
-        let queue = Kind::Congestion {
+        let queue = FaultKind::Congestion {
             delay_ns: 300_000,
             loss: 0.0,
         };
-        run.fault(queue, Place::Way(pause), 0);
+        run.fault(queue, FaultLocation::Direction(pause), 0);
         assert_eq!(lines(&run.window()), ["slow_receiver nic h2/rail2"]);
     }
 }
@@ -195,7 +203,11 @@ fn a_slow_host_is_not_a_slow_network() {
     for seed in 0..5 {
         let mut run = small(seed);
         let host = run.fabric.topology.node(Role::Host(2));
-        run.fault(Kind::SlowHost { delay_ns: 2_000_000 }, Place::Node(host), 0);
+        run.fault(
+            FaultKind::SlowHost { delay_ns: 2_000_000 },
+            FaultLocation::Node(host),
+            0,
+        );
         let found = run.window();
         assert_eq!(lines(&found), ["slow_host host h2"]);
         assert!(found.sla.processing_p99_ns > Some(1_000_000));
@@ -207,7 +219,7 @@ fn a_slow_host_is_not_a_slow_network() {
 fn a_switch_that_loses_everything_is_named() {
     let mut run = small(9);
     let spine = run.fabric.topology.node(Role::Spine(1));
-    run.fault(Kind::Loss { probability: 0.2 }, Place::Node(spine), 0);
+    run.fault(FaultKind::Loss { probability: 0.2 }, FaultLocation::Node(spine), 0);
     assert_eq!(lines(&run.window()), ["loss switch s1"]);
 }
 
@@ -217,8 +229,8 @@ fn a_nic_and_a_link_that_fail_together_are_both_named() {
         let mut run = small(seed);
         let nic = run.fabric.topology.nic(1, 1);
         let grey = way(&run, 2, 0, true);
-        run.fault(Kind::LinkDown, Place::Nic(nic), 0);
-        run.fault(Kind::Loss { probability: 0.1 }, Place::Way(grey), 0);
+        run.fault(FaultKind::LinkDown, FaultLocation::Nic(nic), 0);
+        run.fault(FaultKind::Loss { probability: 0.1 }, FaultLocation::Direction(grey), 0);
         for _ in 0..3 {
             let mut found = lines(&run.window());
             found.sort();
@@ -234,7 +246,7 @@ fn a_fault_before_the_first_trace_is_named() {
         let mut run = Run::new(rails, seed);
         let topology = run.fabric.topology;
         let nic = topology.nic(1, 2);
-        run.fault(Kind::LinkDown, Place::Nic(nic), 0);
+        run.fault(FaultKind::LinkDown, FaultLocation::Nic(nic), 0);
         assert_eq!(lines(&run.window()), ["link_down nic h1/rail2"]);
         assert_eq!(lines(&run.window()), ["link_down nic h1/rail2"]);
 
@@ -246,7 +258,7 @@ fn a_fault_before_the_first_trace_is_named() {
         // Half of the 5-tuples into rail 0 have no path: no verdict guesses one.
         let mut run = Run::new(rails, seed);
         let down = way(&run, 0, 1, false);
-        run.fault(Kind::LinkDown, Place::Link(down.link), 0);
+        run.fault(FaultKind::LinkDown, FaultLocation::Link(down.link), 0);
         let found = run.window();
         assert_eq!(lines(&found), [""; 0]);
         assert!(found.sla.timeouts > 300);
@@ -262,9 +274,9 @@ fn ipv6_rails_are_diagnosed_like_ipv4_rails() {
     let mut run = Run::new(rails, 3);
     run.window();
     let grey = way(&run, 1, 0, true);
-    run.fault(Kind::Loss { probability: 0.2 }, Place::Link(grey.link), 0);
+    run.fault(FaultKind::Loss { probability: 0.2 }, FaultLocation::Link(grey.link), 0);
     let nic = run.fabric.topology.nic(3, 3);
-    run.fault(Kind::LinkDown, Place::Nic(nic), 0);
+    run.fault(FaultKind::LinkDown, FaultLocation::Nic(nic), 0);
     let mut found = lines(&run.window());
     found.sort();
     assert_eq!(found, ["link_down nic h3/rail3", "loss link r1>s0 and back"]);

@@ -2,7 +2,7 @@
 
 use crate::run::{Run, lines};
 use rocescope_diagnose::hostmesh::Settings;
-use rocescope_fabric::{Clocks, Kind, Place, Rails, Role};
+use rocescope_fabric::{Clocks, FaultKind, FaultLocation, Rails, Role};
 
 #[test]
 fn an_hour_without_faults_gives_no_verdict() {
@@ -29,8 +29,8 @@ fn the_accepted_background_loss_gives_no_verdict() {
     let mut run = Run::new(Rails::two_tiers(8, 4, 2), 2);
     let everywhere: Vec<u32> = (0..run.fabric.topology.nodes()).collect();
     for node in everywhere {
-        let place = Place::Node(rocescope_fabric::NodeId(node));
-        run.fault(Kind::Loss { probability: 3e-5 }, place, 0);
+        let place = FaultLocation::Node(rocescope_fabric::NodeId(node));
+        run.fault(FaultKind::Loss { probability: 3e-5 }, place, 0);
     }
     let mut drops = 0;
     for _ in 0..60 {
@@ -49,7 +49,7 @@ fn a_window_with_few_probes_gives_no_verdict_and_the_reason() {
     };
     let mut run = Run::with(Rails::two_tiers(4, 4, 2), 1, settings);
     let nic = run.fabric.topology.nic(0, 0);
-    run.fault(Kind::LinkDown, Place::Nic(nic), 0);
+    run.fault(FaultKind::LinkDown, FaultLocation::Nic(nic), 0);
     let found = run.window();
     assert_eq!(lines(&found), [""; 0]);
     assert!(found.sla.unjudged.contains("only 3200 of 10000 required probes"));
@@ -64,11 +64,11 @@ fn a_uniformly_slow_fabric_has_no_slow_place() {
     }
     let spines: Vec<_> = (0..2).map(|s| run.fabric.topology.node(Role::Spine(s))).collect();
     for spine in spines {
-        let queue = Kind::Congestion {
+        let queue = FaultKind::Congestion {
             delay_ns: 400_000,
             loss: 0.0,
         };
-        run.fault(queue, Place::Node(spine), 0);
+        run.fault(queue, FaultLocation::Node(spine), 0);
     }
     assert_eq!(lines(&run.window()), [""; 0]);
 }

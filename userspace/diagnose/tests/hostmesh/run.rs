@@ -1,8 +1,8 @@
 //! A fabric, its agents, and the analyzer, window by window.
 
 use rocescope_diagnose::hostmesh::{Analyzer, Settings, WindowDiagnosis};
-use rocescope_fabric::mesh::{Mesh, Names};
-use rocescope_fabric::{Fabric, Fault, Kind, Place, Rails};
+use rocescope_fabric::probing::{Mesh, Names};
+use rocescope_fabric::{Fabric, Fault, FaultKind, FaultLocation, Rails};
 use rocescope_model::{Time, VerdictRow};
 
 /// Length of a window.
@@ -45,7 +45,7 @@ impl Run {
     }
 
     /// Adds a permanent fault that begins `after_ns` from now.
-    pub(crate) fn fault(&mut self, kind: Kind, place: Place, after_ns: i64) {
+    pub(crate) fn fault(&mut self, kind: FaultKind, place: FaultLocation, after_ns: i64) {
         self.fabric.faults.push(Fault {
             kind,
             place,

@@ -2,8 +2,8 @@
 
 use crate::run::{Run, START, WINDOW, lines};
 use rocescope_diagnose::hostmesh::flows::FlowKey;
-use rocescope_fabric::mesh::Names;
-use rocescope_fabric::{Kind, Place, Rails, Role, Way};
+use rocescope_fabric::probing::Names;
+use rocescope_fabric::{FaultKind, FaultLocation, LinkDirection, Rails, Role};
 
 #[test]
 fn quantiles_are_those_of_the_sorted_values() {
@@ -46,8 +46,8 @@ fn coverage_and_votes_are_counted_by_hand() {
     let leaf = topology.node(Role::Rail { group: 0, rail: 0 });
     let spine = topology.node(Role::Spine(0));
     let link = topology.between(leaf, spine).unwrap();
-    let up = Way { link, up: true };
-    run.fault(Kind::Loss { probability: 0.06 }, Place::Way(up), 0);
+    let up = LinkDirection { link, up: true };
+    run.fault(FaultKind::Loss { probability: 0.06 }, FaultLocation::Direction(up), 0);
     let found = run.window();
     // One spine: every probe crosses every switch link of its rails, and the votes are the drops.
     let rows = run.analyzer.link_rows(&found);
@@ -82,7 +82,7 @@ fn flows_are_matched_by_address_or_by_path() {
             topology.node(Role::Spine(0)),
         )
         .unwrap();
-    run.fault(Kind::Loss { probability: 0.3 }, Place::Link(grey), 0);
+    run.fault(FaultKind::Loss { probability: 0.3 }, FaultLocation::Link(grey), 0);
     let found = run.window();
     assert_eq!(lines(&found), ["loss link r1>s0 and back"]);
     let (mut over, mut past) = (0, 0);

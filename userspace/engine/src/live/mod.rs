@@ -26,7 +26,7 @@ pub use watch::{Reload, Reloaded};
 use crate::dataset::Origin;
 use crate::drops::Drops;
 use crate::error::{EngineError, Result};
-use crate::intake::{Outlet, Tap};
+use crate::intake::{Outputs, Tap};
 use crate::metrics::{self, Metrics};
 use crate::notice::{Notice, Notices};
 use crate::outcome::Outcome;
@@ -134,8 +134,8 @@ impl LiveCapture {
     /// # Errors
     /// The dataset, the recorder's files or the metrics cannot be opened, or the capture fails.
     pub fn run(mut self, tap: Option<Tap>) -> Result<(LiveReport, Outcome)> {
-        let mut outlet = self.outlet()?;
-        tap.into_iter().for_each(|tap| outlet.tap(tap));
+        let mut outputs = self.outputs()?;
+        tap.into_iter().for_each(|tap| outputs.tap(tap));
         let Self {
             request,
             source,
@@ -154,8 +154,8 @@ impl LiveCapture {
         // From here on the process has no privileges; everything it needs is open.
         privileges::drop_all().map_err(EngineError::Capabilities)?;
         let outcome = match source {
-            Source::Xdp(source) => xdp::drive(*source, settings, outlet, &mut watch, &mut report)?,
-            Source::Packet(sockets) => packet::drive(sockets, settings, config, outlet, &mut watch, &mut report)?,
+            Source::Xdp(source) => xdp::drive(*source, settings, outputs, &mut watch, &mut report)?,
+            Source::Packet(sockets) => packet::drive(sockets, settings, config, outputs, &mut watch, &mut report)?,
         };
         drop(restored);
         watch.end()?;
@@ -165,24 +165,24 @@ impl LiveCapture {
     }
 
     /// Opens the destinations of rows.
-    fn outlet(&mut self) -> Result<Outlet> {
+    fn outputs(&mut self) -> Result<Outputs> {
         let interfaces = self.interfaces.iter();
         let names = interfaces.map(|interface| (interface.index, interface.name.clone()));
         let intake = &self.request.intake;
-        let mut outlet = Outlet::open(intake, &self.origin, names.collect(), &self.notices)?;
+        let mut outputs = Outputs::open(intake, &self.origin, names.collect(), &self.notices)?;
         let Some(wanted) = self.request.metrics else {
-            return Ok(outlet);
+            return Ok(outputs);
         };
         let metrics = Metrics::new(wanted.flows, Some(Arc::clone(&self.drops)));
         let (shown, observer) = (metrics.clone(), intake.settings.observer.clone());
         let page = Arc::new(move || metrics::text::page(&shown, &observer));
         let bound = metrics::serve(wanted.address, page)?;
         self.notices.send(Notice::Metrics(bound));
-        outlet.tap(Box::new(move |rows| {
+        outputs.tap(Box::new(move |rows| {
             metrics.add(rows);
             std::ops::ControlFlow::Continue(())
         }));
-        Ok(outlet)
+        Ok(outputs)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::report::LiveReport;
 use super::watch::Watch;
 use crate::error::{EngineError, Result};
-use crate::intake::Outlet;
+use crate::intake::Outputs;
 use crate::notice::Notice;
 use crate::outcome::Outcome;
 use crate::session::Session;
@@ -24,11 +24,11 @@ pub(super) fn drive(
     mut sockets: Vec<PacketSocket>,
     settings: Settings,
     config: Config,
-    outlet: Outlet,
+    outputs: Outputs,
     watch: &mut Watch,
     report: &mut LiveReport,
 ) -> Result<Outcome> {
-    let mut session = Session::new(settings, config, outlet)?;
+    let mut session = Session::new(settings, config, outputs)?;
     while !watch.over()? {
         if !take(&mut sockets, &mut session)? {
             session.advance(now_ns().saturating_sub(BEHIND_NS))?;

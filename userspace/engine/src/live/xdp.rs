@@ -4,7 +4,7 @@ use super::plan;
 use super::report::LiveReport;
 use super::watch::{Change, Watch};
 use crate::error::{EngineError, Result};
-use crate::intake::{Intake, Outlet};
+use crate::intake::{Intake, Outputs};
 use crate::notice::{Notice, Notices};
 use crate::outcome::Outcome;
 use rocescope_capture::xdp::{Capture, CaptureEvent};
@@ -78,13 +78,13 @@ fn reload(
 pub(super) fn drive(
     mut capture: Capture,
     settings: Settings,
-    outlet: Outlet,
+    outputs: Outputs,
     watch: &mut Watch,
     report: &mut LiveReport,
 ) -> Result<Outcome> {
     let window_ns = settings.window_ns;
     let notices = watch.notices().clone();
-    let mut intake = Intake::new(settings, outlet)?;
+    let mut intake = Intake::new(settings, outputs)?;
     let mut receiver = Receiver {
         packets: 0,
         notices: notices.clone(),

@@ -11,14 +11,14 @@
 //! | [`gauge`] | totals over the windows of a capture |
 //! | [`text`] | these as `OpenMetrics` |
 //! | [`diagnosed`] | totals over the windows of a mesh |
-//! | [`mesh`] | these and the collector's own metrics as `OpenMetrics` |
+//! | [`collector`] | these and the collector's own metrics as `OpenMetrics` |
 //! | `write` | writes a metric |
 //! | [`prometheus`] | converts the page to the text format |
 //! | [`mod@serve`] | the endpoint |
 
+pub mod collector;
 pub mod diagnosed;
 pub mod gauge;
-pub mod mesh;
 pub mod prometheus;
 pub mod serve;
 pub mod text;

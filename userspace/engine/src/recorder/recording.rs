@@ -3,7 +3,7 @@
 use super::budget::SLACK_BYTES;
 use super::event::{Event, refusal};
 use rocescope_capture::file::PcapNgWriter;
-use rocescope_capture::history::{History, Place, SLICE_MAX};
+use rocescope_capture::history::{History, Position, SLICE_MAX};
 use rocescope_wire::extension::Syndrome;
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -25,7 +25,7 @@ pub(super) struct Recording {
     asked_ns: u64,
     looked_ns: u64,
     /// The position after the last written frame.
-    place: Place,
+    position: Position,
     frames: u64,
     missed: u64,
     /// Comment for the first frame from this time on.
@@ -50,7 +50,7 @@ impl Recording {
             from_ns,
             asked_ns: from_ns,
             looked_ns: from_ns,
-            place: Place::default(),
+            position: Position::default(),
             frames: 0,
             missed: 0,
             note: None,
@@ -75,9 +75,9 @@ impl Recording {
     #[inline]
     pub(super) fn write(&mut self, history: &History, until_ns: u64, left: u64) -> io::Result<bool> {
         let oldest = history.oldest();
-        if self.frames > 0 && oldest.frames_since(self.place) > 0 {
-            self.missed += oldest.frames_since(self.place);
-            self.place = oldest;
+        if self.frames > 0 && oldest.frames_since(self.position) > 0 {
+            self.missed += oldest.frames_since(self.position);
+            self.position = oldest;
         }
         if self.asked_ns < self.looked_ns {
             let early = self.asked_ns..self.looked_ns;
@@ -86,7 +86,7 @@ impl Recording {
             self.missed += missed.count() as u64;
             self.looked_ns = self.asked_ns;
         }
-        for held in history.since(self.place) {
+        for held in history.since(self.position) {
             let time_ns = held.frame.time_ns;
             if time_ns < self.from_ns || time_ns > until_ns {
                 continue;
@@ -104,7 +104,7 @@ impl Recording {
                 comment = refusal(Syndrome(held.mark));
             }
             self.writer.frame(&held.frame, &comment)?;
-            self.place = held.after;
+            self.position = held.after;
             self.frames += 1;
         }
         Ok(true)

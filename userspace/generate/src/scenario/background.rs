@@ -9,7 +9,7 @@ use serde::Deserialize;
 #[serde(deny_unknown_fields)]
 pub struct Background {
     /// Their kind.
-    pub kind: Kind,
+    pub kind: BackgroundKind,
     /// Frames in a second.
     pub frames_per_second: f64,
     /// Source addresses.
@@ -31,7 +31,7 @@ pub struct Background {
 /// Kinds of frames that are not RoCEv2.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum BackgroundKind {
     /// ARP requests: no IP.
     Arp,
     /// TCP segments to port 18515, the side channel of perftest.

@@ -12,8 +12,8 @@
 //! possible size of a removed flow is kept: a flow that enters later may be one of them, and starts with that
 //! uncertainty.
 
-use super::room::{Room, is_whole, min_bytes, min_packets};
 use super::totals::Totals;
+use super::unlisted_bounds::{UnlistedBounds, is_whole, min_bytes, min_packets};
 use rocescope_model::filter::RowFilter;
 use rocescope_model::{FlowRow, Over, Row, WindowRow};
 use std::collections::{HashMap, HashSet};
@@ -40,9 +40,9 @@ fn key(row: &FlowRow) -> Key {
 struct Point {
     name: String,
     /// Bounds for unlisted flows, summed over all windows.
-    room: Room,
+    unlisted: UnlistedBounds,
     /// Sum of all flows.
-    all: Room,
+    all: UnlistedBounds,
     /// Length of the windows.
     covered_ns: i64,
 }
@@ -53,9 +53,9 @@ struct Tally {
     /// Sums of the listed rows of the flow.
     sums: FlowRow,
     /// Bounds of the windows that list the flow, which do not apply to it.
-    listed: Room,
+    listed: UnlistedBounds,
     /// Maximum size before it entered the table.
-    before: Room,
+    before: UnlistedBounds,
 }
 
 /// The table of flows.
@@ -65,7 +65,7 @@ pub(super) struct Flows {
     /// Observers by index.
     points: Vec<Point>,
     /// Maximum listed size of a removed flow.
-    gone: Room,
+    gone: UnlistedBounds,
     forgotten: bool,
     /// Whether any window listed fewer flows than it saw.
     cut: bool,
@@ -97,12 +97,12 @@ impl Flows {
         filter: Option<&RowFilter>,
     ) {
         let listed: Vec<&FlowRow> = listed.collect();
-        let room = Room::beside(windows, &listed);
+        let unlisted = UnlistedBounds::beside(windows, &listed);
         self.cut |= !is_whole(windows, &listed);
-        let number = self.point(observer, windows, room);
+        let number = self.point(observer, windows, unlisted);
         for row in listed {
             if filter.is_none_or(|filter| filter.matches(std::slice::from_ref(row), 0)) {
-                self.add(row, number, room);
+                self.add(row, number, unlisted);
             }
         }
         if self.flows.len() > 2 * FOLLOWED_FLOWS {
@@ -111,21 +111,21 @@ impl Flows {
     }
 
     /// Adds a window to its observer and returns the observer's index.
-    fn point(&mut self, observer: &str, windows: &[&WindowRow], room: Room) -> usize {
+    fn point(&mut self, observer: &str, windows: &[&WindowRow], unlisted: UnlistedBounds) -> usize {
         let met = self.points.iter().position(|point| point.name == observer);
         let number = met.unwrap_or(self.points.len());
         if met.is_none() {
             self.points.push(Point {
                 name: observer.into(),
-                room: Room::default(),
-                all: Room::default(),
+                unlisted: UnlistedBounds::default(),
+                all: UnlistedBounds::default(),
                 covered_ns: 0,
             });
         }
         let point = &mut self.points[number];
-        point.room.add(room);
+        point.unlisted.add(unlisted);
         for row in windows {
-            point.all.add(Room {
+            point.all.add(UnlistedBounds {
                 frame_bytes: row.frame_bytes,
                 packets: row.roce_packets,
             });
@@ -135,7 +135,7 @@ impl Flows {
         number
     }
 
-    fn add(&mut self, row: &FlowRow, point: usize, room: Room) {
+    fn add(&mut self, row: &FlowRow, point: usize, unlisted: UnlistedBounds) {
         let before = self.gone;
         let tally = self
             .flows
@@ -143,10 +143,10 @@ impl Flows {
             .and_modify(|tally| tally.sums.merge(row, Over::Time))
             .or_insert_with(|| Tally {
                 sums: row.clone(),
-                listed: Room::default(),
+                listed: UnlistedBounds::default(),
                 before,
             });
-        tally.listed.add(room);
+        tally.listed.add(unlisted);
     }
 
     /// Keeps the `keep` largest flows.
@@ -163,7 +163,7 @@ impl Flows {
         for (_, key) in sizes.drain(keep..) {
             if let Some(tally) = self.flows.remove(&key) {
                 let mut had = tally.before;
-                had.add(Room {
+                had.add(UnlistedBounds {
                     frame_bytes: tally.sums.frame_bytes,
                     packets: tally.sums.packets,
                 });
@@ -183,7 +183,7 @@ impl Flows {
         let mut flows: Vec<(KeyAt, Tally)> = self.flows.into_iter().collect();
         let row = |rank: usize, (number, _): &KeyAt, tally: &Tally| {
             let point = &self.points[*number];
-            let mut doubt = point.room.less(tally.listed);
+            let mut doubt = point.unlisted.less(tally.listed);
             doubt.add(tally.before);
             let mut row = tally.sums.clone();
             let observed_bytes = row.frame_bytes.saturating_add(doubt.frame_bytes);

@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn links_are_summed_and_the_last_window_says_what_is_covered() {
+    fn links_are_summed_and_the_last_window_reports_what_is_covered() {
         let mut mesh = Mesh::new();
         for (window, to, probes) in [(0, "a", 5), (0, "b", 0), (20, "a", 7), (20, "b", 0), (20, "c", 1)] {
             mesh.link(&LinkRow {

@@ -6,7 +6,7 @@
 //! | `collector` | passes rows to the other modules |
 //! | `totals` | sums over all windows, and peak windows |
 //! | `flows` | flows by key, bounded, with the error of each |
-//! | `room` | bounds for flows that a window does not list |
+//! | `unlisted_bounds` | bounds for flows that a window does not list |
 //! | `opcodes` | one sum for each opcode |
 //! | `connection` | the two directions of a connection |
 //! | `connections` | live connections, sums of ended ones, the worst |
@@ -21,10 +21,10 @@ mod events;
 mod flows;
 mod mesh;
 mod opcodes;
-mod room;
 mod scope;
 mod top;
 mod totals;
+mod unlisted_bounds;
 
 pub use collector::Collector;
 pub use connection::Connection;

@@ -7,7 +7,7 @@ use crate::chart::heat::{self, Heat};
 use crate::chart::{Chart, Plot};
 use crate::collect::MeshFigures;
 use crate::words::{instant, length, percent, plural, share};
-use rocescope_diagnose::mesh::{Figure, Matrix, Severity};
+use rocescope_diagnose::mesh::{Matrix, Metric, Severity};
 use rocescope_model::{PairRow, Row, Text, Unit, Value, human};
 use std::collections::BTreeSet;
 
@@ -16,10 +16,10 @@ const MAX_ROWS: usize = 64;
 /// Maximum columns: the first by name.
 const MAX_COLUMNS: usize = 64;
 /// The metrics that have a matrix.
-const FIGURES: [(Figure, &str); 3] = [
-    (Figure::Drops, "Drops"),
-    (Figure::NetworkP50, "Network latency, P50"),
-    (Figure::NetworkP99, "Network latency, P99"),
+const METRICS: [(Metric, &str); 3] = [
+    (Metric::Drops, "Drops"),
+    (Metric::NetworkP50, "Network latency, P50"),
+    (Metric::NetworkP99, "Network latency, P99"),
 ];
 
 pub(super) fn section(report: &Report, mesh: &MeshFigures) -> Section {
@@ -46,9 +46,9 @@ pub(super) fn section(report: &Report, mesh: &MeshFigures) -> Section {
         facts: facts(mesh),
         ..Section::default()
     };
-    for (figure, title) in FIGURES {
-        section.grids.push(grid(mesh, &matrix, &rows, figure, title));
-        section.charts.push(chart(mesh, &matrix, &rows, figure, title));
+    for (metric, title) in METRICS {
+        section.grids.push(grid(mesh, &matrix, &rows, metric, title));
+        section.charts.push(chart(mesh, &matrix, &rows, metric, title));
     }
     section
 }
@@ -121,7 +121,7 @@ fn facts(mesh: &MeshFigures) -> Vec<(String, String)> {
 fn findings(report: &Report, mesh: &MeshFigures, matrix: &Matrix) -> Vec<Finding> {
     let with = |wanted: Severity| -> Vec<&PairRow> {
         let pairs = mesh.pairs.iter();
-        let graded = pairs.filter(|pair| matrix.severity(Figure::Drops, pair) == wanted);
+        let graded = pairs.filter(|pair| matrix.severity(Metric::Drops, pair) == wanted);
         graded.collect()
     };
     let (bad, some) = (with(Severity::Bad), with(Severity::Notice));
@@ -165,13 +165,13 @@ fn name(pair: &PairRow) -> String {
 }
 
 /// Formats a metric of a pair.
-fn shown(figure: Figure, pair: &PairRow) -> String {
-    let unit = PairRow::TABLE.position(figure.column());
+fn shown(metric: Metric, pair: &PairRow) -> String {
+    let unit = PairRow::TABLE.position(metric.column());
     let unit = unit.map(|at| PairRow::TABLE.columns[at].unit);
-    human::readable(&figure.value(pair), unit.unwrap_or(Unit::None))
+    human::readable(&metric.value(pair), unit.unwrap_or(Unit::None))
 }
 
-fn grid(mesh: &MeshFigures, matrix: &Matrix, rows: &[usize], figure: Figure, title: &str) -> Grid {
+fn grid(mesh: &MeshFigures, matrix: &Matrix, rows: &[usize], metric: Metric, title: &str) -> Grid {
     let head = |title: &str, right| Head {
         title: title.into(),
         help: String::new(),
@@ -184,14 +184,14 @@ fn grid(mesh: &MeshFigures, matrix: &Matrix, rows: &[usize], figure: Figure, tit
             let Some(pair) = matrix.at(*row, column).map(|at| &mesh.pairs[at]) else {
                 return Cell::text("");
             };
-            let mark = matrix.severity(figure, pair).mark();
-            let number = match figure.value(pair) {
+            let mark = matrix.severity(metric, pair).mark();
+            let number = match metric.value(pair) {
                 Value::F64(number) => Some(number),
                 Value::I64(number) => Some(number as f64),
                 _ => None,
             };
             Cell {
-                text: format!("{mark}{}", shown(figure, pair)),
+                text: format!("{mark}{}", shown(metric, pair)),
                 number,
             }
         });
@@ -204,24 +204,24 @@ fn grid(mesh: &MeshFigures, matrix: &Matrix, rows: &[usize], figure: Figure, tit
     }
 }
 
-fn chart(mesh: &MeshFigures, matrix: &Matrix, rows: &[usize], figure: Figure, title: &str) -> Chart {
+fn chart(mesh: &MeshFigures, matrix: &Matrix, rows: &[usize], metric: Metric, title: &str) -> Chart {
     let rows = rows.iter().map(|row| {
         let (host, nic) = &matrix.rows[*row];
         let cells = (0..columns(matrix).len()).map(|column| {
             let pair = &mesh.pairs[matrix.at(*row, column)?];
             Some(heat::Cell {
-                text: shown(figure, pair),
+                text: shown(metric, pair),
                 words: format!(
                     "{}\n{} probes, {} dropped\nnetwork P50 {}, P99 {}\nhost P50 {}, P99 {}",
                     name(pair),
                     human::grouped(pair.probes),
-                    shown(Figure::Drops, pair),
-                    shown(Figure::NetworkP50, pair),
-                    shown(Figure::NetworkP99, pair),
-                    shown(Figure::ProcessingP50, pair),
-                    shown(Figure::ProcessingP99, pair),
+                    shown(Metric::Drops, pair),
+                    shown(Metric::NetworkP50, pair),
+                    shown(Metric::NetworkP99, pair),
+                    shown(Metric::ProcessingP50, pair),
+                    shown(Metric::ProcessingP99, pair),
                 ),
-                severity: matrix.severity(figure, pair),
+                severity: matrix.severity(metric, pair),
             })
         });
         (format!("{host}/{nic}"), cells.collect())

@@ -9,11 +9,11 @@
 //! | [`rows`] | batch by batch, hour by hour |
 //! | [`timeline`] | window by window, across segments and datasets |
 //! | [`spans`] | narrow time spans, read many times |
-//! | `lanes` | hour by hour, decoded by two threads |
+//! | `parallel` | hour by hour, decoded by two threads |
 //! | [`range`], `condition`, [`statistics`] | the requested time, what excludes a segment, what was excluded |
 
 mod condition;
-mod lanes;
+mod parallel;
 pub mod range;
 pub mod rows;
 pub mod spans;

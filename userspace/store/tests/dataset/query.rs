@@ -162,7 +162,7 @@ fn spans_and_lanes_read_the_same_rows() {
     let all: Vec<EventRow> = found.rows().unwrap();
     let mut in_lanes = Vec::new();
     let rows = found.select::<EventRow>();
-    rows.for_each_in_lanes(|row| in_lanes.push(row.clone())).unwrap();
+    rows.for_each_in_parallel(|row| in_lanes.push(row.clone())).unwrap();
     let by_time = |row: &EventRow| (row.observer.to_string(), row.time_ns);
     in_lanes.sort_by_key(by_time);
     assert_eq!(in_lanes, all);

@@ -3,7 +3,7 @@
 use super::overlay;
 use super::pen::Pen;
 use crate::format;
-use crate::mesh::story;
+use crate::mesh::verdict_text;
 use crate::pane::Pane;
 use crate::recent::Shown;
 use crate::theme::Tone;
@@ -109,10 +109,10 @@ fn verdicts(shown: &Shown, width: u16) -> Vec<Line> {
     let mut lines = Vec::new();
     let width = width.into();
     for verdict in &shown.mesh.verdicts {
-        let headline = story::headline(verdict);
+        let headline = verdict_text::headline(verdict);
         sentence("verdict", &headline, width, Tone::Bad, &mut lines);
         sentence("do", &verdict.action, width, Tone::Text, &mut lines);
-        let grounds = story::grounds(verdict);
+        let grounds = verdict_text::grounds(verdict);
         sentence("because", &grounds, width, Tone::Faint, &mut lines);
     }
     lines

@@ -4,12 +4,12 @@ use super::pen::Pen;
 use super::table;
 use crate::format;
 use crate::mesh::plan::Plan;
-use crate::mesh::story::{self, Line};
+use crate::mesh::verdict_text::{self, Line};
 use crate::pane::Pane;
 use crate::theme::Tone;
 use crate::view::View;
 use ratatui::layout::Rect;
-use rocescope_diagnose::mesh::{Figure, Severity};
+use rocescope_diagnose::mesh::{Metric, Severity};
 use rocescope_model::{PairRow, Row, Value};
 
 pub(super) fn draw(view: &View, area: Rect, pen: &mut Pen<'_>) {
@@ -31,7 +31,7 @@ pub(super) fn draw(view: &View, area: Rect, pen: &mut Pen<'_>) {
     }
     headings(view, &plan, pen);
     rows(view, &mesh.pairs, &plan, pen);
-    story(view, &plan, pen);
+    verdict_text(view, &plan, pen);
 }
 
 /// The metric in the cells, and the names of the columns.
@@ -39,8 +39,8 @@ fn headings(view: &View, plan: &Plan, pen: &mut Pen<'_>) {
     let (first, count) = plan.columns;
     let columns = view.matrix.columns.iter().enumerate();
     let y = plan.headings.y;
-    let figure = PairRow::TABLE.columns.get(view.listing(Pane::Mesh).sort);
-    let title = figure.map_or("", |figure| figure.title);
+    let metric = PairRow::TABLE.columns.get(view.listing(Pane::Mesh).sort);
+    let title = metric.map_or("", |metric| metric.title);
     pen.text(plan.headings.x + 1, y, title, plan.name, Tone::Focus);
     for (at, name) in columns.skip(first).take(count) {
         let room = usize::from(plan.column) - 1;
@@ -83,7 +83,7 @@ fn metric(view: &View, pair: &PairRow, cell: Rect, pen: &mut Pen<'_>) {
         return;
     };
     let value = pair.value(at);
-    let severity = Figure::of_column(column.name).map_or(Severity::Fine, |figure| view.matrix.severity(figure, pair));
+    let severity = Metric::of_column(column.name).map_or(Severity::Fine, |metric| view.matrix.severity(metric, pair));
     let tone = match (severity, &value) {
         (Severity::Bad, _) => Tone::Bad,
         (Severity::Notice, _) => Tone::Notice,
@@ -99,10 +99,10 @@ fn metric(view: &View, pair: &PairRow, cell: Rect, pen: &mut Pen<'_>) {
 }
 
 /// As many verdicts as fit, and the pair.
-fn story(view: &View, plan: &Plan, pen: &mut Pen<'_>) {
-    let area = plan.story;
-    let verdicts = story::verdicts(view, area.width);
-    let pair = story::pair(view, area.width);
+fn verdict_text(view: &View, plan: &Plan, pen: &mut Pen<'_>) {
+    let area = plan.verdict_text;
+    let verdicts = verdict_text::verdicts(view, area.width);
+    let pair = verdict_text::pair(view, area.width);
     // The pair is short. The verdicts get the other lines: whole verdicts if at least one fits.
     let room = usize::from(area.height).saturating_sub(pair.len() + 2);
     let count = view.mesh_shown().map_or(0, |mesh| mesh.verdicts.len());
@@ -136,7 +136,7 @@ fn story(view: &View, plan: &Plan, pen: &mut Pen<'_>) {
     for (text, tone) in lines {
         y = line(area, y, &text, tone, pen);
     }
-    let name = view.pair().map(story::name).unwrap_or_default();
+    let name = view.pair().map(verdict_text::name).unwrap_or_default();
     // Beside the matrix the pair follows the verdicts; below the matrix it is at the end of the screen.
     let at = area.bottom().saturating_sub(pair.len() as u16 + 1);
     let at = if plan.beside { (y + 1).min(at) } else { at };

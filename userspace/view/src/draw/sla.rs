@@ -1,7 +1,7 @@
 //! The header of the mesh pane: the SLA of the window.
 
 use super::pen::{Pen, Piece, piece};
-use crate::mesh::story::{nanos, ratio};
+use crate::mesh::verdict_text::{nanos, ratio};
 use crate::theme::Tone;
 use ratatui::layout::Rect;
 use rocescope_model::human::grouped;

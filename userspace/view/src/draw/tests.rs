@@ -2,7 +2,7 @@
 
 mod mesh;
 
-use crate::header::{Header, Losses, Motion, Own};
+use crate::header::{Header, Losses, Motion, ProcessUsage};
 use crate::keys::Key;
 use crate::pane::Pane;
 use crate::view::{Effect, Mouse, Options, Seek, View};
@@ -94,7 +94,7 @@ impl Rig {
             source: "demo.pcap".into(),
             mode: "file".into(),
             motion: Motion::Ended,
-            own: Some(Own {
+            own: Some(ProcessUsage {
                 cpu_ratio: 0.012,
                 resident_bytes: 34 << 20,
             }),

@@ -2,8 +2,8 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`plan`] | areas of matrix and story, visible rows and columns |
-//! | [`story`] | text beside the matrix: the verdicts, and the pair under the cursor |
+//! | [`plan`] | areas of matrix and verdict text, visible rows and columns |
+//! | [`verdict_text`] | text beside the matrix: the verdicts, and the pair under the cursor |
 
 pub mod plan;
-pub mod story;
+pub mod verdict_text;

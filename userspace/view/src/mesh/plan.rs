@@ -7,7 +7,7 @@ use rocescope_diagnose::mesh::Matrix;
 const METRIC: usize = 8;
 /// Minimum and maximum cells of a NIC name; the name of the metric, `Network P50`, is above them.
 const NAME: (usize, usize) = (11, 24);
-/// Minimum cells of the story beside the matrix; with less room it is below.
+/// Minimum cells of the verdict text beside the matrix; with less room it is below.
 const BESIDE: u16 = 46;
 
 /// The areas of the pane.
@@ -18,8 +18,8 @@ pub struct Plan {
     /// The visible rows.
     pub matrix: Rect,
     /// Verdicts, and the pair under the cursor.
-    pub story: Rect,
-    /// Whether the story is beside the matrix, not below it.
+    pub verdict_text: Rect,
+    /// Whether the verdict text is beside the matrix, not below it.
     pub beside: bool,
     /// Cells of the names of rows.
     pub name: u16,
@@ -31,7 +31,7 @@ pub struct Plan {
     pub columns: (usize, usize),
 }
 
-/// Lays out a pane below its title; `lines` returns the number of lines of the story at a width.
+/// Lays out a pane below its title; `lines` returns the number of lines of the verdict text at a width.
 #[must_use]
 pub fn of(matrix: &Matrix, pane: Rect, cursor: (usize, usize), lines: impl FnOnce(u16) -> usize) -> Plan {
     let body = Rect {
@@ -49,24 +49,24 @@ pub fn of(matrix: &Matrix, pane: Rect, cursor: (usize, usize), lines: impl FnOnc
     let all = column.saturating_mul(columns).saturating_add(name + 3);
     let beside = all.saturating_add(BESIDE) <= body.width;
     let count = |cells: u16| usize::from(cells.saturating_sub(1 + name) / column).max(1);
-    let (width, height, story) = if beside {
-        let story = Rect {
+    let (width, height, verdict_text) = if beside {
+        let verdict_text = Rect {
             x: body.x + all,
             width: body.width - all,
             ..body
         };
-        (all, body.height, story)
+        (all, body.height, verdict_text)
     } else {
-        // The matrix gets what the story leaves, and at least two fifths of the lines.
+        // The matrix gets what the verdict text leaves, and at least two fifths of the lines.
         let lines = lines(body.width).min(usize::from(body.height)) as u16;
         let rows = (matrix.rows.len() + 1).min(usize::from(body.height)) as u16;
         let height = rows.min((body.height - lines).max(body.height * 2 / 5));
-        let story = Rect {
+        let verdict_text = Rect {
             y: body.y + height,
             height: body.height - height,
             ..body
         };
-        (body.width, height, story)
+        (body.width, height, verdict_text)
     };
     let seen_rows = usize::from(height.saturating_sub(1));
     let seen = count(width).min(matrix.columns.len());
@@ -82,7 +82,7 @@ pub fn of(matrix: &Matrix, pane: Rect, cursor: (usize, usize), lines: impl FnOnc
             height: seen_rows as u16,
             ..body
         },
-        story,
+        verdict_text,
         beside,
         name,
         column,
@@ -171,9 +171,9 @@ mod tests {
                         let (x, y) = plan.place(row, column).unwrap();
                         assert!(x + plan.column <= plan.matrix.right() + 1);
                         assert_eq!(plan.cell_at(x, y), Some((row, column)));
-                        assert!(plan.matrix.intersection(plan.story).is_empty());
-                        assert!(plan.story.bottom() <= pane.bottom());
-                        assert!(plan.story.height >= 9);
+                        assert!(plan.matrix.intersection(plan.verdict_text).is_empty());
+                        assert!(plan.verdict_text.bottom() <= pane.bottom());
+                        assert!(plan.verdict_text.height >= 9);
                     }
                 }
                 let plan = of(&matrix, pane, (0, 0), |_| 9);

@@ -37,7 +37,7 @@ impl View {
     pub(crate) fn mesh_plan(&self, area: Rect) -> Plan {
         let cursor = self.pair().and_then(|pair| self.matrix.place(pair));
         plan::of(&self.matrix, area, cursor.unwrap_or_default(), |width| {
-            crate::mesh::story::length(self, width)
+            crate::mesh::verdict_text::length(self, width)
         })
     }
 

@@ -6,7 +6,7 @@ mod typed;
 
 use crate::filter::Matcher;
 use crate::glyphs::Glyphs;
-use crate::header::{Header, Own};
+use crate::header::{Header, ProcessUsage};
 use crate::keys::Keys;
 use crate::layout;
 use crate::pane::{Listing, Pane};
@@ -165,7 +165,7 @@ impl View {
     }
 
     /// What this process uses.
-    pub const fn own(&mut self, own: Own) {
+    pub const fn own(&mut self, own: ProcessUsage) {
         self.header.own = Some(own);
     }
 

@@ -3,11 +3,11 @@
 //! The watermark is the collector's own clock minus the lateness. It requires that the hosts' clocks are
 //! accurate to a few seconds; a watermark from the newest row would fail if one agent's clock is ahead.
 
-use super::earlier;
+use super::backfill;
 use crate::arguments::CollectArguments;
 use crate::commands::diagnose::cores::at_once;
 use crate::commands::diagnose::topology;
-use crate::say;
+use crate::status;
 use anyhow::{Context, Result};
 use rocescope_collector::server::{Analysis, Rows};
 use rocescope_diagnose::hostmesh::{Analyzer, Settings, WindowDiagnosis};
@@ -34,7 +34,7 @@ impl Mesh {
         if let Some(path) = &arguments.topology {
             topology::read(path, &mut analyzer)?;
         }
-        earlier::feed(arguments, &settings, &mut analyzer).context("the dataset")?;
+        backfill::feed(arguments, &settings, &mut analyzer).context("the dataset")?;
         Ok(Self {
             analyzer,
             lateness: arguments.lateness,
@@ -49,7 +49,7 @@ impl Mesh {
         for verdict in &diagnosis.verdicts {
             let key = (verdict.symptom.to_string(), verdict.place.to_string());
             if !self.known.contains(&key) {
-                say!(
+                status!(
                     "{:.0}  {}: {}",
                     Time(diagnosis.start_ns),
                     verdict.class,
@@ -60,7 +60,7 @@ impl Mesh {
         }
         if !self.quiet {
             for (symptom, place) in self.known.difference(&now) {
-                say!("{:.0}  resolved: {symptom} at {place}", Time(diagnosis.start_ns));
+                status!("{:.0}  resolved: {symptom} at {place}", Time(diagnosis.start_ns));
             }
         }
         self.known = now;

@@ -3,14 +3,14 @@
 //! | module | what it does |
 //! |---|---|
 //! | `mesh` | windows of the mesh, analysed as they end |
-//! | `earlier` | rows of the dataset from windows before the start |
+//! | `backfill` | rows of the dataset from windows before the start |
 
-mod earlier;
+mod backfill;
 mod mesh;
 
 use crate::arguments::CollectArguments;
 use crate::collector_metrics;
-use crate::say;
+use crate::status;
 use anyhow::{Context, Result};
 use mesh::Mesh;
 use rocescope_collector::server::{Analysis, Settings, Status};
@@ -43,7 +43,7 @@ pub(super) fn run(arguments: &CollectArguments) -> Result<ExitCode> {
     };
     let server = Server::start(settings(arguments)?, analysis)?;
     serve(arguments, &server, diagnosed)?;
-    say!("collecting at {} into {}", server.address(), arguments.out.display());
+    status!("collecting at {} into {}", server.address(), arguments.out.display());
     let mut service = Service::default();
     let mut retention = Retention {
         root: arguments.out.clone(),
@@ -60,13 +60,13 @@ pub(super) fn run(arguments: &CollectArguments) -> Result<ExitCode> {
         if retained.elapsed() >= RETAIN {
             retained = Instant::now();
             if let Err(error) = retention.apply() {
-                say!("cannot delete old segments: {error}");
+                status!("cannot delete old segments: {error}");
             }
         }
         let requested = signals.counts_requested();
         if requested || (!arguments.quiet && reported.0.elapsed() >= arguments.status) {
             let status = server.status();
-            say!("{}", line(&status, &reported.1, reported.0.elapsed()));
+            status!("{}", line(&status, &reported.1, reported.0.elapsed()));
             reported = (Instant::now(), status);
         }
     }
@@ -86,7 +86,7 @@ fn serve(arguments: &CollectArguments, server: &Server, diagnosed: Option<Diagno
     let (monitor, observer) = (server.monitor(), arguments.observer.clone());
     let page = move || collector_metrics::page(&monitor, diagnosed.as_ref(), &observer);
     let bound = metrics::serve(address, Arc::new(page))?;
-    say!("metrics at http://{bound}/metrics");
+    status!("metrics at http://{bound}/metrics");
     Ok(())
 }
 
@@ -109,7 +109,7 @@ fn settings(arguments: &CollectArguments) -> Result<Settings> {
     settings.sync = !arguments.no_sync;
     settings.max_agents = arguments.max_agents;
     settings.queue_bytes = usize::try_from(arguments.max_waiting).context("--max-waiting")?;
-    settings.status = Arc::new(|line| say!("{line}"));
+    settings.status = Arc::new(|line| status!("{line}"));
     Ok(settings)
 }
 

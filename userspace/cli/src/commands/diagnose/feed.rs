@@ -18,9 +18,9 @@ pub(super) fn hours(
     let paths = found.select::<PathRow>().columns(is_read);
     for hour in all.hours() {
         let of_hour = paths.clone().of_hour(hour);
-        of_hour.for_each_in_lanes(|row| analyzer.path(row))?;
+        of_hour.for_each_in_parallel(|row| analyzer.path(row))?;
         let mut last_ns = i64::MIN;
-        all.clone().of_hour(hour).for_each_in_lanes(|row| {
+        all.clone().of_hour(hour).for_each_in_parallel(|row| {
             last_ns = last_ns.max(row.time_ns);
             analyzer.probe(row);
         })?;

@@ -18,13 +18,13 @@ struct File {
 #[serde(deny_unknown_fields)]
 struct Node {
     name: String,
-    kind: Kind,
+    kind: NodeKind,
     addresses: Vec<IpAddr>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Kind {
+enum NodeKind {
     Switch,
     Host,
 }
@@ -45,7 +45,7 @@ pub(in crate::commands) fn read(path: &Path, analyzer: &mut Analyzer) -> Result<
                 path.display(),
                 node.name
             );
-            if node.kind == Kind::Switch {
+            if node.kind == NodeKind::Switch {
                 analyzer.know(*address, &node.name);
             }
         }

@@ -1,6 +1,6 @@
 //! `rocescope generate`: a scenario to a capture file with its ground truth, or to an interface.
 
-mod onto;
+mod interface;
 
 use crate::arguments::GenerateArguments;
 use anyhow::{Context, Result, ensure};
@@ -18,7 +18,7 @@ pub(super) fn run(arguments: &GenerateArguments) -> Result<ExitCode> {
         scenario.snaplen = snaplen;
     }
     let Some(out) = &arguments.write else {
-        return onto::run(arguments, &scenario);
+        return interface::run(arguments, &scenario);
     };
     ensure!(
         path.canonicalize().ok() != out.canonicalize().ok() || !out.exists(),

@@ -3,7 +3,7 @@
 //! | module | what it does |
 //! |---|---|
 //! | `open` | opens NICs, port and privileges: everything that can be refused |
-//! | `outlet` | writes rows to the dataset |
+//! | `outputs` | writes rows to the dataset |
 //! | `relay` | sends rows to a collector |
 //! | `window` | the status line of a window |
 //! | `cost` | processor time and memory of the agent |
@@ -11,16 +11,16 @@
 
 mod cost;
 mod open;
-mod outlet;
+mod outputs;
 mod relay;
 mod summary;
 mod window;
 
 use crate::arguments::{Output, ProbeArguments};
-use crate::say;
+use crate::status;
 use anyhow::{Context, Result, ensure};
 use cost::Cost;
-use outlet::Outlet;
+use outputs::ProbeOutputs;
 use relay::Relay;
 use rocescope_engine::service::Service;
 use rocescope_engine::signals::Signals;
@@ -43,11 +43,11 @@ pub(super) fn run(arguments: &ProbeArguments) -> Result<ExitCode> {
     let mut cost = Cost::new()?;
     let signals = Signals::install()?;
     let (mut backend, settings) = open::open(arguments)?;
-    let outlet = Outlet::open(arguments, &settings, &*backend)?;
+    let outputs = ProbeOutputs::open(arguments, &settings, &*backend)?;
     // From here on the process has no privileges; everything it needs is open.
     privileges::drop_all().context("capabilities")?;
     let mut sinks = Sinks {
-        outlet,
+        outputs,
         relay: Relay::open(&arguments.send, &settings.observer)?,
         window: Window::new(arguments.window, backend.now()),
     };
@@ -56,7 +56,7 @@ pub(super) fn run(arguments: &ProbeArguments) -> Result<ExitCode> {
     cost.shrink()?;
     probe(arguments, &signals, &mut agent, &mut *backend, &mut sinks, &mut cost)?;
     if let Some(relay) = sinks.relay {
-        say!("{}", relay.finish());
+        status!("{}", relay.finish());
     }
     let dropped = backend.dropped();
     let summary = Summary {
@@ -66,7 +66,7 @@ pub(super) fn run(arguments: &ProbeArguments) -> Result<ExitCode> {
         last_refusal: agent.last_refusal(),
         dropped,
         seconds: begun.elapsed().as_secs_f64(),
-        store: sinks.outlet.finish()?,
+        store: sinks.outputs.finish()?,
     };
     crate::print(&match arguments.output {
         Output::Table => summary.text(),
@@ -84,7 +84,7 @@ pub(super) fn run(arguments: &ProbeArguments) -> Result<ExitCode> {
 
 /// Where the rows of the agent go.
 struct Sinks {
-    outlet: Outlet,
+    outputs: ProbeOutputs,
     relay: Option<Relay>,
     window: Window,
 }
@@ -94,7 +94,7 @@ impl Sinks {
     fn take(&mut self, agent: &mut Agent) -> Result<()> {
         let (probes, paths) = agent.rows();
         self.window.take(probes);
-        self.outlet.append(probes, paths)?;
+        self.outputs.append(probes, paths)?;
         if let Some(relay) = &mut self.relay {
             // Paths first, as in the dataset.
             relay.append(paths);
@@ -145,7 +145,7 @@ fn probe(
             agent.update_throttle(cost.share());
             cost.shrink()?;
             for (nic, presence) in agent.presences() {
-                say!("{}", presence_of(nic, presence));
+                status!("{}", presence_of(nic, presence));
             }
             if let Some(relay) = &mut sinks.relay {
                 relay.report_changes();
@@ -153,7 +153,7 @@ fn probe(
             if let Some(line) = sinks.window.line(now, agent)
                 && !arguments.quiet
             {
-                say!("{line}");
+                status!("{line}");
             }
             tick = if tick + TICK > now { tick + TICK } else { now + TICK };
             tick = tick.min(now + TICK);

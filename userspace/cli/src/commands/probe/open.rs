@@ -1,7 +1,7 @@
 //! Opens NICs, port and privileges: everything that can be refused.
 
 use crate::arguments::{ProbeArguments, ProbeBackend};
-use crate::say;
+use crate::status;
 use anyhow::{Context, Result, bail, ensure};
 use rocescope_host::privileges;
 use rocescope_probe::backend::raw::{self, Link, Raw};
@@ -35,20 +35,20 @@ fn packets(arguments: &ProbeArguments, links: Vec<Link>, names: &str) -> Result<
     let settings = settings(arguments, port(arguments, &links))?;
     let raw = Raw::open(links, settings.udp_dst_port)?;
     if raw.port_is_taken() {
-        say!(
+        status!(
             "UDP port {} is used by another process of this host, which may receive the probes (--port)",
             settings.udp_dst_port
         );
     }
     for (src, dst) in raw.unreachable() {
-        say!(
+        status!(
             "{}: the next hop to {} ({}) is unreachable; its probes count as unsent",
             src.name,
             dst.name,
             dst.address
         );
     }
-    say!(
+    status!(
         "probing between {names} on UDP port {}, timestamps from {}",
         settings.udp_dst_port,
         raw.clock().source
@@ -68,7 +68,7 @@ fn queue_pairs(arguments: &ProbeArguments, links: &[Link], names: &str) -> Resul
     };
     let nics: Vec<_> = links.iter().map(|link| (link.nic(), link.index())).collect();
     let verbs = rocescope_probe::backend::verbs::Verbs::open(&nics)?;
-    say!(
+    status!(
         "probing between {names} with queue pairs, timestamps from {}; paths are not traced",
         verbs.clock().source
     );
@@ -130,7 +130,7 @@ fn port(arguments: &ProbeArguments, links: &[Link]) -> u16 {
         } else {
             format!("probes go to port {port}")
         };
-        say!(
+        status!(
             "{} is an RDMA device, which reserves UDP port {ROCE_PORT}: {what}",
             link.name()
         );

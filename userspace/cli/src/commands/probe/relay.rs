@@ -1,7 +1,7 @@
 //! Sends rows to a collector: through the spool, from which a thread sends them.
 
 use crate::arguments::SendArguments;
-use crate::say;
+use crate::status;
 use anyhow::{Context, Result};
 use rocescope_collector::{Files, Sender, Spool, sender};
 use rocescope_model::Cells;
@@ -55,7 +55,7 @@ impl Relay {
         {
             let why = error.to_string();
             if self.refused.as_ref() != Some(&why) {
-                say!("{why}");
+                status!("{why}");
                 self.refused = Some(why);
             }
         }
@@ -69,10 +69,10 @@ impl Relay {
             return;
         }
         match &now {
-            (true, _) if !self.reported.0 => say!("collector connected"),
+            (true, _) if !self.reported.0 => status!("collector connected"),
             (false, Some(why)) => {
                 let waiting = self.spool.counts().rows;
-                say!("collector unreachable; {waiting} rows spooled: {why}");
+                status!("collector unreachable; {waiting} rows spooled: {why}");
             }
             _ => {}
         }

@@ -1,6 +1,6 @@
 //! The summary at the end.
 
-use super::outlet::Stored;
+use super::outputs::Stored;
 use rocescope_model::json::{self, Object};
 use rocescope_probe::types::Refusal;
 use rocescope_probe::{Counters, Nic, NicIndex};

@@ -2,7 +2,7 @@
 
 use super::once::Printer;
 use super::process::ThisProcess;
-use crate::say::line;
+use crate::status::line;
 use anyhow::Result;
 use rocescope_engine::Notices;
 use rocescope_engine::drops::Drops;

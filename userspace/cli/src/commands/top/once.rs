@@ -4,7 +4,7 @@ use super::appearance;
 use crate::arguments::{OnceOutput, TableName, TopArguments};
 use crate::print;
 use anyhow::{Result, anyhow};
-use rocescope_diagnose::mesh::Figure;
+use rocescope_diagnose::mesh::Metric;
 use rocescope_model::csv;
 use rocescope_model::filter::{Filter, RowFilter};
 use rocescope_model::human::Rates;
@@ -223,7 +223,7 @@ impl Printer {
             let drops = |pair: &PairRow| pair.drop_ratio.unwrap_or(0.0);
             let pairs = &mut mesh.pairs;
             pairs.sort_by(|a, b| drops(b).total_cmp(&drops(a)));
-            pairs.sort_by_key(|pair| std::cmp::Reverse(Figure::Drops.severity(pair, None)));
+            pairs.sort_by_key(|pair| std::cmp::Reverse(Metric::Drops.severity(pair, None)));
         }
         // Omit the column that is equal in all rows.
         let registry = of(requested);

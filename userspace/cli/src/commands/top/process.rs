@@ -4,7 +4,7 @@ use rocescope_engine::drops::Drops;
 use rocescope_engine::resources::{Meter, resident_bytes};
 use rocescope_engine::signals::{Ender, JobControl};
 use rocescope_host::privileges;
-use rocescope_view::{Losses, Own, Process, ProcessError};
+use rocescope_view::{Losses, Process, ProcessError, ProcessUsage};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -58,9 +58,9 @@ impl Process for ThisProcess {
         Ok(self.jobs.suspend()?)
     }
 
-    fn usage(&mut self) -> Option<Own> {
+    fn usage(&mut self) -> Option<ProcessUsage> {
         let cpu_ratio = self.meter.share_after(SPAN)?;
-        Some(Own {
+        Some(ProcessUsage {
             cpu_ratio,
             resident_bytes: resident_bytes().unwrap_or(0),
         })

@@ -27,7 +27,7 @@ pub use link::{Link, all, find};
 
 use super::system_clock::{self, SystemClock};
 use super::{Backend, Error, Waited};
-use crate::frame::{self, ReceivedFrame, Way};
+use crate::frame::{self, FrameAddresses, ReceivedFrame};
 use crate::payload::Payload;
 use crate::types::{Clock, Event, Nanos, Nic, NicIndex, Outgoing, Refusal};
 use changes::Changes;
@@ -378,14 +378,14 @@ impl Backend for Raw {
             return Err(Refusal::Down);
         }
         let hop = port.hops.get(outgoing.dst.at()).copied().flatten();
-        let way = Way {
+        let addresses = FrameAddresses {
             src_mac: port.link.mac(),
             dst_mac: hop.ok_or(Refusal::Unreachable)?,
             src: port.link.address(),
             dst,
             udp_dst_port: self.udp_dst_port,
         };
-        frame::write(&mut self.frame, &way, outgoing);
+        frame::write(&mut self.frame, &addresses, outgoing);
         let nic_sent = (self.stamping == Stamping::Agent).then(system_clock::now);
         port.sender.send(&self.frame)?;
         self.departed.extend(nic_sent.map(|nic_sent| Event::Sent {

@@ -9,8 +9,8 @@ use ratatui::buffer::Cell;
 use ratatui::style::{Color, Modifier};
 use rocescope_diagnose::hostmesh::{Analyzer, Settings};
 use rocescope_diagnose::mesh::Pairs;
-use rocescope_fabric::mesh::{Mesh, Names};
-use rocescope_fabric::{Fabric, Fault, Kind, Place, Rails, Role, Way};
+use rocescope_fabric::probing::{Mesh, Names};
+use rocescope_fabric::{Fabric, Fault, FaultKind, FaultLocation, LinkDirection, Rails, Role};
 use rocescope_model::{FlowRow, MeshRows, SlaRow};
 use std::path::Path;
 
@@ -25,8 +25,8 @@ fn mesh(nics: u32) -> MeshRows {
     let leaf = topology.node(Role::Rail { group: 0, rail: 1 });
     let link = topology.between(leaf, topology.node(Role::Spine(0))).unwrap();
     fabric.faults.push(Fault {
-        kind: Kind::Loss { probability: 0.2 },
-        place: Place::Way(Way { link, up: true }),
+        kind: FaultKind::Loss { probability: 0.2 },
+        place: FaultLocation::Direction(LinkDirection { link, up: true }),
         from_ns: START,
         until_ns: i64::MAX,
     });

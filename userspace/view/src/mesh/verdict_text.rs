@@ -43,10 +43,10 @@ pub(crate) fn verdicts(view: &View, width: u16) -> Vec<Vec<Line>> {
 }
 
 fn verdict_lines(verdict: &VerdictRow, width: u16) -> Vec<Line> {
-    let mut story = lines(&headline(verdict), Tone::Bad, width);
-    story.extend(lines(&format!("do: {}", verdict.action), Tone::Text, width));
-    story.extend(lines(&grounds(verdict), Tone::Faint, width));
-    story
+    let mut block = lines(&headline(verdict), Tone::Bad, width);
+    block.extend(lines(&format!("do: {}", verdict.action), Tone::Text, width));
+    block.extend(lines(&grounds(verdict), Tone::Faint, width));
+    block
 }
 
 /// Class, and the sentence with place and counts.
@@ -85,17 +85,17 @@ pub(crate) fn pair(view: &View, width: u16) -> Vec<Line> {
         nanos(pair.processing_p50_ns),
         nanos(pair.processing_p99_ns),
     );
-    let mut story = lines(&lost, Tone::Text, width);
-    story.extend(lines(&times, Tone::Text, width));
+    let mut block = lines(&lost, Tone::Text, width);
+    block.extend(lines(&times, Tone::Text, width));
     let paths = format!("paths: {}", paths(mesh, pair));
-    story.extend(lines(&paths, Tone::Faint, width));
+    block.extend(lines(&paths, Tone::Faint, width));
     if let Some((text, tone)) = links(mesh, pair) {
-        story.extend(lines(&format!("links: {text}"), tone, width));
+        block.extend(lines(&format!("links: {text}"), tone, width));
     }
     if let Some(text) = flows(view, pair) {
-        story.extend(lines(&format!("flows: {text}"), Tone::Faint, width));
+        block.extend(lines(&format!("flows: {text}"), Tone::Faint, width));
     }
-    story
+    block
 }
 
 /// Host and NICs of the pair.

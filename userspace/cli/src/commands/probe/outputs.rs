@@ -1,7 +1,7 @@
 //! Writes rows to the dataset.
 
 use crate::arguments::ProbeArguments;
-use crate::say;
+use crate::status;
 use anyhow::Result;
 use rocescope_engine::dataset::{Dataset, Retention};
 use rocescope_model::{Cells, PROBE_TABLES, footer};
@@ -10,7 +10,7 @@ use rocescope_store::{Error, Options, Writer};
 use serde::Serialize;
 
 /// The dataset, if requested.
-pub(super) struct Outlet {
+pub(super) struct ProbeOutputs {
     dataset: Option<Dataset>,
     stored: Stored,
 }
@@ -31,7 +31,7 @@ pub(super) struct Stored {
     pub(super) segments: u64,
 }
 
-impl Outlet {
+impl ProbeOutputs {
     pub(super) fn open(arguments: &ProbeArguments, settings: &Settings, backend: &dyn Backend) -> Result<Self> {
         let dataset = match &arguments.out {
             None => None,
@@ -92,7 +92,7 @@ impl Outlet {
 
     fn refuse(&mut self, error: &Error) {
         if self.stored.refused.is_none() {
-            say!("{error}; stopped writing the dataset");
+            status!("{error}; stopped writing the dataset");
             self.stored.refused = Some(error.to_string());
         }
     }

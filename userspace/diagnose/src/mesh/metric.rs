@@ -5,7 +5,7 @@ use rocescope_model::{PairRow, Value};
 
 /// A metric of a pair of NICs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Figure {
+pub enum Metric {
     /// Share of the probes that were lost or arrived corrupted.
     Drops,
     /// Median one-way latency of the network.
@@ -55,7 +55,7 @@ impl Severity {
 /// A latency of more than this multiple of the median of all pairs has this severity.
 const LATE: [(i64, Severity); 2] = [(10, Severity::Bad), (2, Severity::Notice)];
 
-impl Figure {
+impl Metric {
     /// Every metric, in the order in which an operator needs them.
     pub const ALL: [Self; 5] = [
         Self::Drops,
@@ -80,7 +80,7 @@ impl Figure {
     /// Returns the metric in this column of `pairs`.
     #[must_use]
     pub fn of_column(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|figure| figure.column() == name)
+        Self::ALL.into_iter().find(|metric| metric.column() == name)
     }
 
     /// The nanoseconds of a pair, if the metric is a time.
@@ -132,16 +132,16 @@ impl Figure {
 
 #[cfg(test)]
 mod tests {
-    use super::{Figure, Severity};
+    use super::{Metric, Severity};
     use rocescope_model::{PairRow, Row, Value};
 
     #[test]
     fn every_metric_is_a_column() {
-        for figure in Figure::ALL {
-            assert!(PairRow::TABLE.position(figure.column()).is_some());
-            assert_eq!(Figure::of_column(figure.column()), Some(figure));
+        for metric in Metric::ALL {
+            assert!(PairRow::TABLE.position(metric.column()).is_some());
+            assert_eq!(Metric::of_column(metric.column()), Some(metric));
         }
-        assert_eq!(Figure::of_column("probes"), None);
+        assert_eq!(Metric::of_column("probes"), None);
     }
 
     #[test]
@@ -153,7 +153,7 @@ mod tests {
                 corrupt,
                 ..PairRow::default()
             };
-            Figure::Drops.severity(&pair, None)
+            Metric::Drops.severity(&pair, None)
         };
         assert_eq!(severity(20, 0, 0), Severity::Fine);
         assert_eq!(severity(20, 2, 0), Severity::Notice);
@@ -168,12 +168,12 @@ mod tests {
             clock_error_ns,
             ..PairRow::default()
         };
-        let severity = |ns, error| Figure::NetworkP99.severity(&pair(Some(ns), error), Some(10_000));
+        let severity = |ns, error| Metric::NetworkP99.severity(&pair(Some(ns), error), Some(10_000));
         assert_eq!(severity(29_000, 0), Severity::Fine);
         assert_eq!(severity(31_000, 0), Severity::Notice);
         assert_eq!(severity(31_000, 15_000), Severity::Fine);
         assert_eq!(severity(100_001, 0), Severity::Bad);
-        assert_eq!(Figure::NetworkP99.value(&pair(None, 0)), Value::Null);
-        assert_eq!(Figure::NetworkP99.severity(&pair(None, 0), Some(1)), Severity::Fine);
+        assert_eq!(Metric::NetworkP99.value(&pair(None, 0)), Value::Null);
+        assert_eq!(Metric::NetworkP99.severity(&pair(None, 0), Some(1)), Severity::Fine);
     }
 }

@@ -1,8 +1,8 @@
 //! Runs a loaded XDP program over frames without an interface: measures the limit of the program and
 //! its reader without a driver.
 
-use super::looped::Looped;
 use super::program::{HEADER_BYTES, Target};
+use super::repeat::Repeat;
 use crate::bpf;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -10,13 +10,13 @@ use std::time::Instant;
 
 /// Runs a program repeatedly over frames.
 #[derive(Debug)]
-pub struct Straight {
-    looped: Looped,
+pub struct TestRun {
+    repeat: Repeat,
     /// Kept open: the kernel empties a map without an owner.
     _next: OwnedFd,
 }
 
-impl Straight {
+impl TestRun {
     /// Opens the program with the number that `ip link` shows. All frames have the same length.
     ///
     /// # Errors
@@ -35,9 +35,9 @@ impl Straight {
             .collect();
         let program = bpf::program_by_id(program)?;
         let next = bpf::tail(&program)?;
-        let mut looped = Looped::new(&headers, &Target::Program(&next))?;
-        looped.packet = vec![0; length];
-        Ok(Self { looped, _next: next })
+        let mut repeat = Repeat::new(&headers, &Target::Program(&next))?;
+        repeat.packet = vec![0; length];
+        Ok(Self { repeat, _next: next })
     }
 
     /// Runs for a second, until `deadline`, or for `max` frames, at `pps` frames a second or as fast as
@@ -46,12 +46,12 @@ impl Straight {
     /// # Errors
     /// An error of the kernel.
     pub fn send(&mut self, pps: Option<f64>, max: u64, deadline: Instant) -> io::Result<()> {
-        self.looped.send(pps, max, deadline)
+        self.repeat.send(pps, max, deadline)
     }
 
     /// Frames passed to the program so far.
     #[must_use]
     pub fn offered(&mut self) -> u64 {
-        self.looped.state().offered
+        self.repeat.state().offered
     }
 }

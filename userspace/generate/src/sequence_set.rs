@@ -6,7 +6,7 @@ const HOLES_MAX: usize = 4096;
 
 /// All numbers up to the highest, except holes.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct SequenceSet {
     /// The end of the highest number seen.
     end: u64,
     /// Ranges of numbers below `end` that were not seen: start and end, in rising order.
@@ -15,7 +15,7 @@ pub(super) struct Seen {
     given_up: u64,
 }
 
-impl Seen {
+impl SequenceSet {
     /// Records `span` numbers from `first` on and returns how many are new.
     pub(super) fn see(&mut self, first: u64, span: u64) -> u64 {
         let behind = first + span;
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn new_numbers_are_counted_once() {
-        let mut seen = Seen::default();
+        let mut seen = SequenceSet::default();
         assert_eq!(seen.see(0, 1), 1);
         assert_eq!(seen.see(3, 2), 2);
         assert_eq!(seen.missing(), 2);
@@ -87,7 +87,7 @@ mod tests {
     fn it_agrees_with_a_set() {
         let mut random = Random::new(1, 1);
         for _ in 0..200 {
-            let (mut seen, mut set) = (Seen::default(), BTreeSet::new());
+            let (mut seen, mut set) = (SequenceSet::default(), BTreeSet::new());
             for _ in 0..60 {
                 let (first, span) = (random.below(80), 1 + random.below(9));
                 let new = (first..first + span).filter(|number| set.insert(*number)).count();
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn memory_is_bounded_and_the_count_exact() {
-        let mut seen = Seen::default();
+        let mut seen = SequenceSet::default();
         for number in 0..100_000 {
             seen.see(2 * number + 1, 1);
         }

@@ -6,13 +6,13 @@ use std::io::Write;
 
 /// Writes a line to standard error.
 #[macro_export]
-macro_rules! say {
+macro_rules! status {
     ($($line:tt)+) => {
-        $crate::say::line(format_args!($($line)+))
+        $crate::status::line(format_args!($($line)+))
     };
 }
 
-pub use say;
+pub use status;
 
 /// Writes a line to standard error; ignores a closed standard error.
 pub fn line(line: Arguments<'_>) {
@@ -22,5 +22,5 @@ pub fn line(line: Arguments<'_>) {
 /// Prints the engine's notices as lines.
 #[must_use]
 pub fn notices() -> Notices {
-    Notices::to(|notice| say!("{notice}"))
+    Notices::to(|notice| status!("{notice}"))
 }

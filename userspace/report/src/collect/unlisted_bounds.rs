@@ -7,12 +7,12 @@ const LEAST_FRAME_BYTES: u64 = 58;
 
 /// Upper bound for a flow in addition to its listed sizes.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Room {
+pub(super) struct UnlistedBounds {
     pub(super) frame_bytes: u64,
     pub(super) packets: u64,
 }
 
-impl Room {
+impl UnlistedBounds {
     pub(super) fn add(&mut self, other: Self) {
         self.frame_bytes = self.frame_bytes.saturating_add(other.frame_bytes);
         self.packets = self.packets.saturating_add(other.packets);

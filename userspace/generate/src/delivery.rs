@@ -9,7 +9,7 @@ const HOLD: u64 = 100_000;
 
 /// What happens to a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Fate {
+pub(super) struct Delivery {
     pub(super) lost: Option<Side>,
     pub(super) damaged: bool,
     pub(super) doubled: Option<Side>,
@@ -28,31 +28,36 @@ pub(super) struct Lateness {
 
 /// The impairments of one kind of packets.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Fates {
+pub(super) struct Impairments {
     loss: Vec<Impairment>,
     duplicate: Vec<Impairment>,
     reorder: Vec<Impairment>,
     corrupt: Vec<Impairment>,
 }
 
-impl Fates {
+impl Impairments {
     /// The impairments of a group's requests or responses; `None` if it has none.
     pub(super) fn new(group: &Group, of: Of) -> Option<Self> {
         let of = |list: &[Impairment]| -> Vec<Impairment> { list.iter().filter(|one| one.of == of).cloned().collect() };
-        let fates = Self {
+        let impairments = Self {
             loss: of(&group.loss),
             duplicate: of(&group.duplicate),
             reorder: of(&group.reorder),
             corrupt: of(&group.corrupt),
         };
-        let any = [&fates.loss, &fates.duplicate, &fates.reorder, &fates.corrupt]
-            .iter()
-            .any(|list| !list.is_empty());
-        any.then_some(fates)
+        let any = [
+            &impairments.loss,
+            &impairments.duplicate,
+            &impairments.reorder,
+            &impairments.corrupt,
+        ]
+        .iter()
+        .any(|list| !list.is_empty());
+        any.then_some(impairments)
     }
 
     /// Decides what happens to the packet with this number, sent at `now`.
-    pub(super) fn draw(&self, number: u64, now: u64, random: &mut Random) -> Fate {
+    pub(super) fn draw(&self, number: u64, now: u64, random: &mut Random) -> Delivery {
         let mut first = |list: &[Impairment]| {
             let mut found = None;
             for (index, one) in list.iter().enumerate() {
@@ -68,7 +73,7 @@ impl Fates {
         let damaged = first(&self.corrupt);
         let doubled = first(&self.duplicate);
         let late = first(&self.reorder);
-        Fate {
+        Delivery {
             lost: side(&self.loss, lost),
             damaged: damaged.is_some(),
             doubled: side(&self.duplicate, doubled),

@@ -45,7 +45,7 @@ pub(super) struct Link {
 
 /// All connections.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Fabric {
+pub(super) struct Endpoints {
     pub(super) groups: Vec<Group>,
     pub(super) layouts: Vec<Layout>,
     /// Of the requests of either side.
@@ -67,9 +67,9 @@ struct Maker {
     next_qpn: u32,
 }
 
-impl Fabric {
+impl Endpoints {
     pub(super) fn new(scenario: &Scenario, seed: u64) -> Self {
-        let mut fabric = Self::default();
+        let mut endpoints = Self::default();
         let mut maker = Maker {
             seed: Random::new(seed, CONNECTIONS).next(),
             random: Random::new(seed, ADDRESSES),
@@ -82,16 +82,16 @@ impl Fabric {
             let duration = scenario.duration.map(|duration| duration.0);
             let forward = Rules::new(group, duration, layout.header_bytes as u32);
             let backward = forward.turned();
-            let index = fabric.groups.len();
+            let index = endpoints.groups.len();
             let weights = weights(group);
             for (number, weight) in weights.into_iter().enumerate() {
-                fabric.connect(&mut maker, index, group, &layout, &forward, number, weight);
+                endpoints.connect(&mut maker, index, group, &layout, &forward, number, weight);
             }
-            fabric.groups.push(group.clone());
-            fabric.layouts.push(layout);
-            fabric.rules.push([forward, backward]);
+            endpoints.groups.push(group.clone());
+            endpoints.layouts.push(layout);
+            endpoints.rules.push([forward, backward]);
         }
-        fabric
+        endpoints
     }
 
     #[expect(clippy::too_many_arguments, reason = "a connection needs all of them")]

@@ -18,7 +18,7 @@ impl<R: Row + Send> Rows<'_, R> {
     ///
     /// # Errors
     /// A segment is unreadable, or contains a value that does not fit the row.
-    pub fn for_each_in_lanes(&self, mut take: impl FnMut(&R)) -> Result<(), Error> {
+    pub fn for_each_in_parallel(&self, mut take: impl FnMut(&R)) -> Result<(), Error> {
         thread::scope(|scope| {
             let mut lanes = Vec::new();
             for lane in 0..LANES {

@@ -1,7 +1,7 @@
 //! Sends the frames of the slots in a loop, at a rate that the program keeps.
 
 use super::program::{self, BURST, LENGTH_BYTES, State, Target};
-use crate::bpf::{self, Input, Kind, Shared};
+use crate::bpf::{self, Input, ProgramKind, Shared};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ const FIRST_CALL: u32 = 20_000;
 
 /// A program that fills packets, and its shared state.
 #[derive(Debug)]
-pub(super) struct Looped {
+pub(super) struct Repeat {
     state: Shared,
     program: OwnedFd,
     /// The buffer from which the kernel creates packets.
@@ -24,7 +24,7 @@ pub(super) struct Looped {
     speed: f64,
 }
 
-impl Looped {
+impl Repeat {
     pub(super) fn new(frames: &[Vec<u8>], target: &Target<'_>) -> io::Result<Self> {
         let longest = frames.iter().map(Vec::len).max().unwrap_or(0);
         let slot_bytes = (LENGTH_BYTES + longest).next_multiple_of(8);
@@ -37,7 +37,7 @@ impl Looped {
         let mut state = Shared::new("rocescope_send", size_of::<State>(), 1)?;
         let program = program::sender(&slots.fd, &state.fd, target, longest);
         // From here on the program holds the slots.
-        let program = bpf::load(Kind::Xdp, "rocescope_send", &program)?;
+        let program = bpf::load(ProgramKind::Xdp, "rocescope_send", &program)?;
         bytemuck::from_bytes_mut::<State>(state.value(0)).end = frames.len() as u64;
         Ok(Self {
             state,

@@ -10,7 +10,7 @@ use std::io;
 use std::thread::Builder;
 
 /// Seals every journal; returns the results in the same order.
-pub(crate) fn seal_together(journals: Vec<Journal>) -> Vec<Result<Option<Sealed>, Error>> {
+pub(crate) fn seal_in_parallel(journals: Vec<Journal>) -> Vec<Result<Option<Sealed>, Error>> {
     std::thread::scope(|scope| {
         let threads: Vec<_> = journals
             .into_iter()
