@@ -91,7 +91,7 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
             let mut downs = names.iter().map(|name| Fabric::load(Some(name))?.down());
             downs.try_for_each(|down| down)
         }
-        _ => bail!("which?\n\n{USAGE}"),
+        _ => bail!("expected up, status, fault, heal, oracle, accuracy, record, judge or down\n\n{USAGE}"),
     }
 }
 

@@ -65,7 +65,7 @@ pub(super) fn identity(journal: &str, sent: u64) -> Result<String> {
     let parts: u64 = parts.split('+').map(number).sum::<Result<_>>()?;
     let all = number(all)?;
     ensure!(all == sent && parts == sent, "{frames}, but {sent} were sent");
-    if !journal.contains(" in runs + 0 lost") {
+    if !journal.contains(" in runs + 0 capture loss") {
         bail!("frames were lost: {journal}");
     }
     Ok(frames.split_whitespace().collect::<Vec<_>>().join(" "))

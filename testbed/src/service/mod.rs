@@ -141,7 +141,7 @@ fn unconfigured(machine: &Machine) -> Result<String> {
         "{state} after {restarts} restarts"
     );
     let journal = CAPTURE.journal(machine)?;
-    let reason = journal.lines().find(|line| line.contains("nothing to capture from"));
+    let reason = journal.lines().find(|line| line.contains("no input: set --interface"));
     Ok(reason.context("the journal does not name the cause")?.to_owned())
 }
 

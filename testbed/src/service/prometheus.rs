@@ -18,7 +18,7 @@ scrape_configs:
   - job_name: rocescope
     static_configs: [{ targets: [\"127.0.0.1:9464\"] }]
 ";
-/// Grafana's variables and their values: all capture points, and a few scrapes.
+/// Grafana's variables and their values: all observers, and a few scrapes.
 const VARIABLES: [(&str, &str); 2] = [("$observer", ".*"), ("$__rate_interval", "30s")];
 
 pub(super) struct Prometheus<'a>(&'a Machine);

@@ -30,10 +30,10 @@ const ETHERTYPE_VLAN: u16 = 0x8100;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Not an Ethernet interface.
-    #[error("{0} is no Ethernet interface")]
-    NotEthernet(String),
+    #[error("not an Ethernet interface")]
+    NotEthernet,
     /// The kernel refuses.
-    #[error("{what}: {source}")]
+    #[error("{what}")]
     Io {
         /// The operation that failed.
         what: &'static str,
@@ -81,7 +81,7 @@ impl PacketSocket {
     /// [`Error::NotEthernet`], or an error of the kernel.
     pub fn open(on: &Interface) -> Result<Self, Error> {
         if !on.is_ethernet().map_err(Error::at("the interface"))? {
-            return Err(Error::NotEthernet(on.name.clone()));
+            return Err(Error::NotEthernet);
         }
         let socket = Socket::open().map_err(Error::at("a packet socket"))?;
         let version = libc::tpacket_versions::TPACKET_V3 as libc::c_int;

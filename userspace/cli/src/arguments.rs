@@ -269,7 +269,7 @@ pub struct MergeArguments {
     /// Directory of the merged dataset
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
-    /// Name of the capture point in the merged rows and file names
+    /// Name of the observer in the merged rows and file names
     #[arg(long, value_name = "NAME", default_value = "merged")]
     pub observer: String,
 }

@@ -91,7 +91,7 @@ impl Rule {
     /// Every name of a rule with its meaning, for documentation.
     pub const WORDS: [(&'static str, &'static str); 13] = [
         ("sum", "the sum; null adds nothing"),
-        ("whole sum", "the sum; null if the cell of any row is null"),
+        ("complete sum", "the sum; null if the cell of any row is null"),
         ("min", "the smallest"),
         ("max", "the largest"),
         ("first", "the first that is not empty"),
@@ -123,7 +123,7 @@ impl fmt::Display for Rule {
         f.write_str(match self {
             Self::Same => "same",
             Self::Sum => "sum",
-            Self::Whole => "whole sum",
+            Self::Whole => "complete sum",
             Self::Min => "min",
             Self::Max => "max",
             Self::First => "first",
@@ -253,7 +253,7 @@ mod tests {
         let of = |name| column(WindowRow::TABLE, name).aggregate.to_string();
         let ratio = "mirror_lost_packets / (mirror_lost_packets + roce_packets)";
         assert_eq!(of("mirror_loss_ratio"), ratio);
-        assert_eq!(of("icrc_bad_packets"), "sum / whole sum");
+        assert_eq!(of("icrc_bad_packets"), "sum / complete sum");
     }
 
     #[test]

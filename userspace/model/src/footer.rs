@@ -44,7 +44,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ),
     (
         CLOCK_SOURCE,
-        "Clock that stamped the frames; `file` for the timestamps of a capture file.",
+        "Clock that timestamped the frames; `file` for the timestamps of a capture file.",
     ),
     (WINDOW_NS, "Length of the windows in nanoseconds."),
     (

@@ -115,6 +115,13 @@ pub fn grouped(number: u64) -> String {
     grouped
 }
 
+/// Formats a count with its noun: `1 window`, `1,200 windows`.
+#[must_use]
+pub fn plural(number: u64, noun: &str) -> String {
+    let end = if number == 1 { "" } else { "s" };
+    format!("{} {noun}{end}", grouped(number))
+}
+
 fn scaled(number: f64, step: f64, units: &[&str]) -> String {
     let mut number = number;
     let mut units = units.iter().peekable();
@@ -138,7 +145,7 @@ fn scaled(number: f64, step: f64, units: &[&str]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Rates, grouped, plain, rate, readable, unit};
+    use super::{Rates, grouped, plain, plural, rate, readable, unit};
     use crate::{Cells, EventRow, Row, Unit, Value};
     use alloc::string::String;
     use alloc::vec::Vec;
@@ -184,6 +191,8 @@ mod tests {
         assert_eq!(grouped(999), "999");
         assert_eq!(grouped(1_000), "1,000");
         assert_eq!(grouped(1_234_567), "1,234,567");
+        assert_eq!(plural(1, "window"), "1 window");
+        assert_eq!(plural(1_200, "window"), "1,200 windows");
     }
 
     #[test]

@@ -17,7 +17,7 @@
 //! | [`fields`] | addresses, VLANs and opcodes as cells of a row |
 //! | [`rows`] | turns a finished window into rows of the dataset |
 //! | [`rate_change`] | elephants, and sudden changes of rate between windows |
-//! | [`merge`] | merges the rows of several capture points |
+//! | [`merge`] | merges the rows of several observers |
 //! | `impairment` | retransmitted and reordered packets of the flows of a window |
 //! | [`connections`] | queue pairs: loss, order, latency, congestion |
 //! | `mirror` | mirror loss and mirror duplicates |

@@ -1,4 +1,4 @@
-//! Merges the rows of one window from several capture points, as if one point had seen all packets.
+//! Merges the rows of one window from several observers, as if one observer had seen all packets.
 //!
 //! The points are assumed to see different packets: a packet that passed two mirrors counts two times.
 //! Columns add up by their own rules ([`Rule`](rocescope_model::Rule)); sketches are merged here, and the numbers

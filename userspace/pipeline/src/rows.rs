@@ -222,7 +222,7 @@ impl Closing<'_> {
             }
             Some(Acknowledgement::RnrNak { timer }) => {
                 let timer_us = rnr_timer_us(timer);
-                let detail = format!("receiver not ready, asks to wait {timer_us} µs");
+                let detail = format!("receiver not ready, requests a wait of {timer_us} µs");
                 ("rnr_nak", Some(f64::from(timer_us) * 1_000.0), detail)
             }
             Some(_) => {

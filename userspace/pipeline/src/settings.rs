@@ -9,7 +9,7 @@ use rocescope_model::Text;
 /// Window length, bounds and thresholds.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Name of the capture point, in every row.
+    /// Name of the observer, in every row.
     pub observer: Text,
     /// Length of a window in nanoseconds.
     pub window_ns: u64,

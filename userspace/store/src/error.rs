@@ -89,6 +89,18 @@ impl Error {
         matches!(self, Self::NoSpace { .. })
     }
 
+    /// The message without the path, for a list that names it.
+    pub(crate) fn without_path(&self) -> String {
+        match self {
+            Self::Io { action, cause, .. } => format!("cannot {action}: {cause}"),
+            Self::Content { action, reason, .. } => format!("cannot {action}: {reason}"),
+            Self::Version { found, known, .. } => format!(
+                "it has format version {found}, but this program reads versions up to {known}: use a newer rocescope"
+            ),
+            other => other.to_string(),
+        }
+    }
+
     pub(crate) fn io(action: &'static str, path: &Path, source: io::Error) -> Self {
         let path = path.to_owned();
         match source.kind() {

@@ -58,7 +58,7 @@ impl Segment {
 pub struct Unreadable {
     /// Path of the file.
     pub path: PathBuf,
-    /// Why it is unreadable.
+    /// Why it is unreadable, without the path.
     pub reason: String,
 }
 
@@ -97,7 +97,7 @@ pub(crate) fn read_segment(found: Found) -> Result<Segment, Option<Unreadable>> 
         Error::Io { cause, .. } if cause.kind() == io::ErrorKind::NotFound => None,
         error => Some(Unreadable {
             path: found.path.clone(),
-            reason: error.to_string(),
+            reason: error.without_path(),
         }),
     })?;
     Ok(Segment {

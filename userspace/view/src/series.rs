@@ -50,7 +50,7 @@ impl Series {
                 ring.rates[(skipped % reach) as usize] = f32::NAN;
             }
             let at = (number % reach) as usize;
-            // Two capture points may have seen the flow.
+            // Two observers may have seen the flow.
             let before = if behind == 0 && ring.rates[at].is_finite() {
                 ring.rates[at]
             } else {

@@ -24,7 +24,7 @@ pub enum Error {
     #[error("another XDP program is attached to interface {0} and stays untouched (`ip link` shows it)")]
     Occupied(u32),
     /// The interface does not support the program in this mode.
-    #[error("interface {interface} does not take an XDP program in {mode} mode: {source}")]
+    #[error("the interface rejects XDP programs in {mode} mode")]
     Attach {
         /// Index of the interface.
         interface: u32,
@@ -34,7 +34,7 @@ pub enum Error {
         source: io::Error,
     },
     /// This process may not run on a CPU, so it cannot flush its runs.
-    #[error("this process may not run on CPU {cpu} ({source}): allow it all CPUs, each of them holds runs")]
+    #[error("this process may not run on CPU {cpu}: allow it all CPUs, because each holds runs")]
     Cpu {
         /// The CPU.
         cpu: u32,
@@ -42,7 +42,7 @@ pub enum Error {
         source: io::Error,
     },
     /// The CPUs cannot be listed.
-    #[error("{path}: {source}")]
+    #[error("{path}")]
     Cpus {
         /// The path that lists them.
         path: &'static str,

@@ -64,7 +64,7 @@ pub struct CollectArguments {
     /// Nodes and their addresses (TOML); default: each address is a node
     #[arg(long, value_name = "FILE", requires = "diagnose", help_heading = "Diagnosis")]
     pub topology: Option<PathBuf>,
-    /// Analyse a window DURATION after its end; later rows are stored but not analysed
+    /// Analyze a window DURATION after its end; later rows are stored but not analyzed
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = positive_duration, help_heading = "Diagnosis")]
     pub lateness: Duration,
     /// Divide the length of windows by FACTOR, for a mesh whose intervals were divided by it

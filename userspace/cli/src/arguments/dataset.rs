@@ -18,7 +18,7 @@ pub struct DatasetArguments {
     /// Seal a segment when it reaches SIZE before compression
     #[arg(long, value_name = "SIZE", default_value = "64Mi", value_parser = bytes)]
     pub segment_bytes: u64,
-    /// Delete sealed segments whose hour ended more than DURATION ago, and recordings as old
+    /// Delete sealed segments and recordings whose hour ended more than DURATION ago
     #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
     pub keep_age: Option<Duration>,
     /// Delete the oldest sealed segments when the total exceeds SIZE

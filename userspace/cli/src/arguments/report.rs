@@ -62,7 +62,7 @@ pub enum ReportTable {
     Opcodes,
     /// Most significant events of each kind
     Events,
-    /// Windows, at most 1,000; neighbours are joined if there are more
+    /// Windows, at most 1,000; neighbours are merged if there are more
     Windows,
     /// Pairs of NICs that probed each other
     Pairs,

@@ -6,7 +6,7 @@ use crate::progress::Progress;
 use crate::reload::reload;
 use crate::requests;
 use crate::status::notices;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use rocescope_capture::file::FrameReader;
 use rocescope_engine::dataset::Origin;
 use rocescope_engine::live::LiveCapture;
@@ -42,7 +42,7 @@ pub(super) fn run(arguments: &ConnectionsArguments) -> Result<ExitCode> {
         (Some(path), None) => (path.display().to_string(), of_file(path, arguments)?),
         (None, Some(path)) => (path.display().to_string(), of_dataset(path)?),
         (None, None) if !arguments.live.interfaces.is_empty() => of_interfaces(arguments)?,
-        _ => bail!("no input: set --read or --interface, or name a dataset"),
+        _ => bail!("no input: set --interface or --read, or name a dataset"),
     };
     let mut events = found.events;
     events.retain(|event| KINDS.contains(&&*event.kind));
@@ -113,8 +113,14 @@ fn of_dataset(root: &Path) -> Result<Found> {
     for unreadable in &found.unreadable {
         eprintln!("rocescope: {}: {}", unreadable.path.display(), unreadable.reason);
     }
+    let connections = found.rows::<ConnectionRow>()?;
+    ensure!(
+        !connections.is_empty(),
+        "{} has no connections: capture with --connections",
+        root.display()
+    );
     Ok(Found {
-        connections: found.rows::<ConnectionRow>()?,
+        connections,
         events: found.rows::<EventRow>()?,
         summary: None,
         error: None,

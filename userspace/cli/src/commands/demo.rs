@@ -44,7 +44,7 @@ pub(super) fn run(arguments: &DemoArguments) -> Result<ExitCode> {
     finish(session, SCENARIO_NAME, out)?;
 
     crate::print(&format!(
-        "\nThe dataset of both is in {0}. Query it with DuckDB:\n\n  \
+        "\n{0} has the rows of both captures. Query it with DuckDB:\n\n  \
          duckdb -c \"SELECT observer, opcode, sum(packets) AS packets FROM \
          read_parquet('{0}/opcodes/**/*.parquet') GROUP BY ALL ORDER BY packets DESC\"\n\n\
          Next: `rocescope capture -r FILE --out DIR` with your own capture.\n",

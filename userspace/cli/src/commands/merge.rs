@@ -2,6 +2,7 @@
 
 use crate::arguments::MergeArguments;
 use anyhow::{Context, Result, bail, ensure};
+use rocescope_model::human::plural;
 use rocescope_model::{ConnectionRow, EventRow, FlowRow, OpcodeRow, Row, Text, WindowRow, WindowRows, footer};
 use rocescope_pipeline::merge::{Parameters, Part, Target, merge_window};
 use rocescope_store::{Options, Rows, Scan, Writer};
@@ -53,12 +54,13 @@ pub(super) fn run(arguments: &MergeArguments) -> Result<ExitCode> {
     let summary = writer.finish()?;
     let rows = |table| summary.table(table).rows;
     notes.push_str(&format!(
-        "{}: {windows} windows from {} dataset(s), {} flow rows, {} opcode rows, {} events\n",
+        "{}: {} from {}, {}, {}, {}\n",
         out.display(),
-        scans.len(),
-        rows("flows"),
-        rows("opcodes"),
-        rows("events"),
+        plural(windows, "window"),
+        plural(scans.len() as u64, "dataset"),
+        plural(rows("flows"), "flow row"),
+        plural(rows("opcodes"), "opcode row"),
+        plural(rows("events"), "event"),
     ));
     crate::print(&notes)?;
     Ok(ExitCode::SUCCESS)
@@ -74,17 +76,17 @@ fn same(one: &Path, other: &Path) -> bool {
 
 /// The parameters that all segments share.
 fn parameters(scans: &[Scan]) -> Result<Parameters> {
-    let mut joined: Option<Parameters> = None;
+    let mut merged: Option<Parameters> = None;
     for segment in scans.iter().flat_map(|scan| &scan.segments) {
         let these = Parameters::of(|key| segment.footer(key));
-        match &mut joined {
-            None => joined = Some(these),
-            Some(joined) => joined
+        match &mut merged {
+            None => merged = Some(these),
+            Some(merged) => merged
                 .join(&these)
                 .with_context(|| segment.path.display().to_string())?,
         }
     }
-    joined.context("the datasets have no segments")
+    merged.context("the datasets have no segments")
 }
 
 fn origin(arguments: &MergeArguments) -> [(String, String); 2] {

@@ -62,7 +62,7 @@ pub fn arguments(line: Vec<OsString>) -> Result<Arguments, ArgumentsError> {
 fn missing(command: &Command, matches: &ArgMatches) -> Option<String> {
     match command {
         Command::Capture(capture) if capture.read.is_none() && capture.live.interfaces.is_empty() => {
-            let missing = "nothing to capture from: set --interface or --read";
+            let missing = "no input: set --interface or --read";
             Some(missing.to_owned())
         }
         Command::Capture(capture) if capture.recorder.keep_frames.is_none() => {

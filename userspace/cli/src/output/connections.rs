@@ -3,6 +3,7 @@
 //! Both are made from rows of `connections`, so a dataset prints what the capture printed.
 
 use rocescope_model::filter::RowFilter;
+use rocescope_model::human::plural;
 use rocescope_model::json::{self, Object, Row, Rows};
 use rocescope_model::render::{self, Options};
 use rocescope_model::{Cells, Column, ConnectionRow, EventRow, Row as _, Value};
@@ -250,7 +251,7 @@ fn write_text(out: &mut String, report: &Report<'_>) -> std::fmt::Result {
     };
     writeln!(
         out,
-        "Connections  {}: {} paired by CM, {} by their ACKs, {} not paired",
+        "Connections  {}: {} paired by CM, {} by ACKs, {} not paired",
         all.len(),
         paired("cm"),
         paired("ack"),
@@ -274,7 +275,7 @@ fn write_text(out: &mut String, report: &Report<'_>) -> std::fmt::Result {
     )?;
     writeln!(
         out,
-        "Answers      {} NAKs for a PSN, {} RNR NAKs, {} fatal NAKs, {} CNPs",
+        "Responses    {} PSN sequence error NAKs, {} RNR NAKs, {} fatal NAKs, {} CNPs",
         sum(|row| row.nak_psn_sequence),
         sum(|row| row.rnr_nak),
         sum(|row| row.nak_fatal),
@@ -283,8 +284,9 @@ fn write_text(out: &mut String, report: &Report<'_>) -> std::fmt::Result {
     if let Some(summary) = report.summary.filter(|summary| summary.tcp_handshakes > 0) {
         writeln!(
             out,
-            "TCP          {} handshakes, {} connections match more than one",
-            summary.tcp_handshakes, summary.tcp_ambiguous
+            "TCP          {}, ambiguous for {}",
+            plural(summary.tcp_handshakes, "handshake"),
+            plural(summary.tcp_ambiguous, "connection")
         )?;
     }
     if let Some(summary) = report.summary.filter(|summary| summary.evicted > 0) {

@@ -4,7 +4,7 @@ use super::{Source, aeth, flow_rows, opcode_rows};
 use rocescope_engine::Outcome;
 use rocescope_engine::live::LiveReport;
 use rocescope_engine::recorder::RecorderSummary;
-use rocescope_model::human::{grouped as count, readable};
+use rocescope_model::human::{grouped as count, plural, readable};
 use rocescope_model::render::{self, Options};
 use rocescope_model::{Time, Unit, Value};
 use rocescope_pipeline::Mirror;
@@ -35,12 +35,6 @@ pub fn summary(source: &Source<'_>, outcome: &Outcome) -> String {
     text
 }
 
-/// A number and a noun, with `s` for the plural.
-fn counted(number: u64, of: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{} {of}{plural}", count(number))
-}
-
 fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome) -> std::fmt::Result {
     let (summary, counters) = (&outcome.summary, &outcome.counters);
     let totals = &summary.totals;
@@ -52,7 +46,7 @@ fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome) -> st
             "  {:.0} to {:.0}, {} of {}",
             time(start),
             time(end),
-            counted(summary.windows, "window"),
+            plural(summary.windows, "window"),
             humantime::format_duration(source.window)
         )?;
     }
@@ -60,7 +54,7 @@ fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome) -> st
 
     writeln!(
         out,
-        "Frames    {} = {} RoCEv2 + {} other + {} malformed + {} fragments + {} filtered + {} snapped",
+        "Frames    {} = {} RoCEv2 + {} not RoCEv2 + {} malformed + {} fragments + {} filtered + {} snapped",
         count(counters.frames),
         count(counters.roce_packets - totals.filtered_packets),
         count(counters.not_roce()),
@@ -71,7 +65,7 @@ fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome) -> st
     )?;
     writeln!(
         out,
-        "RoCEv2    {} = {} in runs + {} lost",
+        "RoCEv2    {} = {} in runs + {} capture loss",
         count(counters.roce_packets - totals.filtered_packets),
         count(totals.all().packets),
         count(counters.lost_packets),
@@ -93,8 +87,8 @@ fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome) -> st
     if totals.late_packets > 0 {
         writeln!(
             out,
-            "Late      {} packets arrived after their window was closed; they count in the next window",
-            count(totals.late_packets)
+            "Late      {} arrived after their window was closed; they count in the oldest open window",
+            plural(totals.late_packets, "packet")
         )?;
     }
     let all = totals.all();
@@ -170,8 +164,8 @@ fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome) -> st
                 out,
                 "  {:<11}  {} in {}, {}",
                 table.table,
-                counted(table.rows, "row"),
-                counted(table.segments, "segment"),
+                plural(table.rows, "row"),
+                plural(table.segments, "segment"),
                 readable(&integer(table.bytes), Unit::Bytes)
             )?;
         }
@@ -223,8 +217,8 @@ fn write_mirror(out: &mut String, mirror: Mirror, seen_packets: u64) -> std::fmt
     let ratio = mirror.loss_ratio(seen_packets).unwrap_or(0.0);
     writeln!(
         out,
-        "Mirror    {} packets ({:.4} %) acknowledged but not delivered by the mirror",
-        count(mirror.lost_packets),
+        "Mirror    {} ({:.4} %) lost: acknowledged, but not delivered by the mirror",
+        plural(mirror.lost_packets, "packet"),
         100.0 * ratio
     )?;
     if mirror.duplicate_packets > 0 {

@@ -301,7 +301,7 @@ fn score(followed: &Followed, score: &mut Score) {
         for event in &followed.events {
             let own = event.dst_qpn == Some(truth.b.qpn)
                 && event.src.map(|src| src.to_string()) == Some(truth.a.ip.to_string());
-            if &*event.kind != "loss" || !own || !event.detail.contains("the receiver asked") {
+            if &*event.kind != "loss" || !own || !event.detail.contains("the receiver requested") {
                 continue;
             }
             for _ in 0..event.count {

@@ -167,10 +167,10 @@ fn episodes_name_their_reason() {
     };
     let lost = details("loss1_egress_node1.pcap.gz", "retransmission");
     // As often as node1 counted `rcvd_seq_err`: one of 12 NAKs acknowledged nothing new.
-    let asked = lost.iter().filter(|one| one.contains("after a nak"));
+    let asked = lost.iter().filter(|one| one.contains("after a NAK"));
     assert_eq!(asked.count(), 11);
     let unready = details("rnr_nak.pcap.gz", "retransmission");
-    assert!(unready.iter().any(|one| one.contains("after a rnr_nak")));
+    assert!(unready.iter().any(|one| one.contains("after an RNR NAK")));
     assert!(!details("rnr_nak.pcap.gz", "rnr_episode").is_empty());
     let silent = details("blackhole_retry_exceeded.pcap.gz", "retransmission");
     assert!(silent.iter().all(|one| one.contains("after a timeout")));

@@ -94,7 +94,7 @@ fn a_port_without_roce_is_not_the_right_port() {
     };
     let (good, said) = check(&namespace, None);
     assert!(!good);
-    assert_eq!(said["verdict"], "This is not the right port.");
+    assert_eq!(said["verdict"], "No RoCEv2 traffic was seen.");
     assert_eq!((&said["roce_packets"], &said["right"]), (&0.into(), &false.into()));
 }
 

@@ -195,6 +195,7 @@ fn a_torn_file_is_named_and_skipped() {
         let said = rocescope::text(&output.stdout);
         let line = format!("skipped  {}: ", torn.display());
         assert!(said.lines().any(|l| l.starts_with(&line)), "{said}");
+        assert_eq!(said.matches("torn.parquet").count(), 1, "{said}");
         let scan = scan(folder.path()).unwrap();
         assert_eq!(scan.unreadable.len(), 1);
         assert_eq!(scan.rows::<FlowRow>().unwrap().len(), before.flows.len());

@@ -1,4 +1,4 @@
-//! Times, capture points and filters.
+//! Times, observers and filters.
 
 use super::{Bench, count, list, refused};
 

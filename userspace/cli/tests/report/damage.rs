@@ -55,6 +55,17 @@ fn a_dataset_without_windows_still_reports_events() {
 }
 
 #[test]
+fn a_dataset_without_connections_is_refused() {
+    let bench = Bench::new();
+    bench.capture("plain", &[]);
+    let refusal = refused(&bench.run(&["connections", "plain"]));
+    assert_eq!(
+        refusal,
+        "rocescope: plain has no connections: capture with --connections\n"
+    );
+}
+
+#[test]
 fn a_directory_without_a_dataset_is_refused() {
     let bench = Bench::new();
     let missing = refused(&bench.run(&["report", "nowhere"]));

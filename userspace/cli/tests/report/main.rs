@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `documents` | snapshots of text, markdown, JSON and CSV |
 //! | `totals` | a report equals its capture |
-//! | `choice` | times, capture points and filters |
+//! | `choice` | times, observers and filters |
 //! | `mesh` | the mesh of probes |
 //! | `damage` | datasets that are empty, torn or missing |
 //! | `names` | names with markup stay text |

@@ -1,4 +1,4 @@
-//! Names with markup stay text: names of datasets, files and capture points are input.
+//! Names with markup stay text: names of datasets, files and observers are input.
 
 use super::{Bench, printed};
 use std::fs;

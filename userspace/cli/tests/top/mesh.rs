@@ -72,7 +72,7 @@ fn a_mesh_at_120_by_40() {
 fn without_an_analysis_its_command_is_named() {
     let (_folder, root) = dataset(false);
     let terminal = Terminal::run(120, 40, &format!("$ROCESCOPE top {root} --ascii --theme none"));
-    let screen = terminal.wait("no SLA: this window is not analysed yet");
+    let screen = terminal.wait("no SLA: this window is not analyzed yet");
     assert!(screen.contains("3,200 probes") && screen.is_ascii(), "{screen}");
     terminal.quit();
 }

@@ -21,7 +21,7 @@ fn a_pipe_is_refused_with_a_remedy() {
     let error = refused(&["top", "-r", input::capture()]);
     assert_eq!(error.lines().count(), 1, "{error}");
     assert!(error.contains("standard output is not a terminal") && error.contains("--once -o"));
-    assert!(refused(&["top"]).contains("set -i IFACE or -r FILE, or name a DATASET"));
+    assert!(refused(&["top"]).contains("no input: set --interface or --read, or name a dataset"));
 }
 
 /// Every window as JSON: its sums equal those of its rows, and all windows sum to the capture.

@@ -168,7 +168,7 @@ impl Analyzer {
         core::iter::from_fn(|| self.advance_one(watermark)).collect()
     }
 
-    /// Analyses the earliest of the windows that [`advance`](Self::advance) would analyse. Until the next call, the
+    /// Analyzes the earliest of the windows that [`advance`](Self::advance) would analyze. Until the next call, the
     /// analyzer answers questions as of that window.
     pub fn advance_one(&mut self, watermark: Time) -> Option<WindowDiagnosis> {
         self.next = self.next.max(watermark.0.div_euclid(self.settings.window_ns));
@@ -180,7 +180,7 @@ impl Analyzer {
         core::iter::from_fn(|| self.finish_one()).collect()
     }
 
-    /// Analyses the earliest window that has rows.
+    /// Analyzes the earliest window that has rows.
     pub fn finish_one(&mut self) -> Option<WindowDiagnosis> {
         let (earliest, _) = self.open.first_key_value()?;
         self.next = self.next.max(earliest + 1);

@@ -131,7 +131,7 @@ impl PortCheck {
         };
         if self.roce == 0 {
             let instead = if self.roce_v1 > 0 {
-                format!("{} frames are RoCE v1, which is counted but not analysed", self.roce_v1)
+                format!("{} frames are RoCE v1, which is counted but not analyzed", self.roce_v1)
             } else if self.frames > 0 {
                 format!("{} other frames", self.frames)
             } else {
@@ -141,7 +141,7 @@ impl PortCheck {
                 "roce",
                 false,
                 format!(
-                    "No RoCEv2 packets in {} s, {instead}: this is the wrong port, or there is no traffic.",
+                    "No RoCEv2 packets in {} s ({instead}): this is the wrong port, or there is no traffic.",
                     self.seconds
                 ),
             );
@@ -244,7 +244,7 @@ pub fn verdict(findings: &[Finding]) -> String {
     if topics.is_empty() {
         "This is the right port.".into()
     } else if topics == ["roce"] {
-        "This is not the right port.".into()
+        "No RoCEv2 traffic was seen.".into()
     } else {
         format!("This port carries RoCEv2, but check: {}.", topics.join(", "))
     }

@@ -47,10 +47,14 @@ fn mtu(interface: &Interface, name: &str) -> Finding {
     match interface.mtu() {
         Ok(mtu) if mtu < LARGEST_PACKET => Finding::warn(
             "mtu",
-            format!("The MTU is {mtu}. RoCEv2 packets with a path MTU of 4,096 have up to {LARGEST_PACKET} bytes; the card drops longer packets uncounted."),
+            format!(
+                "The MTU is {}. RoCEv2 packets with a path MTU of 4,096 have up to {} bytes; the NIC drops longer packets uncounted.",
+                grouped(mtu),
+                grouped(LARGEST_PACKET)
+            ),
         )
         .remedy(format!("ip link set dev {name} mtu 9000")),
-        Ok(mtu) => Finding::ok("mtu", format!("The MTU is {mtu}, enough for every RoCEv2 packet.")),
+        Ok(mtu) => Finding::ok("mtu", format!("The MTU is {}, enough for every RoCEv2 packet.", grouped(mtu))),
         Err(error) => Finding::warn("mtu", format!("The MTU is unknown: {error}.")),
     }
 }
@@ -61,7 +65,7 @@ fn queues(interface: &Interface, name: &str) -> Vec<Finding> {
         Err(error) => return vec![unknown("queues", &error)],
     };
     let cpus = std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u32);
-    let message = format!("{queues} receive queues, {cpus} CPUs.");
+    let message = format!("{}, {}.", counted(queues, "receive queue"), counted(cpus, "CPU"));
     let mut found = vec![Finding::ok("queues", message)];
     if queues < 2 {
         return found;
@@ -90,13 +94,14 @@ fn ring(interface: &Interface, name: &str) -> Option<Finding> {
             "ring",
             format!(
                 "The receive ring has {} of {} possible descriptors: bursts overflow it earlier than necessary.",
-                ring.now, ring.max
+                grouped(ring.now),
+                grouped(ring.max)
             ),
         )
         .remedy(format!("ethtool -G {name} rx {}", ring.max)),
         Ok(ring) => Finding::ok(
             "ring",
-            format!("The receive ring has its maximum of {} descriptors.", ring.now),
+            format!("The receive ring has its maximum of {} descriptors.", grouped(ring.now)),
         ),
         Err(error) => unknown("ring", &error),
     })
@@ -106,7 +111,7 @@ fn offloads(interface: &Interface, name: &str) -> Vec<Finding> {
     let lro = match interface.merges_in_hardware() {
         Ok(true) => Finding::warn(
             "lro",
-            "LRO is on: the card merges frames before capture, and many drivers then refuse XDP programs.",
+            "LRO is on: the NIC merges frames before capture, and many drivers then refuse XDP programs.",
         )
         .remedy(format!("ethtool -K {name} lro off")),
         Ok(false) => Finding::ok("lro", "LRO is off."),
@@ -124,7 +129,7 @@ fn offloads(interface: &Interface, name: &str) -> Vec<Finding> {
     let vlan = match interface.strips_vlan() {
         Ok(true) => Finding::warn(
             "vlan",
-            "VLAN offload is on: the card removes VLAN tags before XDP sees the frame.",
+            "VLAN offload is on: the NIC removes VLAN tags before XDP sees the frame.",
         )
         .remedy(format!(
             "rocescope capture --vlan-offload off -i {name}, or ethtool -K {name} rxvlan off"
@@ -140,20 +145,21 @@ fn moderation(interface: &Interface, name: &str) -> Option<Finding> {
     Some(match interface.coalescing() {
         Ok(now) if now.adaptive => Finding::warn(
             "moderation",
-            "Adaptive interrupt moderation is on: the card varies the delay of frames, and measured round trips vary with it.",
+            "Adaptive interrupt moderation is on: the NIC varies the delay of frames, and measured round trips vary with it.",
         )
         .remedy(command),
         Ok(now) if now.rx_usecs > MAX_USECS => Finding::warn(
             "moderation",
             format!(
-                "Interrupt moderation delays frames by up to {} us: measured round trips are wrong by as much.",
+                "Interrupt moderation delays frames by up to {} µs: measured round trips are wrong by as much.",
                 now.rx_usecs
             ),
         )
         .remedy(command),
+        Ok(now) if now.rx_usecs == 0 => Finding::ok("moderation", "Interrupt moderation is off."),
         Ok(now) => Finding::ok(
             "moderation",
-            format!("Interrupt moderation delays frames by up to {} us.", now.rx_usecs),
+            format!("Interrupt moderation delays frames by up to {} µs.", now.rx_usecs),
         ),
         Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => {
             Finding::ok("moderation", "The driver has no interrupt moderation.")
@@ -166,10 +172,26 @@ fn timestamps(interface: &Interface) -> Finding {
     match interface.timestamps_in_hardware() {
         Ok(true) => Finding::ok(
             "timestamps",
-            "The card has a clock, which XDP cannot read yet: timestamps come from the kernel.",
+            "The NIC has a hardware clock, which XDP cannot read yet: timestamps come from the kernel.",
         ),
-        Ok(false) => Finding::ok("timestamps", "The card has no clock: timestamps come from the kernel."),
+        Ok(false) => Finding::ok(
+            "timestamps",
+            "The NIC has no hardware clock: timestamps come from the kernel.",
+        ),
         Err(error) => unknown("timestamps", &error),
+    }
+}
+
+fn counted(number: u32, noun: &str) -> String {
+    let end = if number == 1 { "" } else { "s" };
+    format!("{} {noun}{end}", grouped(number))
+}
+
+/// Formats a number below a million in groups of three digits: `4,096`.
+fn grouped(number: u32) -> String {
+    match number {
+        0..1_000 => number.to_string(),
+        _ => format!("{},{:03}", number / 1_000, number % 1_000),
     }
 }
 

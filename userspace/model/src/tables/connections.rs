@@ -21,7 +21,7 @@ table! {
         connection: i64, None, [same], hide "Connection";
         /// `a_to_b` or `b_to_a`. `a` is the active side in CM; without CM, the side that sent the first request.
         role: Text, None, [same], show "Role";
-        /// `connecting`, `active`, `idle` or `gone`.
+        /// `connecting`, `active`, `idle`, or `gone`: silent for 60 s, closed, or out of retries.
         state: Text, None, [last | same], show "State";
         /// Transport service: `RC`, `UC`, `UD`, `XRC`.
         service: Text, None, [first], show "Service";
@@ -80,8 +80,8 @@ table! {
         /// Packets lost upstream of the tap: retransmitted packets that filled a gap, and packets missing within a
         /// retransmitted range. READ responses count as well.
         lost_before_tap_packets: u64, Packets, [last | sum], show "Lost upstream";
-        /// Packets lost downstream of the tap: requests seen at the tap that a NAK asked for, and READ responses seen
-        /// at the tap that the requester requested again.
+        /// Packets lost downstream of the tap: requests seen at the tap that a NAK requested again, and READ responses
+        /// seen at the tap that the requester requested again.
         lost_after_tap_packets: u64, Packets, [last | sum], show "Lost downstream";
         /// Request packets retransmitted after a timeout: they or their acknowledgement were lost downstream of the
         /// tap.
@@ -92,9 +92,9 @@ table! {
         lost_gap_packets: u64, Packets, [last | sum], hide "Gap packets";
         /// Gaps that the peer acknowledged: mirror loss.
         lost_gaps_acknowledged: u64, None, [last | sum], hide "Gaps acknowledged";
-        /// Gaps that a NAK asked for.
+        /// Gaps that a NAK requested.
         lost_gaps_nak: u64, None, [last | sum], hide "Gaps NAKed";
-        /// Gaps that were neither acknowledged nor asked for by a NAK.
+        /// Gaps that were neither acknowledged nor requested by a NAK.
         lost_gaps_unanswered: u64, None, [last | sum], hide "Gaps unanswered";
         /// Gaps during which the capture lost records: their cause is unknown.
         lost_gaps_unknown: u64, None, [last | sum], hide "Gaps unknown";

@@ -27,7 +27,7 @@ table! {
         dst_qpn: Option<u32>, None, [same], show "QP";
         /// VLAN ID, the outer one if the frame has two tags; null for untagged frames.
         vlan: Option<u16>, None, [same], hide "VLAN";
-        /// Packet sequence number; of a NAK, the PSN that it asks for.
+        /// Packet sequence number; of a NAK, the PSN that it requests.
         psn: Option<u32>, None, [same], show "PSN";
         /// Syndrome of a `nak` or `rnr_nak`, such as `nak_psn_sequence_error`.
         syndrome: Option<Text>, None, [same], show "Syndrome";

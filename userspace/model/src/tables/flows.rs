@@ -58,7 +58,7 @@ table! {
         elephant: bool, None, [any], show "Elephant";
         /// Packets with ECN congestion experienced (CE) in the IP header.
         ecn_ce_packets: u64, Packets, [sum], hide "ECN CE";
-        /// Packets that the sender retransmitted; null for datagrams and if the capture does not follow connections.
+        /// Packets that the sender retransmitted; null for datagrams and if the capture does not track connections.
         retransmitted_packets: Option<u64>, Packets, [sum | whole], hide "Retransmitted";
         /// Packets that later packets overtook upstream of the tap; null like `retransmitted_packets`.
         out_of_order_packets: Option<u64>, Packets, [sum | whole], hide "Out of order";

@@ -131,7 +131,7 @@ pub struct MeshRows {
     pub window_ns: i64,
     /// All pairs of NICs that were probed.
     pub pairs: Vec<PairRow>,
-    /// The row of `sla`; empty if the window was not analysed.
+    /// The row of `sla`; empty if the window was not analyzed.
     pub sla: Vec<SlaRow>,
     /// The verdicts of the window.
     pub verdicts: Vec<VerdictRow>,

@@ -7,7 +7,7 @@ use core::net::IpAddr;
 table! {
     /// One row for each probe: a UD datagram from one NIC of a host over the fabric to another NIC of the same host.
     /// Times (1) to (4) are those of Hostmesh, section 3.3.1: `time_ns`, `nic_send_ns`, `nic_receive_ns`,
-    /// `app_receive_ns`. `clock_source` names the clock that stamped them.
+    /// `app_receive_ns`. `clock_source` names the clock that timestamped them.
     ProbeRow = "probes" {
         /// Name of the host, or of the agent on it.
         observer: Text, None, [same], show "Host";
@@ -45,7 +45,7 @@ table! {
         processing_delay_ns: Option<i64>, Nanoseconds, [none], show "Host";
         /// Estimated lead of the receiving NIC's clock over the sending NIC's; 0 if both are the same clock.
         clock_offset_ns: Option<i64>, Nanoseconds, [last], hide "Clock offset";
-        /// Clock that stamped (2) and (3): `kernel software`, `nic hardware`, `cpu` or `simulated`.
+        /// Clock that timestamped (2) and (3): `kernel software`, `nic hardware`, `cpu` or `simulated`.
         clock_source: Text, None, [same], hide "Clock";
         /// Error bound of `network_latency_ns`.
         clock_error_ns: i64, Nanoseconds, [max], show "Clock error";

@@ -27,7 +27,7 @@ table! {
         corrupt: u64, None, [sum], show "Corrupt";
         /// Probes that their host could not send; not in `probes`.
         unsent: u64, None, [sum], hide "Unsent";
-        /// Rows that arrived since the previous window, after their own window was analysed; no other column counts
+        /// Rows that arrived since the previous window, after their own window was analyzed; no other column counts
         /// them.
         late: u64, None, [sum], hide "Late";
         /// Number of NICs to which more than 10 % of the probes were lost in this window.

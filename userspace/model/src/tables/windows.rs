@@ -20,9 +20,9 @@ table! {
         /// Frames of all kinds.
         frames: u64, Frames, [sum], show "Frames";
         /// RoCEv2 packets among the frames.
-        roce_packets: u64, Packets, [sum], show "RoCE";
+        roce_packets: u64, Packets, [sum], show "RoCEv2";
         /// Complete frames that carry no RoCEv2 packet, including RoCE v1.
-        not_roce_frames: u64, Frames, [sum], hide "Not RoCE";
+        not_roce_frames: u64, Frames, [sum], hide "Not RoCEv2";
         /// Frames whose headers contradict the frame length or each other.
         malformed_frames: u64, Frames, [sum], show "Malformed";
         /// IP fragments to or from the RoCE port, and all fragments after the first of a datagram.
@@ -69,18 +69,18 @@ table! {
         /// RoCE packets lost by the capture: the kernel counted them, but their records found the ring full; 0 for
         /// files.
         lost_packets: u64, Packets, [sum], show "Capture loss";
-        /// Packets that arrived after their own window was closed, beyond the lateness bound; they count in this window
-        /// instead.
+        /// Packets that arrived after their own window was closed, beyond the lateness bound; they count in this window,
+        /// the oldest open one.
         late_packets: u64, Packets, [sum], hide "Late";
         /// Packets lost by the mirror: an endpoint acknowledged them, but the mirror did not deliver them, as far as
-        /// known when the window closed; null if the capture does not follow connections.
+        /// known when the window closed; null if the capture does not track connections.
         mirror_lost_packets: Option<u64>, Packets, [sum | whole], hide "Mirror loss";
         /// `mirror_lost_packets` as a share of `mirror_lost_packets` plus `roce_packets`; null if the capture does not
-        /// follow connections.
+        /// track connections.
         mirror_loss_ratio: Option<f64>, Ratio, [mirror_lost_packets / mirror_lost_packets + roce_packets], hide "Mirror loss ratio";
         /// Packets that the mirror delivered again, on another interface, on the other side of a routed hop, or
         /// immediately after the first. All totals include them; `connections` counts each packet once. Null if the
-        /// capture does not follow connections.
+        /// capture does not track connections.
         mirrored_twice_packets: Option<u64>, Packets, [sum | whole], hide "Mirror duplicates";
         /// Frames of any kind lost by the mirror, from gaps in the sequence numbers that mirrors add (GRE, ERSPAN II
         /// and III); null if no frame carried a number.

@@ -5,6 +5,7 @@ use super::recovery::{Episode, Trigger};
 use crate::rows;
 use alloc::format;
 use alloc::string::String;
+use rocescope_model::human::plural;
 use rocescope_model::{EventRow, Text};
 use rocescope_wire::Psn;
 use rocescope_wire::extension::{Syndrome, rnr_timer_us};
@@ -34,8 +35,8 @@ pub(super) fn event_row(observer: &Text, event: &Event) -> EventRow {
             ..named(
                 "rnr_episode",
                 format!(
-                    "receiver not ready {} times, asks to wait {} µs",
-                    rnr.naks,
+                    "receiver not ready {}, requests a wait of {} µs",
+                    plural(u64::from(rnr.naks), "time"),
                     rnr_timer_us(rnr.timer)
                 ),
             )
@@ -87,15 +88,11 @@ pub(super) fn event_row(observer: &Text, event: &Event) -> EventRow {
 }
 
 fn retransmission(episode: &Episode) -> String {
-    let packets = episode.packets;
-    match (episode.trigger, episode.reaction_ns) {
-        (Trigger::Timeout, _) => format!("{packets} packets retransmitted after a timeout"),
-        (trigger, Some(ns)) => format!(
-            "{packets} packets retransmitted {} µs after a {}",
-            ns / 1_000,
-            trigger.name()
-        ),
-        (trigger, None) => format!("{packets} packets retransmitted after a {}", trigger.name()),
+    let packets = plural(episode.packets, "packet");
+    let trigger = episode.trigger.name();
+    match episode.reaction_ns.filter(|_| episode.trigger != Trigger::Timeout) {
+        Some(ns) => format!("{packets} retransmitted {} µs after {trigger}", ns / 1_000),
+        None => format!("{packets} retransmitted after {trigger}"),
     }
 }
 
@@ -106,11 +103,11 @@ const fn loss(location: LossLocation, evidence: LossEvidence) -> &'static str {
         }
         (LossLocation::Upstream, _) => "lost upstream of the tap: it left a gap and was retransmitted later",
         (LossLocation::Downstream, LossEvidence::Response) => {
-            "response lost downstream of the tap: the requester asked for it again"
+            "response lost downstream of the tap: the requester requested it again"
         }
         (LossLocation::Downstream, LossEvidence::Timeout) => {
             "lost downstream of the tap, or its answer was lost: retransmitted after a long wait"
         }
-        (LossLocation::Downstream, _) => "lost downstream of the tap: the receiver asked for it again",
+        (LossLocation::Downstream, _) => "lost downstream of the tap: the receiver requested it again",
     }
 }

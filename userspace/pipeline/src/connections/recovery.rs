@@ -17,14 +17,14 @@ pub enum Trigger {
 }
 
 impl Trigger {
-    /// The name in events.
+    /// The name in events, with its article.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Nak => "nak",
-            Self::Rnr => "rnr_nak",
-            Self::Response => "response",
-            Self::Timeout => "timeout",
+            Self::Nak => "a NAK",
+            Self::Rnr => "an RNR NAK",
+            Self::Response => "a response",
+            Self::Timeout => "a timeout",
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Merges the flows of several capture points by key, with bounds for flows that a point does not list.
+//! Merges the flows of several observers by key, with bounds for flows that a point does not list.
 
 use super::part::{Part, Target, hash};
 use super::sketches::Sketches;

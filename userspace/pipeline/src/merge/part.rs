@@ -1,4 +1,4 @@
-//! The rows of one window at one capture point, and merge errors.
+//! The rows of one window at one observer, and merge errors.
 
 use alloc::vec::Vec;
 use rocescope_model::{FlowRow, OpcodeRow, Text, WindowRow};
@@ -7,7 +7,7 @@ use rocescope_sketches::hyper_log_log::HllError;
 use rocescope_sketches::linear_counting::RowError;
 use rocescope_sketches::{FlowHash, Mismatch};
 
-/// One window of one capture point. It has several rows of `windows` if the capture restarted within the window.
+/// One window of one observer. It has several rows of `windows` if the capture restarted within the window.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Part {
     /// Totals and sketches.
@@ -21,7 +21,7 @@ pub struct Part {
 /// Settings of the merged rows.
 #[derive(Clone, Debug)]
 pub struct Target {
-    /// Name of the capture point in the merged rows.
+    /// Name of the observer in the merged rows.
     pub observer: Text,
     /// Frame bits per second from which a flow is an elephant.
     pub elephant_bps: f64,

@@ -14,7 +14,7 @@ pub(super) struct Sketches {
 }
 
 impl Sketches {
-    /// The sketches of the rows of one capture point.
+    /// The sketches of the rows of one observer.
     pub(super) fn of(rows: &[WindowRow]) -> Result<Self, MergeError> {
         let each = rows.iter().map(Self::read);
         Self::merged(&each.collect::<Result<alloc::vec::Vec<_>, _>>()?)

@@ -47,7 +47,7 @@ pub struct MeshFigures {
     pub pairs: Vec<PairRow>,
     /// Probes of pairs beyond the maximum number of pairs.
     pub unfollowed: u64,
-    /// Windows of the analysis over time; empty if the probes are not analysed.
+    /// Windows of the analysis over time; empty if the probes are not analyzed.
     pub series: Series<MeshPeriod>,
     /// Sum of all windows.
     pub total: MeshPeriod,

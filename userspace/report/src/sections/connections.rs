@@ -101,7 +101,7 @@ fn facts(report: &Report) -> Vec<(String, String)> {
         (
             "Responses",
             format!(
-                "{} PSN sequence NAKs, {} RNR NAKs, {} fatal NAKs, {} CNPs",
+                "{} PSN sequence error NAKs, {} RNR NAKs, {} fatal NAKs, {} CNPs",
                 sum("nak_psn_sequence"),
                 sum("rnr_nak"),
                 sum("nak_fatal"),

@@ -34,7 +34,7 @@ fn title(name: &str) -> String {
     column
         .map_or(name, |column| column.title)
         .to_lowercase()
-        .replace("roce", "RoCE")
+        .replace("rocev2", "RoCEv2")
 }
 
 fn findings(report: &Report) -> Vec<Finding> {
@@ -51,7 +51,7 @@ fn findings(report: &Report) -> Vec<Finding> {
     if sums.lost_packets > 0 {
         let seen = sums.lost_packets.saturating_add(sums.roce_packets);
         findings.push(Finding::bad(format!(
-            "Capture loss {}: of {} RoCE packets that the kernel counted, {} were lost because the ring was full; all figures below lack them.",
+            "Capture loss {}: of {} RoCEv2 packets that the kernel counted, {} were lost because the ring was full; all figures below lack them.",
             percent(share(sums.lost_packets, seen)),
             grouped(seen),
             grouped(sums.lost_packets)

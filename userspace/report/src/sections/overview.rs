@@ -55,7 +55,7 @@ pub(super) fn section(report: &Report) -> Section {
         if totals.covered_ns < totals.span_ns() {
             let covered = totals.covered_ns as f64 / totals.span_ns() as f64;
             windows.push_str(&format!(
-                ", {} of the time: there were no frames in the rest",
+                ", {} of the time span; the rest has no frames",
                 percent(covered)
             ));
         }
@@ -87,20 +87,14 @@ fn findings(report: &Report) -> Vec<Finding> {
     let unreadable = &report.origin.unreadable;
     if !unreadable.is_empty() {
         findings.push(Finding::bad(format!(
-            "{} unreadable: their rows are missing below.",
+            "{} rows are missing below.",
             match unreadable.len() {
-                1 => "1 segment is".into(),
-                more => format!("{more} segments are"),
+                1 => "1 segment is unreadable: its".into(),
+                more => format!("{more} segments are unreadable: their"),
             }
         )));
         for (path, reason) in unreadable.iter().take(NAMED) {
-            // A reason from the store already contains the path.
-            let text = if reason.contains(path.as_str()) {
-                reason.clone()
-            } else {
-                format!("{path}: {reason}")
-            };
-            findings.push(Finding::bad(text));
+            findings.push(Finding::bad(format!("{path}: {reason}")));
         }
         if unreadable.len() > NAMED {
             findings.push(Finding::bad(format!(

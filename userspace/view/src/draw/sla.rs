@@ -12,7 +12,7 @@ pub(super) fn draw(mesh: &MeshRows, area: Rect, usage: Vec<Piece>, pen: &mut Pen
     let line = |at: u16| Rect::new(area.x, area.y + at, area.width, 1);
     let Some(sla) = mesh.sla.first() else {
         pen.line(line(0), sums(&mesh.pairs), usage);
-        let text = "no SLA: this window is not analysed yet";
+        let text = "no SLA: this window is not analyzed yet";
         pen.line(line(1), vec![piece(text, Tone::Notice, 9)], Vec::new());
         return;
     };

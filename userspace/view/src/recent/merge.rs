@@ -56,7 +56,7 @@ fn total<'a>(windows: impl Iterator<Item = &'a WindowRow>, from_ns: i64, ns: i64
     sum
 }
 
-/// Flows by capture point and hash, largest first. The error bounds of the windows add up.
+/// Flows by observer and hash, largest first. The error bounds of the windows add up.
 fn flows(windows: &[&Arc<WindowRows>], from_ns: i64, ns: i64) -> Vec<FlowRow> {
     let mut at: HashMap<(&str, i64), usize> = HashMap::new();
     let mut merged: Vec<FlowRow> = Vec::new();

@@ -1,6 +1,6 @@
 //! Rows of the dataset from windows before the start.
 //!
-//! A killed collector had rows that were stored but not analysed yet, and state about recently anomalous NICs.
+//! A killed collector had rows that were stored but not analyzed yet, and state about recently anomalous NICs.
 //! The last rows of the dataset restore both.
 
 use super::mesh::{nanos, now_ns};
@@ -13,7 +13,7 @@ use rocescope_store::{Query, TimeRange, repair};
 /// Search for paths this far back: agents write them again every few minutes.
 const PATHS_NS: i64 = 900_000_000_000;
 
-/// Feeds the analyzer, and skips the windows that have been analysed.
+/// Feeds the analyzer, and skips the windows that have been analyzed.
 pub(super) fn feed(arguments: &CollectArguments, settings: &Settings, analyzer: &mut Analyzer) -> Result<()> {
     if !arguments.out.is_dir() {
         return Ok(());
@@ -38,7 +38,7 @@ pub(super) fn feed(arguments: &CollectArguments, settings: &Settings, analyzer: 
             analysed = analysed.max(row.window_start_ns + row.window_ns);
         }
     })?;
-    // These windows have been analysed and stored.
+    // These windows have been analyzed and stored.
     analyzer.advance(Time(analysed));
     Ok(())
 }

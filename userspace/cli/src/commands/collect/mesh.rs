@@ -1,4 +1,4 @@
-//! Windows of the mesh, analysed as they end by the clock.
+//! Windows of the mesh, analyzed as they end by the clock.
 //!
 //! The watermark is the collector's own clock minus the lateness. It requires that the hosts' clocks are
 //! accurate to a few seconds; a watermark from the newest row would fail if one agent's clock is ahead.

@@ -2,7 +2,7 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | `mesh` | windows of the mesh, analysed as they end |
+//! | `mesh` | windows of the mesh, analyzed as they end |
 //! | `backfill` | rows of the dataset from windows before the start |
 
 mod backfill;

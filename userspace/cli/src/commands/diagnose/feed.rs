@@ -1,7 +1,7 @@
 //! Feeds rows of `probes` and `paths` to the analyzer.
 //!
 //! Segments are stored by hour, and host by host within it, so an hour of all hosts is read before its
-//! windows are analysed: 16 bytes for each probe.
+//! windows are analyzed: 16 bytes for each probe.
 
 use anyhow::Result;
 use rocescope_diagnose::hostmesh::{Analyzer, WindowDiagnosis};

@@ -36,7 +36,7 @@ pub(super) fn run(arguments: &TopArguments) -> Result<ExitCode> {
     ];
     ensure!(
         sources.contains(&true),
-        "no input: set -i IFACE or -r FILE, or name a DATASET"
+        "no input: set --interface or --read, or name a dataset"
     );
     if !arguments.once.once {
         on_a_terminal()?;
