@@ -70,7 +70,7 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l metrics-
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l out -d 'Write a Parquet dataset to this directory' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l segment-age -d 'Seal a segment when its first rows are older than DURATION' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l segment-bytes -d 'Seal a segment when it reaches SIZE before compression' -r
-complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l keep-age -d 'Delete sealed segments whose hour ended more than DURATION ago, and recordings as old' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l keep-age -d 'Delete sealed segments and recordings whose hour ended more than DURATION ago' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l keep-bytes -d 'Delete the oldest sealed segments when the total exceeds SIZE' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l keep-frames -d 'Keep the headers of the last SECONDS of frames in memory, and write a pcapng file around each NAK, RNR NAK and jitter event; on interfaces, this uses packet sockets' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l keep-frames-dir -d 'Directory of the recordings; default: `_frames` in the dataset' -r -F
@@ -111,7 +111,7 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l segment-
 complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l keep-age -d 'Delete sealed segments whose hour ended more than DURATION ago' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l keep-bytes -d 'Delete the oldest sealed segments when the total exceeds SIZE' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l topology -d 'Nodes and their addresses (TOML); default: each address is a node' -r -F
-complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l lateness -d 'Analyse a window DURATION after its end; later rows are stored but not analysed' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l lateness -d 'Analyze a window DURATION after its end; later rows are stored but not analyzed' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l scale -d 'Divide the length of windows by FACTOR, for a mesh whose intervals were divided by it' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand collect" -l no-sync -d 'Acknowledge rows before they are synced to disk; a power failure may lose some'
@@ -229,7 +229,7 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand man" -l config -d 'C
 complete -c rocescope -n "__fish_rocescope_using_subcommand man" -s h -l help -d 'Print help'
 complete -c rocescope -n "__fish_rocescope_using_subcommand man" -s V -l version -d 'Print version'
 complete -c rocescope -n "__fish_rocescope_using_subcommand merge" -l out -d 'Directory of the merged dataset' -r -F
-complete -c rocescope -n "__fish_rocescope_using_subcommand merge" -l observer -d 'Name of the capture point in the merged rows and file names' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand merge" -l observer -d 'Name of the observer in the merged rows and file names' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand merge" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand merge" -s h -l help -d 'Print help'
 complete -c rocescope -n "__fish_rocescope_using_subcommand merge" -s V -l version -d 'Print version'
@@ -278,7 +278,7 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand report" -l table -d 
 connections\t'Connections with the most problems, one row for each direction'
 opcodes\t'All opcodes'
 events\t'Most significant events of each kind'
-windows\t'Windows, at most 1,000; neighbours are joined if there are more'
+windows\t'Windows, at most 1,000; neighbours are merged if there are more'
 pairs\t'Pairs of NICs that probed each other'
 sla\t'Service level of the probe mesh over time'
 verdicts\t'Last verdict of each problem in the mesh'

@@ -59,7 +59,7 @@ off\:"Leave tags in the frames"))' \
 '--out=[Write a Parquet dataset to this directory]:DIR:_files' \
 '--segment-age=[Seal a segment when its first rows are older than DURATION]:DURATION:_default' \
 '--segment-bytes=[Seal a segment when it reaches SIZE before compression]:SIZE:_default' \
-'--keep-age=[Delete sealed segments whose hour ended more than DURATION ago, and recordings as old]:DURATION:_default' \
+'--keep-age=[Delete sealed segments and recordings whose hour ended more than DURATION ago]:DURATION:_default' \
 '--keep-bytes=[Delete the oldest sealed segments when the total exceeds SIZE]:SIZE:_default' \
 '--keep-frames=[Keep the headers of the last SECONDS of frames in memory, and write a pcapng file around each NAK, RNR NAK and jitter event; on interfaces, this uses packet sockets]:SECONDS:_default' \
 '--keep-frames-dir=[Directory of the recordings; default\: \`_frames\` in the dataset]:DIR:_files' \
@@ -115,7 +115,7 @@ _arguments "${_arguments_options[@]}" : \
 '--keep-age=[Delete sealed segments whose hour ended more than DURATION ago]:DURATION:_default' \
 '--keep-bytes=[Delete the oldest sealed segments when the total exceeds SIZE]:SIZE:_default' \
 '--topology=[Nodes and their addresses (TOML); default\: each address is a node]:FILE:_files' \
-'--lateness=[Analyse a window DURATION after its end; later rows are stored but not analysed]:DURATION:_default' \
+'--lateness=[Analyze a window DURATION after its end; later rows are stored but not analyzed]:DURATION:_default' \
 '--scale=[Divide the length of windows by FACTOR, for a mesh whose intervals were divided by it]:FACTOR:_default' \
 '--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
 '--no-sync[Acknowledge rows before they are synced to disk; a power failure may lose some]' \
@@ -401,7 +401,7 @@ _arguments "${_arguments_options[@]}" : \
 (merge)
 _arguments "${_arguments_options[@]}" : \
 '--out=[Directory of the merged dataset]:DIR:_files' \
-'--observer=[Name of the capture point in the merged rows and file names]:NAME:_default' \
+'--observer=[Name of the observer in the merged rows and file names]:NAME:_default' \
 '--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
 '-h[Print help]' \
 '--help[Print help]' \
@@ -478,7 +478,7 @@ csv\:"One table as CSV; see \`--table\`"))' \
 connections\:"Connections with the most problems, one row for each direction"
 opcodes\:"All opcodes"
 events\:"Most significant events of each kind"
-windows\:"Windows, at most 1,000; neighbours are joined if there are more"
+windows\:"Windows, at most 1,000; neighbours are merged if there are more"
 pairs\:"Pairs of NICs that probed each other"
 sla\:"Service level of the probe mesh over time"
 verdicts\:"Last verdict of each problem in the mesh"
