@@ -1,6 +1,7 @@
 //! Checks beyond the workspace: packages outside it, dependencies, spelling, examples.
 
 use crate::process::{command, run};
+use crate::product::{target, text};
 use anyhow::Result;
 
 /// Packages outside the workspace, and the options of their lints. Those of the kernel are linted for this machine:
@@ -43,13 +44,20 @@ pub(super) fn spelling() -> Result<()> {
 
 /// Runs the examples of the libraries. The dataset is the one that the README's demo writes.
 pub(super) fn examples() -> Result<()> {
-    for (package, example, arguments) in [
-        ("rocescope-wire", "decode_frame", &[][..]),
-        ("rocescope-sketches", "merge_shards", &[]),
-        ("rocescope-store", "read_dataset", &["rocescope-demo"]),
-    ] {
-        let mut cargo = command("cargo", &["run", "--quiet", "-p", package, "--example"]);
-        run(cargo.args([example, "--"]).args(arguments))?;
+    const EXAMPLES: [(&str, &[&str]); 3] = [
+        ("decode_frame", &[]),
+        ("merge_shards", &[]),
+        ("read_dataset", &["rocescope-demo"]),
+    ];
+    // Built with the features of the whole workspace, as the tests are, so that both share one build.
+    let mut build = command("cargo", &["build", "--quiet", "--workspace"]);
+    for (name, _) in EXAMPLES {
+        build.args(["--example", name]);
+    }
+    run(&mut build)?;
+    for (name, arguments) in EXAMPLES {
+        let program = target()?.join("debug/examples").join(name);
+        run(&mut command(&text(&program), arguments))?;
     }
     Ok(())
 }
