@@ -32,8 +32,8 @@ pub(super) fn lint_outside() -> Result<()> {
 /// Checks licences, duplicate versions and sources of all dependencies, by the rules of `deny.toml`.
 pub(super) fn dependencies() -> Result<()> {
     for manifest in ["Cargo.toml", "ebpf/program/Cargo.toml"] {
-        let mut deny = command("cargo", &["deny", "--manifest-path", manifest, "check"]);
-        run(deny.args(["--config", "deny.toml", "bans", "licenses", "sources"]))?;
+        let deny = ["deny", "--manifest-path", manifest, "--config", "deny.toml", "check"];
+        run(command("cargo", &deny).args(["bans", "licenses", "sources"]))?;
     }
     Ok(())
 }

@@ -6,9 +6,9 @@
 //! | module | what it does |
 //! |---|---|
 //! | [`build`] | the compiler call, and the versions of the tools |
-//! | [`sources`] | one hash over all sources of the object |
-//! | [`lock`] | `ebpf/rocescope.bpf.o.lock` |
-//! | [`check`] | the rules for the committed object |
+//! | `sources` | one hash over all sources of the object |
+//! | `lock` | `ebpf/rocescope.bpf.o.lock` |
+//! | `check` | the rules for the committed object |
 
 pub mod build;
 mod check;
