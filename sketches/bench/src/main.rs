@@ -5,7 +5,7 @@
 //!
 //! - `streams`: the input. `contender`: the interface of all contenders.
 //! - `contenders`: ours, the exact maps, the published crates, and the heavy hitter algorithms that were measured and
-//! rejected.
+//!   rejected.
 //! - `measure`: rounds and errors. `memory`: the counting allocator. `report`: tables.
 
 mod contender;

@@ -1,9 +1,9 @@
 //! The input: flows in the order of their packets.
 //!
 //! - *zipf*: 100,000 flows, drawn independently with probability ∝ rank^−1.1. Heavy tail, no locality: the worst case
-//! of a fabric.
+//!   of a fabric.
 //! - *roce*: 2,048 flows between 64 hosts. 512 carry messages in bursts of up to 64 packets, each acknowledged by a
-//! flow of its own (1 in 8); 1,024 are mice. Locality, few flows.
+//!   flow of its own (1 in 8); 1,024 are mice. Locality, few flows.
 
 use rocescope_sketches::{FlowHash, hash::hash_words};
 

@@ -108,7 +108,7 @@ impl Connections {
     }
 
     /// Adds rows of connections that are gone or due, and of events; at the end (`all`) of every connection. Adds about
-    /// [`ROWS_AT_ONCE`] and returns whether there are more for the next call.
+    /// [`ROWS_AT_ONCE`](super::ROWS_AT_ONCE) and returns whether there are more for the next call.
     pub fn rows(&mut self, all: bool, rows: &mut Vec<ConnectionRow>, events: &mut Vec<EventRow>) -> bool {
         let more = self.report(all, rows);
         let happened = self.events.drain(..);
