@@ -203,7 +203,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__capture)
-            opts="-r -o -q -i -h -V --read --check --output --filter --anonymize --connections --verify-icrc --udp-port --quiet --interface --mode --verdict --duration --vlan-offload --ring-bytes --metrics --metrics-flows --out --segment-age --segment-bytes --keep-age --keep-bytes --no-sketches --keep-frames --keep-frames-dir --keep-frames-memory --keep-frames-disk --keep-frames-per-hour --observer --window --lateness --top --flow-rows --exact-flows --elephant --jitter-relative --jitter-absolute --config --help --version"
+            opts="-r -o -q -i -h -V --read --check --output --filter --anonymize --connections --verify-icrc --udp-port --quiet --mode --verdict --duration --vlan-offload --ring-bytes --metrics --metrics-flows --out --segment-age --segment-bytes --keep-age --keep-bytes --no-sketches --keep-frames --keep-frames-dir --keep-frames-memory --keep-frames-disk --keep-frames-per-hour --observer --window --lateness --top --flow-rows --exact-flows --elephant --jitter-relative --jitter-absolute --interface --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -238,14 +238,6 @@ _rocescope() {
                     return 0
                     ;;
                 --udp-port)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --interface)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -i)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -350,6 +342,14 @@ _rocescope() {
                     return 0
                     ;;
                 --jitter-absolute)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --interface)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -i)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -611,12 +611,24 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__connections)
-            opts="-r -o -q -i -h -V --read --filter --output --udp-port --quiet --interface --mode --verdict --duration --vlan-offload --ring-bytes --metrics --metrics-flows --observer --window --lateness --top --flow-rows --exact-flows --elephant --jitter-relative --jitter-absolute --config --help --version"
+            opts="-r -o -q -i -h -V --from --to --last --read --filter --output --udp-port --quiet --mode --verdict --duration --vlan-offload --ring-bytes --metrics --metrics-flows --observer --window --lateness --top --flow-rows --exact-flows --elephant --jitter-relative --jitter-absolute --interface --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --from)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --to)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --last)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --read)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -638,14 +650,6 @@ _rocescope() {
                     return 0
                     ;;
                 --udp-port)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --interface)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -i)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -710,6 +714,14 @@ _rocescope() {
                     return 0
                     ;;
                 --jitter-absolute)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --interface)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -i)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -807,12 +819,24 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__diagnose__subcmd__hostmesh)
-            opts="-o -h -V --output --topology --window --sticky --scale --most-ignored --write --observer --config --help --version"
+            opts="-o -h -V --from --to --last --output --topology --window --sticky --scale --most-ignored --write --observer --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --from)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --to)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --last)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --output)
                     COMPREPLY=($(compgen -W "text json" -- "${cur}"))
                     return 0
@@ -1349,12 +1373,24 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__merge)
-            opts="-h -V --out --observer --config --help --version"
+            opts="-h -V --from --to --last --out --observer --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --from)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --to)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --last)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --out)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1527,7 +1563,7 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__report)
-            opts="-o -h -V --output --table --html --from --to --top --filter --observer --config --help --version"
+            opts="-o -h -V --output --table --html --from --to --last --top --filter --observer --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1554,6 +1590,10 @@ _rocescope() {
                     return 0
                     ;;
                 --to)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --last)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1625,12 +1665,24 @@ _rocescope() {
             return 0
             ;;
         rocescope__subcmd__top)
-            opts="-r -o -i -h -V --read --speed --at --filter --connections --udp-port --sort --bytes --fps --theme --ascii --mouse --bind --once --windows --output --table --interface --mode --verdict --duration --vlan-offload --ring-bytes --metrics --metrics-flows --observer --window --lateness --top --flow-rows --exact-flows --elephant --jitter-relative --jitter-absolute --config --help --version"
+            opts="-r -o -i -h -V --from --to --last --read --speed --at --filter --connections --udp-port --sort --bytes --fps --theme --ascii --mouse --bind --once --windows --output --table --mode --verdict --duration --vlan-offload --ring-bytes --metrics --metrics-flows --observer --window --lateness --top --flow-rows --exact-flows --elephant --jitter-relative --jitter-absolute --interface --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --from)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --to)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --last)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --read)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1685,14 +1737,6 @@ _rocescope() {
                     ;;
                 --table)
                     COMPREPLY=($(compgen -W "flows opcodes connections events windows pairs sla verdicts links" -- "${cur}"))
-                    return 0
-                    ;;
-                --interface)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -i)
-                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --mode)
@@ -1756,6 +1800,14 @@ _rocescope() {
                     return 0
                     ;;
                 --jitter-absolute)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --interface)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -i)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -46,14 +46,13 @@ complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "schema" -d 'Pri
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "restore-vlan-offload" -d 'Restore the VLAN offload of a NIC when standard input ends'
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "top" -d 'Show flows, opcodes, connections and events in the terminal'
 complete -c rocescope -n "__fish_rocescope_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -s r -l read -d 'Capture file to read: pcap or pcapng, plain, gzip or zstd; `-` for standard input' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -s r -l read -d 'Capture files to read as one, in the order of time: pcap or pcapng, plain, gzip or zstd; or a directory of them; `-` for standard input' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l check -d 'Observe the port for SECONDS and judge it; writes no dataset' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -s o -l output -d 'Format of the summary' -r -f -a "table\t'Text tables'
 json\t'One JSON object'"
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l filter -d 'Count only packets that match EXPR, such as `host 10.0.0.1 and not service cnp`' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l anonymize -d 'Anonymize IP addresses, preserving prefixes; KEY is 64 hexadecimal digits, or @ and the path of a file with them' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l udp-port -d 'UDP destination port that carries RoCEv2; up to four' -r
-complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -s i -l interface -d 'Interface to capture on; repeatable' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l mode -d 'How frames are captured; `auto` tries native XDP, then generic XDP, then `af-packet`' -r -f -a "auto\t'First of the other modes that works'
 native\t'XDP in the driver'
 generic\t'XDP after the driver'
@@ -86,6 +85,7 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l exact-fl
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l elephant -d 'Minimum rate of an elephant flow, in bits per second' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l jitter-relative -d 'Minimum change between windows that counts as jitter, relative to the previous rate' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l jitter-absolute -d 'Minimum change between windows that counts as jitter, in bits per second' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -s i -l interface -d 'Interface to capture on; repeatable' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l connections -d 'Track connections: loss, reordering and round trips of every queue pair'
 complete -c rocescope -n "__fish_rocescope_using_subcommand capture" -l verify-icrc -d 'Verify the ICRC of every packet'
@@ -139,12 +139,14 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand config; and __fish_s
 complete -c rocescope -n "__fish_rocescope_using_subcommand config; and __fish_seen_subcommand_from help" -f -a "check" -d 'Validate the configuration file'
 complete -c rocescope -n "__fish_rocescope_using_subcommand config; and __fish_seen_subcommand_from help" -f -a "template" -d 'Print a configuration file with every setting, its meaning and its default'
 complete -c rocescope -n "__fish_rocescope_using_subcommand config; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -s r -l read -d 'Capture file to read: pcap or pcapng, plain, gzip or zstd; `-` for standard input' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l from -d 'Read only rows from this time on: `2026-11-21T02:30:09Z`, `12:00` (today), `-1h` (an hour ago) or `now`; in UTC' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l to -d 'Read only rows before this time' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l last -d 'Read only rows of the last DURATION, such as `10m`, before `--to` or before now' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -s r -l read -d 'Capture files to read as one, in the order of time: pcap or pcapng, plain, gzip or zstd; or a directory of them; `-` for standard input' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l filter -d 'Print only connections with a direction that matches EXPR, such as `lost_gaps > 0 or qp 17`' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -s o -l output -d 'Format of the output' -r -f -a "table\t'Text tables'
 json\t'One JSON object'"
 complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l udp-port -d 'UDP destination port that carries RoCEv2; up to four' -r
-complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -s i -l interface -d 'Interface to capture on; repeatable' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l mode -d 'How frames are captured; `auto` tries native XDP, then generic XDP, then `af-packet`' -r -f -a "auto\t'First of the other modes that works'
 native\t'XDP in the driver'
 generic\t'XDP after the driver'
@@ -167,6 +169,7 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l exac
 complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l elephant -d 'Minimum rate of an elephant flow, in bits per second' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l jitter-relative -d 'Minimum change between windows that counts as jitter, relative to the previous rate' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l jitter-absolute -d 'Minimum change between windows that counts as jitter, in bits per second' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -s i -l interface -d 'Interface to capture on; repeatable' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -s q -l quiet -d 'Hide the progress bar'
 complete -c rocescope -n "__fish_rocescope_using_subcommand connections" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -180,6 +183,9 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and not __
 complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and not __fish_seen_subcommand_from hostmesh help" -s V -l version -d 'Print version'
 complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and not __fish_seen_subcommand_from hostmesh help" -f -a "hostmesh" -d 'Locate the failing NIC, link or switch from probes between hosts and their paths'
 complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and not __fish_seen_subcommand_from hostmesh help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from hostmesh" -l from -d 'Read only rows from this time on: `2026-11-21T02:30:09Z`, `12:00` (today), `-1h` (an hour ago) or `now`; in UTC' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from hostmesh" -l to -d 'Read only rows before this time' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from hostmesh" -l last -d 'Read only rows of the last DURATION, such as `10m`, before `--to` or before now' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from hostmesh" -s o -l output -d 'Format of the diagnosis' -r -f -a "text\t'Text, one line for each problem'
 json\t'One JSON object: problems, and the rows of `verdicts` and `sla`'"
 complete -c rocescope -n "__fish_rocescope_using_subcommand diagnose; and __fish_seen_subcommand_from hostmesh" -l topology -d 'Nodes and their addresses (TOML); default: each address is a node' -r -F
@@ -201,7 +207,7 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand doctor" -l config -d
 complete -c rocescope -n "__fish_rocescope_using_subcommand doctor" -l try -d 'Attach an XDP program that passes every frame, and detach it immediately'
 complete -c rocescope -n "__fish_rocescope_using_subcommand doctor" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rocescope -n "__fish_rocescope_using_subcommand doctor" -s V -l version -d 'Print version'
-complete -c rocescope -n "__fish_rocescope_using_subcommand extract" -s r -l read -d 'Capture file to read: pcap or pcapng, plain, gzip or zstd; `-` for standard input' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand extract" -s r -l read -d 'Capture files to read as one, in the order of time: pcap or pcapng, plain, gzip or zstd; or a directory of them; `-` for standard input' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand extract" -s w -l write -d 'pcapng file to write; `-` for standard output' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand extract" -l filter -d 'Copy only packets that match EXPR, such as `qp 17 and opcode *ACKNOWLEDGE*`' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand extract" -l udp-port -d 'UDP destination port that carries RoCEv2; up to four' -r
@@ -228,6 +234,9 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand generate" -s V -l ve
 complete -c rocescope -n "__fish_rocescope_using_subcommand man" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand man" -s h -l help -d 'Print help'
 complete -c rocescope -n "__fish_rocescope_using_subcommand man" -s V -l version -d 'Print version'
+complete -c rocescope -n "__fish_rocescope_using_subcommand merge" -l from -d 'Read only rows from this time on: `2026-11-21T02:30:09Z`, `12:00` (today), `-1h` (an hour ago) or `now`; in UTC' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand merge" -l to -d 'Read only rows before this time' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand merge" -l last -d 'Read only rows of the last DURATION, such as `10m`, before `--to` or before now' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand merge" -l out -d 'Directory of the merged dataset' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand merge" -l observer -d 'Name of the observer in the merged rows and file names' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand merge" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
@@ -284,8 +293,9 @@ sla\t'Service level of the probe mesh over time'
 verdicts\t'Last verdict of each problem in the mesh'
 links\t'Links of the mesh, summed over time'"
 complete -c rocescope -n "__fish_rocescope_using_subcommand report" -l html -d 'Write a self-contained HTML page with charts' -r -F
-complete -c rocescope -n "__fish_rocescope_using_subcommand report" -l from -d 'Include only windows and events from this time on, in UTC, such as 2026-11-21T02:30:09Z' -r
-complete -c rocescope -n "__fish_rocescope_using_subcommand report" -l to -d 'Include only windows and events before this time' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand report" -l from -d 'Read only rows from this time on: `2026-11-21T02:30:09Z`, `12:00` (today), `-1h` (an hour ago) or `now`; in UTC' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand report" -l to -d 'Read only rows before this time' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand report" -l last -d 'Read only rows of the last DURATION, such as `10m`, before `--to` or before now' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand report" -l top -d 'Maximum number of rows of each list' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand report" -l filter -d 'Include only flows, connections and events that match EXPR, such as `host 10.0.0.1`' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand report" -l observer -d 'Include only rows of this capture box' -r
@@ -301,7 +311,10 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand schema" -s V -l vers
 complete -c rocescope -n "__fish_rocescope_using_subcommand restore-vlan-offload" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand restore-vlan-offload" -s h -l help -d 'Print help'
 complete -c rocescope -n "__fish_rocescope_using_subcommand restore-vlan-offload" -s V -l version -d 'Print version'
-complete -c rocescope -n "__fish_rocescope_using_subcommand top" -s r -l read -d 'Capture file to play: pcap or pcapng, plain, gzip or zstd; `-` for standard input' -r -F
+complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l from -d 'Read only rows from this time on: `2026-11-21T02:30:09Z`, `12:00` (today), `-1h` (an hour ago) or `now`; in UTC' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l to -d 'Read only rows before this time' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l last -d 'Read only rows of the last DURATION, such as `10m`, before `--to` or before now' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand top" -s r -l read -d 'Capture files to play as one, in the order of time: pcap or pcapng, plain, gzip or zstd; or a directory of them; `-` for standard input' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l speed -d 'Playback speed of a file or dataset: 1 is as recorded, 10 is ten times as fast; `max` does not wait' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l at -d 'Start at the window of this time, such as `2026-01-01T09:30:00Z`' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l filter -d 'Count only packets that match EXPR; for a dataset, show only rows that match' -r
@@ -325,7 +338,6 @@ pairs\t'Pairs of NICs, for a dataset with probes'
 sla\t'Service level of the probe mesh'
 verdicts\t'Problems of the mesh'
 links\t'Links of the mesh'"
-complete -c rocescope -n "__fish_rocescope_using_subcommand top" -s i -l interface -d 'Interface to capture on; repeatable' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l mode -d 'How frames are captured; `auto` tries native XDP, then generic XDP, then `af-packet`' -r -f -a "auto\t'First of the other modes that works'
 native\t'XDP in the driver'
 generic\t'XDP after the driver'
@@ -348,6 +360,7 @@ complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l exact-flows 
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l elephant -d 'Minimum rate of an elephant flow, in bits per second' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l jitter-relative -d 'Minimum change between windows that counts as jitter, relative to the previous rate' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l jitter-absolute -d 'Minimum change between windows that counts as jitter, in bits per second' -r
+complete -c rocescope -n "__fish_rocescope_using_subcommand top" -s i -l interface -d 'Interface to capture on; repeatable' -r
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l config -d 'Configuration file (TOML); default: `/etc/rocescope/rocescope.toml` if it exists' -r -F
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l connections -d 'Track connections on interfaces; for a file they are always tracked'
 complete -c rocescope -n "__fish_rocescope_using_subcommand top" -l bytes -d 'Show rates in bytes per second instead of bits per second'

@@ -31,8 +31,8 @@ _rocescope() {
         case $line[1] in
             (capture)
 _arguments "${_arguments_options[@]}" : \
-'(-i --interface)-r+[Capture file to read\: pcap or pcapng, plain, gzip or zstd; \`-\` for standard input]:FILE:_files' \
-'(-i --interface)--read=[Capture file to read\: pcap or pcapng, plain, gzip or zstd; \`-\` for standard input]:FILE:_files' \
+'(-i --interface)*-r+[Capture files to read as one, in the order of time\: pcap or pcapng, plain, gzip or zstd; or a directory of them; \`-\` for standard input]:FILE:_files' \
+'(-i --interface)*--read=[Capture files to read as one, in the order of time\: pcap or pcapng, plain, gzip or zstd; or a directory of them; \`-\` for standard input]:FILE:_files' \
 '(-r --read --out --duration --keep-frames)--check=[Observe the port for SECONDS and judge it; writes no dataset]:SECONDS:_default' \
 '-o+[Format of the summary]:OUTPUT:((table\:"Text tables"
 json\:"One JSON object"))' \
@@ -41,8 +41,6 @@ json\:"One JSON object"))' \
 '--filter=[Count only packets that match EXPR, such as \`host 10.0.0.1 and not service cnp\`]:EXPR:_default' \
 '--anonymize=[Anonymize IP addresses, preserving prefixes; KEY is 64 hexadecimal digits, or @ and the path of a file with them]:KEY:_default' \
 '*--udp-port=[UDP destination port that carries RoCEv2; up to four]:PORT:_default' \
-'*-i+[Interface to capture on; repeatable]:IFACE:_default' \
-'*--interface=[Interface to capture on; repeatable]:IFACE:_default' \
 '(-r --read)--mode=[How frames are captured; \`auto\` tries native XDP, then generic XDP, then \`af-packet\`]:MODE:((auto\:"First of the other modes that works"
 native\:"XDP in the driver"
 generic\:"XDP after the driver"
@@ -75,6 +73,8 @@ off\:"Leave tags in the frames"))' \
 '--elephant=[Minimum rate of an elephant flow, in bits per second]:RATE:_default' \
 '--jitter-relative=[Minimum change between windows that counts as jitter, relative to the previous rate]:RATIO:_default' \
 '--jitter-absolute=[Minimum change between windows that counts as jitter, in bits per second]:RATE:_default' \
+'*-i+[Interface to capture on; repeatable]:IFACE:_default' \
+'*--interface=[Interface to capture on; repeatable]:IFACE:_default' \
 '--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
 '--connections[Track connections\: loss, reordering and round trips of every queue pair]' \
 '--verify-icrc[Verify the ICRC of every packet]' \
@@ -85,7 +85,7 @@ off\:"Leave tags in the frames"))' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
 '--version[Print version]' \
-'*::command -- Run COMMAND, and stop when it exits:_default' \
+'*::words -- Count only packets that match this filter, as `--filter` does\: `host 10.0.0.1 and not service cnp`; more files or interfaces may precede it:_default' \
 && ret=0
 ;;
 (completions)
@@ -210,16 +210,17 @@ esac
 ;;
 (connections)
 _arguments "${_arguments_options[@]}" : \
-'(-i --interface)-r+[Capture file to read\: pcap or pcapng, plain, gzip or zstd; \`-\` for standard input]:FILE:_files' \
-'(-i --interface)--read=[Capture file to read\: pcap or pcapng, plain, gzip or zstd; \`-\` for standard input]:FILE:_files' \
+'--from=[Read only rows from this time on\: \`2026-11-21T02\:30\:09Z\`, \`12\:00\` (today), \`-1h\` (an hour ago) or \`now\`; in UTC]:TIME:_default' \
+'--to=[Read only rows before this time]:TIME:_default' \
+'(--from)--last=[Read only rows of the last DURATION, such as \`10m\`, before \`--to\` or before now]:DURATION:_default' \
+'(-i --interface --from --to --last)*-r+[Capture files to read as one, in the order of time\: pcap or pcapng, plain, gzip or zstd; or a directory of them; \`-\` for standard input]:FILE:_files' \
+'(-i --interface --from --to --last)*--read=[Capture files to read as one, in the order of time\: pcap or pcapng, plain, gzip or zstd; or a directory of them; \`-\` for standard input]:FILE:_files' \
 '--filter=[Print only connections with a direction that matches EXPR, such as \`lost_gaps > 0 or qp 17\`]:EXPR:_default' \
 '-o+[Format of the output]:OUTPUT:((table\:"Text tables"
 json\:"One JSON object"))' \
 '--output=[Format of the output]:OUTPUT:((table\:"Text tables"
 json\:"One JSON object"))' \
 '*--udp-port=[UDP destination port that carries RoCEv2; up to four]:PORT:_default' \
-'*-i+[Interface to capture on; repeatable]:IFACE:_default' \
-'*--interface=[Interface to capture on; repeatable]:IFACE:_default' \
 '(-r --read)--mode=[How frames are captured; \`auto\` tries native XDP, then generic XDP, then \`af-packet\`]:MODE:((auto\:"First of the other modes that works"
 native\:"XDP in the driver"
 generic\:"XDP after the driver"
@@ -242,6 +243,8 @@ off\:"Leave tags in the frames"))' \
 '--elephant=[Minimum rate of an elephant flow, in bits per second]:RATE:_default' \
 '--jitter-relative=[Minimum change between windows that counts as jitter, relative to the previous rate]:RATIO:_default' \
 '--jitter-absolute=[Minimum change between windows that counts as jitter, in bits per second]:RATE:_default' \
+'(--from --to --last)*-i+[Interface to capture on; repeatable]:IFACE:_default' \
+'(--from --to --last)*--interface=[Interface to capture on; repeatable]:IFACE:_default' \
 '--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
 '-q[Hide the progress bar]' \
 '--quiet[Hide the progress bar]' \
@@ -282,6 +285,9 @@ _arguments "${_arguments_options[@]}" : \
         case $line[1] in
             (hostmesh)
 _arguments "${_arguments_options[@]}" : \
+'--from=[Read only rows from this time on\: \`2026-11-21T02\:30\:09Z\`, \`12\:00\` (today), \`-1h\` (an hour ago) or \`now\`; in UTC]:TIME:_default' \
+'--to=[Read only rows before this time]:TIME:_default' \
+'(--from)--last=[Read only rows of the last DURATION, such as \`10m\`, before \`--to\` or before now]:DURATION:_default' \
 '-o+[Format of the diagnosis]:OUTPUT:((text\:"Text, one line for each problem"
 json\:"One JSON object\: problems, and the rows of \`verdicts\` and \`sla\`"))' \
 '--output=[Format of the diagnosis]:OUTPUT:((text\:"Text, one line for each problem"
@@ -347,8 +353,8 @@ json\:"One JSON object"))' \
 ;;
 (extract)
 _arguments "${_arguments_options[@]}" : \
-'-r+[Capture file to read\: pcap or pcapng, plain, gzip or zstd; \`-\` for standard input]:FILE:_files' \
-'--read=[Capture file to read\: pcap or pcapng, plain, gzip or zstd; \`-\` for standard input]:FILE:_files' \
+'*-r+[Capture files to read as one, in the order of time\: pcap or pcapng, plain, gzip or zstd; or a directory of them; \`-\` for standard input]:FILE:_files' \
+'*--read=[Capture files to read as one, in the order of time\: pcap or pcapng, plain, gzip or zstd; or a directory of them; \`-\` for standard input]:FILE:_files' \
 '-w+[pcapng file to write; \`-\` for standard output]:FILE:_files' \
 '--write=[pcapng file to write; \`-\` for standard output]:FILE:_files' \
 '--filter=[Copy only packets that match EXPR, such as \`qp 17 and opcode *ACKNOWLEDGE*\`]:EXPR:_default' \
@@ -360,6 +366,7 @@ _arguments "${_arguments_options[@]}" : \
 '--help[Print help]' \
 '-V[Print version]' \
 '--version[Print version]' \
+'*::words -- Copy only packets that match this filter, as `--filter` does; more files may precede it:_default' \
 && ret=0
 ;;
 (generate)
@@ -400,6 +407,9 @@ _arguments "${_arguments_options[@]}" : \
 ;;
 (merge)
 _arguments "${_arguments_options[@]}" : \
+'--from=[Read only rows from this time on\: \`2026-11-21T02\:30\:09Z\`, \`12\:00\` (today), \`-1h\` (an hour ago) or \`now\`; in UTC]:TIME:_default' \
+'--to=[Read only rows before this time]:TIME:_default' \
+'(--from)--last=[Read only rows of the last DURATION, such as \`10m\`, before \`--to\` or before now]:DURATION:_default' \
 '--out=[Directory of the merged dataset]:DIR:_files' \
 '--observer=[Name of the observer in the merged rows and file names]:NAME:_default' \
 '--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
@@ -484,8 +494,9 @@ sla\:"Service level of the probe mesh over time"
 verdicts\:"Last verdict of each problem in the mesh"
 links\:"Links of the mesh, summed over time"))' \
 '--html=[Write a self-contained HTML page with charts]:FILE:_files' \
-'--from=[Include only windows and events from this time on, in UTC, such as 2026-11-21T02\:30\:09Z]:TIME:_default' \
-'--to=[Include only windows and events before this time]:TIME:_default' \
+'--from=[Read only rows from this time on\: \`2026-11-21T02\:30\:09Z\`, \`12\:00\` (today), \`-1h\` (an hour ago) or \`now\`; in UTC]:TIME:_default' \
+'--to=[Read only rows before this time]:TIME:_default' \
+'(--from)--last=[Read only rows of the last DURATION, such as \`10m\`, before \`--to\` or before now]:DURATION:_default' \
 '--top=[Maximum number of rows of each list]:COUNT:_default' \
 '--filter=[Include only flows, connections and events that match EXPR, such as \`host 10.0.0.1\`]:EXPR:_default' \
 '--observer=[Include only rows of this capture box]:NAME:_default' \
@@ -524,8 +535,11 @@ _arguments "${_arguments_options[@]}" : \
 ;;
 (top)
 _arguments "${_arguments_options[@]}" : \
-'(-i --interface)-r+[Capture file to play\: pcap or pcapng, plain, gzip or zstd; \`-\` for standard input]:FILE:_files' \
-'(-i --interface)--read=[Capture file to play\: pcap or pcapng, plain, gzip or zstd; \`-\` for standard input]:FILE:_files' \
+'--from=[Read only rows from this time on\: \`2026-11-21T02\:30\:09Z\`, \`12\:00\` (today), \`-1h\` (an hour ago) or \`now\`; in UTC]:TIME:_default' \
+'--to=[Read only rows before this time]:TIME:_default' \
+'(--from)--last=[Read only rows of the last DURATION, such as \`10m\`, before \`--to\` or before now]:DURATION:_default' \
+'(-i --interface --from --to --last)*-r+[Capture files to play as one, in the order of time\: pcap or pcapng, plain, gzip or zstd; or a directory of them; \`-\` for standard input]:FILE:_files' \
+'(-i --interface --from --to --last)*--read=[Capture files to play as one, in the order of time\: pcap or pcapng, plain, gzip or zstd; or a directory of them; \`-\` for standard input]:FILE:_files' \
 '--speed=[Playback speed of a file or dataset\: 1 is as recorded, 10 is ten times as fast; \`max\` does not wait]:FACTOR:_default' \
 '(-i --interface)--at=[Start at the window of this time, such as \`2026-01-01T09\:30\:00Z\`]:TIME:_default' \
 '--filter=[Count only packets that match EXPR; for a dataset, show only rows that match]:EXPR:_default' \
@@ -552,8 +566,6 @@ pairs\:"Pairs of NICs, for a dataset with probes"
 sla\:"Service level of the probe mesh"
 verdicts\:"Problems of the mesh"
 links\:"Links of the mesh"))' \
-'*-i+[Interface to capture on; repeatable]:IFACE:_default' \
-'*--interface=[Interface to capture on; repeatable]:IFACE:_default' \
 '(-r --read)--mode=[How frames are captured; \`auto\` tries native XDP, then generic XDP, then \`af-packet\`]:MODE:((auto\:"First of the other modes that works"
 native\:"XDP in the driver"
 generic\:"XDP after the driver"
@@ -576,6 +588,8 @@ off\:"Leave tags in the frames"))' \
 '--elephant=[Minimum rate of an elephant flow, in bits per second]:RATE:_default' \
 '--jitter-relative=[Minimum change between windows that counts as jitter, relative to the previous rate]:RATIO:_default' \
 '--jitter-absolute=[Minimum change between windows that counts as jitter, in bits per second]:RATE:_default' \
+'(--from --to --last)*-i+[Interface to capture on; repeatable]:IFACE:_default' \
+'(--from --to --last)*--interface=[Interface to capture on; repeatable]:IFACE:_default' \
 '--config=[Configuration file (TOML); default\: \`/etc/rocescope/rocescope.toml\` if it exists]:FILE:_files' \
 '--connections[Track connections on interfaces; for a file they are always tracked]' \
 '--bytes[Show rates in bytes per second instead of bits per second]' \

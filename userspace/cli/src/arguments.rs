@@ -9,7 +9,9 @@ mod measure;
 mod probe;
 mod recorder;
 mod report;
+mod span;
 mod top;
+mod words;
 
 pub use collect::{CollectArguments, SendArguments};
 pub use dataset::DatasetArguments;
@@ -20,7 +22,9 @@ pub use measure::MeasureArguments;
 pub use probe::{ProbeArguments, ProbeBackend};
 pub use recorder::RecorderArguments;
 pub use report::{ReportArguments, ReportOutput, ReportTable};
+pub use span::{SPAN, SpanArguments};
 pub use top::{AppearanceArguments, OnceArguments, OnceOutput, TableName, ThemeName, TopArguments};
+pub(crate) use words::settle;
 
 use crate::filters::{row_filter, run_filter};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -109,10 +113,16 @@ pub enum Output {
 
 /// `rocescope capture`.
 #[derive(Clone, Debug, Args)]
+#[command(mut_arg("interfaces", |option| option.num_args(1)))]
 pub struct CaptureArguments {
-    /// Capture file to read: pcap or pcapng, plain, gzip or zstd; `-` for standard input
-    #[arg(short, long, value_name = "FILE", conflicts_with = "interfaces")]
-    pub read: Option<PathBuf>,
+    /// Capture files to read as one, in the order of time: pcap or pcapng, plain, gzip or zstd; or a directory of
+    /// them; `-` for standard input
+    #[arg(short, long, value_name = "FILE", num_args = 1, conflicts_with = "interfaces")]
+    pub read: Vec<PathBuf>,
+    /// Count only packets that match this filter, as `--filter` does: `host 10.0.0.1 and not service cnp`; more files
+    /// or interfaces may precede it
+    #[arg(value_name = "FILTER")]
+    pub words: Vec<String>,
     /// Observe the port for SECONDS and judge it; writes no dataset
     #[arg(
         long,
@@ -186,6 +196,7 @@ pub enum ConfigAction {
 
 /// `rocescope connections`.
 #[derive(Debug, Args)]
+#[command(mut_arg("interfaces", |option| option.conflicts_with(SPAN)))]
 pub struct ConnectionsArguments {
     /// Dataset to read
     #[arg(
@@ -194,9 +205,13 @@ pub struct ConnectionsArguments {
         required_unless_present_any = ["read", "interfaces"]
     )]
     pub dataset: Option<PathBuf>,
-    /// Capture file to read: pcap or pcapng, plain, gzip or zstd; `-` for standard input
-    #[arg(short, long, value_name = "FILE", conflicts_with = "interfaces")]
-    pub read: Option<PathBuf>,
+    /// The time.
+    #[command(flatten)]
+    pub span: SpanArguments,
+    /// Capture files to read as one, in the order of time: pcap or pcapng, plain, gzip or zstd; or a directory of
+    /// them; `-` for standard input
+    #[arg(short, long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["interfaces", SPAN])]
+    pub read: Vec<PathBuf>,
     /// Print only connections with a direction that matches EXPR, such as `lost_gaps > 0 or qp 17`
     #[arg(long, value_name = "EXPR", value_parser = row_filter::<ConnectionRow>)]
     pub filter: Option<RowFilter>,
@@ -220,15 +235,19 @@ pub struct ConnectionsArguments {
 /// `rocescope extract`.
 #[derive(Debug, Args)]
 pub struct ExtractArguments {
-    /// Capture file to read: pcap or pcapng, plain, gzip or zstd; `-` for standard input
-    #[arg(short, long, value_name = "FILE")]
-    pub read: PathBuf,
+    /// Capture files to read as one, in the order of time: pcap or pcapng, plain, gzip or zstd; or a directory of
+    /// them; `-` for standard input
+    #[arg(short, long, value_name = "FILE", num_args = 1, required = true)]
+    pub read: Vec<PathBuf>,
+    /// Copy only packets that match this filter, as `--filter` does; more files may precede it
+    #[arg(value_name = "FILTER")]
+    pub words: Vec<String>,
     /// pcapng file to write; `-` for standard output
     #[arg(short, long, value_name = "FILE")]
     pub write: PathBuf,
     /// Copy only packets that match EXPR, such as `qp 17 and opcode *ACKNOWLEDGE*`
     #[arg(long, value_name = "EXPR", value_parser = run_filter)]
-    pub filter: RunFilter,
+    pub filter: Option<RunFilter>,
     /// UDP destination port that carries RoCEv2; up to four
     #[arg(long = "udp-port", value_name = "PORT", default_value = "4791")]
     pub udp_ports: Vec<u16>,
@@ -266,6 +285,9 @@ pub struct MergeArguments {
     /// counts in both
     #[arg(value_name = "DATASET", required = true)]
     pub datasets: Vec<PathBuf>,
+    /// The time.
+    #[command(flatten)]
+    pub span: SpanArguments,
     /// Directory of the merged dataset
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,

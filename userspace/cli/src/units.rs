@@ -120,23 +120,52 @@ pub fn speed(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Parses an instant in UTC: `2026-11-21T02:30:09Z`, `2026-11-21 02:30:09.5`, `2026-11-21 02:30`,
-/// `2026-11-21`.
+/// The current time; 1970 if the clock is before it.
+#[must_use]
+pub fn now() -> Time {
+    since_1970(SystemTime::now()).unwrap_or_default()
+}
+
+/// Parses an instant in UTC: `2026-11-21T02:30:09Z`, `2026-11-21 02:30:09.5`, `2026-11-21 02:30`, `2026-11-21`;
+/// `12:00` or `12:00:30` today; `-1h` before now; `now`.
 ///
 /// # Errors
 /// What was expected.
 pub fn instant(text: &str) -> Result<Time, String> {
+    instant_at(text, now())
+}
+
+/// [`instant`] at the time `now`.
+fn instant_at(text: &str, now: Time) -> Result<Time, String> {
     let text = text.trim();
-    let whole = match text.len() {
-        10 => format!("{text}T00:00:00Z"),
-        16 => format!("{text}:00Z"),
+    if text == "now" {
+        return Ok(now);
+    }
+    if let Some(ago) = text.strip_prefix('-') {
+        let ago = duration(ago.trim()).ok();
+        let ago = ago.and_then(|ago| i64::try_from(ago.as_nanos()).ok());
+        let before = ago.and_then(|ago| now.0.checked_sub(ago)).map(Time);
+        return before.ok_or_else(|| format!("expected a duration before now, such as -1h or -90s, not {text}"));
+    }
+    let civil = now.civil();
+    let today = format!("{:04}-{:02}-{:02}", civil.year, civil.month, civil.day);
+    let whole = match (text.as_bytes(), text.len()) {
+        ([_, _, b':', _, _], _) => format!("{today}T{text}:00Z"),
+        ([_, _, b':', _, _, b':', ..], _) => format!("{today}T{}Z", text.trim_end_matches('Z')),
+        (_, 10) => format!("{text}T00:00:00Z"),
+        (_, 16) => format!("{text}:00Z"),
         _ => text.to_owned(),
     };
-    let since = |time: SystemTime| time.duration_since(SystemTime::UNIX_EPOCH).ok();
-    let time = humantime::parse_rfc3339_weak(&whole).ok().and_then(since);
-    time.and_then(|time| i64::try_from(time.as_nanos()).ok())
-        .map(Time)
-        .ok_or_else(|| "expected an instant in UTC, such as 2026-11-21T02:30:09Z or 2026-11-21".into())
+    let time = humantime::parse_rfc3339_weak(&whole).ok().and_then(since_1970);
+    time.ok_or_else(|| {
+        "expected an instant in UTC, such as 2026-11-21T02:30:09Z, 2026-11-21, 12:00 (today), -1h (an hour ago) or now"
+            .into()
+    })
+}
+
+fn since_1970(time: SystemTime) -> Option<Time> {
+    let since = time.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+    i64::try_from(since.as_nanos()).ok().map(Time)
 }
 
 #[cfg(test)]
@@ -192,8 +221,29 @@ mod tests {
         }
         assert_eq!(instant("2026-11-21 02:30"), Ok(Time(second.0 - 9_000_000_000)));
         assert_eq!(instant("2026-11-21").unwrap().0 % 86_400_000_000_000, 0);
-        for wrong in ["", "yesterday", "2026-13-01", "02:30", "1969-12-31", "2500-01-01"] {
+        for wrong in ["", "yesterday", "2026-13-01", "25:30", "1969-12-31", "2500-01-01"] {
             assert!(instant(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn times_relative_to_now_and_to_today() {
+        let now = instant("2026-11-21T02:30:09Z").unwrap();
+        let at = |text: &str| instant_at(text, now).map(|time| format!("{time:.0}"));
+        for (text, wanted) in [
+            ("now", "2026-11-21T02:30:09Z"),
+            ("-1h", "2026-11-21T01:30:09Z"),
+            ("-90s", "2026-11-21T02:28:39Z"),
+            ("-1h 30m", "2026-11-21T01:00:09Z"),
+            ("-3h", "2026-11-20T23:30:09Z"),
+            ("12:00", "2026-11-21T12:00:00Z"),
+            ("00:00:30", "2026-11-21T00:00:30Z"),
+            ("00:00:30Z", "2026-11-21T00:00:30Z"),
+        ] {
+            assert_eq!(at(text), Ok(wanted.into()), "{text}");
+        }
+        for wrong in ["-", "-1", "-1x", "1h", "24:00:00x", "-9999y"] {
+            assert!(at(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::error::EngineError;
 use crate::request::DatasetRequest;
+use rocescope_capture::file::FrameFiles;
 use rocescope_model::{Cells, Time, WindowRows, footer};
 use rocescope_pipeline::flow_table::FLOW_HASH_SEED;
 use rocescope_pipeline::overflow::{COUNT_MIN_DEPTH, COUNT_MIN_WIDTH};
@@ -34,6 +35,12 @@ impl Origin {
             mode: if is_pipe { "stdin" } else { "file" }.into(),
             clock_source: "file",
         }
+    }
+
+    /// One or several capture files.
+    #[must_use]
+    pub fn files(files: &FrameFiles) -> Self {
+        Self::file(Path::new(&files.name()))
     }
 
     /// The options of a writer, with the metadata of every segment.

@@ -3,31 +3,31 @@
 use crate::error::Result;
 use crate::session::Session;
 use crate::signals::Signals;
-use rocescope_capture::file::{self, FrameReader, Input};
-use std::io::Read;
-use std::path::Path;
+use rocescope_capture::file::{FileError, FrameFiles, FrameSource, Input};
+use std::io;
+use std::path::PathBuf;
 
 /// Frames between two checks of the signals: about a millisecond.
 const STRIDE: u32 = 4_096;
 
-/// Opens a capture file; `-` is standard input, which ends at a signal.
+/// Opens capture files and directories of them; `-` is standard input, which ends at a signal.
 ///
 /// # Errors
-/// It cannot be read.
-pub fn open(path: &Path, signals: &Signals) -> Result<Input> {
-    Ok(if path == Path::new("-") {
-        Input::new(Box::new(signals.stdin()?))?
-    } else {
-        file::open(path)?
-    })
+/// Those of [`FrameFiles::open`].
+pub fn open(paths: &[PathBuf], signals: &Signals) -> Result<FrameFiles> {
+    let stdin = || match signals.stdin() {
+        Ok(stdin) => Input::new(Box::new(stdin)),
+        Err(error) => Err(FileError::Io(io::Error::other(error))),
+    };
+    Ok(FrameFiles::open(paths, stdin)?)
 }
 
 /// Feeds every frame of `reader` to the session until a signal. `progress` receives the bytes read so far.
 ///
 /// # Errors
 /// Those of the reader, and of [`Session::frame`].
-pub fn replay<R: Read>(
-    reader: &mut FrameReader<R>,
+pub fn replay(
+    reader: &mut impl FrameSource,
     session: &mut Session,
     signals: &Signals,
     progress: impl Fn(u64),

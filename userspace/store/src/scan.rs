@@ -5,7 +5,7 @@ use crate::query::{Bounds, Query, Statistics};
 use crate::walk::Found;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::file::metadata::ParquetMetaData;
-use rocescope_model::{FORMAT_VERSION, footer};
+use rocescope_model::{FORMAT_VERSION, Time, footer};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -66,6 +66,17 @@ impl Scan {
     /// Returns the segments of a table.
     pub fn table(&self, name: &str) -> impl Iterator<Item = &Segment> {
         self.segments.iter().filter(move |s| s.table == name)
+    }
+
+    /// Returns the oldest and the newest time of a row in all segments.
+    #[must_use]
+    pub fn time_span(&self) -> Option<(Time, Time)> {
+        let mut bounds = self.segments.iter().filter_map(|segment| segment.bounds.time_ns);
+        let first = bounds.next()?;
+        let (oldest, newest) = bounds.fold(first, |(oldest, newest), (first, last)| {
+            (oldest.min(first), newest.max(last))
+        });
+        Some((Time(oldest), Time(newest)))
     }
 
     /// Returns the number of rows of a table in all segments.

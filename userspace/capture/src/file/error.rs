@@ -1,6 +1,7 @@
 //! Errors of capture files.
 
 use std::io;
+use std::path::PathBuf;
 
 /// Why a capture could not be read to its end.
 #[derive(Debug, thiserror::Error)]
@@ -34,6 +35,25 @@ pub enum FileError {
         /// The contradiction.
         what: String,
     },
+    /// A file, and why it could not be read to its end.
+    #[error("{}: {cause}", path.display())]
+    Named {
+        /// Its path.
+        path: PathBuf,
+        /// Part of the message and therefore not a source: an error chain would print it twice.
+        cause: Box<FileError>,
+    },
+    /// Some of several files could not be read to their end. All frames of the others were read.
+    #[error("{} of {files} files could not be read to the end: {}", .damaged.len(), .damaged.join("; "))]
+    Some {
+        /// Number of files.
+        files: usize,
+        /// The path of each of these files, and the reason.
+        damaged: Vec<String>,
+    },
+    /// A directory without a capture file.
+    #[error("no capture files in this directory")]
+    NoFiles,
     /// The bytes could not be read or decompressed.
     #[error(transparent)]
     Io(#[from] io::Error),

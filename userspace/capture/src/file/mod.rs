@@ -1,11 +1,14 @@
 //! Capture files: pcap and pcapng, plain or compressed, from disk or from a pipe.
 //!
 //! [`open`] opens a file, [`Input::new`] any other stream, [`FrameReader`] yields the frames one by one
-//! without copying them. Memory use is one buffer, whatever the length of the file.
+//! without copying them. Memory use is one buffer, whatever the length of the file. [`FrameFiles`] yields the frames
+//! of several files in the order of their times: one buffer for each file that overlaps with others in time.
 //!
 //! | module | what it does |
 //! |---|---|
 //! | `frame` | one frame, and the result of parsing |
+//! | `files` | [`FrameFiles`]: several files as one capture |
+//! | `spans` | gaps and overlaps between files |
 //! | `reader` | [`FrameReader`]: reads the frames of a file |
 //! | `input` | files, pipes, gzip and Zstandard as one stream of bytes |
 //! | `buffer` | the window over that stream, refilled as frames are consumed |
@@ -15,18 +18,22 @@
 
 mod buffer;
 mod error;
+mod files;
 mod frame;
 mod input;
 mod pcap;
 mod pcapng;
 mod reader;
+mod spans;
 #[cfg(test)]
 mod tests;
 mod write;
 
 pub use error::FileError;
+pub use files::{FrameFiles, FrameSource};
 pub use frame::Frame;
 pub use input::{Input, open};
 pub use reader::FrameReader;
+pub use spans::{FileSpan, Gap, Overlap, gaps, overlaps};
 pub use write::PcapNgWriter;
 pub(crate) use write::number;

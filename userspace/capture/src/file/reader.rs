@@ -2,7 +2,7 @@
 
 use super::buffer::Buffer;
 use super::error::FileError;
-use super::frame::{Frame, Step};
+use super::frame::{Found, Frame, Step};
 use super::{pcap, pcapng};
 use std::io::Read;
 
@@ -16,6 +16,8 @@ pub struct FrameReader<R> {
     buffer: Buffer<R>,
     format: Format,
     frames: u64,
+    /// The next frame, if it was found already.
+    found: Option<Found>,
 }
 
 impl<R> std::fmt::Debug for FrameReader<R> {
@@ -48,6 +50,7 @@ impl<R: Read> FrameReader<R> {
             buffer,
             format,
             frames: 0,
+            found: None,
         })
     }
 
@@ -63,13 +66,46 @@ impl<R: Read> FrameReader<R> {
     /// record contradicts itself, [`FileError::Io`]. All frames before were yielded.
     #[inline]
     pub fn next_frame(&mut self) -> Result<Option<Frame<'_>>, FileError> {
-        let found = loop {
+        let found = match self.found.take() {
+            Some(found) => found,
+            None => match self.find()? {
+                Some(found) => found,
+                None => return Ok(None),
+            },
+        };
+        self.frames += 1;
+        let record = self.buffer.take(found.record_bytes);
+        let end = found.at + found.lengths.captured as usize;
+        Ok(Some(Frame {
+            bytes: record.get(found.at..end).unwrap_or_default(),
+            link: found.link,
+            lengths: found.lengths,
+            time_ns: found.time_ns,
+            interface: found.interface,
+        }))
+    }
+
+    /// The time of the next frame, which [`next_frame`](Self::next_frame) then returns; `None` at the end.
+    ///
+    /// # Errors
+    /// Those of [`next_frame`](Self::next_frame).
+    #[inline]
+    pub fn peek_ns(&mut self) -> Result<Option<u64>, FileError> {
+        if self.found.is_none() {
+            self.found = self.find()?;
+        }
+        Ok(self.found.as_ref().map(|found| found.time_ns))
+    }
+
+    #[inline]
+    fn find(&mut self) -> Result<Option<Found>, FileError> {
+        loop {
             let step = match &mut self.format {
                 Format::Pcap(format) => format.step(self.buffer.bytes()),
                 Format::PcapNg(format) => format.step(self.buffer.bytes()),
             };
             match step.map_err(|what| self.corrupt(what))? {
-                Step::Frame(found) => break found,
+                Step::Frame(found) => return Ok(Some(found)),
                 Step::Skip(bytes) => self.buffer.consume(bytes),
                 Step::Need(bytes) => {
                     if self.buffer.at_least(bytes)?.len() < bytes {
@@ -84,17 +120,7 @@ impl<R: Read> FrameReader<R> {
                     }
                 }
             }
-        };
-        self.frames += 1;
-        let record = self.buffer.take(found.record_bytes);
-        let end = found.at + found.lengths.captured as usize;
-        Ok(Some(Frame {
-            bytes: record.get(found.at..end).unwrap_or_default(),
-            link: found.link,
-            lengths: found.lengths,
-            time_ns: found.time_ns,
-            interface: found.interface,
-        }))
+        }
     }
 
     #[cold]

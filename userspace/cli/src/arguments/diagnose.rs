@@ -1,5 +1,6 @@
 //! `rocescope diagnose`.
 
+use super::SpanArguments;
 use crate::units::positive_duration;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -18,6 +19,9 @@ pub struct HostmeshArguments {
     /// Dataset with the tables `probes` and `paths`, as `rocescope probe` writes them
     #[arg(value_name = "DATASET")]
     pub dataset: PathBuf,
+    /// The time.
+    #[command(flatten)]
+    pub span: SpanArguments,
     /// Format of the diagnosis
     #[arg(short, long, value_enum, default_value_t = DiagnosisOutput::Text)]
     pub output: DiagnosisOutput,

@@ -1,8 +1,7 @@
 //! `rocescope report`.
 
-use crate::units::instant;
+use super::SpanArguments;
 use clap::{Args, ValueEnum};
-use rocescope_model::Time;
 use rocescope_model::filter::Filter;
 use std::path::PathBuf;
 
@@ -21,12 +20,9 @@ pub struct ReportArguments {
     /// Write a self-contained HTML page with charts
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// Include only windows and events from this time on, in UTC, such as 2026-11-21T02:30:09Z
-    #[arg(long, value_name = "TIME", value_parser = instant)]
-    pub from: Option<Time>,
-    /// Include only windows and events before this time
-    #[arg(long, value_name = "TIME", value_parser = instant)]
-    pub to: Option<Time>,
+    /// The time.
+    #[command(flatten)]
+    pub span: SpanArguments,
     /// Maximum number of rows of each list
     #[arg(long, value_name = "COUNT", default_value_t = 20)]
     pub top: usize,

@@ -1,6 +1,6 @@
 //! The arguments of `rocescope top`.
 
-use super::{LiveArguments, MeasureArguments};
+use super::{LiveArguments, MeasureArguments, SPAN, SpanArguments};
 use crate::filters::filter;
 use crate::units::{instant, speed};
 use clap::{Args, ValueEnum};
@@ -11,18 +11,23 @@ use std::path::PathBuf;
 
 /// `rocescope top`.
 #[derive(Debug, Args)]
+#[command(mut_arg("interfaces", |option| option.conflicts_with(SPAN)))]
 pub struct TopArguments {
     /// Dataset to step through
     #[arg(value_name = "DATASET", conflicts_with_all = ["read", "interfaces"])]
     pub dataset: Option<PathBuf>,
-    /// Capture file to play: pcap or pcapng, plain, gzip or zstd; `-` for standard input
-    #[arg(short, long, value_name = "FILE", conflicts_with = "interfaces")]
-    pub read: Option<PathBuf>,
+    /// The time.
+    #[command(flatten)]
+    pub span: SpanArguments,
+    /// Capture files to play as one, in the order of time: pcap or pcapng, plain, gzip or zstd; or a directory of
+    /// them; `-` for standard input
+    #[arg(short, long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["interfaces", SPAN])]
+    pub read: Vec<PathBuf>,
     /// Playback speed of a file or dataset: 1 is as recorded, 10 is ten times as fast; `max` does not wait
     #[arg(long, value_name = "FACTOR", default_value = "1", value_parser = speed)]
     pub speed: f64,
     /// Start at the window of this time, such as `2026-01-01T09:30:00Z`
-    #[arg(long, value_name = "TIME", value_parser = instant, conflicts_with = "interfaces")]
+    #[arg(long, value_name = "TIME", value_parser = instant, allow_hyphen_values = true, conflicts_with = "interfaces")]
     pub at: Option<Time>,
     /// Count only packets that match EXPR; for a dataset, show only rows that match
     #[arg(long, value_name = "EXPR", value_parser = filter)]

@@ -1,5 +1,6 @@
 //! `rocescope capture`: frames in, sketches and a dataset out.
 
+use super::input;
 use crate::arguments::{CaptureArguments, Output};
 use crate::output::{Source, check, json, text};
 use crate::progress::Progress;
@@ -7,33 +8,30 @@ use crate::reload::reload;
 use crate::requests;
 use crate::status::notices;
 use crate::stdout::print;
-use anyhow::{Context, Result};
-use rocescope_capture::file::FrameReader;
+use anyhow::Result;
+use rocescope_capture::file::FileSpan;
 use rocescope_engine::dataset::Origin;
 use rocescope_engine::live::check::PortCheck;
 use rocescope_engine::live::{LiveCapture, LiveReport};
 use rocescope_engine::replay;
 use rocescope_engine::{CaptureRequest, EngineError, IntakeRequest, Outcome, Session, Signals};
-use std::path::Path;
 use std::process::ExitCode;
 
 pub(super) fn run(arguments: &CaptureArguments) -> Result<ExitCode> {
     let request = requests::capture(arguments)?;
-    match &arguments.read {
-        Some(path) => of_file(path, arguments, &request.intake),
-        None => of_interfaces(arguments, request),
+    if arguments.read.is_empty() {
+        of_interfaces(arguments, request)
+    } else {
+        of_files(arguments, &request.intake)
     }
 }
 
-fn of_file(path: &Path, arguments: &CaptureArguments, request: &IntakeRequest) -> Result<ExitCode> {
-    let at = || path.display().to_string();
+fn of_files(arguments: &CaptureArguments, request: &IntakeRequest) -> Result<ExitCode> {
     let signals = Signals::install()?;
-    let input = replay::open(path, &signals).with_context(at)?;
-    let length = input.length;
-    let mut reader = FrameReader::new(input).with_context(at)?;
-    let mut session = Session::open(request, &Origin::file(path), &notices())?;
-    let progress = Progress::new(length, arguments.quiet);
-    let ended = replay::replay(&mut reader, &mut session, &signals, |bytes| {
+    let mut files = input::open(&arguments.read, &signals)?;
+    let mut session = Session::open(request, &Origin::files(&files), &notices())?;
+    let progress = Progress::new(files.length(), arguments.quiet);
+    let ended = replay::replay(&mut files, &mut session, &signals, |bytes| {
         progress.at(bytes);
     });
     progress.done();
@@ -45,9 +43,9 @@ fn of_file(path: &Path, arguments: &CaptureArguments, request: &IntakeRequest) -
     };
     let outcome = session.finish()?;
     let why = input_error.as_ref().map(ToString::to_string);
-    summarize(arguments, at(), why, None, &outcome)?;
+    summarize(arguments, files.name(), files.files(), why, None, &outcome)?;
     match input_error {
-        Some(error) => Err(error).with_context(at),
+        Some(error) => Err(error.into()),
         None => Ok(ExitCode::SUCCESS),
     }
 }
@@ -62,7 +60,7 @@ fn of_interfaces(arguments: &CaptureArguments, request: CaptureRequest) -> Resul
             conclude(arguments.output, &check, &outcome)
         }
         None => {
-            summarize(arguments, name, None, Some(report), &outcome)?;
+            summarize(arguments, name, &[], None, Some(report), &outcome)?;
             Ok(ExitCode::SUCCESS)
         }
     }
@@ -72,6 +70,7 @@ fn of_interfaces(arguments: &CaptureArguments, request: CaptureRequest) -> Resul
 fn summarize(
     arguments: &CaptureArguments,
     name: String,
+    files: &[FileSpan],
     input_error: Option<String>,
     live: Option<LiveReport>,
     outcome: &Outcome,
@@ -81,6 +80,7 @@ fn summarize(
         out: arguments.dataset.out.as_deref(),
         window: arguments.measure.window,
         verify_icrc: arguments.verify_icrc,
+        files,
         input_error,
         live,
     };

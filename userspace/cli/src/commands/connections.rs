@@ -1,24 +1,27 @@
 //! `rocescope connections`: loss, reordering and latency of each queue pair.
 
+use super::input;
+use super::span::{self, CONNECTIONS_NS};
 use crate::arguments::{ConnectionsArguments, Output};
-use crate::output::connections::{Report, gather, json, text};
+use crate::output::connections::{Connection, Gathered, Report, gather, json, text};
+use crate::output::files::notes;
 use crate::progress::Progress;
 use crate::reload::reload;
 use crate::requests;
-use crate::status::notices;
-use anyhow::{Context, Result, bail, ensure};
-use rocescope_capture::file::FrameReader;
+use crate::status::{notices, status};
+use anyhow::{Result, anyhow, bail};
 use rocescope_engine::dataset::Origin;
 use rocescope_engine::live::LiveCapture;
 use rocescope_engine::{EngineError, Outcome, Session, Signals, replay};
-use rocescope_model::{ConnectionRow, EventRow};
+use rocescope_model::{ConnectionRow, EventRow, Row};
 use rocescope_pipeline::connections::ConnectionSummary;
+use rocescope_store::Query;
 use std::path::Path;
 use std::process::ExitCode;
 
 /// The rows of a source.
 struct Found {
-    connections: Vec<ConnectionRow>,
+    connections: Vec<Connection>,
     events: Vec<EventRow>,
     summary: Option<ConnectionSummary>,
     /// Why the input ended early.
@@ -38,16 +41,18 @@ const KINDS: [&str; 8] = [
 ];
 
 pub(super) fn run(arguments: &ConnectionsArguments) -> Result<ExitCode> {
-    let (source, found) = match (&arguments.read, &arguments.dataset) {
-        (Some(path), None) => (path.display().to_string(), of_file(path, arguments)?),
-        (None, Some(path)) => (path.display().to_string(), of_dataset(path)?),
-        (None, None) if !arguments.live.interfaces.is_empty() => of_interfaces(arguments)?,
-        _ => bail!("no input: set --interface or --read, or name a dataset"),
+    let (source, found) = if !arguments.read.is_empty() {
+        of_files(arguments)?
+    } else if let Some(path) = &arguments.dataset {
+        (path.display().to_string(), of_dataset(path, arguments)?)
+    } else if !arguments.live.interfaces.is_empty() {
+        of_interfaces(arguments)?
+    } else {
+        bail!("no input: set --interface or --read, or name a dataset")
     };
     let mut events = found.events;
-    events.retain(|event| KINDS.contains(&&*event.kind));
     events.sort_by_key(|event| event.time_ns);
-    let mut connections = gather(found.connections);
+    let mut connections = found.connections;
     if let Some(filter) = &arguments.filter {
         connections.retain(|connection| connection.matches(filter));
     }
@@ -63,16 +68,17 @@ pub(super) fn run(arguments: &ConnectionsArguments) -> Result<ExitCode> {
         Output::Table => text(&report),
     })?;
     match found.error {
-        Some(error) => Err(error).with_context(|| source),
+        Some(error) => Err(error),
         None => Ok(ExitCode::SUCCESS),
     }
 }
 
 impl Found {
     fn of(outcome: Outcome, error: Option<anyhow::Error>) -> Self {
-        let (connections, events) = outcome.kept.unwrap_or_default();
+        let (rows, mut events) = outcome.kept.unwrap_or_default();
+        events.retain(is_of_a_connection);
         Self {
-            connections,
+            connections: gather(rows),
             events,
             summary: outcome.connections,
             error,
@@ -80,22 +86,25 @@ impl Found {
     }
 }
 
-fn of_file(path: &Path, arguments: &ConnectionsArguments) -> Result<Found> {
+/// Reads capture files; returns their names too.
+fn of_files(arguments: &ConnectionsArguments) -> Result<(String, Found)> {
     let signals = Signals::install()?;
-    let input = replay::open(path, &signals).with_context(|| path.display().to_string())?;
-    let progress = Progress::new(input.length, arguments.quiet);
-    let mut reader = FrameReader::new(input).with_context(|| path.display().to_string())?;
+    let mut files = input::open(&arguments.read, &signals)?;
+    let progress = Progress::new(files.length(), arguments.quiet);
     let request = requests::connections(arguments)?.intake;
-    let mut session = Session::open(&request, &Origin::file(path), &notices())?;
-    let ended = replay::replay(&mut reader, &mut session, &signals, |at| progress.at(at));
+    let mut session = Session::open(&request, &Origin::files(&files), &notices())?;
+    let ended = replay::replay(&mut files, &mut session, &signals, |at| progress.at(at));
     progress.done();
+    for note in notes(files.files()) {
+        status!("rocescope: {note}");
+    }
     let error = match ended {
         Ok(()) => None,
         // Results from before the input error are still valid.
         Err(EngineError::File(error)) => Some(error.into()),
         Err(error) => return Err(error.into()),
     };
-    Ok(Found::of(session.finish()?, error))
+    Ok((files.name(), Found::of(session.finish()?, error)))
 }
 
 /// Captures until something ends it; returns the names of the interfaces too.
@@ -108,21 +117,34 @@ fn of_interfaces(arguments: &ConnectionsArguments) -> Result<(String, Found)> {
     Ok((names, Found::of(outcome, None)))
 }
 
-fn of_dataset(root: &Path) -> Result<Found> {
-    let found = rocescope_store::open(root)?;
+/// Reads row by row and keeps one row of each direction: the dataset of a day has a row of each for every minute.
+fn of_dataset(root: &Path, arguments: &ConnectionsArguments) -> Result<Found> {
+    let time = span::range(&arguments.span)?;
+    let later = time.extended(CONNECTIONS_NS);
+    let tables = [ConnectionRow::TABLE, EventRow::TABLE];
+    let found = Query::default().tables(&tables).within(later).open(root)?;
     for unreadable in &found.unreadable {
-        eprintln!("rocescope: {}: {}", unreadable.path.display(), unreadable.reason);
+        status!("rocescope: {}: {}", unreadable.path.display(), unreadable.reason);
     }
-    let connections = found.rows::<ConnectionRow>()?;
-    ensure!(
-        !connections.is_empty(),
-        "{} has no connections: capture with --connections",
-        root.display()
-    );
+    let mut connections = Gathered::within(time);
+    let rows = found.select::<ConnectionRow>().columns(|_| true);
+    rows.for_each(|row| connections.add(row))?;
+    let connections = connections.finish();
+    if connections.is_empty() {
+        let none = || anyhow!("{} has no connections: capture with --connections", root.display());
+        return Err(span::nothing(root, &arguments.span)?.unwrap_or_else(none));
+    }
+    let mut events = Vec::new();
+    let all = found.select::<EventRow>().within(time).columns(|_| true);
+    all.for_each(|event| events.extend(Some(event).filter(is_of_a_connection)))?;
     Ok(Found {
         connections,
-        events: found.rows::<EventRow>()?,
+        events,
         summary: None,
         error: None,
     })
+}
+
+fn is_of_a_connection(event: &EventRow) -> bool {
+    KINDS.contains(&&*event.kind)
 }

@@ -11,7 +11,7 @@ use rocescope_model::footer;
 use rocescope_pipeline::Settings;
 use rocescope_pipeline::settings::Jitter;
 use rocescope_record::Config;
-use rocescope_store::Writer;
+use rocescope_store::{Query, Writer};
 use rocescope_wire::{FrameLengths, LinkType};
 use std::fs;
 use std::path::Path;
@@ -98,6 +98,7 @@ fn finish(session: Session, name: &str, out: &Path) -> Result<()> {
         out: Some(out),
         window: Duration::from_secs(1),
         verify_icrc: false,
+        files: &[],
         input_error: None,
         live: None,
     };
@@ -109,7 +110,7 @@ fn remove_earlier(out: &Path) -> Result<()> {
     if !out.is_dir() {
         return Ok(());
     }
-    let earlier = rocescope_store::scan(out)?;
+    let earlier = Query::default().observers(OBSERVERS).scan(out)?;
     for segment in &earlier.segments {
         let observer = segment.footer(footer::OBSERVER);
         if observer.is_some_and(|observer| OBSERVERS.contains(&observer)) {

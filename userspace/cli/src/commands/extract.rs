@@ -1,11 +1,14 @@
 //! `rocescope extract`: the frames that match a filter.
 
+use super::input;
 use crate::arguments::ExtractArguments;
+use crate::output::files::notes;
 use crate::progress::Progress;
+use crate::status;
 use anyhow::{Context, Result, ensure};
-use rocescope_capture::file::{FrameReader, PcapNgWriter};
+use rocescope_capture::file::{FrameSource, PcapNgWriter};
+use rocescope_engine::Signals;
 use rocescope_engine::request::udp_ports;
-use rocescope_engine::{Signals, replay};
 use rocescope_wire::{Class, decode};
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -16,17 +19,17 @@ use std::process::ExitCode;
 const STRIDE: u64 = 4_096;
 
 pub(super) fn run(arguments: &ExtractArguments) -> Result<ExitCode> {
-    let (from, to) = (&arguments.read, &arguments.write);
+    let to = &arguments.write;
     let ports = udp_ports(&arguments.udp_ports)?;
     let signals = Signals::install()?;
-    let input = replay::open(from, &signals).with_context(|| from.display().to_string())?;
-    let progress = Progress::new(input.length, arguments.quiet);
-    let mut reader = FrameReader::new(input).with_context(|| from.display().to_string())?;
+    let mut reader = input::open(&arguments.read, &signals)?;
+    let progress = Progress::new(reader.length(), arguments.quiet);
     let place = |path: &Path| path.canonicalize().ok();
+    let is_input = reader.files().iter().any(|from| place(&from.path) == place(to));
     ensure!(
-        place(to).is_none() || place(from) != place(to),
+        place(to).is_none() || !is_input,
         "{} is both input and output",
-        from.display()
+        to.display()
     );
     let out: Box<dyn Write> = if to == Path::new("-") {
         Box::new(std::io::stdout().lock())
@@ -54,7 +57,10 @@ pub(super) fn run(arguments: &ExtractArguments) -> Result<ExitCode> {
         let Some(link) = frame.link else { continue };
         let class = decode(frame.bytes, link, frame.lengths, ports);
         if let Class::Roce(packet) = class
-            && arguments.filter.wants_packet(&packet)
+            && arguments
+                .filter
+                .as_ref()
+                .is_none_or(|filter| filter.wants_packet(&packet))
         {
             wanted += 1;
             writer.frame(&frame, "").with_context(written)?;
@@ -62,7 +68,10 @@ pub(super) fn run(arguments: &ExtractArguments) -> Result<ExitCode> {
     };
     progress.done();
     writer.finish().with_context(written)?;
-    eprintln!("wrote {wanted} of {frames} frames to {}", to.display());
-    ended.with_context(|| from.display().to_string())?;
+    for note in notes(reader.files()) {
+        status!("rocescope: {note}");
+    }
+    status!("wrote {wanted} of {frames} frames to {}", to.display());
+    ended?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,23 +1,25 @@
 //! `rocescope merge`: merges the datasets of several boxes, window by window.
 
+use super::span;
 use crate::arguments::MergeArguments;
 use anyhow::{Context, Result, bail, ensure};
 use rocescope_model::human::plural;
 use rocescope_model::{ConnectionRow, EventRow, FlowRow, OpcodeRow, Row, Text, WindowRow, WindowRows, footer};
 use rocescope_pipeline::merge::{Parameters, Part, Target, merge_window};
-use rocescope_store::{Options, Rows, Scan, Writer};
+use rocescope_store::{Options, Query, Rows, Scan, Writer};
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
 pub(super) fn run(arguments: &MergeArguments) -> Result<ExitCode> {
     let out = &arguments.out;
+    let time = span::range(&arguments.span)?;
     let mut scans = Vec::new();
     let mut notes = String::new();
     for root in &arguments.datasets {
         ensure!(!same(root, out), "{} is both input and output", root.display());
-        let found = rocescope_store::open(root)?;
+        let found = Query::default().within(time).open(root)?;
         for unreadable in &found.unreadable {
             let path = unreadable.path.display();
             notes.push_str(&format!("skipped  {path}: {}\n", unreadable.reason));
@@ -30,6 +32,8 @@ pub(super) fn run(arguments: &MergeArguments) -> Result<ExitCode> {
         }
         scans.push(found);
     }
+    let roots: Vec<&Path> = arguments.datasets.iter().map(PathBuf::as_path).collect();
+    span::require::<WindowRow>(&roots, &scans, &arguments.span)?;
     let parameters = parameters(&scans)?;
     let mut pairs = parameters.footer();
     pairs.extend(origin(arguments));

@@ -10,6 +10,7 @@ mod diagnose;
 mod doctor;
 mod extract;
 mod generate;
+mod input;
 mod man;
 mod merge;
 mod probe;
@@ -17,6 +18,7 @@ mod repair;
 mod report;
 mod restore_vlan_offload;
 mod schema;
+mod span;
 mod top;
 
 use crate::arguments::{Arguments, Command};

@@ -4,8 +4,10 @@
 //! they are counted, so `rocescope_report` bounds the memory.
 
 use super::diagnose::analyzer_of;
+use super::span::{self, CONNECTIONS_NS};
 use crate::arguments::{ReportArguments, ReportOutput, ReportTable};
-use anyhow::{Context, Result, bail, ensure};
+use crate::status;
+use anyhow::{Context, Result, bail};
 use rocescope_model::{
     ConnectionRow, EventRow, FlowRow, LinkRow, OpcodeRow, ProbeRow, Row, SlaRow, VerdictRow, WindowRow, footer,
 };
@@ -15,24 +17,15 @@ use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
-/// A connection writes its next row within a minute; its last row may be later.
-const CONNECTIONS_NS: i64 = 3_600_000_000_000;
-
 pub(super) fn run(arguments: &ReportArguments) -> Result<ExitCode> {
     let root = &arguments.dataset;
-    if let (Some(from), Some(to)) = (arguments.from, arguments.to) {
-        ensure!(from < to, "--from must be earlier than --to");
-    }
-    let time = TimeRange {
-        from: arguments.from,
-        to: arguments.to,
-    };
+    let time = span::range(&arguments.span)?;
     let read = Query::default().within(time.extended(CONNECTIONS_NS));
     let found = read.open(root)?;
     let scope = Scope {
         top: arguments.top,
-        from: arguments.from,
-        to: arguments.to,
+        from: time.from,
+        to: time.to,
         observer: arguments.observer.clone(),
         filter: arguments.filter.clone(),
     };
@@ -42,6 +35,12 @@ pub(super) fn run(arguments: &ReportArguments) -> Result<ExitCode> {
         && report.mesh.is_none()
     {
         unknown(observer, &rocescope_store::scan(root)?)?;
+    }
+    if report.is_empty()
+        && report.mesh.is_none()
+        && let Some(nothing) = span::nothing(root, &arguments.span)?
+    {
+        status!("rocescope: {nothing}");
     }
     if let Some(path) = &arguments.html {
         std::fs::write(path, html::document(&report)).with_context(|| path.display().to_string())?;

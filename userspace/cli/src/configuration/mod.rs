@@ -17,7 +17,7 @@ pub mod keys;
 pub mod text;
 
 use crate::Arguments;
-use crate::arguments::{Command, FILE_VARIABLE};
+use crate::arguments::{Command, FILE_VARIABLE, settle};
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
@@ -47,12 +47,20 @@ pub enum ArgumentsError {
 /// The first error.
 pub fn arguments(line: Vec<OsString>) -> Result<Arguments, ArgumentsError> {
     let matches = matches(line)?;
-    let arguments = Arguments::from_arg_matches(&matches)?;
-    match missing(&arguments.command, &matches) {
-        Some(missing) => {
-            let error = Arguments::command().error(ErrorKind::MissingRequiredArgument, missing);
-            Err(error.into())
+    let mut arguments = Arguments::from_arg_matches(&matches)?;
+    let usage = |kind, message: String| {
+        let mut all = Arguments::command();
+        all.build();
+        let command = matches.subcommand_name().and_then(|name| all.find_subcommand_mut(name));
+        match command {
+            Some(command) => command.error(kind, message),
+            None => all.error(kind, message),
         }
+    };
+    settle(&mut arguments.command, is_explicit(&matches, "filter"))
+        .map_err(|message| usage(ErrorKind::ValueValidation, message))?;
+    match missing(&arguments.command, &matches) {
+        Some(missing) => Err(usage(ErrorKind::MissingRequiredArgument, missing).into()),
         None => Ok(arguments),
     }
 }
@@ -61,7 +69,7 @@ pub fn arguments(line: Vec<OsString>) -> Result<Arguments, ArgumentsError> {
 /// code 2, so systemd does not restart a service without an interface forever.
 fn missing(command: &Command, matches: &ArgMatches) -> Option<String> {
     match command {
-        Command::Capture(capture) if capture.read.is_none() && capture.live.interfaces.is_empty() => {
+        Command::Capture(capture) if capture.read.is_empty() && capture.live.interfaces.is_empty() => {
             let missing = "no input: set --interface or --read";
             Some(missing.to_owned())
         }
@@ -74,8 +82,21 @@ fn missing(command: &Command, matches: &ArgMatches) -> Option<String> {
             Some(missing.to_owned())
         }
         Command::Probe(probe) => probe.send.missing(),
+        Command::Extract(extract) if extract.filter.is_none() => {
+            let missing = "no filter: add one, such as `host 10.0.0.1`";
+            Some(missing.to_owned())
+        }
         _ => None,
     }
+}
+
+/// Whether an option of the subcommand is on the command line.
+fn is_explicit(matches: &ArgMatches, option: &str) -> bool {
+    let Some((_, matches)) = matches.subcommand() else {
+        return false;
+    };
+    let known = matches.try_contains_id(option).unwrap_or(false);
+    known && matches.value_source(option) == Some(ValueSource::CommandLine)
 }
 
 /// An option of the flight recorder from the command line or environment. In a file it is harmless.

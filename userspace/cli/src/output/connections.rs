@@ -8,6 +8,7 @@ use rocescope_model::json::{self, Object, Row, Rows};
 use rocescope_model::render::{self, Options};
 use rocescope_model::{Cells, Column, ConnectionRow, EventRow, Row as _, Value};
 use rocescope_pipeline::connections::ConnectionSummary;
+use rocescope_store::TimeRange;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -56,21 +57,61 @@ impl Connection {
 /// packet.
 #[must_use]
 pub fn gather(rows: Vec<ConnectionRow>) -> Vec<Connection> {
-    let mut found: BTreeMap<(String, i64), Connection> = BTreeMap::new();
-    for row in rows {
-        let connection = found.entry((row.observer.to_string(), row.connection)).or_default();
+    let mut gathered = Gathered::default();
+    rows.into_iter().for_each(|row| gathered.add(row));
+    gathered.finish()
+}
+
+/// Groups rows by connection, with one row of each direction: rows are cumulative.
+#[derive(Debug, Default)]
+pub struct Gathered {
+    found: BTreeMap<(String, i64), Connection>,
+    /// The requested time.
+    time: TimeRange,
+}
+
+impl Gathered {
+    /// Connections that are alive in this time. Each has the latest row in it, else the first one after it.
+    #[must_use]
+    pub fn within(time: TimeRange) -> Self {
+        Self {
+            time,
+            ..Self::default()
+        }
+    }
+
+    /// Adds a row.
+    pub fn add(&mut self, row: ConnectionRow) {
+        let key = (row.observer.to_string(), row.connection);
+        let connection = self.found.entry(key).or_default();
         let slot = if &*row.role == "b_to_a" {
             &mut connection.b_to_a
         } else {
             &mut connection.a_to_b
         };
-        if slot.as_ref().is_none_or(|known| known.time_ns <= row.time_ns) {
+        let late = |row: &ConnectionRow| self.time.to.is_some_and(|to| row.time_ns >= to.0);
+        let replaces = slot.as_ref().is_none_or(|known| match late(&row) {
+            false => late(known) || known.time_ns <= row.time_ns,
+            true => late(known) && row.time_ns < known.time_ns,
+        });
+        if replaces {
             *slot = Some(row);
         }
     }
-    let mut connections: Vec<Connection> = found.into_values().collect();
-    connections.sort_by_key(Connection::first_ns);
-    connections
+
+    /// The connections, sorted by the time of the first packet.
+    #[must_use]
+    pub fn finish(self) -> Vec<Connection> {
+        let from = self.time.from.map_or(i64::MIN, |from| from.0);
+        let to = self.time.to.map_or(i64::MAX, |to| to.0);
+        let lived = |row: &ConnectionRow| row.last_ns >= from && row.first_ns < to;
+        let connections = self.found.into_values();
+        let mut connections: Vec<Connection> = connections
+            .filter(|connection| connection.directions().any(lived))
+            .collect();
+        connections.sort_by_key(Connection::first_ns);
+        connections
+    }
 }
 
 /// The content of the output.

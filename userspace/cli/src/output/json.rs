@@ -1,5 +1,6 @@
 //! The summary as one JSON object.
 
+use super::files::FilesDocument;
 use super::{Source, aeth, flow_rows, opcode_rows};
 use rocescope_engine::Outcome;
 use rocescope_engine::live::{LiveReport, VerdictReason};
@@ -57,6 +58,7 @@ struct Document<'a> {
     end: Option<Time>,
     #[serde(flatten)]
     frames: Counts,
+    files: Option<FilesDocument<'a>>,
     live: Option<LiveDocument<'a>>,
     icrc_bad: Option<u64>,
     icrc_unverifiable: Option<u64>,
@@ -126,6 +128,7 @@ pub fn summary(source: &Source<'_>, outcome: &Outcome) -> String {
             ("lost", counters.lost_packets),
             ("late", totals.late_packets),
         ]),
+        files: FilesDocument::of(source.files),
         live: source.live.as_ref().map(LiveDocument::of),
         icrc_bad: icrc(totals.icrc_bad),
         icrc_unverifiable: icrc(totals.icrc_unverifiable),

@@ -1,13 +1,15 @@
 //! The summary of a capture.
 //!
 //! [`text`] and [`mod@json`] print the same content.
-//! [`connections`] prints connections, and `check` the verdict on the port, both as text or JSON.
+//! [`mod@files`] adds the capture files; [`connections`] prints connections, and `check` the verdict on the port, both as text or JSON.
 
 pub(crate) mod check;
 pub mod connections;
+pub mod files;
 pub mod json;
 pub mod text;
 
+use rocescope_capture::file::FileSpan;
 use rocescope_engine::live::LiveReport;
 use rocescope_model::{FlowRow, OpcodeRow, Text, Time};
 use rocescope_pipeline::Summary;
@@ -29,6 +31,8 @@ pub struct Source<'a> {
     pub window: Duration,
     /// Whether ICRCs were verified.
     pub verify_icrc: bool,
+    /// The capture files; empty for interfaces.
+    pub files: &'a [FileSpan],
     /// Why the input ended early.
     pub input_error: Option<String>,
     /// The report of a live capture.

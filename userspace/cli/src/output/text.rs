@@ -1,6 +1,6 @@
 //! The summary as text.
 
-use super::{Source, aeth, flow_rows, opcode_rows};
+use super::{Source, aeth, files, flow_rows, opcode_rows};
 use rocescope_engine::Outcome;
 use rocescope_engine::live::LiveReport;
 use rocescope_engine::recorder::RecorderSummary;
@@ -70,6 +70,7 @@ fn write_summary(out: &mut String, source: &Source<'_>, outcome: &Outcome) -> st
         count(totals.all().packets),
         count(counters.lost_packets),
     )?;
+    out.push_str(&files::text(source.files));
     if let Some(live) = &source.live {
         write_live(out, live, counters.frames)?;
     }

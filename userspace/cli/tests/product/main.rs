@@ -8,6 +8,7 @@
 //! | `fuzzed` | the fuzzer's inputs, and inputs that broke a promise |
 //! | `anonymize` | equal counts under other addresses |
 //! | `filter` | kept and rejected packets sum to the whole |
+//! | `files` | several files, rotated sets and directories, as one capture; words after the options |
 //! | `output` | keys of the JSON, for every form of the file |
 //! | `refusals` | wrong inputs and paths: one line, exit code not 0 |
 //! | `killed` | `kill -9` costs at most one window |
@@ -22,6 +23,7 @@
 mod anonymize;
 mod captures;
 mod cuts;
+mod files;
 mod filter;
 mod full_disk;
 mod fuzzed;

@@ -52,7 +52,10 @@ fn an_unsupported_link_layer() {
 fn a_directory() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().to_str().unwrap();
-    refused(&["capture", "-r", path], "is a directory");
+    refused(
+        &["capture", "-r", path],
+        &format!("{path}: no capture files in this directory"),
+    );
 }
 
 #[test]

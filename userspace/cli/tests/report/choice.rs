@@ -1,6 +1,8 @@
 //! Times, observers and filters.
 
 use super::{Bench, count, list, refused};
+use rocescope_model::Time;
+use std::process::Output;
 
 #[test]
 fn two_time_ranges_make_the_whole() {
@@ -21,8 +23,15 @@ fn two_time_ranges_make_the_whole() {
             .sum()
     };
     assert_eq!(events(&before) + events(&behind), events(&whole));
-    let text = bench.report(&["--from", "2030-01-01"]);
+    let text = bench.run(&["report", "data", "--from", "2030-01-01"]);
+    let text = String::from_utf8(text.stdout).unwrap();
     assert!(text.contains("There are no windows in the requested time."), "{text}");
+    let last = bench.json(&["--last", "2s", "--to", "2026-01-01T00:00:04Z"]);
+    assert_eq!(last["totals"], behind["totals"]);
+    assert_eq!(
+        bench.json(&["--last", "9999d", "--to", "now"])["totals"],
+        whole["totals"]
+    );
     let wrong = refused(&bench.run(&["report", "data", "--from", middle, "--to", "2026-01-01"]));
     assert!(wrong.contains("--from must be earlier than --to"));
 }
@@ -74,4 +83,99 @@ fn a_filter_chooses_rows_of_the_tables_that_have_its_columns() {
     );
     let wrong = refused(&bench.run(&["report", "data", "--filter", "opcode_number = 4"]));
     assert!(wrong.contains("opcode_number"), "{wrong}");
+}
+
+/// Every command with a time range states what the dataset has when nothing of it is in the range.
+#[test]
+fn an_old_dataset_says_so_when_nothing_is_in_the_last_minutes() {
+    let bench = Bench::with_dataset();
+    let said = |output: &Output| String::from_utf8_lossy(&output.stderr).into_owned();
+    let why = |said: &str| {
+        assert!(said.contains("data has no rows in --last 10m (before now): "), "{said}");
+        assert!(
+            said.contains("its rows are from 2026-01-01T00:00:00Z to 2026-01-01T00:00:0"),
+            "{said}"
+        );
+        assert!(said.contains(", and now is 2"), "{said}");
+    };
+    let report = bench.run(&["report", "data", "--last", "10m"]);
+    assert!(report.status.success());
+    why(&said(&report));
+    for refused_one in [
+        &["connections", "data", "--last", "10m"][..],
+        &["top", "data", "--once", "--last", "10m"],
+        &["merge", "data", "--out", "merged", "--last", "10m"],
+        &["diagnose", "hostmesh", "data", "--last", "10m"],
+    ] {
+        why(&refused(&bench.run(refused_one)));
+    }
+    assert!(!bench.path("merged").exists());
+}
+
+/// The commands with a time range read the same part of a dataset.
+#[test]
+fn each_command_reads_the_requested_time_only() {
+    let bench = Bench::with_dataset();
+    let (from, to) = ("2026-01-01T00:00:01Z", "2026-01-01T00:00:03Z");
+    let part = bench.json(&["--from", from, "--to", to]);
+    assert_eq!(count(&part["windows"]), 2);
+
+    let merged = bench.run(&["merge", "data", "--out", "merged", "--from", from, "--to", to]);
+    assert!(merged.status.success());
+    let merged = bench.run(&["report", "merged", "-o", "json"]);
+    let merged: serde_json::Value = serde_json::from_slice(&merged.stdout).unwrap();
+    assert_eq!(merged["totals"]["frames"], part["totals"]["frames"]);
+
+    let top = [
+        "top",
+        "data",
+        "--once",
+        "--windows",
+        "9",
+        "-o",
+        "json",
+        "--from",
+        from,
+        "--to",
+        to,
+    ];
+    let top = String::from_utf8(bench.run(&top).stdout).unwrap();
+    let starts = |line: &str| {
+        let window: serde_json::Value = serde_json::from_str(line).unwrap();
+        window["windows"][0]["window_start"].as_str().unwrap()[..19].to_owned()
+    };
+    let starts: Vec<String> = top.lines().map(starts).collect();
+    assert_eq!(starts, ["2026-01-01T00:00:01", "2026-01-01T00:00:02"]);
+
+    let connections = |time: &[&str]| -> serde_json::Value {
+        let call = [&["connections", "data", "-o", "json"], time].concat();
+        let output = bench.run(&call);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let (all, some) = (connections(&[]), connections(&["--from", from, "--to", to]));
+    assert!(!list(&some["events"]).is_empty() && list(&some["events"]).len() < list(&all["events"]).len());
+    for event in list(&some["events"]) {
+        let time = event["time"].as_str().unwrap();
+        assert!((&from[..19]..&to[..19]).contains(&&time[..19]), "{time}");
+    }
+    // The connections that began before the last one did.
+    let first = |connection: &serde_json::Value| -> i64 {
+        let directions = [&connection["a_to_b"]["first_ns"], &connection["b_to_a"]["first_ns"]];
+        directions.iter().filter_map(|first| first.as_i64()).min().unwrap()
+    };
+    let starts: Vec<i64> = list(&all["connections"]).iter().map(first).collect();
+    let last = *starts.iter().max().unwrap();
+    let early = connections(&["--to", &Time(last).to_string()]);
+    let expected = starts.iter().filter(|start| **start < last).count();
+    assert!(expected > 0);
+    assert_eq!(list(&early["connections"]).len(), expected);
+
+    for refused_one in [
+        &["connections", "-r", "demo.pcap", "--last", "1m"][..],
+        &["top", "-r", "demo.pcap", "--from", "-1h"],
+        &["top", "-i", "lo", "--to", "now"],
+    ] {
+        assert!(refused(&bench.run(refused_one)).contains("cannot be used with"));
+    }
 }

@@ -3,20 +3,30 @@
 //! Segments are stored by hour, and host by host within it, so an hour of all hosts is read before its
 //! windows are analyzed: 16 bytes for each probe.
 
+use crate::commands::span::PATHS_NS;
 use anyhow::Result;
 use rocescope_diagnose::hostmesh::{Analyzer, WindowDiagnosis};
 use rocescope_model::{Column, PathRow, ProbeRow, Time};
-use rocescope_store::Scan;
+use rocescope_store::{Scan, TimeRange};
+use std::collections::BTreeSet;
+
+/// This time and that of the paths which are known at its start.
+pub(super) fn with_earlier_paths(time: TimeRange) -> TimeRange {
+    let from = time.from.map(|from| Time(from.0.saturating_sub(PATHS_NS)));
+    TimeRange { from, ..time }
+}
 
 /// Feeds all hours in order, and passes each window on, with the analyzer right after it.
 pub(super) fn hours(
     found: &Scan,
+    time: TimeRange,
     analyzer: &mut Analyzer,
     mut take: impl FnMut(&Analyzer, WindowDiagnosis) -> Result<()>,
 ) -> Result<()> {
-    let all = found.select::<ProbeRow>().columns(is_read);
+    let all = found.select::<ProbeRow>().within(time).columns(is_read);
     let paths = found.select::<PathRow>().columns(is_read);
-    for hour in all.hours() {
+    let hours: BTreeSet<&str> = all.hours().union(&paths.hours()).copied().collect();
+    for hour in hours {
         let of_hour = paths.clone().of_hour(hour);
         of_hour.for_each_in_parallel(|row| analyzer.path(row))?;
         let mut last_ns = i64::MIN;
@@ -24,6 +34,9 @@ pub(super) fn hours(
             last_ns = last_ns.max(row.time_ns);
             analyzer.probe(row);
         })?;
+        if last_ns == i64::MIN {
+            continue;
+        }
         // The next hour has no rows from before the last probe's hour; its window may continue there.
         let ended = Time(last_ns).hours().saturating_add(1).saturating_mul(HOUR_NS);
         while let Some(diagnosis) = analyzer.advance_one(Time(ended)) {

@@ -17,6 +17,7 @@ mod json;
 mod text;
 pub(super) mod topology;
 
+use super::span;
 use crate::arguments::{DiagnoseAction, DiagnosisOutput, HostmeshArguments};
 use affected::Affected;
 use anyhow::{Context, Result, bail, ensure};
@@ -24,15 +25,18 @@ use cores::at_once;
 use findings::Finding;
 use rocescope_diagnose::hostmesh::{Analyzer, Settings, WindowDiagnosis};
 use rocescope_model::{DIAGNOSIS_TABLES, PathRow, ProbeRow, Row, SlaRow, Time, VerdictRow, footer};
-use rocescope_store::{Options, Scan, Writer};
+use rocescope_store::{Options, Query, Scan, Writer};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
+use std::slice;
 use std::time::{Duration, Instant};
 
 pub(super) fn run(action: &DiagnoseAction) -> Result<ExitCode> {
     let DiagnoseAction::Hostmesh(arguments) = action;
     let root = &arguments.dataset;
-    let found = rocescope_store::open(root)?;
+    let time = span::range(&arguments.span)?;
+    let found = Query::default().within(feed::with_earlier_paths(time)).open(root)?;
+    span::require::<ProbeRow>(&[root.as_path()], slice::from_ref(&found), &arguments.span)?;
     ensure!(
         found.row_count(ProbeRow::TABLE.name) > 0,
         "{} has no rows in `probes`: `rocescope probe --out` writes them",
@@ -40,7 +44,7 @@ pub(super) fn run(action: &DiagnoseAction) -> Result<ExitCode> {
     );
     let mut analyzer = analyzer(arguments)?;
     let mut sink = Sink::new(arguments, &found)?;
-    feed::hours(&found, &mut analyzer, |analyzer, diagnosis| {
+    feed::hours(&found, time, &mut analyzer, |analyzer, diagnosis| {
         sink.take(analyzer, diagnosis)
     })?;
     let diagnosis = sink.finish(&analyzer, &found)?;

@@ -2,23 +2,20 @@
 
 use super::feed::TappedFeed;
 use crate::arguments::TopArguments;
+use crate::commands::input;
 use crate::requests;
-use anyhow::{Context, Result};
-use rocescope_capture::file::FrameReader;
+use anyhow::Result;
 use rocescope_engine::dataset::Origin;
 use rocescope_engine::{EngineError, Notices, Session, Signals, replay};
 use rocescope_model::Time;
 use rocescope_view::{Header, Motion, Pane};
 use std::cell::Cell;
-use std::path::Path;
 use std::rc::Rc;
 
-pub(super) fn run(path: &Path, arguments: &TopArguments, signals: &Signals) -> Result<()> {
+pub(super) fn run(arguments: &TopArguments, signals: &Signals) -> Result<()> {
     let request = requests::top(arguments, true)?.intake;
-    let at = || path.display().to_string();
-    let input = replay::open(path, signals).with_context(at)?;
-    let mut reader = FrameReader::new(input).with_context(at)?;
-    let origin = Origin::file(path);
+    let mut reader = input::open(&arguments.read, signals)?;
+    let origin = Origin::files(&reader);
     let header = Header {
         source: origin.source.clone(),
         mode: origin.mode.clone(),
@@ -50,7 +47,6 @@ pub(super) fn run(path: &Path, arguments: &TopArguments, signals: &Signals) -> R
         if let Err(EngineError::Stopped) = read {
             return Ok(read?);
         }
-        let read = read.with_context(at);
         // Results from before the input error are still valid.
         let outcome = session.finish()?;
         read?;

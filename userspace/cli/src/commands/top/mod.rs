@@ -31,7 +31,7 @@ use std::process::ExitCode;
 pub(super) fn run(arguments: &TopArguments) -> Result<ExitCode> {
     let sources = [
         arguments.dataset.is_some(),
-        arguments.read.is_some(),
+        !arguments.read.is_empty(),
         !arguments.live.interfaces.is_empty(),
     ];
     ensure!(
@@ -54,8 +54,8 @@ pub(super) fn run(arguments: &TopArguments) -> Result<ExitCode> {
     }
     let done = if let Some(root) = &arguments.dataset {
         dataset::run(root, arguments, &signals)
-    } else if let Some(path) = &arguments.read {
-        file::run(path, arguments, &signals)
+    } else if !arguments.read.is_empty() {
+        file::run(arguments, &signals)
     } else {
         live::run(arguments, signals)
     };

@@ -1,10 +1,11 @@
 //! The windows of a dataset, and their rows.
 
 use super::mesh::MeshWindows;
+use crate::commands::span::PATHS_NS;
 use anyhow::Result;
-use rocescope_model::{ConnectionRow, EventRow, FlowRow, OpcodeRow, Row, WindowRow, WindowRows};
-use rocescope_store::Scan;
+use rocescope_model::{ConnectionRow, EventRow, FlowRow, OpcodeRow, Row, Time, WindowRow, WindowRows};
 use rocescope_store::query::SpanReader;
+use rocescope_store::{Scan, TimeRange};
 use std::ops::Range;
 
 /// Search for connections this far back: live ones are written once a minute.
@@ -28,15 +29,24 @@ pub(super) struct Index {
     meshes: MeshWindows,
 }
 
+/// This time and that of the connections and paths which are known at its start.
+pub(super) fn with_known(time: TimeRange) -> TimeRange {
+    let from = time
+        .from
+        .map(|from| Time(from.0.saturating_sub(REPORT_NS.max(PATHS_NS))));
+    TimeRange { from, ..time }
+}
+
 impl Index {
-    pub(super) fn new(found: Scan) -> Result<Self> {
+    /// The windows that start in `time`.
+    pub(super) fn new(found: Scan, time: TimeRange) -> Result<Self> {
         let mut starts = Vec::new();
         let columns = ["window_start_ns", "window_ns"];
-        let windows = found.select::<WindowRow>();
+        let windows = found.select::<WindowRow>().within(time);
         windows.integers(columns, |[start, length]| starts.push((start, length)))?;
         starts.sort_unstable();
         starts.dedup_by_key(|(start, _)| *start);
-        let meshes = MeshWindows::new(&found)?;
+        let meshes = MeshWindows::new(&found, time)?;
         Ok(Self {
             moments: moments(&starts, &meshes),
             rows: SpanReader::new(found),

@@ -2,15 +2,13 @@
 
 use super::index::Index;
 use crate::commands::diagnose::analyzer_of;
+use crate::commands::span::PATHS_NS;
 use anyhow::Result;
 use rocescope_diagnose::hostmesh::Settings;
 use rocescope_diagnose::mesh::Pairs;
 use rocescope_model::{LinkRow, MeshRows, PathRow, ProbeRow, SlaRow, Text, VerdictRow};
-use rocescope_store::Scan;
+use rocescope_store::{Scan, TimeRange};
 use std::collections::BTreeSet;
-
-/// Search for paths this far back: agents write them again every five minutes.
-const PATHS_NS: i64 = 900_000_000_000;
 
 /// The windows of the mesh, and their analyzer.
 #[derive(Debug, Default)]
@@ -23,23 +21,26 @@ pub(super) struct MeshWindows {
 }
 
 impl MeshWindows {
-    pub(super) fn new(found: &Scan) -> Result<Self> {
+    pub(super) fn new(found: &Scan, time: TimeRange) -> Result<Self> {
         let analyzer = analyzer_of(found);
         let mut window_ns = Settings::default().window_ns;
         let mut starts = BTreeSet::new();
-        let analyses = found.select::<SlaRow>().written_by(analyzer.as_deref());
+        let analyses = found.select::<SlaRow>().within(time).written_by(analyzer.as_deref());
         analyses.integers(["window_start_ns", "window_ns"], |[start, length]| {
             window_ns = length.max(1);
             starts.insert(start);
         })?;
         let mut last = None;
-        found.select::<ProbeRow>().integers(["time_ns"], |[time]| {
-            let start = time - time.rem_euclid(window_ns);
-            if last != Some(start) {
-                starts.insert(start);
-                last = Some(start);
-            }
-        })?;
+        found
+            .select::<ProbeRow>()
+            .within(time)
+            .integers(["time_ns"], |[time]| {
+                let start = time - time.rem_euclid(window_ns);
+                if last != Some(start) {
+                    starts.insert(start);
+                    last = Some(start);
+                }
+            })?;
         Ok(Self {
             starts: starts.into_iter().collect(),
             window_ns,

@@ -5,17 +5,21 @@ mod mesh;
 
 use super::feed::Feed;
 use crate::arguments::TopArguments;
+use crate::commands::span;
 use anyhow::{Context, Result, anyhow, ensure};
 use index::Index;
 use rocescope_engine::Signals;
 use rocescope_model::MeshRows;
 use rocescope_store::Error::NoDirectory;
+use rocescope_store::{Query, TimeRange};
 use rocescope_view::series::REACH;
 use rocescope_view::{Header, Motion, Next, Pane, Seek};
 use std::path::Path;
 
 pub(super) fn run(root: &Path, arguments: &TopArguments, signals: &Signals) -> Result<()> {
-    let found = rocescope_store::open(root).map_err(|error| match error {
+    let time = span::range(&arguments.span)?;
+    let known = index::with_known(time);
+    let found = Query::default().within(known).open(root).map_err(|error| match error {
         NoDirectory { .. } if root.is_file() => {
             anyhow!("{error}; use -r to play a capture file")
         }
@@ -32,11 +36,21 @@ pub(super) fn run(root: &Path, arguments: &TopArguments, signals: &Signals) -> R
             found.open.len()
         ));
     }
-    let no_connections = (found.row_count("connections") == 0)
-        .then(|| "this dataset has no connections: capture with --connections".to_owned());
-    let no_mesh = (found.row_count("probes") == 0)
-        .then(|| "this dataset has no probes: `rocescope probe --out` writes them".to_owned());
-    let mut index = Index::new(found).with_context(|| root.display().to_string())?;
+    let lacks = |table: &str, rows: &str, remedy: &str| {
+        let place = match time == TimeRange::default() {
+            true => "this dataset",
+            false => "the requested time",
+        };
+        (found.row_count(table) == 0).then(|| format!("{place} has no {rows}: {remedy}"))
+    };
+    let no_connections = lacks("connections", "connections", "capture with --connections");
+    let no_mesh = lacks("probes", "probes", "`rocescope probe --out` writes them");
+    let mut index = Index::new(found, time).with_context(|| root.display().to_string())?;
+    if index.is_empty()
+        && let Some(nothing) = span::nothing(root, &arguments.span)?
+    {
+        return Err(nothing);
+    }
     ensure!(!index.is_empty(), "{}: no windows and no probes", root.display());
     let header = Header {
         source: root.display().to_string(),

@@ -1,0 +1,69 @@
+//! The requested time of a dataset, and what to tell when nothing is in it.
+
+use crate::arguments::SpanArguments;
+use crate::units::now;
+use anyhow::{Result, anyhow};
+use rocescope_model::Row;
+use rocescope_model::human::plural;
+use rocescope_store::{Query, Rows, Scan, TimeRange};
+use std::path::Path;
+
+/// Agents write paths again every five minutes: search for them this far back.
+pub(super) const PATHS_NS: i64 = 900_000_000_000;
+
+/// A connection writes its next row within a minute; its last row may be later.
+pub(super) const CONNECTIONS_NS: i64 = 3_600_000_000_000;
+
+/// The requested range.
+///
+/// # Errors
+/// It is empty.
+pub(super) fn range(span: &SpanArguments) -> Result<TimeRange> {
+    span.range(now())
+}
+
+/// Checks that the requested time, if one was requested, has rows of a table.
+///
+/// # Errors
+/// It has none.
+pub(super) fn require<R: Row>(roots: &[&Path], scans: &[Scan], span: &SpanArguments) -> Result<()> {
+    if *span == SpanArguments::default() {
+        return Ok(());
+    }
+    let time = R::TABLE
+        .partition_column()
+        .and_then(|column| R::TABLE.columns.get(column + 1));
+    let mut rows = 0_u64;
+    let selected = Rows::<R>::of(scans).within(range(span)?);
+    selected.integers([time.map_or("", |column| column.name)], |_| rows += 1)?;
+    if rows > 0 {
+        return Ok(());
+    }
+    let mut why = Vec::new();
+    for root in roots {
+        why.extend(nothing(root, span)?.map(|nothing| nothing.to_string()));
+    }
+    Err(anyhow!(why.join("; ")))
+}
+
+/// Explains why `root` has no row in the requested time; `None` if no time was requested.
+pub(super) fn nothing(root: &Path, span: &SpanArguments) -> Result<Option<anyhow::Error>> {
+    if *span == SpanArguments::default() {
+        return Ok(None);
+    }
+    let found = Query::default().open(root)?;
+    let root = root.display();
+    let known = match found.time_span() {
+        Some((oldest, newest)) => format!("its rows are from {oldest:.0} to {newest:.0}"),
+        None => "it has no sealed rows".into(),
+    };
+    let now = match span.to {
+        Some(_) => String::new(),
+        None => format!(", and now is {:.0}", now()),
+    };
+    let open = match found.open.len() as u64 {
+        0 => String::new(),
+        open => format!("; {} not sealed yet", plural(open, "journal")),
+    };
+    Ok(Some(anyhow!("{root} has no rows in {span}: {known}{now}{open}")))
+}
