@@ -41,6 +41,12 @@ pub enum Error {
         /// The directory.
         path: PathBuf,
     },
+    /// A thread of the collector panicked; the rows that it had not acknowledged are still in the spools of agents.
+    #[error("the collector's thread `{thread}` failed, which is a defect; agents keep their rows: start it again")]
+    Failed {
+        /// Its name.
+        thread: &'static str,
+    },
     /// The dataset cannot be written.
     #[error(transparent)]
     Store(#[from] rocescope_store::Error),

@@ -9,6 +9,7 @@ mod session;
 use crate::tls::Files;
 use crate::{Error, Spool};
 use connection::Target;
+use rocescope_model::human::visible;
 use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -158,7 +159,8 @@ impl Shared {
     /// The connection failed for this reason. Returns whether the collector had answered on it.
     fn lost(&self, reason: String) -> bool {
         let mut status = self.status();
-        status.last_error = Some(reason);
+        // The collector's text may be part of it.
+        status.last_error = Some(visible(&reason));
         std::mem::take(&mut status.connected)
     }
 

@@ -148,19 +148,34 @@ impl Server {
         Monitor(Arc::clone(&self.shared))
     }
 
+    /// Whether one of its threads has ended although nobody stopped it: no more rows are stored. [`stop`](Self::stop)
+    /// returns why.
+    #[must_use]
+    pub fn has_failed(&self) -> bool {
+        let ended = |ended: Option<bool>| ended.unwrap_or(true);
+        ended(self.admission.as_ref().map(JoinHandle::is_finished))
+            || ended(self.commit.as_ref().map(JoinHandle::is_finished))
+    }
+
     /// Disconnects every agent, writes what was received and seals the dataset.
     ///
     /// # Errors
-    /// The dataset could not be sealed; its next writer seals it.
+    /// The dataset could not be sealed, or a thread failed; the next writer of the dataset seals it.
     pub fn stop(mut self) -> Result<Summary, Error> {
-        self.end().unwrap_or_else(|| Ok(Summary::default()))
+        self.end()
     }
 
-    fn end(&mut self) -> Option<Result<Summary, Error>> {
+    fn end(&mut self) -> Result<Summary, Error> {
         self.stop.send_replace(true);
         // This drops the sending end of the channel, which ends the writing thread.
-        let _ = self.admission.take()?.join();
-        self.commit.take()?.join().ok()
+        let admitted = self.admission.take().map_or(Ok(()), JoinHandle::join);
+        let committed = self
+            .commit
+            .take()
+            .map_or_else(|| Ok(Ok(Summary::default())), JoinHandle::join);
+        let summary = committed.unwrap_or(Err(Error::Failed { thread: "commit" }))?;
+        admitted.map_err(|_| Error::Failed { thread: "accept" })?;
+        Ok(summary)
     }
 }
 

@@ -101,6 +101,25 @@ pub fn plain(value: &Value<'_>) -> String {
     }
 }
 
+/// Whether a character neither moves the cursor nor changes colors or the direction of text.
+#[must_use]
+pub fn is_visible(c: char) -> bool {
+    !c.is_control() && !matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Replaces the characters that are not [visible](is_visible): text of others may not write to a terminal or a log
+/// what it likes.
+///
+/// ```
+/// assert_eq!(rocescope_model::human::visible("a\u{1b}[2Jb\n\u{202e}"), "a\u{fffd}[2Jb\u{fffd}\u{fffd}");
+/// ```
+#[must_use]
+pub fn visible(text: &str) -> String {
+    text.chars()
+        .map(|c| if is_visible(c) { c } else { '\u{fffd}' })
+        .collect()
+}
+
 /// Formats a number in groups of three digits: `1,234,567`.
 #[must_use]
 pub fn grouped(number: u64) -> String {

@@ -2,7 +2,7 @@
 
 use crate::Report;
 use crate::sections::{self, Grid, Level};
-use crate::text::visible;
+use rocescope_model::human::visible;
 
 /// Returns the document.
 #[must_use]

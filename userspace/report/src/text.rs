@@ -2,6 +2,7 @@
 
 use crate::Report;
 use crate::sections::{self, Cell, Grid, Level, Section};
+use rocescope_model::human::visible;
 
 /// Minimum width for wrapping.
 const MIN_WIDTH: usize = 40;
@@ -113,15 +114,9 @@ fn wrap(out: &mut String, mark: &str, text: &str, width: usize) {
     out.push('\n');
 }
 
-/// Replaces characters that move the cursor, change colours or text direction: names come from untrusted files.
-pub(crate) fn visible(text: &str) -> String {
-    let is_safe = |c: char| !c.is_control() && !matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    text.chars().map(|c| if is_safe(c) { c } else { '\u{fffd}' }).collect()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{fitting, visible, wrap};
+    use super::{fitting, wrap};
 
     #[test]
     fn wrapped_lines_are_indented() {
@@ -136,10 +131,5 @@ mod tests {
         assert_eq!(fitting(&[4, 4, 4], 15), 2);
         assert_eq!(fitting(&[40, 40, 4], 15), 2);
         assert_eq!(fitting(&[1, 1], usize::MAX), 2);
-    }
-
-    #[test]
-    fn names_cannot_control_the_terminal() {
-        assert_eq!(visible("a\u{1b}[2Jb\n\u{202e}"), "a\u{fffd}[2Jb\u{fffd}\u{fffd}");
     }
 }

@@ -5,6 +5,7 @@ use super::{Phase, Settings, Shared};
 use crate::label::{Answer, Number, Outcome};
 use crate::{MAX_IN_FLIGHT, Spool};
 use bytes::Bytes;
+use rocescope_model::human::visible;
 use rocescope_store::Parcel;
 use std::collections::BTreeMap;
 use tokio::time::{Instant, sleep_until, timeout};
@@ -101,7 +102,7 @@ impl Session<'_> {
         match answer.outcome {
             Outcome::Stored | Outcome::Known => self.spool.acknowledge(number),
             Outcome::Refused(reason) => {
-                status.last_refusal = Some(reason);
+                status.last_refusal = Some(visible(&reason));
                 self.spool.refuse(number);
             }
         }

@@ -5,23 +5,24 @@ use super::commit::Parcel;
 use super::intake::Intake;
 use super::refusal::Refusal;
 use super::service;
+use super::settings::Settings;
 use super::shared::Shared;
 use crate::tls::first_name;
 use hyper::server::conn::http2::Builder;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::convert::Infallible;
 use std::io;
-use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr, TcpListener};
 use std::pin::pin;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::net::TcpStream;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
@@ -65,7 +66,7 @@ pub(super) async fn accept(
             sleep(Duration::from_millis(100)).await;
             continue;
         };
-        let Some(permit) = handshakes.enter(peer.ip(), &shared) else {
+        let Some(permit) = handshakes.enter(peer.ip(), &shared.settings) else {
             let why = "too many simultaneous handshakes";
             shared.refusals.count(Refusal::TooManyHandshakes, &peer, why);
             continue;
@@ -78,8 +79,9 @@ pub(super) async fn accept(
         };
         let acceptor = acceptor.clone();
         connections.spawn(async move {
-            if let Some((tls, slot)) = admission.shake_hands(tcp, &acceptor).await {
-                drop(permit);
+            let shaken = admission.shake_hands(tcp, &acceptor, &permit.cancel).await;
+            drop(permit);
+            if let Some((tls, slot)) = shaken {
                 admission.shared.totals.connections.add(1);
                 admission.serve(tls, &slot).await;
                 admission.shared.agents.leave(&slot);
@@ -108,12 +110,21 @@ impl Admission {
         self.shared.refusals.count(refusal, &self.peer, why);
     }
 
-    async fn shake_hands(&self, tcp: TcpStream, acceptor: &TlsAcceptor) -> Option<(TlsStream<TcpStream>, Arc<Slot>)> {
+    async fn shake_hands(
+        &self,
+        tcp: TcpStream,
+        acceptor: &TlsAcceptor,
+        cancel: &Notify,
+    ) -> Option<(TlsStream<TcpStream>, Arc<Slot>)> {
         let patience = self.shared.settings.patience;
         let mut stop = self.stop.clone();
         let shaken = tokio::select! {
             shaken = timeout(patience, acceptor.accept(tcp)) => shaken,
             () = stopped(&mut stop) => return None,
+            () = cancel.notified() => {
+                self.refuse(Refusal::TooManyHandshakes, "its handshake was the oldest of too many");
+                return None;
+            }
         };
         let tls = match shaken {
             Ok(Ok(tls)) => tls,
@@ -224,41 +235,121 @@ fn classify(error: &io::Error) -> (Refusal, String) {
     }
 }
 
-/// Current handshakes by address.
+/// Current handshakes in the order of their arrival.
 #[derive(Debug, Default)]
-struct Handshakes(Mutex<HashMap<IpAddr, usize>>);
+struct Handshakes(Mutex<VecDeque<Handshake>>);
+
+#[derive(Debug, Clone)]
+struct Handshake {
+    owner: IpAddr,
+    cancel: Arc<Notify>,
+}
 
 /// Counts one handshake until it is dropped.
 struct HandshakeSlot {
     handshakes: Arc<Handshakes>,
-    address: IpAddr,
+    cancel: Arc<Notify>,
 }
 
 impl Handshakes {
-    fn enter(self: &Arc<Self>, address: IpAddr, shared: &Shared) -> Option<HandshakeSlot> {
-        let mut handshakes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let all: usize = handshakes.values().sum();
-        let of_one = handshakes.get(&address).copied().unwrap_or(0);
-        let settings = &shared.settings;
-        if all >= settings.max_handshakes || of_one >= settings.max_handshakes_per_address {
+    /// Takes a slot; `None` if the address has too many. If all slots are taken, the oldest handshake of the address
+    /// with the most ends: agents take milliseconds, so one that waits is not one of theirs.
+    fn enter(self: &Arc<Self>, address: IpAddr, settings: &Settings) -> Option<HandshakeSlot> {
+        let owner = owner(address);
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counts: HashMap<IpAddr, usize> = HashMap::new();
+        for handshake in all.iter() {
+            *counts.entry(handshake.owner).or_default() += 1;
+        }
+        if counts
+            .get(&owner)
+            .is_some_and(|count| *count >= settings.max_handshakes_per_address)
+        {
             return None;
         }
-        handshakes.insert(address, of_one + 1);
+        if all.len() >= settings.max_handshakes {
+            let most = counts.values().copied().max();
+            let at = all.iter().position(|one| counts.get(&one.owner).copied() == most);
+            if let Some(oldest) = at.and_then(|at| all.remove(at)) {
+                oldest.cancel.notify_one();
+            }
+        }
+        let cancel = Arc::new(Notify::new());
+        all.push_back(Handshake {
+            owner,
+            cancel: Arc::clone(&cancel),
+        });
         Some(HandshakeSlot {
             handshakes: Arc::clone(self),
-            address,
+            cancel,
         })
+    }
+}
+
+/// What one peer can choose addresses from: an IPv4 address, or a /64 of IPv6.
+fn owner(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(v6) => Ipv6Addr::from_bits(v6.to_bits() >> 64 << 64).into(),
+        v4 => v4,
     }
 }
 
 impl Drop for HandshakeSlot {
     fn drop(&mut self) {
-        let mut handshakes = self.handshakes.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match handshakes.get_mut(&self.address) {
-            Some(count) if *count > 1 => *count -= 1,
-            _ => {
-                handshakes.remove(&self.address);
-            }
+        let mut all = self.handshakes.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|one| !Arc::ptr_eq(&one.cancel, &self.cancel));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Handshakes, owner};
+    use crate::server::Settings;
+    use crate::tls::Files;
+    use std::net::{IpAddr, Ipv4Addr};
+    use std::sync::Arc;
+
+    fn settings() -> Settings {
+        let files = Files {
+            certificate: "c".into(),
+            key: "k".into(),
+            authority: "a".into(),
+        };
+        Settings {
+            max_handshakes: 6,
+            max_handshakes_per_address: 3,
+            ..Settings::new(([127, 0, 0, 1], 0).into(), files, "d".into())
         }
+    }
+
+    /// Eight addresses with 32 half-open handshakes each took all 256 slots, and new agents waited.
+    #[test]
+    fn a_new_address_takes_the_slot_of_the_oldest_handshake_of_the_one_with_the_most() {
+        let (all, settings) = (Arc::new(Handshakes::default()), settings());
+        let from = |last: u8| all.enter(IpAddr::from(Ipv4Addr::new(10, 0, 0, last)), &settings);
+        let held: Vec<_> = [1, 2, 2, 1, 2, 1].map(|last| from(last).unwrap()).into();
+        assert!(from(1).is_none(), "one address has a limit of its own");
+        let third = from(3).unwrap();
+        let owners = |all: &Handshakes| {
+            let all = all.0.lock().unwrap();
+            all.iter().map(|one| one.owner.to_string()).collect::<Vec<_>>()
+        };
+        let [a, b, c] = ["10.0.0.1", "10.0.0.2", "10.0.0.3"];
+        assert_eq!(owners(&all), [b, b, a, b, a, c]);
+        let _fourth = from(4).unwrap();
+        assert_eq!(owners(&all)[..4], [b, a, b, a]);
+        drop(third);
+        drop(held);
+        assert_eq!(owners(&all), ["10.0.0.4"]);
+    }
+
+    #[test]
+    fn a_peer_is_an_ipv4_address_or_a_64_of_ipv6() {
+        let of = |text: &str| owner(text.parse().unwrap()).to_string();
+        assert_eq!(of("2001:db8:1:2:3:4:5:6"), "2001:db8:1:2::");
+        assert_eq!(
+            (of("::ffff:192.0.2.1"), of("192.0.2.1")),
+            ("192.0.2.1".into(), "192.0.2.1".into())
+        );
     }
 }

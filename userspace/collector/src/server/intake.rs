@@ -10,11 +10,13 @@ use crate::{MAX_IN_FLIGHT, MESSAGE_BYTES};
 use arrow_flight::{FlightData, PutResult};
 use bytes::Bytes;
 use futures_util::stream::{self, BoxStream};
-use rocescope_model::{Cells, PathRow, ProbeRow, Row, Value};
+use rocescope_model::human::is_visible;
+use rocescope_model::{Cells, PathRow, ProbeRow, Row, Time, Type, Value};
 use rocescope_store::{Batch, Numbered, Parcel};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::SyncSender;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::sync::{mpsc, oneshot};
 use tonic::{Code, Status, Streaming};
 
@@ -98,7 +100,7 @@ impl Intake {
             Ok(batch) => batch,
             Err(unfit) => return self.refuse(&label, Refusal::Unfit, &unfit.to_string()),
         };
-        if let Err((refusal, why)) = check_rows(&batch, &label) {
+        if let Err((refusal, why)) = check_rows(&batch, &label, self.shared.settings.max_ahead) {
             return self.refuse(&label, refusal, &why);
         }
         let room = data.data_body.len().clamp(MIN_PARCEL_BYTES, MESSAGE_BYTES);
@@ -153,9 +155,9 @@ impl Intake {
     }
 }
 
-/// Whether the rows may be stored: they belong to a table that agents write, they are readable, of this agent, and
-/// of one hour.
-fn check_rows(batch: &Batch, label: &Label) -> Result<(), (Refusal, String)> {
+/// Whether the rows may be stored: they belong to a table that agents write, they are readable, of this agent, of one
+/// hour, and not dated ahead.
+fn check_rows(batch: &Batch, label: &Label, max_ahead: Duration) -> Result<(), (Refusal, String)> {
     let table = batch.table();
     // A value may fit its column and not its row, such as port -1: readers of the dataset would fail on it.
     let read = if table == ProbeRow::TABLE {
@@ -177,8 +179,51 @@ fn check_rows(batch: &Batch, label: &Label) -> Result<(), (Refusal, String)> {
             }
         }
     }
+    check_times(batch, max_ahead)?;
+    check_names(batch)?;
     let number = label.number;
     Numbered::new(&label.agent, number.epoch, number.sequence, batch)
         .map(|_| ())
         .map_err(|why| (Refusal::Unfit, why.to_owned()))
+}
+
+/// An open window of the analysis stays in memory until its time comes.
+fn check_times(batch: &Batch, max_ahead: Duration) -> Result<(), (Refusal, String)> {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let nanos = |time: Duration| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX);
+    let now = nanos(since);
+    let last = now.saturating_add(nanos(max_ahead));
+    for name in ["time", "time_ns"] {
+        let column = batch.table().position(name).unwrap_or(usize::MAX);
+        for row in 0..batch.rows() {
+            let (Value::I64(at) | Value::Time(Time(at))) = batch.value(row, column) else {
+                continue;
+            };
+            if at > last {
+                let ahead = (at - now) / 1_000_000_000;
+                let why = format!("a row is dated {ahead} s ahead of the collector's clock: synchronize the clocks");
+                return Err((Refusal::DatedAhead, why));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Names are printed by whoever reads the dataset.
+fn check_names(batch: &Batch) -> Result<(), (Refusal, String)> {
+    for (at, column) in batch.table().columns.iter().enumerate() {
+        if column.kind != Type::Text {
+            continue;
+        }
+        for row in 0..batch.rows() {
+            match batch.value(row, at) {
+                Value::Text(text) if !text.chars().all(is_visible) => {
+                    let why = format!("column {}: {text:?} has control characters", column.name);
+                    return Err((Refusal::Unfit, why));
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(())
 }

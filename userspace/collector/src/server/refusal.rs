@@ -1,6 +1,7 @@
 //! What the collector refuses: counted by reason, and reported without flooding the log.
 
 use super::settings::StatusSink;
+use rocescope_model::human::visible;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -53,8 +54,10 @@ refusals! {
     TooLarge = "message_too_large";
     /// Rows or a label name another agent than the certificate does.
     OtherAgent = "other_agent";
-    /// A parcel is not a batch of rows of a table that agents write.
+    /// A parcel is not a batch of rows of a table that agents write, or a name in it has control characters.
     Unfit = "unfit_parcel";
+    /// Rows are dated further ahead of the collector's clock than clocks differ.
+    DatedAhead = "dated_ahead";
 }
 
 /// Counts of refusals.
@@ -97,7 +100,8 @@ impl Refusals {
             1 => String::new(),
             like => format!(" (and {} more)", like - 1),
         };
-        (self.status)(&format!("refused {who}: {why}{more}"));
+        // Names and messages of peers are part of it.
+        (self.status)(&visible(&format!("refused {who}: {why}{more}")));
     }
 
     /// The count of every reason that occurred.
@@ -133,5 +137,19 @@ mod tests {
         assert_eq!(refusals.counts(), expected);
         let lines = lines.lock().unwrap();
         assert_eq!(*lines, ["refused 192.0.2.1: no TLS", "refused 192.0.2.1: no name"]);
+    }
+
+    /// A peer wrote lines of its own into the log.
+    #[test]
+    fn text_of_a_peer_stays_in_its_line() {
+        let lines = Arc::new(Mutex::new(Vec::new()));
+        let theirs = Arc::clone(&lines);
+        let refusals = Refusals::new(Arc::new(move |line: &str| theirs.lock().unwrap().push(line.to_owned())));
+        refusals.count(Refusal::Unfit, &"192.0.2.1", "column a\ncollecting\u{1b}[2J\r");
+        let lines = lines.lock().unwrap();
+        assert_eq!(
+            *lines,
+            ["refused 192.0.2.1: column a\u{fffd}collecting\u{fffd}[2J\u{fffd}"]
+        );
     }
 }

@@ -26,9 +26,9 @@ pub struct Settings {
     pub sync: bool,
     /// Agents at once: 1,024.
     pub max_agents: usize,
-    /// Handshakes at once: 256, and 32 from one address.
+    /// Handshakes at once: 256. Another one ends the oldest of the address that has the most.
     pub max_handshakes: usize,
-    /// Handshakes at once from one address: 32.
+    /// Handshakes at once from one address, of IPv6 from one /64: 32.
     pub max_handshakes_per_address: usize,
     /// Maximum bytes of parcels that wait to be written: 64 MiB.
     pub queue_bytes: usize,
@@ -38,6 +38,8 @@ pub struct Settings {
     pub patience: Duration,
     /// A connection that answers no ping for this long is closed: 20 s.
     pub keep_alive: Duration,
+    /// Rows dated further ahead of the collector's clock are refused: 5 minutes.
+    pub max_ahead: Duration,
     /// Delay before the next attempt after the dataset could not be written: 5 s.
     pub retry: Duration,
     /// Receives status lines.
@@ -64,6 +66,7 @@ impl Settings {
             gather: Duration::from_millis(200),
             patience: Duration::from_secs(10),
             keep_alive: Duration::from_secs(20),
+            max_ahead: Duration::from_secs(300),
             retry: Duration::from_secs(5),
             status: Arc::new(|_| {}),
         }

@@ -6,15 +6,17 @@ use futures_util::stream;
 use http_body_util::StreamBody;
 use hyper::body::Frame;
 use hyper_util::rt::{TokioExecutor, TokioIo};
+use rocescope_collector::server::{Analysis, Rows};
 use rocescope_collector::{Files, Server, tls};
-use rocescope_model::{Cells, Table, Value};
+use rocescope_model::{Cells, Table, Time, Value};
+use rocescope_store::Batch;
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, ServerName};
 use std::convert::Infallible;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpSocket;
 use tokio::runtime::{Builder, Runtime};
@@ -176,6 +178,123 @@ fn a_parcel_of_a_table_that_agents_do_not_write_is_refused() {
     let _sender = rig.sender("h0", server.address().port(), &spool);
     until("it is refused", || spool.counts().refused_rows == 1);
     counted(&server, "unfit_parcel");
+}
+
+/// They would wait in the collector's memory until their time comes.
+#[test]
+fn rows_dated_far_ahead_are_refused_with_the_reason() {
+    let rig = Rig::new();
+    let mut settings = rig.settings(0);
+    settings.max_ahead = Duration::from_secs(300);
+    let server = Server::start(settings, None).unwrap();
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as i64;
+    let dated = |time_ns: i64, sequence| {
+        let mut rows = probes("h0", sequence..sequence + 10);
+        for row in &mut rows {
+            (row.time, row.time_ns) = (Time(time_ns), time_ns);
+        }
+        rows
+    };
+    let spool = rig.spool("h0");
+    spool.append(&dated(now + 200_000_000_000, 0)).unwrap();
+    spool.append(&dated(now + 3_600_000_000_000, 10)).unwrap();
+    // One of the two columns is enough.
+    let mut mixed = dated(now, 20);
+    mixed[7].time_ns = i64::MAX;
+    spool.append(&mixed).unwrap();
+    let sender = rig.sender("h0", server.address().port(), &spool);
+    until("all is judged", || spool.counts().parcels == 0);
+    let counts = spool.counts();
+    assert_eq!((counts.acknowledged_rows, counts.refused_rows), (10, 20));
+    let why = sender.status().last_refusal.unwrap();
+    assert!(why.contains("ahead of the collector's clock"), "{why}");
+    assert_eq!(refused(&server.status(), "dated_ahead"), 2);
+}
+
+#[test]
+fn names_with_control_characters_are_refused_and_stay_in_one_line_of_the_log() {
+    let rig = Rig::new();
+    let lines = Arc::new(Mutex::new(Vec::<String>::new()));
+    let theirs = Arc::clone(&lines);
+    let mut settings = rig.settings(0);
+    settings.status = Arc::new(move |line| theirs.lock().unwrap().push(line.to_owned()));
+    let server = Server::start(settings, None).unwrap();
+    let spool = rig.spool("h0");
+    let mut rows = probes("h0", 0..10);
+    rows[3].src_nic = "rail0\ncollecting at [::]:4792\u{1b}[2J".to_owned().into();
+    spool.append(&rows).unwrap();
+    let sender = rig.sender("h0", server.address().port(), &spool);
+    until("it is refused", || spool.counts().refused_rows == 10);
+    let why = sender.status().last_refusal.unwrap();
+    assert!(why.contains("src_nic") && why.contains("control characters"), "{why}");
+    let lines = lines.lock().unwrap();
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    assert!(!lines[0].contains(char::is_control), "{lines:?}");
+}
+
+/// An analysis with a defect.
+struct Panics;
+
+impl Analysis for Panics {
+    fn stored(&mut self, _: &Batch) {
+        panic!("a defect that the test makes");
+    }
+
+    fn due(&mut self) -> Vec<Rows> {
+        Vec::new()
+    }
+
+    fn finish(&mut self) -> Vec<Rows> {
+        Vec::new()
+    }
+}
+
+/// Such a collector refused everything, and ended with success.
+#[test]
+fn a_collector_whose_writing_thread_fails_says_so_and_its_successor_has_the_rows() {
+    let rig = Rig::new();
+    let server = Server::start(rig.settings(0), Some(Box::new(Panics))).unwrap();
+    let port = server.address().port();
+    assert!(!server.has_failed());
+    let spool = rig.spool("h0");
+    spool.append(&probes("h0", 0..10)).unwrap();
+    let sender = rig.sender("h0", port, &spool);
+    until("it fails", || server.has_failed());
+    let error = server.stop().unwrap_err().to_string();
+    assert!(error.contains("`commit` failed"), "{error}");
+    let again = Server::start(rig.settings(port), None).unwrap();
+    until("the successor has them", || spool.counts().parcels == 0);
+    sender.finish(Duration::from_secs(5));
+    again.stop().unwrap();
+    assert_eq!(rig.stored("h0"), (0..10).collect::<Vec<u64>>());
+}
+
+/// 32 half-open handshakes from each of 16 addresses, more than there may be in total.
+#[test]
+fn half_open_handshakes_from_many_addresses_do_not_lock_out_new_agents() {
+    let rig = Rig::new();
+    let mut settings = rig.settings(0);
+    // Nothing ends within the test by itself.
+    settings.patience = Duration::from_secs(600);
+    let server = Server::start(settings, None).unwrap();
+    let runtime = runtime();
+    let held = runtime.block_on(async {
+        let mut held = Vec::new();
+        for at in 0..512_u16 {
+            let socket = TcpSocket::new_v4().unwrap();
+            let from = SocketAddr::from(([127, 0, 1, (at / 32) as u8 + 1], 0));
+            socket.bind(from).unwrap();
+            held.push(socket.connect(server.address()).await.unwrap());
+        }
+        held
+    });
+    counted(&server, "too_many_handshakes");
+    for agent in ["h0", "h1", "h2"] {
+        others_are_served(&rig, &server, agent);
+    }
+    let refused = refused(&server.status(), "too_many_handshakes");
+    assert!((256..=259).contains(&refused), "{refused}");
+    drop(held);
 }
 
 /// Probes whose source port is no port.

@@ -10,6 +10,7 @@ use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use rocescope_host::privileges;
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::fmt;
 use std::net::{SocketAddr, TcpListener};
@@ -17,11 +18,11 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 use tokio::runtime::Builder;
-use tokio::sync::Semaphore;
+use tokio::task::AbortHandle;
 
-/// Maximum number of concurrent scrapes; more wait.
+/// Maximum number of connections; another one closes the oldest. A scrape takes milliseconds, so the oldest is idle.
 const MAX_CONNECTIONS: usize = 16;
-/// Connections without a request after this time are closed.
+/// Time for a request and its answer.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 const PROMETHEUS: &str = "text/plain; version=0.0.4; charset=utf-8";
@@ -68,18 +69,21 @@ async fn accept(listener: TcpListener, page: Page) {
     let Ok(listener) = tokio::net::TcpListener::from_std(listener) else {
         return;
     };
-    let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let mut open: VecDeque<AbortHandle> = VecDeque::new();
     loop {
-        let Ok(place) = Arc::clone(&places).acquire_owned().await else {
-            return;
-        };
         let Ok((stream, _)) = listener.accept().await else {
             // Out of descriptors: wait until some are free.
             tokio::time::sleep(Duration::from_millis(100)).await;
             continue;
         };
+        open.retain(|connection| !connection.is_finished());
+        if open.len() >= MAX_CONNECTIONS
+            && let Some(oldest) = open.pop_front()
+        {
+            oldest.abort();
+        }
         let page = Arc::clone(&page);
-        tokio::spawn(async move {
+        let connection = tokio::spawn(async move {
             let answer = |request| {
                 let answer = respond(&request, &page);
                 async { Ok::<_, Infallible>(answer) }
@@ -91,8 +95,8 @@ async fn accept(listener: TcpListener, page: Page) {
                 .serve_connection(TokioIo::new(stream), service_fn(answer));
             // The client has disconnected: there is no one to report an error to.
             let _ = tokio::time::timeout(REQUEST_TIMEOUT, connection).await;
-            drop(place);
         });
+        open.push_back(connection.abort_handle());
     }
 }
 
@@ -122,4 +126,34 @@ fn takes_open_metrics(request: &Request<Incoming>) -> bool {
     let accepted = request.headers().get_all(ACCEPT).into_iter();
     let mut accepted = accepted.filter_map(|value| value.to_str().ok());
     accepted.any(|value| value.contains("application/openmetrics-text"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::serve;
+    use std::io::{Read, Write};
+    use std::net::TcpStream;
+    use std::sync::Arc;
+    use std::time::{Duration, Instant};
+
+    /// 16 connections that send nothing delayed a scrape by 10 s.
+    #[test]
+    fn idle_connections_do_not_delay_a_scrape() {
+        let address = serve(([127, 0, 0, 1], 0).into(), Arc::new(|| Ok("# EOF\n".into()))).unwrap();
+        let connect = || TcpStream::connect(address).unwrap();
+        let mut half = connect();
+        half.write_all(b"GET /metrics HTTP/1.1\r\n").unwrap();
+        let idle: Vec<TcpStream> = (0..64).map(|_| connect()).collect();
+        for _ in 0..3 {
+            let begun = Instant::now();
+            let mut scrape = connect();
+            scrape.set_read_timeout(Some(Duration::from_secs(9))).unwrap();
+            scrape.write_all(b"GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n").unwrap();
+            let mut answer = String::new();
+            scrape.read_to_string(&mut answer).unwrap();
+            assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer}");
+            assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+        }
+        drop((half, idle));
+    }
 }

@@ -7,8 +7,8 @@
 use crate::Report;
 use crate::chart::Chart;
 use crate::sections::{self, Finding, Grid, Level, Section};
-use crate::text::visible;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use rocescope_model::human::visible;
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");

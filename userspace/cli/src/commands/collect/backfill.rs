@@ -9,9 +9,12 @@ use anyhow::Result;
 use rocescope_diagnose::hostmesh::{Analyzer, Settings};
 use rocescope_model::{PathRow, ProbeRow, Row, SlaRow, Time};
 use rocescope_store::{Query, TimeRange, repair};
+use std::time::Duration;
 
 /// Search for paths this far back: agents write them again every few minutes.
 const PATHS_NS: i64 = 900_000_000_000;
+/// As the collector accepts.
+const MAX_AHEAD: Duration = Duration::from_secs(300);
 
 /// Feeds the analyzer, and skips the windows that have been analyzed.
 pub(super) fn feed(arguments: &CollectArguments, settings: &Settings, analyzer: &mut Analyzer) -> Result<()> {
@@ -29,9 +32,19 @@ pub(super) fn feed(arguments: &CollectArguments, settings: &Settings, analyzer: 
     let read = Query::default().tables(&tables).within(earliest);
     let found = read.scan(&arguments.out)?;
     let paths = found.select::<PathRow>().within(since(now - PATHS_NS));
-    paths.for_each(|row| analyzer.path(&row))?;
+    // Earlier collectors stored rows dated ahead, which would wait in memory until then.
+    let last = now + nanos(MAX_AHEAD);
+    paths.for_each(|row| {
+        if row.time_ns <= last {
+            analyzer.path(&row);
+        }
+    })?;
     let probes = found.select::<ProbeRow>().within(since(from));
-    probes.for_each(|row| analyzer.probe(&row))?;
+    probes.for_each(|row| {
+        if row.time_ns <= last {
+            analyzer.probe(&row);
+        }
+    })?;
     let mut analysed = i64::MIN;
     found.select::<SlaRow>().within(analyses).for_each(|row| {
         if row.observer.as_str() == arguments.observer {

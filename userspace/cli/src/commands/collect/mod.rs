@@ -54,7 +54,7 @@ pub(super) fn run(arguments: &CollectArguments) -> Result<ExitCode> {
     let begun = Instant::now();
     let (mut retained, mut reported) = (begun, (begun, server.status()));
     let is_over = || arguments.duration.is_some_and(|time| begun.elapsed() >= time);
-    while !signals.ended() && !is_over() {
+    while !signals.ended() && !is_over() && !server.has_failed() {
         service.alive(Instant::now());
         std::thread::sleep(POLL);
         if retained.elapsed() >= RETAIN {
@@ -72,7 +72,7 @@ pub(super) fn run(arguments: &CollectArguments) -> Result<ExitCode> {
     }
     Service::stopping();
     let last = server.status();
-    let summary = server.stop().context("the dataset")?;
+    let summary = server.stop()?;
     retention.apply()?;
     crate::print(&end(&last, &summary))?;
     Ok(ExitCode::SUCCESS)

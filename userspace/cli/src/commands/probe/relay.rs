@@ -16,6 +16,7 @@ pub(super) struct Relay {
     sender: Sender,
     reported: (bool, Option<String>),
     refused: Option<String>,
+    refused_by_collector: Option<String>,
 }
 
 impl Relay {
@@ -45,6 +46,7 @@ impl Relay {
             sender,
             reported: (false, None),
             refused: None,
+            refused_by_collector: None,
         }))
     }
 
@@ -64,6 +66,12 @@ impl Relay {
     /// Reports a change of the connection to the collector.
     pub(super) fn report_changes(&mut self) {
         let status = self.sender.status();
+        if let Some(why) = &status.last_refusal
+            && status.last_refusal != self.refused_by_collector
+        {
+            status!("collector refused rows: {why}");
+            self.refused_by_collector.clone_from(&status.last_refusal);
+        }
         let now = (status.connected, status.last_error);
         if now == self.reported {
             return;
