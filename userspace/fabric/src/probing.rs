@@ -205,6 +205,7 @@ impl Names {
             clock_offset_ns: stamps.map(|_| offset),
             clock_source: "simulated".into(),
             clock_error_ns: mesh.clock_error_ns,
+            unsent_reason: (passage.outcome == Outcome::Unsent).then(|| "no_route".into()),
         }
     }
 

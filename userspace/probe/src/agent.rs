@@ -240,6 +240,9 @@ impl Agent {
             self.decided();
             self.counters.unsent += 1;
             self.row(outgoing.src, &probe, "unsent", None);
+            if let Some(row) = self.probe_rows.last_mut() {
+                row.unsent_reason = Some(why.name().into());
+            }
         }
     }
 
@@ -492,6 +495,7 @@ impl Agent {
             clock_offset_ns: offset.map(|time| time.0),
             clock_source: self.clock.source.into(),
             clock_error_ns: error.0,
+            unsent_reason: None,
         };
         self.probe_rows.push(row);
     }

@@ -183,7 +183,11 @@ pub enum Refusal {
     Full,
     /// The NIC is down or gone.
     Down,
-    /// There is no route out of this NIC, or its next hop does not answer.
+    /// There is no route out of this NIC.
+    NoRoute,
+    /// The next hop was asked for its MAC address and may still answer.
+    Resolving,
+    /// The next hop does not answer.
     Unreachable,
     /// The queue pair of the NIC failed and was reset; its datagrams in flight are lost.
     QueuePair,
@@ -196,9 +200,27 @@ impl fmt::Display for Refusal {
         f.write_str(match self {
             Self::Full => "the queue of the NIC was full",
             Self::Down => "the NIC was down",
+            Self::NoRoute => "it has no route to the destination",
+            Self::Resolving => "its next hop had not answered yet",
             Self::Unreachable => "its next hop does not answer",
             Self::QueuePair => "its queue pair failed and was reset",
             Self::Other => "the kernel refused",
         })
+    }
+}
+
+impl Refusal {
+    /// The name in the column `unsent_reason`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Full => "queue_full",
+            Self::Down => "nic_down",
+            Self::NoRoute => "no_route",
+            Self::Resolving => "resolving",
+            Self::Unreachable => "no_next_hop",
+            Self::QueuePair => "queue_pair",
+            Self::Other => "other",
+        }
     }
 }

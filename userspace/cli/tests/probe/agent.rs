@@ -35,11 +35,16 @@ impl Agent {
     }
 
     pub(crate) fn spawn(command: &mut Command) -> Self {
+        Self::spawn_until("probing between ", command)
+    }
+
+    /// Starts it; returns when it prints its first line, which begins with `first`.
+    pub(crate) fn spawn_until(first: &str, command: &mut Command) -> Self {
         let out = tempfile::tempdir().unwrap();
         command
             .args(["-o", "json", "--seed", "7", "--observer", "h0", "--out"])
             .arg(out.path());
-        let (child, stderr) = background::begin(command, "probing between ");
+        let (child, stderr) = background::begin(command, first);
         Self { child, stderr, out }
     }
 

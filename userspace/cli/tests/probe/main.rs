@@ -7,6 +7,7 @@
 //! | `background` | starts the binary and reads its output; also in `tests/live` |
 //! | `wire` | the packets on the wire, as tshark and the capture read them |
 //! | `loss` | loss, a link that is down, a missing route: each in its direction |
+//! | `cold` | a fabric that comes up after the agent, and a port that stays down |
 //! | `replaced` | NICs that disappear and return |
 //! | `paths` | traces find the routes of the routers |
 //! | `silence` | the kernel of the host answers no probe |
@@ -19,6 +20,7 @@ mod agent;
 mod background;
 #[path = "../certificates/mod.rs"]
 mod certificates;
+mod cold;
 mod cut;
 mod lifecycle;
 mod loss;

@@ -23,6 +23,34 @@ pub(crate) struct Rails {
 impl Rails {
     /// Creates the namespaces; prints a line and returns `None` if this user may not create them.
     pub(crate) fn new(spines: usize, is_v6: bool) -> Option<Self> {
+        let mut rails = Self::host(spines, is_v6)?;
+        let routers = if spines == 0 { 1 } else { NICS };
+        for router in 0..routers {
+            assert!(rails.add(&format!("r{router}")));
+        }
+        for spine in 0..spines {
+            assert!(rails.add(&format!("s{spine}")));
+        }
+        rails.wire();
+        Some(rails)
+    }
+
+    /// The same NICs in one subnet, on the bridge `r0`, whose ports `p0`, `p1` and so on are down.
+    pub(crate) fn bridged() -> Option<Self> {
+        let mut rails = Self::host(0, false)?;
+        assert!(rails.add("r0"));
+        rails.ip("r0", "link add bridge0 type bridge");
+        rails.ip("r0", "link set bridge0 up");
+        for nic in 0..NICS {
+            rails.pair(("h", &format!("rail{nic}")), ("r0", &format!("p{nic}")));
+            rails.number("h", &format!("rail{nic}"), 0, nic as u8 + 1);
+            rails.ip("r0", &format!("link set p{nic} master bridge0"));
+        }
+        Some(rails)
+    }
+
+    /// Creates the namespace of the host.
+    fn host(spines: usize, is_v6: bool) -> Option<Self> {
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let prefix = format!("rp{}-{count}", std::process::id());
         let mut rails = Self {
@@ -36,14 +64,6 @@ impl Rails {
             eprintln!("skipped: network namespaces need root and iproute2");
             return None;
         }
-        let routers = if spines == 0 { 1 } else { NICS };
-        for router in 0..routers {
-            assert!(rails.add(&format!("r{router}")));
-        }
-        for spine in 0..spines {
-            assert!(rails.add(&format!("s{spine}")));
-        }
-        rails.wire();
         Some(rails)
     }
 

@@ -87,7 +87,7 @@ impl Analyzer {
 
     /// Adds a row of `probes`.
     pub fn probe(&mut self, row: &ProbeRow) {
-        let Some(outcome) = ProbeOutcome::parse(&row.outcome) else {
+        let Some(outcome) = ProbeOutcome::parse(&row.outcome, row.unsent_reason.as_deref()) else {
             self.unreadable += 1;
             return;
         };

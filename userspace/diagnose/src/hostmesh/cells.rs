@@ -1,7 +1,7 @@
 //! The probes of a window, grouped by 5-tuple and path: the unit of all other counts.
 
 use super::by_key::ByKey;
-use super::record::{ProbeOutcome, Record};
+use super::record::{ProbeOutcome, Record, Unsent};
 use super::tuples::{Tuples, Version};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -19,6 +19,10 @@ pub(crate) struct Cell {
     /// Drops that the paper's rules attribute to switches.
     pub(crate) switch_drops: u32,
     pub(crate) unsent: u32,
+    /// Of those, evidence about the sender.
+    pub(crate) stuck: u32,
+    /// Of those, evidence about both ends.
+    pub(crate) silent: u32,
     /// Received, with a latency.
     pub(crate) timed: u32,
     /// Of those, late compared with the baseline.
@@ -97,6 +101,8 @@ impl Cell {
             drops: 0,
             switch_drops: 0,
             unsent: 0,
+            stuck: 0,
+            silent: 0,
             timed: 0,
             late: 0,
             compared: 0,
@@ -106,7 +112,14 @@ impl Cell {
 
     const fn count(&mut self, outcome: ProbeOutcome) {
         match outcome {
-            ProbeOutcome::Unsent => self.unsent += 1,
+            ProbeOutcome::Unsent(why) => {
+                self.unsent += 1;
+                match why {
+                    Unsent::Nothing => {}
+                    Unsent::Sender => self.stuck += 1,
+                    Unsent::Either => self.silent += 1,
+                }
+            }
             ProbeOutcome::Received => self.sent += 1,
             ProbeOutcome::Timeout => {
                 self.sent += 1;

@@ -26,6 +26,13 @@ pub(crate) struct Evidence {
     pub(crate) is_crossed_back: bool,
 }
 
+impl Evidence {
+    /// Whether no probe was dropped: all anomalous ones could not be sent.
+    pub(crate) const fn is_unsent(&self) -> bool {
+        self.unsent > 0 && self.unsent >= self.anomalous
+    }
+}
+
 /// A class of problems.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Class {
@@ -41,6 +48,7 @@ pub(crate) enum Class {
     SlowReceiver,
     Asymmetric,
     SlowHost,
+    Unsent,
 }
 
 impl Class {
@@ -64,6 +72,16 @@ impl Class {
         let dead = shape.is_clear || anomalous == evidence.probes;
         if dead && evidence.episodes >= 2 {
             return Self::Flapping;
+        }
+        // Probes that were not sent were not dropped either, by whatever.
+        if evidence.unsent * 2 > anomalous {
+            return match place {
+                FaultLocation::ToNic(_) | FaultLocation::FromNic(_) if dead && evidence.other_direction_works => {
+                    Self::NoRoute
+                }
+                FaultLocation::Nic(_) | FaultLocation::ToNic(_) | FaultLocation::FromNic(_) if dead => Self::LinkDown,
+                _ => Self::Unsent,
+            };
         }
         match place {
             FaultLocation::Tuple { .. } if dead => Self::Blackhole,
@@ -112,6 +130,7 @@ impl Class {
             Self::SlowReceiver => "slow_receiver",
             Self::Asymmetric => "asymmetric_path",
             Self::SlowHost => "slow_host",
+            Self::Unsent => "unsent",
         }
     }
 
@@ -126,7 +145,7 @@ impl Class {
             Self::Congestion => 6,
             Self::SlowHost => 7,
             Self::SlowReceiver => 8,
-            Self::LinkDown | Self::Loss | Self::Blackhole | Self::Asymmetric => return None,
+            Self::LinkDown | Self::Loss | Self::Blackhole | Self::Asymmetric | Self::Unsent => return None,
         })
     }
 
@@ -163,6 +182,9 @@ impl Class {
             }
             Self::SlowHost => {
                 "the host is slow to send or receive packets, the network is not: its CPU may be overloaded"
+            }
+            Self::Unsent => {
+                "the host cannot send: its NIC is down, it has no route, or the next hop does not answer; no packet was dropped"
             }
         }
     }
@@ -202,6 +224,9 @@ impl Class {
                 "compare the routes of both directions, switch by switch (`ip route get` with the ports, or the switch's ECMP and policy routes)"
             }
             Self::SlowHost => "check CPU load, interrupts and CPU frequency on the host",
+            Self::Unsent => {
+                "check the NIC, its route and its next hop on the host (`ip link`, `ip route get`, `ip neigh`)"
+            }
         }
     }
 }

@@ -36,17 +36,20 @@ impl Judge<'_> {
         let mut found = PlaceEvidence::default();
         let mut affected: Vec<(u64, Key)> = Vec::new();
         let mut probes: Vec<(i64, bool)> = Vec::new();
-        let sends = matches!(place, FaultLocation::Nic(_) | FaultLocation::FromNic(_));
         for (number, cell) in (0..).zip(&self.cells.all) {
             let crossing = Crossing::of(cell, tuples);
             if !crossing.meets(place, names) {
                 continue;
             }
             found.corrupt += u64::from(cell.corrupt);
-            found.unsent += u64::from(cell.unsent);
+            let unsent = match symptom {
+                Symptom::Loss => u64::from(cell.unsent_at(place, crossing.key)),
+                _ => 0,
+            };
+            found.unsent += unsent;
             found.late.add(cell.timed.into(), cell.late.into());
             found.slower.add(cell.compared.into(), cell.slower.into());
-            let anomalous = symptom.evidence(cell).path.anomalous;
+            let anomalous = symptom.evidence(cell).path.anomalous + unsent;
             if anomalous > 0 && symptom != Symptom::Delay {
                 affected.push((anomalous, crossing.key));
             }
@@ -56,7 +59,9 @@ impl Judge<'_> {
             let of_cell = self.of_cell.of(number).iter();
             for record in of_cell.filter_map(|at| self.records.get(*at as usize)) {
                 let outcome = record.outcome();
-                if outcome == ProbeOutcome::Unsent && !sends {
+                if let ProbeOutcome::Unsent(why) = outcome
+                    && !cell.counts(why, place, crossing.key)
+                {
                     continue;
                 }
                 let lost = outcome != ProbeOutcome::Received;
@@ -115,13 +120,11 @@ impl Judge<'_> {
         } = self.analyzer;
         let (mut sent, mut bad) = (0, 0);
         for cell in &self.cells.all {
-            if Crossing::of(cell, tuples).meets(other, names) {
-                sent += u64::from(cell.sent);
-                bad += u64::from(cell.drops);
-                if matches!(other, FaultLocation::FromNic(_)) {
-                    sent += u64::from(cell.unsent);
-                    bad += u64::from(cell.unsent);
-                }
+            let crossing = Crossing::of(cell, tuples);
+            if crossing.meets(other, names) {
+                let unsent = cell.unsent_at(other, crossing.key);
+                sent += u64::from(cell.sent + unsent);
+                bad += u64::from(cell.drops + unsent);
             }
         }
         sent > 0 && bad * 100 <= sent * settings.nic_percent

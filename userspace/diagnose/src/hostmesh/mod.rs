@@ -17,6 +17,7 @@
 //! | `place` | places that may be at fault, and which of them a probe crosses |
 //! | `count`, `tally`, `suspects` | the places that explain the drops, most likely first |
 //! | `untraced` | faults of NICs and pairs that no trace has reached |
+//! | `unsent` | which probes that could not be sent are evidence, and about which NIC |
 //! | `baseline`, `latency` | baselines, and which probes and hosts exceed them |
 //! | `asymmetry` | latency compared with the reverse direction |
 //! | `shape`, `class` | how the drops of a suspect spread over time, and which problem that is |
@@ -57,6 +58,7 @@ mod sla;
 mod suspects;
 mod tally;
 mod tuples;
+mod unsent;
 mod untraced;
 mod verdict;
 mod window;

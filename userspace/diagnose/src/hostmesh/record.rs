@@ -8,17 +8,39 @@ pub(crate) enum ProbeOutcome {
     Received,
     Timeout,
     Corrupt,
-    Unsent,
+    Unsent(Unsent),
+}
+
+/// What an unsent probe is evidence about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unsent {
+    /// Nothing: the queue was full, the next hop was being asked, or the row does not give the reason.
+    Nothing,
+    /// The NIC that should have sent it.
+    Sender,
+    /// Either NIC: the next hop between them does not answer.
+    Either,
+}
+
+impl Unsent {
+    /// Parses a reason of `probes.unsent_reason`.
+    pub(crate) fn parse(reason: Option<&str>) -> Self {
+        match reason {
+            Some("nic_down" | "no_route") => Self::Sender,
+            Some("no_next_hop") => Self::Either,
+            _ => Self::Nothing,
+        }
+    }
 }
 
 impl ProbeOutcome {
-    /// Parses the outcome of a row; `None` if it is unknown.
-    pub(crate) fn parse(outcome: &str) -> Option<Self> {
+    /// Parses the outcome of a row, and the reason of one that was not sent; `None` if it is unknown.
+    pub(crate) fn parse(outcome: &str, unsent_reason: Option<&str>) -> Option<Self> {
         Some(match outcome {
             "received" => Self::Received,
             "timeout" => Self::Timeout,
             "corrupt" => Self::Corrupt,
-            "unsent" => Self::Unsent,
+            "unsent" => Self::Unsent(Unsent::parse(unsent_reason)),
             _ => return None,
         })
     }
@@ -30,7 +52,7 @@ impl ProbeOutcome {
 }
 
 /// One probe: the number of its 5-tuple, microseconds since the start of the window with the outcome in the two upper
-/// bits, and the measured times. 16 million of them take 256 MB.
+/// bits, and the measured times, or for a probe that was not sent its reason. 16 million of them take 256 MB.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Record {
     pub(crate) tuple: u32,
@@ -41,6 +63,9 @@ pub(crate) struct Record {
 
 /// No measurement.
 const NONE: i32 = i32::MIN;
+/// Reasons in the place of a latency.
+const SENDER: i32 = 1;
+const EITHER: i32 = 2;
 
 impl Record {
     pub(crate) fn new(
@@ -51,18 +76,21 @@ impl Record {
         processing_ns: Option<i64>,
     ) -> Self {
         let micros = u32::try_from(offset_ns / 1_000).unwrap_or(0) & (u32::MAX >> 2);
-        let outcome = match outcome {
-            ProbeOutcome::Received => 0,
-            ProbeOutcome::Timeout => 1,
-            ProbeOutcome::Corrupt => 2,
-            ProbeOutcome::Unsent => 3,
-        };
         // Two seconds are longer than any timeout; longer times saturate.
         let short = |ns: i64| i32::try_from(ns.clamp(-SATURATED, SATURATED)).unwrap_or(NONE);
+        let network = network_ns.map_or(NONE, short);
+        let (outcome, network) = match outcome {
+            ProbeOutcome::Received => (0, network),
+            ProbeOutcome::Timeout => (1, network),
+            ProbeOutcome::Corrupt => (2, network),
+            ProbeOutcome::Unsent(Unsent::Nothing) => (UNSENT, NONE),
+            ProbeOutcome::Unsent(Unsent::Sender) => (UNSENT, SENDER),
+            ProbeOutcome::Unsent(Unsent::Either) => (UNSENT, EITHER),
+        };
         Self {
             tuple,
             at: outcome << 30 | micros,
-            network: network_ns.map_or(NONE, short),
+            network,
             processing: processing_ns.map_or(NONE, short),
         }
     }
@@ -72,7 +100,11 @@ impl Record {
             0 => ProbeOutcome::Received,
             1 => ProbeOutcome::Timeout,
             2 => ProbeOutcome::Corrupt,
-            _ => ProbeOutcome::Unsent,
+            _ => ProbeOutcome::Unsent(match self.network {
+                SENDER => Unsent::Sender,
+                EITHER => Unsent::Either,
+                _ => Unsent::Nothing,
+            }),
         }
     }
 
@@ -82,7 +114,7 @@ impl Record {
     }
 
     pub(crate) fn network_ns(self) -> Option<i32> {
-        Some(self.network).filter(|ns| *ns != NONE)
+        Some(self.network).filter(|ns| *ns != NONE && self.at >> 30 != UNSENT)
     }
 
     pub(crate) fn processing_ns(self) -> Option<i32> {
@@ -91,6 +123,8 @@ impl Record {
 }
 
 const SATURATED: i64 = i32::MAX as i64;
+/// The outcome bits of a probe that was not sent.
+const UNSENT: u32 = 3;
 
 /// The probes of a window that is still open.
 #[derive(Debug, Default)]
@@ -115,22 +149,22 @@ pub(crate) fn quantile(values: &mut [i32], share: f64) -> Option<i32> {
 
 #[cfg(test)]
 mod tests {
-    use super::{ProbeOutcome, Record, quantile};
+    use super::{ProbeOutcome, Record, Unsent, quantile};
     use std::vec::Vec;
 
     #[test]
     fn a_record_returns_its_values() {
         assert_eq!(size_of::<Record>(), 16);
-        for outcome in [
-            ProbeOutcome::Received,
-            ProbeOutcome::Timeout,
-            ProbeOutcome::Corrupt,
-            ProbeOutcome::Unsent,
-        ] {
+        for outcome in [ProbeOutcome::Received, ProbeOutcome::Timeout, ProbeOutcome::Corrupt] {
             let record = Record::new(7, 19_999_999_999, outcome, Some(-3), None);
             assert_eq!((record.tuple, record.outcome()), (7, outcome));
             assert_eq!(record.offset_ns(), 19_999_999_000);
             assert_eq!((record.network_ns(), record.processing_ns()), (Some(-3), None));
+        }
+        for unsent in [Unsent::Nothing, Unsent::Sender, Unsent::Either] {
+            let record = Record::new(7, 5_000, ProbeOutcome::Unsent(unsent), None, None);
+            assert_eq!(record.outcome(), ProbeOutcome::Unsent(unsent));
+            assert_eq!((record.offset_ns(), record.network_ns()), (5_000, None));
         }
         let long = Record::new(0, 0, ProbeOutcome::Received, Some(1 << 40), Some(-(1 << 40)));
         assert_eq!(long.network_ns(), Some(i32::MAX));

@@ -226,21 +226,23 @@ impl Symptom {
 
     /// The counts of a cell for this symptom.
     pub(crate) fn evidence(self, cell: &Cell) -> Evidence {
-        let (probes, anomalous, unsent) = match self {
-            Self::Loss => (cell.sent, cell.drops, u64::from(cell.unsent)),
-            Self::Latency | Self::Delay => (cell.timed, cell.late, 0),
-            Self::Asymmetry => (cell.compared, cell.slower, 0),
+        let (probes, anomalous, stuck, silent) = match self {
+            Self::Loss => (cell.sent, cell.drops, cell.stuck, cell.silent),
+            Self::Latency | Self::Delay => (cell.timed, cell.late, 0, 0),
+            Self::Asymmetry => (cell.compared, cell.slower, 0, 0),
         };
         let path = Count {
             probes: probes.into(),
             anomalous: anomalous.into(),
         };
+        let with = |unsent: u32| Count {
+            probes: path.probes + u64::from(unsent),
+            anomalous: path.anomalous + u64::from(unsent),
+        };
         Evidence {
             path,
-            nic: Count {
-                probes: path.probes + unsent,
-                anomalous: path.anomalous + unsent,
-            },
+            src: with(stuck + silent),
+            dst: with(silent),
         }
     }
 }

@@ -9,12 +9,13 @@ use alloc::vec;
 use alloc::vec::Vec;
 use hashbrown::HashMap;
 
-/// The counts of a cell for the places on its path, and for the sending NIC: probes that were not sent count for the
-/// NIC alone.
+/// The counts of a cell for the places on its path, and for its two NICs: probes that were not sent count for NICs
+/// alone.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Evidence {
     pub(crate) path: Count,
-    pub(crate) nic: Count,
+    pub(crate) src: Count,
+    pub(crate) dst: Count,
 }
 
 /// Counts of all places.
@@ -66,15 +67,15 @@ impl<'a> Tally<'a> {
 
     /// Adds a cell to the places that it crosses, or removes it; [`change_fine`](Self::change_fine) does so for the
     /// finer places.
-    pub(crate) fn change(&mut self, cell: &Cell, Evidence { path, nic }: Evidence, change: fn(&mut Count, u64, u64)) {
+    pub(crate) fn change(&mut self, cell: &Cell, evidence: Evidence, change: fn(&mut Count, u64, u64)) {
         let crossing = Crossing::of(cell, self.tuples);
         let Key { src, dst, .. } = crossing.key;
-        let (probes, anomalous) = (path.probes, path.anomalous);
+        let (probes, anomalous) = (evidence.path.probes, evidence.path.anomalous);
         change(&mut self.total, probes, anomalous);
-        change(&mut self.from[src as usize], nic.probes, nic.anomalous);
-        change(&mut self.nics[src as usize], nic.probes, nic.anomalous);
-        change(&mut self.to[dst as usize], probes, anomalous);
-        change(&mut self.nics[dst as usize], probes, anomalous);
+        for (counts, nic, count) in [(&mut self.from, src, evidence.src), (&mut self.to, dst, evidence.dst)] {
+            change(&mut counts[nic as usize], count.probes, count.anomalous);
+            change(&mut self.nics[nic as usize], count.probes, count.anomalous);
+        }
         for link in crossing.inner(self.names) {
             change(&mut self.links[link as usize], probes, anomalous);
         }

@@ -4,7 +4,7 @@
 //! NIC that was down before its agent started has no path at all, and operators want to know about it before a job
 //! starts (Hostmesh, section 5, cause 2). So this module reports a NIC, in the direction that fits best, if nearly all
 //! of its probes are lost and most of those have no path; and a pair if it has no path at all and all its probes are
-//! lost.
+//! lost. Probes that could not be sent count as the module `unsent` says.
 
 use super::cells::{Cell, Cells};
 use super::count::Count;
@@ -40,7 +40,7 @@ pub(crate) fn unreached(
         .iter()
         .filter(|cell| {
             let crossing = Crossing::of(cell, tuples);
-            let lost = cell.drops > 0 || cell.unsent > 0;
+            let lost = cell.drops > 0 || cell.stuck > 0 || cell.silent > 0;
             let known = found.iter().any(|suspect| crossing.meets(suspect.place, names));
             cell.path.is_none() && lost && !known
         })
@@ -54,13 +54,13 @@ pub(crate) fn unreached(
         return Vec::new();
     }
     for cell in &cells.all {
-        for place in places(tuples.all[cell.tuple as usize].key) {
+        let key = tuples.all[cell.tuple as usize].key;
+        for place in places(key) {
             let Some(count) = counts.get_mut(&place) else {
                 continue;
             };
-            let from = matches!(place, FaultLocation::Nic(_) | FaultLocation::FromNic(_));
-            let unsent = u64::from(cell.unsent) * u64::from(from);
-            let (probes, lost) = (u64::from(cell.sent) + unsent, u64::from(cell.drops) + unsent);
+            let unsent = cell.unsent_at(place, key);
+            let (probes, lost) = (u64::from(cell.sent + unsent), u64::from(cell.drops + unsent));
             count.all.add(probes, lost);
             if cell.path.is_none() {
                 count.untraced.add(probes, lost);

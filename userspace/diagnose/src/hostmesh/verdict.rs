@@ -73,7 +73,7 @@ impl Judge<'_> {
             window_start: Time(self.start_ns),
             window_start_ns: self.start_ns,
             window_ns,
-            symptom: symptom.name().into(),
+            symptom: if evidence.is_unsent() { "unsent" } else { symptom.name() }.into(),
             class: class.name().into(),
             problem: class.problem(),
             since_ns,
@@ -126,6 +126,8 @@ impl Judge<'_> {
 
 fn sentence(row: &VerdictRow, evidence: &Evidence, class: Class) -> String {
     let symptom = match evidence.symptom {
+        Symptom::Loss if evidence.is_unsent() => "could not be sent",
+        Symptom::Loss if evidence.unsent > 0 => "did not arrive",
         Symptom::Loss if class == Class::Corruption => "were lost or corrupted",
         Symptom::Loss => "were lost",
         Symptom::Latency => "were late in the network",
@@ -140,6 +142,7 @@ fn sentence(row: &VerdictRow, evidence: &Evidence, class: Class) -> String {
     };
     let unsent = match evidence.unsent {
         0 => String::new(),
+        _ if evidence.is_unsent() => String::new(),
         unsent => format!(" ({unsent} could not be sent)"),
     };
     let (anomalous, probes) = (row.anomalous, row.probes);

@@ -42,6 +42,7 @@ impl Analyzer {
         let end_ns = start_ns + self.settings.window_ns;
         let records = &window.records;
         let mut cells = Cells::group(records, start_ns, &self.tuples);
+        let unsettled = self.settle_unsent(number, &mut cells, records);
         let mut sla = self.totals(number, &cells, window);
 
         let nics = self.names.nics.len();
@@ -104,6 +105,9 @@ impl Analyzer {
                 "{} drops are on paths that no trace has reached",
                 causes.untraced
             ));
+        }
+        if verdicts.is_empty() && unsettled > self.settings.max_ignored {
+            unjudged.push(format!("{unsettled} unsent probes are no evidence"));
         }
         sla.unjudged = Text::from(unjudged.join("; "));
         WindowDiagnosis {

@@ -8,3 +8,4 @@ mod faults;
 mod quiet;
 mod run;
 mod sla;
+mod unsent;

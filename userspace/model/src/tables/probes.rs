@@ -30,7 +30,7 @@ table! {
         /// Sequence number of the probe at the sending NIC, from the start of the agent.
         sequence: u64, None, [none], hide "Sequence";
         /// `received`: within the timeout; `timeout`: not received within the timeout on this one-way path; `corrupt`:
-        /// received with a wrong ICRC or changed bytes; `unsent`: refused by the kernel or the NIC.
+        /// received with a wrong ICRC or changed bytes; `unsent`: it did not leave, for `unsent_reason`.
         outcome: Text, None, [same], show "Outcome";
         /// Time at which the NIC, or the kernel on its behalf, sent the probe (2), on the clock of the sending NIC.
         nic_send_ns: Option<i64>, UnixNanoseconds, [none], hide "NIC sent";
@@ -49,5 +49,10 @@ table! {
         clock_source: Text, None, [same], hide "Clock";
         /// Error bound of `network_latency_ns`.
         clock_error_ns: i64, Nanoseconds, [max], show "Clock error";
+        /// Why a probe is `unsent`: `nic_down`: its NIC is down or gone; `no_route`: there is no route out of its NIC;
+        /// `resolving`: its next hop was asked for its MAC address a moment ago; `no_next_hop`: the next hop was asked
+        /// for three seconds and has not answered; `queue_full`, `queue_pair`: the NIC refused; `other`: the kernel
+        /// did. Empty for other outcomes, and in rows of earlier versions.
+        unsent_reason: Option<Text>, None, [same], hide "Unsent reason";
     }
 }

@@ -17,10 +17,10 @@ table! {
         /// Length of the window.
         window_ns: i64, Nanoseconds, [span], hide "Window length";
         /// Symptom: `loss`, `latency` (of the network, above its baseline), `asymmetry` (latency above that of the
-        /// opposite direction), or `delay` in a host.
+        /// opposite direction), `delay` in a host, or `unsent`: probes that could not be sent, while none was dropped.
         symptom: Text, None, [same], hide "Symptom";
         /// Class of the problem: `link_down`, `flapping`, `loss`, `corruption`, `no_route`, `acl`, `blackhole`,
-        /// `congestion_drops`, `congestion`, `slow_receiver`, `asymmetric_path`, `slow_host`.
+        /// `congestion_drops`, `congestion`, `slow_receiver`, `asymmetric_path`, `slow_host`, `unsent`.
         class: Text, None, [last], show "Class";
         /// Number of the problem in Hostmesh, section 5; null if the paper does not list it.
         problem: Option<u8>, None, [last], hide "Problem";

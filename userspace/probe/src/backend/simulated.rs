@@ -70,7 +70,7 @@ impl Simulated {
         let sent = outgoing.sent.0;
         let passage = self.fabric.send(tuple, sent, &mut self.draws);
         if passage.outcome == Outcome::Unsent {
-            return Err(Refusal::Unreachable);
+            return Err(Refusal::NoRoute);
         }
         let payload = Payload::from(outgoing);
         if let Some(nic_sent) = passage.nic_send_ns {

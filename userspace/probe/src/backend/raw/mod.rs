@@ -49,10 +49,11 @@ const REFRESH: Nanos = Nanos(10_000_000_000);
 const SOON: Nanos = Nanos(50_000_000);
 /// The same while a neighbour has not answered.
 const RETRY: Nanos = Nanos::SECOND;
-/// At the start: the interval of checks whether neighbours have answered, and their maximum number. The kernel asks a
-/// neighbour three times, once a second.
+/// At the start, the interval of checks whether neighbours have answered.
 const FIRST_ANSWER: Duration = Duration::from_millis(20);
-const FIRST_ATTEMPTS: usize = 160;
+/// A neighbour that has not answered for this long does not answer: the kernel asks three times, once a second.
+const PATIENCE: Nanos = Nanos(3_000_000_000);
+
 /// An open NIC.
 struct Port {
     link: Link,
@@ -60,8 +61,8 @@ struct Port {
     is_gone: bool,
     socket: Socket,
     sender: Sender,
-    /// The MAC address of the next hop to each NIC.
-    hops: Vec<Option<[u8; 6]>>,
+    /// The next hop to each NIC.
+    hops: Vec<Hop>,
 }
 
 /// Packet sockets on the NICs of this host.
@@ -125,7 +126,7 @@ impl Raw {
                 is_gone: false,
                 socket,
                 sender,
-                hops: vec![None; count],
+                hops: vec![Hop::Unknown; count],
             })
         };
         let ports = links.into_iter().map(open).collect::<Result<Vec<_>, Error>>()?;
@@ -178,23 +179,23 @@ impl Raw {
             .enumerate()
             .filter_map(|(src, (port, nic))| {
                 let mut others = port.hops.iter().zip(&self.nics).enumerate();
-                let (_, (_, dst)) = others.find(|(dst, (hop, _))| *dst != src && hop.is_none())?;
+                let (_, (_, dst)) = others.find(|(dst, (hop, _))| *dst != src && hop.mac().is_err())?;
                 Some((nic, dst))
             })
     }
 
-    /// Resolves all next hops and waits for neighbours to answer.
+    /// Resolves all next hops and waits for neighbours until each has answered or is known not to.
     fn resolve_all(&mut self) -> Result<(), Error> {
-        for _ in 0..FIRST_ATTEMPTS {
+        loop {
             for nic in 0..self.ports.len() {
                 self.resolve(nic)?;
             }
-            if self.unreachable().next().is_none() {
+            let mut hops = self.ports.iter().flat_map(|port| &port.hops);
+            if !hops.any(|hop| matches!(hop, Hop::Asked { .. })) {
                 return Ok(());
             }
             std::thread::sleep(FIRST_ANSWER);
         }
-        Ok(())
     }
 
     /// Resolves the next hops of a NIC; returns whether all neighbours have answered.
@@ -207,12 +208,9 @@ impl Raw {
             if dst == src {
                 continue;
             }
-            match self.next_hops.resolve(&port.link, src, nic.address)? {
-                Resolved::At(mac) => *hop = Some(mac),
-                // Keep the old address: only sending shows whether it still works.
-                Resolved::Asked => is_known = false,
-                Resolved::NoRoute => *hop = None,
-            }
+            let found = self.next_hops.resolve(&port.link, src, nic.address)?;
+            is_known &= found != Resolved::Asked;
+            *hop = hop.after(found, system_clock::now());
         }
         Ok(is_known)
     }
@@ -333,8 +331,49 @@ impl Port {
     fn replace(&mut self, link: Link) -> Result<(), Error> {
         self.sender = Sender::new(&link, &self.socket)?;
         self.link = link;
-        self.hops.fill(None);
+        self.hops.fill(Hop::Unknown);
         Ok(())
+    }
+}
+
+/// What is known about a next hop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Hop {
+    /// Not looked up yet.
+    Unknown,
+    /// Asked since this instant, without an answer.
+    Asked { since: Nanos },
+    /// Its MAC address.
+    At([u8; 6]),
+    /// It does not answer.
+    Silent,
+    /// There is no route.
+    NoRoute,
+}
+
+impl Hop {
+    /// The state after another lookup.
+    fn after(self, found: Resolved, now: Nanos) -> Self {
+        match (found, self) {
+            (Resolved::At(mac), _) => Self::At(mac),
+            (Resolved::NoRoute, _) => Self::NoRoute,
+            // Keep the old address: only sending shows whether it still works.
+            (Resolved::Asked, Self::At(_) | Self::Silent) => self,
+            (Resolved::Asked, Self::Asked { since }) if now - since >= PATIENCE => Self::Silent,
+            // The clock was set back.
+            (Resolved::Asked, Self::Asked { since }) if now >= since => self,
+            (Resolved::Asked, _) => Self::Asked { since: now },
+        }
+    }
+
+    /// Its MAC address, or why there is none.
+    const fn mac(self) -> Result<[u8; 6], Refusal> {
+        match self {
+            Self::At(mac) => Ok(mac),
+            Self::Unknown | Self::Asked { .. } => Err(Refusal::Resolving),
+            Self::Silent => Err(Refusal::Unreachable),
+            Self::NoRoute => Err(Refusal::NoRoute),
+        }
     }
 }
 
@@ -377,10 +416,10 @@ impl Backend for Raw {
         if port.is_gone {
             return Err(Refusal::Down);
         }
-        let hop = port.hops.get(outgoing.dst.at()).copied().flatten();
+        let hop = port.hops.get(outgoing.dst.at()).ok_or(Refusal::Other)?;
         let addresses = FrameAddresses {
             src_mac: port.link.mac(),
-            dst_mac: hop.ok_or(Refusal::Unreachable)?,
+            dst_mac: hop.mac()?,
             src: port.link.address(),
             dst,
             udp_dst_port: self.udp_dst_port,
@@ -415,5 +454,32 @@ impl Backend for Raw {
         self.take(events);
         self.resolve_next(seen, events)?;
         Ok(Waited { seen, woken })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A neighbour that has just been asked is not one that does not answer: probes to it are evidence of nothing.
+    #[test]
+    fn a_next_hop_is_silent_only_after_the_kernel_has_asked_three_times() {
+        let at = |ms: i64| Nanos(ms * 1_000_000);
+        let asked = Hop::Unknown.after(Resolved::Asked, at(0));
+        assert_eq!(asked.mac(), Err(Refusal::Resolving));
+        let still = asked.after(Resolved::Asked, at(2_999));
+        assert_eq!(still.mac(), Err(Refusal::Resolving));
+        let silent = still.after(Resolved::Asked, at(3_000));
+        assert_eq!(silent.mac(), Err(Refusal::Unreachable));
+        assert_eq!(silent.after(Resolved::Asked, at(3_001)), silent);
+        assert_eq!(silent.after(Resolved::At([1; 6]), at(3_002)).mac(), Ok([1; 6]));
+        // An address that was known stays in use, whatever the neighbour table says.
+        let known = Hop::At([1; 6]).after(Resolved::Asked, at(9_000));
+        assert_eq!(known.mac(), Ok([1; 6]));
+        assert_eq!(known.after(Resolved::NoRoute, at(9_000)).mac(), Err(Refusal::NoRoute));
+        // The clock went back: the wait begins again.
+        let back = asked.after(Resolved::Asked, at(-10_000));
+        assert_eq!(back.after(Resolved::Asked, at(-7_001)).mac(), Err(Refusal::Resolving));
+        assert_eq!(back.after(Resolved::Asked, at(-7_000)).mac(), Err(Refusal::Unreachable));
     }
 }
