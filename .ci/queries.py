@@ -34,7 +34,7 @@ def write(dataset):
     truth = {}
     for name in NAMES:
         file = os.path.join(CAPTURES, f"{name}.pcap.gz")
-        said = rocescope("capture", "-r", file, "--out", dataset, "--observer", name, "-o", "json")
+        said = rocescope("capture", "--connections", "-r", file, "--out", dataset, "--observer", name, "-o", "json")
         truth[name] = json.loads(said)
     return truth
 
@@ -103,18 +103,79 @@ def readme_sql(dataset, truth):
 
 
 def cookbook(dataset):
-    """Runs every cell of the cookbook as printed; each must return rows."""
-    for query in blocks("sql", "docs/cookbook.md"):
-        assert sql(query.replace(DEMO, dataset)), f"no rows: {query}"
-    readme_python(dataset, "docs/cookbook.md")
+    """Runs every cell of the cookbook as printed; each must return rows, and those with an answer here the right ones."""
+    queries = {query: sql(query.replace(DEMO, dataset)) for query in blocks("sql", "docs/cookbook.md")}
+    for query, rows in queries.items():
+        assert rows, f"no rows: {query}"
+    found = readme_python(dataset, "docs/cookbook.md")
+    [needed] = [names["needed"].collect() for names in found if "needed" in names]
+    assert dict(needed.rows()) == nine_tenths(dataset), needed
+    check_totals(dataset, queries, found)
+    check_joins(dataset, queries)
+
+
+def nine_tenths(dataset):
+    """The fewest flows of each observer that carry nine tenths of the bytes, one after another."""
+    flows = pandas.read_parquet(f"{dataset}/flows")
+    key = ["observer", "src", "dst", "dst_qpn", "udp_src_port"]
+    sizes = flows.groupby(key, observed=True)["frame_bytes"].sum()
+    fewest = {}
+    for observer, of_one in sizes.groupby(level="observer", observed=True):
+        carried = 0
+        for number, size in enumerate(sorted(of_one, reverse=True), start=1):
+            carried += size
+            if carried >= 0.9 * of_one.sum():
+                fewest[observer] = number
+                break
+    return fewest
+
+
+def latest(dataset):
+    """The valid row of each direction of a connection."""
+    rows = pandas.read_parquet(f"{dataset}/connections").sort_values("time_ns")
+    return rows.drop_duplicates(["observer", "connection", "role"], keep="last")
+
+
+def check_totals(dataset, queries, found):
+    """Totals over connections are those of the latest rows; the steps between rows add up to them."""
+    columns = ["packets", "payload_bytes", "retransmitted_packets"]
+    truth = latest(dataset).groupby("observer", observed=True)[columns].sum()
+    expected = {name: tuple(row) for name, row in zip(truth.index, truth.itertuples(index=False))}
+    [totals] = [names["totals"].collect() for names in found if "totals" in names]
+    assert {row["observer"]: tuple(row[name] for name in columns) for row in totals.to_dicts()} == expected, totals
+    [steps] = [names["steps"].collect() for names in found if "steps" in names]
+    new = dict(steps.group_by("observer").agg(polars.col("new").sum()).rows())
+    assert new == {name: row[0] for name, row in expected.items()}, new
+    [rows] = [rows for query, rows in queries.items() if "count(DISTINCT connection)" in query]
+    assert {row["observer"]: (row["packets"], row["payload_bytes"], row["retransmitted"]) for row in rows} == expected
+    [rows] = [rows for query, rows in queries.items() if "WITH span" in query]
+    assert {row["observer"]: row["retransmitted"] for row in rows} == {name: row[2] for name, row in expected.items()}
+
+
+def check_joins(dataset, queries):
+    """A join multiplies no row: packets are those of `flows`, retransmissions those of `connections`."""
+    [rows] = [rows for query, rows in queries.items() if "worst_rtt_p99_us" in query]
+    key = ["observer", "src", "dst", "dst_qpn"]
+    packets = pandas.read_parquet(f"{dataset}/flows").groupby(key, observed=True)["packets"].sum()
+    again = latest(dataset).groupby(key, observed=True)["retransmitted_packets"].sum()
+    for row in rows:
+        place = tuple(row[name] for name in key)
+        assert row["packets"] == packets[place], row
+        assert row["retransmitted"] in (None, again.get(place)), row
+    assert any(row["retransmitted"] for row in rows) and any(row["kinds"] for row in rows), rows
 
 
 def readme_python(dataset, page="README.md"):
+    """Runs the python blocks; returns the names that each defines."""
+    found = []
     for block in blocks("python", page):
         printed = io.StringIO()
+        names = {}
         with contextlib.redirect_stdout(printed):
-            exec(block.replace(DEMO, dataset), {})  # noqa: S102 (it is our own page)
+            exec(block.replace(DEMO, dataset), names)  # noqa: S102 (it is our own page)
         assert "shape: (" in printed.getvalue(), block
+        found.append(names)
+    return found
 
 
 def check_polars(dataset, truth):

@@ -69,7 +69,7 @@ mod tests {
             ..EventRow::default()
         }];
         let text = rows(&events);
-        assert!(text.ends_with(",2,\"a \"\"quoted\"\", word\"\n"), "{text}");
+        assert!(text.ends_with(",2,\"a \"\"quoted\"\", word\",\n"), "{text}");
     }
 
     #[test]

@@ -17,6 +17,16 @@ pub fn flow_hash(key: &FlowKey) -> FlowHash {
     hash_words(&key.words(), FLOW_HASH_SEED)
 }
 
+/// The key that rows about one direction share: the hash of the flow with a UDP source port of 0.
+#[must_use]
+pub fn direction_key(key: &FlowKey) -> i64 {
+    let direction = FlowKey {
+        udp_src_port: 0,
+        ..*key
+    };
+    flow_hash(&direction).0.cast_signed()
+}
+
 /// The counts of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowCounts {

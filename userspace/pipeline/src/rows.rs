@@ -2,6 +2,7 @@
 
 use crate::fields::{address, opcode_name, vlan, vni};
 use crate::flow_estimate::{FlowEstimate, needs_hyper_log_log};
+use crate::flow_table::direction_key;
 use crate::mirror::Mirror;
 use crate::overflow::{Bounded, Sketches};
 use crate::rate_change::RateChange;
@@ -209,6 +210,7 @@ impl Closing<'_> {
             out_of_order_packets: impairment.map(|impairment| impairment.out_of_order),
             first_ns: counts.first_ns as i64,
             last_ns: counts.last_ns as i64,
+            direction_key: Some(direction_key(key)),
         }
     }
 
@@ -269,6 +271,7 @@ pub(crate) fn event_row(observer: &Text, key: &FlowKey, time_ns: u64) -> EventRo
         dst_qpn: Some(key.dst_qpn),
         vlan: vlan(key.vlan),
         count: 1,
+        direction_key: Some(direction_key(key)),
         ..EventRow::default()
     }
 }

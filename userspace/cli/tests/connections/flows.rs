@@ -1,7 +1,9 @@
 //! Retransmission and order in `flows`, summed over windows, equal those in `connections`.
 
-use rocescope_model::{ConnectionRow, FlowRow};
+use rocescope_model::{ConnectionRow, EventRow, FlowRow};
 use rocescope_store::scan;
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 use std::path::Path;
 use std::process::Command;
 
@@ -51,4 +53,70 @@ fn flows_add_up_to_their_connections() {
         overtaken += out_of_order;
     }
     assert!(again > 300 && overtaken > 10, "{again} {overtaken}");
+}
+
+/// What `flows`, `connections` and `events` have in common is one column, in every window and for every observer.
+#[test]
+fn one_key_joins_flows_connections_and_events() {
+    type Place = (String, String, u32);
+    let captures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures");
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("dataset");
+    for observer in ["leaf", "spine"] {
+        for name in ["loss1_egress_node1", "loss_uc_ud", "ipv6_cm_rping", "vlan100_write_bw"] {
+            let output = Command::new(env!("CARGO_BIN_EXE_rocescope"))
+                .args(["capture", "--connections", "--window", "100ms", "-q", "-r"])
+                .arg(captures.join(format!("{name}.pcap.gz")))
+                .args(["--observer", &format!("{observer}-{name}"), "--out"])
+                .arg(&out)
+                .output()
+                .unwrap();
+            assert!(output.status.success(), "{output:?}");
+        }
+    }
+    let found = scan(&out).unwrap();
+    let flows: Vec<FlowRow> = found.rows().unwrap();
+    let connections: Vec<ConnectionRow> = found.rows().unwrap();
+    let events: Vec<EventRow> = found.rows().unwrap();
+    // Within one capture a direction is addresses and destination QP, whatever the UDP source port is.
+    let mut keys: BTreeMap<(String, Place), BTreeSet<i64>> = BTreeMap::new();
+    let mut add = |observer: &str, src: IpAddr, dst: IpAddr, qpn: u32, key: i64| {
+        let (_, capture) = observer.split_once('-').unwrap();
+        let place = (src.to_string(), dst.to_string(), qpn);
+        keys.entry((capture.to_owned(), place)).or_default().insert(key);
+    };
+    for row in &flows {
+        add(&row.observer, row.src, row.dst, row.dst_qpn, row.direction_key.unwrap());
+    }
+    let in_flows: BTreeSet<i64> = flows.iter().filter_map(|row| row.direction_key).collect();
+    for row in &connections {
+        add(
+            &row.observer,
+            row.src,
+            row.dst,
+            row.dst_qpn.unwrap(),
+            row.direction_key.unwrap(),
+        );
+    }
+    let mut joined = 0;
+    for row in &events {
+        let Some(key) = row.direction_key else {
+            assert!(row.src.is_none(), "{row:?}");
+            continue;
+        };
+        add(
+            &row.observer,
+            row.src.unwrap(),
+            row.dst.unwrap(),
+            row.dst_qpn.unwrap(),
+            key,
+        );
+        joined += usize::from(in_flows.contains(&key));
+    }
+    for (place, keys) in &keys {
+        assert_eq!(keys.len(), 1, "{place:?}");
+    }
+    let different: BTreeSet<i64> = keys.values().flatten().copied().collect();
+    assert_eq!(different.len(), keys.len(), "two directions with one key");
+    assert!(flows.len() > different.len() && joined > 20, "{} {joined}", flows.len());
 }

@@ -49,7 +49,8 @@ All arithmetic is modulo 2^64 unless stated otherwise, `^` is exclusive or, `>>`
         s = s ^ (s >> 29);   s = s * K0
         return s ^ (s >> 32)
 
-`flow_hash` is the result as a signed 64-bit number, the key of every sketch. Two golden vectors:
+`flow_hash` is the result as a signed 64-bit number, the key of every sketch. `direction_key` is the result for the same flow
+with a UDP source port of 0, as a signed 64-bit number. Two golden vectors:
 
 | | first | second |
 |---|---|---|

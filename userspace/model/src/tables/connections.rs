@@ -179,5 +179,8 @@ table! {
         request_to_reply_ns: Option<u64>, Nanoseconds, [last | none], hide "REQ to REP";
         /// Time from CM REP to RTU.
         reply_to_ready_ns: Option<u64>, Nanoseconds, [last | none], hide "REP to RTU";
+        /// Key of the direction, as in `flows`. Senders of datagrams from one address to one UD QP share it; rows of two
+        /// connections have the same key if a QP number was used again.
+        direction_key: Option<i64>, None, [same], hide "Direction key";
     }
 }

@@ -41,6 +41,8 @@ table! {
         count: u64, None, [sum], show "Count";
         /// Description in one sentence; its wording may change.
         detail: Text, None, [same], show "Detail";
+        /// Key of the direction of the flow, as in `flows`; null if the event concerns no flow.
+        direction_key: Option<i64>, None, [same], hide "Direction key";
     }
 }
 

@@ -66,5 +66,8 @@ table! {
         first_ns: i64, UnixNanoseconds, [min], hide "First packet";
         /// Time of the flow's last packet in the window.
         last_ns: i64, UnixNanoseconds, [max], hide "Last packet";
+        /// Key of the flow's direction, the flow without its UDP source port: the same in `flows`, `connections` and
+        /// `events`, in all windows and for all observers that see the same outer identifiers.
+        direction_key: Option<i64>, None, [same], hide "Direction key";
     }
 }

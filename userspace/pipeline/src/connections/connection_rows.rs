@@ -3,6 +3,7 @@
 use super::direction::Direction;
 use super::state::{Connections, ROWS_AT_ONCE};
 use crate::fields::{address, vlan, vni};
+use crate::flow_table::direction_key;
 use alloc::vec::Vec;
 use rocescope_model::{ConnectionRow, Text, Time};
 use rocescope_sketches::Quantiles;
@@ -167,6 +168,7 @@ impl Connections {
             path_mtu_bytes: (mtu != 0).then_some(u32::from(mtu)),
             first_ns: direction.first_ns as i64,
             last_ns: direction.last_ns as i64,
+            direction_key: Some(direction_key(&key.flow)),
             packets: counts.packets,
             frame_bytes: counts.frame_bytes,
             payload_bytes: counts.payload_bytes,
