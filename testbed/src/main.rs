@@ -33,6 +33,14 @@ fn main() -> ExitCode {
 
 fn run(arguments: &[&str]) -> Result<()> {
     match arguments {
+        ["fabric", rest @ ..] if xtask::asks_for_help(rest) => {
+            print!("{}", fabric::USAGE);
+            Ok(())
+        }
+        [_, rest @ ..] if xtask::asks_for_help(rest) => {
+            print!("{}", xtask::USAGE);
+            Ok(())
+        }
         ["bench", rest @ ..] => bench::run(rest),
         ["fabric", rest @ ..] => fabric::run(rest),
         ["object", rest @ ..] => object::run(rest),

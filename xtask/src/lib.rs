@@ -31,7 +31,8 @@ mod words;
 
 use anyhow::{Result, bail};
 
-const USAGE: &str = "\
+/// The tasks and their options.
+pub const USAGE: &str = "\
 cargo xtask <task>
 
   ci [--full]                   run every check of a change; --full adds the slow ones
@@ -65,6 +66,10 @@ These need the product's crates; they run in rocescope-testbed:
 /// The task failed, or does not exist.
 pub fn run(arguments: &[&str]) -> Result<()> {
     match arguments {
+        // Its usage has more lines than there are here.
+        ["fabric", ..] => testbed::run(arguments),
+        [] | ["help"] => help(),
+        _ if asks_for_help(arguments) => help(),
         ["ci"] => ci::run(false),
         ["ci", "--full"] => ci::run(true),
         ["docs"] => docs::write(),
@@ -74,11 +79,30 @@ pub fn run(arguments: &[&str]) -> Result<()> {
         ["graph"] => graph::run(),
         ["package"] => package::run(),
         ["words"] => words::run(),
-        ["bench" | "fabric" | "object" | "picture" | "service", ..] => testbed::run(arguments),
-        [] | ["help" | "--help" | "-h"] => {
-            print!("{USAGE}");
-            Ok(())
-        }
+        ["bench" | "object" | "picture" | "service", ..] => testbed::run(arguments),
         unknown => bail!("unknown task: {}\n\n{USAGE}", unknown.join(" ")),
+    }
+}
+
+/// Whether an argument asks for help: then a task prints its usage and does nothing.
+#[must_use]
+pub fn asks_for_help(arguments: &[&str]) -> bool {
+    arguments.iter().any(|argument| matches!(*argument, "--help" | "-h"))
+}
+
+fn help() -> Result<()> {
+    print!("{USAGE}");
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    /// `cargo xtask fabric record --help` made a directory of that name.
+    #[test]
+    fn help_is_never_a_value() {
+        assert!(super::asks_for_help(&["record", "--help"]));
+        assert!(super::asks_for_help(&["up", "-h", "--ipv6"]));
+        assert!(!super::asks_for_help(&["record", "help"]));
+        assert!(super::run(&["words", "--help"]).is_ok());
     }
 }

@@ -25,7 +25,7 @@ use live::Fabric;
 use oracle::Tuple;
 use rocescope_fabric::Rails;
 
-const USAGE: &str = "\
+pub(crate) const USAGE: &str = "\
 cargo xtask fabric up [--hosts N] [--nics N] [--spines N] [--ipv6]    prints the name of the fabric
     --group N --uppers N                        three tiers: hosts that share rail switches, switches above them
 cargo xtask fabric status [--fabric NAME]

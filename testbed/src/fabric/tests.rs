@@ -37,6 +37,13 @@ fn socket(fabric: &Kept, node: usize, at: SocketAddr) -> UdpSocket {
     socket
 }
 
+#[test]
+fn a_run_is_not_recorded_into_an_option() {
+    let refused = super::accuracy::record(&["--scale", "12"]).unwrap_err();
+    assert!(refused.to_string().contains("the directory comes first"), "{refused}");
+    assert!(super::USAGE.contains("fabric record DIRECTORY"));
+}
+
 /// IPv4, and IPv6.
 const FAMILIES: [bool; 2] = [false, true];
 const PORT: u16 = 4791;

@@ -89,8 +89,12 @@ pub(super) fn run(arguments: &[&str]) -> Result<()> {
 /// `fabric record DIRECTORY`: agents, and one fault after another.
 pub(super) fn record(arguments: &[&str]) -> Result<()> {
     let [directory, arguments @ ..] = arguments else {
-        bail!("where to?");
+        bail!("fabric record requires a directory, which it creates");
     };
+    ensure!(
+        !directory.starts_with('-'),
+        "{directory} is an option: the directory comes first"
+    );
     let directory = Path::new(directory);
     let options = options(arguments)?;
     let clock = Clock::new(options.scale)?;
