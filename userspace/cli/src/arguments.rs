@@ -3,6 +3,7 @@
 mod collect;
 mod dataset;
 mod diagnose;
+mod examples;
 mod generate;
 mod live;
 mod measure;
@@ -16,6 +17,7 @@ mod words;
 pub use collect::{CollectArguments, SendArguments};
 pub use dataset::DatasetArguments;
 pub use diagnose::{DiagnoseAction, DiagnosisOutput, HostmeshArguments};
+pub use examples::command;
 pub use generate::{GenerateArguments, OntoArguments, SendMethod};
 pub use live::{LiveArguments, Mode, Verdict, VlanOffload};
 pub use measure::MeasureArguments;

@@ -9,8 +9,10 @@ fn main() -> ExitCode {
     let arguments = match arguments(std::env::args_os().collect()) {
         Ok(arguments) => arguments,
         Err(ArgumentsError::CommandLine(error)) => error.exit(),
-        Err(ArgumentsError::File(error)) => {
-            report(format_args!("{error}"));
+        Err(ArgumentsError::File(errors)) => {
+            for error in errors.0 {
+                report(format_args!("{error}"));
+            }
             return ExitCode::from(2);
         }
     };

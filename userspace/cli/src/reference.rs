@@ -1,9 +1,9 @@
 //! Files generated from the command line: the page of every `--help`, manual pages, completions,
 //! the template of the configuration file. Packages install the copies in the tree.
 
-use crate::Arguments;
+use crate::arguments;
 use crate::configuration::text;
-use clap::{Command, CommandFactory};
+use clap::Command;
 use clap_complete::Shell;
 use clap_mangen::Man;
 use std::io;
@@ -32,7 +32,7 @@ pub fn files() -> io::Result<Vec<(String, String)>> {
 #[must_use]
 pub fn completions(shell: Shell) -> String {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Arguments::command(), "rocescope", &mut script);
+    clap_complete::generate(shell, &mut arguments::command(), "rocescope", &mut script);
     String::from_utf8_lossy(&script).into_owned()
 }
 
@@ -77,7 +77,7 @@ variable can also set most options: [configuration.md](configuration.md).
 
 /// Every command by its full name: `rocescope`, `rocescope capture`, …
 fn commands() -> Vec<(String, Command)> {
-    let mut program = Arguments::command();
+    let mut program = arguments::command();
     program.build();
     let mut commands = Vec::new();
     collect("rocescope", &program, &mut commands);

@@ -2,6 +2,7 @@
 
 use crate::arguments::ConfigAction;
 use crate::configuration::{self, SYSTEM_FILE, text};
+use crate::status;
 use anyhow::{Result, bail};
 use std::path::Path;
 use std::process::ExitCode;
@@ -13,9 +14,15 @@ pub(super) fn run(action: ConfigAction, named: Option<&Path>) -> Result<ExitCode
             let file = configuration::file(named)?;
             crate::print(&text::effective(file.as_ref()))?;
         }
-        ConfigAction::Check => match configuration::file(named)? {
-            Some(file) => crate::print(&format!("{} is valid\n", file.path().display()))?,
-            None => bail!("no configuration file: set --config, or create {SYSTEM_FILE}"),
+        ConfigAction::Check => match configuration::file(named) {
+            Ok(Some(file)) => crate::print(&format!("{} is valid\n", file.path().display()))?,
+            Ok(None) => bail!("no configuration file: set --config, or create {SYSTEM_FILE}"),
+            Err(errors) => {
+                for error in &errors.0 {
+                    status!("rocescope: {error}");
+                }
+                return Ok(ExitCode::FAILURE);
+            }
         },
     }
     Ok(ExitCode::SUCCESS)

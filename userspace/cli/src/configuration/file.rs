@@ -35,6 +35,11 @@ pub enum FileError {
     },
 }
 
+/// Every error of a file, in the order of its lines.
+#[derive(Debug, thiserror::Error)]
+#[error("{}", .0.iter().map(FileError::to_string).collect::<Vec<_>>().join("\n"))]
+pub struct FileErrors(pub Vec<FileError>);
+
 /// A value of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
@@ -56,11 +61,13 @@ impl ConfigurationFile {
     /// Reads a file; every key must be known and every value valid for its option.
     ///
     /// # Errors
-    /// The first invalid key or value.
-    pub fn read(path: &Path) -> Result<Self, FileError> {
-        let text = fs::read_to_string(path).map_err(|error| FileError::Io {
-            path: path.into(),
-            error,
+    /// Every invalid key and value.
+    pub fn read(path: &Path) -> Result<Self, FileErrors> {
+        let text = fs::read_to_string(path).map_err(|error| {
+            FileErrors(vec![FileError::Io {
+                path: path.into(),
+                error,
+            }])
         })?;
         Self::parse(path, &text)
     }
@@ -69,19 +76,27 @@ impl ConfigurationFile {
     ///
     /// # Errors
     /// Those of [`read`](Self::read).
-    pub fn parse(path: &Path, text: &str) -> Result<Self, FileError> {
+    pub fn parse(path: &Path, text: &str) -> Result<Self, FileErrors> {
         let mut reader = Reader {
             path,
             text,
             settings: BTreeMap::new(),
+            errors: Vec::new(),
         };
-        reader.read()?;
+        reader.read();
         let file = Self {
             path: path.into(),
             settings: reader.settings,
         };
-        file.check_values()?;
-        Ok(file)
+        let mut errors = reader.errors;
+        errors.extend(file.check_values());
+        if errors.is_empty() {
+            return Ok(file);
+        }
+        errors.sort_by_key(FileError::line);
+        // A setting above the first table belongs to several commands.
+        errors.dedup_by_key(|error| error.to_string());
+        Err(FileErrors(errors))
     }
 
     /// The path of the file.
@@ -102,8 +117,9 @@ impl ConfigurationFile {
         self.settings.get(&(command.into(), option.into()))
     }
 
-    /// Parses every value as its option does on the command line.
-    fn check_values(&self) -> Result<(), FileError> {
+    /// Parses every value as its option does on the command line; returns the errors.
+    fn check_values(&self) -> Vec<FileError> {
+        let mut errors = Vec::new();
         for ((name, option), setting) in &self.settings {
             for value in &setting.values {
                 let line = if value == "true" && flag(name, option) {
@@ -113,10 +129,9 @@ impl ConfigurationFile {
                 };
                 let parsed = command(None).try_get_matches_from(["rocescope", name, &line]);
                 let Err(error) = parsed else { continue };
-                let wrong = matches!(error.kind(), ErrorKind::InvalidValue | ErrorKind::ValueValidation);
                 // Environment variables are parsed too; ignore errors about them.
-                if wrong && is_about(&error, option) {
-                    return Err(FileError::At {
+                if invalid_option(&error).as_ref() == Some(option) {
+                    errors.push(FileError::At {
                         path: self.path.clone(),
                         line: setting.line,
                         message: message_of(&error),
@@ -124,20 +139,34 @@ impl ConfigurationFile {
                 }
             }
         }
-        Ok(())
+        errors
     }
 }
 
-fn is_about(error: &clap::Error, option: &str) -> bool {
-    let argument = match error.get(ContextKind::InvalidArg) {
-        Some(ContextValue::String(argument)) => argument.split(' ').next(),
-        _ => None,
+impl FileError {
+    /// The line, from 1; 0 if the error is about the file.
+    const fn line(&self) -> usize {
+        match self {
+            Self::Io { .. } => 0,
+            Self::At { line, .. } => *line,
+        }
+    }
+}
+
+/// The long name of the option whose value is invalid, if that is the error.
+pub(super) fn invalid_option(error: &clap::Error) -> Option<String> {
+    if !matches!(error.kind(), ErrorKind::InvalidValue | ErrorKind::ValueValidation) {
+        return None;
+    }
+    let Some(ContextValue::String(argument)) = error.get(ContextKind::InvalidArg) else {
+        return None;
     };
-    argument.and_then(|long| long.strip_prefix("--")) == Some(option)
+    let long = argument.split(' ').next()?.strip_prefix("--")?;
+    Some(long.to_owned())
 }
 
 /// The message of clap, without its prefix and its hint on `--help`.
-fn message_of(error: &clap::Error) -> String {
+pub(super) fn message_of(error: &clap::Error) -> String {
     let text = error.to_string();
     let text = text.strip_prefix("error: ").unwrap_or(&text);
     let text = text.split("\n\nFor more information").next().unwrap_or(text);
@@ -165,6 +194,7 @@ struct Reader<'a> {
     path: &'a Path,
     text: &'a str,
     settings: BTreeMap<(String, String), Setting>,
+    errors: Vec<FileError>,
 }
 
 impl Reader<'_> {
@@ -181,51 +211,55 @@ impl Reader<'_> {
         before.bytes().filter(|byte| *byte == b'\n').count() + 1
     }
 
-    fn read(&mut self) -> Result<(), FileError> {
-        let table = DeTable::parse(self.text).map_err(|error| {
-            let span = error.span().unwrap_or(0..0);
-            self.error(span, error.message().to_owned())
-        })?;
+    /// Reads every setting; collects the errors.
+    fn read(&mut self) {
+        let table = match DeTable::parse(self.text) {
+            Ok(table) => table,
+            Err(error) => {
+                let span = error.span().unwrap_or(0..0);
+                self.errors.push(self.error(span, error.message().to_owned()));
+                return;
+            }
+        };
         // Common settings first, so that a command's own table overrides them.
         let (tables, common): (Vec<_>, Vec<_>) = table
             .get_ref()
             .iter()
             .partition(|(_, value)| value.get_ref().is_table());
         for (key, value) in common {
-            self.common(key, value)?;
+            self.common(key, value);
         }
         for (key, value) in tables {
             let name: &str = key.get_ref();
             if !COMMANDS.contains(&name) {
                 let near = nearest(name, COMMANDS);
-                return Err(self.unknown(key.span(), name, "table", near));
+                self.errors.push(self.unknown(key.span(), name, "table", near));
+                continue;
             }
             let options: Vec<Arg> = options(name).collect();
             let entries = value.get_ref().as_table().into_iter().flatten();
             for (key, value) in entries {
-                let option = self.find(key, &options)?;
-                self.set(name, option, value)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Sets a value above the first table for every command that has the option.
-    fn common(
-        &mut self,
-        key: &Spanned<std::borrow::Cow<'_, str>>,
-        value: &Spanned<DeValue<'_>>,
-    ) -> Result<(), FileError> {
-        let all: Vec<Arg> = COMMANDS.into_iter().flat_map(options).collect();
-        self.find(key, &all)?;
-        for name in COMMANDS {
-            for option in options(name) {
-                if option.get_long() == Some(key.get_ref()) {
-                    self.set(name, &option, value)?;
+                match self.find(key, &options) {
+                    Ok(option) => self.set(name, option, value),
+                    Err(error) => self.errors.push(error),
                 }
             }
         }
-        Ok(())
+    }
+
+    /// Sets a value above the first table for every command that has the option.
+    fn common(&mut self, key: &Spanned<std::borrow::Cow<'_, str>>, value: &Spanned<DeValue<'_>>) {
+        let all: Vec<Arg> = COMMANDS.into_iter().flat_map(options).collect();
+        if let Err(error) = self.find(key, &all) {
+            self.errors.push(error);
+        }
+        for name in COMMANDS {
+            for option in options(name) {
+                if option.get_long() == Some(key.get_ref()) {
+                    self.set(name, &option, value);
+                }
+            }
+        }
     }
 
     fn find<'o>(&self, key: &Spanned<std::borrow::Cow<'_, str>>, options: &'o [Arg]) -> Result<&'o Arg, FileError> {
@@ -245,33 +279,38 @@ impl Reader<'_> {
         self.error(span, format!("unknown {what} `{name}`{hint}"))
     }
 
-    fn set(&mut self, command: &str, option: &Arg, value: &Spanned<DeValue<'_>>) -> Result<(), FileError> {
+    fn set(&mut self, command: &str, option: &Arg, value: &Spanned<DeValue<'_>>) {
         let name = option.get_long().unwrap_or_default();
-        let wrong = |message: &str| Err(self.error(value.span(), format!("`{name}` must be {message}")));
-        let values = match value.get_ref() {
-            DeValue::Boolean(true) if is_flag(option) => vec!["true".into()],
-            DeValue::Boolean(false) if is_flag(option) => vec![],
-            _ if is_flag(option) => return wrong("`true` or `false`"),
-            DeValue::Array(values) if is_list(option) => {
-                let values: Option<Vec<String>> = values.iter().map(|value| scalar(value.get_ref())).collect();
-                match values {
-                    Some(values) => values,
-                    None => return wrong("a list of strings or numbers"),
-                }
+        match values_of(option, value.get_ref()) {
+            Ok(values) if values.is_empty() => {}
+            Ok(values) => {
+                let line = self.line(value.span());
+                self.settings
+                    .insert((command.into(), name.into()), Setting { values, line });
             }
-            value => match scalar(value) {
-                Some(value) => vec![value],
-                None if is_list(option) => return wrong("a string, a number, or a list of them"),
-                None => return wrong("a string or a number"),
-            },
-        };
-        let line = self.line(value.span());
-        if values.is_empty() {
-            return Ok(());
+            Err(expected) => {
+                let error = self.error(value.span(), format!("`{name}` must be {expected}"));
+                self.errors.push(error);
+            }
         }
-        self.settings
-            .insert((command.into(), name.into()), Setting { values, line });
-        Ok(())
+    }
+}
+
+/// The values that an option takes, or what they must be.
+fn values_of(option: &Arg, value: &DeValue<'_>) -> Result<Vec<String>, &'static str> {
+    match value {
+        DeValue::Boolean(true) if is_flag(option) => Ok(vec!["true".into()]),
+        DeValue::Boolean(false) if is_flag(option) => Ok(Vec::new()),
+        _ if is_flag(option) => Err("`true` or `false`"),
+        DeValue::Array(values) if is_list(option) => {
+            let values = values.iter().map(|value| scalar(value.get_ref()));
+            values.collect::<Option<_>>().ok_or("a list of strings or numbers")
+        }
+        value => match scalar(value) {
+            Some(value) => Ok(vec![value]),
+            None if is_list(option) => Err("a string, a number, or a list of them"),
+            None => Err("a string or a number"),
+        },
     }
 }
 

@@ -1,9 +1,9 @@
 //! Which options a configuration file or the environment can set, and their names.
 
 use super::file::ConfigurationFile;
-use crate::Arguments;
+use crate::arguments;
 use clap::builder::BoolishValueParser;
-use clap::{Arg, ArgAction, Command, CommandFactory};
+use clap::{Arg, ArgAction, Command};
 
 /// Commands with options that can be set.
 pub const COMMANDS: [&str; 5] = ["capture", "collect", "connections", "probe", "top"];
@@ -38,14 +38,19 @@ pub fn is_list(argument: &Arg) -> bool {
 /// The environment variable that sets an option.
 #[must_use]
 pub fn variable(argument: &Arg) -> String {
-    let long = argument.get_long().unwrap_or_default();
+    variable_of(argument.get_long().unwrap_or_default())
+}
+
+/// The environment variable of an option by its long name.
+#[must_use]
+pub fn variable_of(long: &str) -> String {
     format!("{PREFIX}{}", long.replace('-', "_").to_uppercase())
 }
 
 /// The command with the layers: command line over environment over `file`.
 #[must_use]
 pub fn command(file: Option<&ConfigurationFile>) -> Command {
-    Arguments::command().mut_subcommands(|command| {
+    arguments::command().mut_subcommands(|command| {
         let name = command.get_name().to_owned();
         if !COMMANDS.contains(&name.as_str()) {
             return command;

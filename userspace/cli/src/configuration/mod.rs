@@ -17,7 +17,8 @@ pub mod keys;
 pub mod text;
 
 use crate::Arguments;
-use crate::arguments::{Command, FILE_VARIABLE, settle};
+use crate::arguments::{Command, FILE_VARIABLE, SendMethod, settle};
+use crate::units::now;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
@@ -36,9 +37,9 @@ pub enum ArgumentsError {
     /// An error in the command line or the environment; also a request for help.
     #[error(transparent)]
     CommandLine(#[from] clap::Error),
-    /// An error in the configuration file.
+    /// Errors in the configuration file.
     #[error(transparent)]
-    File(#[from] file::FileError),
+    File(#[from] file::FileErrors),
 }
 
 /// The arguments: command line over environment over file over defaults.
@@ -48,27 +49,39 @@ pub enum ArgumentsError {
 pub fn arguments(line: Vec<OsString>) -> Result<Arguments, ArgumentsError> {
     let matches = matches(line)?;
     let mut arguments = Arguments::from_arg_matches(&matches)?;
-    let usage = |kind, message: String| {
-        let mut all = Arguments::command();
-        all.build();
-        let command = matches.subcommand_name().and_then(|name| all.find_subcommand_mut(name));
-        match command {
-            Some(command) => command.error(kind, message),
-            None => all.error(kind, message),
-        }
-    };
+    let usage = |kind, message: String| usage_error(matches.subcommand_name(), kind, &message);
     settle(&mut arguments.command, is_explicit(&matches, "filter"))
         .map_err(|message| usage(ErrorKind::ValueValidation, message))?;
-    match missing(&arguments.command, &matches) {
-        Some(missing) => Err(usage(ErrorKind::MissingRequiredArgument, missing).into()),
+    match unusable(&arguments.command, &matches) {
+        Some(why) => Err(usage(ErrorKind::MissingRequiredArgument, why).into()),
         None => Ok(arguments),
     }
 }
 
-/// Options that clap cannot require, because a file may set them. Their absence is a usage error with exit
-/// code 2, so systemd does not restart a service without an interface forever.
-fn missing(command: &Command, matches: &ArgMatches) -> Option<String> {
+/// An error with the usage of a subcommand, not with that of the program.
+fn usage_error(subcommand: Option<&str>, kind: ErrorKind, message: &str) -> clap::Error {
+    let mut program = Arguments::command();
+    // The usage of a subcommand begins with the name of the program only once it is built.
+    program.build();
+    match subcommand.and_then(|name| program.find_subcommand_mut(name)) {
+        Some(command) => command.error(kind, message),
+        None => program.error(kind, message),
+    }
+}
+
+/// What clap cannot check, because a file may set an option, or because it concerns several. It is a usage error with
+/// exit code 2, so systemd does not restart a service without an interface forever.
+fn unusable(command: &Command, matches: &ArgMatches) -> Option<String> {
     match command {
+        Command::Top(top) if top.read.is_empty() && top.dataset.is_none() && top.live.interfaces.is_empty() => {
+            Some("no input: set --interface or --read, or name a dataset".to_owned())
+        }
+        Command::Report(report) => report.span.range(now()).err().map(|error| error.to_string()),
+        Command::Generate(generate)
+            if generate.onto.by == SendMethod::Live && generate.onto.pps.is_none() && !generate.onto.full_speed =>
+        {
+            Some("--by live requires --pps or --full-speed".to_owned())
+        }
         Command::Capture(capture) if capture.read.is_empty() && capture.live.interfaces.is_empty() => {
             let missing = "no input: set --interface or --read";
             Some(missing.to_owned())
@@ -160,14 +173,37 @@ fn matches(line: Vec<OsString>) -> Result<ArgMatches, ArgumentsError> {
         }
         _ => None,
     };
-    Ok(keys::command(file.as_ref()).try_get_matches_from(line)?)
+    let found = keys::command(file.as_ref()).try_get_matches_from(&line);
+    found.map_err(|error| {
+        let subcommand = parsed.as_ref().and_then(ArgMatches::subcommand_name);
+        named_variable(error, &line, subcommand).into()
+    })
+}
+
+/// Names the environment variable that an invalid value comes from: the operator did not type the option.
+fn named_variable(error: clap::Error, line: &[OsString], subcommand: Option<&str>) -> clap::Error {
+    let Some(option) = file::invalid_option(&error) else {
+        return error;
+    };
+    // Without the environment the same line is valid, or has another error.
+    let typed = Arguments::command().try_get_matches_from(line).err();
+    let typed = typed.as_ref().and_then(file::invalid_option);
+    let variable = keys::variable_of(&option);
+    if typed == Some(option) || std::env::var_os(&variable).is_none() {
+        return error;
+    }
+    let message = format!(
+        "{}\n\nThe value is that of the environment variable {variable}.",
+        file::message_of(&error)
+    );
+    usage_error(subcommand, ErrorKind::ValueValidation, &message)
 }
 
 /// The named configuration file, or the system's if it exists.
 ///
 /// # Errors
-/// The file is unreadable or invalid.
-pub fn file(named: Option<&Path>) -> Result<Option<ConfigurationFile>, file::FileError> {
+/// The file is unreadable, or all its errors.
+pub fn file(named: Option<&Path>) -> Result<Option<ConfigurationFile>, file::FileErrors> {
     match named {
         Some(path) => ConfigurationFile::read(path).map(Some),
         None if Path::new(SYSTEM_FILE).exists() => ConfigurationFile::read(Path::new(SYSTEM_FILE)).map(Some),

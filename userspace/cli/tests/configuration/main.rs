@@ -170,7 +170,80 @@ fn an_error_in_the_environment_has_no_line_number() {
         error.starts_with("error: invalid value 'zz' for '--window <DURATION>'"),
         "{error}"
     );
+    // The operator did not type `--window`.
+    assert!(error.contains("environment variable ROCESCOPE_WINDOW"), "{error}");
+    assert!(error.contains("Usage: rocescope capture"), "{error}");
+    let typed = refusal(&rocescope(&["capture", "-i", "lo", "--window", "yy"], &environment));
+    assert!(typed.contains("'yy'") && !typed.contains("ROCESCOPE_WINDOW"), "{typed}");
+    let flag = refusal(&rocescope(&["capture", "-i", "lo"], &[("ROCESCOPE_QUIET", "maybe")]));
+    assert!(flag.contains("environment variable ROCESCOPE_QUIET"), "{flag}");
     out(&rocescope(&["config", "check", "--config", &path], &environment));
+}
+
+/// The usage of the program does not help somebody who forgot an option of a subcommand.
+#[test]
+fn a_usage_error_shows_the_usage_of_its_subcommand() {
+    let scenario = Path::new(env!("CARGO_MANIFEST_DIR")).join("../generate/scenarios/demo.toml");
+    let scenario = scenario.to_str().unwrap();
+    for (arguments, why) in [
+        (&["probe"][..], "nothing to probe between: set --interface or --all"),
+        (&["probe", "--all", "--key", "k"], "--key requires --collector"),
+        (&["capture"], "no input: set --interface or --read"),
+        (
+            &["capture", "-i", "lo", "--keep-frames-memory", "1Mi"],
+            "no effect without --keep-frames",
+        ),
+        (&["connections"], "required arguments were not provided"),
+        (&["top"], "no input: set --interface or --read, or name a dataset"),
+        (
+            &[
+                "report",
+                "d",
+                "--from",
+                "2026-11-22T10:00:00Z",
+                "--to",
+                "2026-11-22T09:00:00Z",
+            ],
+            "--from must be earlier than --to",
+        ),
+        (
+            &["generate", scenario, "--iface", "lo", "--by", "live"],
+            "--by live requires --pps",
+        ),
+    ] {
+        let output = rocescope(arguments, &[]);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        let error = refusal(&output);
+        assert!(error.contains(why), "{arguments:?}: {error}");
+        let usage = format!("Usage: rocescope {}", arguments[0]);
+        assert!(error.contains(&usage), "{arguments:?}: {error}");
+    }
+}
+
+#[test]
+fn every_error_of_a_file_is_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let text =
+        "windov = \"1s\"\nflow-rows = \"all\"\n[captrue]\n[capture]\nquiet = 1\ntop = \"many\"\n[probe]\nnix = 1\n";
+    let path = file(&folder, text);
+    let expected = [
+        ":1: unknown setting `windov`",
+        ":2: invalid value 'all'",
+        ":3: unknown table `captrue`",
+        ":5: `quiet` must be `true` or `false`",
+        ":6: invalid value 'many' for '--top <COUNT>'",
+        ":8: unknown setting `nix`",
+    ];
+    for arguments in [
+        &["config", "check", "--config", &path][..],
+        &["capture", "-i", "lo", "--config", &path],
+    ] {
+        let error = refusal(&rocescope(arguments, &[]));
+        for message in expected {
+            let line = format!("rocescope: {path}{message}");
+            assert_eq!(error.matches(&line).count(), 1, "{line}: {error}");
+        }
+    }
 }
 
 #[test]

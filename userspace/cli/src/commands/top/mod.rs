@@ -29,15 +29,6 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 
 pub(super) fn run(arguments: &TopArguments) -> Result<ExitCode> {
-    let sources = [
-        arguments.dataset.is_some(),
-        !arguments.read.is_empty(),
-        !arguments.live.interfaces.is_empty(),
-    ];
-    ensure!(
-        sources.contains(&true),
-        "no input: set --interface or --read, or name a dataset"
-    );
     if !arguments.once.once {
         on_a_terminal()?;
     }
