@@ -157,10 +157,10 @@ impl Shared {
     }
 
     /// The connection failed for this reason. Returns whether the collector had answered on it.
-    fn lost(&self, reason: String) -> bool {
+    fn lost(&self, reason: &str) -> bool {
         let mut status = self.status();
         // The collector's text may be part of it.
-        status.last_error = Some(visible(&reason));
+        status.last_error = Some(visible(reason));
         std::mem::take(&mut status.connected)
     }
 
@@ -194,7 +194,7 @@ async fn run(spool: &Spool, target: &Target, settings: &Settings, shared: &Share
             () = shared.stopped() => return,
         };
         let Err(reason) = ended else { return };
-        if shared.lost(reason) {
+        if shared.lost(&reason) {
             pause = shortest;
         }
         // Spreads the reconnects of agents that lost the collector together.

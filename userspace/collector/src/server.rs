@@ -148,7 +148,7 @@ impl Server {
         Monitor(Arc::clone(&self.shared))
     }
 
-    /// Whether one of its threads has ended although nobody stopped it: no more rows are stored. [`stop`](Self::stop)
+    /// Whether one of its threads has ended although it was not stopped: no more rows are stored. [`stop`](Self::stop)
     /// returns why.
     #[must_use]
     pub fn has_failed(&self) -> bool {

@@ -180,7 +180,7 @@ fn an_error_in_the_environment_has_no_line_number() {
     out(&rocescope(&["config", "check", "--config", &path], &environment));
 }
 
-/// The usage of the program does not help somebody who forgot an option of a subcommand.
+/// The usage of the program does not help an operator who forgot an option of a subcommand.
 #[test]
 fn a_usage_error_shows_the_usage_of_its_subcommand() {
     let scenario = Path::new(env!("CARGO_MANIFEST_DIR")).join("../generate/scenarios/demo.toml");

@@ -209,7 +209,7 @@ fn check_times(batch: &Batch, max_ahead: Duration) -> Result<(), (Refusal, Strin
     Ok(())
 }
 
-/// Names are printed by whoever reads the dataset.
+/// Every reader of the dataset prints names.
 fn check_names(batch: &Batch) -> Result<(), (Refusal, String)> {
     for (at, column) in batch.table().columns.iter().enumerate() {
         if column.kind != Type::Text {

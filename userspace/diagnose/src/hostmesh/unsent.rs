@@ -1,6 +1,6 @@
 //! Probes that their host could not send: when they are evidence, and about what.
 //!
-//! No network dropped such a probe, so it says nothing about a path. It is evidence about NICs where its reason is
+//! No network dropped such a probe, so it is no evidence about a path. It is evidence about NICs where its reason is
 //! known and lasts:
 //!
 //! - The sender has no route, or its NIC is down: about the sender.

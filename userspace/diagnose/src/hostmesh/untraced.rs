@@ -4,7 +4,7 @@
 //! NIC that was down before its agent started has no path at all, and operators want to know about it before a job
 //! starts (Hostmesh, section 5, cause 2). So this module reports a NIC, in the direction that fits best, if nearly all
 //! of its probes are lost and most of those have no path; and a pair if it has no path at all and all its probes are
-//! lost. Probes that could not be sent count as the module `unsent` says.
+//! lost. Probes that could not be sent count as in the module `unsent`.
 
 use super::cells::{Cell, Cells};
 use super::count::Count;

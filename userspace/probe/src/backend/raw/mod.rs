@@ -473,7 +473,7 @@ mod tests {
         assert_eq!(silent.mac(), Err(Refusal::Unreachable));
         assert_eq!(silent.after(Resolved::Asked, at(3_001)), silent);
         assert_eq!(silent.after(Resolved::At([1; 6]), at(3_002)).mac(), Ok([1; 6]));
-        // An address that was known stays in use, whatever the neighbour table says.
+        // An address that was known stays in use, whatever the neighbour table has.
         let known = Hop::At([1; 6]).after(Resolved::Asked, at(9_000));
         assert_eq!(known.mac(), Ok([1; 6]));
         assert_eq!(known.after(Resolved::NoRoute, at(9_000)).mac(), Err(Refusal::NoRoute));
