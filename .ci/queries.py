@@ -156,8 +156,8 @@ def check_joins(dataset, queries):
     """A join multiplies no row: packets are those of `flows`, retransmissions those of `connections`."""
     [rows] = [rows for query, rows in queries.items() if "worst_rtt_p99_us" in query]
     key = ["observer", "src", "dst", "dst_qpn"]
-    packets = pandas.read_parquet(f"{dataset}/flows").groupby(key, observed=True)["packets"].sum()
-    again = latest(dataset).groupby(key, observed=True)["retransmitted_packets"].sum()
+    packets = pandas.read_parquet(f"{dataset}/flows").groupby(key, observed=True)["packets"].sum().to_dict()
+    again = latest(dataset).groupby(key, observed=True)["retransmitted_packets"].sum().to_dict()
     for row in rows:
         place = tuple(row[name] for name in key)
         assert row["packets"] == packets[place], row
