@@ -11,6 +11,7 @@
 //! | `fuzz` | seeds and runs the fuzzer |
 //! | `graph` | checks the crates against `ARCHITECTURE.md`, and their files for cycles |
 //! | [`package`] | the Debian package |
+//! | `static_build` | one static file, as in `deploy/Containerfile` |
 //! | [`testbed`] | forwards a task to `rocescope-testbed` |
 //! | [`captures`], [`pcap`] | the recorded captures, frame by frame |
 //! | `words` | no text has a word that `docs/style.md` replaces |
@@ -26,6 +27,7 @@ pub mod package;
 pub mod pcap;
 pub mod process;
 pub mod product;
+mod static_build;
 pub mod testbed;
 mod words;
 
@@ -41,6 +43,7 @@ cargo xtask <task>
   graph                         check crates against the table in ARCHITECTURE.md, and files for cycles
   fuzz --seconds N [TARGET...]  feed arbitrary bytes to decoder, readers and run cache
   package                       build the Debian package
+  static                        build one static file, and start it in an empty directory
   words                         refuse the words that docs/style.md replaces
 
 These need the product's crates; they run in rocescope-testbed:
@@ -78,6 +81,7 @@ pub fn run(arguments: &[&str]) -> Result<()> {
         ["fuzz", rest @ ..] => fuzz::run(rest),
         ["graph"] => graph::run(),
         ["package"] => package::run(),
+        ["static"] => static_build::run(),
         ["words"] => words::run(),
         ["bench" | "object" | "picture" | "service", ..] => testbed::run(arguments),
         unknown => bail!("unknown task: {}\n\n{USAGE}", unknown.join(" ")),

@@ -47,7 +47,7 @@ pub enum ArgumentsError {
 /// # Errors
 /// The first error.
 pub fn arguments(line: Vec<OsString>) -> Result<Arguments, ArgumentsError> {
-    let matches = matches(line)?;
+    let matches = matches(&line)?;
     let mut arguments = Arguments::from_arg_matches(&matches)?;
     let usage = |kind, message: String| usage_error(matches.subcommand_name(), kind, &message);
     settle(&mut arguments.command, is_explicit(&matches, "filter"))
@@ -129,7 +129,7 @@ fn idle_recorder_option(matches: &ArgMatches) -> Option<String> {
 /// # Errors
 /// Those of [`arguments`].
 pub fn effective(line: Vec<OsString>) -> Result<BTreeMap<String, Vec<OsString>>, ArgumentsError> {
-    let matches = matches(line)?;
+    let matches = matches(&line)?;
     let Some((command, matches)) = matches.subcommand() else {
         return Ok(BTreeMap::new());
     };
@@ -161,11 +161,8 @@ pub fn unknown_variables(names: impl Iterator<Item = OsString>) -> Vec<String> {
     unknown.map(warning).collect()
 }
 
-fn matches(line: Vec<OsString>) -> Result<ArgMatches, ArgumentsError> {
-    let parsed = Arguments::command()
-        .ignore_errors(true)
-        .try_get_matches_from(&line)
-        .ok();
+fn matches(line: &[OsString]) -> Result<ArgMatches, ArgumentsError> {
+    let parsed = Arguments::command().ignore_errors(true).try_get_matches_from(line).ok();
     // An invalid file must not prevent `config check` or `--help`.
     let file = match &parsed {
         Some(parsed) if keys::COMMANDS.iter().any(|name| parsed.subcommand_name() == Some(name)) => {
@@ -173,10 +170,10 @@ fn matches(line: Vec<OsString>) -> Result<ArgMatches, ArgumentsError> {
         }
         _ => None,
     };
-    let found = keys::command(file.as_ref()).try_get_matches_from(&line);
+    let found = keys::command(file.as_ref()).try_get_matches_from(line);
     found.map_err(|error| {
         let subcommand = parsed.as_ref().and_then(ArgMatches::subcommand_name);
-        named_variable(error, &line, subcommand).into()
+        named_variable(error, line, subcommand).into()
     })
 }
 

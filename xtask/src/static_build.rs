@@ -1,0 +1,103 @@
+//! `cargo xtask static`: one file that needs no library of the machine, for containers and rescue systems.
+//!
+//! The C library is glibc, linked statically: the toolchain of every Linux distribution can do that. Such a program
+//! resolves host names only where the machine has the same glibc, so agents name their collector by address.
+
+use crate::process::{command, run as run_command};
+use crate::product::{target, text};
+use anyhow::{Context, Result, ensure};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What `deploy/Containerfile` runs too.
+const BUILD: [&str; 7] = [
+    "build",
+    "--release",
+    "--locked",
+    "--package",
+    "rocescope",
+    "--target",
+    TARGET,
+];
+const TARGET: &str = "x86_64-unknown-linux-gnu";
+const FLAGS: &str = "-C target-feature=+crt-static";
+
+/// Builds the program, starts it in an empty directory, and prints its path.
+pub(crate) fn run() -> Result<()> {
+    run_command(command("cargo", &BUILD).env("RUSTFLAGS", FLAGS))?;
+    let program = target()?.join(TARGET).join("release/rocescope");
+    starts_alone(&program)?;
+    println!("{}", program.display());
+    Ok(())
+}
+
+/// Runs the demo in a directory with nothing but the program, as root or in a namespace where this user is root.
+fn starts_alone(program: &Path) -> Result<()> {
+    let root = target()?.join("static-root");
+    if root.exists() {
+        fs::remove_dir_all(&root)?;
+    }
+    fs::create_dir_all(&root)?;
+    fs::copy(program, root.join("rocescope")).with_context(|| program.display().to_string())?;
+    let mut demo = Command::new("unshare");
+    demo.args([
+        "--user",
+        "--map-root-user",
+        "chroot",
+        &text(&root),
+        "/rocescope",
+        "demo",
+        "--out",
+        "/demo",
+    ]);
+    let output = demo.output().context("unshare")?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    ensure!(
+        output.status.success(),
+        "in an empty directory: {}: {said}",
+        output.status
+    );
+    let left: Vec<PathBuf> = fs::read_dir(root.join("demo"))?
+        .map(|entry| entry.map(|entry| entry.path()))
+        .collect::<Result<_, _>>()?;
+    ensure!(!left.is_empty(), "the demo left no dataset");
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BUILD, FLAGS, TARGET};
+    use crate::process::root;
+    use std::fs;
+
+    /// There is no container engine in every checkout, so the file may only contain steps that are checked otherwise.
+    #[test]
+    fn the_container_file_has_the_steps_of_this_task() {
+        let file = fs::read_to_string(root().join("deploy/Containerfile")).unwrap();
+        let lines: Vec<&str> = file
+            .lines()
+            .filter(|line| !line.starts_with('#') && !line.is_empty())
+            .collect();
+        let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
+        let version = manifest.lines().find_map(|line| line.strip_prefix("rust-version = "));
+        let version = version.unwrap().trim_matches('"');
+        assert_eq!(
+            lines,
+            [
+                &format!("FROM docker.io/library/rust:{version}-bookworm AS build"),
+                "WORKDIR /src",
+                "COPY . .",
+                &format!("ENV RUSTFLAGS=\"{FLAGS}\""),
+                &format!("RUN cargo {}", BUILD.join(" ")),
+                "FROM scratch",
+                &format!("COPY --from=build /src/target/{TARGET}/release/rocescope /rocescope"),
+                "WORKDIR /tmp",
+                "ENTRYPOINT [\"/rocescope\"]",
+            ]
+        );
+        // The build needs what is in the tree, and nothing of what other builds left.
+        let ignored = fs::read_to_string(root().join(".containerignore")).unwrap();
+        assert!(ignored.lines().any(|line| line == "target"));
+    }
+}
