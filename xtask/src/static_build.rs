@@ -21,7 +21,9 @@ const BUILD: [&str; 7] = [
     TARGET,
 ];
 const TARGET: &str = "x86_64-unknown-linux-gnu";
-const FLAGS: &str = "-C target-feature=+crt-static";
+/// `getrandom` looks its system call up with `dlsym`, which a static program does not have, and falls back to
+/// `/dev/random`, which an empty directory does not have: the second flag makes it call the kernel.
+const FLAGS: &str = "-C target-feature=+crt-static --cfg getrandom_backend=\"linux_getrandom\"";
 
 /// Builds the program, starts it in an empty directory, and prints its path.
 pub(crate) fn run() -> Result<()> {
@@ -88,7 +90,7 @@ mod tests {
                 &format!("FROM docker.io/library/rust:{version}-bookworm AS build"),
                 "WORKDIR /src",
                 "COPY . .",
-                &format!("ENV RUSTFLAGS=\"{FLAGS}\""),
+                &format!("ENV RUSTFLAGS='{FLAGS}'"),
                 &format!("RUN cargo {}", BUILD.join(" ")),
                 "FROM scratch",
                 &format!("COPY --from=build /src/target/{TARGET}/release/rocescope /rocescope"),

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let arguments = match arguments(std::env::args_os().collect()) {
+    let arguments = match arguments(&std::env::args_os().collect::<Vec<_>>()) {
         Ok(arguments) => arguments,
         Err(ArgumentsError::CommandLine(error)) => error.exit(),
         Err(ArgumentsError::File(errors)) => {

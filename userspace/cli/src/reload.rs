@@ -30,11 +30,11 @@ pub(crate) fn reload() -> Result<Reload> {
 }
 
 fn effective() -> Result<Effective, ArgumentsError> {
-    configuration::effective(std::env::args_os().collect())
+    configuration::effective(&std::env::args_os().collect::<Vec<_>>())
 }
 
 fn read_again(before: &Effective) -> Result<Reloaded> {
-    let arguments = configuration::arguments(std::env::args_os().collect())?;
+    let arguments = configuration::arguments(&std::env::args_os().collect::<Vec<_>>())?;
     let request = match &arguments.command {
         Command::Capture(arguments) => requests::capture(arguments)?,
         Command::Connections(arguments) => requests::connections(arguments)?,

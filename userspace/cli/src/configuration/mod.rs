@@ -46,8 +46,8 @@ pub enum ArgumentsError {
 ///
 /// # Errors
 /// The first error.
-pub fn arguments(line: Vec<OsString>) -> Result<Arguments, ArgumentsError> {
-    let matches = matches(&line)?;
+pub fn arguments(line: &[OsString]) -> Result<Arguments, ArgumentsError> {
+    let matches = matches(line)?;
     let mut arguments = Arguments::from_arg_matches(&matches)?;
     let usage = |kind, message: String| usage_error(matches.subcommand_name(), kind, &message);
     settle(&mut arguments.command, is_explicit(&matches, "filter"))
@@ -128,8 +128,8 @@ fn idle_recorder_option(matches: &ArgMatches) -> Option<String> {
 ///
 /// # Errors
 /// Those of [`arguments`].
-pub fn effective(line: Vec<OsString>) -> Result<BTreeMap<String, Vec<OsString>>, ArgumentsError> {
-    let matches = matches(&line)?;
+pub fn effective(line: &[OsString]) -> Result<BTreeMap<String, Vec<OsString>>, ArgumentsError> {
+    let matches = matches(line)?;
     let Some((command, matches)) = matches.subcommand() else {
         return Ok(BTreeMap::new());
     };
