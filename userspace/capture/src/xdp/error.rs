@@ -5,21 +5,22 @@ use aya::maps::MapError;
 use aya::programs::ProgramError;
 use std::io;
 
-/// Why a live capture cannot start or continue.
+/// Why a live capture cannot start or continue. A cause that is part of the message is not a source: an error chain
+/// would print it twice.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The object does not load on this kernel.
-    #[error("the XDP program cannot be loaded: {0}")]
-    Object(#[from] EbpfError),
+    #[error("the XDP program cannot be loaded: {}", whole(.0.as_ref()))]
+    Object(Box<EbpfError>),
     /// The object lacks a program or map.
     #[error("the XDP program has no {0}")]
     Missing(&'static str),
     /// The verifier or the kernel refuses a program.
-    #[error("the kernel refuses the XDP program: {0}")]
-    Program(#[from] ProgramError),
+    #[error("the kernel refuses the XDP program: {}", whole(.0.as_ref()))]
+    Program(Box<ProgramError>),
     /// A map cannot be made or read.
-    #[error("a map of the XDP program: {0}")]
-    Map(#[from] MapError),
+    #[error("a map of the XDP program: {}", whole(.0.as_ref()))]
+    Map(Box<MapError>),
     /// Another program is attached.
     #[error("another XDP program is attached to interface {0} and stays untouched (`ip link` shows it)")]
     Occupied(u32),
@@ -51,7 +52,7 @@ pub enum Error {
     },
     /// A call of `bpf(2)`.
     #[error("bpf: {0}")]
-    Call(#[source] io::Error),
+    Call(io::Error),
     /// Capabilities cannot be given up.
     #[error("capabilities: {0}")]
     Capabilities(io::Error),
@@ -78,5 +79,66 @@ impl Error {
     #[must_use]
     pub(super) const fn is_mode(&self) -> bool {
         matches!(self, Self::Attach { .. })
+    }
+}
+
+/// An error with its causes. Some errors of the library contain the text of their cause, others do not.
+fn whole(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.contains(&cause_text) {
+            text = format!("{text}: {cause_text}");
+        }
+        source = cause.source();
+    }
+    text
+}
+
+impl From<EbpfError> for Error {
+    fn from(error: EbpfError) -> Self {
+        Self::Object(Box::new(error))
+    }
+}
+
+impl From<ProgramError> for Error {
+    fn from(error: ProgramError) -> Self {
+        Self::Program(Box::new(error))
+    }
+}
+
+impl From<MapError> for Error {
+    fn from(error: MapError) -> Self {
+        Self::Map(Box::new(error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::error::Error as _;
+
+    #[test]
+    fn a_cause_is_printed_once() {
+        let cause = || io::Error::other("the cause");
+        for error in [
+            Error::from(ProgramError::IOError(cause())),
+            Error::from(MapError::IoError(cause())),
+            Error::from(EbpfError::FileError {
+                path: "object".into(),
+                error: cause(),
+            }),
+            Error::Call(cause()),
+            Error::Capabilities(cause()),
+        ] {
+            let mut chain = error.to_string();
+            let mut source = error.source();
+            while let Some(error) = source {
+                chain = format!("{chain}: {error}");
+                source = error.source();
+            }
+            assert_eq!(chain.matches("the cause").count(), 1, "{chain}");
+        }
     }
 }
