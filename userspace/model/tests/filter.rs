@@ -84,8 +84,45 @@ fn every_table_filters_its_own_columns() {
     let refused = RowFilter::new(&"opcode *SEND*".parse().unwrap(), FlowRow::TABLE);
     assert_eq!(
         refused.unwrap_err().to_string(),
-        "flows have no column `opcode`\n  opcode *SEND*\n  ^^^^^^^^^^^^^"
+        "flows have no column `opcode` (a column of opcodes); `rocescope schema` prints the columns of flows\n  \
+         opcode *SEND*\n  ^^^^^^^^^^^^^"
     );
+    // Suggestions are columns of this object, not of any table.
+    let of_packets = |text: &str| Filter::parse_for(text, &["src", "dst"], "packets").unwrap_err().message;
+    assert_eq!(
+        of_packets("pakets > 3"),
+        "unknown column `pakets`; packets have src, dst"
+    );
+    assert_eq!(
+        of_packets("scr = 10.0.0.1"),
+        "unknown column `scr`; did you mean `src`?"
+    );
+    assert!(
+        "pakets > 3"
+            .parse::<Filter>()
+            .unwrap_err()
+            .message
+            .contains("did you mean `packets`?")
+    );
+}
+
+/// Guards against the width limit of the formatter: a filter of 100,000 characters was a panic.
+#[test]
+fn a_long_filter_is_cut_around_the_error() {
+    let long = format!("{}nothing = 1{}", "qp 1 or ".repeat(12_000), " or qp 2".repeat(1_000));
+    let error = long.parse::<Filter>().unwrap_err().to_string();
+    let lines: Vec<&str> = error.lines().collect();
+    assert!(lines[1].starts_with("  …") && lines[1].ends_with('…') && lines[1].chars().count() < 150);
+    let column = lines[2].chars().position(|c| c == '^').unwrap();
+    assert!(
+        lines[1]
+            .chars()
+            .skip(column)
+            .collect::<String>()
+            .starts_with("nothing = 1")
+    );
+    let nested = "(".repeat(70_000).parse::<Filter>().unwrap_err().to_string();
+    assert!(nested.lines().all(|line| line.chars().count() < 200));
 }
 
 #[test]

@@ -3,6 +3,9 @@
 use alloc::string::String;
 use core::fmt;
 
+/// Characters of the filter to print on each side of the position, at most.
+const AROUND: usize = 60;
+
 /// A range of bytes in the filter's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TextSpan {
@@ -14,7 +17,7 @@ pub struct TextSpan {
 
 /// An error in a filter, and its position.
 ///
-/// Prints as three lines: the message, the filter, and markers below the position.
+/// Prints as three lines: the message, the filter, and markers below the position. A long filter is cut around it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FilterError {
     /// The message.
@@ -40,9 +43,17 @@ impl fmt::Display for FilterError {
         let Self { message, text, place } = self;
         let before = text.get(..place.from).unwrap_or(text).chars().count();
         let marked = text.get(place.from..place.to).unwrap_or("").chars().count();
+        let width = marked.clamp(1, AROUND);
+        let first = before.saturating_sub(AROUND);
+        let end = before + width + AROUND;
+        let shown = text.chars().take(end).skip(first);
+        let shown: String = shown.map(|c| if c.is_control() { ' ' } else { c }).collect();
+        let lead = if first > 0 { "…" } else { "" };
+        let trail = if text.chars().nth(end).is_some() { "…" } else { "" };
+        let indent = before - first + lead.chars().count();
         writeln!(f, "{message}")?;
-        writeln!(f, "  {}", text.replace(char::is_control, " "))?;
-        write!(f, "  {:before$}{:^<width$}", "", "", width = marked.max(1))
+        writeln!(f, "  {lead}{shown}{trail}")?;
+        write!(f, "  {:indent$}{:^<width$}", "", "")
     }
 }
 

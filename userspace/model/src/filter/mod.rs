@@ -52,6 +52,20 @@ impl Filter {
         &self.expression
     }
 
+    /// Parses a filter of an object that has these columns: suggestions are among them. `of` names the object, as in
+    /// `packets`.
+    ///
+    /// # Errors
+    /// Returns a [`FilterError`] with a message and its position, also for a term without a column of this list.
+    pub fn parse_for(text: &str, columns: &[&str], of: &str) -> Result<Self, FilterError> {
+        let filter = Self {
+            expression: parse::parse(text, Some((columns, of)))?,
+            text: text.into(),
+        };
+        filter.expect_columns(columns, of)?;
+        Ok(filter)
+    }
+
     /// Returns the text of the filter.
     #[must_use]
     pub fn text(&self) -> &str {
@@ -68,7 +82,7 @@ impl FromStr for Filter {
     /// Returns a [`FilterError`] with a message and its position.
     fn from_str(text: &str) -> Result<Self, FilterError> {
         Ok(Self {
-            expression: parse::parse(text)?,
+            expression: parse::parse(text, None)?,
             text: text.into(),
         })
     }

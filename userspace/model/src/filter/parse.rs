@@ -27,10 +27,14 @@ const WORDS: [(&str, &[&str], &str); 8] = [
 /// Maximum nesting depth, which bounds the recursion; deeper than any readable filter.
 const DEPTH: usize = 64;
 
-/// Parses a filter.
-pub(super) fn parse(text: &str) -> Result<Expression, FilterError> {
+/// Columns that the filter may use, and what has them.
+type Scope<'a> = Option<(&'a [&'a str], &'a str)>;
+
+/// Parses a filter; `scope` restricts suggestions.
+pub(super) fn parse(text: &str, scope: Scope<'_>) -> Result<Expression, FilterError> {
     let mut parser = Parser {
         text,
+        scope,
         tokens: tokens(text)?,
         next: 0,
         depth: 0,
@@ -48,6 +52,7 @@ pub(super) fn parse(text: &str) -> Result<Expression, FilterError> {
 
 struct Parser<'a> {
     text: &'a str,
+    scope: Scope<'a>,
     tokens: Vec<Token<'a>>,
     next: usize,
     depth: usize,
@@ -250,17 +255,30 @@ impl<'a> Parser<'a> {
             let message = format!("`{word}` needs a comparison, such as `{word} = …`");
             return self.error(message, place);
         }
-        let known = WORDS
-            .iter()
-            .map(|(name, _, _)| *name)
-            .chain(columns().map(|column| column.name));
-        let message = match nearest(word, known) {
-            Some(near) => format!("unknown column `{word}`; did you mean `{near}`?"),
-            None => format!("unknown column `{word}`; `rocescope schema` prints the columns of every table"),
+        let words = WORDS.iter().map(|(name, _, _)| *name);
+        let known: Vec<&str> = match self.scope {
+            Some((columns, _)) => words.chain(columns.iter().copied()).collect(),
+            None => words.chain(columns().map(|column| column.name)).collect(),
+        };
+        let message = match (nearest(word, known), self.scope) {
+            (Some(near), _) => format!("unknown column `{word}`; did you mean `{near}`?"),
+            (None, Some((columns, of))) => format!("unknown column `{word}`; {}", available(columns, of)),
+            (None, None) => format!("unknown column `{word}`; `rocescope schema` prints the columns of every table"),
         };
         self.error(message, place)
     }
 }
+
+/// What to use instead of a column that is not there: a short list, or where the list is.
+pub(super) fn available(columns: &[&str], of: &str) -> String {
+    match columns.len() {
+        ..=LISTED => format!("{of} have {}", columns.join(", ")),
+        _ => format!("`rocescope schema` prints the columns of {of}"),
+    }
+}
+
+/// Longer lists of columns are not printed in a message.
+const LISTED: usize = 16;
 
 fn is_word(word: &str) -> bool {
     WORDS.iter().any(|(name, _, _)| *name == word)

@@ -3,10 +3,14 @@
 use super::Filter;
 use super::error::FilterError;
 use super::expression::Test;
+use super::parse::available;
 use crate::nearest::nearest;
-use crate::{Cells, Table};
+use crate::{Cells, DERIVED_TABLES, TABLES, Table};
 use alloc::format;
 use alloc::vec::Vec;
+
+/// Tables to name that have a column, at most.
+const ELSEWHERE: usize = 3;
 
 /// A filter for the rows of one table.
 #[derive(Debug, Clone)]
@@ -62,11 +66,17 @@ impl Filter {
             }
             let name = tests.first().map_or("", |test| test.column.name);
             let hint = match nearest(name, columns.iter().copied()) {
-                Some(near) => format!("; did you mean `{near}`?"),
-                None => alloc::string::String::new(),
+                Some(near) => format!("did you mean `{near}`?"),
+                None => available(columns, of),
             };
+            let tables = TABLES.iter().chain(DERIVED_TABLES);
+            let elsewhere = tables.filter(|table| table.position(name).is_some());
+            let elsewhere: Vec<&str> = elsewhere.map(|table| table.name).take(ELSEWHERE).collect();
             Err(FilterError::new(
-                format!("{of} have no column `{name}`{hint}"),
+                format!(
+                    "{of} have no column `{name}` (a column of {}); {hint}",
+                    elsewhere.join(", ")
+                ),
                 self.text(),
                 place,
             ))

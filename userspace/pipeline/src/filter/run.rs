@@ -41,6 +41,15 @@ impl RunFilter {
         Ok(Self { filter: filter.clone() })
     }
 
+    /// Parses a filter of packets.
+    ///
+    /// # Errors
+    /// Those of [`Filter::parse_for`].
+    pub fn parse(text: &str) -> Result<Self, FilterError> {
+        let filter = Filter::parse_for(text, &COLUMNS, "packets")?;
+        Ok(Self { filter })
+    }
+
     /// The filter as written.
     #[must_use]
     pub const fn filter(&self) -> &Filter {
